@@ -8,44 +8,47 @@ export const ERROR_CATALOGUE = {
   unknown_event: { status: 400, fix: 'Use a name from GET /api/hooks/events.' },
   idempotency_key_not_allowed: {
     status: 400,
-    fix: 'Leave the Idempotency-Key header out: this answer shows a secret, or waits for a system of yours, and is not kept.',
+    fix: 'Leave the Idempotency-Key header out. This answer shows a secret or waits for one of your systems, so it is not stored.',
   },
-  unauthorized: { status: 401, fix: 'Send a valid key or token as `Authorization: Bearer …`.' },
-  not_found: { status: 404, fix: 'Check the id or address.' },
+  unauthorized: {
+    status: 401,
+    fix: 'Send a valid API key or chat token as `Authorization: Bearer …`.',
+  },
+  not_found: { status: 404, fix: 'Check the id or the path.' },
   method_not_allowed: { status: 405, fix: 'Use a method that the `Allow` header names.' },
   approval_already_decided: {
     status: 409,
-    fix: 'The first decision counts; see decision and status of the call.',
+    fix: 'The first decision counts. See the decision and the status of the call.',
   },
   channel_exists: {
     status: 409,
-    fix: 'Change the channel that `existing_id` names, or remove it first.',
+    fix: 'Update the channel in `existing_id`, or remove it first.',
   },
-  channel_limit_reached: { status: 409, fix: 'Remove a channel that is no longer used.' },
+  channel_limit_reached: { status: 409, fix: 'Remove a channel that you no longer use.' },
   channel_removed: {
     status: 409,
-    fix: 'Connect the account again under Channels; then the customer can be written to.',
+    fix: 'Connect the account again under Channels. Then you can write to the customer.',
   },
   conversation_closed: {
     status: 409,
-    fix: 'The conversation is closed; a new message of the customer opens a new one.',
+    fix: 'A closed conversation takes no changes. The next message from the customer opens a new one.',
   },
   delivery_pending: {
     status: 409,
-    fix: 'Wait until the delivery has finished; see next_attempt_at.',
+    fix: 'Wait until the delivery has finished. See `next_attempt_at`.',
   },
-  idempotency_key_reused: { status: 409, fix: 'Use a new Idempotency-Key for a new request.' },
+  idempotency_key_reused: { status: 409, fix: 'Use a new Idempotency-Key for each new request.' },
   outside_messaging_window: {
     status: 409,
-    fix: 'Wait until the customer writes again; the channel takes no other messages until then.',
+    fix: 'Wait until the customer writes again. The channel takes no messages until then.',
   },
   payment_not_open: {
     status: 409,
-    fix: 'See the status of the payment link; make a new one if it is needed.',
+    fix: 'See the status of the payment link, and create a new one if you need it.',
   },
   payment_provider_missing: {
     status: 409,
-    fix: 'Set the provider up under Payments, or name one that is.',
+    fix: 'Set the provider up under Payments, or name one that is set up.',
   },
   published_elsewhere: {
     status: 409,
@@ -53,55 +56,55 @@ export const ERROR_CATALOGUE = {
   },
   secret_limit_reached: {
     status: 409,
-    fix: 'End the overlap with revoke-previous-secrets, or wait until a replaced secret expires.',
+    fix: 'Revoke the previous secrets, or wait until one expires.',
   },
   subscription_exists: {
     status: 409,
-    fix: 'Use the subscription that `existing_id` names, or delete it first.',
+    fix: 'Use the subscription in `existing_id`, or delete it first.',
   },
-  subscription_limit_reached: { status: 409, fix: 'Delete a subscription that is no longer used.' },
+  subscription_limit_reached: { status: 409, fix: 'Delete a subscription that you no longer use.' },
   tool_exists: {
     status: 409,
-    fix: 'Choose another name, or change the tool that `existing_id` names.',
+    fix: 'Choose another name, or update the tool in `existing_id`.',
   },
-  tool_limit_reached: { status: 409, fix: 'Delete a tool that is no longer used.' },
+  tool_limit_reached: { status: 409, fix: 'Delete a tool that you no longer use.' },
   tool_not_tested: {
     status: 409,
-    fix: 'Make a test call that succeeds (POST …/test), or give sample arguments to go-live.',
+    fix: 'Make a test call that succeeds (POST …/test), or send `sample_arguments` with go-live.',
   },
   body_too_large: { status: 413, fix: 'Send at most 256 KiB.' },
   unsupported_media_type: { status: 415, fix: 'Send `Content-Type: application/json`, UTF-8.' },
   payment_refused: {
     status: 422,
-    fix: 'Correct what the payment provider says, or check its keys under Payments.',
+    fix: 'Correct what the payment provider names, or check its keys under Payments.',
   },
   target_url_invalid: {
     status: 422,
-    fix: 'Give an absolute https:// address without user name or password.',
+    fix: 'Use an absolute https:// URL without a user name or password.',
   },
-  target_url_not_https: { status: 422, fix: 'Give an https:// address.' },
+  target_url_not_https: { status: 422, fix: 'Use an https:// URL.' },
   target_url_not_public: {
     status: 422,
-    fix: 'Give a publicly reachable address; a private network of your own must stand in ALLOWED_NETWORKS.',
+    fix: 'Use a public address. To reach a private network of your own, add it to ALLOWED_NETWORKS.',
   },
-  target_url_unresolvable: { status: 422, fix: 'Check the host name; it has no address.' },
-  rate_limited: { status: 429, fix: 'Wait for the seconds that Retry-After names.' },
-  internal: { status: 500, fix: 'Try again; report the request_id if it stays.' },
-  unavailable: { status: 503, fix: 'Try again after the seconds that Retry-After names.' },
+  target_url_unresolvable: { status: 422, fix: 'Check the host name. It has no IP address.' },
+  rate_limited: { status: 429, fix: 'Wait for the number of seconds in Retry-After.' },
+  internal: { status: 500, fix: 'Try again. If it keeps failing, report the `request_id`.' },
+  unavailable: { status: 503, fix: 'Try again after the number of seconds in Retry-After.' },
 } as const satisfies Record<string, { status: number; fix: string }>;
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
 export interface ErrorDetails {
-  /** The field at fault, as a path: `text`, `parameters.type`. */
+  /** The path of the wrong field: `text`, `parameters.type`. */
   readonly param?: string;
   readonly existingId?: string;
   readonly retryAfterSeconds?: number;
-  /** A bound refused it: the bound is counted and told of, each request is not. */
+  /** A bound refused it. The log names the bound, not each request. */
   readonly isAtBound?: boolean;
 }
 
-/** An error a caller can act on. Its message says what was wrong and what to do. */
+/** An error that a caller can act on. Its message says what happened, then what to do. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;
@@ -118,7 +121,7 @@ export class AppError extends Error {
   }
 }
 
-/** What is missing and what belongs to another workspace read the same. */
+/** A missing record and one of another workspace get the same error. */
 export const notFound = (what: string, id: string): AppError =>
   new AppError(
     'not_found',

@@ -9,7 +9,7 @@ const REFUSAL_BODY = JSON.stringify({
   error: {
     code: 'rate_limited',
     message:
-      'Too many connections from one address. Close some, or wait for the seconds that Retry-After names.',
+      'Too many connections from one address. Close some, or wait for the number of seconds in Retry-After.',
   },
 });
 const REFUSAL = [

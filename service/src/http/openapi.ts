@@ -28,24 +28,30 @@ export function openApiDocument(serverUrl: string): Json {
       title: 'Conversation Service',
       version: VERSION,
       description:
-        'What an automation reads and does, and the subscriptions to events. Operations marked `x-extension` go beyond the core interface.',
+        'Subscribe to events, read and control conversations, and give the agent tools. Operations marked `x-extension` go beyond the core interface.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: serverUrl }],
     tags: [
       {
         name: 'Subscriptions',
-        description: 'Events POSTed to your address, and what became of them',
+        description: 'Events that the service POSTs to your address, and their deliveries',
       },
-      { name: 'Conversations', description: 'Find, read, answer, take over, hand back, close' },
-      { name: 'Payments', description: 'Links that customers pay, and the providers' },
-      { name: 'Channels', description: 'Where conversations come from beside the web chat' },
+      {
+        name: 'Conversations',
+        description: 'Find, read, answer, take over, hand back and close conversations',
+      },
+      { name: 'Payments', description: 'Payment links for customers, and the payment providers' },
+      {
+        name: 'Channels',
+        description: 'Connected accounts that conversations come from, apart from the web chat',
+      },
       {
         name: 'Tools',
-        description: 'What the agent can call on your own systems, and the calls it made',
+        description: 'The tools that the agent can call on your systems, and the calls it made',
       },
-      { name: 'Agent', description: 'How the agent presents itself, and whether it answers' },
-      { name: 'Chat', description: 'How customers write in the web chat' },
+      { name: 'Agent', description: "The agent's settings" },
+      { name: 'Chat', description: 'The web chat, as its page uses it' },
     ],
     paths,
     webhooks: Object.fromEntries(
@@ -54,18 +60,18 @@ export function openApiDocument(serverUrl: string): Json {
     components: {
       schemas,
       securitySchemes: {
-        key: { type: 'http', scheme: 'bearer', description: 'An API key: cs_live_…' },
+        key: { type: 'http', scheme: 'bearer', description: 'An API key, cs_live_…' },
         chat: {
           type: 'http',
           scheme: 'bearer',
-          description: "A visitor's token, from POST /api/chat/sessions",
+          description: "A visitor's chat token, from POST /api/chat/sessions",
         },
       },
     },
   };
 }
 
-/** A schema as JSON Schema; those with a name go among the components, and are pointed at. */
+/** A schema as JSON Schema. A named schema goes to the components and is referred to. */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output', components: Json): Json {
   const { $schema: _, ...made } = z.toJSONSchema(schema, { target: 'draft-2020-12', io });
   const text = JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/');
@@ -77,7 +83,7 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output', components: Json)
   return { $ref: `#/components/schemas/${id}` };
 }
 
-/** What can go wrong with an operation, beside its own errors. */
+/** All errors of an operation: its own, and those that every operation of its form can have. */
 export function errorsOf(operation: Operation): readonly ErrorCode[] {
   const common: ErrorCode[] = ['rate_limited', 'internal', 'unavailable'];
   if (operation.auth !== 'none') common.push('unauthorized');
@@ -121,7 +127,7 @@ function operationObject(operation: Operation, components: Json): Json {
 }
 
 const answerObject = (operation: Operation, components: Json): Json => ({
-  description: 'Done',
+  description: 'Success',
   headers: { 'X-Request-Id': { schema: { type: 'string' } } },
   content: {
     [operation.answerType ?? 'application/json']: {
@@ -154,10 +160,10 @@ const webhookObject = (name: EventName, components: Json): Json => ({
     },
   },
   responses: {
-    '2XX': { description: 'Taken; answer within 10 seconds' },
-    '410': { description: 'No more: the subscription is removed' },
-    '4XX': { description: 'Refused; not retried' },
-    '5XX': { description: 'Failed; retried three times' },
+    '2XX': { description: 'You accepted the event. Answer within 10 seconds.' },
+    '410': { description: 'You want no more events. The service removes the subscription.' },
+    '4XX': { description: 'You refused the event. The service does not retry.' },
+    '5XX': { description: 'You could not take the event. The service retries three times.' },
   },
 });
 
@@ -177,7 +183,8 @@ const IDEMPOTENCY_KEY = {
   in: 'header',
   required: false,
   schema: { type: 'string', maxLength: 255 },
-  description: 'Kept 24 hours: the same key and body give the first answer again',
+  description:
+    'Makes repeating the call safe. For 24 hours, the same key and body return the first answer.',
 };
 
 const pathParameters = ({ path }: Operation) =>
@@ -191,7 +198,7 @@ const pathParameters = ({ path }: Operation) =>
 function queryParameters({ query }: Operation) {
   if (!query) return [];
   const { properties, required } = z.toJSONSchema(query, { target: 'draft-2020-12', io: 'input' });
-  // A query arrives as text: numbers among it are told by what they become.
+  // A query arrives as text. The output schema says which parameters are numbers.
   const becomes = z.toJSONSchema(query, { target: 'draft-2020-12', io: 'output' }).properties ?? {};
   return Object.keys(properties ?? {}).map((name) => ({
     name,
@@ -208,7 +215,11 @@ function errorResponses(operation: Operation, components: Json): Json {
     responses[status] = {
       description: codes.map((code) => `\`${code}\`: ${ERROR_CATALOGUE[code].fix}`).join('\n\n'),
       ...(status === 429 || status === 503
-        ? { headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds' } } }
+        ? {
+            headers: {
+              'Retry-After': { schema: { type: 'integer' }, description: 'Seconds to wait' },
+            },
+          }
         : {}),
       content: {
         'application/json': {

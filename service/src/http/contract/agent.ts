@@ -10,20 +10,21 @@ import { textSchema, timestampSchema } from './shared.ts';
 
 const agentSchema = z
   .strictObject({
-    id: z
-      .string()
-      .meta({ description: 'agent_id in payloads', example: 'agent_01JD6Z0000000000000000000A' }),
+    id: z.string().meta({
+      description: 'The same as `agent_id` in payloads',
+      example: 'agent_01JD6Z0000000000000000000A',
+    }),
     name: z.string(),
     greeting: z.string(),
     instructions: z.string(),
     languages: z.array(z.enum(LANGUAGES)),
     enabled: z.boolean().meta({
       description:
-        'Off until someone switches it on, a first tool goes live, or a model is configured',
+        'Whether the agent answers. It is off until you switch it on, a first tool goes live, or a language model is configured.',
     }),
     payment_links: z.enum(PAYMENT_LINK_POLICIES).meta({
       description:
-        'Whether the agent may make payment links: off, ask (a person approves each) or allow (a language model makes them by itself; the keyword agent, which takes the amount from the customer, still asks); only where a payment provider is set up',
+        'Whether the agent may create payment links, if a payment provider is set up. `off`: no. `ask`: a person approves each link. `allow`: a language model creates them by itself; the keyword agent takes the amount from the customer, so a person still approves.',
     }),
     handover_phrases: z.array(z.string()).meta({
       description: 'Further phrases with which a customer asks for a person',
@@ -47,7 +48,7 @@ export const getAgent = operation({
   id: 'getAgent',
   method: 'get',
   path: '/agent',
-  summary: "The agent's settings",
+  summary: "Get the agent's settings",
   status: 200,
   answer: agentSchema,
   errors: [],
@@ -58,31 +59,31 @@ export const updateAgent = operation({
   id: 'updateAgent',
   method: 'patch',
   path: '/agent',
-  summary: "Change the agent's settings",
+  summary: "Update the agent's settings",
   description:
-    'What is left out stays. While the agent is off, conversations wait in ai_active and only workflows and people answer; switching it on answers what customers write from then on.',
+    'Fields that you leave out keep their values. While the agent is off, conversations stay in `ai_active`, and only workflows and people answer. Once it is on, it answers new messages.',
   body: z
     .strictObject({
       name: textSchema(100).optional(),
       greeting: optionalText(1000)
         .optional()
-        .meta({ description: "Begins the agent's first message in each conversation" }),
+        .meta({ description: "How the agent's first message in each conversation begins" }),
       instructions: optionalText(20_000).optional().meta({
-        description: 'For a language model: what the agent is for, what it knows, how it talks',
+        description: 'For a language model: what the agent does, what it knows and how it writes',
       }),
       languages: z
         .array(z.enum(LANGUAGES, `must be one of ${LANGUAGES.join(', ')}`), 'must be a list')
         .min(1, 'must name at least one language')
         .transform((languages) => [...new Set(languages)])
         .optional()
-        .meta({ description: 'Working languages, the preferred one first' }),
+        .meta({ description: 'The languages that the agent answers in, the preferred one first' }),
       enabled: z.boolean('must be true or false').optional(),
       payment_links: z
         .enum(PAYMENT_LINK_POLICIES, `must be one of ${PAYMENT_LINK_POLICIES.join(', ')}`)
         .optional()
         .meta({
           description:
-            'Whether the agent may make payment links: off, ask (a person approves each) or allow',
+            'Whether the agent may create payment links: `off`, `ask` (a person approves each) or `allow`',
         }),
       handover_phrases: z
         .array(textSchema(MAX_HANDOVER_PHRASE_CHARACTERS), 'must be a list of texts')

@@ -20,11 +20,11 @@ const channelSchema = z
     ...shownSettings,
     webhook_url: z
       .string()
-      .meta({ description: "Typed into the channel's own settings: there it delivers to" }),
+      .meta({ description: "The address to enter in the channel's settings, for its webhooks" }),
     last_test: connectionTestSchema.nullable(),
     last_inbound_at: timestampSchema
       .nullable()
-      .meta({ description: 'When the channel last delivered something authentic' }),
+      .meta({ description: 'When the channel last delivered a webhook with a valid signature' }),
     created_at: timestampSchema,
     updated_at: timestampSchema,
   })
@@ -38,7 +38,7 @@ export const createChannel = operation({
   adds: 'data',
   method: 'post',
   path: '/channels',
-  summary: 'Connect an account of a channel',
+  summary: 'Connect a channel',
   description:
     'whatsapp_cloud takes phone_number_id, access_token, app_secret and, optionally, verify_token (made when left out, and shown). Then type webhook_url and verify_token into the channel and ask for the test.',
   body: z
@@ -69,8 +69,8 @@ export const listChannels = operation({
   id: 'listChannels',
   method: 'get',
   path: '/channels',
-  summary: 'The connected accounts, newest first',
-  description: 'The web chat is always there and not among them.',
+  summary: 'List channels, newest first',
+  description: 'Lists the connected accounts. The web chat is always there and is not listed.',
   query: pageQuerySchema,
   status: 200,
   answer: listOf(channelSchema),
@@ -82,7 +82,7 @@ export const getChannel = operation({
   id: 'getChannel',
   method: 'get',
   path: '/channels/:id',
-  summary: 'Read a channel',
+  summary: 'Get a channel',
   status: 200,
   answer: channelSchema,
   errors: ['not_found'],
@@ -93,8 +93,8 @@ export const updateChannel = operation({
   id: 'updateChannel',
   method: 'patch',
   path: '/channels/:id',
-  summary: 'Change a channel',
-  description: 'What is left out stays, secrets too.',
+  summary: 'Update a channel',
+  description: 'Fields that you leave out keep their values, secrets included.',
   body: z
     .strictObject({ name: textSchema(100).optional(), settings: settingsSchema.optional() })
     .meta({ example: { settings: { access_token: 'EAAG…' } } }),
@@ -111,7 +111,7 @@ export const deleteChannel = operation({
   path: '/channels/:id',
   summary: 'Disconnect a channel',
   description:
-    'Its conversations stay. Messages that are still to be sent fail; connecting the same account again brings its customers back.',
+    'Its conversations stay. Messages that are not sent yet fail. Connecting the same account again brings its customers back.',
   status: 200,
   answer: z.strictObject({ id: z.string(), deleted: z.literal(true) }),
   errors: ['not_found'],
@@ -122,9 +122,8 @@ export const testChannel = operation({
   id: 'testChannel',
   method: 'post',
   path: '/channels/:id/test',
-  summary: 'Test the connection',
-  description:
-    'Asks the channel whether it knows the account and takes its credentials. Nothing is sent to anybody.',
+  summary: 'Test a channel',
+  description: 'Checks the account and its credentials with the channel. No message is sent.',
   status: 200,
   answer: connectionTestSchema,
   errors: ['not_found', 'idempotency_key_not_allowed'],

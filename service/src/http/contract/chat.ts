@@ -12,7 +12,7 @@ export const chatMessageSchema = z
     from: z.enum(['customer', 'agent', 'team']),
     name: z.string().nullable().meta({
       description:
-        'The name of the agent or the team member; null for an automation and the customer',
+        'The name of the agent or the team member; null for the customer and for an automation',
     }),
     text: z.string(),
     client_message_id: z.string().nullable(),
@@ -26,8 +26,9 @@ export const startChatSession = operation({
   method: 'post',
   path: '/chat/sessions',
   tag: 'Chat',
-  summary: 'A visitor arrives: a new contact and a token',
-  description: 'Name, e-mail and phone are claims: they are never merged with another contact.',
+  summary: 'Start a chat session',
+  description:
+    'Creates a contact for a visitor and returns their chat token. Name, e-mail and phone are not verified, so the contact is never merged with another one.',
   auth: 'none',
   extension: true,
   body: z
@@ -36,7 +37,7 @@ export const startChatSession = operation({
         .string()
         .max(64)
         .optional()
-        .meta({ description: "The workspace's slug; the oldest one when left out" }),
+        .meta({ description: "The workspace's slug. Defaults to the oldest workspace." }),
       name: textSchema(200).nullish(),
       email: z.email('must be an e-mail address').max(254).transform(normalizeEmail).nullish(),
       phone: phoneSchema.nullish(),
@@ -44,7 +45,7 @@ export const startChatSession = operation({
     .meta({ example: { name: 'María', email: 'maria@example.com' } }),
   status: 201,
   answer: z.strictObject({
-    token: z.string().meta({ description: 'Send it as Bearer token; shown this once' }),
+    token: z.string().meta({ description: 'Send it as a Bearer token. It is shown only here.' }),
     contact_id: z.string(),
   }),
   errors: ['not_found', 'idempotency_key_not_allowed'],
@@ -57,16 +58,17 @@ export const sendChatMessage = operation({
   method: 'post',
   path: '/chat/messages',
   tag: 'Chat',
-  summary: 'The customer writes',
+  summary: 'Send a message as the customer',
   description:
-    'Send it again with the same client_message_id until an answer comes: that is one message, and its first text counts. Send the next one after that, so that they arrive in order. After a conversation was closed a new one opens, with previous_conversation_id.',
+    'If no answer comes, send the message again with the same `client_message_id`: it is stored once, with its first text. Send the next message after the answer, so that messages stay in order. A message after the conversation was closed opens a new conversation.',
   auth: 'chat',
   extension: true,
   body: z
     .object({
       text: textSchema(MAX_MESSAGE_CHARACTERS),
       client_message_id: textSchema(128).meta({
-        description: "The client's own id of the message, so that a repeat is not a second one",
+        description:
+          'An id that you choose. Repeating a message with the same id does not store it twice.',
       }),
     })
     .meta({ example: { text: 'Do you have time on Tuesday?', client_message_id: '6f1c2a52' } }),
@@ -80,7 +82,7 @@ export const listChatMessages = operation({
   method: 'get',
   path: '/chat/messages',
   tag: 'Chat',
-  summary: "The visitor's messages, oldest first",
+  summary: "List the visitor's messages, oldest first",
   auth: 'chat',
   extension: true,
   query: pageQuerySchema,
@@ -94,9 +96,9 @@ export const streamChatMessages = operation({
   method: 'get',
   path: '/chat/stream',
   tag: 'Chat',
-  summary: "The visitor's messages as they come, as server-sent events",
+  summary: "Stream the visitor's messages",
   description:
-    'Read it by fetch with the Authorization header. Each event is named message, its id is the message id, its data a ChatMessage. Begins after Last-Event-ID, else with the first message; a comment line beats every 15 seconds. Of more than 3 streams of a visitor the oldest ends, after a retry field that says when to come back. When there is no stream (429, 503), ask for the messages every few seconds: GET /api/chat/messages with the id of the last message as cursor; try the stream again after Retry-After.',
+    'Server-sent events. Read the stream with `fetch`, since it takes the Authorization header. Each event is named `message`; its id is the message id and its data a ChatMessage. The stream starts after `Last-Event-ID`, or with the first message. A comment line every 15 seconds keeps it open. A visitor has at most 3 streams: a further one ends the oldest, whose `retry` field says when to come back. If the stream is refused (429 or 503), poll `GET /api/chat/messages` with the id of the last message as `cursor`, and try the stream again after Retry-After.',
   auth: 'chat',
   extension: true,
   status: 200,

@@ -25,12 +25,14 @@ const actorSchema = z.object({ type: z.enum(['agent', 'team_member', 'api']), na
 /** The conversation object inside an event payload. */
 const conversationFields = {
   id: z.string().meta({ example: CONVERSATION_ID }),
-  agent_id: z.string().meta({ description: 'Identifier of the agent' }),
+  agent_id: z.string().meta({ description: 'The id of the agent' }),
   channel: channelTypeSchema,
   contact_display: z
     .string()
-    .meta({ description: 'Masked contact label', example: '+54•••••••••34' }),
-  contact_name: z.string().meta({ description: 'Empty when no name is known' }),
+    .meta({ description: 'A masked label of the contact', example: '+54•••••••••34' }),
+  contact_name: z
+    .string()
+    .meta({ description: 'The name of the contact; empty when it is unknown' }),
   status: statusSchema,
   funnel_stage: stageSchema,
   message_count: z.int(),
@@ -60,12 +62,12 @@ const trackedMessageSchema = z
     delivery: z
       .strictObject({
         state: z.enum(DELIVERY_STATES),
-        error: z.string().nullable().meta({ description: 'Why it failed, in words' }),
+        error: z.string().nullable().meta({ description: 'Why it failed' }),
       })
       .nullable()
       .meta({
         description:
-          'How far a message of ours has come on its channel; null in the web chat, and for what the customer wrote',
+          'The delivery state of an outgoing message on its channel. Null in the web chat and for messages of the customer.',
       }),
   })
   .meta({
@@ -95,7 +97,7 @@ const recordFields = {
   ...conversationFields,
   channel_account: z.string().nullable().meta({
     description:
-      "An extension: the workspace's account that the customer wrote to, by the channel's own id (WhatsApp: phone_number_id); null in the web chat",
+      "An extension of the core interface: the account that the customer wrote to, by the channel's own id (WhatsApp: phone_number_id). Null in the web chat.",
   }),
   contact: z.strictObject({
     id: z.string(),
@@ -123,7 +125,7 @@ export const lookupContact = operation({
   path: '/contacts/lookup',
   summary: 'Find the conversation of a contact',
   description:
-    'Give phone or email, not both. A contact that its channel verified comes before one that only claims the same; then open conversations, then the newest.',
+    'Send either `phone` or `email`. If several contacts match, one that its channel verified comes before one that only claims the value; then open conversations come first, then newer ones.',
   extension: false,
   body: z
     .object({
@@ -162,7 +164,7 @@ export const getConversation = operation({
   id: 'getConversation',
   method: 'get',
   path: '/conversations/:id',
-  summary: 'Read a conversation with its newest messages',
+  summary: 'Get a conversation with its newest messages',
   extension: false,
   query: z.object({
     messages: z.coerce
@@ -171,7 +173,7 @@ export const getConversation = operation({
       .min(0, 'must be from 0 to 200')
       .max(200, 'must be from 0 to 200')
       .default(50)
-      .meta({ description: 'How many of the newest messages' }),
+      .meta({ description: 'How many of the newest messages to return' }),
   }),
   status: 200,
   answer: z
@@ -179,7 +181,7 @@ export const getConversation = operation({
       ...recordFields,
       messages: z
         .array(trackedMessageSchema)
-        .meta({ description: 'The newest ones, oldest of them first' }),
+        .meta({ description: 'The newest messages, in the order in which they were sent' }),
     })
     .meta({ id: 'ConversationWithMessages' }),
   errors: ['not_found'],
@@ -192,12 +194,12 @@ export const sendMessage = operation({
   method: 'post',
   path: '/conversations/:id/messages',
   summary: 'Send a message to the customer',
-  description: 'Pauses the agent, exactly as a take-over does.',
+  description: 'Sending a message pauses the agent, as a take-over does.',
   extension: false,
   body: z
     .object({
       text: textSchema(MAX_REPLY_CHARACTERS).meta({
-        description: `1 to ${MAX_REPLY_CHARACTERS} characters; WhatsApp gets what is longer than 4096 in several messages, split at the ends of sentences`,
+        description: `1 to ${MAX_REPLY_CHARACTERS} characters. WhatsApp gets a text of more than 4096 in several messages, split at the ends of sentences.`,
       }),
     })
     .meta({ example: { text: 'Tuesday at ten it is.' } }),
@@ -213,7 +215,8 @@ export const takeOverConversation = operation({
   id: 'takeOverConversation',
   method: 'post',
   path: '/conversations/:id/takeover',
-  summary: 'A person takes over: the agent pauses',
+  summary: 'Take over a conversation',
+  description: 'A person takes control, and the agent pauses.',
   extension: false,
   status: 200,
   answer: conversationSchema,
@@ -225,7 +228,7 @@ export const handBackConversation = operation({
   id: 'handBackConversation',
   method: 'post',
   path: '/conversations/:id/handback',
-  summary: 'Control returns to the agent',
+  summary: 'Hand a conversation back to the agent',
   extension: false,
   status: 200,
   answer: conversationSchema,
@@ -259,7 +262,7 @@ export const updateConversation = operation({
   path: '/conversations/:id',
   summary: 'Set the funnel stage',
   description:
-    'The first time at qualified or beyond, conversation.qualified is emitted. A closed conversation can be moved too.',
+    'When a conversation first reaches `qualified` or a later stage, the service emits `conversation.qualified`. You can set the stage of a closed conversation too.',
   extension: true,
   body: z.object({ funnel_stage: stageSchema }).meta({ example: { funnel_stage: 'qualified' } }),
   status: 200,

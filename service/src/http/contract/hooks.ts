@@ -17,26 +17,31 @@ const subscriptionFields = {
   event: eventNameSchema,
   target_url: z.string().meta({ example: 'https://n8n.example.com/webhook/…' }),
   source: z.string(),
-  revision: z.int().meta({ description: '1 at first, and one more each time it is revived' }),
-  status: z
-    .enum(['active', 'failing'])
-    .meta({ description: 'failing: the last five deliveries or more failed; deliveries continue' }),
+  revision: z
+    .int()
+    .meta({ description: 'Starts at 1, and grows by 1 each time the subscription is revived' }),
+  status: z.enum(['active', 'failing']).meta({
+    description: '`failing`: at least the last five deliveries failed. Deliveries continue.',
+  }),
   consecutive_failures: z.int(),
   last_delivery_at: timestampSchema.nullable(),
   created_at: timestampSchema,
 };
 const secretSchema = z
   .string()
-  .meta({ description: 'Signing secret; shown this once', example: 'whsec_…' });
+  .meta({ description: 'The signing secret. It is shown only here.', example: 'whsec_…' });
 const subscriptionSchema = z.strictObject(subscriptionFields).meta({ id: 'Subscription' });
 
 const attemptSchema = z.strictObject({
   number: z.int(),
   at: timestampSchema,
-  status_code: z.int().nullable().meta({ description: 'null when no answer came' }),
+  status_code: z
+    .int()
+    .nullable()
+    .meta({ description: 'The HTTP status; null when no answer came' }),
   duration_ms: z.int(),
   error: z.string().nullable(),
-  response_excerpt: z.string().nullable().meta({ description: 'At most 4 KiB of the answer' }),
+  response_excerpt: z.string().nullable().meta({ description: 'The first 4 KiB of the answer' }),
   trigger: z.enum(['automatic', 'manual']),
 });
 const deliverySchema = z
@@ -46,7 +51,7 @@ const deliverySchema = z
     event: eventNameSchema,
     status: z.enum(DELIVERY_STATUSES),
     attempts: z.array(attemptSchema).meta({
-      description: `The newest ${MAX_ATTEMPTS_KEPT} at most; number tells how many there were`,
+      description: `The newest ${MAX_ATTEMPTS_KEPT} attempts. \`number\` counts all of them.`,
     }),
     next_attempt_at: timestampSchema.nullable(),
     created_at: timestampSchema,
@@ -60,7 +65,7 @@ export const listEvents = operation({
   id: 'listEvents',
   method: 'get',
   path: '/hooks/events',
-  summary: 'The list of events',
+  summary: 'List the events',
   extension: false,
   status: 200,
   answer: listOf(
@@ -74,7 +79,7 @@ export const getSample = operation({
   id: 'getSample',
   method: 'get',
   path: '/hooks/sample',
-  summary: 'A sample payload with the exact field names',
+  summary: 'Get a sample payload of an event',
   extension: false,
   query: z.object({ event: eventTextSchema }),
   status: 200,
@@ -88,9 +93,9 @@ export const createSubscription = operation({
   adds: 'data',
   method: 'post',
   path: '/hooks',
-  summary: 'Subscribe an address to an event',
+  summary: 'Create a subscription',
   description:
-    'The answer shows the signing secret, once. Nothing is sent before the call has been answered. A subscription with the same event, target_url and source that was deleted less than 60 seconds ago is revived: it keeps its id and its deliveries, and what it is owed is sent, signed with the new secret.',
+    'Subscribes an address to an event. The answer shows the signing secret, only this once. The service sends nothing before it has answered the call. If you deleted a subscription with the same event, `target_url` and `source` less than 60 seconds ago, the call revives it: it keeps its id and its deliveries, and pending deliveries are sent, signed with the new secret.',
   extension: false,
   body: z
     .object({
@@ -99,12 +104,12 @@ export const createSubscription = operation({
         .string('must be a text')
         .min(1, 'must not be empty')
         .max(2048, 'must have at most 2048 characters')
-        .meta({ description: 'https:// and public' }),
+        .meta({ description: 'A public https:// URL' }),
       source: z
         .string('must be a text')
         .max(64, 'must have at most 64 characters')
         .default('')
-        .meta({ description: 'Who subscribes, in free text' }),
+        .meta({ description: 'Who subscribes, as free text' }),
     })
     .meta({
       example: {
@@ -135,7 +140,7 @@ export const listSubscriptions = operation({
   id: 'listSubscriptions',
   method: 'get',
   path: '/hooks',
-  summary: "The workspace's subscriptions, newest first",
+  summary: 'List subscriptions, newest first',
   extension: false,
   query: pageQuerySchema,
   status: 200,
@@ -148,16 +153,17 @@ export const deleteSubscription = operation({
   id: 'deleteSubscription',
   method: 'delete',
   path: '/hooks/:id',
-  summary: 'Unsubscribe',
+  summary: 'Delete a subscription',
   description:
-    'Nothing more is sent. For 60 seconds the service keeps what is pending and what is emitted: creating a subscription with the same event, target_url and source in that time revives this one under its id, with a new secret. After that, what is pending is cancelled.',
+    'The service sends nothing more. For 60 seconds it keeps pending deliveries and new events: creating a subscription with the same event, `target_url` and `source` in that time revives this one under its id, with a new secret. After that, they are cancelled.',
   extension: false,
   query: z.object({
     pending: z
       .enum(PENDING_CHOICES, `must be one of ${PENDING_CHOICES.join(', ')}`)
       .default('keep')
       .meta({
-        description: 'cancel: what is pending is cancelled at once, and nothing can be revived',
+        description:
+          '`cancel`: pending deliveries are cancelled at once, and the subscription cannot be revived',
         example: 'keep',
       }),
     revision: z.coerce
@@ -167,13 +173,15 @@ export const deleteSubscription = operation({
       .optional()
       .meta({
         description:
-          'Deletes this revision only: when the subscription was revived since, nothing happens and deleted is false',
+          'Deletes only this revision. If the subscription was revived since, nothing happens, and `deleted` is false.',
       }),
   }),
   status: 200,
   answer: z.strictObject({
     id: z.string(),
-    deleted: z.boolean().meta({ description: 'false: it has a later revision than the given one' }),
+    deleted: z
+      .boolean()
+      .meta({ description: 'False when the subscription has a later revision than the given one' }),
   }),
   errors: ['not_found'],
 });
@@ -183,7 +191,7 @@ export const listDeliveries = operation({
   id: 'listDeliveries',
   method: 'get',
   path: '/hooks/:id/deliveries',
-  summary: 'Recent deliveries and errors, newest first',
+  summary: 'List deliveries, newest first',
   extension: false,
   query: pageQuerySchema.extend({
     status: z.enum(DELIVERY_STATUSES, `must be one of ${DELIVERY_STATUSES.join(', ')}`).optional(),
@@ -199,7 +207,7 @@ export const sendTestEvent = operation({
   adds: 'data',
   method: 'post',
   path: '/hooks/:id/test',
-  summary: 'Send a sample of the event, signed and delivered as a real one',
+  summary: 'Send a test event, signed and delivered like a real one',
   extension: true,
   status: 201,
   answer: deliverySchema,
@@ -211,9 +219,9 @@ export const rotateSecret = operation({
   id: 'rotateSecret',
   method: 'post',
   path: '/hooks/:id/rotate-secret',
-  summary: 'Give the subscription a new secret',
+  summary: 'Rotate the signing secret',
   description:
-    'For 24 hours deliveries carry a signature of both the new and the replaced secret, the new one first. An n8n workflow learns the new secret when it is unpublished and published again: do that within the 24 hours. At most five secrets sign at a time.',
+    'For 24 hours, each delivery carries a signature with the new secret, then one with the replaced secret. An n8n workflow learns the new secret when you unpublish and publish it again: do so within the 24 hours. At most five secrets sign at a time.',
   extension: true,
   status: 200,
   answer: z
@@ -233,16 +241,16 @@ export const revokePreviousSecrets = operation({
   id: 'revokePreviousSecrets',
   method: 'post',
   path: '/hooks/:id/revoke-previous-secrets',
-  summary: 'End the overlap after a rotation at once',
+  summary: 'Revoke replaced secrets',
   description:
-    'From now on the newest secret signs alone. A receiver that still has a replaced one refuses what comes; give it the new one first, unless the replaced one has leaked.',
+    'Ends the overlap after a rotation at once: only the newest secret signs from now on. Give each receiver the new secret first, or it will refuse deliveries. If a replaced secret has leaked, revoke it without waiting.',
   extension: true,
   status: 200,
   answer: z
     .strictObject({
       ...subscriptionFields,
       revoked: z.int().meta({
-        description: 'How many replaced secrets have stopped signing; 0 when there was none',
+        description: 'How many replaced secrets stopped signing',
       }),
     })
     .meta({ id: 'SubscriptionWithRevokedSecrets' }),
@@ -254,9 +262,9 @@ export const redeliver = operation({
   id: 'redeliver',
   method: 'post',
   path: '/hooks/:id/deliveries/:delivery_id/redeliver',
-  summary: 'Send a finished delivery again',
+  summary: 'Send a delivery again',
   description:
-    'Takes a dlv_ or an evt_ id. The same event id and body go out, with X-Service-Redelivery: manual and, the same for all attempts that follow from this call, X-Service-Redelivery-Round.',
+    'Takes the `dlv_` or `evt_` id of a finished delivery and sends the same event id and body. The request carries `X-Service-Redelivery: manual`, and `X-Service-Redelivery-Round` with one value for all attempts that this call causes.',
   extension: true,
   status: 200,
   answer: deliverySchema,
@@ -269,9 +277,9 @@ export const recoverDeliveries = operation({
   adds: 'data',
   method: 'post',
   path: '/hooks/:id/recover',
-  summary: 'Send again all that failed since a time and never succeeded',
+  summary: 'Send failed deliveries again',
   description:
-    'What counts is when the last attempt failed; the event may be older. What is pending or delivered is left alone, so a repeat of the call sends nothing twice. The same event ids and bodies go out; a receiver that deduplicates may drop what it has taken after all.',
+    'Sends all deliveries again whose last attempt failed since a time; the events may be older. Pending and successful deliveries are left alone, so repeating the call sends nothing twice. Event ids and bodies stay the same, so that receivers can deduplicate.',
   extension: true,
   body: z
     .object({
@@ -283,7 +291,7 @@ export const recoverDeliveries = operation({
     .meta({ example: { since: '2026-11-21T10:00:00.000+00:00' } }),
   status: 200,
   answer: z.strictObject({
-    redelivered: z.int().meta({ description: 'How many deliveries this very call has queued' }),
+    redelivered: z.int().meta({ description: 'How many deliveries this call queued' }),
   }),
   errors: ['not_found'],
   inSteps: true,

@@ -16,7 +16,7 @@ const base = {
   id: z
     .string()
     .regex(/^evt_[0-9A-Z]+$/)
-    .meta({ description: 'Equals X-Service-Delivery; receivers deduplicate on it' }),
+    .meta({ description: 'The same as `X-Service-Delivery`. Deduplicate on it.' }),
   occurred_at: timestampSchema,
   workspace: z.string().meta({ description: "The workspace's slug" }),
   conversation: payloadConversationSchema,
@@ -26,7 +26,7 @@ const paymentSchema = z
   .strictObject({
     id: z.string(),
     status: z.literal('paid'),
-    amount: z.int().meta({ description: 'In minor units of the currency' }),
+    amount: z.int().meta({ description: 'The amount in minor units of the currency' }),
     currency: z.string().meta({ description: 'ISO 4217 in lower case' }),
     description: z.string(),
     provider: z.enum(PAYMENT_PROVIDERS),

@@ -19,7 +19,8 @@ export const amountSchema = z
   .min(1, AMOUNT_HINT)
   .max(MAX_AMOUNT_MINOR, AMOUNT_HINT)
   .meta({
-    description: 'In minor units of the currency: 4900 is 49.00 USD, 4900 JPY, 4.900 KWD',
+    description:
+      'The amount in minor units of the currency: 4900 is 49.00 USD, 4900 JPY or 4.900 KWD',
     example: 4900,
   });
 export const currencySchema = z
@@ -27,7 +28,7 @@ export const currencySchema = z
   .max(8, 'must be the three letters of a currency, such as usd')
   .transform((code) => code.toLowerCase())
   .refine(isCurrency, 'must be the three letters of a currency of ISO 4217, such as usd')
-  .meta({ description: 'ISO 4217', example: 'usd' });
+  .meta({ description: 'An ISO 4217 currency code, in any case', example: 'usd' });
 
 const paymentLinkSchema = z
   .strictObject({
@@ -35,20 +36,20 @@ const paymentLinkSchema = z
     conversation_id: z.string(),
     status: statusSchema.meta({
       description:
-        "creating: the provider's page is being made; failed: the provider has refused to make it, or the customer's bank to pay",
+        "`creating`: the provider is preparing the payment page. `failed`: the provider refused to create it, or the customer's bank refused the payment.",
     }),
     amount: z.int(),
     currency: z.string(),
-    amount_display: z
-      .string()
-      .meta({ description: "For people, with the currency's own decimals", example: 'US$49.00' }),
+    amount_display: z.string().meta({
+      description: "The amount for people to read, with the currency's decimals",
+      example: 'US$49.00',
+    }),
     description: z.string(),
     provider: providerSchema,
     provider_reference: z.string().nullable(),
-    url: z.string().meta({ description: 'What the customer opens' }),
+    url: z.string().meta({ description: 'The address that the customer opens to pay' }),
     error: z.string().nullable().meta({
-      description:
-        'Why the provider or a bank refused, or what the provider could not be asked for',
+      description: 'Why the provider or a bank refused, or why the provider could not be reached',
     }),
     created_by: z.strictObject({ type: z.enum(['agent', 'team_member', 'api']), name: z.string() }),
     expires_at: timestampSchema,
@@ -65,7 +66,7 @@ const accountSchema = z
     webhook_url: z
       .string()
       .nullable()
-      .meta({ description: "Typed into the provider's own settings; null for manual" }),
+      .meta({ description: "The address to enter in the provider's settings. Null for `manual`." }),
     last_test: connectionTestSchema.nullable(),
     created_at: timestampSchema,
     updated_at: timestampSchema,
@@ -80,9 +81,9 @@ export const createPaymentLink = operation({
   adds: 'data',
   method: 'post',
   path: '/conversations/:id/payment-links',
-  summary: 'Make a payment link in a conversation',
+  summary: 'Create a payment link',
   description:
-    'Moves the funnel to payment_pending, once the link is open. The link is not sent: send its url as a message. When it is paid, payment.paid is emitted and the funnel moves to customer. The answer waits up to 15 seconds until the provider has made its page; after that its status is creating, and the page comes later. A repeat with the same Idempotency-Key answers the same link, as it stands then.',
+    'Creates a payment link in a conversation. The service does not send it: send its `url` as a message. Once the link is open, the funnel moves to `payment_pending`. When it is paid, the service emits `payment.paid` and the funnel moves to `customer`. The call waits up to 15 seconds for the provider to prepare its page; if that takes longer, the link has the status `creating`. Repeating the call with the same Idempotency-Key returns the same link with its current status.',
   body: z
     .strictObject({
       amount: amountSchema,
@@ -92,14 +93,14 @@ export const createPaymentLink = operation({
       }),
       provider: providerSchema
         .optional()
-        .meta({ description: 'stripe when it is set up, else manual' }),
+        .meta({ description: 'Defaults to `stripe` if it is set up, otherwise to `manual`' }),
       expires_in: z
         .int('must be a whole number of seconds')
         .min(60, 'must be at least 60')
         .optional()
         .meta({
           description:
-            'Seconds; stripe from 1800 to 86400 (default 86400), manual from 60 to 31536000 (default 30 days)',
+            'Seconds until the link expires. `stripe`: 1800 to 86400, by default 86400. `manual`: 60 to 31536000, by default 30 days.',
         }),
     })
     .meta({ example: { amount: 4900, currency: 'usd', description: 'Demo, one hour' } }),
@@ -113,7 +114,7 @@ export const listPaymentLinks = operation({
   id: 'listPaymentLinks',
   method: 'get',
   path: '/payment-links',
-  summary: 'Payment links, newest first',
+  summary: 'List payment links, newest first',
   query: pageQuerySchema.extend({
     conversation_id: z.string().optional(),
     status: statusSchema.optional(),
@@ -128,7 +129,7 @@ export const getPaymentLink = operation({
   id: 'getPaymentLink',
   method: 'get',
   path: '/payment-links/:id',
-  summary: 'Read a payment link',
+  summary: 'Get a payment link',
   status: 200,
   answer: paymentLinkSchema,
   errors: ['not_found'],
@@ -141,7 +142,7 @@ export const cancelPaymentLink = operation({
   path: '/payment-links/:id/cancel',
   summary: 'Cancel a payment link',
   description:
-    'It can no longer be paid. Where the customer pays with the provider in the same moment, the payment counts. Of a cancelled one nothing changes.',
+    'A cancelled link can no longer be paid. If the customer pays at the same moment, the payment counts. Cancelling a cancelled link changes nothing.',
   status: 200,
   answer: paymentLinkSchema,
   errors: ['not_found', 'payment_not_open'],
@@ -154,12 +155,12 @@ export const markPaymentPaid = operation({
   path: '/payment-links/:id/mark-paid',
   summary: 'Mark a manual payment as paid',
   description:
-    'For money that has reached the workspace outside of the service. payment.paid is emitted once, however often it is marked; a link that has expired can be marked too.',
+    'Use it when the money has arrived outside of the service. The service emits `payment.paid` once, no matter how often you mark the link. You can mark an expired link too.',
   body: z
     .strictObject({
-      reference: textSchema(200)
-        .nullish()
-        .meta({ description: 'What it is found by: the number of a bank transfer' }),
+      reference: textSchema(200).nullish().meta({
+        description: 'How to find the payment: the number of a bank transfer, for example',
+      }),
     })
     .meta({ example: { reference: 'Transfer 2026-1182' } }),
   status: 200,
@@ -172,7 +173,7 @@ export const listPaymentAccounts = operation({
   id: 'listPaymentAccounts',
   method: 'get',
   path: '/payment-accounts',
-  summary: 'The payment providers that are set up',
+  summary: 'List the payment providers that are set up',
   query: pageQuerySchema,
   status: 200,
   answer: listOf(accountSchema),
@@ -184,9 +185,9 @@ export const putPaymentAccount = operation({
   id: 'putPaymentAccount',
   method: 'put',
   path: '/payment-accounts/:provider',
-  summary: 'Set a payment provider up, or change it',
+  summary: 'Set up or update a payment provider',
   description:
-    'manual takes instructions; stripe takes secret_key and webhook_secret. What is left out stays, secrets too.',
+    '`manual` takes `instructions`; `stripe` takes `secret_key` and `webhook_secret`. Fields that you leave out keep their values, secrets included.',
   body: z.strictObject({ settings: settingsSchema }).meta({
     example: {
       settings: {
@@ -207,10 +208,10 @@ export const deletePaymentAccount = operation({
   path: '/payment-accounts/:provider',
   summary: 'Remove a payment provider',
   description:
-    'Links that are open stay as they are: cancel them first. What happens to them at the provider is no longer seen.',
+    'Open links stay as they are, and the service no longer learns whether they are paid. Cancel them first.',
   status: 200,
   answer: z.strictObject({
-    id: z.string().meta({ description: 'The provider' }),
+    id: z.string().meta({ description: 'The name of the provider' }),
     deleted: z.literal(true),
   }),
   errors: ['not_found'],

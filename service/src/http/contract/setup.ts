@@ -11,7 +11,7 @@ export const settingsSchema = z
     z.string('must be a text').max(8192, 'must have at most 8192 characters'),
     'must be an object of texts',
   )
-  .meta({ description: 'By field name; an empty text takes a value away' });
+  .meta({ description: 'Values by field name. An empty string removes a value.' });
 
 export const connectionTestSchema = z
   .strictObject({
@@ -23,8 +23,10 @@ export const connectionTestSchema = z
 
 /** What is shown of what was filled in. */
 export const shownSettings = {
-  settings: z.record(z.string(), z.string()).meta({ description: 'What is not secret' }),
+  settings: z
+    .record(z.string(), z.string())
+    .meta({ description: 'The values that are not secret, by field name' }),
   secrets_set: z.array(z.string()).meta({
-    description: 'The names of the secrets that are filled in; their values are never shown',
+    description: 'The names of the secrets that are set. Their values are never returned.',
   }),
 };

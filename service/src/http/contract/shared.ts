@@ -9,7 +9,7 @@ export const timestampSchema = z.iso
   .datetime({ offset: true })
   .refine((text) => !text.endsWith('Z'), 'must carry a numeric offset')
   .meta({
-    description: 'ISO 8601 with a numeric offset',
+    description: 'An ISO 8601 time with a numeric offset',
     example: '2026-11-21T10:00:00.000+00:00',
   });
 
@@ -22,10 +22,10 @@ export const pageQuerySchema = z.object({
     .default(50)
     .meta({
       description:
-        'How many items at most; a page of very large ones has fewer, and next_cursor says whether there are more',
+        'The maximum number of items. A page of very large items has fewer; `next_cursor` says whether there are more.',
       example: 50,
     }),
-  cursor: z.string().optional().meta({ description: 'next_cursor of the page before' }),
+  cursor: z.string().optional().meta({ description: 'The `next_cursor` of the previous page' }),
 });
 
 /** The form of every list. */
@@ -33,7 +33,7 @@ export const listOf = <Item extends z.ZodType>(item: Item) =>
   z.object({
     data: z.array(item),
     next_cursor: z.string().nullable().meta({
-      description: 'Give it as cursor to get the next page; null on the last',
+      description: 'Send it as `cursor` to get the next page. Null on the last page.',
       example: null,
     }),
   });
@@ -42,14 +42,14 @@ export const errorSchema = z
   .object({
     error: z.object({
       code: z.enum(Object.keys(ERROR_CATALOGUE) as ErrorCode[]),
-      message: z.string().meta({ description: 'What was wrong and what to do' }),
-      param: z.string().optional().meta({ description: 'The field at fault' }),
+      message: z.string().meta({ description: 'What happened and what to do' }),
+      param: z.string().optional().meta({ description: 'The path of the wrong field' }),
       existing_id: z.string().optional().meta({
         description:
-          'With subscription_exists, tool_exists and channel_exists: what is there already',
+          'The id of the existing record, with `subscription_exists`, `tool_exists` and `channel_exists`',
       }),
       request_id: z.string().meta({
-        description: 'Also in the X-Request-Id header',
+        description: 'The same as in the X-Request-Id header',
         example: 'req_01JD6Z0000000000000000000A',
       }),
     }),

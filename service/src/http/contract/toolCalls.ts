@@ -6,24 +6,27 @@ import { listOf, pageQuerySchema, textSchema, timestampSchema } from './shared.t
 export const toolCallSchema = z
   .strictObject({
     tool_call_id: z.string().meta({
-      description: 'Stable across retries of the same call',
+      description: 'The same for all attempts of the call',
       example: 'call_01JD6Z0000000000000000000A',
     }),
     tool: z.string().meta({
-      description: 'Tool name; create-payment-link for a payment link that the agent makes',
+      description:
+        'The name of the tool; `create-payment-link` for a payment link that the agent creates',
     }),
     arguments: z.record(z.string(), z.unknown()),
-    conversation_id: z.string().meta({ description: 'conv_test for a test call' }),
+    conversation_id: z
+      .string()
+      .meta({ description: 'The conversation; `conv_test` for a test call' }),
     status: z.enum(TOOL_CALL_STATUSES),
     attempts: z.int(),
     http_status: z
       .int()
       .nullable()
-      .meta({ description: 'Of the last attempt; null when no answer came' }),
-    duration_ms: z.int().meta({ description: 'Of all attempts together' }),
+      .meta({ description: 'The HTTP status of the last attempt; null when no answer came' }),
+    duration_ms: z.int().meta({ description: 'The duration of all attempts together' }),
     result: z.unknown().meta({
       description:
-        'What the tool answered; null until it succeeded. In a list, one of more than 8 KiB is cut to a text.',
+        'What the tool answered; null until it succeeded. A list cuts a result of more than 8 KiB and shows it as text.',
     }),
     error: z.strictObject({ type: z.enum(TOOL_CALL_ERROR_TYPES), message: z.string() }).nullable(),
     decision: z
@@ -36,7 +39,7 @@ export const toolCallSchema = z
       .nullable(),
     expires_at: timestampSchema
       .nullable()
-      .meta({ description: 'When a waiting approval ends by itself' }),
+      .meta({ description: 'When the approval expires if nobody decides' }),
     created_at: timestampSchema,
     finished_at: timestampSchema.nullable(),
   })
@@ -49,12 +52,12 @@ export const listToolCalls = operation({
   id: 'listToolCalls',
   method: 'get',
   path: '/tool-calls',
-  summary: 'Tool calls, newest first',
+  summary: 'List tool calls, newest first',
   query: pageQuerySchema.extend({
     status: z
       .enum(TOOL_CALL_STATUSES, `must be one of ${TOOL_CALL_STATUSES.join(', ')}`)
       .optional(),
-    tool: z.string().optional().meta({ description: 'Only calls of the tool of this name' }),
+    tool: z.string().optional().meta({ description: 'Only calls of the tool with this name' }),
     conversation_id: z.string().optional(),
   }),
   status: 200,
@@ -67,14 +70,14 @@ export const getToolCall = operation({
   id: 'getToolCall',
   method: 'get',
   path: '/tool-calls/:id',
-  summary: 'Read a tool call with its whole result',
+  summary: 'Get a tool call with its whole result',
   status: 200,
   answer: toolCallSchema,
   errors: ['not_found'],
 });
 
 const decisionBody = z.strictObject({
-  note: textSchema(1000).optional().meta({ description: 'Why, for the record' }),
+  note: textSchema(1000).optional().meta({ description: 'The reason, for the record' }),
 });
 
 export const approveToolCall = operation({
@@ -82,9 +85,9 @@ export const approveToolCall = operation({
   id: 'approveToolCall',
   method: 'post',
   path: '/tool-calls/:id/approve',
-  summary: 'Let a waiting call run',
+  summary: 'Approve a tool call',
   description:
-    'The first decision counts. The call then runs, whatever happens meanwhile, and the agent tells the customer how it ended.',
+    'The call runs, and the agent tells the customer how it ended. Only the first decision counts.',
   body: decisionBody.meta({ example: { note: 'Checked with the warehouse.' } }),
   status: 200,
   answer: toolCallSchema,
@@ -96,9 +99,9 @@ export const rejectToolCall = operation({
   id: 'rejectToolCall',
   method: 'post',
   path: '/tool-calls/:id/reject',
-  summary: 'Refuse a waiting call',
+  summary: 'Reject a tool call',
   description:
-    'The first decision counts. The agent tells the customer that it was not done and offers a person.',
+    'The call does not run. The agent says so to the customer and offers a person. Only the first decision counts.',
   body: decisionBody.meta({ example: { note: 'Too late to change this order.' } }),
   status: 200,
   answer: toolCallSchema,

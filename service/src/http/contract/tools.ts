@@ -28,11 +28,11 @@ const nameSchema = z
   .regex(TOOL_NAME_PATTERN, TOOL_NAME_RULE)
   .meta({ example: 'find_order' });
 const descriptionSchema = textSchema(1024).meta({
-  description: 'The agent decides from it when to call the tool',
+  description: 'What the tool does. The agent uses it to decide when to call the tool.',
   example: 'Finds an order by its number and says where it is.',
 });
 const parametersSchema = jsonObjectSchema.meta({
-  description: 'JSON Schema 2020-12 of the arguments, an object at its root',
+  description: 'The JSON Schema (2020-12) of the arguments, with an object at its root',
   example: {
     type: 'object',
     properties: { order_number: { type: 'string', description: 'Order number' } },
@@ -44,12 +44,12 @@ const endpointSchema = z
   .min(1, 'must not be empty')
   .max(2048, 'must have at most 2048 characters')
   .meta({
-    description: 'Webhook kind: https:// and public',
+    description: 'Webhook kind: a public https:// URL',
     example: 'https://n8n.example.com/webhook/6f1c2a52/tool',
   });
 const templateSchema = jsonObjectSchema.meta({
   description:
-    'HTTP kind: method, url, query, headers, body, response_fields; with {{args.x}}, {{conversation.id}}, {{call.id}} and, in headers only, {{secrets.NAME}}',
+    'HTTP kind: method, url, query, headers, body and response_fields. Placeholders are {{args.x}}, {{conversation.id}}, {{call.id}} and, in headers only, {{secrets.NAME}}.',
   example: {
     method: 'GET',
     url: 'https://api.example.com/orders/{{args.order_number}}',
@@ -73,30 +73,31 @@ const secretsSchema = z
   )
   .refine((secrets) => Object.keys(secrets).length <= 20, 'must have at most 20 entries')
   .meta({
-    description: 'HTTP kind: values for {{secrets.NAME}}; never shown again',
+    description: 'HTTP kind: the values of {{secrets.NAME}}. They are never returned.',
     example: { API_TOKEN: 's3cret' },
   });
 const timeoutSchema = z
   .number('must be a number of seconds')
   .min(1, `must be from 1 to ${MAX_TOOL_TIMEOUT_SECONDS}`)
   .max(MAX_TOOL_TIMEOUT_SECONDS, `must be from 1 to ${MAX_TOOL_TIMEOUT_SECONDS}`)
-  .meta({ description: 'Seconds for one attempt' });
+  .meta({ description: 'The time limit of one attempt, in seconds' });
 const askSchema = z
   .boolean('must be true or false')
-  .meta({ description: 'When on, a person decides about each call before it is made' });
+  .meta({ description: 'Whether a person approves each call before it runs' });
 const readOnlySchema = z.boolean('must be true or false').meta({
   description:
-    'When on, the tool only looks something up and changes nothing: the keyword agent calls it without asking the customer first. The same as readOnlyHint of MCP',
+    'Whether the tool only reads and changes nothing. The keyword agent calls such a tool without asking the customer first. Like `readOnlyHint` in MCP.',
 });
 const examplePhrasesSchema = z
   .array(textSchema(MAX_EXAMPLE_PHRASE_CHARACTERS), 'must be a list of texts')
   .max(MAX_EXAMPLE_PHRASES, `must have at most ${MAX_EXAMPLE_PHRASES} entries`)
   .meta({
-    description: 'What customers write when they want this tool; the agent compares with them',
+    description:
+      'What customers write when they want this tool. The agent compares their messages with it.',
     example: ['where is my order', 'has my package left'],
   });
 const argumentsSchema = jsonObjectSchema.meta({
-  description: "Inputs conforming to the tool's parameters",
+  description: "The arguments of the call, which match the tool's parameters",
   example: { order_number: 'A-1042' },
 });
 
@@ -106,14 +107,17 @@ const toolFields = {
   description: z.string(),
   parameters: z.record(z.string(), z.unknown()),
   kind: z.enum(TOOL_KINDS),
-  endpoint: z.string().nullable().meta({ description: 'Webhook kind; null otherwise' }),
+  endpoint: z
+    .string()
+    .nullable()
+    .meta({ description: 'Webhook kind: the address that is called. Null for the HTTP kind.' }),
   request_template: z
     .record(z.string(), z.unknown())
     .nullable()
-    .meta({ description: 'HTTP kind; null otherwise' }),
+    .meta({ description: 'HTTP kind: the request that is made. Null for the Webhook kind.' }),
   secret_names: z
     .array(z.string())
-    .meta({ description: 'HTTP kind: the names of its secrets; the values are never shown' }),
+    .meta({ description: 'HTTP kind: the names of its secrets. Their values are never returned.' }),
   timeout: z.number(),
   ask_before_running: z.boolean(),
   read_only: z.boolean(),
@@ -121,11 +125,11 @@ const toolFields = {
   status: z.enum(TOOL_STATUSES),
   tested_at: timestampSchema.nullable().meta({
     description:
-      'When a call of this very definition succeeded; null after an edit to how it is called',
+      'When a call of the current definition succeeded. A change to how the tool is called sets it to null.',
   }),
-  going_live: z
-    .boolean()
-    .meta({ description: 'A test call is under way, after whose success the tool goes live' }),
+  going_live: z.boolean().meta({
+    description: 'Whether a test call is running that takes the tool live if it succeeds',
+  }),
   owner: ownerSchema
     .nullable()
     .meta({ description: 'The workflow that published the tool; null when none did' }),
@@ -140,13 +144,13 @@ const toolFields = {
       at: timestampSchema,
     })
     .nullable()
-    .meta({ description: 'How the newest test call of this definition ended' }),
+    .meta({ description: 'How the newest test call of the current definition ended' }),
   created_at: timestampSchema,
   updated_at: timestampSchema,
 };
 const toolSchema = z.strictObject(toolFields).meta({ id: 'Tool' });
 const secretSchema = z.string().meta({
-  description: 'Webhook kind: the signing secret, shown this once; null for the HTTP kind',
+  description: 'Webhook kind: the signing secret. It is shown only here. Null for the HTTP kind.',
   example: 'whsec_…',
 });
 
@@ -174,9 +178,9 @@ export const createTool = operation({
   adds: 'data',
   method: 'post',
   path: '/tools',
-  summary: 'Define a tool',
+  summary: 'Create a tool',
   description:
-    'It begins as a draft. It can go live once a test call has succeeded. The answer shows the signing secret of a Webhook tool, once.',
+    'A new tool is a draft. It can go live once a test call has succeeded. For a Webhook tool, the answer shows the signing secret, only this once.',
   body: z
     .strictObject({
       name: nameSchema,
@@ -212,9 +216,9 @@ export const listTools = operation({
   id: 'listTools',
   method: 'get',
   path: '/tools',
-  summary: "The workspace's tools, newest first",
+  summary: 'List tools, newest first',
   query: pageQuerySchema.extend({
-    name: z.string().optional().meta({ description: 'Only the tool of this name' }),
+    name: z.string().optional().meta({ description: 'Only the tool with this name' }),
     status: z.enum(TOOL_STATUSES, `must be one of ${TOOL_STATUSES.join(', ')}`).optional(),
   }),
   status: 200,
@@ -227,7 +231,7 @@ export const getTool = operation({
   id: 'getTool',
   method: 'get',
   path: '/tools/:id',
-  summary: 'Read a tool',
+  summary: 'Get a tool',
   status: 200,
   answer: toolSchema,
   errors: ['not_found'],
@@ -239,9 +243,9 @@ export const updateTool = operation({
   adds: 'data',
   method: 'patch',
   path: '/tools/:id',
-  summary: 'Change a tool',
+  summary: 'Update a tool',
   description:
-    'What is left out stays. A change to how it is called (name, parameters, endpoint, request_template, secrets) makes it a draft that has to be tested again and cancels what waits for approval; description, example_phrases, read_only, timeout and ask_before_running can change while it is live. The kind stays. When request_template.url goes to another scheme, host or port, stored secrets are not sent there: give those that the request uses again in secrets (else 400, param secrets); the others are removed.',
+    'Fields that you leave out keep their values; the kind cannot change. A change to how the tool is called (name, parameters, endpoint, request_template, secrets) makes it a draft again, which needs a new test call, and cancels calls that wait for approval. You can change description, example_phrases, read_only, timeout and ask_before_running while it is live. When request_template.url goes to another scheme, host or port, stored secrets are not sent there: give those that the request uses again in secrets (else 400, param secrets); the others are removed.',
   body: z
     .strictObject({
       name: nameSchema.optional(),
@@ -266,8 +270,8 @@ export const deleteTool = operation({
   id: 'deleteTool',
   method: 'delete',
   path: '/tools/:id',
-  summary: 'Remove a tool',
-  description: 'What waits for approval is cancelled; the calls it made stay on record.',
+  summary: 'Delete a tool',
+  description: 'Calls that wait for approval are cancelled. Past calls stay on record.',
   status: 200,
   answer: z.strictObject({ id: z.string(), deleted: z.literal(true) }),
   errors: ['not_found'],
@@ -279,8 +283,8 @@ export const testTool = operation({
   adds: 'data',
   method: 'post',
   path: '/tools/:id/test',
-  summary: 'Make one real call, as the agent would, and answer how it ended',
-  description: `Runs the very path of a live call, retries included, with conversation_id "conv_test". The answer comes when the call has ended: after three attempts at the latest. A call that failed is a 200 with status failed.`,
+  summary: 'Test a tool',
+  description: `Makes one real call, as the agent would, with retries and with conversation_id "conv_test". The answer comes when the call has ended, after at most three attempts. A failed call is a 200 with the status failed.`,
   body: z
     .strictObject({ arguments: argumentsSchema.default({}) })
     .meta({ example: { arguments: { order_number: 'A-1042' } } }),
@@ -295,9 +299,9 @@ export const goLive = operation({
   id: 'goLive',
   method: 'post',
   path: '/tools/:id/go-live',
-  summary: 'Let the agent call the tool',
+  summary: 'Take a tool live',
   description:
-    'A definition whose test has succeeded goes live at once. Otherwise give sample arguments: the service makes the test call after it has answered (a 401 or 503 is asked again for 60 seconds) and then goes live; a failure leaves the draft with the reason in last_test.',
+    'Lets the agent call the tool. If a test call of the definition has succeeded, the tool goes live at once. Otherwise send `sample_arguments`: the service answers, then makes the test call (after a 401 or 503 it tries again for 60 seconds) and takes the tool live if it succeeds. If it fails, the tool stays a draft, and `last_test` has the reason.',
   body: z
     .strictObject({ arguments: argumentsSchema.optional() })
     .meta({ example: { arguments: { order_number: 'A-1042' } } }),
@@ -311,9 +315,9 @@ export const pauseTool = operation({
   id: 'pauseTool',
   method: 'post',
   path: '/tools/:id/pause',
-  summary: 'Let the agent call the tool no more',
+  summary: 'Pause a tool',
   description:
-    'What waits for approval is cancelled. A draft stays a draft, and does not go live when a test call that is under way succeeds.',
+    'The agent no longer calls the tool, and calls that wait for approval are cancelled. A draft stays a draft, and a running test call no longer takes it live.',
   status: 200,
   answer: toolSchema,
   errors: ['not_found'],
@@ -324,8 +328,8 @@ export const rotateToolSecret = operation({
   id: 'rotateToolSecret',
   method: 'post',
   path: '/tools/:id/rotate-secret',
-  summary: 'Give a Webhook tool a new signing secret',
-  description: 'It signs from now on, alone.',
+  summary: 'Rotate the signing secret of a Webhook tool',
+  description: 'From now on, only the new secret signs calls.',
   status: 200,
   answer: z.strictObject({ ...toolFields, secret: secretSchema }).meta({ id: 'RotatedTool' }),
   errors: ['not_found', 'invalid_request', 'idempotency_key_not_allowed'],
@@ -346,9 +350,10 @@ export const publishTool = operation({
         { ...definitionFields, endpoint: endpointSchema },
         'must be an object',
       ),
-      sample_arguments: argumentsSchema
-        .default({})
-        .meta({ description: 'For the test call', example: { order_number: 'A-1042' } }),
+      sample_arguments: argumentsSchema.default({}).meta({
+        description: 'The arguments of the test call',
+        example: { order_number: 'A-1042' },
+      }),
       owner: ownerSchema,
       secret_hash: z
         .string()
@@ -390,7 +395,8 @@ export const publishTool = operation({
     .strictObject({
       ...toolFields,
       secret: secretSchema.nullable().meta({
-        description: 'A new signing secret, shown this once; null when the publisher holds it',
+        description:
+          'A new signing secret. It is shown only here. Null when the publisher has it already.',
       }),
     })
     .meta({ id: 'PublishedTool' }),
