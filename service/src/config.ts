@@ -50,9 +50,10 @@ const isPostgresUrl = (text: string): boolean => {
     return false;
   }
 };
+
 /**
- * A page's origin as a browser spells it; null when the text is more than that. http:// is for this
- * machine only.
+ * A page's origin as a browser writes it; null when the text is anything else. http:// is allowed
+ * for this machine only.
  */
 function pageOrigin(text: string): string | null {
   const url = URL.parse(text);
@@ -76,7 +77,7 @@ const pageOrigins = list.transform((texts, context) =>
   }),
 );
 
-/** Ranges of addresses; the one that holds everybody would let each visitor say who they are. */
+/** Address ranges. One that covers every address would let each visitor choose their own address. */
 const proxyNetworks = list.pipe(
   z.array(
     z
@@ -91,7 +92,7 @@ const proxyNetworks = list.pipe(
   ),
 );
 
-/** The lengths that RFC 6052 knows. */
+/** With the prefix lengths of RFC 6052. */
 const nat64Prefixes = list.pipe(
   z.array(
     z
@@ -218,25 +219,27 @@ const environment = z.object({
     .default('info'),
 });
 
-/** What this process does: answers requests (`api`), does what is queued (`worker`), or both. */
+type Environment = z.output<typeof environment>;
+
 /** The names of all settings. */
 export const SETTINGS: readonly string[] = Object.keys(environment.shape);
 
+/** What a process does: answers requests (`api`), works on what is queued (`worker`), or both. */
 export type Role = 'all' | 'api' | 'worker';
 
 export interface DatabaseConfig {
-  /** It holds a password. */
+  /** Contains a password. */
   readonly url: string;
-  /** The tables' schema; the queues' is named after it, with `_work` behind. */
+  /** The schema of the tables. The queues have one of their own, with the suffix `_work`. */
   readonly schema: string;
-  /** Open at once, at most, beside one that listens. */
+  /** The most that are open at once, beside one that listens. */
   readonly connections: number;
 }
 
 export interface Config {
   readonly host: string;
   readonly port: number;
-  /** Null: `http://localhost:<port>`, with the port that was opened. */
+  /** Null: `http://localhost:<port>`, with the port in use. */
   readonly publicUrl: string | null;
   readonly dataDir: string;
   /** Null: the embedded store in `dataDir`. */
@@ -246,7 +249,7 @@ export interface Config {
   readonly allowedNetworks: readonly string[];
   readonly nat64Prefixes: readonly string[];
   readonly insecureTargets: boolean;
-  /** CIDRs of the proxies whose X-Forwarded-For tells the visitor's address. */
+  /** CIDRs of the proxies whose X-Forwarded-For names the visitor's address. */
   readonly trustedProxies: readonly string[];
   readonly deliveryTimeoutMs: number;
   readonly deliveryRetryDelaysMs: readonly number[];
@@ -263,22 +266,22 @@ export interface Config {
   } | null;
   readonly llmTimeoutMs: number;
   readonly channels: ChannelsConfig;
-  /** Before the second and later tries to send a text to a channel. */
+  /** Before the second and later attempts to send a message to a channel. */
   readonly channelRetryDelaysMs: readonly number[];
   readonly payments: PaymentsConfig;
   readonly retentionDays: number;
-  /** 0 keeps conversations for good. */
+  /** 0 keeps conversations forever. */
   readonly conversationRetentionDays: number;
-  /** 0 is off. */
+  /** 0: no limit. */
   readonly apiRateLimitPerMinute: number;
   readonly workspaceRateLimitPerMinute: number;
-  /** Messages of a chat visitor. */
+  /** For the messages of a chat visitor. */
   readonly chatRateLimitPerMinute: number;
-  /** Multiplies what strangers behind one address may do together; 0 lets them do all. */
+  /** Multiplies the limits of callers without a key behind one address. 0: no limits. */
   readonly addressBudget: number;
-  /** Whose pages may show the chat page in a frame. */
+  /** The sites that may show the chat page in a frame. */
   readonly chatFrameOrigins: readonly string[];
-  /** Who carries it may read /metrics; null: programs on this machine may. */
+  /** Opens /metrics. Null: only programs on this machine may read it. */
   readonly metricsToken: string | null;
   readonly bootstrap: {
     readonly adminEmail?: string;
@@ -289,47 +292,15 @@ export interface Config {
   readonly logLevel: string;
 }
 
-/**
- * A value of the environment that cannot be used; the message is one line that names the variable.
- */
+/** An environment that cannot be used. The message is one line that names the variable. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** @throws ConfigError; an empty variable counts as not set */
+/** Reads the settings. An empty variable counts as not set. @throws ConfigError */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const given = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
-  );
-  const parsed = environment.safeParse(given);
-  if (!parsed.success) {
-    const { path, message } = parsed.error.issues[0]!;
-    throw new ConfigError(`${String(path[0])} ${message}.`);
-  }
-  const values = parsed.data;
-  if (
-    (values.BOOTSTRAP_ADMIN_EMAIL === undefined) !==
-    (values.BOOTSTRAP_ADMIN_PASSWORD === undefined)
-  ) {
-    throw new ConfigError(
-      'BOOTSTRAP_ADMIN_EMAIL and BOOTSTRAP_ADMIN_PASSWORD go together: set both or neither.',
-    );
-  }
-  if (values.DATABASE_URL !== undefined && values.ENCRYPTION_KEY === undefined) {
-    throw new ConfigError(
-      'ENCRYPTION_KEY is missing: with DATABASE_URL all processes need the same one. `openssl rand -base64 32` makes one; for data that came from DATA_DIR it is the one in encryption.key.',
-    );
-  }
-  if (values.DATABASE_URL === undefined && values.ROLE !== 'all') {
-    throw new ConfigError(
-      `ROLE ${values.ROLE} needs DATABASE_URL: the embedded store belongs to one process, which does everything.`,
-    );
-  }
-  if (values.ROLE !== 'all' && values.PUBLIC_URL === undefined) {
-    throw new ConfigError(
-      `PUBLIC_URL is missing: with ROLE ${values.ROLE} a process cannot know by itself where customers and n8n reach the service, such as https://conversations.example.com.`,
-    );
-  }
+  const values = parse(env);
+  assertConsistent(values);
   return {
     host: values.HOST,
     port: values.PORT,
@@ -383,17 +354,55 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   };
 }
 
-/** @throws ConfigError: a model needs its address and its name */
+/** @throws ConfigError for the first variable that cannot be read */
+function parse(env: Readonly<Record<string, string | undefined>>): Environment {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = environment.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0]!;
+  throw new ConfigError(`${String(path[0])} ${message}.`);
+}
+
+/** @throws ConfigError when settings do not fit together */
+function assertConsistent(values: Environment): void {
+  if (
+    (values.BOOTSTRAP_ADMIN_EMAIL === undefined) !==
+    (values.BOOTSTRAP_ADMIN_PASSWORD === undefined)
+  ) {
+    throw new ConfigError(
+      'BOOTSTRAP_ADMIN_EMAIL and BOOTSTRAP_ADMIN_PASSWORD go together: set both or neither.',
+    );
+  }
+  if (values.DATABASE_URL !== undefined && values.ENCRYPTION_KEY === undefined) {
+    throw new ConfigError(
+      'ENCRYPTION_KEY is missing: with DATABASE_URL, all processes need the same key. Make one with `openssl rand -base64 32`; for data that came from DATA_DIR, use the one in encryption.key.',
+    );
+  }
+  if (values.DATABASE_URL === undefined && values.ROLE !== 'all') {
+    throw new ConfigError(
+      `ROLE ${values.ROLE} needs DATABASE_URL: the embedded store serves a single process, which does everything.`,
+    );
+  }
+  if (values.ROLE !== 'all' && values.PUBLIC_URL === undefined) {
+    throw new ConfigError(
+      `PUBLIC_URL is missing: with ROLE ${values.ROLE}, set it to the address where customers and n8n reach the service, such as https://conversations.example.com.`,
+    );
+  }
+}
+
+/** @throws ConfigError: a model needs an address and a name */
 function readLlm({
   LLM_BASE_URL: baseUrl,
   LLM_API_KEY: apiKey,
   LLM_MODEL: model,
-}: z.output<typeof environment>): Config['llm'] {
+}: Environment): Config['llm'] {
   if (baseUrl === undefined) {
-    const alone = apiKey !== undefined ? 'LLM_API_KEY' : model !== undefined ? 'LLM_MODEL' : null;
-    if (alone !== null)
+    const unused = apiKey !== undefined ? 'LLM_API_KEY' : model !== undefined ? 'LLM_MODEL' : null;
+    if (unused !== null)
       throw new ConfigError(
-        `${alone} has no effect without LLM_BASE_URL: set the address of an OpenAI-compatible server, such as https://api.openai.com/v1, or leave ${alone} unset.`,
+        `${unused} has no effect without LLM_BASE_URL: set the address of an OpenAI-compatible server, such as https://api.openai.com/v1, or leave ${unused} unset.`,
       );
     return null;
   }

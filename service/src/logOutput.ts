@@ -1,19 +1,19 @@
 import { writeSync } from 'node:fs';
 
-/** How often a reader that is behind is given a moment, and how long. */
-const MOMENTS = 5;
-const MOMENT_MS = 10;
+/** How often, and how long, a slow reader is waited for. */
+const MAX_WAITS = 5;
+const WAIT_MS = 10;
 
 /**
- * Where log lines go. A disk that is full, a reader that is gone or does not read must not end the
- * service or hold it up: lines that cannot be written are dropped and counted, and when writing
- * works again a line says how many they were.
+ * Where log lines go. A full disk, or a reader that is gone or slow, must not end or delay the
+ * service. Lines that cannot be written are dropped and counted; once writing works again, a line
+ * gives their number.
  */
 export class LogOutput {
   readonly #fd: number;
   #dropped = 0;
   #reason = '';
-  /** A part of a line got through. */
+  /** Whether only part of a line was written. */
   #isTorn = false;
 
   /** @param fd an open file descriptor; 1 is standard output */
@@ -47,16 +47,16 @@ export class LogOutput {
 
   #writeAll(text: string): void {
     const bytes = Buffer.from(text);
-    let moments = this.#dropped > 0 ? 0 : MOMENTS;
+    let waitsLeft = this.#dropped > 0 ? 0 : MAX_WAITS;
     for (let done = 0; done < bytes.length; ) {
       try {
         done += writeSync(this.#fd, bytes, done);
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || moments-- === 0) {
+        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || waitsLeft-- === 0) {
           this.#isTorn ||= done > 0;
           throw error;
         }
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, MOMENT_MS);
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS);
       }
     }
   }

@@ -1,7 +1,5 @@
 #!/usr/bin/env node
-/**
- * The command. It checks Node's version before anything is loaded that an older one cannot read.
- */
+/** The command. It checks Node's version before it loads code that an older Node cannot parse. */
 const major = Number(process.versions.node.split('.')[0]);
 if (major < 24) {
   process.stderr.write(
@@ -9,7 +7,7 @@ if (major < 24) {
   );
   process.exit(1);
 }
-// Name look-ups and disk writes share these threads: four slow names must not hold up the journal.
+// DNS look-ups and disk writes share these threads. Four slow names must not delay the journal.
 process.env.UV_THREADPOOL_SIZE ??= '16';
 const { runCommandLine } = await import('./cli/commandLine.ts');
 await runCommandLine();

@@ -405,7 +405,7 @@ onEmbeddedStore(describe)('a start with a key that does not fit', () => {
       [
         'a key that was cut',
         right.slice(0, 20),
-        /encryption\.key is damaged: it must hold 32 bytes in base64 or hex\. Put a copy of it back/,
+        /encryption\.key is damaged: it must hold 32 bytes in base64 or hex\. Restore a copy/,
       ],
       ['an empty file', '', /encryption\.key is damaged/],
       ['a key with one letter too many', `A${right}`, /encryption\.key is damaged/],

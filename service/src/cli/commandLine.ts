@@ -5,16 +5,16 @@ import { addKeyCommands } from './keyCommands.ts';
 import { addRotateKeyCommand } from './rotateKeyCommand.ts';
 import { addWorkspaceCommands } from './workspaceCommands.ts';
 
-/** The command line: without arguments it runs the service. */
+/** The command line. Without arguments, it runs the service. */
 export async function runCommandLine(): Promise<void> {
   const program = new Command('conversation-service').description(
-    'Conversations between customers, an agent and a team',
+    'Conversations of customers with an agent and a team',
   );
   program
     .command('start', { isDefault: true })
     .description('run the service (the default)')
     .action(async () => {
-      // The other commands need little of it, and start in half the time without.
+      // Loaded here, since the other commands start in half the time without it.
       const { runService } = await import('./runService.ts');
       await runService();
     });

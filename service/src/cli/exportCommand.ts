@@ -9,38 +9,32 @@ import { makeNewFile } from '../moving/newFile.ts';
 import { writeExport } from '../moving/writeExport.ts';
 import { inWords } from '../store/lowdb/errors.ts';
 import { describeLocation, type StoreLocation } from '../store/openStore.ts';
-import { failInOneLine } from './failInOneLine.ts';
-import { Progress } from './progress.ts';
-import { tallyInWords } from './tallyInWords.ts';
-import { withStore } from './withStore.ts';
+import { runOrFail, withStore } from './command.ts';
+import { Progress, tallyLines } from './progress.ts';
 
-/** `conversation-service export`: everything that is stored, as of one moment, into one file. */
+/** `conversation-service export`: writes all stored data, as of one moment, to one file. */
 export function addExportCommand(program: Command): void {
   program
     .command('export')
     .description(
-      'write everything that is stored into one file, to import it elsewhere (DATA_DIR: while the service is stopped; DATABASE_URL: at any time)',
+      'write all stored data to one file, to import it elsewhere (DATA_DIR: while the service is stopped; DATABASE_URL: at any time)',
     )
     .requiredOption('--to <file>', 'a new file; - is standard output')
-    .action(async ({ to }: { to: string }) => {
-      try {
-        await exportTo(to);
-      } catch (error) {
-        failInOneLine(error);
-      }
-    });
+    .action(({ to }: { to: string }) => runOrFail(() => exportTo(to)));
 }
 
 async function exportTo(to: string): Promise<void> {
   const place = readConfig(process.env);
-  // opening the store would make it
+  // Opening the store would create it.
   if (place.database === null && !existsSync(place.dataDir)) throw nothingThere(place);
   const { tally, keyFingerprint } = await withStore((store) =>
     to === '-' ? exportToOutput(store) : exportToFile(store, to),
   );
   if (tally === null) throw nothingThere(place);
-  const said = `Exported ${describeLocation(place)}${to === '-' ? '' : ` to ${to}`}:\n${tallyInWords(tally)}${keyFingerprint === null ? '' : KEY_NOTE}`;
-  (to === '-' ? process.stderr : process.stdout).write(said);
+  const target = to === '-' ? '' : ` to ${to}`;
+  const keyNote = keyFingerprint === null ? '' : KEY_NOTE;
+  const report = `Exported ${describeLocation(place)}${target}:\n${tallyLines(tally)}${keyNote}`;
+  (to === '-' ? process.stderr : process.stdout).write(report);
 }
 
 const KEY_NOTE =
@@ -48,11 +42,11 @@ const KEY_NOTE =
 
 const nothingThere = (place: StoreLocation) =>
   new Error(
-    `There is nothing to export: ${describeLocation(place)} is empty. See whether DATA_DIR or DATABASE_URL is the one that the service uses.`,
+    `There is nothing to export: ${describeLocation(place)} is empty. Check that DATA_DIR or DATABASE_URL is the one that the service uses.`,
   );
 
 interface Exported {
-  /** Null: nothing is stored. */
+  /** Null when nothing is stored. */
   readonly tally: Tally | null;
   readonly keyFingerprint: string | null;
 }
@@ -67,7 +61,7 @@ async function exportToFile(store: ServiceStore, path: string): Promise<Exported
 }
 
 async function exportToOutput(store: ServiceStore): Promise<Exported> {
-  process.stdout.on('error', () => {}); // each write tells its own
+  process.stdout.on('error', () => {}); // each write reports its own error
   return exportWith(store, writeToOutput);
 }
 
@@ -78,7 +72,7 @@ const writeToOutput = (piece: Buffer) =>
       else
         reject(
           new Error(
-            `Standard output takes no more: ${inWords(error)}. What was written is no whole export.`,
+            `Standard output takes no more: ${inWords(error)}. What was written is no complete export.`,
             { cause: error },
           ),
         );

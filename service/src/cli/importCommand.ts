@@ -7,35 +7,25 @@ import { KeyRequirement } from '../moving/requireKey.ts';
 import { inWords } from '../store/lowdb/errors.ts';
 import { describeLocation } from '../store/openStore.ts';
 import { StoreNotEmpty, type DumpedRecord } from '../store/store.ts';
-import { failInOneLine } from './failInOneLine.ts';
-import { Progress } from './progress.ts';
-import { tallyInWords } from './tallyInWords.ts';
-import { withStore } from './withStore.ts';
+import { runOrFail, withStore } from './command.ts';
+import { Progress, tallyLines } from './progress.ts';
 
 const PIECE_BYTES = 1 << 20;
 
-/**
- *  `conversation-service import`: takes an export into a store that holds nothing; all of it, or nothing.
- */
+/** `conversation-service import`: reads an export into an empty store, all of it or nothing. */
 export function addImportCommand(program: Command): void {
   program
     .command('import')
     .description(
-      'take everything from a file that `export` wrote into an empty DATA_DIR or database, while no service runs on it',
+      'read a file that `export` wrote into an empty DATA_DIR or database, while no service runs on it',
     )
     .requiredOption('--from <file>', 'the file; - is standard input')
-    .action(async ({ from }: { from: string }) => {
-      try {
-        await importFrom(from);
-      } catch (error) {
-        failInOneLine(error);
-      }
-    });
+    .action(({ from }: { from: string }) => runOrFail(() => importFrom(from)));
 }
 
 async function importFrom(from: string): Promise<void> {
   const config = readConfig(process.env);
-  // Before the store is opened, which makes it: a wrong file or key leaves nothing at all.
+  // Checked before the store is opened and so created: a wrong file or key leaves nothing behind.
   const reader = await ExportReader.open(await openInput(from)).catch((error: unknown) =>
     refuse(from, error),
   );
@@ -43,8 +33,8 @@ async function importFrom(from: string): Promise<void> {
   key.check(reader.header.key_fingerprint);
   const progress = new Progress('imported');
   try {
-    // Who wrote meanwhile would wait for all of it: a process that is started then ends with a line
-    // that says why.
+    // A write would have to wait for the whole import, so a process that is started now exits with
+    // a line that says why.
     await withStore((store) => store.restore(counted(key.checked(reader.records()), progress)), {
       exclusive: true,
     });
@@ -60,7 +50,7 @@ async function importFrom(from: string): Promise<void> {
   }
   const { made_by: madeBy, at } = reader.header;
   process.stdout.write(
-    `Imported what conversation-service ${madeBy} exported at ${at} into ${describeLocation(config)}:\n${tallyInWords(reader.tally)}`,
+    `Imported what conversation-service ${madeBy} exported at ${at} into ${describeLocation(config)}:\n${tallyLines(reader.tally)}`,
   );
 }
 
@@ -76,8 +66,8 @@ async function* counted(
 
 const elsewhere = ({ database }: Config): string =>
   database === null
-    ? 'Set DATA_DIR to a new folder, or move what is in it away (all but encryption.key).'
-    : `Set DATABASE_SCHEMA to another name, or, when what is there is not needed, stop the service and drop the schemas ${database.schema} and ${database.schema}_work.`;
+    ? 'Set DATA_DIR to a new folder, or move its files away, except encryption.key.'
+    : `Set DATABASE_SCHEMA to another name. Or, if you do not need that data, stop the service and drop the schemas ${database.schema} and ${database.schema}_work.`;
 
 async function openInput(from: string): Promise<AsyncIterable<Buffer>> {
   if (from === '-') return process.stdin;
@@ -89,7 +79,7 @@ async function openInput(from: string): Promise<AsyncIterable<Buffer>> {
   return createReadStream(from, { highWaterMark: PIECE_BYTES });
 }
 
-/** Names the file in what the reader says about it. */
+/** Adds the name of the file to the reader's error. */
 function refuse(from: string, error: unknown): never {
   if (!(error instanceof ExportRefused)) throw error;
   throw new Error(

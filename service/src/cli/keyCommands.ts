@@ -7,8 +7,7 @@ import { findWorkspace } from '../domain/operations/findWorkspace.ts';
 import { listApiKeys } from '../domain/operations/listApiKeys.ts';
 import { revokeApiKey } from '../domain/operations/revokeApiKey.ts';
 import type { Workspace } from '../domain/workspace.ts';
-import { failInOneLine } from './failInOneLine.ts';
-import { withStore } from './withStore.ts';
+import { runOrFail, withStore } from './command.ts';
 
 interface KeyDeps {
   readonly store: ServiceStore;
@@ -16,7 +15,8 @@ interface KeyDeps {
 }
 
 /**
- *  `conversation-service key create|list|revoke`: works on the data folder of a stopped service, or on a database at any time.
+ * `conversation-service key create|list|revoke`: works on the data folder of a stopped service, or
+ * on a database at any time.
  */
 export function addKeyCommands(program: Command): void {
   const key = program
@@ -25,9 +25,9 @@ export function addKeyCommands(program: Command): void {
 
   key
     .command('create')
-    .description('make an API key and show it, once')
+    .description('create an API key and show it, only this once')
     .requiredOption('--name <name>', 'shown as the sender of messages that the key sends')
-    .option('--workspace <slug>', 'the workspace; the oldest one when left out')
+    .option('--workspace <slug>', 'the workspace; by default the oldest one')
     .action(({ name, workspace: slug }: { name: string; workspace?: string }) =>
       withDeps(async (deps) => {
         const workspace =
@@ -39,7 +39,7 @@ export function addKeyCommands(program: Command): void {
         });
         process.stdout.write(`${made}\n`);
         process.stderr.write(
-          `Key ${apiKey.id} of workspace ${workspace.slug}. It is shown this once.\n`,
+          `Key ${apiKey.id} of workspace ${workspace.slug}. It is shown only this once.\n`,
         );
       }),
     );
@@ -47,7 +47,7 @@ export function addKeyCommands(program: Command): void {
   key
     .command('list')
     .description('list the keys')
-    .option('--workspace <slug>', 'the workspace; the oldest one when left out')
+    .option('--workspace <slug>', 'the workspace; by default the oldest one')
     .action(({ workspace: slug }: { workspace?: string }) =>
       withDeps(async (deps) => {
         for (const each of await listApiKeys(deps, await getWorkspace(deps, slug))) {
@@ -61,9 +61,9 @@ export function addKeyCommands(program: Command): void {
 
   key
     .command('revoke')
-    .description('revoke a key, at once and for good')
+    .description('revoke a key, at once and permanently')
     .argument('<id>', 'key_…, from `key list`')
-    .option('--workspace <slug>', 'the workspace; the oldest one when left out')
+    .option('--workspace <slug>', 'the workspace; by default the oldest one')
     .action((id: string, { workspace: slug }: { workspace?: string }) =>
       withDeps(async (deps) => {
         const revoked = await revokeApiKey(deps, await getWorkspace(deps, slug), id);
@@ -79,15 +79,10 @@ async function getWorkspace(deps: KeyDeps, slug: string | undefined): Promise<Wo
 function noWorkspace(slug: string | undefined): never {
   throw new Error(
     slug === undefined
-      ? 'There is no workspace yet; start the service once, or make a key.'
+      ? 'There is no workspace yet. Start the service once, or create a key.'
       : `There is no workspace ${JSON.stringify(slug)}.`,
   );
 }
 
-async function withDeps(run: (deps: KeyDeps) => Promise<void>): Promise<void> {
-  try {
-    await withStore((store) => run({ store, clock: systemClock }));
-  } catch (error) {
-    failInOneLine(error);
-  }
-}
+const withDeps = (run: (deps: KeyDeps) => Promise<void>): Promise<void> =>
+  runOrFail(() => withStore((store) => run({ store, clock: systemClock })));

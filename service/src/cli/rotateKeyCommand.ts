@@ -6,10 +6,9 @@ import { readConfig } from '../config.ts';
 import { nothingToRotate, rotateEncryptionKey } from '../encryption/rotateEncryptionKey.ts';
 import { makeEncryptionKey, parseEncryptionKey } from '../security/encryptionKey.ts';
 import { describeLocation } from '../store/openStore.ts';
-import { failInOneLine } from './failInOneLine.ts';
-import { withStore } from './withStore.ts';
+import { runOrFail, withStore } from './command.ts';
 
-/** `conversation-service rotate-encryption-key`: while no process of the service runs. */
+/** `conversation-service rotate-encryption-key`: runs while the service is stopped. */
 export function addRotateKeyCommand(program: Command): void {
   program
     .command('rotate-encryption-key')
@@ -18,29 +17,23 @@ export function addRotateKeyCommand(program: Command): void {
     )
     .option(
       '--new-key-file <path>',
-      'a file that holds the new key, 32 bytes in base64 or hex; one is made when left out',
+      'a file with the new key, 32 bytes in base64 or hex; by default the command makes a key',
     )
-    .action(async ({ newKeyFile }: { newKeyFile?: string }) => {
-      try {
-        await rotate(newKeyFile);
-      } catch (error) {
-        failInOneLine(error);
-      }
-    });
+    .action(({ newKeyFile }: { newKeyFile?: string }) => runOrFail(() => rotate(newKeyFile)));
 }
 
 async function rotate(newKeyFile: string | undefined): Promise<void> {
   const place = readConfig(process.env);
   if (place.encryptionKey !== undefined && newKeyFile === undefined) {
     throw new Error(
-      'ENCRYPTION_KEY is set, so the new key is yours to make and keep: run `openssl rand -base64 32 > new.key`, then this command with --new-key-file new.key.',
+      'ENCRYPTION_KEY is set, so you make the new key yourself: run `openssl rand -base64 32 > new.key`, then this command with --new-key-file new.key.',
     );
   }
   const newKey =
     newKeyFile === undefined
       ? makeEncryptionKey()
-      : parseEncryptionKey(await readGiven(newKeyFile), newKeyFile);
-  // opening the store would make it
+      : parseEncryptionKey(await readNewKey(newKeyFile), newKeyFile);
+  // Opening the store would create it.
   if (place.database === null && !existsSync(place.dataDir)) throw nothingToRotate(place);
   const count = await withStore((store) => rotateEncryptionKey(store, place, newKey), {
     exclusive: true,
@@ -54,7 +47,7 @@ async function rotate(newKeyFile: string | undefined): Promise<void> {
   );
 }
 
-async function readGiven(path: string): Promise<string> {
+async function readNewKey(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {

@@ -1,15 +1,15 @@
 import type { Logger } from 'pino';
 import { readConfig } from '../config.ts';
 import { createLogger, startService, type Service } from '../service.ts';
-import { failInOneLine } from './failInOneLine.ts';
+import { failInOneLine } from './command.ts';
 
 /** Runs the service until SIGTERM or SIGINT; a second signal ends it at once. */
 export async function runService(): Promise<void> {
-  // Until the service has started nothing is in flight. One listener throughout: a signal that
-  // comes while another one took its place would be lost.
+  // Until the service has started, nothing is in flight. The listener is never replaced, since a
+  // signal between two listeners would be lost.
   let onSignal = (_signal: string): void => process.exit(0);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => onSignal(signal));
-  // Output that nobody takes any more must not end the service.
+  // A closed output must not end the service.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
   try {
@@ -43,7 +43,7 @@ async function stop(service: Service, signal: string, log: Logger): Promise<void
   } catch (error) {
     log.error(
       { err: error },
-      'the service could not be stopped in order; nothing that was acknowledged is lost',
+      'the service did not stop cleanly; nothing that was acknowledged is lost',
     );
     process.exit(1);
   }

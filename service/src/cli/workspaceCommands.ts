@@ -5,11 +5,10 @@ import { inOneTransaction } from '../domain/inOneTransaction.ts';
 import { createInvite } from '../domain/operations/createInvite.ts';
 import { createWorkspace } from '../domain/operations/createWorkspace.ts';
 import { listWorkspaces } from '../domain/operations/listWorkspaces.ts';
-import { failInOneLine } from './failInOneLine.ts';
-import { withStore } from './withStore.ts';
+import { runOrFail, withStore } from './command.ts';
 
 const MAX_NAME_CHARACTERS = 100;
-/** Who invites, where no member does. */
+/** Recorded as the inviting member. */
 const COMMAND_LINE = { id: 'command line', name: 'command line' };
 
 /** `conversation-service workspace create|list`: works on the store that the environment names. */
@@ -20,17 +19,17 @@ export function addWorkspaceCommands(program: Command): void {
 
   workspace
     .command('create')
-    .description('make a workspace, and a link by which its first member joins')
+    .description('create a workspace and a link for its first member')
     .requiredOption(
       '--name <name>',
-      'its name; the slug in chat addresses and payloads is made from it',
+      'its name; the slug in chat addresses and payloads derives from it',
     )
-    .action(({ name }: { name: string }) => orFail(() => create(name.trim())));
+    .action(({ name }: { name: string }) => runOrFail(() => create(name.trim())));
 
   workspace
     .command('list')
     .description('list the workspaces, the oldest first')
-    .action(() => orFail(list));
+    .action(() => runOrFail(list));
 }
 
 async function create(name: string): Promise<void> {
@@ -51,9 +50,9 @@ async function create(name: string): Promise<void> {
   const address = publicUrl ?? `http://localhost:${port}`;
   process.stdout.write(`${workspace.slug}\n`);
   process.stderr.write(
-    `Workspace ${workspace.id}. Customers write to it at ${address}/chat?workspace=${workspace.slug}\n` +
-      `Its first member joins by this link, once and within seven days: ${address}/join?token=${token}\n` +
-      `A key for it: conversation-service key create --workspace ${workspace.slug} --name n8n\n`,
+    `Workspace ${workspace.id}. Its chat page is at ${address}/chat?workspace=${workspace.slug}\n` +
+      `Link for its first member, valid once and for seven days: ${address}/join?token=${token}\n` +
+      `To create a key for it: conversation-service key create --workspace ${workspace.slug} --name n8n\n`,
   );
 }
 
@@ -61,12 +60,4 @@ async function list(): Promise<void> {
   const workspaces = await withStore((store) => listWorkspaces({ store }));
   for (const { id, slug, name, createdAt } of workspaces)
     process.stdout.write(`${id}  ${slug}  ${JSON.stringify(name)}  created ${createdAt}\n`);
-}
-
-async function orFail(run: () => Promise<void>): Promise<void> {
-  try {
-    await run();
-  } catch (error) {
-    failInOneLine(error);
-  }
 }

@@ -8,7 +8,7 @@ const HEX = /^[0-9a-f]{64}$/i;
 const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/;
 
 export const KEY_FILE = 'encryption.key';
-/** Where a new key waits until everything is sealed with it. */
+/** Holds a new key until everything is sealed with it. */
 export const NEW_KEY_FILE = 'encryption.key.new';
 
 export const makeEncryptionKey = (): Buffer => randomBytes(KEY_BYTES);
@@ -39,7 +39,7 @@ export async function readKeyFile(path: string): Promise<Buffer | null> {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
     throw new Error(
-      `${path} cannot be read (${code ?? message}): let the user that runs the service read it, or give the key as ENCRYPTION_KEY.`,
+      `${path} cannot be read (${code ?? message}): let the user that runs the service read it, or set the key as ENCRYPTION_KEY.`,
       { cause: error },
     );
   }
@@ -47,15 +47,15 @@ export async function readKeyFile(path: string): Promise<Buffer | null> {
     return parseEncryptionKey(text, path);
   } catch (error) {
     throw new Error(
-      `${path} is damaged: it must hold 32 bytes in base64 or hex. Put a copy of it back, or give the key as ENCRYPTION_KEY.`,
+      `${path} is damaged: it must hold 32 bytes in base64 or hex. Restore a copy, or set the key as ENCRYPTION_KEY.`,
       { cause: error },
     );
   }
 }
 
 /**
- * Keeps a key in the data folder, for its owner alone: whole, or not at all. Replaces the one that
- * is there.
+ * Writes the key to the data folder, readable by its owner alone, and replaces the present one. A
+ * crash leaves the old key or the new one, never a part of it.
  */
 export async function keepKey(
   folder: string,
@@ -66,7 +66,7 @@ export async function keepKey(
   await adoptNewKey(folder, files);
 }
 
-/** Puts a key beside the present one. */
+/** Writes a new key beside the present one. */
 export async function writeNewKey(
   folder: string,
   key: Buffer,
@@ -82,7 +82,7 @@ export async function writeNewKey(
   await files.syncFolder(folder);
 }
 
-/** From now on the new key is the key. */
+/** Puts the new key in the place of the present one. */
 export async function adoptNewKey(folder: string, files: Files = nodeFiles): Promise<void> {
   await files.rename(join(folder, NEW_KEY_FILE), join(folder, KEY_FILE));
   await files.syncFolder(folder);

@@ -1,11 +1,9 @@
 import type { SecretBox } from './secretBox.ts';
 
-/** Of 25 subscriptions for each of some workspaces; beyond it they are simply deciphered again. */
+/** Enough for the subscriptions of 40 full workspaces. */
 const MAX_REMEMBERED = 1000;
 
-/**
- * A box that deciphers each secret once, for what opens the same ones thousands of times a second.
- */
+/** A box that remembers opened secrets, for a caller that opens the same ones all the time. */
 export function rememberOpened(box: SecretBox): SecretBox {
   const opened = new Map<string, string>();
   return {

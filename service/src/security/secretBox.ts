@@ -6,12 +6,12 @@ import {
   randomBytes,
 } from 'node:crypto';
 
-/** Seals secrets before they reach the store, so that no file of it holds one in the clear. */
+/** Encrypts secrets before they reach the store, so that no file of it holds one in the clear. */
 export interface SecretBox {
   seal(secret: string): string;
   /** @throws Error when sealed with another key or altered */
   open(sealed: string): string;
-  /** Tells keys apart without telling them. */
+  /** Identifies the key without revealing it. */
   readonly fingerprint: string;
 }
 
@@ -21,7 +21,7 @@ const TAG_BYTES = 16;
 
 /** AES-256-GCM; sealed form `v1.` + base64url(nonce, tag, ciphertext). @param keyBytes 32 bytes */
 export function createSecretBox(keyBytes: Buffer): SecretBox {
-  // Made once: looking at a Buffer each time whether it is a key costs more than deciphering.
+  // Made once: checking a Buffer each time costs more than deciphering.
   const key = createSecretKey(keyBytes);
   return {
     seal(secret) {

@@ -1,10 +1,10 @@
 import { createHmac, createSecretKey } from 'node:crypto';
 
 /**
- * The headers that let a receiver know that a body is ours.
+ * The headers that prove to a receiver that the service sent a body.
  *
  * `X-Service-Signature: t=<unix>,v1=<hex>[,v1=<hex>]`: HMAC-SHA256 over `<t>.<raw body>`, keyed by the
- * whole secret's UTF-8 bytes; one `v1` for each secret that is valid now (two during a rotation).
+ * whole secret's UTF-8 bytes; one `v1` for each valid secret (two during a rotation).
  * The Standard Webhooks headers carry the same id and time, keyed by the 32 bytes that the secret
  * encodes, over `<id>.<t>.<raw body>`.
  * @see README.md, "Verifying signatures"
@@ -41,5 +41,5 @@ export const serviceSignature = (body: string, secrets: readonly string[], t: nu
     ),
   ].join(',');
 
-/** The 32 decoded bytes; createHmac takes a key object much faster than a Buffer. */
+/** The 32 decoded bytes. createHmac is much faster with a key object than with a Buffer. */
 const secretKey = (secret: string) => createSecretKey(secret.replace(/^whsec_/, ''), 'base64');

@@ -14,25 +14,22 @@ export const newSigningSecret = (): string => `whsec_${randomBytes(32).toString(
 
 export const newChatToken = (): string => `cst_${randomBytes(32).toString('base64url')}`;
 export const newSessionToken = (): string => randomBytes(32).toString('base64url');
-/** Stands in the address of a payment's page: 192 bits. */
+/** Part of the address of a payment page: 192 bits. */
 export const newPageToken = (): string => randomBytes(24).toString('base64url');
 export const newSetupToken = (): string => randomBytes(24).toString('base64url');
 /** A `generated` value of a set-up form, such as a webhook's verify token. */
 export const newSetupValue = (): string => randomBytes(24).toString('base64url');
 
 /**
- * Follows from a session's token, so that it need not be kept; the session's id, which is kept,
- * tells neither.
+ * Derived from the session's token, so that it need not be stored. The stored session id reveals
+ * neither.
  */
 export const csrfTokenOf = (sessionToken: string): string =>
   createHash('sha256').update(`csrf ${sessionToken}`).digest('base64url');
 
-/** Names one form that a page shows, so that it counts once. */
+/** Identifies one form on a page, so that sending it twice counts once. */
 export const newFormToken = (): string => randomBytes(18).toString('base64url');
 
-/**
- * What is kept of a random token. Keys and tokens are long and random, so that a plain hash
- * suffices.
- */
+/** The stored form of a token. Tokens are long and random, so a plain hash is enough. */
 export const hashToken = (token: string): string =>
   createHash('sha256').update(token).digest('hex');

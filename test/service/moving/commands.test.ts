@@ -193,7 +193,7 @@ describe('export and import, as commands', () => {
       expect([full.exitCode, err]).toEqual([
         1,
         expect.stringMatching(
-          /Standard output takes no more: no space is left on the disk \(ENOSPC\)\. What was written is no whole export\.\n$/,
+          /Standard output takes no more: no space is left on the disk \(ENOSPC\)\. What was written is no complete export\.\n$/,
         ),
       ]);
     },

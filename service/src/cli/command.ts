@@ -1,0 +1,49 @@
+import { readConfig, type Config } from '../config.ts';
+import { collections, type ServiceStore } from '../domain/collections.ts';
+import { WORK_QUEUES } from '../domain/workQueues.ts';
+import { openStore, type OpenStoreOptions } from '../store/openStore.ts';
+import type { Logger } from '../store/options.ts';
+
+/** What all commands share: how they open the store, and how they fail. */
+
+/** Runs a command. If it fails, the process exits with one line that says why. */
+export async function runOrFail(run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    failInOneLine(error);
+  }
+}
+
+/** Exits with one line that says what is wrong. With LOG_LEVEL=debug, the stack follows. */
+export function failInOneLine(error: unknown): never {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  process.stderr.write(`conversation-service: ${message.split('\n')[0]}\n`);
+  if (process.env.LOG_LEVEL === 'debug' && stack) process.stderr.write(`${stack}\n`);
+  process.exit(1);
+}
+
+/** Warnings go to standard error: standard output belongs to the result of the command. */
+const warn = (message: string): void => void process.stderr.write(`${message}\n`);
+const log: Logger = { info() {}, warn, error: warn };
+
+/**
+ * Opens the store that the environment names, for one command. The command does no queued work.
+ * @throws FolderInUse naming the process, when a running service holds the data folder
+ */
+export async function withStore<T>(
+  run: (store: ServiceStore, config: Config) => Promise<T>,
+  postgres: OpenStoreOptions['postgres'] = {},
+): Promise<T> {
+  const config = readConfig(process.env);
+  const store = await openStore(collections, config, {
+    log,
+    queues: WORK_QUEUES,
+    postgres: { works: false, connections: 2, ...postgres },
+  });
+  try {
+    return await run(store, config);
+  } finally {
+    await store.close();
+  }
+}
