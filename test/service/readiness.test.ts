@@ -122,7 +122,7 @@ describe('/readyz and a delivery loop that hangs', () => {
     expect([status, retryAfter, body.status]).toEqual([503, '2', 'not_ready']);
     expect(body.problems).toEqual([
       expect.stringMatching(
-        /^The delivery loop has not turned for \d\d seconds: nothing is sent\. Restart the service/,
+        /^The delivery loop has not run for \d\d seconds, so nothing is sent\. Restart the service/,
       ),
     ]);
     expect((await fetch(`${url()}/healthz`)).status).toBe(200);

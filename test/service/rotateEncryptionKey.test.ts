@@ -221,7 +221,7 @@ describe('rotate-encryption-key', () => {
     const without = await run(folder, [], env);
     expect([without.code, without.out]).toEqual([1, '']);
     expect(without.err).toMatch(
-      /^conversation-service: ENCRYPTION_KEY is set, so the new key is yours to make and keep: run `openssl rand -base64 32 > new\.key`.*\n$/,
+      /^conversation-service: ENCRYPTION_KEY is set, so you make the new key yourself: run `openssl rand -base64 32 > new\.key`.*\n$/,
     );
     const path = await keyFile();
     const { code, out, err } = await run(folder, ['--new-key-file', path], env);

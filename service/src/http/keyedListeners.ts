@@ -1,8 +1,8 @@
-/** Who wants to hear of what: listeners by the key they care about (a contact, a workspace). */
+/** Listeners by the key that they are interested in (a contact, a workspace). */
 export class KeyedListeners<News> {
   readonly #byKey = new Map<string, Set<(news: News) => void>>();
 
-  /** Returns the way to stop. */
+  /** @returns a function that stops listening */
   listen(key: string, listener: (news: News) => void): () => void {
     const set = this.#byKey.get(key) ?? new Set();
     this.#byKey.set(key, set.add(listener));
@@ -12,7 +12,7 @@ export class KeyedListeners<News> {
     };
   }
 
-  /** Whether anybody listens to it. */
+  /** Whether the key has a listener. */
   has(key: string): boolean {
     return this.#byKey.has(key);
   }

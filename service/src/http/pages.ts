@@ -1,6 +1,6 @@
 import { parseCursor, type Page, type PageRequest } from '../domain/page.ts';
 
-/** @throws invalid_request (400) for a made-up cursor */
+/** @throws invalid_request (400) for a cursor that no page returned */
 export const pageFrom = ({
   limit,
   cursor,

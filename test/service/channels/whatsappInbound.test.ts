@@ -241,7 +241,7 @@ describe('the log', () => {
     );
     const text = lines.join('');
     for (const words of [
-      'a request to a channel was refused',
+      'a webhook of a channel was refused',
       'not of the form sha256',
       'not connected here',
       'no JSON',

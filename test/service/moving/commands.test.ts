@@ -109,7 +109,7 @@ describe('export and import, as commands', () => {
       const nowhere = stage.folderPlace();
       refused(
         await stage.command(nowhere, ['export', '--to', `${file}.2`]),
-        /There is nothing to export: the data folder .* is empty\. See whether DATA_DIR or DATABASE_URL/,
+        /There is nothing to export: the data folder .* is empty\. Check that DATA_DIR or DATABASE_URL/,
       );
       expect(existsSync(nowhere.folder!)).toBe(false);
       refused(

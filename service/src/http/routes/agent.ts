@@ -9,8 +9,8 @@ import * as contract from '../contract/agent.ts';
 import { serve } from '../serve.ts';
 
 /**
- * How the agent presents itself, and whether it answers. @param modelName what decides for it:
- * `keyword`, or the configured model's name
+ * The agent's settings.
+ * @param modelName what decides for the agent: `keyword`, or the name of the configured model
  */
 export function agentRouter(deps: Deps, modelName: string): Router {
   const router = Router();

@@ -11,16 +11,16 @@ import { KeyedMutex } from '../../work/keyedMutex.ts';
 import { noLongerStranger } from '../connections.ts';
 import { readBody } from '../readBody.ts';
 
-/** Meta delivers at most 3 MB at once. */
+/** Meta sends at most 3 MB at once. */
 const MAX_WEBHOOK_BODY_MIB = 4;
 
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * What channels deliver: `/channels/{type}/webhook/{channel_id}`. Each address is verified with its
- * own account's secret; 200 is answered once everything is durable, and anything else makes the
- * channel deliver it again. Deliveries that come at once are taken in in the order in which their
- * bodies were complete, contact by contact.
+ * The webhooks of channels: `/channels/{type}/webhook/{channel_id}`. Each request is verified with
+ * the secret of its account. The answer is 200 once everything is stored; any other answer makes the
+ * channel send it again. Webhooks that arrive together are stored contact by contact, in the order
+ * in which their bodies were complete.
  */
 export function channelWebhooksRouter(deps: Deps, log: Logger): Router {
   const router = Router();
@@ -33,7 +33,7 @@ export function channelWebhooksRouter(deps: Deps, log: Logger): Router {
     if (verification.type !== 'answer')
       throw new AppError(
         'invalid_request',
-        'GET only asks whether this address is ours. Deliver with POST.',
+        'GET only verifies this address. Send webhooks with POST.',
       );
     answer(response, verification.text);
   });
@@ -42,14 +42,14 @@ export function channelWebhooksRouter(deps: Deps, log: Logger): Router {
     const addressed = await findAccount(deps, request);
     const { adapter, account } = addressed;
     deps.assertRoom('data', account.channel.workspaceId);
-    // The very bytes that were signed.
+    // The exact bytes that were signed.
     request.body = await readBody(request, response, {
       maxBytes: MAX_WEBHOOK_BODY_MIB * 1024 * 1024,
     });
     const verification = verify(adapter, account, request, log);
     noLongerStranger(request);
     if (verification.type === 'answer') return answer(response, verification.text);
-    await takeIn(deps, log, addressed, bytesOf(request), contacts);
+    await storeInbound(deps, log, addressed, bytesOf(request), contacts);
     answer(response, 'ok');
   });
 
@@ -57,7 +57,7 @@ export function channelWebhooksRouter(deps: Deps, log: Logger): Router {
     response.setHeader('Allow', 'GET, POST');
     throw new AppError(
       'method_not_allowed',
-      `Channels deliver with POST. ${ERROR_CATALOGUE.method_not_allowed.fix}`,
+      `Channels send webhooks with POST. ${ERROR_CATALOGUE.method_not_allowed.fix}`,
     );
   });
 
@@ -94,16 +94,16 @@ function verify(
   if (verification.type !== 'refused') return verification;
   log.warn(
     { channel: account.channel.id, why: verification.why },
-    'a request to a channel was refused',
+    'a webhook of a channel was refused',
   );
   throw new AppError(
     'unauthorized',
-    `${verification.why} Compare what is filled in under Channels with the settings of ${adapter.label}.`,
+    `${verification.why} Compare the values under Channels with the settings of ${adapter.label}.`,
   );
 }
 
-/** What can never be read is not asked for again: it is left, and said in the log. */
-async function takeIn(
+/** Stores what a webhook brings. What cannot be read is logged and ignored, or it would be sent again. */
+async function storeInbound(
   deps: Deps,
   log: Logger,
   { adapter, account }: Addressed,
@@ -115,13 +115,13 @@ async function takeIn(
   if (body === undefined)
     return log.warn(
       { channel: channel.id, bytes: bytes.length },
-      'a channel delivered what is no JSON; it was left',
+      'a channel sent a webhook that is not JSON; it was ignored',
     );
   const { unknown } = await receiveInbound(deps, channel, adapter.parse(body, account), contacts);
   if (unknown > 0)
     log.warn(
       { channel: channel.id, items: unknown },
-      'a channel delivered for accounts that are not connected here; these items were left',
+      'a channel sent items for accounts that are not connected here; they were ignored',
     );
 }
 

@@ -18,10 +18,10 @@ import { pageFrom, pageJson } from '../pages.ts';
 import { serve } from '../serve.ts';
 import { channelJson } from '../views/channel.ts';
 
-/** Beyond the adapter's own time-out: a test always ends. */
+/** Longer than the adapter's own time-out, so that a test always ends. */
 const TEST_MARGIN_MS = 5000;
 
-/** Asks a channel by its adapter. */
+/** Tests a channel with its adapter. */
 export const askChannelWith =
   (config: ChannelsConfig): AskChannel =>
   async (account) => {
@@ -33,7 +33,7 @@ export const askChannelWith =
     });
   };
 
-/** The accounts that a workspace has connected. */
+/** The connected accounts of a workspace. */
 export function channelsRouter(deps: Deps, config: ChannelsConfig): Router {
   const router = Router();
   const shown = (channel: Channel) =>

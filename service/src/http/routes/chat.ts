@@ -12,7 +12,7 @@ import { pageFrom, pageJson } from '../pages.ts';
 import { serve } from '../serve.ts';
 import { chatMessageJson } from '../views/chatMessage.ts';
 
-/** Arrivals, before there is a token. */
+/** Starts sessions: the only chat route without a token. */
 export function chatSessionsRouter(deps: Deps): Router {
   const router = Router();
   serve(router, deps, contract.startChatSession, async ({ deps, body }) => {
@@ -20,7 +20,7 @@ export function chatSessionsRouter(deps: Deps): Router {
     if (!workspace && body.workspace === undefined) {
       throw new AppError(
         'not_found',
-        'The service has no workspace yet. Set it up by the link that it printed when it started.',
+        'The service has no workspace yet. Set it up with the link that it printed when it started.',
       );
     }
     if (!workspace) throw notFound('workspace', body.workspace!);
@@ -36,7 +36,7 @@ export function chatSessionsRouter(deps: Deps): Router {
   return router;
 }
 
-/** What a visitor with a token does; the live stream is in chatStream.ts. */
+/** What a visitor with a token can do. The live stream is in chatStream.ts. */
 export function chatMessagesRouter(deps: Deps): Router {
   const router = Router();
 

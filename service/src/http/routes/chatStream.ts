@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Router } from 'express';
+import { Router, type Response } from 'express';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError } from '../../domain/errorCatalogue.ts';
 import { listChatMessages } from '../../domain/operations/listChatMessages.ts';
@@ -9,7 +9,7 @@ import { callerOf, visitorOf } from '../caller.ts';
 import type { ChatFeed } from '../chatFeed.ts';
 import { streamChatMessages } from '../contract/chat.ts';
 import { beat, beginEvents, endSoon, writeInTurn } from '../eventStream.ts';
-import { OpenStreams, type StreamLimits } from '../openStreams.ts';
+import { OpenStreams, type StreamLimits, type StreamOf } from '../openStreams.ts';
 import { byAddress, type RateLimit } from '../rateLimit.ts';
 import { chatMessageJson } from '../views/chatMessage.ts';
 
@@ -17,21 +17,21 @@ const BATCH = 100;
 const FULL_RETRY_MS = 30_000;
 const RETRY_MS = 1000;
 /**
- * A page that was ended for a newer one comes back only so much later, so that two do not drive
- * each other out.
+ * When a stream that was ended for a newer one may come back: late enough that two pages do not keep
+ * ending each other's streams.
  */
 const REPLACED_RETRY_MS = 60_000;
 
 export interface ChatStreamSettings extends StreamLimits {
-  /** A visitor who takes nothing for as long as from one beat to the next is gone. */
+  /** A visitor whose page takes nothing from one beat to the next is gone. */
   readonly beatMs: number;
-  /** What an address is sent counts by it. */
+  /** Counts the bytes that an address is sent. */
   readonly readBytes: RateLimit;
 }
 
 /**
- * A browser has one stream a tab, and hardly anybody has the chat open in more than three; all of
- * them together must stay far below what a process may have open.
+ * A browser has one stream for each tab, and few people have the chat open in more than three. All
+ * streams together must stay far below the sockets that a process may have open.
  */
 export const CHAT_STREAMS: ChatStreamSettings = {
   perOwner: 3,
@@ -42,12 +42,12 @@ export const CHAT_STREAMS: ChatStreamSettings = {
 };
 
 /**
- * The visitor's messages as server-sent events, read by fetch with the Authorization header, so
- * that no token is ever in an address. Begins after Last-Event-ID (a message id), else with the
+ * The visitor's messages as server-sent events, read by `fetch` with the Authorization header, so
+ * that no token is ever in an address. Starts after Last-Event-ID (a message id), else with the
  * first message.
  * @param signal ends all streams
- * @throws rate_limited (429) when too many are open from the visitor's address, unavailable (503)
- * when the workspace has its share of all: then the messages can be asked for
+ * @throws rate_limited (429) when the visitor's address has too many streams open, unavailable (503)
+ * when the workspace has its share of all streams; the page then polls
  */
 export function chatStreamRouter(
   deps: Pick<Deps, 'store' | 'bounds'>,
@@ -59,67 +59,35 @@ export function chatStreamRouter(
   const streams = new OpenStreams(settings);
 
   router.get(streamChatMessages.path, async (request, response, next) => {
-    // would never end, and nothing written would tell that its reader is gone
+    // A stream for HEAD would never end: nothing is written that could show that its reader is gone.
     if (request.method === 'HEAD') return next();
     const caller = callerOf(response)!;
-    const contact = visitorOf(caller);
-    let lastId = request.get('last-event-id') ?? null;
-    let wake = () => {};
-    let news = true;
+    const contactId = visitorOf(caller).id;
+    const address = byAddress(request);
+    const changes = new Changes();
     const ended = new AbortController();
-    const retry = retryThroughOutage(ended.signal);
     const stop = () => {
       ended.abort();
-      wake();
+      changes.tell();
     };
-    const of = { owner: contact.id, address: byAddress(request), workspace: caller.workspace.id };
-    await settings.readBytes.spend(of.address, 0);
-    const leave = streams.enter(of, () => {
+    await settings.readBytes.spend(address, 0);
+    const of = { owner: contactId, address, workspace: caller.workspace.id };
+    const leave = enter(deps, streams, of, () => {
       response.write(`retry: ${REPLACED_RETRY_MS}\n\n`);
       stop();
     });
-    if (leave === 'address')
-      throw atBound(
-        deps.bounds,
-        'address_streams',
-        'Too many chat streams are open from one address.',
-        { retryAfterMs: FULL_RETRY_MS },
-      );
-    if (leave === 'workspace')
-      throw atBound(deps.bounds, 'workspace_streams', 'Too many chats are open.', {
-        code: 'unavailable',
-        retryAfterMs: FULL_RETRY_MS,
-      });
-
-    const stopListening = feed.listen(contact.id, () => {
-      news = true;
-      wake();
-    });
+    const stopListening = feed.listen(contactId, () => changes.tell());
     const stopBeating = beat(response, settings.beatMs);
     response.on('close', stop);
     signal.addEventListener('abort', stop);
     if (signal.aborted) stop();
     try {
       beginEvents(request, response, RETRY_MS);
+      const stream = { deps, response, contactId, address, settings, ended: ended.signal };
+      let lastId = request.get('last-event-id') ?? null;
       while (!ended.signal.aborted) {
-        if (!news) await new Promise<void>((resolve) => (wake = resolve));
-        news = false;
-        for (let isMore = true; isMore && !ended.signal.aborted; ) {
-          const messages = await retry(() => listChatMessages(deps, contact.id, lastId, BATCH));
-          if (ended.signal.aborted) break;
-          let bytes = 0;
-          for (const message of messages) {
-            const text = `id: ${message.id}\nevent: message\ndata: ${JSON.stringify(chatMessageJson(message))}\n\n`;
-            if (!(await writeInTurn(response, text, ended.signal))) break;
-            lastId = message.id;
-            bytes += Buffer.byteLength(text);
-          }
-          isMore = messages.length === BATCH;
-          const waitMs = await settings.readBytes.spend(of.address, bytes).then(() => 0, waitMsOf);
-          // What is new always comes; a long past waits while its address was sent too much.
-          if (isMore && waitMs > 0)
-            await sleep(waitMs, undefined, { signal: ended.signal }).catch(() => {});
-        }
+        await changes.next();
+        lastId = await sendNewMessages(stream, lastId);
       }
     } finally {
       leave();
@@ -133,7 +101,76 @@ export function chatStreamRouter(
   return router;
 }
 
-/** @throws what is no refusal of a rate */
+/** Whether something may have changed since it was last asked. */
+class Changes {
+  #isThere = true;
+  #wake = () => {};
+
+  tell(): void {
+    this.#isThere = true;
+    this.#wake();
+  }
+
+  /** Resolves at once the first time, then when something may have changed. */
+  async next(): Promise<void> {
+    if (!this.#isThere) await new Promise<void>((resolve) => (this.#wake = resolve));
+    this.#isThere = false;
+  }
+}
+
+/** @returns what to call when the stream has ended. @throws rate_limited (429), unavailable (503) */
+function enter(
+  { bounds }: Pick<Deps, 'bounds'>,
+  streams: OpenStreams,
+  of: StreamOf,
+  onReplaced: () => void,
+): () => void {
+  const leave = streams.enter(of, onReplaced);
+  const retryAfterMs = FULL_RETRY_MS;
+  if (leave === 'address') {
+    const words = 'Too many chat streams are open from one address.';
+    throw atBound(bounds, 'address_streams', words, { retryAfterMs });
+  }
+  if (leave === 'workspace') {
+    const words = 'Too many chats are open.';
+    throw atBound(bounds, 'workspace_streams', words, { code: 'unavailable', retryAfterMs });
+  }
+  return leave;
+}
+
+interface ChatStream {
+  readonly deps: Pick<Deps, 'store'>;
+  readonly response: Response;
+  readonly contactId: string;
+  readonly address: string;
+  readonly settings: ChatStreamSettings;
+  readonly ended: AbortSignal;
+}
+
+/** Sends what came after a message, in batches. @returns the id of the last message sent */
+async function sendNewMessages(stream: ChatStream, after: string | null): Promise<string | null> {
+  const { deps, response, contactId, address, settings, ended } = stream;
+  const retry = retryThroughOutage(ended);
+  let lastId = after;
+  for (let isMore = true; isMore && !ended.aborted; ) {
+    const messages = await retry(() => listChatMessages(deps, contactId, lastId, BATCH));
+    if (ended.aborted) break;
+    let bytes = 0;
+    for (const message of messages) {
+      const text = `id: ${message.id}\nevent: message\ndata: ${JSON.stringify(chatMessageJson(message))}\n\n`;
+      if (!(await writeInTurn(response, text, ended))) break;
+      lastId = message.id;
+      bytes += Buffer.byteLength(text);
+    }
+    isMore = messages.length === BATCH;
+    const waitMs = await settings.readBytes.spend(address, bytes).then(() => 0, waitMsOf);
+    // New messages are never held back. A long history waits while its address is over its budget.
+    if (isMore && waitMs > 0) await sleep(waitMs, undefined, { signal: ended }).catch(() => {});
+  }
+  return lastId;
+}
+
+/** How long a refused rate asks to wait. @throws any other error */
 function waitMsOf(refusal: unknown): number {
   if (!(refusal instanceof AppError)) throw refusal;
   return (refusal.details.retryAfterSeconds ?? 0) * 1000;

@@ -16,7 +16,7 @@ import { serve } from '../serve.ts';
 import { trackedMessageJson } from '../views/message.ts';
 import { conversationJson, conversationWithMessagesJson } from '../views/conversation.ts';
 
-/** What an automation reads and does. */
+/** Conversations and contacts, for automations. */
 export function conversationsRouter(deps: Deps): Router {
   const router = Router();
 

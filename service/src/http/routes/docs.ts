@@ -21,14 +21,13 @@ const PAGE = `<!doctype html>
 
 const START = `SwaggerUIBundle({ url: 'openapi.json', dom_id: '#docs', deepLinking: true });\n`;
 
-/** Of the package, what the page loads. */
+/** The files of swagger-ui-dist that the page loads. */
 const ASSETS = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/javascript' } as const;
 const ASSET_SECONDS = 3600;
 
 /**
- * The API's document and a page that shows it; everything is served from here. Anybody may ask for
- * them as often as for other pages: they are made once (the document takes 30 ms), and no file is
- * opened.
+ * The OpenAPI document and a page that shows it, without any other server. Anybody may load them, so
+ * they are made once and kept in memory: the document takes 30 ms to make.
  */
 export function docsRouter(publicUrl: () => string): Router {
   const router = Router();
@@ -41,7 +40,7 @@ export function docsRouter(publicUrl: () => string): Router {
     (_request, response) => void response.type('json').send(document(publicUrl())),
   );
   router.get('/docs', (request, response) => {
-    // With a slash at the end the relative addresses of the page would point elsewhere.
+    // With a slash at the end, the relative addresses of the page would be wrong.
     if (request.originalUrl.endsWith('/')) response.redirect(308, '../docs');
     else response.type('html').send(PAGE);
   });
@@ -57,7 +56,7 @@ export function docsRouter(publicUrl: () => string): Router {
   return router;
 }
 
-/** Keeps what was made of each text; there are few. */
+/** Remembers the result for each text. There are only a few. */
 function madeOnce<T>(make: (text: string) => T): (text: string) => T {
   const made = new Map<string, T>();
   return (text) => {

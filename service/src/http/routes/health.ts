@@ -2,16 +2,13 @@ import { Router } from 'express';
 import { LONG_STALL_MS, STALLS_SHOWN_MINUTES } from '../../metrics/stallWatch.ts';
 
 export interface Health {
-  /** Null when the store can write, else why not. */
+  /** Why the store cannot write; null when it can. */
   storeFault(): string | null;
-  /**
-   * Null when the store takes everything, else what it refuses although it can write, and what to
-   * do.
-   */
+  /** What the store refuses although it can write, and what to do; null when nothing. */
   storeWarning(): string | null;
-  /** Milliseconds since the delivery loop last turned. */
+  /** Milliseconds since the last round of the delivery loop. */
   sinceLastTurnMs(): number;
-  /** How long the event loop stood still at a time, within the last five minutes. */
+  /** The longest time that the event loop was blocked within the last five minutes. */
   longestStallMs(): number;
 }
 
@@ -19,12 +16,11 @@ const LOOP_STUCK_AFTER_MS = 30_000;
 const RETRY_AFTER_SECONDS = '2';
 
 /**
- * `/healthz`: the process answers. `/readyz`: it can write, deliveries go out, and it is not about to end;
- * what it does not take meanwhile stands in `warnings`. With them it is ready all the same: a
- * balancer that sent nobody here would keep out the team that can make room, and what the service
- * is still there for. A long stall is over when this answers: it is told of, and a balancer takes
- * nobody out for it.
- * @param stopping a stop has begun: a balancer should send nobody here any more
+ * `/healthz` answers while the process runs. `/readyz` answers 200 while it can write, sends
+ * deliveries and is not stopping. `warnings` name what the service refuses for now and past stalls;
+ * the process is still ready then: without requests, nobody could make room, and what works would be
+ * out of reach.
+ * @param stopping aborted when a stop has begun, so that a balancer sends no more requests
  */
 export function healthRouter(
   health: Health,
@@ -35,17 +31,17 @@ export function healthRouter(
   router.get('/healthz', (_request, response) => void response.json({ status: 'alive' }));
   router.get('/readyz', (_request, response) => {
     const problems = problemsOf(health, stopping, stuckAfterMs);
-    const told = noticesOf(health);
-    if (problems.length === 0) return void response.json({ status: 'ready', ...told });
+    const notices = noticesOf(health);
+    if (problems.length === 0) return void response.json({ status: 'ready', ...notices });
     response
       .status(503)
       .set('Retry-After', RETRY_AFTER_SECONDS)
-      .json({ status: 'not_ready', problems, ...told });
+      .json({ status: 'not_ready', problems, ...notices });
   });
   return router;
 }
 
-/** What is wrong, in words; empty when nothing is. */
+/** Why the process is not ready; empty when it is. */
 function problemsOf(
   { storeFault, sinceLastTurnMs }: Health,
   stopping: AbortSignal,
@@ -58,12 +54,12 @@ function problemsOf(
   const idleMs = sinceLastTurnMs();
   if (idleMs >= stuckAfterMs)
     problems.push(
-      `The delivery loop has not turned for ${Math.floor(idleMs / 1000)} seconds: nothing is sent. Restart the service; what is owed is kept.`,
+      `The delivery loop has not run for ${Math.floor(idleMs / 1000)} seconds, so nothing is sent. Restart the service; pending deliveries are kept.`,
     );
   return problems;
 }
 
-/** What is worth a look although the process is ready. */
+/** What an operator should know although the process is ready. */
 function noticesOf({ longestStallMs, storeWarning }: Health): {
   longest_stall_ms: number;
   warnings?: string[];
@@ -73,7 +69,7 @@ function noticesOf({ longestStallMs, storeWarning }: Health): {
   return { longest_stall_ms: longest, ...(warnings.length > 0 && { warnings }) };
 }
 
-/** Null for one that is over before anybody notices. */
+/** Null for a stall that nobody notices. */
 function stallInWords(longestMs: number): string | null {
   if (longestMs < LONG_STALL_MS) return null;
   const seconds = (longestMs / 1000).toFixed(1);

@@ -6,8 +6,8 @@ import { isSameText } from '../../security/isSameText.ts';
 import { bearer } from '../authentication.ts';
 
 /**
- * `/metrics`, in Prometheus' text format. With METRICS_TOKEN, for callers that carry it; without, for
- * programs on this machine that come straight here.
+ * `/metrics`, in Prometheus' text format. With METRICS_TOKEN set, for callers that send it. Without,
+ * for programs on this machine that connect directly.
  * @throws unauthorized (401)
  * @see decision 0024
  */
@@ -26,7 +26,7 @@ function assertAllowed(request: Request, token: string | null): void {
     if (!isFromThisMachine(request))
       throw new AppError(
         'unauthorized',
-        'Metrics are told to programs on this machine only. Set METRICS_TOKEN for the service, and send it as `Authorization: Bearer …`.',
+        'Without METRICS_TOKEN, only programs on this machine can read metrics. Set METRICS_TOKEN for the service, and send it as `Authorization: Bearer …`.',
       );
     return;
   }
@@ -39,7 +39,7 @@ function assertAllowed(request: Request, token: string | null): void {
   );
 }
 
-/** What a proxy adds: whom it speaks for need not be on this machine. */
+/** Headers that proxies add. Their client may be on another machine. */
 const PROXY_HEADERS = [
   'forwarded',
   'via',
@@ -50,8 +50,8 @@ const PROXY_HEADERS = [
 ];
 
 /**
- * A browser's page from elsewhere, whose name was made to point here, still sends that name as
- * Host.
+ * The Host header is checked too: a page from elsewhere whose name resolves to this machine sends
+ * that name (DNS rebinding).
  */
 function isFromThisMachine({ socket, headers }: Request): boolean {
   const { hostname = '' } = URL.parse(`http://${headers.host}`) ?? {};

@@ -14,9 +14,9 @@ const MAX_WEBHOOK_BODY_MIB = 1;
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * What payment providers deliver: `/payments/{provider}/webhook/{account_id}`. Each address is
- * verified with its own account's secret; 200 is answered once everything is durable, and anything
- * else makes the provider deliver it again.
+ * The webhooks of payment providers: `/payments/{provider}/webhook/{account_id}`. Each request is
+ * verified with the secret of its account. The answer is 200 once everything is stored; any other
+ * answer makes the provider send it again.
  */
 export function paymentWebhooksRouter(deps: Deps, log: Logger): Router {
   const router = Router();
@@ -25,7 +25,7 @@ export function paymentWebhooksRouter(deps: Deps, log: Logger): Router {
   address.post(async (request, response) => {
     const { adapter, account } = await findAccount(deps, request);
     deps.assertRoom('data', account.account.workspaceId);
-    // The very bytes that were signed.
+    // The exact bytes that were signed.
     request.body = await readBody(request, response, {
       maxBytes: MAX_WEBHOOK_BODY_MIB * 1024 * 1024,
     });
@@ -35,22 +35,20 @@ export function paymentWebhooksRouter(deps: Deps, log: Logger): Router {
     );
     if (updates === null) throw unverified(log, adapter, account);
     noLongerStranger(request);
-    for (const each of updates) {
+    const actor = { type: 'api', name: adapter.label } as const;
+    for (const update of updates) {
       const about = {
         account: account.account.id,
-        payment: each.paymentId.slice(0, 40),
-        reference: each.reference.slice(0, 100),
-        state: each.state,
+        payment: update.paymentId.slice(0, 40),
+        reference: update.reference.slice(0, 100),
+        state: update.state,
       };
-      const isTaken = await applyPaymentUpdate(deps, account.account, each, {
-        type: 'api',
-        name: adapter.label,
-      });
-      if (isTaken) log.info(about, 'a payment provider told of a payment');
+      if (await applyPaymentUpdate(deps, account.account, update, actor))
+        log.info(about, 'a payment provider reported a payment');
       else
         log.warn(
           about,
-          'a payment provider told of a payment that is none of its account here; it was left',
+          'a payment provider reported a payment that its account does not have here; it was ignored',
         );
     }
     response.json({ received: true });
@@ -60,7 +58,7 @@ export function paymentWebhooksRouter(deps: Deps, log: Logger): Router {
     response.setHeader('Allow', 'POST');
     throw new AppError(
       'method_not_allowed',
-      `Payment providers deliver with POST. ${ERROR_CATALOGUE.method_not_allowed.fix}`,
+      `Payment providers send webhooks with POST. ${ERROR_CATALOGUE.method_not_allowed.fix}`,
     );
   });
 
@@ -81,7 +79,7 @@ async function findAccount(deps: Deps, { params }: Request): Promise<Addressed> 
   return { adapter, account: openPaymentAccount(deps, account) };
 }
 
-/** invalid_request (400), which the provider shows to the team. */
+/** An invalid_request (400), which the provider shows in its dashboard. */
 function unverified(
   log: Logger,
   { label }: RemoteProvider,
@@ -89,11 +87,11 @@ function unverified(
 ): AppError {
   log.warn(
     { account: account.id },
-    'a webhook of a payment provider was refused: its signature is not right, or too old',
+    'a webhook of a payment provider was refused: its signature is wrong or too old',
   );
   return new AppError(
     'invalid_request',
-    `The signature is not right, or too old. Compare the signing secret under Payments with the one that ${label} shows for this address.`,
+    `The signature is wrong or too old. Compare the signing secret under Payments with the one that ${label} shows for this address.`,
   );
 }
 

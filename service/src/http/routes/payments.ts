@@ -23,7 +23,7 @@ import type { FollowPayment } from '../paymentFeed.ts';
 import { serve } from '../serve.ts';
 import { paymentAccountJson, paymentLinkJson } from '../views/payment.ts';
 
-/** How long the answer to a new link waits for its provider; later it says `creating`. */
+/** How long the answer to a new link waits for its provider; after that its status is `creating`. */
 const CREATING_MS = 15_000;
 
 /** Payment links and the providers that take the money. @see docs/payments.md */
@@ -116,7 +116,7 @@ export function paymentsRouter(
   return router;
 }
 
-/** The link stays on record, as failed. */
+/** The link stays on record with the status `failed`. */
 const refused = (id: string, error: string | null) =>
   new AppError(
     'payment_refused',

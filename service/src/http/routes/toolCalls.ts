@@ -9,7 +9,7 @@ import { pageFrom, pageJson } from '../pages.ts';
 import { serve } from '../serve.ts';
 import { toolCallJson, toolCallListJson } from '../views/tool.ts';
 
-/** What was called, and the decisions that calls wait for. */
+/** Tool calls, and the decisions that they wait for. */
 export function toolCallsRouter(deps: Deps): Router {
   const router = Router();
 

@@ -21,7 +21,7 @@ import type { FollowToolCall } from '../toolCallFeed.ts';
 import { ownerFrom } from '../views/owner.ts';
 import { toolCallJson, toolJson } from '../views/tool.ts';
 
-/** What a test call may take beyond its attempts: backoff, waiting for its turn. */
+/** What a test call may take beyond its attempts: the pauses between them, and its place in the queue. */
 const TEST_MARGIN_MS = 30_000;
 
 /** Custom tools. */
