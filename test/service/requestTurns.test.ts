@@ -75,7 +75,7 @@ describe('requests', () => {
   it('are refused when too many of the workspace wait, and of no other', async () => {
     const { begun, reached, ask, rounds } = stage({ maxWaiting: 3 });
     for (let n = 1; n <= 4; n += 1) ask(`many-${n}`);
-    expect(() => ask('many-5')).toThrow('3 requests of this workspace wait for their turn');
+    expect(() => ask('many-5')).toThrow('3 requests of this workspace are waiting already');
     expect(reached).toEqual(['workspace_turns']);
     ask('few-1');
     await rounds(10);

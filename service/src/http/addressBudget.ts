@@ -13,12 +13,12 @@ const MINUTE = 60;
 const DAY = 86_400;
 
 /**
- * What strangers behind one address may do together; an office, a school or a mobile network may be
- * behind one. Each number is some ten times what a hundred of them need. ADDRESS_BUDGET multiplies
- * them all.
+ * What callers without a valid API key may do together from one address, which may be that of an
+ * office, a school or a mobile network. Each number is about ten times what a hundred people need.
+ * ADDRESS_BUDGET multiplies all of them.
  */
 export const ADDRESS_RATES = {
-  /** New chats: 30 a minute, of which 60 may come at once. */
+  /** New chats: 30 a minute, and 60 at once. */
   sessions: [
     {
       name: 'address_sessions',
@@ -51,7 +51,7 @@ export const ADDRESS_RATES = {
       what: 'chat messages from one address',
     },
   ],
-  /** Of chat requests: some 400 of the longest messages. */
+  /** Bytes of chat requests: about 400 of the longest messages. */
   bytes: {
     name: 'address_bytes',
     most: 2_000_000,
@@ -59,10 +59,7 @@ export const ADDRESS_RATES = {
     bound: 'address_bytes',
     what: 'bytes of chat messages from one address',
   },
-  /**
-   * Of the messages that chats are sent, on reading and on loading a page again: ten times what may
-   * be written.
-   */
+  /** Bytes of the messages that chats read: ten times what they may write. */
   readBytes: {
     name: 'address_read_bytes',
     most: 20_000_000,
@@ -70,7 +67,7 @@ export const ADDRESS_RATES = {
     bound: 'address_read_bytes',
     what: 'bytes of chat messages read from one address',
   },
-  /** Pages and what belongs to them, and a chat's reads: 400 chat pages that poll. */
+  /** Pages, their assets and a chat's reads: 400 chat pages that poll. */
   requests: {
     name: 'address_requests',
     most: 6000,
@@ -78,7 +75,7 @@ export const ADDRESS_RATES = {
     bound: 'address_requests',
     what: 'requests from one address',
   },
-  /** Of API keys: an automation with a revoked key tries a few times a second at most. */
+  /** Wrong API keys: an automation with a revoked key tries a few times a second at most. */
   wrongKeys: {
     name: 'address_wrong_keys',
     most: 300,
@@ -95,18 +92,18 @@ export const ADDRESS_RATES = {
   },
 } as const satisfies Record<string, Rate | readonly Rate[]>;
 
-/** Open at once from one address. */
+/** Open at the same time from one address. */
 export const MAX_STREAMS_PER_ADDRESS = 100;
 export const MAX_CONNECTIONS_PER_ADDRESS = 200;
 
 const times = (most: number, factor: number): number =>
   factor === 0 ? 0 : Math.max(1, Math.round(most * factor));
 
-/** Infinity: as many as come. */
+/** Infinity when there is no limit. */
 export const maxConnectionsOfAnAddress = (factor: number): number =>
   times(MAX_CONNECTIONS_PER_ADDRESS, factor) || Infinity;
 
-/** The budget of each address; counted for anybody without a valid API key. */
+/** The budget of each address, for callers without a valid API key. */
 export interface AddressBudget {
   readonly sessions: RequestHandler;
   readonly messages: RequestHandler;
@@ -115,17 +112,17 @@ export interface AddressBudget {
   readonly bytes: RateLimit;
   readonly wrongKeys: RateLimit;
   readonly readBytes: RateLimit;
-  /** Infinity: as many as come. */
+  /** Infinity when there is no limit. */
   readonly maxStreams: number;
 }
 
-/** @param factor ADDRESS_BUDGET; 0 counts nothing */
+/** @param factor ADDRESS_BUDGET; 0 turns the limits off */
 export function addressBudget(counting: Counting, factor: number): AddressBudget {
   const scaled = <R extends Rate>(rate: R): Rate => ({ ...rate, most: times(rate.most, factor) });
   const limit = ({ limiters, bounds }: Counting, ...rates: readonly Rate[]) =>
     limitRate({ limiters, bounds }, rates.map(scaled), byAddress);
-  // What protects this process alone is counted in it: a database would be asked more often than it
-  // is spared.
+  // These protect this process alone, so they are counted in it: asking a database would cost more
+  // than it saves.
   const here = { limiters: memoryLimiters, bounds: counting.bounds };
   return {
     sessions: limit(counting, ...ADDRESS_RATES.sessions),

@@ -3,9 +3,9 @@ import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
 import type { BoundName, Bounds } from '../limits/bounds.ts';
 
 /**
- * The error of a request that a bound refuses: 429, or 503 where it is not the caller's own doing.
- * Counts it, so that the log need not tell of each.
- * @param words what happened; what to do follows
+ * Makes the error of a request that a bound refuses: 429, or 503 where the caller is not the cause.
+ * Counts it, so that the log need not name each request.
+ * @param words what happened; what to do is added
  */
 export function atBound(
   bounds: Bounds,
@@ -25,9 +25,9 @@ export function atBound(
 }
 
 /**
- * What goes with an answer at a bound: the log need not tell of each, and the connection ends. One
- * new connection is accepted in a round of the event loop, which serves all that are open and busy:
- * behind 400 of those a new one waited for 10 seconds.
+ * Marks an answer at a bound, so that the log leaves it out, and ends its connection. Each round of
+ * the event loop accepts one new connection and serves all busy ones: behind 400 of those, a new one
+ * waited for 10 seconds.
  */
 export function noteBound(response: Response): void {
   response.locals.isAtBound = true;

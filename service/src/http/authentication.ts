@@ -13,10 +13,7 @@ import type { WrongKeys } from './wrongKeys.ts';
 export const bearer = (request: Request): string | null =>
   /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? null;
 
-/**
- * Lets through who carries a bearer token that `identify` knows. @throws unauthorized (401), in
- * these words
- */
+/** Lets requests through whose bearer token `identify` knows. @throws unauthorized (401) */
 const requireBearer =
   (
     words: { missing: string; wrong: string },
@@ -38,11 +35,11 @@ const requireBearer =
   };
 
 /**
- * Lets through who carries a valid API key. @throws unauthorized (401), rate_limited (429) after
- * too many wrong ones
+ * Lets requests with a valid API key through.
+ * @throws unauthorized (401), or rate_limited (429) after too many wrong keys
  */
 export const requireApiKey = (deps: Deps, wrongKeys: WrongKeys): RequestHandler => {
-  const note = useNoter(deps);
+  const noteUse = useNoter(deps);
   return requireBearer(
     { missing: 'The request carries no API key.', wrong: 'The API key is wrong or was revoked.' },
     async (key, request) => {
@@ -50,7 +47,7 @@ export const requireApiKey = (deps: Deps, wrongKeys: WrongKeys): RequestHandler 
       const found = await findApiKey(deps, key);
       if (found) {
         wrongKeys.right(key);
-        note(found.apiKey);
+        noteUse(found.apiKey);
       } else await wrongKeys.wrong(request);
       return (
         found && {
@@ -64,7 +61,7 @@ export const requireApiKey = (deps: Deps, wrongKeys: WrongKeys): RequestHandler 
   );
 };
 
-/** Notes the use of keys beside the calls. One that cannot be noted now is by the next call. */
+/** Records the use of keys without delaying calls. If it fails, the next call records it. */
 function useNoter(deps: Deps): (apiKey: ApiKey) => void {
   const underWay = new Set<string>();
   return (apiKey) => {
@@ -76,7 +73,7 @@ function useNoter(deps: Deps): (apiKey: ApiKey) => void {
   };
 }
 
-/** Lets through a visitor of the chat. @throws unauthorized (401) */
+/** Lets requests with a valid chat token through. @throws unauthorized (401) */
 export const requireChatToken = (deps: Deps): RequestHandler =>
   requireBearer(
     { missing: 'The request carries no chat token.', wrong: 'The chat token is wrong.' },

@@ -1,9 +1,9 @@
 import { Router, type RequestHandler } from 'express';
 
 /**
- * Gives each request to the handlers of the first part of its address (`hooks` of `/hooks/…`), in
- * their order, and asks no others: an address is otherwise compared with every route before its
- * own. What they do not take goes on.
+ * Routes each request by the first part of its path (`hooks` of `/hooks/…`) to the handlers of that
+ * part, in their order. Otherwise Express compares a path with every route before its own. What these
+ * handlers do not answer goes on.
  */
 export function byFirstPart(
   handlersOf: Readonly<Record<string, readonly RequestHandler[]>>,

@@ -2,14 +2,11 @@ import type { ServiceStore } from '../domain/collections.ts';
 import type { Message } from '../domain/message.ts';
 import { KeyedListeners } from './keyedListeners.ts';
 
-/**
- * Tells open chat streams that their contact's messages have changed. One reader of the change feed
- * serves them all.
- */
+/** Tells open chat streams about changes to their contact's messages, from one reader of the change feed. */
 export interface ChatFeed {
-  /** Calls back whenever there may be something new for the contact. Returns the way to stop. */
+  /** Calls back whenever the contact may have new messages. @returns a function that stops it */
   listen(contactId: string, listener: () => void): () => void;
-  /** Whether the contact has a stream open here. */
+  /** Whether the contact has a stream open in this process. */
   has(contactId: string): boolean;
 }
 

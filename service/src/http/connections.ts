@@ -22,22 +22,22 @@ const REFUSAL = [
   REFUSAL_BODY,
 ].join('\r\n');
 
-/** Whether the address is a trusted proxy's. */
+/** Whether the address belongs to a trusted proxy. */
 export type IsProxy = (address: string) => boolean;
 
-/** A connection, or a request that a proxy brings: to end it ends its connection. */
+/** A connection, or a request that a proxy forwards. Destroying either ends the connection. */
 type Open = Socket | Request;
 
 /**
- * Keeps what strangers have open at once, by address: connections, or requests under way where a
- * proxy of ours brings them over connections of its own. Who shows a valid key, a verified delivery
- * or a session is counted no more: not this request, and not its connection.
+ * Limits what an address has open: connections, or requests under way where a trusted proxy forwards
+ * them. A request with a valid API key, a valid webhook signature or a session does not count, and
+ * neither does its connection from then on.
  */
 export class Connections {
   readonly #max: number;
   readonly #bounds: Bounds;
   readonly #isProxy: IsProxy;
-  /** By address; the oldest first. */
+  /** By address, the oldest first. */
   readonly #openOf = new Map<string, Set<Open>>();
 
   constructor({ max, bounds, isProxy }: { max: number; bounds: Bounds; isProxy: IsProxy }) {
@@ -46,7 +46,7 @@ export class Connections {
     this.#isProxy = isProxy;
   }
 
-  /** For a server's 'connection' event: answers one too many with 429, and closes it. */
+  /** For a server's `connection` event. A connection too many gets 429 and is closed. */
   admit(socket: Socket): void {
     const { remoteAddress = '' } = socket;
     if (this.#max === Infinity || this.#isProxy(remoteAddress)) return;
@@ -56,27 +56,24 @@ export class Connections {
     socket.destroySoon();
   }
 
-  /** For requests that a proxy brings. @throws rate_limited (429) */
+  /** For requests that a proxy forwards. @throws rate_limited (429) */
   readonly admitRequest: RequestHandler = (request, response, next) => {
     const { ip = '', socket } = request;
-    // What a proxy sends in its own name, or does not say whose it is.
+    // The proxy's own requests, and those whose client it does not name, do not count.
     if (this.#max === Infinity || this.#isProxy(ip) || !this.#isProxy(socket.remoteAddress ?? ''))
       return next();
     if (this.#enter(byAddress(request), request, response)) return next();
     throw atBound(
       this.#bounds,
       'address_connections',
-      'Too many requests of one address are under way.',
+      'Too many requests from one address are under way.',
       {
         retryAfterMs: RETRY_MS,
       },
     );
   };
 
-  /**
-   * Ends so many of what strangers have open: the oldest of the addresses that have the most, never
-   * an address's only one.
-   */
+  /** Ends the oldest of the addresses that have the most open, but never the only one of an address. */
   endSome(count: number): void {
     const most = [...this.#openOf.values()]
       .filter(({ size }) => size > 1)
@@ -93,7 +90,7 @@ export class Connections {
     }
   }
 
-  /** @returns whether the address may have one more open, until the other one closes */
+  /** @returns whether the address may have one more open; it counts until `until` closes */
   #enter(address: string, one: Open, until: Socket | Response): boolean {
     const open = this.#openOf.get(address) ?? new Set();
     if (open.size >= this.#max) return false;
@@ -109,10 +106,10 @@ export class Connections {
   }
 }
 
-/** How to count a connection, or a request, no more. */
+/** Ends the counting of a connection or a request. */
 const leaving = new WeakMap<Open, () => void>();
 
-/** The request has shown whose it is. */
+/** The request has shown a valid key, signature or session: it no longer counts. */
 export function noLongerStranger(request: Request): void {
   leaving.get(request)?.();
   leaving.get(request.socket)?.();

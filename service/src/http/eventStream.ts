@@ -1,13 +1,10 @@
 import { once } from 'node:events';
 import type { Request, Response } from 'express';
 
-/** What is left of an ended stream may take so long to leave. */
+/** How long the rest of an ended stream may take to be read. */
 const LINGER_MS = 5000;
 
-/**
- * Begins server-sent events. What a client sends along is thrown away: nothing of it waits in
- * memory.
- */
+/** Begins server-sent events. A body that the client sends is discarded as it arrives. */
 export function beginEvents(request: Request, response: Response, retryMs: number): void {
   request.resume();
   response.writeHead(200, {
@@ -19,8 +16,8 @@ export function beginEvents(request: Request, response: Response, retryMs: numbe
 }
 
 /**
- * Keeps a connection in use, and ends one that took nothing from one beat to the next. Returns the
- * way to stop.
+ * Keeps a connection in use, and ends one that took nothing from one beat to the next.
+ * @returns a function that stops it
  */
 export function beat(response: Response, everyMs: number): () => void {
   let isWaited = false;
@@ -34,8 +31,8 @@ export function beat(response: Response, everyMs: number): () => void {
 }
 
 /**
- * Writes once what came before has been taken: a slow reader makes us wait, not hold all in memory.
- * @returns false when the stream ended before
+ * Writes once the reader has taken what was written before, so that nothing piles up in memory.
+ * @returns false when the stream has ended
  */
 export async function writeInTurn(
   response: Response,
@@ -49,7 +46,7 @@ export async function writeInTurn(
   return true;
 }
 
-/** Ends a response; a reader who does not take the rest is cut off. */
+/** Ends a response. A reader who does not take the rest in time is cut off. */
 export function endSoon(response: Response): void {
   if (response.closed) return;
   const late = setTimeout(() => response.destroy(), LINGER_MS);

@@ -15,7 +15,7 @@ import { paymentAccountJson, paymentLinkJson } from './views/payment.ts';
 import { deliveryJson, subscriptionJson } from './views/subscription.ts';
 import { toolCallListJson, toolJson } from './views/tool.ts';
 
-/** Examples for the API's document, made by the code that makes the real answers. */
+/** Examples for the OpenAPI document, made by the code that makes the real answers. */
 
 const NOW = new Date('2026-11-21T10:00:00.000Z');
 const ID = '01JD6Z0000000000000000000A';

@@ -8,22 +8,21 @@ declare global {
   // eslint-disable-next-line @typescript-eslint/no-namespace -- how Express lets its requests be given more
   namespace Express {
     interface Request {
-      /** Also in the answer's X-Request-Id. */
+      /** The same as in the answer's X-Request-Id. */
       id: string;
-      /** Where what goes wrong with this request is written; made when it is asked for. */
+      /** Logs errors of this request. Made on first use. */
       readonly log: Logger;
     }
   }
 }
 
 /**
- * Gives each request its id, and writes one line for each that failed (for all of them at
- * LOG_LEVEL=debug): never a header, a query or a body. What a bound refused is not told one by one,
- * and of what was refused otherwise so much a minute: anybody may ask for what is not there, and
- * fill the disk.
+ * Gives each request an id and logs each one that fails, or all of them at LOG_LEVEL=debug: never a
+ * header, a query or a body. Requests that a bound refuses are not logged, and other refusals only up
+ * to a limit a minute: otherwise anybody could fill the disk.
  */
 export function logRequests(app: Express, logger: Logger, bounds: Bounds): void {
-  // Most requests write nothing: making a logger for each would cost more than all else here.
+  // Most requests log nothing, and a logger for each would cost more than everything else here.
   Object.defineProperty(app.request, 'log', {
     get(this: Request) {
       return logger.child({ req: about(this) });
@@ -50,15 +49,15 @@ export function logRequests(app: Express, logger: Logger, bounds: Bounds): void 
   });
 }
 
-/** A minute: 12 MB an hour at most, and more than anybody reads. */
+/** At most 12 MB an hour, and more than anybody reads. */
 export const MAX_REFUSALS_LOGGED_PER_MINUTE = 600;
 
-/** Counts what happens in a minute. */
+/** Counts within the current minute. */
 class Minute {
   #count = 0;
   #begunAt = -Infinity;
 
-  /** @returns how many there are in this minute */
+  /** @returns the count of this minute */
   add(): number {
     const now = performance.now();
     if (now - this.#begunAt >= 60_000) [this.#begunAt, this.#count] = [now, 0];

@@ -2,15 +2,15 @@ import { FairPool } from '../limits/fairPool.ts';
 
 /** How many streams may be open. */
 export interface StreamLimits {
-  /** Of one visitor, or one member. */
+  /** For one visitor or one member. */
   readonly perOwner: number;
   /** From one address. */
   readonly perAddress: number;
-  /** Shared by workspaces: one alone has half. */
+  /** Shared by all workspaces: one alone may have half. */
   readonly inAll: number;
 }
 
-/** Whose a stream is. */
+/** Who a stream belongs to. */
 export interface StreamOf {
   readonly owner: string;
   readonly address: string;
@@ -24,9 +24,9 @@ interface OpenStream {
 }
 
 /**
- * Counts open streams, so that nobody can hold thousands of sockets. Of an owner who opens one too
- * many, the oldest ends and gives its place: a connection that has died unseen is among the oldest,
- * and must not keep its owner out.
+ * Counts open streams, so that nobody can hold thousands of sockets. When an owner opens one too many,
+ * their oldest one ends: a connection that has died unnoticed is among the oldest, and must not keep
+ * its owner out.
  */
 export class OpenStreams {
   readonly #limits: StreamLimits;
@@ -45,9 +45,9 @@ export class OpenStreams {
   }
 
   /**
-   * @param end ends this stream, should it be the oldest of too many; it is counted no more by then
-   * @returns what to call once it has ended, however; or what has too many: its address, or its
-   * workspace
+   * @param end ends this stream when it is the oldest of too many; it no longer counts by then
+   * @returns a function to call when the stream has ended; or what has too many streams: the address
+   * or the workspace
    */
   enter(
     { owner, address, workspace }: StreamOf,
@@ -71,7 +71,7 @@ export class OpenStreams {
     };
   }
 
-  /** @returns whether it was still counted; its place in the pool is the caller's to give back */
+  /** @returns whether it was still counted; the caller then gives back its place in the pool */
   #forget(owner: string, stream: OpenStream): boolean {
     const streams = this.#byOwner.get(owner);
     if (!streams?.delete(stream)) return false;

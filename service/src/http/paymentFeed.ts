@@ -6,16 +6,16 @@ import { FairPool } from '../limits/fairPool.ts';
 import { KeyedListeners } from './keyedListeners.ts';
 
 /**
- * Requests of one workspace that wait for pages at once while no other waits for any; a page takes
- * a second or two.
+ * Requests of one workspace that wait for payment pages while no other workspace does. A page takes a
+ * second or two.
  */
 export const MAX_WAITING_PAYMENTS = 256;
 
 /**
- * Waits until a payment's page has been made or refused.
- * @returns the payment as it then stands; still `creating` when it took longer, or when the
- * workspace has its share of requests that wait: the link is on record, and nothing is refused
- * @throws Error when there is none with this id
+ * Waits until the provider has made or refused a payment's page.
+ * @returns the payment as it then is. It is still `creating` when that took longer, or when the
+ * workspace has its share of waiting requests.
+ * @throws Error when there is no such payment
  */
 export type FollowPayment = (
   workspace: Pick<Workspace, 'id'>,
@@ -24,7 +24,7 @@ export type FollowPayment = (
 ) => Promise<Payment>;
 
 /**
- * One reader of the change feed serves all that wait.
+ * One reader of the change feed serves all waiting requests.
  * @param stopping ends all waiting
  */
 export function followPayments(
@@ -60,7 +60,7 @@ export function followPayments(
     const timer = setTimeout(() => resolve(undefined), timeoutMs);
     const onStopping = () => resolve(undefined);
     stopping.addEventListener('abort', onStopping);
-    look(); // after it began to listen: nothing is missed
+    look(); // listening has begun, so no change is missed
     try {
       await promise;
       return last ?? (await read(id));

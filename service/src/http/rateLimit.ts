@@ -5,23 +5,23 @@ import type { Limiter, Limiters } from '../limits/limiter.ts';
 import { atBound } from './atBound.ts';
 import { callerOf } from './caller.ts';
 
-/** A limit on requests. */
+/** A limit on a number of requests, or of bytes, in a time. */
 export interface Rate {
-  /** Requests under the same name are counted together. */
+  /** Rates of the same name are counted together. */
   readonly name: string;
-  /** 0 lets everything through. */
+  /** 0: no limit. */
   readonly most: number;
   readonly seconds: number;
   readonly bound: BoundName;
-  /** What there is too much of: `chat messages of this visitor`. */
+  /** What is counted, for the error: `chat messages from one address`. */
   readonly what: string;
 }
 
-/** One rate, counted. */
+/** Counts by one rate. */
 export interface RateLimit {
   /**
-   * @throws rate_limited (429) with Retry-After when there are too many. @param points how many it
-   * counts as: bytes, for example
+   * @param points what it counts as, by default 1; bytes, for example
+   * @throws rate_limited (429) with Retry-After when there are too many
    */
   spend(key: string, points?: number): Promise<void>;
 }
@@ -31,7 +31,6 @@ export interface Counting {
   readonly bounds: Bounds;
 }
 
-/** @returns what counts by the rate; nothing is counted where it is off */
 export function rateLimit(
   { limiters, bounds }: Counting,
   { name, most, seconds, bound, what }: Rate,
@@ -54,8 +53,8 @@ const SPANS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Lets through at most as many requests as each of the rates says, asked one after the other: what
- * the first refuses does not count by the next.
+ * Lets through as many requests as each of the rates allows. The rates are checked in turn: a request
+ * that the first one refuses does not count for the next.
  * @param keyOf what requests are counted by
  * @throws rate_limited (429) with Retry-After
  */
@@ -73,7 +72,7 @@ export function limitRate(
   };
 }
 
-/** The caller's own key, or the visitor. */
+/** Counts by API key or chat visitor. */
 export const byCaller = (_request: unknown, response: Response): string =>
   callerOf(response)!.rateKey;
 
@@ -81,8 +80,8 @@ export const byWorkspace = (_request: unknown, response: Response): string =>
   callerOf(response)!.workspace.id;
 
 /**
- * Of IPv6 the first 64 bits: a single visitor has all addresses behind them. Some proxies name the
- * port too.
+ * Counts by address. Of an IPv6 address only the first 64 bits count, since one visitor has all
+ * addresses behind them. Some proxies add the port.
  */
 export function byAddress({ ip = '' }: Pick<Request, 'ip'>): string {
   const given = ip.replace(/^\[(.*)\](:\d+)?$|^([\d.]+):\d+$/, '$1$3');

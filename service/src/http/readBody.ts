@@ -6,19 +6,18 @@ import { atBound } from './atBound.ts';
 import { byAddress, type RateLimit } from './rateLimit.ts';
 import { callerOf } from './caller.ts';
 
-/** What has come of a body is kept in pieces of this size at most. */
+/** A body is collected in pieces of at most this size. */
 const PIECE_BYTES = 16 * 1024;
 /**
- * Bodies that are being read may hold 64 MiB together, and one address or workspace alone half of
- * it: a hundred of the largest API calls, or two thousand forms. They are read in milliseconds as a
- * rule.
+ * All bodies that are being read may hold 64 MiB, and one address or workspace half of that: a hundred
+ * of the largest API calls, or two thousand forms. Most are read within milliseconds.
  */
 export const MAX_BODY_PIECES = 4096;
-/** Who has sent too much gets so long to read the answer. */
+/** How long a client that has sent too much may take to read the answer. */
 const LINGER_MS = 2000;
 const RETRY_MS = 1000;
 
-/** The memory that bodies of one process share while they are read. */
+/** The memory that the bodies of a process share while they are read. */
 export class BodyRoom {
   readonly bounds: Bounds;
   readonly pieces: FairPool;
@@ -31,16 +30,16 @@ export class BodyRoom {
 
 export interface BodyLimits {
   readonly maxBytes: number;
-  /** Counts the bytes of each address. */
+  /** Counts the bytes by address. */
   readonly bytes?: RateLimit | undefined;
 }
 
 /**
- * The request's body, as it was sent: nothing is unpacked. Its size is looked at before it is read
- * where the request says it, and while it comes.
- * @returns what was sent, empty when there is nothing
- * @throws body_too_large (413), rate_limited (429), unavailable (503), unsupported_media_type
- * (415), at once: what still comes is thrown away, for a while
+ * Reads the request's body as it was sent, without decompressing it. Its size is checked in advance
+ * where the request declares it, and while it arrives.
+ * @returns the body; empty when there is none
+ * @throws body_too_large (413), rate_limited (429), unavailable (503) or unsupported_media_type (415),
+ * at once; what still arrives is discarded
  */
 export async function readBody(
   request: Request,
@@ -65,7 +64,7 @@ async function readWithin(
   if (!/^(identity)?$/i.test(request.headers['content-encoding'] ?? '')) {
     throw new AppError(
       'unsupported_media_type',
-      'The body is packed (Content-Encoding). Send it as it is.',
+      'The body is compressed (Content-Encoding). Send it uncompressed.',
     );
   }
   if (declared !== null && declared > maxBytes) throw tooLarge(maxBytes);
@@ -85,7 +84,7 @@ async function readWithin(
     return leave;
   });
   try {
-    // A part may be a single byte: what was not told beforehand is counted by the piece.
+    // A part may be a single byte, so an undeclared length is counted piece by piece.
     let counted = declared ?? 0;
     const count = async () => {
       const more = body.length - counted;
@@ -104,7 +103,7 @@ async function readWithin(
   }
 }
 
-/** Settles when all parts were taken; fails as soon as one is not. */
+/** Resolves when all parts were taken; rejects as soon as one is refused. */
 async function eachPart(
   request: Request,
   take: (part: Buffer) => Promise<unknown> | undefined,
@@ -122,7 +121,7 @@ async function eachPart(
       reject(error as Error);
     }
   };
-  if (request.destroyed) abort(); // it ended while its size was counted
+  if (request.destroyed) abort(); // it ended while its size was being counted
   request.on('data', onData).once('end', resolve).once('error', abort).once('close', abort);
   try {
     await promise;
@@ -132,7 +131,7 @@ async function eachPart(
   }
 }
 
-/** A body as it comes: copied, since a byte may hold on to all that came with it. */
+/** A body as it arrives. Parts are copied, since a small one may keep a large buffer alive. */
 class Pieces {
   readonly #expected: number;
   readonly #enter: () => () => void;
@@ -177,7 +176,7 @@ class Pieces {
   }
 }
 
-/** Null when it is not said beforehand. */
+/** Null when the request does not declare it. */
 function declaredBytes({ headers }: Request): number | null {
   if (headers['transfer-encoding'] !== undefined) return null;
   return Number(headers['content-length'] ?? 0);
@@ -188,12 +187,12 @@ function tooLarge(maxBytes: number): AppError {
   return new AppError('body_too_large', `The body is larger than ${size}. Send at most ${size}.`);
 }
 
-/** The answer does not wait for the rest of the body, and neither does the connection for long. */
+/** Discards the rest of the body, so that the answer goes out at once, and soon ends the connection. */
 function letGo(request: Request, response: Response): void {
   if (request.readableEnded || request.destroyed) return;
   request.resume();
   response.once('finish', () => {
-    if (request.complete) return; // the connection is good for the next request
+    if (request.complete) return; // the connection can take the next request
     const late = setTimeout(() => request.socket.destroy(), LINGER_MS);
     request.once('end', () => clearTimeout(late)).once('close', () => clearTimeout(late));
   });

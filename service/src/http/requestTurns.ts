@@ -4,14 +4,14 @@ import { FairQueue } from '../limits/fairQueue.ts';
 import { atBound } from './atBound.ts';
 
 /**
- * Requests of one workspace that wait for their turn: more than any automation has open at once.
- * Each of them holds a connection, of which there are ten times as many.
+ * Requests of one workspace that wait for their turn: more than any automation has open. Each holds
+ * one of the ten thousand connections.
  */
 export const MAX_WAITING_TURNS = 1000;
 const RETRY_MS = 2000;
 /**
- * Requests that take no longer together begin as they come: a round for each would cost a tenth of
- * all work.
+ * Requests that take less together begin as they arrive. A round of the event loop for each would
+ * cost a tenth of all work.
  */
 const SLICE_MS = 5;
 
@@ -21,19 +21,17 @@ interface Waiting {
 }
 
 /**
- * Requests begin as they come until those of one round of the event loop have taken a few
- * milliseconds. What comes then waits: one begins in each round, each workspace in turn. So a
- * workspace with hundreds of costly requests open delays those of another, a health check or a new
- * connection by one of them, not by all.
+ * Requests begin as they arrive, until those of one round of the event loop have taken a few
+ * milliseconds. Further ones wait: one begins in each round, the workspaces taking turns. So hundreds
+ * of costly requests of one workspace delay another workspace, a health check or a new connection by
+ * one request, not by all.
  */
 export class RequestTurns {
   readonly #bounds: Bounds;
   readonly #maxWaiting: number;
   readonly #waiting = new FairQueue<Waiting>();
   readonly #now: () => number;
-  /**
-   * When the first request of this round of the loop began, in steady milliseconds; null: none has.
-   */
+  /** When the first request of this round began, in monotonic milliseconds; null before it. */
   #roundBegan: number | null = null;
 
   constructor(
@@ -46,8 +44,8 @@ export class RequestTurns {
   }
 
   /**
-   * Lets a request on when its turn comes.
-   * @param workspaceOf whose it is
+   * Passes a request on when its turn comes.
+   * @param workspaceOf the workspace that it counts for
    * @throws rate_limited (429) when too many of the workspace wait
    */
   inTurn(workspaceOf: (response: Response) => string): RequestHandler {
@@ -58,7 +56,7 @@ export class RequestTurns {
         throw atBound(
           this.#bounds,
           'workspace_turns',
-          `${this.#maxWaiting} requests of this workspace wait for their turn.`,
+          `${this.#maxWaiting} requests of this workspace are waiting already.`,
           { retryAfterMs: RETRY_MS },
         );
       }

@@ -10,21 +10,18 @@ import type { Bounds } from '../limits/bounds.ts';
 import type { Connections } from './connections.ts';
 
 export interface ServerLimits {
-  /** For a request's headers to arrive whole. */
+  /** How long a request's headers may take to arrive. */
   readonly headersTimeoutMs: number;
-  /**
-   * For a request to arrive whole: the largest body over a slow line. Its answer may take as long
-   * as it takes.
-   */
+  /** How long a whole request may take to arrive: the largest body over a slow line. */
   readonly requestTimeoutMs: number;
   /**
-   * For the next request to begin: longer than proxies keep a connection (nginx 60 s, Caddy 2
-   * minutes), so that they are the ones who close it, and never send into one that is being closed.
+   * How long an idle connection waits for the next request: longer than proxies keep one (nginx 60 s,
+   * Caddy 2 minutes). So the proxy closes it, and never sends into a connection that is closing.
    */
   readonly keepAliveMs: number;
-  /** What is late is looked for so often. */
+  /** How often late requests are looked for. */
   readonly lookEveryMs: number;
-  /** In all: twice what streams may hold, some 10 kB each. */
+  /** Twice what streams may hold; each takes about 10 kB. */
   readonly maxConnections: number;
 }
 
@@ -37,22 +34,21 @@ export const SERVER_LIMITS: ServerLimits = {
 };
 
 /**
- * Requests of one connection that have no answer yet. Browsers, proxies and n8n send the next one
- * after the answer; a connection with a thousand at once would have all of them, and all answers,
- * in memory.
+ * Requests of one connection that have no answer yet. Browsers, proxies and n8n wait for each answer.
+ * A connection with a thousand requests would hold all of them, and their answers, in memory.
  */
 export const MAX_PIPELINED_REQUESTS = 10;
 
 /**
- * Of all connections, so many are kept free for newcomers: at that, some of those who have the most
- * end.
+ * The share of all connections that is kept free for new ones. Beyond it, connections of the
+ * addresses that have the most are ended.
  */
-const SOME = 0.01;
+const FREE_SHARE = 0.01;
 
-/** Between two times that idle connections are closed to make room. */
+/** The pause between two times that idle connections are closed to make room. */
 const MAKE_ROOM_EVERY_MS = 1000;
 
-/** The server of every role: nobody may be slow without end, or take all connections. */
+/** The server of every role. It limits how slow a client may be and how many connections it holds. */
 export function createBoundedServer(
   app: RequestListener,
   {
@@ -72,10 +68,10 @@ export function createBoundedServer(
     },
     (request, response) => {
       const { socket } = request;
-      if (socket.destroyed) return; // What came in the same packet is still told of.
+      if (socket.destroyed) return; // Node still reports what arrived in the same packet.
       if (!pipelined.enter(socket, response)) {
         bounds.reached('pipelined_requests');
-        // An answer would be taken for that of the first request.
+        // The client would take an answer for that of its first request.
         return void socket.destroy();
       }
       answering.set(socket, response);
@@ -84,19 +80,19 @@ export function createBoundedServer(
   );
   server.maxConnections = limits.maxConnections;
   let open = 0;
-  const few = Math.ceil(limits.maxConnections * SOME);
+  const free = Math.ceil(limits.maxConnections * FREE_SHARE);
   server.on('connection', (socket) => {
     open += 1;
     socket.once('close', () => (open -= 1));
     connections.admit(socket);
-    if (open <= limits.maxConnections - few) return;
+    if (open <= limits.maxConnections - free) return;
     bounds.reached('connections');
-    connections.endSome(few);
+    connections.endSome(free);
   });
   let madeRoomAt = -Infinity;
   server.on('drop', () => {
     bounds.reached('connections');
-    // Connections that wait for a next request are missed least.
+    // Idle connections are the least loss.
     if (performance.now() - madeRoomAt < MAKE_ROOM_EVERY_MS) return;
     madeRoomAt = performance.now();
     server.closeIdleConnections();
@@ -114,10 +110,7 @@ const STATUS_OF: Readonly<Record<string, number>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
 };
 
-/**
- * What could not be read gets a bare answer, unless another one has begun; then the connection
- * ends.
- */
+/** Answers a request that could not be read, unless an answer has begun, and ends the connection. */
 function refuse(socket: Socket, status: number, response: ServerResponse | undefined): void {
   const isAnswered =
     response !== undefined &&

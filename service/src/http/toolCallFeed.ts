@@ -6,17 +6,17 @@ import { FairPool } from '../limits/fairPool.ts';
 import { atBound } from './atBound.ts';
 
 /**
- * Test calls that one workspace may wait for at once while no other waits for any: twice what it
- * can have under way. Each reads all that changes in the store.
+ * Test calls that one workspace may wait for while no other workspace does: twice what it can have
+ * under way. Each reads all changes of the store.
  */
 const MAX_TEST_CALLS = 256;
 const RETRY_MS = 10_000;
 
 /**
  * Begins a tool call and waits until it has ended.
- * @returns `ended` false when it had not ended in time
- * @throws rate_limited (429) when the workspace waits for its share of calls; then nothing has
- * begun
+ * @returns `ended` is false when it did not end in time
+ * @throws rate_limited (429) when the workspace already waits for its share of calls; the call then
+ * has not begun
  */
 export type FollowToolCall = (
   workspace: Workspace,
@@ -34,14 +34,19 @@ export const followToolCalls = (
   const enter = ({ id }: Workspace) => {
     const leave = places.enter(id);
     if (leave) return leave;
-    throw atBound(bounds, 'workspace_test_calls', 'The workspace waits for too many test calls.', {
-      retryAfterMs: RETRY_MS,
-    });
+    throw atBound(
+      bounds,
+      'workspace_test_calls',
+      'The workspace is waiting for too many test calls.',
+      {
+        retryAfterMs: RETRY_MS,
+      },
+    );
   };
   const follow = async (begin: () => Promise<ToolCall>, timeoutMs: number) => {
     const given = new AbortController();
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs), given.signal]);
-    const changes = store.changes({ signal }); // counts from here on: the call cannot end unseen
+    const changes = store.changes({ signal }); // reads from here on, so that the end of the call is not missed
     let call = await begin();
     const read = async () => (await port.transaction((tx) => tx.toolCalls.peek(call.id))) ?? call;
     try {

@@ -4,14 +4,11 @@ import { callerOf } from './caller.ts';
 import { byAddress } from './rateLimit.ts';
 
 export interface UnreadLimits {
-  /** For an answer to be taken: 2 MB over a slow line. */
+  /** How long a reader may take for an answer: 2 MB over a slow line. */
   readonly takenWithinMs: number;
-  /** What is late is looked for so often. */
+  /** How often late answers are looked for. */
   readonly lookEveryMs: number;
-  /**
-   * What strangers' answers may hold together, until they are taken. They are taken at once as a
-   * rule.
-   */
+  /** The memory of all answers to callers without a key, until they are read. Usually that is at once. */
   readonly maxBytes: number;
 }
 
@@ -28,9 +25,10 @@ interface Unread {
 }
 
 /**
- * Answers that wait in memory because their readers do not take them. One that waits too long ends
- * with its connection. When strangers' answers hold too much, the oldest of the address that holds
- * the most ends. Streams wait for their readers by themselves.
+ * Limits the answers that wait in memory because their readers are slow. One that waits too long is
+ * destroyed with its connection. When answers to callers without a key hold too much memory, the
+ * oldest one of the address with the most is destroyed. Streams are not counted: they write only
+ * what is read.
  */
 export class UnreadAnswers {
   readonly #bounds: Bounds;
@@ -51,12 +49,12 @@ export class UnreadAnswers {
       const left = response.writableLength;
       if (left === 0) return;
       const caller = callerOf(response);
-      const isStranger = caller === undefined || caller.contact !== null;
-      // What is left is told in characters, and kept in bytes.
+      const isWithoutKey = caller === undefined || caller.contact !== null;
+      // writableLength may count characters, while the memory is in bytes.
       const bytes = Math.max(left, Number(response.getHeader('content-length') ?? 0));
       this.#add(response, {
         address: byAddress(request),
-        bytes: isStranger ? bytes : 0,
+        bytes: isWithoutKey ? bytes : 0,
         since: performance.now(),
       });
     });

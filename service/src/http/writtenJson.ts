@@ -1,24 +1,24 @@
 import { isJsonObject } from '../domain/json.ts';
 
 /**
- * A value that is JSON text already. As a field of an answer the text is taken as it is: reading a
- * large one and writing it again would hold up everybody.
+ * A value that is JSON text already. As a field of an answer, the text is used as it is: parsing and
+ * writing a large one again would block the event loop.
  */
 export class WrittenJson {
   readonly text: string;
 
-  /** @param text as `JSON.stringify` gives it */
+  /** @param text a result of `JSON.stringify` */
   constructor(text: string) {
     this.text = text;
   }
 
-  /** Where it is not a field of the answer itself. */
+  /** Used where it is nested deeper than a field of the answer. */
   toJSON(): unknown {
     return JSON.parse(this.text);
   }
 }
 
-/** The JSON text of an answer; what is written already is not read. */
+/** The JSON text of an answer. Fields that are JSON text already are not parsed. */
 export function writeJson(answer: unknown): string {
   const isPlain = !isJsonObject(answer) || !Object.values<unknown>(answer).some(isWritten);
   if (isPlain) return JSON.stringify(answer);

@@ -2,20 +2,17 @@ import type { Request } from 'express';
 import { shortKey } from '../limits/limiter.ts';
 import { byAddress, type RateLimit } from './rateLimit.ts';
 
-/**
- * Keys that were right lately, remembered to tell them from guesses: more than one process is used
- * with.
- */
+/** Valid keys that are remembered, to tell them from guesses: more than one process sees. */
 const MAX_KNOWN_KEYS = 10_000;
 
 /**
- * Bounds what wrong API keys cost: each is a look-up in the store. An address that has sent too
- * many is refused before the next look-up, but for keys that were right lately, so that an
- * automation behind the same address goes on.
+ * Limits the cost of wrong API keys: each one is a look-up in the store. An address that has sent too
+ * many is refused without a look-up. Keys that were valid lately still pass, so that an automation
+ * behind the same address keeps working.
  */
 export class WrongKeys {
   readonly #rate: RateLimit;
-  /** The one used longest ago first. */
+  /** The least recently used first. */
   readonly #known = new Set<string>();
 
   /** @param rate counts wrong keys by address */

@@ -244,7 +244,7 @@ describe('the log', () => {
       'a webhook of a channel was refused',
       'not of the form sha256',
       'not connected here',
-      'no JSON',
+      'is not JSON',
       `/api/channels/:type/webhook/${number.id}`,
     ])
       expect(text).toContain(words);

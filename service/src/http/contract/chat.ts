@@ -4,7 +4,7 @@ import { MAX_MESSAGE_CHARACTERS } from '../../domain/message.ts';
 import { operation } from './operation.ts';
 import { listOf, pageQuerySchema, phoneSchema, textSchema, timestampSchema } from './shared.ts';
 
-/** A message as its customer sees it: nothing is masked, it is their own conversation. */
+/** A message as its customer sees it. It is their own conversation, so nothing is masked. */
 export const chatMessageSchema = z
   .strictObject({
     id: z.string(),

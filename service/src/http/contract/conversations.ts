@@ -55,7 +55,7 @@ const messageFields = {
 };
 export const messageSchema = z.strictObject(messageFields).meta({ id: 'Message' });
 
-/** In the API's answers, beside what an event says: how far it has come since. */
+/** In the API's answers, a message has its delivery state beside the fields of an event. */
 const trackedMessageSchema = z
   .strictObject({
     ...messageFields,

@@ -6,24 +6,24 @@ const PATTERNS = operations.map((operation) => ({
   pattern: new RegExp(`^/api${operation.path.replace(/:[a-z_]+/g, '([^/]+)')}/?$`),
 }));
 
-/** The operations at an address, one for each method. @param path without its query */
+/** The operations at a path, one for each method. @param path without a query */
 export const operationsAt = (path: string): readonly Operation[] =>
   PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ operation }) => operation);
 
 const PLAIN_PATHS =
   /^\/(healthz|readyz|metrics|setup|api\/openapi\.json|api\/docs(\/[a-z.-]+)*)?\/?$/;
-/** Of the screens: words of ours, and ids. */
+/** Paths of the screens: fixed words and ids. */
 const SCREEN_PATHS =
   /^\/(conversations|tools|agent|channels|payments|keys|team|account|live|chat|sign-in|sign-out|sign-out-everywhere|join|assets)(\/([a-z-]{1,30}(\.(js|css))?|[a-z]+_[0-9A-Z]{26}))*\/?$/;
-/** The token in it opens the page. */
+/** The token in it opens the payment page. */
 const PAY_PATH = /^\/pay\/[^/]*\/?$/;
-/** Where channels and payment providers deliver: `/api/channels/:type/webhook/:id`. */
+/** Webhooks of channels and payment providers: `/api/channels/:type/webhook/:id`. */
 const WEBHOOK_PATH = /^\/api\/(channels|payments)\/[^/]+\/webhook\/([^/]+)\/?$/;
 const ID = /^[a-z]+_[0-9A-Z]{26}$/;
 
 /**
- * An address as a log may hold it. Whatever a caller puts into one can be a key, a phone number or
- * an e-mail: only ids of ours stay, and an address that is none of ours is not shown at all.
+ * A path that may be logged. A caller can put a key, a phone number or an e-mail into a path, so only
+ * our ids stay, and an unknown path is not logged at all.
  */
 export function loggablePath(path: string): string {
   if (PLAIN_PATHS.test(path) || SCREEN_PATHS.test(path)) return path;

@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { ErrorCode } from '../../domain/errorCatalogue.ts';
 
 /**
- * One endpoint of the API, written once: it checks requests, makes its part of the OpenAPI
- * document, and is what the tests hold every answer against.
+ * One endpoint of the API, described once: for checking requests, for the OpenAPI document, and for
+ * the tests, which check every answer against it.
  */
 export interface Operation<
   Query extends z.ZodType = z.ZodType,
@@ -12,7 +12,7 @@ export interface Operation<
 > {
   readonly id: string;
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** Express spelling, without the `/api` before it: `/hooks/:id`. */
+  /** As Express writes it, without `/api`: `/hooks/:id`. */
   readonly path: string;
   readonly tag:
     | 'Subscriptions'
@@ -29,7 +29,7 @@ export interface Operation<
   /** True for what goes beyond the core interface; the OpenAPI document marks it `x-extension`. */
   readonly extension: boolean;
   readonly query?: Query;
-  /** Absent: the endpoint takes no body, and one that is sent is not looked at. */
+  /** Absent when the endpoint takes no body; one that is sent is ignored. */
   readonly body?: Body;
   readonly status: 200 | 201 | 202;
   readonly answer: Answer;
@@ -37,26 +37,26 @@ export interface Operation<
   goesOn?(answer: z.input<Answer>): boolean;
   /** Default `application/json`. */
   readonly answerType?: 'text/event-stream';
-  /** What it can fail with, beside what every endpoint can. */
+  /** Its own errors, beside those of every endpoint. */
   readonly errors: readonly ErrorCode[];
   /**
-   * True when the answer shows a secret, or waits for a customer's system: it is never kept for an
-   * Idempotency-Key.
+   * True when the answer shows a secret or waits for a customer's system: then it is never stored for
+   * an Idempotency-Key.
    */
   readonly noIdempotencyKey?: boolean;
   /**
-   * True when its write may be large: it runs in several transactions, and the answer is kept after
-   * the last. It must do no harm when it is done again.
+   * True when its write may be large: it then runs in several transactions, and the answer is stored
+   * after the last. Running it again must do no harm.
    */
   readonly inSteps?: boolean;
   /**
-   * What it adds to the store: refused with `unavailable` while the memory for it is full. Absent:
-   * little, or nothing that stays.
+   * What it adds to the store. It is refused with `unavailable` while the memory for that is full.
+   * Absent when it adds little, or nothing that stays.
    */
   readonly adds?: 'visitor' | 'data';
 }
 
-/** Keeps the schemas' types while checking the shape. */
+/** Checks the shape of an operation, and keeps the types of its schemas. */
 export const operation = <
   Query extends z.ZodType,
   Body extends z.ZodType,

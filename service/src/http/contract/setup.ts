@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { timestampSchema } from './shared.ts';
 
-/**
- * What channels and payment providers have in common: what a team fills in, and whether it works.
- */
+/** What channels and payment providers share: their settings, and the test of a connection. */
 
 export const settingsSchema = z
   .record(
@@ -21,7 +19,7 @@ export const connectionTestSchema = z
   })
   .meta({ id: 'ConnectionTest' });
 
-/** What is shown of what was filled in. */
+/** The settings as the API shows them. */
 export const shownSettings = {
   settings: z
     .record(z.string(), z.string())

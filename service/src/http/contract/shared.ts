@@ -3,7 +3,7 @@ import { normalizePhone } from '../../domain/contact.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../domain/errorCatalogue.ts';
 import { holdsInfinity, type JsonObject } from '../../domain/json.ts';
 
-/** Schemas that several endpoints use. Times carry a numeric offset, ids a prefix. */
+/** Schemas that several endpoints use. Times have a numeric offset, and ids have a prefix. */
 
 export const timestampSchema = z.iso
   .datetime({ offset: true })
@@ -56,12 +56,12 @@ export const errorSchema = z
   })
   .meta({ id: 'Error' });
 
-/** Without Unicode surrogates cut in half, and without NUL. */
+/** Text without unpaired surrogates and without NUL. */
 export const textSchema = (max: number) =>
   z
     .string('must be a text')
     .refine((text) => text.trim() !== '', 'must not be empty')
-    // A character is one or two units: most texts need no counting.
+    // A character has one or two UTF-16 units, so short texts need no counting.
     .refine(
       (text) => text.length <= max || [...text].length <= max,
       `must have at most ${max} characters`,
@@ -72,7 +72,7 @@ export const textSchema = (max: number) =>
     )
     .meta({ minLength: 1, maxLength: max });
 
-/** A phone number as people write it, with its country code; gives the stored spelling. */
+/** A phone number as people write it, with its country code. The output is the stored form. */
 export const phoneSchema = z
   .string('must be a text')
   .max(40, 'must have at most 40 characters')
@@ -87,7 +87,7 @@ export const phoneSchema = z
     return z.NEVER;
   });
 
-/** A JSON object as a caller sends it; deeper rules belong to the domain. */
+/** A JSON object as a caller sends it. Its own rules are checked in the domain. */
 export const jsonObjectSchema = z
   .record(z.string(), z.unknown(), 'must be an object')
   .refine((object) => !holdsInfinity(object), 'must not hold a number beyond 1.8e308')

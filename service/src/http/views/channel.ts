@@ -3,7 +3,7 @@ import type { Channel } from '../../domain/channel.ts';
 import { channelWebhookUrl } from '../../domain/webhookAddress.ts';
 import type { SetupValues } from '../../domain/accountSetup.ts';
 
-/** @param shown what may be shown of its secrets, in the clear: generated ones */
+/** @param shown the generated secrets, which may be shown in the clear */
 export const channelJson = (channel: Channel, shown: SetupValues, publicUrl: string) => ({
   id: channel.id,
   type: channel.type,

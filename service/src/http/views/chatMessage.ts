@@ -7,7 +7,7 @@ const FROM: Record<SenderType, 'customer' | 'agent' | 'team'> = {
   api: 'team',
 };
 
-/** A message as its customer sees it. The name of an API key is the team's own business. */
+/** A message as its customer sees it, without the name of an API key. */
 export const chatMessageJson = (message: Message) => ({
   id: message.id,
   conversation_id: message.conversationId,

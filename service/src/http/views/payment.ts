@@ -6,7 +6,7 @@ import type { Payment, PaymentAccount } from '../../domain/payment.ts';
 import { paymentWebhookUrl } from '../../domain/webhookAddress.ts';
 import { paymentAdapterOf } from '../../payments/registry.ts';
 
-/** A payment link in the API's answers: as an event says it, and what belongs to the link. */
+/** A payment link in the API's answers: the fields of an event, and those of the link. */
 export const paymentLinkJson = (payment: Payment, contact: Contact, url: string) => {
   const { paid_at, provider, provider_reference, ...payload } = paymentPayload(payment, contact);
   return {

@@ -44,9 +44,8 @@ export const toolJson = (tool: Tool) => ({
 });
 
 /**
- * A tool call with its whole result; the contact's details are masked wherever they stand in it.
- * The result stays the text that it is kept as, and a long one is masked on the workspace's share
- * of the loop.
+ * A tool call with its whole result, in which the contact's details are masked. The result stays
+ * JSON text, and a long one is masked in the workspace's share of the event loop.
  */
 export async function toolCallJson(view: ToolCallView) {
   return callWith(view, new WrittenJson(await resultText(view)));
@@ -95,7 +94,7 @@ const decisionJson = ({ approved, by, note, at }: Decision, contact: Contact | n
 
 const EXCERPT_BYTES = 8 * 1024;
 
-/** In a list a long result is cut to a text, so that a page stays readable. */
+/** In a list, a long result is cut and shown as text. */
 export function toolCallListJson({ call, contact }: ToolCallView) {
   const { text, isCut } = resultExcerpt(call, contact, EXCERPT_BYTES);
   return callWith({ call, contact }, isCut ? `${text}…` : (JSON.parse(text) as Json));
