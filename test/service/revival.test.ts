@@ -17,11 +17,11 @@ describe('a removed subscription that is made again', () => {
     await remove(first);
     const before = stage.receiver.requests.length;
     stage.answer = null;
-    await write('meanwhile 1', 'meanwhile 2');
+    await write('in between 1', 'in between 2');
     await loopHasTurned();
     // One that was under way at the removal may still have arrived.
     expect(stage.receiver.requests.length - before).toBeLessThanOrEqual(1);
-    expect(texts().filter((text) => text.startsWith('meanwhile'))).toEqual([]);
+    expect(texts().filter((text) => text.startsWith('in between'))).toEqual([]);
     expect((await stage.service.api.get('/api/hooks')).body.data).toEqual([]);
     expect((await stage.service.api.get(`/api/hooks/${first.id}/deliveries`)).status).toBe(404);
 
@@ -35,7 +35,7 @@ describe('a removed subscription that is made again', () => {
         true,
         false,
       ]);
-    expect(texts().slice(seen).sort()).toEqual(['meanwhile 1', 'meanwhile 2', 'pending']);
+    expect(texts().slice(seen).sort()).toEqual(['in between 1', 'in between 2', 'pending']);
     const byEvent = Map.groupBy(stage.receiver.payloads(), ({ message }) => message.text);
     expect(new Set(byEvent.get('pending')!.map(({ id }) => id)).size).toBe(1);
   });
@@ -158,7 +158,7 @@ describe('a removed subscription that is made again', () => {
     await write('pending');
     await received(1);
     await remove(first, '?pending=cancel');
-    await write('meanwhile');
+    await write('in between');
     stage.answer = status(410);
     const second = await subscribe();
     expect(await deliveries(second)).toEqual([]);

@@ -71,7 +71,7 @@ describe('a subscription that is removed while its receiver is taken down', () =
     it('and is answered 410 before a revival ends the subscription at once', async () => {
       await start();
       const midway = await removeMidway(([, response]) => void response.writeHead(410).end());
-      await write('meanwhile');
+      await write('in between');
       midway.finish();
       await loopHasTurned();
       const second = await subscribe();

@@ -7,7 +7,7 @@ import { signatureHeaders } from '../security/signature.ts';
 /** How much of an answer is read. */
 const RESPONSE_READ_BYTES = 64 * 1024;
 
-/** What one HTTP try came to. */
+/** The result of one HTTP attempt. */
 export interface AttemptResult {
   readonly verdict: AttemptVerdict;
   readonly statusCode: number | null;
@@ -28,9 +28,9 @@ export interface EventCall {
   readonly body: string;
   /** In the clear; each signs. */
   readonly secrets: readonly string[];
-  /** Someone asked for it to be sent again. */
+  /** A person or an automation asked for it to be sent again. */
   readonly manual: boolean;
-  /** Counts up each time it is queued again, and is the same for all attempts of one asking. */
+  /** Rises each time it is queued again; all attempts of one request have the same. */
   readonly round?: number;
   /** When it was last sent to this subscriber (ISO 8601), null when it was not. */
   readonly lastAttemptAt?: string | null;
@@ -91,16 +91,13 @@ export async function attempt(
   }
 }
 
-/**
- * How far ahead a signature may lie because the clock was set back: well within what receivers
- * accept.
- */
+/** How far ahead of a clock that was set back a signature may be; receivers accept more. */
 const MAX_AHEAD_MS = 60_000;
 
 /**
- * A repeat that was asked for is signed for a later second than what was sent before. So a receiver
- * can tell it from a captured delivery that is played again under the header, which is not signed.
- * @see decision 0028
+ * A repeat is signed for a later second than the attempt before it. So a receiver can tell it from a
+ * captured delivery that is replayed with the header that asks for a repeat, which is not signed.
+ * @see docs/decisions/0028
  */
 function signingTime({ manual, lastAttemptAt }: EventCall, now: Date): Date {
   if (!manual || !lastAttemptAt) return now;
@@ -110,7 +107,7 @@ function signingTime({ manual, lastAttemptAt }: EventCall, now: Date): Date {
 
 const elapsedMs = (startedAt: number) => Math.round(performance.now() - startedAt);
 
-/** Asking again cannot help where the address or the request itself is refused. */
+/** A retry does not help where the address or the request itself is refused. */
 const FINAL: readonly OutboundError['kind'][] = [
   'blocked_address',
   'not_https',
@@ -119,20 +116,19 @@ const FINAL: readonly OutboundError['kind'][] = [
 ];
 const isFinal = ({ kind }: OutboundError) => FINAL.includes(kind);
 
-/** What a person does about a status. */
+/** What to do about a status. */
 const ADVICE: Partial<Record<number, string>> = {
   401: 'The receiver may hold another secret. If it is a workflow of n8n, publish it again.',
   403: 'The receiver may hold another secret. If it is a workflow of n8n, publish it again.',
   404: 'The address is not known there. If it is a workflow of n8n, publish it again.',
   405: 'The address does not take a POST.',
-  408: 'Ask for time by a 503 instead, which is retried.',
-  413: 'Let the receiver, or a proxy before it, take larger bodies.',
-  429: 'Ask for time by a 503 instead, which is retried.',
+  408: 'To be tried again later, answer 503 instead.',
+  413: 'Let the receiver, or the proxy before it, accept larger bodies.',
+  429: 'To be tried again later, answer 503 instead.',
 };
 
 function statusInWords(status: number): string {
-  if (status === 410)
-    return 'The receiver answered 410 Gone: it wants no more events, so the subscription was removed.';
+  if (status === 410) return 'The receiver answered 410 Gone, so the subscription was removed.';
   if (status >= 500) return `The receiver answered ${status}.`;
   if (status >= 400)
     return [`The receiver answered ${status}; a 4xx is not retried.`, ADVICE[status]]
@@ -143,6 +139,6 @@ function statusInWords(status: number): string {
   return `The receiver answered ${status}, which is no success.`;
 }
 
-/** The beginning of an answer as text; broken UTF-8 and a NUL become replacement signs. */
+/** The beginning of an answer as text; broken UTF-8 and NUL become replacement characters. */
 const excerpt = (body: Buffer): string =>
   new TextDecoder().decode(body.subarray(0, RESPONSE_EXCERPT_BYTES)).replaceAll('\0', '\ufffd');

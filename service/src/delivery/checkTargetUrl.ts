@@ -10,7 +10,7 @@ const CODE_BY_KIND: Partial<Record<OutboundError['kind'], ErrorCode>> = {
   unresolvable: 'target_url_unresolvable',
 };
 
-/** A slow look-up that came first has ended by then. */
+/** By then the look-ups that wait have ended. */
 const RETRY_AFTER_SECONDS = 5;
 
 const isBusy = (error: unknown): error is OutboundError =>

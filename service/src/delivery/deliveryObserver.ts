@@ -1,14 +1,11 @@
 import type { Delivery } from '../domain/delivery.ts';
 import type { AttemptResult } from './attempt.ts';
 
-/**
- * Who is told what becomes of deliveries, to count it. Called often: it must be quick and never
- * throw.
- */
+/** Counts attempts and deliveries. Called often: it must be quick and never throw. */
 export interface DeliveryObserver {
-  /** An HTTP try has ended; its record may still be on the way. */
+  /** An attempt has ended; it may not be on record yet. */
   attempted(result: AttemptResult): void;
-  /** On record: the delivery waits for no further attempt. */
+  /** The delivery has ended, and that is on record. */
   ended(delivery: Delivery): void;
 }
 

@@ -38,8 +38,8 @@ const MAX_BATCH = 100;
 const MAX_BATCHES_AT_ONCE = 2;
 
 /**
- * The delivery loop: claims what is due, sends it, records what came of it. What was claimed and
- * not recorded when the process died is claimed again, and sent with the same id.
+ * The delivery loop: claims what is due, sends it and records the attempts. What was claimed and not
+ * recorded when the process died is claimed again, and sent with the same id.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;

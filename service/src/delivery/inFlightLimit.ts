@@ -1,20 +1,20 @@
 import type { AttemptVerdict } from '../domain/delivery.ts';
 
 /**
- * How many deliveries of one subscription may be under way at once. It follows what the receiver
- * bears: up while answers are fast, down while they are slow, halved by each time-out and 5xx. A
- * receiver that handles one request after the other in s makes the last of n wait n·s: the limit
- * settles where that is about a tenth of the deadline, or at 1.
+ * How many deliveries of one subscription may be under way at once. The limit rises while answers
+ * are fast, falls while they are slow, and is halved by each time-out and 5xx. A receiver that takes
+ * s for each request, one after the other, answers the last of n after n·s: the limit settles where
+ * that is about a tenth of the deadline, or at 1.
  * @see docs/decisions/0027
  */
 export const MIN_IN_FLIGHT = 1;
 export const INITIAL_IN_FLIGHT = 4;
 export const MAX_IN_FLIGHT = 32;
-/** Parts of the deadline. An answer within the first lets the limit rise. */
+/** An answer within this part of the deadline lets the limit rise. */
 const FAST = 0.1;
-/** One that took longer lowers it: more at once would only wait in the receiver's own queue. */
+/** A slower one lowers it: more at once would only wait in the receiver's own queue. */
 const SLOW = 0.3;
-/** After so many failures in a row the receiver is taken for dead. */
+/** After so many failures in a row the receiver counts as dead. */
 const DEAD_AFTER = 5;
 /**
  * A dead receiver that refuses at once would otherwise be tried hundreds of times a second, and
@@ -85,7 +85,7 @@ export class InFlightLimit {
 
   /** @param verdict null when nothing was sent */
   end(verdict: AttemptVerdict | null, durationMs: number): void {
-    // Only a limit that was used to the full has shown that more would be borne.
+    // Only a limit that was used up says that the receiver may take more.
     const wasFull = this.#inFlight >= this.limit;
     this.#inFlight--;
     this.#usedAt = this.#now();

@@ -5,7 +5,7 @@ import type { EventName } from './event.ts';
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** One HTTP try. */
+/** One HTTP request. */
 export interface Attempt {
   readonly number: number;
   readonly at: string;
@@ -161,7 +161,7 @@ export function hasFailedSince({ status, attempts, createdAt }: Delivery, since:
   return status === 'failed' && Math.max(endedAt, Date.parse(createdAt)) >= since.getTime();
 }
 
-/** Whether the receiver is told to take it although it may have taken it before. */
+/** Whether the receiver is asked to take it even if it has taken it before. */
 export const askedToRepeat = ({
   trigger,
   isRepeat = trigger === 'manual',
