@@ -34,6 +34,7 @@ export const TRIGGER = 'Conversation Service Trigger';
 
 export interface Subscription {
   id: string;
+  revision: number;
   event: string;
   target_url: string;
   status: string;
@@ -183,7 +184,8 @@ function actors(
     instead = [],
   ) => {
     const wanted = [...events].sort().join();
-    const isOld = ({ id }: Subscription) => instead.some((old) => old.id === id);
+    const isOld = ({ id, revision }: Subscription) =>
+      instead.some((old) => old.id === id && old.revision === revision);
     const subscriptions = await until(
       `the subscriptions of "${workflow.name}" to be ${wanted}`,
       async () => {
