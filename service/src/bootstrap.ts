@@ -11,19 +11,15 @@ import { hashToken, newSetupToken } from './security/tokens.ts';
 
 const DEFAULT_WORKSPACE = 'Workspace';
 
-/**
- * The setting that holds the hashes of the set-up links that work, the newest first. Locked by
- * whoever sets the store up.
- */
+/** The setting with the hashes of valid set-up links, the newest first. Locked during the set-up. */
 const SETUP_LINKS = 'setup_links';
-/** Each process that starts prints its own; the oldest go. */
+/** Each start adds one; the oldest are dropped. */
 const MAX_SETUP_LINKS = 20;
 
 /**
- * On an empty store makes what the BOOTSTRAP variables say, once, however many processes start at
- * the same time. Without them, while the team has no member, gives the token of a one-time link
- * that makes the first in a browser; a new one at each start. Every process takes the links of all;
- * one that shows no pages has none.
+ * Sets up an empty store from the BOOTSTRAP variables, once, however many processes start at the same
+ * time. Without them, and while the team has no member, returns the token of a one-time link for the
+ * set-up in a browser. Every process accepts every link. A worker shows no pages and has none.
  */
 export async function bootstrap(
   deps: Deps,
@@ -36,7 +32,7 @@ export async function bootstrap(
   const passwordHash =
     adminPassword === undefined ? null : await deps.passwords.hash(adminPassword);
   await inOneTransaction(deps, async (within, tx) => {
-    await tx.settings.get(SETUP_LINKS); // locked: of several processes one makes it
+    await tx.settings.get(SETUP_LINKS); // locked, so that one process does it
     if (await findWorkspace(within)) return;
     const workspace = await createWorkspace(within, given.workspace ?? DEFAULT_WORKSPACE);
     if (apiKey !== undefined)
@@ -80,7 +76,7 @@ async function hasMember(tx: Tx): Promise<boolean> {
   return members.length > 0;
 }
 
-/** What the one-time link makes. */
+/** The form of the one-time link. */
 export interface FirstSetup {
   readonly workspaceName: string;
   readonly memberName: string;
@@ -88,19 +84,16 @@ export interface FirstSetup {
   readonly password: string;
 }
 
-/**
- * What the one-time links do. They are kept in the store, so that any process takes each of them,
- * and all of them once.
- */
+/** The one-time links. They are in the store, so that every process accepts them, and only once. */
 export function oneTimeSetup(deps: Deps) {
   const isUnused = async (tx: Tx, setting: Setting | null, token: string) =>
     linksIn(setting).includes(hashToken(token)) && !(await hasMember(tx));
-  /** True while this token can be used. */
+  /** Whether this token can still be used. */
   const isValid = (token: string): Promise<boolean> =>
     deps.store.transaction(async (tx) => isUnused(tx, await tx.settings.peek(SETUP_LINKS), token));
   return {
     isValid,
-    /** The workspace that a key made on the command line has made already. */
+    /** The workspace, if creating a key on the command line has created it already. */
     workspaceName: async (): Promise<string | null> => (await findWorkspace(deps))?.name ?? null,
     /**
      * @returns the first API key and the first member's session, or null when a link was used
@@ -113,10 +106,10 @@ export function oneTimeSetup(deps: Deps) {
       if (!(await isValid(token))) return null;
       const passwordHash = await deps.passwords.hash(setup.password);
       return inOneTransaction(deps, async (within, tx) => {
-        // locked: of two clicks one makes it
+        // locked, so that one of two clicks does it
         if (!(await isUnused(tx, await tx.settings.get(SETUP_LINKS), token))) return null;
         await tx.settings.delete(SETUP_LINKS);
-        // A key made on the command line has made the workspace already.
+        // Creating a key on the command line has created the workspace already.
         const workspace =
           (await findWorkspace(within)) ?? (await createWorkspace(within, setup.workspaceName));
         const member = await createMember(within, workspace, {

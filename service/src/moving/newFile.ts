@@ -5,15 +5,13 @@ import { dirname } from 'node:path';
 import { inWords } from '../store/lowdb/errors.ts';
 import { nodeFiles } from '../store/lowdb/index.ts';
 
-/** File systems that know no second name for a file. */
+/** File systems without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 /**
- * Makes a file that only its owner may read, under its name once all of it is on the disk and never
- * in part.
- * @param fill writes it; false gives it up, and nothing stays
- * @throws Error when something has that name already, or the disk refuses; nothing stays then
- * either
+ * Creates a file that only its owner may read. It gets its name when all of it is on the disk.
+ * @param fill writes the file; when it returns false, no file is created
+ * @throws Error when the name is taken or the disk fails; then no file is created
  */
 export async function makeNewFile(
   path: string,

@@ -4,7 +4,7 @@ import type { ExportHeader, Tally } from './exportFormat.ts';
 import { FORMAT, FORMAT_VERSION, Ledger, MAX_LINE_BYTES, trailerOf } from './exportFormat.ts';
 import { LineTooLong, linesOf, type Line } from '../store/lines.ts';
 
-/** What was given is no whole, unaltered export that this version reads. */
+/** The input is not a whole, unaltered export that this version can read. */
 export class ExportRefused extends Error {
   override readonly name = 'ExportRefused';
 }
@@ -12,9 +12,8 @@ export class ExportRefused extends Error {
 const AGAIN = 'Copy the file again, or make the export again.';
 
 /**
- * Reads an export piece by piece. The last of `records` comes only when the whole file was found in
- * order, so whoever takes them all or not at all takes nothing of a file that was cut, altered or
- * is none of ours.
+ * Reads an export in one pass. `records` ends without an error only if the whole file is in order, so
+ * a caller that keeps all records or none keeps nothing of a damaged file.
  */
 export class ExportReader {
   readonly header: ExportHeader;
@@ -28,7 +27,7 @@ export class ExportReader {
     this.add(first);
   }
 
-  /** @throws ExportRefused when it does not begin like an export of a version that is known */
+  /** @throws ExportRefused when it does not begin like an export of a known version */
   static async open(pieces: AsyncIterable<Uint8Array>): Promise<ExportReader> {
     const lines = eachLine(pieces);
     const first = await nextLine(lines);
@@ -36,12 +35,12 @@ export class ExportReader {
     return new ExportReader(parseHeader(first), lines, first);
   }
 
-  /** How many records were read. */
+  /** How many records have been read. */
   get total(): number {
     return this.ledger.total;
   }
 
-  /** What the trailer says, and what was read; there when `records` has ended. */
+  /** What was read, which the trailer confirms. Available when `records` has ended. */
   get tally(): Tally {
     if (this.found === null) throw new Error('The export has not been read to its end');
     return this.found;

@@ -5,10 +5,10 @@ import { KEY_FILE, parseEncryptionKey, readKeyFile } from '../security/encryptio
 import { createSecretBox } from '../security/secretBox.ts';
 import type { DumpedRecord } from '../store/store.ts';
 
-/** Refuses what is sealed with another key than the one that the service would have here. */
+/** Refuses records that are sealed with another key than the service has here. */
 export class KeyRequirement {
   private readonly place: KeyPlace;
-  /** Null: there is none. */
+  /** Null without a key. */
   private readonly fingerprint: string | null;
 
   private constructor(place: KeyPlace, fingerprint: string | null) {
@@ -16,7 +16,7 @@ export class KeyRequirement {
     this.fingerprint = fingerprint;
   }
 
-  /** @throws Error when the key that is there cannot be read */
+  /** @throws Error when the key cannot be read */
   static async of(place: KeyPlace): Promise<KeyRequirement> {
     const key =
       place.encryptionKey === undefined
@@ -26,8 +26,8 @@ export class KeyRequirement {
   }
 
   /**
-   * @param fingerprint null: nothing is sealed. @throws Error that says which key is missing, and
-   * where to put it
+   * @param fingerprint null when nothing is sealed
+   * @throws Error that says which key is missing and where to put it
    */
   check(fingerprint: string | null): void {
     if (fingerprint === null || fingerprint === this.fingerprint) return;
@@ -45,7 +45,7 @@ export class KeyRequirement {
     );
   }
 
-  /** Passes the records on, and looks at the one that says which key it was. */
+  /** Passes the records on and checks the one with the key's fingerprint. */
   async *checked(records: AsyncIterable<DumpedRecord>): AsyncGenerator<DumpedRecord> {
     for await (const record of records) {
       if (!('job' in record) && isFingerprint(record.document, record.collection))

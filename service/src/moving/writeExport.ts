@@ -2,14 +2,13 @@ import type { DumpedRecord } from '../store/store.ts';
 import type { ExportHeader, Tally } from './exportFormat.ts';
 import { Ledger, lineOf, MAX_LINE_BYTES, trailerOf } from './exportFormat.ts';
 
-/** Large enough that writing costs little. */
 const PIECE_CHARACTERS = 256 << 10;
 
 /**
- * Writes an export piece by piece, never holding more than a piece and a record.
- * @param write resolves when the piece is taken; the next one comes only then
- * @param onRecords told how many there were so far
- * @returns null when there was no record: then nothing was written
+ * Writes an export in pieces of limited size.
+ * @param write resolves when it is ready for the next piece
+ * @param onRecords called with the number of records so far
+ * @returns null when there was no record; then nothing was written
  */
 export async function writeExport(
   records: AsyncIterable<DumpedRecord>,

@@ -3,22 +3,18 @@ import type { Change, Document, Gap, Schema } from './store.ts';
 
 interface Entry<S extends Schema> {
   readonly change: Change<S>;
-  /** Which transaction it comes from, for a store that has to know. */
+  /** The transaction that it comes from, where the store needs to know. */
   readonly origin: string | null;
-  /** Characters of its texts. */
+  /** Characters in its texts. */
   readonly length: number;
 }
 
-/**
- * Characters that a feed keeps of changed documents: 512 large results of tools would be gigabytes,
- * long after they have been cut or removed. Far more than readers who keep up ever need.
- */
+/** Otherwise hundreds of large tool results would stay in memory after they have been removed. */
 export const MAX_KEPT_CHARACTERS = 16 * 1024 * 1024;
 
 /**
- * The last changes, kept in a ring and numbered from 1. A position is `<life>-<number>`: after a
- * restart all older positions are unknown, and whoever comes with one is told that there is a gap.
- * Readers have no buffers of their own: one that is slower than the ring is long gets a gap.
+ * The latest changes in a ring, numbered from 1. A position is `<life>-<number>`. A reader whose
+ * position is from before a restart, or no longer in the ring, is told of a gap.
  */
 export class ChangeFeed<S extends Schema> {
   private readonly life = randomUUID().slice(0, 8);
@@ -28,12 +24,11 @@ export class ChangeFeed<S extends Schema> {
   private first = 1;
   private last = 0;
   private characters = 0;
-  private news = Promise.withResolvers<undefined>();
+  private nextChange = Promise.withResolvers<undefined>();
   private closed = false;
 
   /**
-   * @param kept how many changes, as long as they have no more than so many characters; the newest
-   * one whatever it has
+   * @param kept how many changes to keep, within the limit of characters; always the newest one
    */
   constructor(kept: number, mostCharacters = MAX_KEPT_CHARACTERS) {
     this.kept = kept;
@@ -58,7 +53,7 @@ export class ChangeFeed<S extends Schema> {
     while (this.characters > this.mostCharacters && this.first < this.last) this.dropFirst();
   }
 
-  /** Everything has changed: every reader is told of a gap. */
+  /** Tells every reader of a gap, because everything has changed. */
   skip(): void {
     while (this.first <= this.last) this.dropFirst();
     this.last += this.kept + 1;
@@ -66,10 +61,10 @@ export class ChangeFeed<S extends Schema> {
     this.announce();
   }
 
-  /** Wakes the readers; once for many changes. */
+  /** Wakes the readers, once for many changes. */
   announce(): void {
-    this.news.resolve(undefined);
-    this.news = Promise.withResolvers<undefined>();
+    this.nextChange.resolve(undefined);
+    this.nextChange = Promise.withResolvers<undefined>();
   }
 
   close(): void {
@@ -78,8 +73,8 @@ export class ChangeFeed<S extends Schema> {
   }
 
   /**
-   * Begins to count from the moment of the call, not from the first reading.
-   * @param passedOver origins whose changes are not shown
+   * Starts at the moment of the call, not at the first read.
+   * @param passedOver origins whose changes are left out
    */
   read(
     { since, signal }: { since?: string; signal: AbortSignal },
@@ -93,8 +88,7 @@ export class ChangeFeed<S extends Schema> {
     passedOver: ReadonlySet<string>,
     signal: AbortSignal,
   ): AsyncGenerator<Change<S> | Gap> {
-    // Wakes all readers, for nothing but once: racing two promises again and again would hoard
-    // memory.
+    // Wakes all readers once for nothing; racing two promises again and again would leak memory.
     const wake = () => this.announce();
     signal.addEventListener('abort', wake);
     let seen = from;
@@ -108,7 +102,7 @@ export class ChangeFeed<S extends Schema> {
           const { change, origin } = this.ring[seen % this.kept]!;
           if (origin === null || !passedOver.has(origin)) yield change;
         } else {
-          await this.news.promise;
+          await this.nextChange.promise;
         }
       }
     } finally {
@@ -135,9 +129,7 @@ export class ChangeFeed<S extends Schema> {
   }
 }
 
-/**
- * What makes a document large is a text of its own; looking deeper would cost more than it tells.
- */
+/** Counts top-level texts only: those make documents large. */
 function lengthOf(document: Document | null): number {
   let length = 0;
   for (const value of Object.values(document ?? {}))

@@ -1,9 +1,8 @@
 import type { Document, Job } from './store.ts';
 
 /**
- * The document as JSON, once it is certain that reading that JSON gives the same document again.
- * Freezes it, nested parts too: memory and journal must never differ, and what was handed in or out
- * must not be changed in place.
+ * The document as JSON that reads back as the same document. Freezes it deeply, because memory and
+ * journal must never differ.
  * @throws TypeError naming the first field that JSON cannot hold
  */
 export const toJson = (collection: string, document: Document): string => {
@@ -21,12 +20,11 @@ export const toJson = (collection: string, document: Document): string => {
 };
 
 /**
- * Freezes values that come from JSON.parse, one after the other. Ids and times that stand in
- * several of them become one string again, as they were when the documents were made: JSON.parse
- * makes each anew, and a store would take a sixth more memory after a start than before.
+ * Freezes values from JSON.parse. Equal ids and times become one string again; without that, a store
+ * takes a sixth more memory after a start than before.
  */
 export class ParsedDocuments {
-  /** What repeats stands near each other. */
+  /** Cleared when full, because repeated texts are close to each other. */
   private readonly seen = new Map<string, string>();
 
   freeze(value: object): void {
@@ -54,7 +52,7 @@ const MAX_SHARED_CHARACTERS = 40;
 /** A few MiB. */
 const MAX_SEEN = 20_000;
 
-/** An undefined property is let pass: reading it back gives undefined too. */
+/** Allows an undefined property, which reads back as undefined too. */
 const freezeJson = (value: unknown, path: string): void => {
   switch (typeof value) {
     case 'string':
@@ -80,7 +78,7 @@ const freezeObject = (value: object, path: string): void => {
     const prototype: unknown = Object.getPrototypeOf(value);
     if (prototype !== Object.prototype && prototype !== null && !isForeignPlain(prototype)) {
       throw new TypeError(
-        `${path || 'it'} is a ${value.constructor?.name ?? 'object'}, no plain object`,
+        `${path || 'it'} is a ${value.constructor?.name ?? 'object'}, not a plain object`,
       );
     }
     for (const key in value) {

@@ -4,10 +4,10 @@ import type { Logger } from './options.ts';
 import type { PostgresOptions } from './postgres/index.ts';
 import type { Schema, Store } from './store.ts';
 
-/** What the environment says about where the data is. */
+/** Where the environment says that the data is. */
 export interface StoreLocation {
   readonly dataDir: string;
-  /** Null: the embedded store in `dataDir`. The address holds a password. */
+  /** Null for the embedded store in `dataDir`. The URL contains a password. */
   readonly database: {
     readonly url: string;
     readonly schema: string;
@@ -17,18 +17,17 @@ export interface StoreLocation {
 
 export interface OpenStoreOptions {
   readonly log: Logger;
-  /** Every queue that work is put into. */
+  /** All queues. */
   readonly queues: readonly string[];
-  /** The embedded store's own settings. */
+  /** Settings of the embedded store. */
   readonly embedded?: Partial<Omit<LowdbOptions, 'folder' | 'log'>>;
-  /** PostgreSQL's own settings. */
+  /** Settings of PostgreSQL. */
   readonly postgres?: Partial<Omit<PostgresOptions, 'database' | 'schema' | 'log' | 'queues'>>;
 }
 
 /**
- * Opens the store that the environment names: the database, or the folder when there is none.
- * @throws Error in one line that names DATA_DIR or DATABASE_URL when it cannot be used, never with
- * a password
+ * Opens the database, or the data folder when no database is set.
+ * @throws Error in one line that names DATA_DIR or DATABASE_URL, without a password
  */
 export async function openStore<S extends Schema>(
   schema: S,
@@ -36,7 +35,7 @@ export async function openStore<S extends Schema>(
   { log, queues, embedded, postgres }: OpenStoreOptions,
 ): Promise<Store<S>> {
   if (database === null) return openFolder(schema, { folder: dataDir, log, ...embedded });
-  // Loaded only where it is used: the embedded store needs none of its packages.
+  // Loaded only when used, because the embedded store needs none of its packages.
   const { openPostgresStore, serviceMigrations } = await import('./postgres/index.ts');
   const { url, ...place } = database;
   return openPostgresStore(schema, {
@@ -60,7 +59,7 @@ async function openFolder<S extends Schema>(schema: S, options: LowdbOptions): P
   }
 }
 
-/** The place in words that an operator knows, without a password. */
+/** Names the store to an operator, without a password. */
 export const describeLocation = ({ dataDir, database }: StoreLocation): string =>
   database === null
     ? `the data folder ${dataDir}`

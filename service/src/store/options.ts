@@ -1,13 +1,11 @@
-/** What every store is given, whatever is behind it. */
-
-/** Where the store says what an operator should know. */
+/** Receives what an operator should know. */
 export interface Logger {
   info(message: string): void;
   warn(message: string): void;
   error(message: string): void;
 }
 
-/** The time of jobs; `steadyMs` never jumps. */
+/** `steadyMs` never jumps. */
 export interface StoreClock {
   now(): Date;
   steadyMs(): number;

@@ -1,12 +1,12 @@
 /**
  * The store's port: everything the service asks of a database, on one screen.
  *
- * Transactions over collections of JSON documents, a work queue, and a change feed. The domain is
- * written once against it; `lowdb/` implements it in one process, another store can implement it
- * across several. The contract suite in test/contract/ says what an implementation owes.
+ * Transactions over collections of JSON documents, job queues, and a change feed. `lowdb/` implements
+ * it in one process, `postgres/` for several. Every implementation passes the suite in
+ * test/contract/.
  */
 
-/** A stored document: plain JSON with an id. Never changed in place; put a new one. */
+/** A stored document: plain JSON with an id. It is never changed in place; put a new one. */
 export interface Document {
   readonly id: string;
 }
@@ -19,16 +19,12 @@ type ScalarField<Doc> = {
 }[keyof Doc] &
   string;
 
-/**
- * Documents that agree in the fields `on` are found together, in the order of `orderBy`, then id.
- */
+/** Finds documents with equal `on` fields, in the order of `orderBy`, then id. */
 export interface IndexDefinition<Doc> {
   readonly on: readonly ScalarField<Doc>[];
   /** Default: `id`, which sorts by time of creation. */
   readonly orderBy?: ScalarField<Doc>;
-  /**
-   * At most one document for each value of `on`; one that holds null in any of them does not count.
-   */
+  /** At most one document for each value of `on`. Documents with null in a field do not count. */
   readonly unique?: boolean;
 }
 
@@ -52,10 +48,7 @@ export interface Query<Doc> {
   readonly orderBy?: ScalarField<Doc>;
   /** Default `asc`. */
   readonly direction?: 'asc' | 'desc';
-  /**
-   * Only what comes after this position in the chosen direction (a page's last document). Without
-   * `id`: everything at that value is skipped too.
-   */
+  /** Only documents after this position (a page's last one). Without `id`, skips the whole value. */
   readonly after?: { readonly value: string | number; readonly id?: string };
   readonly limit: number;
 }
@@ -63,20 +56,13 @@ export interface Query<Doc> {
 /** One collection inside a transaction; reads see the transaction's own writes. */
 export interface Collection<Doc extends Document> {
   /**
-   * Locks what it reads until the transaction ends, an id that nobody has yet too: whoever gets the
-   * same waits. For what this transaction changes, or decides a change of something else by. Null
-   * when there is none.
+   * Reads and locks a document until the transaction ends, also an id without a document. For what
+   * this transaction changes or bases a decision on. Null when there is none.
    */
   get(id: string): Promise<Doc | null>;
-  /**
-   * Reads without locking: others may change it meanwhile. For what is only shown or passed on.
-   * Null when there is none.
-   */
+  /** Reads without locking, for what is only shown or passed on. Null when there is none. */
   peek(id: string): Promise<Doc | null>;
-  /**
-   * Reads without locking. A document found can be put changed all the same: if it was changed
-   * meanwhile, the transaction runs again.
-   */
+  /** Reads without locking. If a found document changes before it is put, the transaction reruns. */
   find(query: Query<Doc>): Promise<readonly Doc[]>;
   /** Inserts or replaces by id. Throws UniqueViolation, here or when the transaction ends. */
   put(doc: Doc): Promise<void>;
@@ -85,24 +71,19 @@ export interface Collection<Doc extends Document> {
 }
 
 /**
- * A piece of work that waits for its time. Jobs of one queue and group share a limit (a
- * subscription's deliveries); groups whose names begin with the same word are one share (a
- * workspace's), see `shareOf`.
+ * Work that waits for its time. Jobs of one queue and group share a limit (a subscription's
+ * deliveries). Groups whose names begin with the same word are one share (a workspace's).
  */
 export interface Job {
   readonly id: string;
   readonly queue: string;
   readonly group: string;
   /**
-   * Milliseconds since the epoch; not claimed before. How long that is from now is settled when the
-   * job is enqueued: a clock on the wall that is set afterwards neither brings it forward nor puts
-   * it off.
+   * Not claimed before, in milliseconds since the epoch. How long the job waits is fixed when it is
+   * enqueued; setting the wall clock later does not change it.
    */
   readonly runAt: number;
-  /**
-   * Jobs of lower rank are claimed first among those that are due in a group (0: fresh, 1: retry);
-   * every eighth turn is the others', so that none waits for ever.
-   */
+  /** Of a group's due jobs, lower ranks come first (0: fresh, 1: retry), except every eighth time. */
   readonly rank: number;
   readonly data: Readonly<Record<string, Scalar>>;
 }
@@ -115,30 +96,21 @@ export type Transaction<S extends Schema> = {
 
 export interface TransactionJobs {
   enqueue(job: Job): Promise<void>;
-  /**
-   * Removes a job, claimed or not; whoever claimed it says so in the transaction that records the
-   * work's result.
-   */
+  /** Removes a job, claimed or not, in the transaction that records the work's result. */
   complete(id: string): Promise<void>;
-  /** Gives a claimed job back, to run at another time. Nothing happens when it is gone. */
+  /** Gives a claimed job back, to run at another time. Does nothing when the job is gone. */
   release(id: string, at: { runAt: number; rank: number }): Promise<void>;
 }
 
-/**
- * The share that a group belongs to: its name up to the first space. A group without one is a share
- * of its own.
- */
+/** A group's share: its name up to the first space, or the whole name. */
 export function shareOf(group: string): string {
   const end = group.indexOf(' ');
   return end === -1 ? group : group.slice(0, end);
 }
 
-/**
- * Places for work under way that shares have in common. A share gets one more as long as it holds
- * fewer than are free.
- */
+/** Places for running work, for all shares. A share gets one more while it holds fewer than are free. */
 export interface SharedPlaces {
-  /** How many nobody holds. */
+  /** How many are free. */
   readonly free: number;
   heldBy(share: string): number;
 }
@@ -147,17 +119,11 @@ export interface ClaimRequest {
   readonly queue: string;
   /** At most this many jobs in all. */
   readonly limit: number;
-  /**
-   * Each job takes one, and a share that may take no more is left alone. Left out: there are places
-   * for all.
-   */
+  /** Each job takes one. Left out: there are enough. */
   readonly places?: SharedPlaces;
-  /** How many more jobs of this group the caller can take; 0 leaves the group alone. */
+  /** How many more jobs of this group the caller can take. */
   readonly freeSlots: (group: string) => number;
-  /**
-   * By the store's own clock: after this time an unfinished job can be claimed again (its worker is
-   * taken for dead).
-   */
+  /** After this time, by the store's clock, an unfinished job can be claimed again. */
   readonly leaseMs: number;
 }
 
@@ -170,43 +136,35 @@ export interface Change<S extends Schema = Schema> {
   readonly document: Document | null;
 }
 
-/**
- * Says that changes were missed (the position is too old or from another life of the store): read
- * again.
- */
+/** Changes were missed: the position is too old or from before a restart. Read everything again. */
 export interface Gap {
   readonly position: string;
   readonly gap: true;
 }
 
-/** How one queue stands. */
+/** The state of one queue. */
 export interface QueueStats {
   /** Jobs that nobody has claimed, due or not. */
   readonly waiting: number;
-  /** Of those the ones whose time has come. */
+  /** Those of them whose time has come. */
   readonly due: number;
-  /** Jobs whose lease has not been ended. */
+  /** Jobs with a running lease. */
   readonly claimed: number;
-  /**
-   * How long the job that is due longest has been waiting for a claim, in milliseconds; null: none
-   * is due.
-   */
+  /** How long the oldest due job has been waiting, in milliseconds; null when none is due. */
   readonly oldestDueMs: number | null;
 }
 
-/** What lies on a disk that the store itself writes to. */
+/** The files of a store that writes to a disk itself. */
 export interface FileStats {
-  /** What the next start has to replay, in bytes. */
+  /** What the next start replays. */
   readonly journalBytes: number;
   /** Length of the last snapshot; 0 when there is none. */
   readonly snapshotBytes: number;
-  /**
-   * When the last snapshot was finished, in milliseconds since the epoch; null when there is none.
-   */
+  /** When the last snapshot was finished, in milliseconds since the epoch; null without one. */
   readonly snapshotAt: number | null;
 }
 
-/** For an operator's eyes. */
+/** For the operator. */
 export interface StoreStats {
   /** By name; a queue that never held a job is left out. */
   readonly queues: Readonly<Record<string, QueueStats>>;
@@ -215,126 +173,101 @@ export interface StoreStats {
 }
 
 /**
- * What a store refuses for want of memory: nothing; new visitors of those holders who hold too
- * much, or whatever they add; new visitors of everybody, or whatever adds to what is stored. Each
- * holds what those before it hold.
+ * What a store refuses because its memory is nearly full, each including the ones before: nothing, new
+ * visitors of the largest holders, everything they add, everybody's new visitors, all additions.
  */
 export type Refusal = 'nothing' | 'visitors_of_largest' | 'largest' | 'visitors' | 'additions';
 
-/** How full the memory is that holds everything stored. */
+/** How full the memory of an embedded store is. */
 export interface StorePressure {
   readonly refuses: Refusal;
-  /** What was live after the last major collection. */
+  /** Live after the last major collection. */
   readonly liveBytes: number;
   /** What may be live before the process ends. */
   readonly limitBytes: number;
-  /** From which share of the limit on it is refused. */
+  /** The shares of the limit at which refusals begin. */
   readonly marks: Readonly<Record<Exclude<Refusal, 'nothing'>, number>>;
-  /** Counts the measurements that no garbage distorts: who has made room waits for the next one. */
+  /** Counts exact measurements. After making room, wait for the next one. */
   readonly measurement: number;
-  /** What the one who holds most holds of all that is stored, from 0 to 1. */
+  /** The largest holder's part of everything stored, from 0 to 1. */
   readonly largestShare: number;
-  /** What one holds of all that is stored, from 0 to 1. */
+  /** A holder's part of everything stored, from 0 to 1. */
   shareOf(holder: string): number;
-  /** Whether one holds more than is free. */
+  /** Whether a holder has more than is free. */
   holdsTooMuch(holder: string): boolean;
-  /** All who hold anything, who holds most first. */
+  /** All holders, the largest first. */
   holders(): readonly string[];
 }
 
 export interface Store<S extends Schema> {
   /**
-   * Runs `fn` and commits what it wrote, all of it or, when it throws, nothing.
-   * `fn` uses the transaction alone (no other I/O) and may be run again.
-   * Resolves when everything that `fn` read or wrote is durable.
-   * @throws StoreUnavailable when the store cannot write; nothing of `fn` is kept then
+   * Runs `fn` and commits what it wrote, or nothing when it throws. `fn` does no other I/O and may
+   * run again. Resolves when everything that `fn` read or wrote is durable.
+   * @throws StoreUnavailable when the store cannot write; then nothing of `fn` is kept
    */
   transaction<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<T>;
 
-  /**
-   * Claims due and durable jobs: of the share first that holds fewest places, among equals in turn;
-   * within it groups in turn, within each group by rank, then time.
-   */
+  /** Claims due jobs: shares with the fewest places first, groups in turn, then by rank and time. */
   claim(request: ClaimRequest): Promise<readonly Job[]>;
-  /**
-   * How long until a job of a queue can be claimed (0: now), leaving out groups for which `skip`
-   * holds, and shares that may take no more of `places`; null: none waits.
-   */
+  /** How long until a job can be claimed (0: now), without groups to `skip`; null when none waits. */
   msUntilDue(
     queue: string,
     skip?: (group: string) => boolean,
     places?: SharedPlaces,
   ): Promise<number | null>;
 
-  /**
-   * Every durable change after `since` (a position; from now on when left out), until `signal`
-   * aborts.
-   */
+  /** Durable changes after the position `since` (default: now), until `signal` aborts. */
   changes(options: { since?: string; signal: AbortSignal }): AsyncIterable<Change<S> | Gap>;
   /**
-   * Calls back after each durable commit that added or released work in a queue (any queue when it
-   * is left out). Returns the way to stop: when nobody here listens to a queue any more, other
-   * processes take its work over at once.
+   * Calls back after each durable commit that added or released work in a queue (default: any).
+   * @returns stops listening; when nobody here listens any more, other processes take the work over
    */
   onWork(listener: () => void, queue?: string): () => void;
 
   /**
-   * Puts what `change` makes of each document in its place, in one transaction: all of them or,
-   * when it throws, none. For the rare time when everything is to be written anew; all others wait.
-   * @param change given every document of every collection, also of those that the schema names no
-   * more; returns the very same object to leave it alone
+   * Replaces each document by what `change` returns, in one transaction. All others wait.
+   * @param change called with every document, also of collections that the schema no longer names;
+   * returns the same object to leave it as it is
    */
   rewrite(change: (document: Document, collection: string) => Document): Promise<void>;
-  /** Leaves nothing of what documents were before in any file of the store. */
+  /** Removes former versions of documents from the store's files. */
   forgetHistory(): Promise<void>;
 
-  /**
-   * Everything stored as of one moment: documents by collection and id, then jobs. Those that read
-   * and write meanwhile do not wait for it.
-   */
+  /** Everything stored as of one moment: documents by collection and id, then jobs. Blocks nobody. */
   dump(): AsyncIterable<DumpedRecord>;
   /**
-   * Takes what `dump` gave into a store that holds nothing: all of it or, when it fails or the
-   * process dies, nothing.
+   * Restores a dump into an empty store: all of it or, when it fails or the process dies, nothing.
    * @throws StoreNotEmpty when anything is stored already
    */
   restore(records: AsyncIterable<DumpedRecord>): Promise<void>;
 
-  /** Null when the store can write, else why it cannot, in words. */
+  /** Why the store cannot write; null when it can. */
   readonly fault: string | null;
-  /**
-   * Null for a store whose data lies outside of this process's memory. The store itself goes on
-   * taking everything.
-   */
+  /** Null when the data is not in this process's memory. The store itself refuses nothing. */
   readonly pressure: StorePressure | null;
   /**
-   * Answers during an outage too. In the embedded store it costs as much as there are groups with
-   * due jobs, and `due` as there are due jobs. A database counts all jobs: what it said is used for
-   * a while, the longer, the longer counting took (half a minute at most).
+   * Also answers during an outage. A database's counts may be up to half a minute old.
    */
   stats(): Promise<StoreStats>;
   close(): Promise<void>;
 }
 
-/** One line of a dump. A job that was claimed is given as one that waits. */
+/** One record of a dump. A claimed job appears as a waiting one. */
 export type DumpedRecord =
   | { readonly collection: string; readonly document: Document }
   | { readonly job: Job };
 
-/** A dump can be taken only by a store that holds nothing. */
+/** Only an empty store can restore a dump. */
 export class StoreNotEmpty extends Error {
   override readonly name = 'StoreNotEmpty';
 }
 
-/**
- * The store cannot write now (disk full, fsync failed, connection lost); the call may be made again
- * later.
- */
+/** The store cannot write now (disk full, fsync failed, connection lost). Try again later. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
-/** A put that would make two documents agree in a unique index. */
+/** Two documents would have the same value in a unique index. */
 export class UniqueViolation extends Error {
   override readonly name = 'UniqueViolation';
   constructor(collection: string, fields: readonly string[]) {

@@ -187,7 +187,7 @@ describe('a worker that stood still', () => {
     await takeOver();
     const waiting = () =>
       cluster.query(
-        `SELECT 1 FROM "${cluster.schema}"."outboundMessages" WHERE document->>'isUnderWay' = 'false' AND document->>'status' = 'pending'`,
+        `SELECT 1 FROM "${cluster.schema}"."outbound_messages" WHERE document->>'isUnderWay' = 'false' AND document->>'status' = 'pending'`,
       );
     await waitFor(
       'the other one to wait for their receipts',

@@ -1,14 +1,11 @@
-/**
- * The data folder holds damage that is no torn end of writing; starting anyway would lose
- * acknowledged data.
- */
+/** The data folder is damaged, and a start would lose acknowledged data. */
 export class StoreDamaged extends Error {
   override readonly name = 'StoreDamaged';
   readonly file: string;
-  /** Byte position in the file; 0 when the whole file is missing or bad. */
+  /** In bytes; 0 when the whole file is missing or damaged. */
   readonly position: number;
 
-  /** @param wayOut what else than a backup helps, if anything does */
+  /** @param wayOut what helps without a backup, if anything does */
   constructor(file: string, position: number, what: string, wayOut?: string) {
     super(
       `${what} (${file}, byte ${position}). Nothing was changed. Restore the whole data folder from a backup` +
@@ -24,7 +21,7 @@ export class StoreDamaged extends Error {
 /** Another process (or this one) has the folder open. */
 export class FolderInUse extends Error {
   override readonly name = 'FolderInUse';
-  /** Null when the holder has not written it yet. */
+  /** Null when that process has not written it yet. */
   readonly pid: number | null;
 
   constructor(folder: string, pid: number | null) {
@@ -46,7 +43,7 @@ const WORDS: Record<string, string> = {
   EMFILE: 'too many files are open',
 };
 
-/** An operating system error in words that an operator can act on. */
+/** An error of the operating system in words that an operator can act on. */
 export const inWords = (error: unknown): string => {
   const { code, message } = error as NodeJS.ErrnoException;
   return code !== undefined && code in WORDS

@@ -2,14 +2,13 @@ import { getHeapStatistics } from 'node:v8';
 
 const MIB = 2 ** 20;
 const SETTING = /^--max[-_]old[-_]space[-_]size=(\d+)$/;
-/** V8 gives young objects 3 bytes for each 64 of old ones, unless it is told otherwise. */
+/** By default, V8 gives young objects 3 bytes for each 64 of old ones. */
 const OLD_SHARE = 64 / 67;
 
 /**
- * How many bytes old objects may take before V8 ends the process. What Node calls the heap's limit
- * also holds the young generation, which can be larger than all the rest of a small heap and holds
- * nothing for long.
- * @param given options of the process, the last one counts
+ * How many bytes old objects may take before V8 ends the process. Node's heap limit also contains the
+ * young generation, which can be larger than the rest of a small heap.
+ * @param given options of the process; the last one counts
  */
 export const heapLimitBytes = (
   given = optionsOfProcess(),
@@ -22,7 +21,7 @@ export const heapLimitBytes = (
   return set === undefined || Number(set) === 0 ? most : Math.min(most, Number(set) * MIB);
 };
 
-/** Those of the command line come after those of the environment. */
+/** Options of the environment, then of the command line. */
 const optionsOfProcess = (): readonly string[] => [
   ...(process.env.NODE_OPTIONS ?? '').split(/\s+/),
   ...process.execArgv,

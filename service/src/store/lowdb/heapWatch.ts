@@ -6,12 +6,11 @@ import type { Refusal, StorePressure } from '../store.ts';
 import { heapLimitBytes } from './heapLimit.ts';
 
 /**
- * Of the memory that V8 gives old objects: from `visitors` on new visitors are refused, from
- * `additions` on whatever adds. Where several share the memory, one who holds more than is free
- * comes to each of them a tenth of the memory sooner, so that the others go on. V8 itself ends a
- * process that spends its time collecting with 80 % live (`Ineffective mark-compacts near heap
- * limit`); between lies room for requests under way, for the work that goes on, and for a start,
- * which needs up to 15 % more than what it leaves behind.
+ * Shares of the heap's limit: from `visitors` on new visitors are refused, from `additions` on
+ * everything that adds. A holder who has more than is free reaches its marks a tenth sooner. V8 ends
+ * the process at about 80 % live; the rest is for requests, for work under way and for the next
+ * start, which needs up to 15 % more.
+ * @see docs/decisions/0041-a-mark-before-the-end.md
  */
 export const MARKS = {
   visitors_of_largest: 0.55,
@@ -19,39 +18,30 @@ export const MARKS = {
   visitors: 0.65,
   additions: 0.7,
 } as const;
-/** Taken again only when it is so much below the mark, so that it does not change to and fro. */
+/** A refusal ends only this far below its mark, so that it does not change back and forth. */
 const BELOW = 0.05;
 
-/**
- * What a character of the journal can come to in memory at most: a text with one sign beyond
- * Latin-1 takes two bytes for each.
- */
+/** At most: a text with a character beyond Latin-1 takes two bytes for each. */
 const BYTES_PER_CHARACTER = 2;
 const LOOK_MS = 1000;
-/**
- * A collection stops everything for one to three milliseconds a MiB: it may take a twentieth of the
- * time.
- */
+/** A collection stops the process for 1 to 3 ms a MiB. It may take a twentieth of the time. */
 const REST_PER_COLLECTION = 20;
-/**
- * While something is refused, it is measured this often even when nothing was written: what took
- * the memory may have been requests.
- */
+/** While something is refused, memory is measured this often: requests may have taken it. */
 const MEASURE_AGAIN_MS = 30_000;
 
-/** The heap as V8 knows it. */
+/** V8's heap. */
 export interface Heap {
   readonly limitBytes: number;
   usedBytes(): number;
-  /** A major collection, here and now. */
+  /** Runs a major collection. */
   collect(): void;
-  /** Calls back soon after each major collection. Returns the way to stop. */
+  /** Calls back soon after each major collection. @returns stops that */
   onCollected(call: () => void): () => void;
 }
 
 /**
- * Knows how full the heap is: by what is live after a major collection, and between two of them by
- * what was written since. Whoever seems to have come to a mark is measured at once.
+ * Knows how full the heap is: what was live after the last major collection, plus what was written
+ * since. When that reaches a mark, a collection measures it exactly.
  */
 export class HeapWatch {
   private readonly heap: Heap;
@@ -61,11 +51,11 @@ export class HeapWatch {
   private liveBytes: number;
   /** Characters written since. */
   private written = 0;
-  /** Nothing can have been garbage when `liveBytes` was taken. */
+  /** `liveBytes` was taken right after a collection, so it contains no garbage. */
   private isExact = false;
-  /** By exact measurements alone. */
+  /** What exact measurements say. */
   private confirmed: Refusal = 'nothing';
-  private told: Refusal = 'nothing';
+  private logged: Refusal = 'nothing';
   private measurement = 0;
   private measuredAt = -Infinity;
   private notBefore = -Infinity;
@@ -78,7 +68,6 @@ export class HeapWatch {
     this.liveBytes = heap.usedBytes();
   }
 
-  /** Begins with what is there by then. */
   start(): void {
     const stopObserving = this.heap.onCollected(() => this.observe());
     const timer = setInterval(() => this.look(), LOOK_MS).unref();
@@ -106,7 +95,7 @@ export class HeapWatch {
     };
   }
 
-  /** So much was written. */
+  /** A transaction has written this much. */
   note(characters: number): void {
     this.written += characters;
     if (this.refuses !== this.confirmed) this.lookSoon();
@@ -116,7 +105,7 @@ export class HeapWatch {
     this.stopWatching();
   }
 
-  /** Of the limit, with what was written since. */
+  /** The used part of the limit, with what was written since the measurement. */
   private get fill(): number {
     return (this.liveBytes + this.written * BYTES_PER_CHARACTER) / this.heap.limitBytes;
   }
@@ -135,9 +124,7 @@ export class HeapWatch {
     return isAt('largest') ? 'largest' : 'visitors_of_largest';
   }
 
-  /**
-   * After a collection that V8 made in the background: what came while it marked counts as live.
-   */
+  /** After V8's own collection, which counts as live what was added while it marked. */
   private observe(): void {
     this.liveBytes = this.heap.usedBytes();
     this.written = 0;
@@ -158,7 +145,7 @@ export class HeapWatch {
     const now = performance.now();
     const isStale = this.written > 0 || !this.isExact || now - this.measuredAt >= MEASURE_AGAIN_MS;
     if (this.refuses !== 'nothing' && isStale && now >= this.notBefore) this.measure(now);
-    this.tell();
+    this.logChange();
   }
 
   private measure(began: number): void {
@@ -172,33 +159,30 @@ export class HeapWatch {
       this.measuredAt + Math.max(LOOK_MS, REST_PER_COLLECTION * (this.measuredAt - began));
     const share = this.liveBytes / this.heap.limitBytes;
     const reached = this.refusalAt(share, 0);
-    // What was refused stays so until it is well below its mark.
+    // A refusal lasts until it is well below its mark.
     this.confirmed = higher(reached, lower(this.confirmed, this.refusalAt(share, BELOW)));
   }
 
-  private tell(): void {
+  private logChange(): void {
     const { confirmed } = this;
-    if (confirmed === this.told) return;
+    if (confirmed === this.logged) return;
     const share = `what is stored takes ${inMib(this.liveBytes)} of the ${inMib(this.heap.limitBytes)} MiB that the heap may hold`;
     if (confirmed === 'nothing') this.log.info(`${share}: everything is taken again`);
     else this.log.warn(`${share}: ${REFUSED[confirmed]} refused until there is room`);
-    this.told = confirmed;
+    this.logged = confirmed;
   }
 }
 
-/** Who shares the memory. */
+/** The holders that share the memory. */
 export interface Held {
   readonly holders: number;
-  /** What one holds of all that is held, from 0 to 1. */
+  /** The largest holder's part of everything, from 0 to 1. */
   readonly largestShare: number;
   shareOf(holder: string): number;
   inOrder(): readonly string[];
 }
 
-/**
- * More of the limit than is free up to the last mark: the less is free, the smaller are those who
- * may go on.
- */
+/** Whether a holder has more of the limit than is free up to the last mark. */
 const isTooMuch = (share: number, fill: number): boolean => share * fill > MARKS.additions - fill;
 
 const REFUSED: Readonly<Record<Exclude<Refusal, 'nothing'>, string>> = {
@@ -220,9 +204,9 @@ const lower = (a: Refusal, b: Refusal): Refusal => (ORDER.indexOf(a) < ORDER.ind
 
 const inMib = (bytes: number) => Math.round(bytes / 2 ** 20);
 
-/** The heap of this thread. */
+/** This thread's heap. */
 const v8Heap = (): Heap => {
-  // The flag makes `gc` known to contexts that are made from then on, and to nobody else.
+  // The flag makes `gc` known only to contexts that are created from now on.
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   return {

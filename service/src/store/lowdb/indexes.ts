@@ -6,24 +6,23 @@ type Row = Document & Readonly<Record<string, unknown>>;
 type Position = Query<Document>['after'];
 
 /**
- * What stands for a document in an index. Ordered by id it is the id alone, so that nothing has to
- * be done when the document is replaced; ordered by a field it is the document itself, and a
- * position to continue from is then just a document with that value and id.
+ * A document in an index. An index ordered by id holds ids, and needs no change when a document is
+ * replaced. One ordered by a field holds documents; a position is a document with that value and id.
  */
 type Entry = string | Document;
 
-/** Documents that agree in some fields, in order. */
+/** Groups of documents with equal fields, each in order. */
 export class Index {
   readonly on: readonly string[];
   readonly orderBy: string;
   readonly unique: boolean;
   private readonly byId: boolean;
-  /** Most groups of a unique index hold one document: those do without a tree. */
+  /** A group of one document, as in most unique indexes, needs no tree. */
   private readonly groups = new Map<string, Entry | SortedTree<Entry>>();
   private readonly compare: (a: Entry, b: Entry) => number;
   private readonly get: (id: string) => Document | undefined;
 
-  /** @param get gives a document as it is now; asked while walking only */
+  /** @param get returns the current document; called while walking only */
   constructor(definition: IndexDefinition<Document>, get: (id: string) => Document | undefined) {
     this.on = definition.on;
     this.orderBy = definition.orderBy ?? 'id';
@@ -36,10 +35,7 @@ export class Index {
     this.get = get;
   }
 
-  /**
-   * Whether some other document has the same value where only one may. @param before what it
-   * replaces
-   */
+  /** Whether another document has the same unique value. @param before the document it replaces */
   refuses(document: Document, before: Document | undefined): boolean {
     if (!this.unique || (before !== undefined && this.agree(before, document))) return false;
     const row = document as Row;
@@ -73,10 +69,7 @@ export class Index {
     }
   }
 
-  /**
-   * As remove and add; nothing at all, which is most of the time, when id and group say where it
-   * stands.
-   */
+  /** Like remove and add. Often there is nothing to do, because group and position are the same. */
   replace(before: Document, after: Document): void {
     if (!this.agree(before, after)) {
       this.remove(before);
@@ -92,12 +85,12 @@ export class Index {
     }
   }
 
-  /** Whether this index can answer: its order is asked for and all its fields are given. */
+  /** Whether this index can answer a query. */
   fits(orderBy: string, where: object): boolean {
     return this.orderBy === orderBy && this.on.every((field) => field in where);
   }
 
-  /** The documents whose `on` fields are as in `where`, in order, behind `after`. */
+  /** The documents with the `on` fields of `where`, in order, after the position. */
   walk(where: object, direction: 'asc' | 'desc', after: Position): Iterable<Document> {
     const group = this.groups.get(keyOf(where as Row, this.on));
     if (group === undefined) return [];
@@ -124,10 +117,7 @@ export class Index {
     }
   }
 
-  /**
-   * Without an id the position lies behind all documents of that value: no id is above undefined or
-   * below ''.
-   */
+  /** Without an id, the position is after all documents of that value. */
   private startAt({ value, id }: NonNullable<Position>, direction: 'asc' | 'desc'): Entry {
     if (this.byId) return String(value);
     return {
@@ -163,7 +153,7 @@ const compareIds = (a: string | undefined, b: string | undefined): number => {
   return b === undefined || a < b ? -1 : 1;
 };
 
-/** Values of one type by their own order; a missing one is null and comes first. */
+/** Values of one type in their own order; null, or a missing value, comes first. */
 const compareScalars = (a: unknown, b: unknown): number => {
   if (a === b) return 0;
   if (typeof a === typeof b && a !== null && b !== null)

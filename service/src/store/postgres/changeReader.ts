@@ -4,19 +4,19 @@ import type { Change, Document, Gap, Schema } from '../store.ts';
 import { runOn, type Database, type Result } from './database.ts';
 import { quoted } from './sql.ts';
 
-/** How often the table is looked at although nobody said that something has changed. */
+/** How often the table is read without a notification. */
 const LOOK_MS = 1_000;
 const BATCH = 2_000;
 /** ChangeReader are kept for so long. */
 const KEPT_SECONDS = 300;
-/** Who has not looked for so long may have missed some. */
+/** A process that has not read for this long may have missed changes. */
 const MISSED_AFTER_MS = (KEPT_SECONDS - 60) * 1000;
 const CLOCK = '(extract(epoch FROM clock_timestamp()) * 1000)::float8';
 
 /**
- * Feeds the change feed of this process: the one reader of the table `changes`. It remembers the
- * snapshot that it saw last, and reads what has become visible since: one that commits late is not
- * passed over, and nobody waits for one that lasts, of whomever on the server.
+ * Reads the table `changes` into the change feed of this process. It remembers the last snapshot and
+ * reads what has become visible since, so that late commits are not missed and long transactions,
+ * also of other programs, delay nothing.
  */
 export class ChangeReader<S extends Schema> {
   readonly #database: Database;
@@ -24,16 +24,13 @@ export class ChangeReader<S extends Schema> {
   readonly #isDown: () => boolean;
   readonly #onTime: (now: number) => void;
   readonly #feed: ChangeFeed<S>;
-  /** Transactions of this process that have committed and are not in the feed yet. */
+  /** Committed transactions of this process that are not in the feed yet. */
   readonly #unread = new Set<string>();
-  /** The server's word for which transactions had ended when it looked last. */
+  /** The snapshot of the last read. */
   #seen = '';
   #life: string | null = null;
   #lookedAt = performance.now();
-  /**
-   * The same by the database's clock, which goes on while this machine sleeps: the steady one does
-   * not. In milliseconds since the epoch.
-   */
+  /** The time of the last read by the database's clock, which goes on while this machine sleeps. */
   #seenAt = 0;
   #looking: Promise<void> | null = null;
   #lookAgain = false;
@@ -41,9 +38,8 @@ export class ChangeReader<S extends Schema> {
   #closed = false;
 
   /**
-   * @param isDown during an outage nothing is told: whoever heard of it could not read it yet
-   * @param onTime told what the database's clock says, in milliseconds since the epoch, at each
-   * look
+   * @param isDown during an outage nothing is read
+   * @param onTime called at each read with the database's clock, in milliseconds since the epoch
    */
   constructor(
     database: Database,
@@ -59,32 +55,29 @@ export class ChangeReader<S extends Schema> {
     this.#feed = new ChangeFeed(kept);
   }
 
-  /** Begins behind what there is now. */
+  /** Begins after the changes that exist now. */
   async start(): Promise<void> {
     await this.#begin();
     this.#timer = setInterval(() => this.look(), LOOK_MS).unref();
   }
 
-  /**
-   * A transaction of this process has committed; what begins to follow from now on does not care
-   * for it.
-   */
+  /** A transaction of this process has committed. Readers that begin later are not shown it. */
   committed(xid: string): void {
     this.#unread.add(xid);
     this.look();
   }
 
-  /** Another one after each crash of the server; null: to be found out. */
+  /** Another value after each crash of the server; null when unknown. */
   get life(): string | null {
     return this.#life;
   }
 
-  /** How many transactions of this process it still waits for. */
+  /** How many committed transactions of this process are not in the feed yet. */
   get awaited(): number {
     return this.#unread.size;
   }
 
-  /** Something may have changed. */
+  /** Reads soon, because something may have changed. */
   look(): void {
     if (this.#closed || this.#isDown()) return;
     if (this.#looking !== null) {
@@ -92,7 +85,7 @@ export class ChangeReader<S extends Schema> {
       return;
     }
     this.#looking = this.#read()
-      // the store finds out by itself that the database is gone; the next look catches up
+      // the store notices an outage by itself, and the next read catches up
       .catch(() => {})
       .finally(() => {
         this.#looking = null;
@@ -110,14 +103,14 @@ export class ChangeReader<S extends Schema> {
     await this.#looking;
   }
 
-  /** Removes what every reader has had the time to see. */
+  /** Removes changes that every reader has had time to read. */
   async sweep(): Promise<void> {
     await runOn(this.#database, {
       text: `DELETE FROM ${quoted(this.#schema)}.changes WHERE at < now() - interval '${KEPT_SECONDS} seconds'`,
     });
   }
 
-  /** Begins to count from the moment of the call, not from the first reading. */
+  /** Starts at the moment of the call, not at the first read. */
   read(options: { since?: string; signal: AbortSignal }): AsyncIterable<Change<S> | Gap> {
     return this.#feed.read(
       options,
@@ -149,9 +142,8 @@ export class ChangeReader<S extends Schema> {
     let position = '0';
     const missedAt = this.#seenAt + MISSED_AFTER_MS;
     for (;;) {
-      // Two versions of a document have positions in their order: whoever wrote the later one had
-      // waited for the earlier. They are sorted by a term, or else the plan may read the whole
-      // table in the order of positions.
+      // Positions of one document are in the order of its versions, because the later writer waited
+      // for the earlier. Sorted by an expression, or the plan may read the whole table by position.
       const { rows }: Result = await runOn(this.#database, {
         text: `SELECT l.life, l.now, l.until::text AS until, c.xid::text AS xid, c.position::text AS position, c.collection, c.id, c.document
           FROM (SELECT (SELECT life FROM ${quoted(this.#schema)}.change_life) AS life, ${CLOCK} AS now, coalesce($2::pg_snapshot, pg_current_snapshot()) AS until) l LEFT JOIN LATERAL (
@@ -165,8 +157,7 @@ export class ChangeReader<S extends Schema> {
       });
       this.#seenAt = Number(rows[0]!.now);
       this.#onTime(this.#seenAt);
-      // The server has crashed and thrown the table away; or others have removed some of what was
-      // not seen.
+      // The server has crashed and emptied the table, or unread changes have been removed.
       if (rows[0]!.life !== this.#life || this.#seenAt > missedAt) return this.#missed();
       const found = rows.filter((row) => row.xid !== null);
       for (const row of found) this.#publish(row);
@@ -182,10 +173,7 @@ export class ChangeReader<S extends Schema> {
     }
   }
 
-  /**
-   * All that has ended by then is in the feed now, or has written no document. @param snapshot
-   * `xmin:xmax:xip,…`, as PostgreSQL writes it
-   */
+  /** @param snapshot everything that has ended by it is in the feed: `xmin:xmax:xip,…` */
   #forgetRead(snapshot: string): void {
     const [, xmax = '0', xip = ''] = snapshot.split(':');
     const running = new Set(xip.split(','));

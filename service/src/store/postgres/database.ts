@@ -1,19 +1,16 @@
 import { isOutage, isUnsent } from './errors.ts';
 import type { Guard } from './schemaLock.ts';
 
-/** What the store needs of a PostgreSQL client: connections of a pool, and notifications. */
+/** The port to a PostgreSQL client: a pool of connections, and notifications. */
 
 export interface Result {
   readonly rows: readonly Record<string, unknown>[];
   readonly rowCount: number | null;
-  /** `COMMIT`, or `ROLLBACK` when a commit found the transaction failed. */
+  /** `COMMIT`, or `ROLLBACK` when the transaction had failed before COMMIT. */
   readonly command: string;
 }
 
-/**
- * One statement; with a name it is prepared once for each connection. Without values it may be
- * several, separated by `;`.
- */
+/** Prepared once for each connection when it has a name. Without values it may be several. */
 export interface Statement {
   readonly text: string;
   readonly values?: readonly unknown[];
@@ -22,23 +19,21 @@ export interface Statement {
 
 export interface Connection {
   query(statement: Statement): Promise<Result>;
-  /** Back to the pool; with an error it is thrown away. To be called once. */
+  /** Returns it to the pool, or ends it after an error. To be called once. */
   release(error?: Error): void;
 }
 
 export interface Database {
-  /** pg-boss takes it to choose its ways: PGlite has one connection. */
+  /** pg-boss adapts to it: PGlite has one connection. */
   readonly kind: 'postgres' | 'pglite';
-  /** Waits for a free connection, not for ever. */
+  /** Waits for a free connection for a limited time. */
   connect(): Promise<Connection>;
   /**
-   * Calls back for each notification on a channel, over a connection of its own that is opened
-   * again when it is lost. As long as it is open it says that this process has the channel's schema
-   * open.
-   * @param onConnect called after each time it was opened: notifications may have been missed
-   * before
-   * @param exclusive to have the schema alone; default false
-   * @returns the way to stop
+   * Listens on a connection of its own, which is opened again when it is lost and holds the schema
+   * lock while it is open.
+   * @param onConnect called each time it was opened; notifications may have been missed before
+   * @param exclusive whether to take the schema lock exclusively; default false
+   * @returns stops listening
    * @throws SchemaInUse, SchemaTaken
    */
   listen(
@@ -47,21 +42,16 @@ export interface Database {
     onConnect: () => void,
     exclusive?: boolean,
   ): Promise<() => Promise<void>>;
-  /**
-   * Statements that every connection has to have run; for tests, whose clock is a setting of the
-   * session.
-   */
+  /** Statements that each connection runs first: in tests the clock is a session setting. */
   setSessionStatements(statements: readonly string[]): void;
-  /**
-   * Every connection of the pool has to pass it before it is used again, those that are open too.
-   */
+  /** A check that each connection of the pool, open ones too, passes before it is used again. */
   setGuard(guard: Guard): void;
   close(): Promise<void>;
 }
 
 /**
- * Borrows a connection for one statement outside of any transaction.
- * @param onLost called when the connection was lost and the server may have done it all the same
+ * Runs one statement outside of any transaction.
+ * @param onLost called when the connection was lost and the server may have run the statement
  */
 export async function runOn(
   database: Database,
@@ -75,8 +65,7 @@ export async function runOn(
     return result;
   } catch (error) {
     if (isOutage(error) && !isUnsent(error)) onLost?.();
-    // A text of several statements (pg-boss's set-up, when two processes start at once) may have
-    // begun a transaction.
+    // Several statements in one text (pg-boss's set-up) may have begun a transaction.
     if ((error as { severity?: string }).severity === 'ERROR')
       await connection.query({ text: 'ROLLBACK' }).catch(() => {});
     connection.release(error as Error);

@@ -1,17 +1,17 @@
 import { TestClock } from 'pg-boss';
 import { quoted } from './sql.ts';
 
-/** The database's clock as jobs are measured by: pg-boss's own function, so that both agree. */
+/** The database's clock, from pg-boss's function, so that jobs and leases agree. */
 export const nowSql = (workSchema: string): string =>
   `floor(extract(epoch FROM ${quoted(workSchema)}.job_now()) * 1000)::bigint`;
 
-/** The database's clock; in tests one that they move. */
+/** The database's clock, or one that a test moves. */
 export class DatabaseClock {
-  /** What pg-boss is given in place of the real clock; undefined: the real one. */
+  /** Replaces pg-boss's clock; undefined for the real one. */
   readonly testClock: TestClock | undefined;
   readonly #now: (() => number) | undefined;
   #shown: number;
-  /** The real one's, less this machine's. */
+  /** The database's clock minus this machine's. */
   #offset = 0;
 
   constructor(now?: () => number) {
@@ -20,12 +20,12 @@ export class DatabaseClock {
     this.testClock = now === undefined ? undefined : new TestClock(this.#shown);
   }
 
-  /** What it says now, as well as this process knows, in milliseconds since the epoch. */
+  /** The database's time as this process estimates it, in milliseconds since the epoch. */
   get estimate(): number {
     return this.#now === undefined ? Date.now() + this.#offset : this.#shown;
   }
 
-  /** What it said a moment ago. */
+  /** The database has just said its time. */
   learn(now: number): void {
     this.#offset = now - Date.now();
   }
@@ -34,7 +34,7 @@ export class DatabaseClock {
     return this.#now === undefined;
   }
 
-  /** Shows the database what the tests' clock says now. Not inside of a transaction. */
+  /** Passes the test's time to the database. Not to be called inside a transaction. */
   async sync(): Promise<void> {
     if (this.#now === undefined) return;
     const now = this.#now();

@@ -15,19 +15,19 @@ export interface DumpSource {
   readonly now: () => Date;
 }
 
-/** A page is read at once; pages of large documents have fewer. */
+/** The size of a page; pages of large documents have fewer rows. */
 const PAGE_CHARACTERS = 2 << 20;
 const MAX_ROWS = 2_000;
-/** As many as are certain to be no burden, before it is known how large they are. */
+/** The first page is small, because the size of documents is not known yet. */
 const FIRST_ROWS = 50;
-/** Clocks of two machines, and the moments of reading them, differ by less. */
+/** Smaller differences come from the clocks of two machines. */
 const TOLERANCE_MS = 1_000;
 
-/** Everything as one transaction sees it, in pages over one connection; nobody waits for it. */
+/** Yields everything as one transaction sees it. Nobody waits for it. */
 export async function* dumpAll(source: DumpSource): AsyncGenerator<DumpedRecord> {
   const { database } = source;
   if (database.kind === 'postgres') return yield* recordsOf(source);
-  // Its one connection belongs to others while the reader is busy with what it got.
+  // PGlite has one connection, which must not be held while the reader is busy.
   const gathered: DumpedRecord[] = [];
   for await (const record of recordsOf(source)) gathered.push(record);
   yield* gathered;
@@ -44,7 +44,7 @@ async function* recordsOf({
   const { connection } = transaction;
   try {
     await transaction.begin('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    // Whoever reads the dump takes the time it takes.
+    // The reader of the dump may be slow.
     await connection.query({
       text: 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
     });
@@ -73,10 +73,7 @@ async function* recordsOf({
 
 type Row = Readonly<Record<string, unknown>>;
 
-/**
- * All rows of a table by id. @param columns one of them is called `json`, and is what takes the
- * room
- */
+/** All rows of a table by id. @param columns one of them is `json`, which decides the page size */
 async function* rowsOf(connection: Connection, name: string, columns: string): AsyncGenerator<Row> {
   let after = '';
   let limit = FIRST_ROWS;
@@ -96,10 +93,7 @@ async function* rowsOf(connection: Connection, name: string, columns: string): A
   }
 }
 
-/**
- * Its time by the clock of this process: the one that set it may have been wrong, how long it waits
- * is not.
- */
+/** With its time by this process's clock: the clock that set it may have been wrong. */
 function jobOf(row: Row, clocks: { readonly wall: number; readonly database: number }): Job {
   const runAt = Number(row.run_at);
   const dueAt =

@@ -1,27 +1,24 @@
 import { StoreUnavailable, UniqueViolation } from '../store.ts';
 
-/** A document was changed by another transaction after this one had found it: it runs again. */
+/** Another transaction changed a document after this one had read it. This one runs again. */
 export class Conflict extends Error {
   override readonly name = 'Conflict';
 }
 
-/** All connections are in use, and none came free in time: the database itself may be well. */
+/** All connections stayed in use. The database itself may be well. */
 export class Busy extends StoreUnavailable {}
 
-/** Who wants the schema alone finds it open in other processes. */
+/** A process wants the schema exclusively, and others have it open. */
 export class SchemaInUse extends Error {
   override readonly name = 'SchemaInUse';
 }
 
-/** Another process has the schema to itself, for a while. */
+/** Another process has the schema exclusively for a while. */
 export class SchemaTaken extends Error {
   override readonly name = 'SchemaTaken';
 }
 
-/**
- * All documents of the schema were rewritten by another process since this one opened it: it must
- * be started again.
- */
+/** Another process rewrote all documents since this one opened the schema. Restart this one. */
 export class SchemaRewritten extends Error {
   override readonly name = 'SchemaRewritten';
 }
@@ -32,64 +29,32 @@ interface PgError extends Error {
   readonly constraint?: string;
 }
 
-/** Errors of the system under the driver: the server cannot be reached. */
-const SYSTEM_CODES: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOENT',
-  'EADDRNOTAVAIL',
-]);
+const setOf = (codes: string): ReadonlySet<string> => new Set(codes.split(' '));
+
+/** The operating system cannot reach the server. */
+const SYSTEM_CODES = setOf(
+  'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ENOENT EADDRNOTAVAIL',
+);
 /**
- * Starting or stopping, out of connections, of disk, of memory; a standby that cannot be written
- * to; a password or database that is no longer the one.
+ * The server is starting or stopping (57), out of connections, disk or memory (53), read-only (25),
+ * has another password or database (28, 3D), or has failed (58, XX).
  */
-const SERVER_CODES: ReadonlySet<string> = new Set([
-  '57P01',
-  '57P02',
-  '57P03',
-  '57P04',
-  '57P05',
-  '53000',
-  '53100',
-  '53200',
-  '53300',
-  '53400',
-  '25006',
-  '25P03',
-  '28000',
-  '28P01',
-  '3D000',
-  '58000',
-  '58030',
-  'XX000',
-]);
-/** What the driver says, without a code. */
+const SERVER_CODES = setOf(
+  '57P01 57P02 57P03 57P04 57P05 53000 53100 53200 53300 53400 25006 25P03 28000 28P01 3D000 58000 58030 XX000',
+);
+/** Messages of the driver, without a code. */
 const LOST =
   /Connection terminated|Client has encountered a connection error|not queryable|server closed the connection/i;
 const TIMED_OUT = /timeout exceeded when trying to connect|timeout expired|Query read timeout/i;
-/** Ended by an administrator, or by the network. */
-const CUT_CODES: ReadonlySet<string> = new Set([
-  '57P01',
-  '57P02',
-  '57P05',
-  '08003',
-  '08006',
-  'ECONNRESET',
-  'EPIPE',
-]);
-const AGAIN_CODES: ReadonlySet<string> = new Set(['40001', '40P01', '40P02']);
-/** A lock or a statement was waited for too long; the connection is fine. */
-const SLOW_CODES: ReadonlySet<string> = new Set(['55P03', '57014']);
+/** An administrator or the network ended the connection. */
+const CUT_CODES = setOf('57P01 57P02 57P05 08003 08006 ECONNRESET EPIPE');
+const AGAIN_CODES = setOf('40001 40P01 40P02');
+/** A lock or a statement took too long. The connection is fine. */
+const SLOW_CODES = setOf('55P03 57014');
 
 const codeOf = (error: unknown): string => (error as PgError | undefined)?.code ?? '';
 
-/** The server cannot be reached, or not written to: nothing else will work either until it can. */
+/** The server cannot be reached or written to, so nothing else will work either. */
 export const isOutage = (error: unknown): boolean => {
   if (error instanceof SchemaTaken || error instanceof SchemaRewritten) return true;
   const code = codeOf(error);
@@ -103,20 +68,17 @@ export const isOutage = (error: unknown): boolean => {
   );
 };
 
-/** The driver knew that the connection was gone: the server has never heard of the statement. */
+/** The driver knew that the connection was gone, so the server never got the statement. */
 export const isUnsent = (error: unknown): boolean =>
   error instanceof Error && /not queryable/.test(error.message);
 
-/**
- * One connection was lost. It says nothing yet of others, or of the server: a pool may hold several
- * that were cut, and know of none.
- */
+/** One connection was lost. Other connections, and the server, may be well. */
 export const isCut = (error: unknown): boolean => {
   const code = codeOf(error);
   return CUT_CODES.has(code) || (code === '' && error instanceof Error && LOST.test(error.message));
 };
 
-/** The same transaction may well succeed when it is run again at once. */
+/** The same transaction may succeed when it runs again at once. */
 export const isToBeRunAgain = (error: unknown): boolean =>
   error instanceof Conflict || AGAIN_CODES.has(codeOf(error));
 
@@ -124,13 +86,13 @@ export const isUniqueViolation = (error: unknown): boolean => codeOf(error) === 
 
 export const isTooSlow = (error: unknown): boolean => SLOW_CODES.has(codeOf(error));
 
-/** `contacts_workspace_id_phone` → what the port promises. */
+/** The port's error for a constraint such as `contacts_workspace_id_phone`. */
 export const uniqueViolation = (error: unknown): UniqueViolation => {
   const { table = 'a collection', constraint = '' } = error as PgError;
   return new UniqueViolation(table, [constraint.replace(`${table}_`, '')]);
 };
 
-/** What the driver and the system say of a connection, as an operator would. */
+/** Messages of the driver and the system in plain words. */
 const SAID: readonly (readonly [RegExp, string])[] = [
   [
     /connection timeout|timeout exceeded when trying to connect|timeout expired|Query read timeout|ETIMEDOUT/i,
@@ -143,10 +105,10 @@ const SAID: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** One line, without anything of the address but host, port and database. */
+/** One line; of the address only host, port and database. */
 export const inWords = (error: unknown): string => {
   const { message, code } = error as PgError;
-  // Several addresses of one name that all refuse: an AggregateError without a message.
+  // When all addresses of a name refuse, it is an AggregateError without a message.
   const text =
     message ||
     (error as AggregateError).errors?.map((each: Error) => each.message).join('; ') ||
@@ -160,6 +122,6 @@ export const unavailable = (reason: string, cause: unknown): StoreUnavailable =>
 export const tookTooLong = (error: unknown): StoreUnavailable =>
   unavailable(`the database took too long: ${inWords(error)}`, error);
 
-/** @param reason as the server or the driver said it */
+/** @param reason in the words of the server or the driver */
 export const cannotBeReached = (reason: string): string =>
   `the database cannot be reached or written to: ${reason}`;

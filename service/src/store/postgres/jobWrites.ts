@@ -1,5 +1,5 @@
 import type { Job, TransactionJobs } from '../store.ts';
-import type { Connection, Result } from './database.ts';
+import type { Connection, Result, Statement } from './database.ts';
 import { quoted, toText } from './sql.ts';
 
 type Write =
@@ -139,20 +139,7 @@ export class JobWrites implements TransactionJobs {
     if (put.length > 0) {
       sent.push(
         connection.query({
-          text: `INSERT INTO ${jobs} (id, queue, group_key, run_at, rank, data, due_at)
-            SELECT v.id, v.queue, v.group_key, v.run_at, v.rank, v.data::json, (${sql}) + v.wait::bigint
-            FROM unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::int[], $6::text[], $7::float8[]) v (id, queue, group_key, run_at, rank, data, wait)
-            ON CONFLICT (id) DO UPDATE SET queue = excluded.queue, group_key = excluded.group_key, run_at = excluded.run_at, rank = excluded.rank,
-              data = excluded.data, due_at = excluded.due_at, seq = excluded.seq, claimed_by = NULL`,
-          values: [
-            put.map(({ id }) => toText(id)),
-            put.map(({ queue }) => queue),
-            put.map(({ group }) => toText(group)),
-            put.map(({ runAt }) => runAt),
-            put.map(({ rank }) => rank),
-            put.map(({ data }) => JSON.stringify(data)),
-            waits(put),
-          ],
+          ...insertJobs(jobs, put, { wall, sql }, REPLACE_JOB),
           name: 'cs_jobs_put',
         }),
       );
@@ -182,3 +169,28 @@ export class JobWrites implements TransactionJobs {
     return (placed?.rows ?? []).map(dueGroupOf);
   }
 }
+
+const REPLACE_JOB = `ON CONFLICT (id) DO UPDATE SET queue = excluded.queue, group_key = excluded.group_key, run_at = excluded.run_at, rank = excluded.rank,
+  data = excluded.data, due_at = excluded.due_at, seq = excluded.seq, claimed_by = NULL`;
+
+/** @param onConflict what to do with a job whose id is there already; by default that is an error */
+export const insertJobs = (
+  table: string,
+  jobs: readonly Job[],
+  { wall, sql }: Pick<JobTime, 'wall' | 'sql'>,
+  onConflict = '',
+): Statement => ({
+  text: `INSERT INTO ${table} (id, queue, group_key, run_at, rank, data, due_at)
+    SELECT v.id, v.queue, v.group_key, v.run_at, v.rank, v.data::json, (${sql}) + v.wait::bigint
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::int[], $6::text[], $7::float8[]) v (id, queue, group_key, run_at, rank, data, wait)
+    ${onConflict}`,
+  values: [
+    jobs.map(({ id }) => toText(id)),
+    jobs.map(({ queue }) => queue),
+    jobs.map(({ group }) => toText(group)),
+    jobs.map(({ runAt }) => runAt),
+    jobs.map(({ rank }) => rank),
+    jobs.map(({ data }) => JSON.stringify(data)),
+    jobs.map(({ runAt }) => Math.round(runAt - wall)),
+  ],
+});

@@ -1,23 +1,17 @@
-/**
- * What a process that works says of itself every second: how many leases it serves, by queue. Null:
- * it works no more.
- */
+/** How many leases a worker holds, by queue, as it tells the others. Null when it stops. */
 export type Load = Readonly<Record<string, number>> | null;
 
-/** A process that has said nothing for so long does not count. */
+/** A process that has been silent for this long does not count. */
 const SILENT_AFTER_MS = 5_000;
 
-/**
- * How many leases of each queue the processes serve, as they tell each other, and how many each
- * should.
- */
+/** Compares how many leases of each queue the workers hold with how many each should hold. */
 export class LeaseBalance {
   readonly #others = new Map<
     string,
     { readonly load: Readonly<Record<string, number>>; readonly heardAt: number }
   >();
   readonly #now: () => number;
-  /** By queue, how many too many it was a moment ago. */
+  /** The surplus by queue at the last comparison. */
   #before = new Map<string, number>();
 
   /** @param now a steady clock, in milliseconds */
@@ -30,16 +24,14 @@ export class LeaseBalance {
     else this.#others.set(from, { load, heardAt: this.#now() });
   }
 
-  /** Nobody else works. */
+  /** No other process works. */
   get isAlone(): boolean {
     return this.#loads().length === 0;
   }
 
   /**
-   * Held against what the others said last.
    * @param own leases with work, by queue
-   * @returns how many of each queue are to be given back: what was too many the last time and still
-   * is
+   * @returns how many of each queue to give back: a surplus that was there the last time too
    */
   surplus(own: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
     const loads = this.#loads();

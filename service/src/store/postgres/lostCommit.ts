@@ -3,31 +3,28 @@ import { runOn, type Database } from './database.ts';
 import { unavailable } from './errors.ts';
 import { quoted, toText } from './sql.ts';
 
-/** How long it is asked what became of a commit. */
+/** How long to ask the server whether a commit holds. */
 const DOUBT_MS = 10_000;
 const AGAIN_MS = 100;
-/** A row shows only these bits of its transaction's number. */
+/** A row stores only these bits of its transaction's number. */
 const ROW_BITS = 32;
-/** The number of a transaction that the server has never given, or took back in a crash. */
+/** The server never gave this transaction number, or lost it in a crash. */
 const NEVER_GIVEN = '22023';
 
-/** What tells a commit whose answer was lost with its connection. */
+/** Identifies a commit whose answer was lost with its connection. */
 export interface CommitMarks {
   readonly xid: string;
-  /**
-   * Of the unlogged tables, as last known before the commit: a crash of the server ends it. Left
-   * out: whether there was one is not looked at.
-   */
+  /** Changes when the server crashes, as known before the commit. Left out: crashes are ignored. */
   readonly life?: string | null;
-  /** A document that it wrote; null: none. */
+  /** A document that it wrote; null when there is none. */
   readonly written: { readonly table: string; readonly id: string } | null;
 }
 
-/** The connection was lost in a commit. */
+/** The connection was lost during COMMIT. */
 export class LostCommit<T> extends Error {
   override readonly name = 'LostCommit';
   readonly marks: CommitMarks;
-  /** What the transaction came to, if it holds. */
+  /** The transaction's result, if the commit holds. */
   readonly result: T;
 
   constructor(marks: CommitMarks, result: T, cause: unknown) {
@@ -38,11 +35,11 @@ export class LostCommit<T> extends Error {
 }
 
 /**
- * Asks the server what became of a commit. The lost connection must have been given back: all of a
- * pool may be in doubt at once.
+ * Asks the server whether a commit holds. The lost connection must have been released, because all
+ * connections of the pool may ask at once.
  *
- * A server that has crashed may give the numbers again that its log did not hold yet: after a crash
- * the word of the number alone is not taken, only that of a row that carries it.
+ * A crashed server may reuse numbers that its log did not contain. After a crash the number's status
+ * counts only together with a row that carries the number.
  * @throws StoreUnavailable when the server does not say
  */
 export async function wasCommitted(

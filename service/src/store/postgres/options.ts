@@ -9,34 +9,26 @@ export interface PostgresOptions {
   readonly database: string | Database;
   /** Holds the tables; the queues are in `<schema>_work`. Made when it is missing. */
   readonly schema: string;
-  /** By name, in the order of their names; what was applied once is never changed. */
+  /** By name, applied in the order of names. An applied migration never changes. */
   readonly migrations: Migrations;
-  /** Every queue that jobs are put into. */
+  /** All queues. */
   readonly queues: readonly string[];
-  /** Open at once, at most, beside one that listens. Default 10. */
+  /** At most, beside one that listens. Default 10. */
   readonly connections?: number;
-  /**
-   * Takes part in the work: sees to what died, too. Default true; an API process only adds work.
-   */
+  /** Whether this process does work, or only adds it as an API process does. Default true. */
   readonly works?: boolean;
-  /**
-   * Nobody else may have the schema open, or open it meanwhile: for what must not be done beside a
-   * running service. Default false.
-   */
+  /** No other process may have the schema open: for commands that need it alone. Default false. */
   readonly exclusive?: boolean;
-  /**
-   * Called when this store can never be used again: another process rewrote all documents while
-   * this one was cut off.
-   */
+  /** Called when another process rewrote all documents, so that this store is of no use any more. */
   readonly onRewritten?: (error: Error) => void;
   readonly log?: Logger;
-  /** The wall clock by which callers name the times of jobs. Default: the system's. */
+  /** The wall clock of jobs' times. Default: the system's. */
   readonly clock?: StoreClock;
-  /** For tests: what stands for the database's clock, in milliseconds since the epoch. */
+  /** For tests: replaces the database's clock, in milliseconds since the epoch. */
   readonly databaseNow?: () => number;
-  /** How many changes can be read again after a short absence. Default 10,000. */
+  /** How many changes a reader can catch up on. Default 10,000. */
   readonly keptChanges?: number;
-  /** Of limits; what ends first is forgotten beyond it, at the next sweep. */
+  /** Counts of rate limits. Beyond that, a sweep removes those that end first. */
   readonly maxCounts?: number;
   readonly sweepCountsMs?: number;
 }

@@ -13,7 +13,7 @@ import {
   unavailable,
 } from './errors.ts';
 
-/** How often it is asked whether the database is back. */
+/** How often to ask whether the database is back. */
 const RETRY_MS = 500;
 /**
  * What met a connection that was cut is tried so often on another one; so is the question how the
@@ -23,13 +23,13 @@ const MAX_CUT_CONNECTIONS = 8;
 /** Before the third try, and so much longer before each further one. */
 const PAUSE_MS = 25;
 
-/** Knows whether the database can be reached and written to, and finds out when it can again. */
+/** Knows whether the database can be reached and written to, and finds out when it is back. */
 export class Outage {
   readonly #database: Database;
   readonly #log: Logger;
   readonly #onEnd: () => void;
   readonly #closing = new AbortController();
-  /** As the server or the driver said it. */
+  /** In the words of the server or the driver. */
   #reason: string | null = null;
 
   /** @param onEnd called when the database can be written to again */
@@ -39,21 +39,20 @@ export class Outage {
     this.#onEnd = onEnd;
   }
 
-  /** Why nothing can be read or written now, in words; null: it can. */
+  /** Why nothing can be read or written now; null when it can. */
   get reason(): string | null {
     return this.#reason && cannotBeReached(this.#reason);
   }
 
-  /** Asks no more. */
+  /** Stops asking. */
   close(): void {
     this.#closing.abort();
   }
 
   /**
-   * Runs something that has done nothing when it fails; again when only its connection was cut.
-   * @throws Busy as it is: others have all connections, and the database is well
-   * @throws StoreUnavailable in place of what the driver says when the server cannot be reached, or
-   * takes too long
+   * Runs `fn`, which has no effect when it fails, and again when only its connection was cut.
+   * @throws Busy when all connections are in use
+   * @throws StoreUnavailable when the server cannot be reached or takes too long
    */
   async watch<T>(fn: () => Promise<T>): Promise<T> {
     for (let runs = 1; ; runs += 1) {
@@ -77,12 +76,12 @@ export class Outage {
     }
   }
 
-  /** Finds out how it stands where nobody asks for anything. */
+  /** Checks the database while there are no requests. */
   async look(): Promise<void> {
     try {
       await this.watch(() => assertWritable(this.#database));
     } catch (error) {
-      // it answers, and takes nothing
+      // it answers, but accepts no writes
       if (!(error instanceof StoreUnavailable)) this.#begin(inWords(error));
     }
   }
@@ -116,14 +115,14 @@ export class Outage {
         return null;
       } catch (error) {
         if (isCut(error) && asked < MAX_CUT_CONNECTIONS) continue;
-        // Busy is no news of the database.
+        // Busy says nothing about the database.
         return error instanceof Busy ? this.#reason : inWords(error);
       }
     }
   }
 }
 
-/** @throws Error also when it answers, but takes nothing */
+/** @throws Error also when the server answers but accepts no writes */
 export async function assertWritable(database: Database): Promise<void> {
   const { rows } = await runOn(database, {
     text: `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') AS read_only`,

@@ -13,9 +13,9 @@ import {
   unavailable,
   uniqueViolation,
 } from './errors.ts';
-import { dueGroupOf, type DueGroup } from './jobWrites.ts';
+import { dueGroupOf, insertJobs, type DueGroup, type JobTime } from './jobWrites.ts';
 import { lockOutConnections } from './schemaLock.ts';
-import { quoted, tableName, toText } from './sql.ts';
+import { quoted, tableName } from './sql.ts';
 import { MAX_ROWS, type Row, type Table } from './tables.ts';
 import { OpenTransaction, readXid } from './transaction.ts';
 
@@ -49,8 +49,8 @@ const BATCH_CHARACTERS = 2 << 20;
 const GROUPS_AT_ONCE = 1_000;
 
 /**
- * Takes a dump in one transaction. Writers wait for it, and so does a second one, which then finds
- * the first one's.
+ * Restores a dump in one transaction. Writers wait for it, and so does a second import, which then
+ * finds that the store is not empty.
  * @throws StoreNotEmpty, StoreUnavailable; TypeError or UniqueViolation for what no dump holds;
  * what the source throws
  */
@@ -78,7 +78,7 @@ async function restoreOn(
 ): Promise<RestoredWork> {
   const { schemaName, nowSql, exclusiveLock } = target;
   if (exclusiveLock !== null) await lockOutConnections(connection, exclusiveLock);
-  // The source takes the time it takes.
+  // The source may take long.
   await connection.query({
     text: 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
   });
@@ -88,9 +88,10 @@ async function restoreOn(
     text: `LOCK TABLE ${[...[...target.tables.values()].map(({ name }) => name), jobs].join(', ')} IN SHARE ROW EXCLUSIVE MODE`,
   });
   await refuseUnlessEmpty(connection, target, jobs);
-  const batch = new Batch(connection, target, jobs, Number(rows[0]!.now) - target.now().getTime());
+  const time = { wall: target.now().getTime(), sql: String(rows[0]!.now) };
+  const batch = new Batch(connection, target, jobs, time);
 
-  // Nobody has to read each document as a change: everybody is told to read everything again.
+  // Readers of changes are told to read everything again, instead of each document.
   for (const { name } of target.tables.values())
     await connection.query({ text: `ALTER TABLE ${name} DISABLE TRIGGER changes` });
   for await (const record of records) await batch.add(record);
@@ -123,7 +124,7 @@ async function refuseUnlessEmpty(
   }
 }
 
-/** A lease or a timer for each group, as if its first job had just been added. */
+/** Creates a lease or a timer for each group, as if its first job had just been added. */
 async function offerAll(
   connection: Connection,
   { nowSql, schemaName, offer }: RestoreTarget,
@@ -156,23 +157,28 @@ async function commit(
   }
 }
 
-/** Inserts records, many at once. */
+/** Inserts records in batches. */
 class Batch {
   readonly #connection: Connection;
   readonly #target: RestoreTarget;
   readonly #jobsTable: string;
-  /** The database's clock less this process's. */
-  readonly #offset: number;
+  /** At the beginning of the import. */
+  readonly #time: Pick<JobTime, 'wall' | 'sql'>;
   #table: Table | null = null;
   #rows: Row[] = [];
   #jobs: Job[] = [];
   #characters = 0;
 
-  constructor(connection: Connection, target: RestoreTarget, jobsTable: string, offset: number) {
+  constructor(
+    connection: Connection,
+    target: RestoreTarget,
+    jobsTable: string,
+    time: Pick<JobTime, 'wall' | 'sql'>,
+  ) {
     this.#connection = connection;
     this.#target = target;
     this.#jobsTable = jobsTable;
-    this.#offset = offset;
+    this.#time = time;
   }
 
   async add(record: DumpedRecord): Promise<void> {
@@ -197,27 +203,11 @@ class Batch {
 
   async flush(): Promise<void> {
     if (this.#rows.length > 0) await this.#connection.query(this.#table!.insert(this.#rows));
-    if (this.#jobs.length > 0) await this.#insertJobs();
+    if (this.#jobs.length > 0)
+      await this.#connection.query(insertJobs(this.#jobsTable, this.#jobs, this.#time));
     this.#rows = [];
     this.#jobs = [];
     this.#characters = 0;
-  }
-
-  async #insertJobs(): Promise<void> {
-    await this.#connection.query({
-      text: `INSERT INTO ${this.#jobsTable} (id, queue, group_key, run_at, rank, data, due_at)
-        SELECT v.id, v.queue, v.group_key, v.run_at, v.rank, v.data::json, v.due_at::bigint
-        FROM unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::int[], $6::text[], $7::float8[]) v (id, queue, group_key, run_at, rank, data, due_at)`,
-      values: [
-        this.#jobs.map(({ id }) => toText(id)),
-        this.#jobs.map(({ queue }) => queue),
-        this.#jobs.map(({ group }) => toText(group)),
-        this.#jobs.map(({ runAt }) => runAt),
-        this.#jobs.map(({ rank }) => rank),
-        this.#jobs.map(({ data }) => JSON.stringify(data)),
-        this.#jobs.map(({ runAt }) => Math.round(runAt + this.#offset)),
-      ],
-    });
   }
 
   #checked(job: Job): Job {
@@ -227,7 +217,7 @@ class Batch {
   }
 }
 
-/** What the source throws, kept apart from what the database does. */
+/** An error of the source, not of the database. */
 class SourceFailed extends Error {}
 
 async function* told(records: AsyncIterable<DumpedRecord>): AsyncGenerator<DumpedRecord> {

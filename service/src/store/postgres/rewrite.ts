@@ -3,12 +3,12 @@ import type { Document } from '../store.ts';
 import { runOn, type Connection, type Database } from './database.ts';
 import { beginGeneration, lockOutConnections } from './schemaLock.ts';
 import { quoted, tableName, toText } from './sql.ts';
-import type { Row, Table } from './tables.ts';
+import type { Table } from './tables.ts';
 import { transactionOn } from './transaction.ts';
 
 const PAGE = 200;
 
-/** Every table of documents, also of collections that the schema names no more. */
+/** Every table of documents, also of collections that the schema no longer names. */
 async function documentTables(
   connection: Connection,
   schemaName: string,
@@ -28,10 +28,7 @@ export interface Rewriting {
   readonly exclusiveLock: string | null;
 }
 
-/**
- * Gives every document to `change` and puts what it makes of it in its place, in one transaction;
- * all others wait.
- */
+/** Replaces every document by what `change` returns for it, in one transaction. Others wait. */
 export async function rewriteAll(
   { database, schemaName, tables, exclusiveLock }: Rewriting,
   change: (document: Document, collection: string) => Document,
@@ -48,35 +45,41 @@ export async function rewriteAll(
     if (exclusiveLock !== null) await beginGeneration(connection, schemaName);
     for (const name of names) {
       const full = `${quoted(schemaName)}.${quoted(name)}`;
-      const table = byTable.get(full);
-      for (let after = ''; ; ) {
-        const { rows } = await connection.query({
-          text: `SELECT id, document FROM ${full} WHERE id > $1 ORDER BY id LIMIT ${PAGE}`,
-          values: [after],
-        });
-        for (const { id, document } of rows as readonly { id: string; document: Document }[]) {
-          const changed = change(document, table?.collection ?? name);
-          if (changed === document) continue;
-          const json = toJson(name, changed);
-          const row: Row = { id: changed.id, json, document: changed };
-          if (table !== undefined) await connection.query(table.upsert([row]));
-          else
-            await connection.query({
-              text: `UPDATE ${full} SET document = $2 WHERE id = $1`,
-              values: [toText(id), json],
-            });
-        }
-        if (rows.length < PAGE) break;
-        after = String(rows.at(-1)!.id);
-      }
+      await rewriteTable(connection, full, name, byTable.get(full), change);
     }
   });
 }
 
-/**
- * Leaves nothing of former documents in the tables' files. What the server's own log and backups
- * hold is its operator's.
- */
+/** @param table undefined for a collection that the schema no longer names */
+async function rewriteTable(
+  connection: Connection,
+  fullName: string,
+  name: string,
+  table: Table | undefined,
+  change: (document: Document, collection: string) => Document,
+): Promise<void> {
+  for (let after = ''; ; ) {
+    const { rows } = await connection.query({
+      text: `SELECT id, document FROM ${fullName} WHERE id > $1 ORDER BY id LIMIT ${PAGE}`,
+      values: [after],
+    });
+    for (const { id, document } of rows as readonly { id: string; document: Document }[]) {
+      const changed = change(document, table?.collection ?? name);
+      if (changed === document) continue;
+      const json = toJson(name, changed);
+      await connection.query(
+        table?.upsert([{ id: changed.id, json, document: changed }]) ?? {
+          text: `UPDATE ${fullName} SET document = $2 WHERE id = $1`,
+          values: [toText(id), json],
+        },
+      );
+    }
+    if (rows.length < PAGE) break;
+    after = String(rows.at(-1)!.id);
+  }
+}
+
+/** Removes former documents from the tables' files. The server's log and backups stay. */
 export async function vacuumAll(database: Database, schemaName: string): Promise<void> {
   await runOn(database, { text: `TRUNCATE ${tableName(schemaName, 'changes')}` });
   const connection = await database.connect();

@@ -4,7 +4,7 @@ import type { Schema } from '../store.ts';
 /** `workspaceId` → `workspace_id`, quoted. */
 export const columnName = (field: string): string => quoted(snakeCase(field));
 
-/** `"conversation_service"."chat_sessions"`: where a collection's documents are. */
+/** A collection's table: `"conversation_service"."chat_sessions"`. */
 export const tableName = (schema: string, collection: string): string =>
   `${quoted(schema)}.${quoted(snakeCase(collection))}`;
 
@@ -13,7 +13,7 @@ export const snakeCase = (name: string): string =>
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** The fields of a collection that have a column: what an index names. */
+/** The fields with a column: those that an index names. */
 export const searchedFields = (indexes: Schema[string]['indexes']): readonly string[] =>
   [
     ...new Set(
@@ -21,16 +21,13 @@ export const searchedFields = (indexes: Schema[string]['indexes']): readonly str
     ),
   ].filter((field) => field !== 'id');
 
-/**
- * PostgreSQL's text holds no NUL. It is written as two characters that keep texts apart and in
- * their order.
- */
+/** PostgreSQL's text cannot contain NUL. It is escaped so that texts stay distinct and in order. */
 export const toText = (text: string): string =>
   ESCAPED.test(text)
     ? text.replaceAll('\u0001', '\u0001\u0002').replaceAll('\u0000', '\u0001\u0001')
     : text;
 
-/** The text that `toText` made this of. */
+/** Reverses `toText`. */
 export const fromText = (text: string): string =>
   text.includes('\u0001')
     ? text.replace(/\u0001(.)/g, (_, second: string) => (second === '\u0001' ? '\u0000' : '\u0001'))
@@ -38,13 +35,11 @@ export const fromText = (text: string): string =>
 
 const ESCAPED = /[\u0000\u0001]/;
 
-/** A document's value for its column; a field that is left out is null. */
+/** A field's value for its column; a missing field is null. */
 export const toColumn = (value: unknown): unknown =>
   typeof value === 'string' ? toText(value) : (value ?? null);
 
-/**
- * For an advisory lock: 64 bits of a hash. Two names that share them wait for each other, no more.
- */
+/** The number of an advisory lock. Two names with the same number wait for each other. */
 export const lockNumber = (name: string): string =>
   createHash('sha256').update(name).digest().readBigInt64BE().toString();
 
@@ -57,10 +52,7 @@ export function nameOf(text: string): string {
   return name;
 }
 
-/**
- * When the first job of a group is due, as an expression; each kind is looked up at the beginning
- * of its part of the index.
- */
+/** When the first job of a group is due, as SQL that reads the beginning of the index twice. */
 export const earliestDue = (jobs: string, queue: string, group: string): string => {
   const of = (kind: string) =>
     `(SELECT min(due_at) FROM ${jobs} j WHERE j.queue = ${queue} AND j.group_key = ${group} AND ${kind})`;

@@ -16,7 +16,7 @@ import {
 export class Table {
   readonly collection: string;
   readonly name: string;
-  /** The fields that have a column, in the order of the statements. */
+  /** The fields with a column, in the order of the statements. */
   readonly fields: readonly string[];
   readonly #types: readonly string[];
   readonly #indexes: Schema[string]['indexes'];
@@ -43,7 +43,7 @@ export class Table {
     this.#columns = ['id', 'document', ...this.fields.map(columnName)].join(', ');
   }
 
-  /** @throws Error when no index of the schema fits, as in the embedded store */
+  /** @throws Error when no index of the schema fits, like the embedded store */
   find(query: AnyQuery): ReadQuery {
     this.#assertIndexed(query.where, query.orderBy ?? 'id');
     return (values) => this.#find(query, values);
@@ -70,14 +70,9 @@ export class Table {
         );
     }
     const condition = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-    const sorting =
-      direction === 'asc'
-        ? orderBy === 'id'
-          ? 'id'
-          : `${order} NULLS FIRST, id`
-        : orderBy === 'id'
-          ? 'id DESC'
-          : `${order} DESC NULLS LAST, id DESC`;
+    const byField = direction === 'asc' ? `${order} NULLS FIRST, ` : `${order} DESC NULLS LAST, `;
+    const byId = direction === 'asc' ? 'id' : 'id DESC';
+    const sorting = orderBy === 'id' ? byId : byField + byId;
     return `SELECT document, xmin::text AS version FROM ${this.name}${condition} ORDER BY ${sorting} LIMIT ${parameter(limit)}`;
   }
 
@@ -86,17 +81,14 @@ export class Table {
       `SELECT document, xmin::text AS version FROM ${this.name} WHERE ${has(ids, values)}`;
   }
 
-  /**
-   * Locks the rows, in the order of their ids; each tells the transaction's number, which a lock
-   * gives it.
-   */
+  /** Locks the rows in the order of their ids, and returns the transaction's number with each. */
   lock(ids: readonly string[]) {
     const values: unknown[] = [];
     const text = `SELECT document, xmin::text AS version, pg_current_xact_id()::text AS xid FROM ${this.name} WHERE ${has(ids, values)}${ids.length === 1 ? '' : ' ORDER BY id'} FOR UPDATE`;
     return { text, values, name: nameOf(text) };
   }
 
-  /** Inserts, or replaces whatever is there. */
+  /** Inserts or replaces. */
   upsert(rows: readonly Row[]) {
     const { list, values } = this.#values(rows);
     const set = ['document', ...this.fields.map(columnName)]
@@ -106,7 +98,7 @@ export class Table {
     return { text, values, ...(rows.length <= MAX_PREPARED ? { name: nameOf(text) } : {}) };
   }
 
-  /** Inserts new ones; one whose id is there already is a violation. */
+  /** Inserts; an id that exists already is a violation. */
   insert(rows: readonly Row[]) {
     const names = ['id', 'document', ...this.fields.map(columnName)];
     const lists = ['text', 'text', ...this.#types].map((type, at) => `$${at + 1}::${type}[]`);
@@ -125,7 +117,7 @@ export class Table {
     };
   }
 
-  /** Replaces rows that are still as they were read; the others are left out of its row count. */
+  /** Replaces rows that are still as they were read; the row count leaves out the others. */
   update(rows: readonly (Row & { readonly version: string })[]) {
     const { list, values } = this.#values(rows, true);
     const set = ['document', ...this.fields.map(columnName)]
@@ -136,8 +128,8 @@ export class Table {
   }
 
   /**
-   * Removes rows that are still as they were read; the others are left out of its row count. @param
-   * version null: whatever it is
+   * Removes rows that are still as they were read; the row count leaves out the others.
+   * @param rows with version null: whatever the version is
    */
   delete(rows: readonly { readonly id: string; readonly version: string | null }[]) {
     const version = `($2::text[])[array_position($1::text[], t.id COLLATE "C")]`;
@@ -195,7 +187,7 @@ export interface Row {
   readonly document: Document;
 }
 
-/** Rows that a statement takes at once: a statement has at most 65,535 values. */
+/** Rows in one statement, which has at most 65,535 values. */
 export const MAX_ROWS = 500;
 const MAX_PREPARED = 4;
 
@@ -204,7 +196,7 @@ const has = (ids: readonly string[], values: unknown[]): string =>
     ? `id = $${values.push(toText(ids[0]!))}`
     : `id = ANY($${values.push(ids.map(toText))}::text[])`;
 
-/** The tables of a schema's collections, with the types of their columns as they are. */
+/** The tables of a schema's collections, with the types of their columns in the database. */
 export async function readTables(
   database: Database,
   schemaName: string,

@@ -2,10 +2,7 @@ import type { Connection, Database, Result } from './database.ts';
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
 
-/**
- * One transaction on a borrowed connection, begun when it is needed: what only reads without locks
- * has no use for one.
- */
+/** One transaction on a borrowed connection. Reads without locks need no BEGIN. */
 export class OpenTransaction {
   readonly connection: Connection;
   #begun: Promise<Result> | null = null;
@@ -21,21 +18,18 @@ export class OpenTransaction {
     return this.#begun !== null;
   }
 
-  /**
-   * Sends BEGIN, once. @returns when it is known to have begun: reading may run ahead of that,
-   * writing may not
-   */
+  /** Sends BEGIN, once. Reads may be sent before it resolves, writes may not. */
   begin(text = BEGIN): Promise<unknown> {
     if (this.#begun === null) {
       this.#begun = this.connection.query({ text });
-      this.#begun.catch(() => {}); // whoever writes waits for it
+      this.#begun.catch(() => {}); // a write waits for it and fails
     }
     return this.#begun;
   }
 
   /**
-   * Sends COMMIT at once, behind whatever was sent. Nothing may follow.
-   * @throws Error when a statement before had failed: nothing of the transaction is kept then
+   * Sends COMMIT at once. Nothing may follow.
+   * @throws Error when an earlier statement failed; then nothing of the transaction is kept
    */
   async commit(): Promise<void> {
     this.#isOver = true;
@@ -46,7 +40,7 @@ export class OpenTransaction {
     if (command !== 'COMMIT') throw new Error('the transaction could not be committed');
   }
 
-  /** Rolls back what was not committed and gives the connection back, once. */
+  /** Rolls back what was not committed and releases the connection. To be called once. */
   async end(): Promise<void> {
     if (this.isBegun && !this.#isOver)
       await this.connection
@@ -56,7 +50,7 @@ export class OpenTransaction {
   }
 }
 
-/** The number of the transaction that a connection is in. */
+/** The number of the connection's transaction. */
 export async function readXid(connection: Connection): Promise<string> {
   const { rows } = await connection.query({
     text: 'SELECT pg_current_xact_id()::text AS xid',
@@ -66,8 +60,8 @@ export async function readXid(connection: Connection): Promise<string> {
 }
 
 /**
- * Runs statements in one transaction: all of them hold, or, when it throws, none. @param begin how
- * it begins
+ * Runs statements in one transaction; when `run` throws, none of them holds.
+ * @param begin the statement that begins it
  */
 export async function transactionOn<T>(
   database: Database,

@@ -6,7 +6,7 @@ import { timersOf, type GroupLease, type GroupLeases } from './groupLeases.ts';
 import { transactionOn } from './transaction.ts';
 import { TtlCache } from './ttlCache.ts';
 
-/** After so many fresh ones in a row a retry has its turn. */
+/** After so many fresh jobs in a row, a retry has its turn. */
 const FRESH_IN_A_ROW = 7;
 
 /** How long the counts of jobs are reused at most. */
@@ -16,11 +16,11 @@ const PLACES_FOR_ALL: SharedPlaces = { free: Infinity, heldBy: () => 0 };
 /** More than any pool has, and what the statement can count. */
 const MAX_PLACES = 1_000_000_000;
 
-/** A claim whose answer was lost with its connection: nobody knows whether it holds. */
+/** A claim whose answer was lost with its connection. It may have been made. */
 interface LostClaim {
   readonly queue: string;
   readonly claimant: string;
-  /** When its leases have ended for sure, in steady milliseconds. */
+  /** When its leases have certainly ended, in steady milliseconds. */
   readonly endsAt: number;
 }
 
@@ -29,7 +29,30 @@ interface QueueCounts extends QueueStats {
   readonly name: string;
 }
 
-/** Claims jobs of the groups that this process serves. @see docs/decisions/0031 */
+export interface WorkQueueOptions {
+  readonly database: Database;
+  readonly leases: GroupLeases;
+  readonly schema: string;
+  readonly workSchema: string;
+  /** The database's clock in milliseconds. */
+  readonly nowSql: string;
+  /** Names this process while it runs. */
+  readonly instance: string;
+  /** False in tests that move the time; then no count is cached. */
+  readonly isRealTime: boolean;
+}
+
+/** A lease that a claim may take jobs from. */
+interface Candidate {
+  readonly lease: GroupLease;
+  /** The number of its share. */
+  readonly share: number;
+  /** How many places the share holds. */
+  readonly held: number;
+  readonly slots: number;
+}
+
+/** Claims jobs of the groups that this process serves. */
 export class WorkQueue {
   readonly #database: Database;
   readonly #leases: GroupLeases;
@@ -37,23 +60,13 @@ export class WorkQueue {
   readonly #queues: string;
   readonly #workSchema: string;
   readonly #nowSql: string;
-  /** Of this process, while it runs. */
   readonly #instance: string;
   #claims = 0;
   #lost: LostClaim[] = [];
   #served = 0;
   readonly #counts: TtlCache<readonly QueueCounts[]>;
 
-  /** @param isRealTime false: time is what a test says, and nothing is kept */
-  constructor(options: {
-    database: Database;
-    leases: GroupLeases;
-    schema: string;
-    workSchema: string;
-    nowSql: string;
-    instance: string;
-    isRealTime: boolean;
-  }) {
+  constructor(options: WorkQueueOptions) {
     this.#database = options.database;
     this.#leases = options.leases;
     this.#jobs = `${quoted(options.schema)}.jobs`;
@@ -76,20 +89,11 @@ export class WorkQueue {
   }: ClaimRequest): Promise<readonly Job[]> {
     await this.#giveBackLost(queue);
     await this.#leases.fetch(queue);
-    const shares = sharesOf(this.#leases.of(queue), places);
-    const leases = shares.flatMap(({ leases: each, number, held }) =>
-      each
-        .map((lease) => ({
-          lease,
-          number,
-          held,
-          slots: Math.min(limit, Math.floor(freeSlots(fromText(lease.group)))),
-        }))
-        .filter(({ slots }) => slots > 0)
-        .sort((a, b) => a.lease.servedAt - b.lease.servedAt),
+    const candidates = candidatesOf(this.#leases.of(queue), places, (group) =>
+      Math.min(limit, Math.floor(freeSlots(group))),
     );
-    if (leases.length === 0 || limit <= 0) return [];
-    const { free } = places; // it may change before the answer comes
+    if (candidates.length === 0 || limit <= 0) return [];
+    const { free } = places; // may change before the answer comes
     const claimant = `${this.#instance} ${(this.#claims += 1)}`;
     const { rows } = await runOn(
       this.#database,
@@ -97,15 +101,15 @@ export class WorkQueue {
         text: this.#claimSql,
         values: [
           queue,
-          leases.map(({ lease }) => lease.group),
-          leases.map(({ slots }) => slots),
-          leases.map(({ lease }) => lease.sinceRetry),
+          candidates.map(({ lease }) => lease.group),
+          candidates.map(({ slots }) => slots),
+          candidates.map(({ lease }) => lease.sinceRetry),
           limit,
           this.#instance,
           leaseMs,
           claimant,
-          leases.map(({ number }) => number),
-          leases.map(({ held }) => held),
+          candidates.map(({ share }) => share),
+          candidates.map(({ held }) => held),
           Math.min(free, MAX_PLACES),
         ],
         name: 'cs_claim',
@@ -113,27 +117,33 @@ export class WorkQueue {
       () => this.#lost.push({ queue, claimant, endsAt: performance.now() + leaseMs }),
     );
     const claimed = [...rows].sort((a, b) => Number(a.turn) - Number(b.turn));
-    const taken = new Map<string, number>();
-    const takenByShare = new Map<string, number>();
-    const count = (counts: Map<string, number>, key: string) =>
-      counts.set(key, (counts.get(key) ?? 0) + 1);
+    this.#noteClaimed(claimed, candidates, claimed.length < limit ? free : 0);
+    return claimed.map(jobOf);
+  }
+
+  /**
+   * Updates the leases after a claim.
+   * @param free places that were free, to find the leases with nothing left that is due; 0 when the
+   * claim reached its limit, because then nothing is known of what it left
+   */
+  #noteClaimed(claimed: Result['rows'], candidates: readonly Candidate[], free: number): void {
+    const taken = new Map<GroupLease, number>();
+    const takenByShare = new Map<number, number>();
     for (const row of claimed) {
-      const { lease } = leases[Number(row.place) - 1]!;
+      const { lease, share } = candidates[Number(row.place) - 1]!;
       lease.claimed.add(String(row.id));
       lease.servedAt = ++this.#served;
       lease.sinceRetry = row.is_retry === true ? 0 : Math.min(FRESH_IN_A_ROW, lease.sinceRetry + 1);
       lease.emptySince = null;
-      count(taken, lease.group);
-      count(takenByShare, lease.share);
+      taken.set(lease, (taken.get(lease) ?? 0) + 1);
+      takenByShare.set(share, (takenByShare.get(share) ?? 0) + 1);
     }
-    // What a lease left over is known to be nothing only where one more would have been taken.
-    if (claimed.length < limit) {
-      for (const { lease, slots, held } of leases) {
-        const wouldTakeMore = held + (takenByShare.get(lease.share) ?? 0) < free - claimed.length;
-        if (wouldTakeMore) settle(lease, (taken.get(lease.group) ?? 0) < slots);
-      }
+    for (const { lease, share, slots, held } of candidates) {
+      const couldTakeMore = held + (takenByShare.get(share) ?? 0) < free - claimed.length;
+      if (!couldTakeMore) continue;
+      const isEmpty = (taken.get(lease) ?? 0) < slots;
+      lease.emptySince = isEmpty ? (lease.emptySince ?? performance.now()) : null;
     }
-    return claimed.map(jobOf);
   }
 
   async msUntilDue(
@@ -187,15 +197,12 @@ export class WorkQueue {
     }));
   }
 
-  /** What this process has claimed and not ended can be claimed at once: it ends. */
+  /** Lets others claim at once what this process has claimed and not finished. */
   async giveBackAll(): Promise<void> {
     await this.#giveBack('starts_with(claimed_by, $1)', this.#instance);
   }
 
-  /**
-   * What was claimed and nobody has heard of can be claimed at once. The server may still be at it:
-   * each is looked for until it is found.
-   */
+  /** Gives back lost claims. The server may still be making one, so each is retried until found. */
   async #giveBackLost(queue: string): Promise<void> {
     this.#lost = this.#lost.filter(({ endsAt }) => endsAt > performance.now());
     for (const lost of this.#lost.filter((each) => each.queue === queue)) {
@@ -204,7 +211,7 @@ export class WorkQueue {
     }
   }
 
-  /** @returns whether there was anything */
+  /** @returns whether there was any job to give back */
   async #giveBack(whose: string, claimant: string): Promise<boolean> {
     const { rowCount } = await runOn(this.#database, {
       text: `UPDATE ${this.#jobs} SET claimed_by = NULL, due_at = (${this.#nowSql}) WHERE claimed_by IS NOT NULL AND ${whose}`,
@@ -213,7 +220,7 @@ export class WorkQueue {
     return (rowCount ?? 0) > 0;
   }
 
-  /** A statement that reads the whole table, from its beginning to its end. */
+  /** Runs a statement that reads whole tables. */
   #readAll(statement: Statement): Promise<Result> {
     const run = async (connection: Connection) => {
       await connection.query({ text: 'SET LOCAL enable_seqscan = on' });
@@ -222,9 +229,7 @@ export class WorkQueue {
     return transactionOn(this.#database, run, 'BEGIN READ ONLY');
   }
 
-  /**
-   * Due jobs whose group has no lease, because whoever gave it back did not see them yet, get one.
-   */
+  /** Creates leases for due jobs whose group has none: they were added while it was removed. */
   async offerGroupsWithoutLease(): Promise<void> {
     const { rows } = await runOn(this.#database, {
       text: `WITH RECURSIVE g AS (
@@ -239,11 +244,10 @@ export class WorkQueue {
   }
 
   /**
-   * One statement: of each group as many as it has slots, less what other processes still have of
-   * it; within it fresh ones first, every eighth a retry; within a share the groups in turn; of the
-   * shares first the one that holds fewest places, as long as it holds fewer than are free; up to
-   * the limit. The chosen ones are looked up where they were found, also by a plan that was made
-   * when the table was empty.
+   * Takes from each group as many jobs as it has slots, without what other processes still have of
+   * it. Within a group fresh jobs come first and every eighth is a retry; within a share the groups
+   * take turns; of the shares, the one with the fewest places comes first, as long as it holds fewer
+   * than are free. Rows are found again by `ctid`, whatever plan was made when the table was empty.
    */
   get #claimSql(): string {
     const of = (
@@ -272,32 +276,36 @@ export class WorkQueue {
   }
 }
 
+/** The leases of a share that may take more places. */
 interface ShareOfLeases {
-  readonly number: number;
   readonly held: number;
   readonly leases: readonly GroupLease[];
 }
 
-/**
- * The leases of the shares that may take more, by share: the one that was served longest ago comes
- * first.
- */
+/** The shares that may take more places; the one served longest ago comes first. */
 function sharesOf(leases: readonly GroupLease[], places: SharedPlaces): readonly ShareOfLeases[] {
-  const servedAt = (share: readonly GroupLease[]) =>
-    share.reduce((last, lease) => Math.max(last, lease.servedAt), 0);
   return [...Map.groupBy(leases, ({ share }) => share)]
-    .map(([share, of]) => ({ held: places.heldBy(share), leases: of }))
+    .map(([share, of]) => ({
+      held: places.heldBy(share),
+      leases: of,
+      servedAt: Math.max(0, ...of.map(({ servedAt }) => servedAt)),
+    }))
     .filter(({ held }) => held < places.free)
-    .map((share) => ({ ...share, servedAt: servedAt(share.leases) }))
-    .sort((a, b) => a.servedAt - b.servedAt)
-    .map(({ held, leases: of }, number) => ({ number, held, leases: of }));
+    .sort((a, b) => a.servedAt - b.servedAt);
 }
 
-/** Notes whether a lease has more that is due. */
-function settle(lease: GroupLease, isEmpty: boolean): void {
-  if (!isEmpty) lease.emptySince = null;
-  else lease.emptySince ??= performance.now();
-}
+/** The leases with free slots, by share; within a share the one served longest ago comes first. */
+const candidatesOf = (
+  leases: readonly GroupLease[],
+  places: SharedPlaces,
+  slotsOf: (group: string) => number,
+): readonly Candidate[] =>
+  sharesOf(leases, places).flatMap(({ held, leases: of }, share) =>
+    of
+      .map((lease) => ({ lease, share, held, slots: slotsOf(fromText(lease.group)) }))
+      .filter(({ slots }) => slots > 0)
+      .sort((a, b) => a.lease.servedAt - b.lease.servedAt),
+  );
 
 const jobOf = ({ id, queue, group_key, run_at, rank, data }: Record<string, unknown>): Job => ({
   id: fromText(String(id)),
