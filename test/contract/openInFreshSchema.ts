@@ -18,7 +18,6 @@ export const contractMigrations: Migrations = {
       createTable(
         schema,
         'things',
-        { group: 'text', kind: 'text', number: 'double precision', at: 'text', code: 'text' },
         [
           { on: ['group'] },
           { on: ['group'], orderBy: 'at' },
@@ -26,8 +25,9 @@ export const contractMigrations: Migrations = {
           { on: [], orderBy: 'number' },
           { on: ['code'], unique: true },
         ],
+        { number: 'double precision' },
       ),
-      createTable(schema, 'others', {}, []),
+      createTable(schema, 'others', []),
       generationTable(schema),
     ].join('\n'),
 };

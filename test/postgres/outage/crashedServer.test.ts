@@ -19,7 +19,7 @@ interface Note {
 const schema = { notes: collection<Note>({ indexes: [] }) };
 const migrations = {
   '0001': (name: string) =>
-    [baseTables(name), createTable(name, 'notes', {}, []), generationTable(name)].join('\n'),
+    [baseTables(name), createTable(name, 'notes', []), generationTable(name)].join('\n'),
 };
 
 describe('the store, when PostgreSQL crashes', () => {

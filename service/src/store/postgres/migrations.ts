@@ -1,4 +1,4 @@
-import { columnName, quoted, snakeCase, tableName } from './sql.ts';
+import { columnName, quoted, searchedFields, snakeCase, tableName } from './sql.ts';
 import { runOn, type Connection, type Database, type Statement } from './database.ts';
 import { transactionOn } from './transaction.ts';
 
@@ -11,8 +11,8 @@ export type Migration = (schema: string) => string;
 /** By name; they are applied in the order of their names, once each. */
 export type Migrations = Readonly<Record<string, Migration>>;
 
-/** A column for a field of a document, and its type. */
-export type Columns = Readonly<Record<string, 'text' | 'double precision' | 'boolean'>>;
+/** The types of columns that are not text, by field. */
+export type ColumnTypes = Readonly<Record<string, 'double precision' | 'boolean'>>;
 
 export interface TableIndex {
   readonly on: readonly string[];
@@ -21,18 +21,18 @@ export interface TableIndex {
 }
 
 /**
- * The statements that create a collection's table. Migrations use it, so it must never change.
+ * The statements that create a collection's table, with a column for each field that an index names.
+ * Migrations use them, so they must never change.
  */
 export function createTable(
   schema: string,
   collection: string,
-  columns: Columns,
   indexes: readonly TableIndex[],
+  types: ColumnTypes = {},
 ): string {
   const table = tableName(schema, collection);
-  const collated = (type: string) => (type === 'text' ? 'text COLLATE "C"' : type);
-  const declared = Object.entries(columns).map(
-    ([field, type]) => `, ${columnName(field)} ${collated(type)}`,
+  const declared = searchedFields(indexes).map(
+    (field) => `, ${columnName(field)} ${types[field] ?? 'text COLLATE "C"'}`,
   );
   const statements = [
     `CREATE TABLE ${table} (id text COLLATE "C" PRIMARY KEY, document json NOT NULL${declared.join('')});`,

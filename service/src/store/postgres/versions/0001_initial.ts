@@ -1,124 +1,70 @@
 import { baseTables, createTable, type Migration } from '../migrations.ts';
 
-/**
- * The tables as they were at first. Never to be changed: what comes later is a version of its own.
- */
+/** The first tables. Never to be changed: later changes are migrations of their own. */
 export const initial: Migration = (schema) =>
   [
     baseTables(schema),
-    createTable(schema, 'settings', {}, []),
-    createTable(schema, 'workspaces', { slug: 'text' }, [{ on: ['slug'], unique: true }]),
-    createTable(schema, 'members', { workspaceId: 'text', email: 'text' }, [
-      { on: ['workspaceId'] },
-      { on: ['email'], unique: true },
-    ]),
-    createTable(schema, 'sessions', { memberId: 'text', kind: 'text', expiresAt: 'text' }, [
-      { on: ['memberId'] },
-      { on: ['kind'], orderBy: 'expiresAt' },
-    ]),
-    createTable(schema, 'invites', { workspaceId: 'text' }, [{ on: ['workspaceId'] }]),
-    createTable(schema, 'readMarks', { memberId: 'text' }, [{ on: ['memberId'] }]),
-    createTable(schema, 'apiKeys', { workspaceId: 'text', hash: 'text' }, [
-      { on: ['workspaceId'] },
-      { on: ['hash'], unique: true },
-    ]),
-    createTable(schema, 'channels', { workspaceId: 'text', type: 'text', account: 'text' }, [
+    createTable(schema, 'settings', []),
+    createTable(schema, 'workspaces', [{ on: ['slug'], unique: true }]),
+    createTable(schema, 'members', [{ on: ['workspaceId'] }, { on: ['email'], unique: true }]),
+    createTable(schema, 'sessions', [{ on: ['memberId'] }, { on: ['kind'], orderBy: 'expiresAt' }]),
+    createTable(schema, 'invites', [{ on: ['workspaceId'] }]),
+    createTable(schema, 'readMarks', [{ on: ['memberId'] }]),
+    createTable(schema, 'apiKeys', [{ on: ['workspaceId'] }, { on: ['hash'], unique: true }]),
+    createTable(schema, 'channels', [
       { on: ['workspaceId'] },
       { on: ['workspaceId', 'type', 'account'], unique: true },
     ]),
-    createTable(
-      schema,
-      'contacts',
-      {
-        workspaceId: 'text',
-        phone: 'text',
-        email: 'text',
-        channel: 'text',
-        channelAccount: 'text',
-        channelUserId: 'text',
-      },
-      [
-        { on: ['workspaceId', 'phone'] },
-        { on: ['workspaceId', 'email'] },
-        { on: ['workspaceId', 'channel', 'channelAccount', 'phone'], unique: true },
-        { on: ['workspaceId', 'channel', 'channelAccount', 'channelUserId'], unique: true },
-      ],
-    ),
-    createTable(schema, 'chatSessions', { createdAt: 'text', contactId: 'text' }, [
-      { on: [], orderBy: 'createdAt' },
+    createTable(schema, 'contacts', [
+      { on: ['workspaceId', 'phone'] },
+      { on: ['workspaceId', 'email'] },
+      { on: ['workspaceId', 'channel', 'channelAccount', 'phone'], unique: true },
+      { on: ['workspaceId', 'channel', 'channelAccount', 'channelUserId'], unique: true },
+    ]),
+    createTable(schema, 'chatSessions', [{ on: [], orderBy: 'createdAt' }, { on: ['contactId'] }]),
+    createTable(schema, 'conversations', [
+      { on: ['workspaceId'] },
+      { on: ['workspaceId', 'status'] },
+      { on: ['workspaceId', 'channel'] },
+      { on: ['workspaceId', 'funnelStage'] },
       { on: ['contactId'] },
+      { on: ['workspaceId'], orderBy: 'updatedAt' },
+      { on: ['workspaceId', 'status'], orderBy: 'updatedAt' },
+      { on: ['workspaceId', 'takenBy'], orderBy: 'updatedAt' },
     ]),
     createTable(
       schema,
-      'conversations',
-      {
-        workspaceId: 'text',
-        status: 'text',
-        channel: 'text',
-        funnelStage: 'text',
-        contactId: 'text',
-        updatedAt: 'text',
-        takenBy: 'text',
-      },
-      [
-        { on: ['workspaceId'] },
-        { on: ['workspaceId', 'status'] },
-        { on: ['workspaceId', 'channel'] },
-        { on: ['workspaceId', 'funnelStage'] },
-        { on: ['contactId'] },
-        { on: ['workspaceId'], orderBy: 'updatedAt' },
-        { on: ['workspaceId', 'status'], orderBy: 'updatedAt' },
-        { on: ['workspaceId', 'takenBy'], orderBy: 'updatedAt' },
-      ],
-    ),
-    createTable(
-      schema,
       'messages',
-      {
-        conversationId: 'text',
-        number: 'double precision',
-        contactId: 'text',
-        channelMessageId: 'text',
-      },
       [
         { on: ['conversationId'], orderBy: 'number' },
         { on: ['contactId', 'channelMessageId'], unique: true },
       ],
+      { number: 'double precision' },
     ),
     createTable(
       schema,
       'outboundMessages',
-      {
-        messageId: 'text',
-        part: 'double precision',
-        contactId: 'text',
-        status: 'text',
-        workspaceId: 'text',
-        channelMessageId: 'text',
-      },
       [
         { on: ['messageId'], orderBy: 'part' },
         { on: ['contactId', 'status'] },
         { on: ['workspaceId', 'channelMessageId'], unique: true },
       ],
+      { part: 'double precision' },
     ),
-    createTable(
-      schema,
-      'systemNotes',
-      { conversationId: 'text', afterMessage: 'double precision' },
-      [{ on: ['conversationId'], orderBy: 'afterMessage' }],
-    ),
-    createTable(schema, 'subscriptions', { workspaceId: 'text', event: 'text' }, [
+    createTable(schema, 'systemNotes', [{ on: ['conversationId'], orderBy: 'afterMessage' }], {
+      afterMessage: 'double precision',
+    }),
+    createTable(schema, 'subscriptions', [
       { on: ['workspaceId'] },
       { on: ['workspaceId', 'event'] },
     ]),
-    createTable(schema, 'events', {}, []),
-    createTable(schema, 'deliveries', { subscriptionId: 'text', status: 'text', eventId: 'text' }, [
+    createTable(schema, 'events', []),
+    createTable(schema, 'deliveries', [
       { on: ['subscriptionId'] },
       { on: ['subscriptionId', 'status'] },
       { on: ['subscriptionId', 'eventId'], unique: true },
     ]),
-    createTable(schema, 'tools', { workspaceId: 'text', status: 'text', name: 'text' }, [
+    createTable(schema, 'tools', [
       { on: ['workspaceId'] },
       { on: ['workspaceId', 'status'] },
       { on: ['workspaceId', 'name'], unique: true },
@@ -126,16 +72,6 @@ export const initial: Migration = (schema) =>
     createTable(
       schema,
       'toolCalls',
-      {
-        workspaceId: 'text',
-        status: 'text',
-        tool: 'text',
-        conversationId: 'text',
-        afterMessage: 'double precision',
-        isTold: 'boolean',
-        toolId: 'text',
-        hasLargeResult: 'boolean',
-      },
       [
         { on: ['workspaceId'] },
         { on: ['workspaceId', 'status'] },
@@ -148,17 +84,11 @@ export const initial: Migration = (schema) =>
         { on: ['toolId', 'status'] },
         { on: ['hasLargeResult'] },
       ],
+      { afterMessage: 'double precision', isTold: 'boolean', hasLargeResult: 'boolean' },
     ),
     createTable(
       schema,
       'payments',
-      {
-        workspaceId: 'text',
-        status: 'text',
-        conversationId: 'text',
-        afterMessage: 'double precision',
-        pageTokenHash: 'text',
-      },
       [
         { on: ['workspaceId'] },
         { on: ['workspaceId', 'status'] },
@@ -167,14 +97,13 @@ export const initial: Migration = (schema) =>
         { on: ['conversationId'], orderBy: 'afterMessage' },
         { on: ['pageTokenHash'], unique: true },
       ],
+      { afterMessage: 'double precision' },
     ),
-    createTable(schema, 'paymentAccounts', { workspaceId: 'text', provider: 'text' }, [
+    createTable(schema, 'paymentAccounts', [
       { on: ['workspaceId'] },
       { on: ['workspaceId', 'provider'], unique: true },
     ]),
-    createTable(schema, 'agentSettings', { workspaceId: 'text' }, [{ on: ['workspaceId'] }]),
-    createTable(schema, 'agentTurns', {}, []),
-    createTable(schema, 'idempotentAnswers', { kind: 'text', expiresAt: 'text' }, [
-      { on: ['kind'], orderBy: 'expiresAt' },
-    ]),
+    createTable(schema, 'agentSettings', [{ on: ['workspaceId'] }]),
+    createTable(schema, 'agentTurns', []),
+    createTable(schema, 'idempotentAnswers', [{ on: ['kind'], orderBy: 'expiresAt' }]),
   ].join('\n');
