@@ -3,22 +3,22 @@ import type { GuardedConnector, Opening } from './guardedConnector.ts';
 
 /** A handler that learns which connection its request was given to. */
 export interface PooledHandler extends Dispatcher.DispatchHandler {
-  /** The request no longer needs an answer: it ended while it waited for a connection. */
+  /** The request has ended, perhaps while it waited for a connection. */
   readonly settled: boolean;
-  /** A connection is free (or about to be opened) and the request goes to it now. */
+  /** Called when a connection is free, or about to be opened, and takes the request. */
   onConnectionAssigned(connection: PooledConnection): void;
 }
 
 /** A connection of a pool, open or being opened. */
 export interface PooledConnection {
-  /** Gives up a connection that is still being opened. */
+  /** Gives up on opening the connection. */
   abandon(reason: Error): void;
 }
 
 interface Link {
   /** Until it is connected. */
   opening?: Opening;
-  /** As of `performance.now()`; not set while there is none, or one that takes its last request. */
+  /** Steady milliseconds. Not set while there is no connection, or one on its last request. */
   openedAt?: number;
 }
 
@@ -27,7 +27,7 @@ type Tail<T extends readonly unknown[]> = T extends readonly [unknown, ...infer 
   ? Rest
   : never;
 
-/** One connection of a pool. undici's own gives no way to give up a connect that takes too long. */
+/** One connection of a pool. undici's own cannot give up a connect that takes too long. */
 class Connection extends Client implements PooledConnection {
   readonly #link: Link;
   readonly #maxAgeMs: number;
@@ -64,8 +64,8 @@ class Connection extends Client implements PooledConnection {
   }
 
   /**
-   * An old connection takes one request more and is closed; the next one is opened to an address
-   * checked anew.
+   * An old connection takes one more request and is closed. The next connection checks its address
+   * again.
    */
   #takeOld(): boolean {
     const { openedAt } = this.#link;
@@ -79,24 +79,21 @@ const KIBIBYTE = 1024;
 export const MAX_HEADER_BYTES = 16 * KIBIBYTE;
 
 export interface PoolLimits {
-  /** Connections of one workspace to one origin, at most; further requests wait. */
+  /** The maximum of connections from one workspace to one origin. More requests wait. */
   connectionsPerOrigin: number;
-  /**
-   * After this time a connection in steady use is replaced, so that a name that moved is followed.
-   */
+  /** After this time a connection is replaced, to follow a name that has moved. */
   maxConnectionAgeMs: number;
 }
 
 /** What an unused connection lives at most, whatever the receiver offers. */
 const MAX_IDLE_MS = 30_000;
 
-/** Workspaces whose pools are kept; of others the one that called nothing for longest is closed. */
+/** Workspaces whose pools are kept. Beyond that, the pool unused for longest is closed. */
 const MAX_WORKSPACES = 256;
 
 /**
- * Keep-alive pools, made on first use and closed with their last connection. Each workspace has its
- * own, one an origin: its requests that hang take no connection from another workspace that calls
- * the same origin.
+ * Keep-alive pools, opened on first use and closed with their last connection. Each workspace has
+ * its own pool for each origin, so requests that hang take no connection from another workspace.
  */
 export class ConnectionPools {
   readonly #connector: GuardedConnector;

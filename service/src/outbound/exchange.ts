@@ -24,12 +24,12 @@ export interface ExchangeRequest {
 }
 
 /**
- * Takes room for so many bytes more, now (true) or later, when it calls back. What it has taken is
- * given back by its owner.
+ * Takes memory for more bytes. Returns true when there is room now; otherwise `onRoom` is called
+ * later. The caller that made this function gives the memory back.
  */
 export type EnterRoom = (bytes: number, onRoom: () => void) => boolean;
 
-/** The answer as it came: the body still in its content encoding. */
+/** The answer as it was sent: the body is still in its content encoding. */
 export interface RawResponse {
   status: number;
   headers: Record<string, string>;
@@ -44,7 +44,7 @@ const SEE_NETWORK = 'Check the address, and the firewalls on the way.';
 
 const durationInWords = (ms: number) => (ms < 1000 ? `${ms} ms` : `${ms / 1000} s`);
 
-/** Most answers need no more. */
+/** Enough for most answers. */
 const FIRST_ROOM_BYTES = 16 * 1024;
 const REDIRECT_BODY_BYTES = 16 * 1024;
 
@@ -59,9 +59,9 @@ const singleValued = (
 };
 
 /**
- * Receives one answer within one deadline. Until the headers have arrived everything that goes
- * wrong is an error. After that, with `onTooLarge: 'cut'`, whatever ends the body early (its size,
- * the deadline, a reset) gives the answer as far as it came.
+ * Receives one answer within one deadline. Before the headers have arrived, every failure is an
+ * error. After that, with `onTooLarge: 'cut'`, a body that ends early (because of its size, the
+ * deadline or a reset) is returned as far as it arrived.
  */
 class Exchange implements PooledHandler {
   settled = false;
@@ -77,7 +77,7 @@ class Exchange implements PooledHandler {
   #headers: Record<string, string> = {};
   #body: BoundedBody;
   #mayCut: boolean;
-  /** Bytes that there is room for. */
+  /** Bytes of memory that are taken. */
   #room = 0;
 
   constructor(
@@ -132,9 +132,9 @@ class Exchange implements PooledHandler {
   }
 
   /**
-   * What has to be taken before so many bytes more are kept: a little first, then all that the
-   * answer can still need, so that one that goes on is read to its end. What is encoded needs room
-   * for what it says too.
+   * How much memory to take before these bytes are kept: a little at first, then all that the
+   * answer may still need, so that it can be read to its end. An encoded answer also needs memory
+   * for its decoded form.
    */
   #roomFor(bytes: number): number {
     const length = this.#body.bytes.length + bytes;
@@ -197,10 +197,7 @@ class Exchange implements PooledHandler {
     return `No connection to ${this.#host} came about within ${time}.`;
   }
 
-  /**
-   * Ends before the answer has: with what there is, or with the error. The connection is of no more
-   * use.
-   */
+  /** Ends before the answer does, with what has arrived or with the error. */
   #endEarly(toError: () => OutboundError) {
     if (this.settled) return;
     const error = toError();
@@ -238,10 +235,7 @@ class Exchange implements PooledHandler {
   }
 }
 
-/**
- * Sends one request through `dispatcher` and gives its answer. @throws OutboundError, or the
- * signal's reason
- */
+/** Sends one request and returns its answer. @throws OutboundError, or the signal's reason */
 export const exchange = (dispatcher: Dispatcher, request: ExchangeRequest): Promise<RawResponse> =>
   new Promise((resolve, reject) => {
     const { target, method, headers, body } = request;

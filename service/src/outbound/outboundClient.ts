@@ -15,33 +15,27 @@ import { assertPlainlyWritten, parseTarget, type Target } from './targetUrl.ts';
 export { OutboundError, type OutboundErrorKind } from './outboundError.ts';
 
 export interface OutboundRequest {
-  /**
-   * On whose behalf: look-ups of names are shared out among workspaces, and each has connections of
-   * its own.
-   */
+  /** Workspaces share the look-ups of names, and each has its own connections. */
   workspaceId: string;
   url: string;
   method: string;
   /** As sent; `Host` cannot be set. */
   headers: Record<string, string>;
   /**
-   * What another origin is sent after a redirect; by default the content negotiation of `headers`.
+   * Headers for another origin after a redirect. Default: those for content negotiation.
    */
   headersElsewhere?: Record<string, string>;
   body?: string | Buffer;
-  /**
-   * For everything from the first attempt to connect to the last byte; waiting for a free
-   * connection is not counted.
-   */
+  /** From the first attempt to connect to the last byte, without waiting for a free connection. */
   timeoutMs: number;
   /** Of the answer's body, after decoding. */
   maxBytes: number;
   /**
-   * `cut`: once the headers are there, a body that is too large, hangs or breaks off still gives a response.
+   * `cut`: after the headers, a body that is too large, hangs or breaks off is returned in part.
    * `fail`: each of these is an error.
    */
   onTooLarge: 'cut' | 'fail';
-  /** Redirects to follow; by default none, and a 3xx is a response like any other. */
+  /** Redirects to follow. By default none, and a 3xx is a response like any other. */
   maxRedirects?: number;
   signal?: AbortSignal;
 }
@@ -57,8 +51,7 @@ export interface OutboundResponse {
 }
 
 /**
- * Calls customers' addresses, and nothing else: https, public, checked at each connection and each
- * redirect.
+ * Calls customers' addresses: https and public only, checked at each connection and each redirect.
  */
 export interface OutboundClient {
   /**
@@ -72,11 +65,11 @@ export interface OutboundClient {
    */
   request(options: OutboundRequest): Promise<OutboundResponse>;
   /**
-   * @param use what is done with the response: until then the memory for its body is counted
+   * @param use called with the response; the memory for its body is given back afterwards
    * @returns what `use` returns
    */
   request<T>(options: OutboundRequest, use: (response: OutboundResponse) => Promise<T>): Promise<T>;
-  /** Lets running requests end, then closes every connection. */
+  /** Waits for running requests to end, then closes all connections. */
   close(): Promise<void>;
 }
 
@@ -87,14 +80,14 @@ export interface OutboundPolicy {
   allowedNetworks: readonly string[];
   /** Lets http:// through to addresses in `allowedNetworks` (INSECURE_TARGETS). */
   insecureTargets: boolean;
-  /** What translators of this network put before IPv4 addresses (NAT64_PREFIXES). */
+  /** Prefixes of this network's NAT64 translators (NAT64_PREFIXES). */
   nat64Prefixes?: readonly string[];
   resolver?: Resolver;
-  /** Told when too many names wait to be looked up. */
+  /** Counts the bounds that are reached. */
   bounds?: Bounds;
-  /** Where the address of a name that may not be called is told: to the operator alone. */
+  /** The address of a refused name is only logged, for the operator. */
   log?: Pick<Logger, 'info'>;
-  /** PEM of one more certificate authority to trust; operators set NODE_EXTRA_CA_CERTS instead. */
+  /** PEM of another certificate authority to trust. Operators set NODE_EXTRA_CA_CERTS instead. */
   ca?: string;
   /** Pieces of memory for answers, in tests. */
   answerPieces?: number;
@@ -105,8 +98,8 @@ export interface OutboundPolicy {
 
 const CHECK_TIMEOUT_MS = 5_000;
 /**
- * As many as there are deliveries and tool calls under way at once: at one n8n that many workspaces
- * use, nobody waits for another one's connection.
+ * As many as all deliveries and tool calls under way at once, so that none of them waits for a
+ * connection where many workspaces call the same n8n.
  */
 const DEFAULT_CONNECTIONS_PER_ORIGIN = 2 * (512 + 128);
 const DEFAULT_MAX_CONNECTION_AGE_MS = 30_000;
@@ -122,7 +115,7 @@ const refuseHostHeader = (headers: Record<string, string>) => {
   }
 };
 
-/** Resolves a host, but not for longer than a person who saves a form would wait. */
+/** Resolves a host within the time that a person who saves a form waits. */
 const resolveSoon = async (
   guard: HostGuard,
   target: Target,
@@ -186,7 +179,7 @@ const REFUSALS: ReadonlySet<OutboundErrorKind> = new Set([
   'unresolvable',
 ]);
 
-/** Says of a refused address that a redirect led there, since the caller never wrote it. */
+/** Adds to a refusal that a redirect led to the address, since the caller did not write it. */
 const afterRedirectFrom =
   ({ url }: Target) =>
   (error: unknown): never => {
@@ -210,7 +203,7 @@ export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => 
 
   const room = new AnswerRoom(policy.bounds, policy.answerPieces);
 
-  /** What the answers of one call hold together, hop by hop. */
+  /** The memory that the answers of one call take, over all redirects. */
   const openRoom = (workspaceId: string) => {
     const leaves: (() => void)[] = [];
     const enter: EnterRoom = (bytes, onRoom) => {
