@@ -169,6 +169,7 @@ const agentExample = {
   languages: ['en', 'es'],
   enabled: true,
   payment_links: 'ask',
+  handover_phrases: ['hablar con ventas'],
   model: 'keyword',
   updated_at: timestamp(NOW),
 };

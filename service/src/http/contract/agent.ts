@@ -27,11 +27,11 @@ const agentSchema = z
         'Whether the agent may create payment links, if a payment provider is set up. `off`: no. `ask`: a person approves each link. `allow`: a language model creates them by itself; the keyword agent takes the amount from the customer, so a person still approves.',
     }),
     handover_phrases: z.array(z.string()).meta({
-      description: 'Further phrases with which a customer asks for a person',
+      description: 'More phrases with which customers ask for a person',
     }),
     model: z.string().meta({
       description:
-        'keyword: the built-in keyword agent; otherwise the name of the configured model',
+        '`keyword` for the built-in keyword agent, otherwise the name of the language model',
       example: 'keyword',
     }),
     updated_at: timestampSchema.nullable(),
@@ -91,7 +91,7 @@ export const updateAgent = operation({
         .optional()
         .meta({
           description:
-            'Phrases with which a customer asks for a person, beside the built-in ones in English, Spanish and Portuguese. A message that contains one is handed over',
+            'Phrases with which customers ask for a person, beside the built-in ones in English, Spanish and Portuguese. The agent hands over a conversation when a message contains one.',
           example: ['hablar con ventas'],
         }),
     })
