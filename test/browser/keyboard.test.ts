@@ -108,7 +108,7 @@ describe('by keyboard alone', () => {
     await tabTo('Close…');
     await press('Enter');
     await page.getByRole('heading', { name: 'Close this conversation' }).waitFor();
-    await tabTo('What came of it');
+    await tabTo('Outcome');
     await page.keyboard.type('Goal r');
     await tabTo('Summary');
     await page.keyboard.type('Will be repaired.');

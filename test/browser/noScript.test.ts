@@ -47,7 +47,7 @@ describe('without JavaScript', () => {
     await button('Hand back to the agent').click();
     await page.getByText('ana handed back to the agent').waitFor();
     await button('Close…').click();
-    await page.getByLabel('What came of it').selectOption('Goal reached');
+    await page.getByLabel('Outcome').selectOption('Goal reached');
     await page.getByLabel('Summary').fill('Repaired.');
     await button('Close the conversation').click();
     await page.getByText('Conversation closed.').waitFor();

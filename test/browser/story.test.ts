@@ -184,7 +184,7 @@ describe('the whole story, as people see it', () => {
 
   async function close(member: Page) {
     await button(member, 'Close…').click();
-    await member.getByLabel('What came of it').selectOption('Goal reached');
+    await member.getByLabel('Outcome').selectOption('Goal reached');
     await member.getByLabel('Summary').fill('Order cancelled and paid back.');
     await button(member, 'Close the conversation').click();
     await member.getByText('Conversation closed.').waitFor();

@@ -1,5 +1,5 @@
-// A service with its first member, an endpoint for tools and events, and browsers for whoever
-// comes.
+// A service with its first member, an endpoint for tools and events, and a browser for
+// each person.
 import type { Browser, Page } from 'playwright-core';
 import type { Clock } from '../../service/src/domain/clock.ts';
 import { MEMBER, MEMBER_ENV } from '../helpers/browserless.ts';

@@ -93,7 +93,7 @@ describe('two members in two browsers', () => {
     await button(ben, 'Hand back to the agent').click();
     await ana.getByText('Ben handed back to the agent').waitFor();
     await button(ana, 'Close…').click();
-    await ana.getByLabel('What came of it').selectOption('Goal reached');
+    await ana.getByLabel('Outcome').selectOption('Goal reached');
     await ana.getByLabel('Summary').fill('Repaired.');
     await button(ana, 'Close the conversation').click();
     await ben.getByText('This conversation is closed').waitFor();
@@ -109,8 +109,8 @@ describe('two members in two browsers', () => {
     await draft.pressSequentially(' tent is fine');
     expect(await draft.inputValue()).toBe('I think the tent is fine');
     await button(ana, 'Close…').click();
-    await ana.getByLabel('What came of it').selectOption('Unknown');
-    await ana.getByLabel('Summary').fill('Nothing came of it.');
+    await ana.getByLabel('Outcome').selectOption('Unknown');
+    await ana.getByLabel('Summary').fill('Nothing was agreed.');
     await button(ana, 'Close the conversation').click();
     await ben.getByText('This conversation is closed').waitFor();
     expect(await draft.inputValue()).toBe('I think the tent is fine');

@@ -27,8 +27,7 @@ export interface BegunCall {
  * Looks at a claimed call and, if it is to be made, puts the beginning of an attempt on record
  * before anything is sent. Ends what has expired, was interrupted by a crash, or is not wanted any
  * more. What is built in is carried out here, in the same transaction.
- * @param lease of the claim: when too little is left of it, the call is left to whoever claims it
- * next
+ * @param lease of the claim: when too little of it is left, the call is left to the next claim
  * @returns null when nothing is to be sent
  */
 export async function beginToolCall(

@@ -383,7 +383,7 @@ describe('the conversations screen', () => {
       });
     });
 
-    it('on what was closed meanwhile are refused in words, and no text is lost', async () => {
+    it('on a conversation that has been closed are refused with a reason, and no text is lost', async () => {
       const { id, path } = await customer({ name: 'Too late' });
       await ana.get(path);
       await service.api.post(`/api/conversations/${id}/close`, {

@@ -17,8 +17,7 @@ export const createInvite = (
 ): Promise<{ token: string; invite: Invite }> => {
   const token = newSetupToken();
   return store.transaction(async (tx) => {
-    // Locked: whoever is removed at this moment leaves no way back, since this invitation is found
-    // then.
+    // Locked, so that removing the member at this moment finds this invitation and removes it too.
     if (by.id.startsWith('mbr_') && !(await tx.members.get(by.id))) throw notFound('member', by.id);
     const now = clock.now();
     const expiresAt = timestamp(new Date(now.getTime() + INVITE_LASTS_MS));

@@ -102,7 +102,7 @@ async function removeBatch(
 }
 
 /**
- * Locks the contact, then the conversation, as whoever stores a customer's message.
+ * Locks the contact, then the conversation, in the order in which a customer's message is stored.
  * @returns whether it is still one to remove: nothing was written to it, and nothing has begun,
  * since it was found
  */

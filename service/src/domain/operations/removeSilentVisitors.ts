@@ -8,7 +8,7 @@ const POSITION = 'chat_sessions_swept';
 
 /**
  * Removes visitors of the chat who arrived before a time and never wrote: session and contact. Each
- * session is looked at once: whoever has written by then keeps theirs for good.
+ * session is checked once: a visitor who has written by then keeps theirs.
  * @param before ISO 8601, as stored
  * @param workspaces left out: all. Otherwise those of others stay, and are looked at another time
  * @returns how many were removed
@@ -63,7 +63,7 @@ async function removeBatch(
 }
 
 async function removeSilent(tx: Tx, { id, contactId }: ChatSession): Promise<boolean> {
-  // locked: whoever writes at this moment has a conversation when it is looked for
+  // Locked, so that a message at this moment has its conversation when that is looked for.
   await tx.contacts.get(contactId);
   const [conversation] = await tx.conversations.find({ where: { contactId }, limit: 1 });
   if (conversation) return false;

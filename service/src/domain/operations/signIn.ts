@@ -23,8 +23,8 @@ export async function signIn(
   const isRight = await deps.passwords.isRight(password, member?.passwordHash ?? null, tries);
   if (!member || !isRight) return null;
   return inOneTransaction(deps, async (within, tx) => {
-    // Locked: whoever changes the password, or removes the member, at this moment ends this session
-    // too.
+    // Locked, so that a change of the password, or a removal of the member, at this moment ends this
+    // session too.
     const now = await tx.members.get(member.id);
     return now?.passwordHash === member.passwordHash ? startSession(within, member) : null;
   });

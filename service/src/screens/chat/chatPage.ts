@@ -76,7 +76,7 @@ export const noChatPage: View = page(
   html`
     <main class="nothing">
       <h1>There is no chat here</h1>
-      <p>Check the address, or ask whoever gave it to you.</p>
+      <p>Check the address, or ask the person who gave it to you.</p>
     </main>
   `,
 );

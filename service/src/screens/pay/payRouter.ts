@@ -33,7 +33,7 @@ export function payRouter(deps: Deps, limit: RequestHandler): Router {
         404,
         noticePage(
           'There is nothing to pay here',
-          'Check the address, or ask whoever gave it to you.',
+          'Check the address, or ask the person who gave it to you.',
         ),
       );
     const { payment } = shown;
