@@ -8,7 +8,7 @@ import type { Deps } from '../../service/src/domain/deps.ts';
 import { newId } from '../../service/src/domain/ids.ts';
 import type { Message } from '../../service/src/domain/message.ts';
 import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
-import { startChatSession } from '../../service/src/domain/operations/startChatSession.ts';
+import { startChatSession } from '../../service/src/domain/operations/chatSessions.ts';
 import { requireChatToken } from '../../service/src/http/authentication.ts';
 import { followChatMessages } from '../../service/src/http/chatFeed.ts';
 import { handleErrors } from '../../service/src/http/errors.ts';

@@ -14,7 +14,7 @@ import { createWorkspace } from '../../service/src/domain/operations/createWorks
 import { receiveInbound } from '../../service/src/domain/operations/receiveInbound.ts';
 import { receiveMessage } from '../../service/src/domain/operations/receiveMessage.ts';
 import { sendMessage } from '../../service/src/domain/operations/sendMessage.ts';
-import { startChatSession } from '../../service/src/domain/operations/startChatSession.ts';
+import { startChatSession } from '../../service/src/domain/operations/chatSessions.ts';
 import { TOOL_CALL_QUEUE } from '../../service/src/domain/toolCall.ts';
 import type { Workspace } from '../../service/src/domain/workspace.ts';
 import { paymentDirectory } from '../../service/src/payments/registry.ts';

@@ -1,5 +1,7 @@
 import type { Document } from '../store/store.ts';
 import type { SetupField, SetupValues } from './accountSetup.ts';
+import { timestamp } from './clock.ts';
+import type { Contact } from './contact.ts';
 
 /**
  * Where conversations come from. What a channel can do is told by its adapter in src/channels; the
@@ -71,3 +73,28 @@ export interface ConnectionTest {
 }
 
 export const MAX_CHANNELS = 50;
+
+/** Whether a customer may be written to now. */
+export interface MessagingWindow {
+  readonly isOpen: boolean;
+  /**
+   * When it closes, or has closed. Null: the channel has no window, or the customer has never
+   * written.
+   */
+  readonly closesAt: string | null;
+}
+
+/**
+ * The time after a customer's last message in which a channel takes messages to them, such as
+ * WhatsApp's 24 hours.
+ */
+export function windowOf(
+  { windowMs }: Pick<ChannelCapabilities, 'windowMs'>,
+  { lastWroteAt }: Pick<Contact, 'lastWroteAt'>,
+  now: Date,
+): MessagingWindow {
+  if (windowMs === null) return { isOpen: true, closesAt: null };
+  if (lastWroteAt === null || lastWroteAt === undefined) return { isOpen: false, closesAt: null };
+  const closesAt = Date.parse(lastWroteAt) + windowMs;
+  return { isOpen: now.getTime() < closesAt, closesAt: timestamp(new Date(closesAt)) };
+}

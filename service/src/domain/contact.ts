@@ -38,3 +38,10 @@ export function normalizePhone(text: string): string | null {
 
 /** E-mail addresses are compared without regard to case. */
 export const normalizeEmail = (text: string): string => text.trim().toLowerCase();
+
+/** Lets a visitor return to their conversations. Its id is the SHA-256 of the token. */
+export interface ChatSession extends Document {
+  readonly workspaceId: string;
+  readonly contactId: string;
+  readonly createdAt: string;
+}

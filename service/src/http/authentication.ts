@@ -3,7 +3,7 @@ import type { ApiKey } from '../domain/apiKey.ts';
 import type { Deps } from '../domain/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
 import { findApiKey } from '../domain/operations/findApiKey.ts';
-import { findChatVisitor } from '../domain/operations/findChatVisitor.ts';
+import { findChatVisitor } from '../domain/operations/chatSessions.ts';
 import { isUseNoted, noteKeyUse } from '../domain/operations/noteKeyUse.ts';
 import type { Caller } from './caller.ts';
 import { noLongerStranger } from './connections.ts';

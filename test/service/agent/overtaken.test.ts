@@ -13,7 +13,7 @@ import { createTool } from '../../../service/src/domain/operations/createTool.ts
 import { createWorkspace } from '../../../service/src/domain/operations/createWorkspace.ts';
 import { decideToolCall } from '../../../service/src/domain/operations/decideToolCall.ts';
 import { receiveMessage } from '../../../service/src/domain/operations/receiveMessage.ts';
-import { startChatSession } from '../../../service/src/domain/operations/startChatSession.ts';
+import { startChatSession } from '../../../service/src/domain/operations/chatSessions.ts';
 import { createSecretBox } from '../../../service/src/security/secretBox.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 import { unwatchedBounds } from '../../../service/src/limits/bounds.ts';

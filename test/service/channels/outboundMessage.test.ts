@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { DELIVERY_STATES } from '../../../service/src/domain/message.ts';
-import { windowOf } from '../../../service/src/domain/messagingWindow.ts';
+import { windowOf } from '../../../service/src/domain/channel.ts';
 import {
   startAttempt,
   isForwardState,

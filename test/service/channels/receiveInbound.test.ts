@@ -8,11 +8,11 @@ import { timestamp } from '../../../service/src/domain/clock.ts';
 import type { ServiceStore, Tx } from '../../../service/src/domain/collections.ts';
 import type { Contact } from '../../../service/src/domain/contact.ts';
 import type { Deps } from '../../../service/src/domain/deps.ts';
-import { groupInbound } from '../../../service/src/domain/groupInbound.ts';
-import type {
-  InboundItem,
-  InboundReceipt,
-  InboundSender,
+import {
+  groupInbound,
+  type InboundItem,
+  type InboundReceipt,
+  type InboundSender,
 } from '../../../service/src/domain/inbound.ts';
 import type { DeliveryState, Message } from '../../../service/src/domain/message.ts';
 import { createChannel, findChannelAt } from '../../../service/src/domain/operations/channels.ts';

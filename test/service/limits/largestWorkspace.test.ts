@@ -8,7 +8,7 @@ import { createApiKey } from '../../../service/src/domain/operations/createApiKe
 import { createWorkspace } from '../../../service/src/domain/operations/createWorkspace.ts';
 import { receiveMessage } from '../../../service/src/domain/operations/receiveMessage.ts';
 import { sendMessage } from '../../../service/src/domain/operations/sendMessage.ts';
-import { startChatSession } from '../../../service/src/domain/operations/startChatSession.ts';
+import { startChatSession } from '../../../service/src/domain/operations/chatSessions.ts';
 import type { Workspace } from '../../../service/src/domain/workspace.ts';
 import { apiClient, type ApiClient } from '../../helpers/apiClient.ts';
 import { HeapAt } from '../../helpers/heapAt.ts';

@@ -10,7 +10,7 @@ import {
   type RoomNeeded,
 } from '../../../service/src/domain/operations/removeUnansweredVisitors.ts';
 import { sendMessage } from '../../../service/src/domain/operations/sendMessage.ts';
-import { startChatSession } from '../../../service/src/domain/operations/startChatSession.ts';
+import { startChatSession } from '../../../service/src/domain/operations/chatSessions.ts';
 import { takeOverConversation } from '../../../service/src/domain/operations/takeOverConversation.ts';
 import type { Subscription } from '../../../service/src/domain/subscription.ts';
 import type { Workspace } from '../../../service/src/domain/workspace.ts';

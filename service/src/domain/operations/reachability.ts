@@ -1,9 +1,8 @@
-import { MAX_CHANNELS } from '../channel.ts';
+import { MAX_CHANNELS, windowOf, type MessagingWindow } from '../channel.ts';
 import type { Tx } from '../collections.ts';
 import type { Contact } from '../contact.ts';
 import type { Deps } from '../deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
-import { windowOf, type MessagingWindow } from '../messagingWindow.ts';
 import { findChannelOf } from './channels.ts';
 import type { ConversationView } from './loadConversation.ts';
 

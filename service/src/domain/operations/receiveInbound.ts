@@ -4,9 +4,14 @@ import type { Tx } from '../collections.ts';
 import type { Contact } from '../contact.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
-import { groupInbound, keysOf } from '../groupInbound.ts';
+import {
+  groupInbound,
+  keysOf,
+  type InboundItem,
+  type InboundMessage,
+  type InboundNote,
+} from '../inbound.ts';
 import { derivedId } from '../ids.ts';
-import type { InboundItem, InboundMessage, InboundNote } from '../inbound.ts';
 import { newSystemNote } from '../systemNote.ts';
 import type { Workspace } from '../workspace.ts';
 import { KeyedMutex } from '../../work/keyedMutex.ts';

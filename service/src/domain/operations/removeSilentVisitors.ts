@@ -1,4 +1,4 @@
-import type { ChatSession } from '../chatSession.ts';
+import type { ChatSession } from '../contact.ts';
 import type { Tx } from '../collections.ts';
 import type { Deps } from '../deps.ts';
 

@@ -4,7 +4,7 @@ import { AppError, notFound } from '../../domain/errorCatalogue.ts';
 import { findWorkspace } from '../../domain/operations/findWorkspace.ts';
 import { listChatMessages } from '../../domain/operations/listChatMessages.ts';
 import { receiveMessage } from '../../domain/operations/receiveMessage.ts';
-import { startChatSession } from '../../domain/operations/startChatSession.ts';
+import { startChatSession } from '../../domain/operations/chatSessions.ts';
 import { pageOf } from '../../domain/page.ts';
 import { visitorOf } from '../caller.ts';
 import * as contract from '../contract/chat.ts';

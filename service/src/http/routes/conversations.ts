@@ -3,10 +3,12 @@ import { normalizeEmail } from '../../domain/contact.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError } from '../../domain/errorCatalogue.ts';
 import { closeConversation } from '../../domain/operations/closeConversation.ts';
-import { findConversationByContact } from '../../domain/operations/findConversationByContact.ts';
+import {
+  findConversationByContact,
+  listConversations,
+  readConversation,
+} from '../../domain/operations/findConversations.ts';
 import { handBackConversation } from '../../domain/operations/handBackConversation.ts';
-import { listConversations } from '../../domain/operations/listConversations.ts';
-import { readConversation } from '../../domain/operations/readConversation.ts';
 import { sendMessage } from '../../domain/operations/sendMessage.ts';
 import { setFunnelStage } from '../../domain/operations/setFunnelStage.ts';
 import { takeOverConversation } from '../../domain/operations/takeOverConversation.ts';

@@ -7,9 +7,9 @@ import { newId } from '../ids.ts';
 import type { Workspace } from '../workspace.ts';
 
 /**
- * A visitor arrives in the web chat. What they say of themselves is a claim: a session always makes
- * a new contact, never merged with another.
- * @returns the token that reads and writes this contact's conversations, and nothing else
+ * Starts a web chat. What visitors say about themselves is a claim, so each session makes a contact
+ * of its own.
+ * @returns the token, which gives access to this contact's conversations only
  */
 export const startChatSession = (
   { store, clock }: Deps,
@@ -37,3 +37,15 @@ export const startChatSession = (
     return { token, contact };
   });
 };
+
+/** Finds the visitor of a chat token; null when the token is unknown. */
+export const findChatVisitor = ({ store }: Pick<Deps, 'store'>, token: string) =>
+  store.transaction(async (tx): Promise<{ workspace: Workspace; contact: Contact } | null> => {
+    const session = await tx.chatSessions.peek(hashToken(token));
+    if (!session) return null;
+    const [workspace, contact] = await Promise.all([
+      tx.workspaces.peek(session.workspaceId),
+      tx.contacts.peek(session.contactId),
+    ]);
+    return workspace && contact ? { workspace, contact } : null;
+  });
