@@ -92,7 +92,7 @@ export async function decideTurn(
   }
 }
 
-/** What becomes of a turn that cannot be worked out. @param note for the team */
+/** Hands over a turn that could not be worked out. @param note for the team */
 export function failedTurn(turn: LoadedTurn, note: string): Outcome {
   const language = languageOf(turn);
   return withNotices(handOver('agent_error', sentence('handOverAfterError', language), note), [

@@ -4,12 +4,11 @@ import type { AgentModel, Step, Turn } from './agentModel.ts';
 import { MARK_QUALIFIED } from './openai/builtInFunctions.ts';
 import { chatRequest, type ChatMessage, type ChatRequest } from './openai/chatRequest.ts';
 import { chooseStep } from './openai/chooseStep.ts';
-import { describeModelFailure, type ModelServer } from './openai/describeModelFailure.ts';
-import { ModelError } from './openai/modelError.ts';
+import { describeModelFailure, ModelError, type ModelServer } from './openai/modelFailure.ts';
 import { modelFetch } from './openai/modelFetch.ts';
 import { readAnswer, type ModelAnswer } from './openai/readAnswer.ts';
 
-export { ModelError } from './openai/modelError.ts';
+export { ModelError } from './openai/modelFailure.ts';
 
 export interface OpenAiModelOptions {
   /** Of an OpenAI-compatible API, usually ending in `/v1`. */

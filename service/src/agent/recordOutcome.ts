@@ -8,7 +8,7 @@ import type { ConversationView } from '../domain/operations/loadConversation.ts'
 import { putStageMove } from '../domain/operations/setFunnelStage.ts';
 import { storeReply } from '../domain/operations/storeMessage.ts';
 import { newSystemNote } from '../domain/systemNote.ts';
-import { composeMessage } from './composeMessage.ts';
+import { composeMessage } from './messageText.ts';
 import type { Outcome } from './decideTurn.ts';
 import { linksLeftOut } from './linksLeftOut.ts';
 import { findControlled, isCurrent, needsTelling, type LoadedTurn } from './loadTurn.ts';

@@ -8,8 +8,8 @@ import {
   HAND_OVER,
   MARK_QUALIFIED,
 } from './builtInFunctions.ts';
-import { ModelError } from './modelError.ts';
-import { cutText } from '../cutText.ts';
+import { ModelError } from './modelFailure.ts';
+import { cutText } from '../messageText.ts';
 import type { FunctionCall, ModelAnswer } from './readAnswer.ts';
 import { TEAM_MARK } from './systemPrompt.ts';
 

@@ -1,4 +1,4 @@
-import { ModelError } from './modelError.ts';
+import { ModelError } from './modelFailure.ts';
 
 /** Far beyond any answer of a model, far below what hurts. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;

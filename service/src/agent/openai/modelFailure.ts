@@ -1,7 +1,14 @@
 import { describeFailure } from '../../outbound/describeFailure.ts';
-import { ModelError } from './modelError.ts';
-import { cutText } from '../cutText.ts';
+import { cutText } from '../messageText.ts';
 import { cleanText } from './modelText.ts';
+
+/**
+ * Why the language model gave no step: a sentence for the log, with neither the key nor the request
+ * in it.
+ */
+export class ModelError extends Error {
+  override readonly name = 'ModelError';
+}
 
 const MAX_SERVER_MESSAGE_CHARACTERS = 200;
 
