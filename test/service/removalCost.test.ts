@@ -70,14 +70,14 @@ describe('a subscription with 10,000 pending deliveries', () => {
     const removed = await bytesOnDisk();
     expect(removed - full).toBeLessThan(LITTLE_BYTES);
 
-    const { subscription: successor } = await createSubscription(deps, workspace, WANTED);
+    const { subscription: revived } = await createSubscription(deps, workspace, WANTED);
     expect((await bytesOnDisk()) - removed).toBeLessThan(LITTLE_BYTES);
     let pending = 0;
     for (let cursor: string | null = null, isMore = true; isMore; ) {
       const page = await listDeliveries(
         deps,
         workspace,
-        successor.id,
+        revived.id,
         { status: 'pending' },
         { limit: 200, cursor },
       );
