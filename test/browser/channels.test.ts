@@ -101,7 +101,7 @@ describe('WhatsApp', () => {
     await page.getByText('Disconnect…').click();
     await button(/^Yes, disconnect/).click();
     await page.getByText('Account disconnected.').waitFor();
-    await page.getByText('None yet.').waitFor();
+    await page.getByText('No connected accounts yet.').waitFor();
   });
 
   it('updates the state of a reply by itself, and keeps a half-typed text', async () => {
@@ -138,13 +138,13 @@ describe('WhatsApp', () => {
       timestamp: String(Math.floor(Date.now() / 1000) - 25 * 3600),
     });
     await page.goto(team.service.url + path);
-    await page.getByText('WhatsApp takes no messages until the customer writes again.').waitFor();
+    await page.getByText('WhatsApp accepts no messages until the customer writes again.').waitFor();
     expect(await button('Send').isVisible()).toBe(false);
     expect(await window.axe()).toEqual([]);
     await mark();
     await write(number, 'I am back', { phone });
     await button('Send').waitFor();
-    expect(await page.getByText('takes no messages').count()).toBe(0);
+    expect(await page.getByText('accepts no messages').count()).toBe(0);
     await expectNoReload();
     await page.getByLabel('Your reply').fill('Welcome');
     await button('Send').click();
@@ -177,6 +177,6 @@ describe('WhatsApp', () => {
     await plain.getByText('The connection works.').waitFor();
     await plain.getByText('Disconnect…').click();
     await button(/^Yes, disconnect/, plain).click();
-    await plain.getByText('None yet.').waitFor();
+    await plain.getByText('No connected accounts yet.').waitFor();
   });
 });

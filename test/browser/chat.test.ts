@@ -97,7 +97,7 @@ describe('the chat page in a browser', () => {
   it('shows what the customer writes at once, and the agent’s answer as it comes', async () => {
     await arrive();
     await page.getByLabel('Name').fill('María');
-    await page.getByLabel('E-mail').fill('maria@example.com');
+    await page.getByLabel('Email').fill('maria@example.com');
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.keyboard.type('Hello');
     await page.keyboard.press('Enter');
@@ -117,16 +117,16 @@ describe('the chat page in a browser', () => {
     window.allowErrors(/400 \(Bad Request\)/);
     await arrive();
     const before = (await conversations()).length;
-    await page.getByLabel('E-mail').fill('maria at example');
+    await page.getByLabel('Email').fill('maria at example');
     await write('Hello');
     expect(await page.getByRole('alert').innerText()).toContain('not an e-mail address');
     expect(await composer().inputValue()).toBe('Hello');
     // A browser's idea of an address is wider than the service's.
-    await page.getByLabel('E-mail').fill('maria@exa_mple.x');
+    await page.getByLabel('Email').fill('maria@exa_mple.x');
     await write('Hello');
     await page.locator('.state', { hasText: 'Not sent:' }).waitFor();
     expect((await conversations()).length).toBe(before);
-    await page.getByLabel('E-mail').fill('maria@example.com');
+    await page.getByLabel('Email').fill('maria@example.com');
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('Hello from Acme!').waitFor();
@@ -385,7 +385,7 @@ describe('the chat page in a browser', () => {
         : route.continue(),
     );
     await write('Hello');
-    await page.getByRole('article').getByText('You write faster than we can read').waitFor();
+    await page.getByRole('article').getByText('You are sending messages too fast').waitFor();
     await page.getByText('Hello from Acme!').waitFor();
   });
 
@@ -399,7 +399,7 @@ describe('the chat page in a browser', () => {
         if (key.endsWith(':token')) localStorage.setItem(key, 'cst_unknown');
     });
     await page.reload();
-    await page.getByText('Your earlier conversation is no longer kept here').waitFor();
+    await page.getByText('Your earlier conversation is no longer available').waitFor();
     await write('Hello again');
     await page.getByText('Hello from Acme!').waitFor();
     expect((await texts())[0]).toBe('Hello again');
@@ -408,7 +408,7 @@ describe('the chat page in a browser', () => {
         if (key.endsWith(':token')) localStorage.setItem(key, 'cst_unknown');
     });
     await write('and once more');
-    await page.getByText('The conversation so far has ended').waitFor();
+    await page.getByText('This conversation has ended').waitFor();
     await waitFor('the message', async () =>
       JSON.stringify(await stored()).includes('and once more'),
     );
@@ -424,7 +424,7 @@ describe('the chat page in a browser', () => {
       verdict: 'goal_reached',
     });
     await write('One more thing');
-    await page.getByText('A new conversation begins').waitFor();
+    await page.getByText('New conversation').waitFor();
     expect(await newest()).toMatchObject({ previous_conversation_id: closed.id });
   });
 

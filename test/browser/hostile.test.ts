@@ -281,8 +281,8 @@ describe('hostile texts', () => {
     await page.getByLabel('Name', { exact: true }).first().fill(BREAKER.slice(0, 64));
     await page.getByLabel('Description').first().fill(ALL);
     await page.getByRole('group', { name: 'Parameter 1' }).getByLabel('Description').fill(BREAKER);
-    await button('Create the tool').click();
-    await page.getByText('Correct what is marked below.').waitFor();
+    await button('Create tool').click();
+    await page.getByText('Correct the marked fields.').waitFor();
     expect(await page.getByLabel('Description').first().inputValue()).toBe(ALL);
     await expectHarmless(watching, 'refused tool');
     await page.goto(`${url}/agent`);

@@ -112,7 +112,7 @@ describe('by keyboard alone', () => {
     await page.keyboard.type('Goal r');
     await tabTo('Summary');
     await page.keyboard.type('Will be repaired.');
-    await tabTo('Close the conversation');
+    await tabTo('Close conversation');
     await press('Enter');
     await page.getByText('Conversation closed.').waitFor();
     await page.getByText('Goal reached').first().waitFor();

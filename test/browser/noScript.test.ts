@@ -43,19 +43,19 @@ describe('without JavaScript', () => {
     expect((await customer.read()).at(-1).text).toBe('Yes.\nBring it by.');
     await page.getByRole('combobox', { name: 'Stage' }).selectOption('Qualified');
     await button('Set the stage').click();
-    await page.getByText('ana set the stage from').waitFor();
+    await page.getByText('ana changed the stage from').waitFor();
     await button('Hand back to the agent').click();
     await page.getByText('ana handed back to the agent').waitFor();
     await button('Close…').click();
     await page.getByLabel('Outcome').selectOption('Goal reached');
     await page.getByLabel('Summary').fill('Repaired.');
-    await button('Close the conversation').click();
+    await button('Close conversation').click();
     await page.getByText('Conversation closed.').waitFor();
     await page.getByRole('link', { name: 'Closed', exact: true }).click();
     await page.getByRole('link', { name: /Clara/ }).waitFor();
     await page.getByRole('searchbox').fill('nobody of this name');
     await button('Search').click();
-    await page.getByText('Nothing is found for “nobody of this name”').waitFor();
+    await page.getByText('No results for “nobody of this name”').waitFor();
   });
 
   it.each([
@@ -107,15 +107,15 @@ describe('without JavaScript', () => {
     await page.getByLabel('Name', { exact: true }).first().fill('find_order');
     await page.getByLabel('Description').first().fill('Finds an order.');
     await page.getByRole('group', { name: 'Parameter 1' }).getByLabel('Name').fill('order_number');
-    await button('Add a parameter').click();
+    await button('Add parameter').click();
     await page.getByRole('group', { name: 'Parameter 2' }).getByLabel('Name').fill('postcode');
     await page.getByRole('group', { name: 'Parameter 1' }).getByLabel('Required').uncheck();
     await page.getByLabel('Address', { exact: true }).first().fill(`${team.endpoint.url}/find`);
-    await button('Create the tool').click();
-    await page.getByRole('heading', { name: 'find_order is created' }).waitFor();
-    await button('Go on to the tool').click();
+    await button('Create tool').click();
+    await page.getByRole('heading', { name: 'find_order created' }).waitFor();
+    await button('Go to the tool').click();
     await page.getByLabel('postcode').fill('1010');
-    await button('Run a test call').click();
+    await button('Run test call').click();
     await page.getByText('Last test call succeeded').waitFor();
     await button('Go live').click();
     await page.getByText('The tool is live').waitFor();

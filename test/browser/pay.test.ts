@@ -98,7 +98,7 @@ describe('a customer who pays', () => {
             .data[0],
       );
       const page = await open(link.url, { context: { javaScriptEnabled } });
-      await page.getByRole('heading', { name: 'Being prepared' }).waitFor();
+      await page.getByRole('heading', { name: 'Getting ready' }).waitFor();
       if (javaScriptEnabled) expect(await window.axe()).toEqual([]);
       letGo();
       await page.waitForURL(/\/c\/pay\//);

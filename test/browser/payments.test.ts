@@ -58,7 +58,7 @@ describe('payment links', () => {
     await page.getByRole('button', { name: 'Payment link…' }).click();
     await page.getByLabel('Amount').fill(amount);
     await page.getByLabel('Currency').selectOption(currency);
-    await page.getByLabel('What it is for').fill(description);
+    await page.getByLabel('Description').fill(description);
   }
 
   it('set up, made, sent, opened by the customer and marked as paid; the other window follows by itself', async () => {
@@ -95,7 +95,7 @@ describe('payment links', () => {
     await ana.getByText('Marked as paid.').waitFor();
     await card(ben).getByText('paid', { exact: true }).waitFor();
     expect(await card(ben).innerText()).toMatch(/marked by ana\. Reference: Transfer 1182/);
-    await ben.getByText('ana set the stage from Payment pending to Customer').waitFor();
+    await ben.getByText('ana changed the stage from Payment pending to Customer').waitFor();
     expect(await ben.getByRole('combobox', { name: 'Stage' }).inputValue()).toBe('customer');
     expect(await card(ben).getByRole('button').count()).toBe(0);
     await expectNoReload(ben);
@@ -133,7 +133,7 @@ describe('payment links', () => {
     await Promise.all([ana.goto(url), ben.goto(url)]);
     await button(ben, 'Mark as paid…: US$49.00').click();
     await button(ana, 'Cancel link: US$49.00').click();
-    await ana.getByText('The payment link is cancelled.').waitFor();
+    await ana.getByText('Payment link cancelled.').waitFor();
     await ben.getByRole('button', { name: 'Mark as paid: US$49.00', exact: true }).click();
     await ben.getByText('Nothing was changed.').waitFor();
     await card(ben).getByText('cancelled', { exact: true }).waitFor();
@@ -195,12 +195,12 @@ describe('payment links', () => {
     await ana.setViewportSize({ width: 360, height: 640 });
     await ana.goto(url);
     await fillIn(ana, { amount: '12,50', currency: 'eur' });
-    await ana.getByLabel('Open for, with Stripe').waitFor();
-    expect(await ana.getByLabel('Open for, with Manual').isVisible()).toBe(false);
+    await ana.getByLabel('Expires after, with Stripe').waitFor();
+    expect(await ana.getByLabel('Expires after, with Manual').isVisible()).toBe(false);
     await ana.getByRole('radio', { name: 'Manual' }).check();
-    expect(await ana.getByLabel('Open for, with Stripe').isVisible()).toBe(false);
-    await ana.getByLabel('Open for, with Manual').selectOption('7 days');
-    await ana.getByLabel('Send it to the customer now').uncheck();
+    expect(await ana.getByLabel('Expires after, with Stripe').isVisible()).toBe(false);
+    await ana.getByLabel('Expires after, with Manual').selectOption('7 days');
+    await ana.getByLabel('Send the link to the customer now').uncheck();
     await button(ana, 'Create link').click();
     await ana.getByText('Payment link created.').waitFor();
     expect(await linksOf(id)).toMatchObject([

@@ -122,19 +122,19 @@ async function refuseChannel(page: Page) {
   await page.getByLabel('Access token').fill('EAAG');
   await page.getByLabel('App secret').fill('secret');
   await button(page, 'Connect').click();
-  await page.getByText('Correct what is marked below').waitFor();
+  await page.getByText('Correct the marked fields').waitFor();
 }
 
 async function refuseTool(page: Page) {
   await page.getByLabel('Name', { exact: true }).first().fill('Not A Name');
   await page.getByLabel('Description').first().fill('Finds an order.');
-  await button(page, 'Create the tool').click();
-  await page.getByText('Correct what is marked below.').waitFor();
+  await button(page, 'Create tool').click();
+  await page.getByText('Correct the marked fields.').waitFor();
 }
 
 async function refusePaymentLink(page: Page) {
   await page.getByLabel('Amount').fill('1,234.50');
-  await page.getByLabel('What it is for').fill('Fastnet jacket');
+  await page.getByLabel('Description').fill('Fastnet jacket');
   await button(page, 'Create link').click();
   await page.getByText('Must be an amount of').waitFor();
 }
@@ -156,7 +156,7 @@ async function unfold(page: Page) {
 
 export async function testTool(page: Page) {
   await page.getByLabel('order_number').fill('A-1042');
-  await button(page, 'Run a test call').click();
+  await button(page, 'Run test call').click();
   await page.getByRole('group', { name: 'Result' }).first().waitFor();
 }
 

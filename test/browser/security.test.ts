@@ -179,7 +179,7 @@ describe('the screens’ defences in a browser', () => {
     await page
       .locator('form[action="/keys"]')
       .evaluate((form: HTMLFormElement) => HTMLFormElement.prototype.submit.call(form));
-    await page.getByText('This form is too old or was not made here.').waitFor();
+    await page.getByText('This form is out of date.').waitFor();
     expect(await keyNames(page)).toBe(before);
   });
 
@@ -216,7 +216,7 @@ describe('the screens’ defences in a browser', () => {
     await one.page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await three.page.goto(`${url}/account`);
     await three.page.getByRole('button', { name: 'Sign out everywhere' }).click();
-    await three.page.getByText('You are signed out in every browser.').waitFor();
+    await three.page.getByText('You are signed out everywhere.').waitFor();
     await two.page.getByText('Create an API key').click();
     await two.page.getByLabel('Name').first().fill('Too late');
     await two.page.getByRole('button', { name: 'Create key' }).click();

@@ -139,10 +139,10 @@ describe('the whole story, as people see it', () => {
     await parameter.getByLabel('Required').check();
     await member.getByLabel('Address', { exact: true }).first().fill(`${endpoint.url}/orders`);
     await member.getByRole('switch', { name: /^Ask before running/ }).check();
-    await button(member, 'Create the tool').click();
-    await member.getByRole('heading', { name: 'cancel_order is created' }).waitFor();
+    await button(member, 'Create tool').click();
+    await member.getByRole('heading', { name: 'cancel_order created' }).waitFor();
     endpoint.verify('/orders', await member.getByText(/^whsec_.{40}/).innerText());
-    await button(member, 'Go on to the tool').click();
+    await button(member, 'Go to the tool').click();
   }
 
   async function makeItLive(member: Page) {
@@ -151,7 +151,7 @@ describe('the whole story, as people see it', () => {
       json: { message: 'Order 20481 is cancelled, and the money is on its way back.' },
     });
     await member.getByLabel('order_number').fill('20481');
-    await button(member, 'Run a test call').click();
+    await button(member, 'Run test call').click();
     await member
       .getByRole('group', { name: 'Result' })
       .first()
@@ -186,7 +186,7 @@ describe('the whole story, as people see it', () => {
     await button(member, 'Close…').click();
     await member.getByLabel('Outcome').selectOption('Goal reached');
     await member.getByLabel('Summary').fill('Order cancelled and paid back.');
-    await button(member, 'Close the conversation').click();
+    await button(member, 'Close conversation').click();
     await member.getByText('Conversation closed.').waitFor();
     await member.getByText('Order cancelled and paid back.').waitFor();
     await member.getByText('you can’t send messages').waitFor();
@@ -201,7 +201,7 @@ describe('the whole story, as people see it', () => {
     const tom = await approve(member);
     await close(member);
     await writeInChat(tom, 'Thank you!');
-    await tom.getByText('A new conversation begins').waitFor();
+    await tom.getByText('New conversation').waitFor();
     expect(endpoint.faults).toEqual([]);
     expect(endpoint.envelopes('/orders')).toHaveLength(2);
     for (const window of windows) await window.close();

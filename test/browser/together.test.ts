@@ -86,7 +86,7 @@ describe('two members in two browsers', () => {
     await both((page) => page.getByRole('article').getByText('My tent leaks.').waitFor());
     await ana.getByRole('combobox', { name: 'Stage' }).selectOption('Qualified');
     await button(ana, 'Set the stage').click();
-    await ben.getByText('ana set the stage from Engaged to Qualified').waitFor();
+    await ben.getByText('ana changed the stage from Engaged to Qualified').waitFor();
     expect(await ben.getByRole('combobox', { name: 'Stage' }).inputValue()).toBe('qualified');
     await button(ben, 'Take over from ana').click();
     await ana.getByText('Ben took over').waitFor();
@@ -95,7 +95,7 @@ describe('two members in two browsers', () => {
     await button(ana, 'Close…').click();
     await ana.getByLabel('Outcome').selectOption('Goal reached');
     await ana.getByLabel('Summary').fill('Repaired.');
-    await button(ana, 'Close the conversation').click();
+    await button(ana, 'Close conversation').click();
     await ben.getByText('This conversation is closed').waitFor();
     await ben.getByText('ana closed the conversation').waitFor();
   });
@@ -111,7 +111,7 @@ describe('two members in two browsers', () => {
     await button(ana, 'Close…').click();
     await ana.getByLabel('Outcome').selectOption('Unknown');
     await ana.getByLabel('Summary').fill('Nothing was agreed.');
-    await button(ana, 'Close the conversation').click();
+    await button(ana, 'Close conversation').click();
     await ben.getByText('This conversation is closed').waitFor();
     expect(await draft.inputValue()).toBe('I think the tent is fine');
     await expectNoReload(ben);
@@ -132,7 +132,7 @@ describe('two members in two browsers', () => {
     await ben.getByText('Rejected by ana').waitFor();
     await ben.getByText('Reason: It was sent this morning.').waitFor();
     expect(await button(ben, 'Approve Cancel order').count()).toBe(0);
-    await ben.getByText('waits for your decision').waitFor({ state: 'detached' });
+    await ben.getByText('is waiting for your decision').waitFor({ state: 'detached' });
     await expectNoReload(ben);
   });
 
@@ -202,7 +202,7 @@ describe('two members in two browsers', () => {
         .waitFor();
     }
     await both((page) => page.getByText('Failing', { exact: true }).waitFor());
-    await both((page) => page.getByText('The last five deliveries failed').waitFor());
+    await both((page) => page.getByText('The last 5 deliveries failed').waitFor());
     await expectNoReload(ana, ben);
     endpoint.answerAlways('/events', 200);
     await service.api.post(`/api/hooks/${subscription.id}/test`, {});

@@ -86,8 +86,6 @@ export interface FieldOptions {
   readonly name: string;
   readonly label: string;
   readonly form?: FormState;
-  readonly values?: FormValues;
-  readonly problems?: Problems;
   /** Shown below the field. */
   readonly help?: View;
   /** Attributes of the input: type, required, maxlength, autocomplete. */
@@ -98,15 +96,7 @@ type Attributes = Readonly<Record<string, unknown>>;
 
 /** A label, a control, its help and its problem, tied together for screen readers. */
 function labelled(
-  {
-    name,
-    label,
-    values = {},
-    problems = {},
-    form = { values, problems },
-    help,
-    attributes,
-  }: FieldOptions,
+  { name, label, form = newForm(), help, attributes }: FieldOptions,
   control: (attributes: Attributes, value: string) => View,
 ): View {
   const isWrong = form.problems[name] !== undefined;
@@ -185,7 +175,3 @@ export const formProblems = (
   { problems }: FormState,
   summary = 'Correct the marked fields.',
 ): View => formProblem(problems[''] ?? (Object.keys(problems).length > 0 ? summary : null));
-
-export const readFormBody = readPublicFormBody;
-export const formValues = (body: unknown): FormValues => readForm({ body });
-export const withPlainBreaks = (values: FormValues): FormValues => values;

@@ -13,8 +13,7 @@ export type View = VNode | readonly View[] | string | number | null | false | un
 
 const Fragment = ({ children }: { children?: View }) => children as VNode;
 
-export const render = (view: View): string =>
-  renderToString(html`<${Fragment}>${view}<//>` as VNode);
+const render = (view: View): string => renderToString(html`<${Fragment}>${view}<//>` as VNode);
 
 /** Sends a whole page, with the status that the response has or with another one. */
 export const sendPage = (response: Response, page: View, status = response.statusCode): void =>
@@ -26,5 +25,3 @@ export const sendPage = (response: Response, page: View, status = response.statu
 /** Sends a part of a page, which htmx puts in place. */
 export const sendPart = (response: Response, part: View): void =>
   void response.type('html').send(render(part));
-
-export const renderDocument = (view: View): string => `<!doctype html>\n${render(view)}`;

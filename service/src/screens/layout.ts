@@ -91,5 +91,3 @@ export const teamPage = (
     </body>
   </html>
 `;
-
-export { csrfField } from './components.ts';

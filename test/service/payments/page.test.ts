@@ -93,7 +93,7 @@ describe('the page where customers pay', () => {
   it('says whom to ask when the instructions are gone', async () => {
     const link = await makeLink(service, conversationId);
     await service.api.delete('/api/payment-accounts/manual');
-    expect((await open(link)).text).toContain('Please ask Test how to pay.');
+    expect((await open(link)).text).toContain('Ask Test how to pay.');
   });
 
   it('answers 404 with a page for a token that there is not', async () => {

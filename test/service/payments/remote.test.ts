@@ -169,7 +169,7 @@ describe('payment links whose pages a provider makes', () => {
       body: { error: { code: 'payment_refused' } },
     });
     expect((await onlyLink()).status).toBe('failed');
-    expect((await open(link)).text).toContain('<h2>Not possible</h2>');
+    expect((await open(link)).text).toContain('<h2>Not available</h2>');
     const refused = await cancel(link.id);
     expect(refused).toMatchObject({ status: 409, body: { error: { code: 'payment_not_open' } } });
     expect(refused.body.error.message).toContain('was refused by its provider');
@@ -187,7 +187,7 @@ describe('payment links whose pages a provider makes', () => {
     expect(link).toMatchObject({ status: 'creating', provider_reference: null });
     expect(await stageOf(service, conversationId)).toBe('new');
     const { text } = await open(link);
-    expect(text).toContain('<h2>Being prepared</h2>');
+    expect(text).toContain('<h2>Getting ready</h2>');
     expect(text).toContain(
       `<meta http-equiv="refresh" content="3;url=${new URL(link.url).pathname}?reload=1"`,
     );
@@ -377,7 +377,7 @@ describe('payment links whose pages a provider makes', () => {
     await stripe.pay(session, { async: true });
     await open(link, '?from=provider');
     await waitFor('the page to say so', async () =>
-      (await open(link, '?from=provider')).text.includes('Your bank has still to confirm'),
+      (await open(link, '?from=provider')).text.includes('Your bank still has to confirm'),
     );
     expect((await open(link)).response.status).toBe(200);
     await stripe.settle(session, 'succeeded');

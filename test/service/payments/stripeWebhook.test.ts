@@ -109,7 +109,7 @@ describe("Stripe's webhook", () => {
       expect(page.status).toBe(200);
       const text = await page.text();
       expect(text).toContain(
-        'There is nothing more to do. Your bank has still to confirm the payment',
+        'You don’t need to do anything. Your bank still has to confirm the payment',
       );
       expect(text).not.toContain('Pay now');
     }
@@ -136,7 +136,7 @@ describe("Stripe's webhook", () => {
     for (const late of [completed, failed]) expect(await delivered(url, late)).toEqual(RECEIVED);
     expect(await readLink(service, id)).toMatchObject(refused);
     expect(await (await open(id)).text()).toContain(
-      'Your bank refused the payment: nothing was paid.',
+      'Your bank refused the payment, so nothing was paid.',
     );
     expect(
       (await service.api.post(`/api/payment-links/${id}/cancel`)).body.error.message,

@@ -98,7 +98,7 @@ describe('making a tool', () => {
     );
     expect(page.status).toBe(201);
     const [secret] = /whsec_[\w+/=]+/.exec(page.html)!;
-    expect(page.html).toContain('data-copy="#secret"');
+    expect(page.html).toContain('data-copy="#once"');
     expect(page.text).toContain('X-Service-Signature');
     const tool = await newestTool();
     expect(tool).toMatchObject({
@@ -163,7 +163,7 @@ describe('making a tool', () => {
       'endpoint',
       /^The endpoint cannot be used/,
     ],
-    ['a time-out that is none', { timeout: '0' }, 'timeout', /^The time-out must be from 1 to 120/],
+    ['a time-out that is none', { timeout: '0' }, 'timeout', /^The timeout must be from 1 to 120/],
     ['a parameter without a name', { p0_name: '' }, 'p0_name', /^Give the parameter a name/],
     ['a parameter twice', row(1, { name: 'order_number' }), 'p1_name', /already/],
     [
@@ -200,17 +200,12 @@ describe('making a tool', () => {
   });
 
   it.each<[string, Record<string, string>, string, RegExp]>([
-    [
-      'an address that is none',
-      { url: 'nonsense' },
-      'url',
-      /^The address must be an absolute address/,
-    ],
+    ['an address that is none', { url: 'nonsense' }, 'url', /^The URL must be an absolute address/],
     [
       'an unknown placeholder in the address',
       { url: 'https://api.example.com/{{args.y}}' },
       'url',
-      /^The address holds {{args.y}}/,
+      /^The URL holds {{args.y}}/,
     ],
     ['a header without a colon', { headers: 'Authorization' }, 'headers', /has no : after a name/],
     [
@@ -233,9 +228,9 @@ describe('making a tool', () => {
       'a name of a secret that is none',
       { s0_name: 'a-b' },
       's0_name',
-      /^A name begins with a letter/,
+      /^Use letters, digits and _/,
     ],
-    ['a secret without a value', { s0_value: '' }, 's0_value', /^Enter its value/],
+    ['a secret without a value', { s0_value: '' }, 's0_value', /^Enter a value/],
   ])('of a request template too: %s', async (_what, wrong, field, words) => {
     const page = await browser.post('/tools', httpForm(wrong));
     expect(page.status).toBe(400);
@@ -247,7 +242,7 @@ describe('making a tool', () => {
     const form = webhookForm();
     await create(form);
     const page = await browser.post('/tools', { ...webhookForm(), name: form.name! });
-    expect(page.problem('name')).toContain('Another tool has the name');
+    expect(page.problem('name')).toContain('Another tool is already named');
   });
 
   it('adds and removes rows, and turns fields into JSON Schema and back, without a script', async () => {
@@ -280,7 +275,7 @@ describe('making a tool', () => {
       parameters: '{"type":"object","properties":{"a":{"type":"object"}}}',
       do: 'to-fields',
     });
-    expect(kept.problem('parameters')).toContain('says more than fields can');
+    expect(kept.problem('parameters')).toContain('does not fit into fields');
     const secret = await browser.post('/tools', { ...httpForm(), do: 'add-secret' });
     expect(secret.html).toContain('name="s1_name"');
     expect(secret.html).not.toContain('super-secret-value-1');
@@ -321,7 +316,7 @@ describe('changing a tool', () => {
       s0_value: '',
     };
     expect((await browser.get(`/tools/${tool.id}/edit`)).text).toContain(
-      'if it moves to another scheme, host or port, enter those that the request uses again',
+      'if one of these changes, enter the secrets that the request uses again',
     );
     const refused = await browser.post(`/tools/${tool.id}`, moved);
     expect(refused.status).toBe(400);
@@ -449,12 +444,10 @@ describe('a test call', () => {
     const tool = await create(httpForm());
     const before = await browser.get(`/tools/${tool.id}`);
     expect(before.html).toMatch(/<button id="go-live" disabled/);
-    expect(before.text).toContain(
-      'Go live is off until a test call of this definition has succeeded',
-    );
+    expect(before.text).toContain('To go live, run a successful test call first.');
     const refused = await browser.post(`/tools/${tool.id}/go-live`);
     expect(refused.status).toBe(409);
-    expect(refused.text).toContain('no call of this definition has succeeded yet');
+    expect(refused.text).toContain('The tool did not go live. Run a successful test call first.');
 
     const page = await browser.post(`/tools/${tool.id}/test`, {
       arguments_as: 'fields',
@@ -496,7 +489,7 @@ describe('a test call', () => {
       endpoint: `${endpoint.url}/other`,
     });
     expect((await browser.get(page.path)).text).toContain(
-      'what was sent then cannot be shown any more',
+      'The tool has changed since this call, so its request cannot be shown.',
     );
   });
 
@@ -512,7 +505,7 @@ describe('a test call', () => {
     });
     expect(page.text).toContain('HTTP 404, 1 attempt');
     expect(page.text).toContain('The endpoint answered 404: not found <script>alert(1)</script>');
-    expect(page.text).toContain('Go live is off: the last test call failed');
+    expect(page.text).toContain('You can’t go live because the last test call failed');
     expect(page.html).not.toContain('<script>alert');
     expect((await browser.get('/tools')).text).toMatch(/failed now/);
   });
@@ -566,7 +559,7 @@ describe('a test call', () => {
     expect(page.text).toContain('succeeded');
     for (const [wrong, words] of [
       ['{', /not valid JSON/],
-      ['[]', /Write an object/],
+      ['[]', /Enter an object/],
       ['{"order_number":1}', /must be a string/],
     ] as const) {
       expect(

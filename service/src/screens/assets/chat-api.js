@@ -1,10 +1,10 @@
 // The service's chat endpoints.
 
 const TIMEOUT_MS = 20_000;
-/** What is full for a day may have room before. */
+/** A limit that resets in a day may have room earlier. */
 const LONGEST_RETRY_MS = 60_000;
 
-/** The service answered, and said no. */
+/** The service refused a request. */
 export class Refusal extends Error {
   constructor(status, error, retryAfterMs) {
     super(error?.message ?? `The service answered ${status}.`);
@@ -19,7 +19,7 @@ export class Refusal extends Error {
   }
 }
 
-/** @returns the refusal that an answer is */
+/** @returns the refusal in a response */
 export async function refusalOf(response) {
   const body = await response.json().catch(() => null);
   const seconds = Number(response.headers.get('retry-after'));
@@ -30,7 +30,7 @@ export async function refusalOf(response) {
   );
 }
 
-/** @throws Refusal when the service says no; anything else when it cannot be reached */
+/** @throws Refusal when the service refuses; other errors when it cannot be reached */
 async function call(method, path, { token, body } = {}) {
   const response = await fetch(`/api/chat${path}`, {
     method,
@@ -49,13 +49,13 @@ async function call(method, path, { token, body } = {}) {
 export const startSession = async (claims) =>
   (await call('POST', '/sessions', { body: claims })).token;
 
-/** The same id twice is one message. */
+/** Sending the same id twice stores one message. */
 export const sendMessage = (token, { id, text }) =>
   call('POST', '/messages', { token, body: { text, client_message_id: id } });
 
 /**
- * What was written so far, the oldest first.
- * @param afterId only what came after this message; everything when null
+ * The messages so far, oldest first.
+ * @param afterId only messages after this one; all when null
  */
 export async function* history(token, afterId = null) {
   let cursor = afterId;

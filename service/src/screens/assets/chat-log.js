@@ -1,5 +1,4 @@
-// The conversation on the page. Built from elements and texts only: nothing that anybody wrote is
-// read as HTML.
+// The conversation on the page. It is built from elements and texts, so no message is read as HTML.
 
 const dayFormat = new Intl.DateTimeFormat('en', {
   weekday: 'long',
@@ -9,7 +8,7 @@ const dayFormat = new Intl.DateTimeFormat('en', {
 });
 const timeFormat = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
 
-/** Messages of one sender that follow each other within so long share one name. */
+/** Messages of one sender within this time share one name. */
 const TOGETHER_MS = 5 * 60_000;
 
 function element(name, attributes = {}, ...children) {
@@ -20,11 +19,11 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/** Addresses end where anything begins that could make them look like another one. */
+/** URLs end before characters that could make them look like another URL. */
 const ADDRESS = /https?:\/\/[^\s<>"'\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gi;
 const AFTER_ADDRESS = /[.,;:!?)\]}…»”’]+$/;
 
-/** A text with its http(s) addresses as links that give nothing away about this page. */
+/** A text with its URLs as links, which tell nothing about this page. */
 export function withLinks(text) {
   const parts = [];
   let end = 0;
@@ -58,11 +57,9 @@ function dayName(date) {
   return dayOf(date) === dayOf(today) ? 'Yesterday' : dayFormat.format(date);
 }
 
-/** @param teamName who writes when an answer carries no name */
+/** @param teamName the sender of messages without a name */
 export function createLog(root, { teamName, onRetry }) {
-  /**
-   * The customer's own messages that the stream has not confirmed, by the id this page gave them.
-   */
+  /** The customer's messages that the stream has not confirmed, by the id from this page. */
   const unconfirmed = new Map();
   const confirmed = new Set();
   const seen = new Set();
@@ -100,7 +97,7 @@ export function createLog(root, { teamName, onRetry }) {
     );
   }
 
-  /** What stands before a message: its day, and that a new conversation has begun. */
+  /** The lines before a message: a new day, or a new conversation. */
   function separators({ at, conversationId }) {
     const made = [];
     if (last === null || dayOf(last.at) !== dayOf(at))
@@ -112,7 +109,7 @@ export function createLog(root, { teamName, onRetry }) {
         ),
       );
     if (last !== null && last.conversationId !== conversationId)
-      made.push(element('p', { class: 'separator' }, 'A new conversation begins'));
+      made.push(element('p', { class: 'separator' }, 'New conversation'));
     return made;
   }
 
@@ -154,7 +151,7 @@ export function createLog(root, { teamName, onRetry }) {
     return own === undefined;
   }
 
-  /** Shows one of the customer's own messages before the service has it, and how it fares. */
+  /** Shows a message of the customer, and its state, before the service has it. */
   function showOwn(message, { label, canRetry }) {
     if (confirmed.has(message.id)) return;
     let view = unconfirmed.get(message.id);
@@ -186,7 +183,7 @@ export function createLog(root, { teamName, onRetry }) {
     note: (text) => root.append(element('p', { class: 'separator' }, text)),
     /** The newest message that the service has sent. */
     lastId: () => last?.id ?? null,
-    /** Messages of another token follow. */
+    /** The next messages belong to another token. */
     forgetPosition: () => (last = null),
     get isEmpty() {
       return root.childElementCount === 0;

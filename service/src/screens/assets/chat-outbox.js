@@ -1,12 +1,12 @@
-// What the customer has written and the service has not confirmed yet: sent in order, and again
-// until it arrives.
+// The customer's messages that the service has not confirmed. They are sent in order, until they
+// arrive.
 import { waitBefore } from './chat-stream.js';
 
 /**
- * @param deliver sends one message; throws a Refusal, or anything else when the service cannot be
+ * @param deliver sends one message; throws a Refusal, or another error when the service cannot be
  * reached
- * @param onState gets the message and `sending`, `waiting` (tried again by itself), `failed` or
- * `sent`, and why
+ * @param onState gets the message, its state (`sending`, `waiting` for a retry, `failed` or `sent`)
+ * and the error
  */
 export function createOutbox({ storage, deliver, onState }) {
   const queue = [];

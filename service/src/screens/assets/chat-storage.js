@@ -1,7 +1,6 @@
-// What this browser keeps of the chat with one workspace: the token, and messages that are not sent
-// yet.
+// What this browser stores for the chat with one workspace: the token and the unsent messages.
 
-/** The browser's storage, or null where it gives a frame none. */
+/** The browser's storage; null in frames where it is blocked. */
 function persistentArea() {
   try {
     localStorage.getItem('');
@@ -11,7 +10,7 @@ function persistentArea() {
   }
 }
 
-/** @param workspace the slug; each workspace has a token of its own */
+/** @param workspace the slug; each workspace has its own token */
 export function openStorage(workspace) {
   const prefix = `conversation-service:chat:${workspace}:`;
   const tokenKey = `${prefix}token`;
@@ -24,7 +23,7 @@ export function openStorage(workspace) {
     try {
       area?.setItem(key, value);
     } catch {
-      // It is full: memory has to do.
+      // The storage is full. Memory has to be enough.
     }
   };
   const remove = (key) => {
@@ -39,17 +38,17 @@ export function openStorage(workspace) {
     isShared: area !== null,
     token: () => get(tokenKey),
     keepToken: (token) => put(tokenKey, token),
-    /** Forgets the token, unless another tab has a newer one already. */
+    /** Forgets the token, unless another tab already has a newer one. */
     forgetToken(token) {
       if (get(tokenKey) === token) remove(tokenKey);
     },
-    /** Calls back when another tab has begun a conversation. */
+    /** Calls the listener when another tab starts a conversation. */
     onTokenOfAnotherTab(listener) {
       addEventListener('storage', (event) => {
         if (event.key === tokenKey && event.newValue !== null) listener();
       });
     },
-    /** Messages that were written and not sent, the oldest first. */
+    /** The unsent messages, oldest first. */
     unsent: () =>
       keys()
         .filter((key) => key.startsWith(outboxPrefix))

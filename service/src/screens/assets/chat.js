@@ -29,7 +29,7 @@ let claims = {};
 
 // --- The conversation -------------------------------------------------------------------------
 
-/** One token for all tabs of this browser: the first that asks begins the conversation. */
+/** One token for all tabs of this browser. The first tab that asks starts the conversation. */
 async function tokenForWriting() {
   const begin = async () => {
     const known = storage.token();
@@ -59,12 +59,12 @@ async function deliver(message) {
   }
 }
 
-/** The service knows the token no more: the next message begins anew. */
+/** The service no longer knows the token. The next message starts a new conversation. */
 function loseToken(token) {
   storage.forgetToken(token);
   stop();
   log.note(
-    `${log.isEmpty ? 'Your earlier conversation is no longer kept here.' : 'The conversation so far has ended.'} Your next message begins a new one.`,
+    `${log.isEmpty ? 'Your earlier conversation is no longer available.' : 'This conversation has ended.'} Your next message starts a new one.`,
   );
   log.forgetPosition();
 }
@@ -93,7 +93,7 @@ function show(message) {
   if (isNews && message.from !== 'customer') tellOfNews();
 }
 
-/** Shows what was said so far, tried again until it is there; then follows what comes. */
+/** Loads the conversation so far, retrying until it works, and then follows it. */
 async function load() {
   const token = storage.token();
   for (let failures = 0; token !== null; ) {
@@ -130,11 +130,11 @@ storage.onTokenOfAnotherTab(() => {
   follow();
 });
 
-// --- What is said about it --------------------------------------------------------------------
+// --- States and announcements --------------------------------------------------------------------
 
 let announced = 0;
 function announce(words) {
-  // The same words once more are news too.
+  // A repeated text has to change, or it is not announced again.
   byId('announcer').textContent = words + '\u00a0'.repeat(announced++ % 2);
 }
 
@@ -144,8 +144,8 @@ const STATES = {
   waiting: (error) => ({
     label:
       error.status === 429
-        ? `You write faster than we can read. Sent again in ${seconds(error.retryAfterMs)}.`
-        : 'Not sent yet. It is tried again by itself.',
+        ? `You are sending messages too fast. Trying again in ${seconds(error.retryAfterMs)}.`
+        : 'Not sent yet. Trying again automatically.',
     canRetry: true,
   }),
   failed: (error) => ({ label: `Not sent: ${error.message}`, canRetry: true }),
@@ -164,7 +164,7 @@ function showState(message, state, error) {
   if (state === 'sent' && isLost) stream?.retryNow();
 }
 
-/** The e-mail address is not accepted: the first message waits for another one, or none. */
+/** The email was refused. The first message waits until it is corrected or removed. */
 function askAgain({ message }) {
   details.hidden = false;
   showProblem(message);
@@ -188,7 +188,7 @@ function showConnection(state) {
   const say = () => {
     const words = navigator.onLine
       ? 'Connection lost. Reconnecting…'
-      : 'You are offline. What you write is sent once you are back.';
+      : 'You are offline. Your messages are sent when you are back online.';
     if (notice.hidden || notice.textContent !== words) announce(words);
     notice.textContent = words;
     notice.hidden = false;
@@ -210,7 +210,7 @@ document.addEventListener('visibilitychange', () => {
   document.title = title;
 });
 
-// --- The end of the conversation stays in view, unless its reader has scrolled up ---------------
+// --- The end of the conversation stays in view, unless the reader has scrolled up ---------------
 
 let atEnd = true;
 function followEnd() {
@@ -252,7 +252,7 @@ function showLength() {
   text.style.height = `${text.scrollHeight + 2}px`;
 }
 
-/** A repeat of the message carries the same id. */
+/** A message that is sent again has the same id. */
 const newId = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),
@@ -300,13 +300,13 @@ function showProblem(words) {
   email.focus();
 }
 
-/** @returns false when something in the form has to be corrected first */
+/** @returns false when the form has to be corrected first */
 function readDetails() {
   if (details.hidden) return true;
   showProblem('');
   const values = { name: byId('name').value.trim(), email: email.value.trim() };
   if (values.email !== '' && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(values.email)) {
-    showProblem('That is not an e-mail address. Correct it, or leave it empty.');
+    showProblem('Enter a valid email address, or leave it empty.');
     return false;
   }
   claims = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
@@ -329,7 +329,7 @@ byId('skip').addEventListener('click', () => {
   leaveDetails();
 });
 
-// --- In a shop's page ---------------------------------------------------------------------------
+// --- Inside another website ---------------------------------------------------------------------------
 
 if (isFramed) {
   document.documentElement.dataset.framed = '';

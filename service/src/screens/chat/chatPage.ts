@@ -19,7 +19,7 @@ const page = (title: string, { scripted }: { scripted: boolean }, content: View)
   </html>
 `;
 
-/** The page on which customers write. What happens on it is in assets/chat.js. */
+/** The customers' chat page. Its scripts are in assets/chat*.js. */
 export const chatPage = ({ slug, name }: Workspace): View =>
   page(
     `Chat with ${name}`,
@@ -29,9 +29,9 @@ export const chatPage = ({ slug, name }: Workspace): View =>
         <h1 dir="auto" tabindex="-1">${name}</h1>
       </header>
       <main id="chat" data-workspace=${slug} data-name=${name} data-text-max=${MAX_MESSAGE_CHARACTERS}>
-        <noscript><p class="notice">This chat needs JavaScript. Please allow it for this page, then load the page again.</p></noscript>
+        <noscript><p class="notice">This chat needs JavaScript. Turn it on for this page, then reload.</p></noscript>
         <div id="scroll" tabindex="0" role="region" aria-label="Messages" hidden>
-          <p id="welcome">Welcome! Write to us here, and our answer appears below.</p>
+          <p id="welcome">Welcome! Write us a message, and we’ll reply here.</p>
           ${detailsForm}
           <div id="log" role="log" aria-live="polite" aria-relevant="additions" aria-label="Conversation" aria-busy="true"></div>
         </div>
@@ -46,10 +46,10 @@ export const chatPage = ({ slug, name }: Workspace): View =>
 const detailsForm: View = html`
   <form id="details" novalidate hidden>
     <h2>Who are we talking to?</h2>
-    <p>Both are optional: you can just write your message.</p>
+    <p>Both are optional. You can also just write your message.</p>
     <label for="name">Name</label>
     <input id="name" name="name" autocomplete="name" maxlength="200" dir="auto" />
-    <label for="email">E-mail</label>
+    <label for="email">Email</label>
     <input id="email" name="email" type="email" autocomplete="email" maxlength="254" aria-describedby="email-problem" />
     <p id="email-problem" class="problem" role="alert" hidden></p>
     <div class="row">
@@ -65,18 +65,18 @@ const composer: View = html`
     <textarea id="text" name="text" rows="1" dir="auto" placeholder="Your message" enterkeyhint="send" autocomplete="off" aria-describedby="counter hint"></textarea>
     <button>Send</button>
     <p id="counter" hidden></p>
-    <p id="hint" class="unseen">Enter sends, Shift and Enter begins a new line.</p>
+    <p id="hint" class="unseen">Press Enter to send, Shift and Enter for a new line.</p>
   </form>
 `;
 
-/** No workspace has this name, or the service is not set up. */
+/** Shown when there is no such workspace. */
 export const noChatPage: View = page(
   'No chat here',
   { scripted: false },
   html`
     <main class="nothing">
       <h1>There is no chat here</h1>
-      <p>Check the address, or ask the person who gave it to you.</p>
+      <p>Check the link, or ask the person who gave it to you.</p>
     </main>
   `,
 );

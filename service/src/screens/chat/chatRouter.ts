@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs';
 import { Router } from 'express';
 import type { Deps } from '../../domain/deps.ts';
 import { findWorkspace } from '../../domain/operations/findWorkspace.ts';
-import { renderDocument } from '../html.ts';
+import { sendPage } from '../html.ts';
 import { securityHeaders } from '../securityHeaders.ts';
 import { chatPage, noChatPage } from './chatPage.ts';
 
 const EMBED_SCRIPT = readFileSync(new URL('../assets/embed.js', import.meta.url));
-/** Its address carries no version: it stands in the shops' pages. */
+/** Its URL has no version, because it is part of other websites. */
 const EMBED_SECONDS = 300;
 
 /**
- * What customers see: the chat page, and the script that puts it into a shop's page.
- * @param frameOrigins whose pages may show it in a frame; of the service's pages this one alone
+ * The customers' chat page, and the script that adds it to a website.
+ * @param frameOrigins the websites that may show it in a frame
  */
 export function chatRouter(deps: Deps, frameOrigins: readonly string[]): Router {
   const router = Router();
@@ -21,10 +21,8 @@ export function chatRouter(deps: Deps, frameOrigins: readonly string[]): Router 
     const { workspace: slug } = request.query;
     const workspace =
       slug === undefined || typeof slug === 'string' ? await findWorkspace(deps, slug) : null;
-    response
-      .status(workspace ? 200 : 404)
-      .type('html')
-      .send(renderDocument(workspace ? chatPage(workspace) : noChatPage));
+    if (workspace) sendPage(response, chatPage(workspace));
+    else sendPage(response, noChatPage, 404);
   });
 
   router.get('/chat/embed.js', (_request, response) => {

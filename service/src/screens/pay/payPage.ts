@@ -35,12 +35,12 @@ const page = (title: string, reload: Reload | null, content: View): View => html
 
 export interface PayPageState {
   readonly now: Date;
-  /** The customer comes from the provider's page. */
+  /** Whether the customer comes back from the provider's page. */
   readonly isBack: boolean;
   readonly reload: Reload | null;
 }
 
-/** What a customer sees of a payment link: what it is for, how it stands, how to pay. */
+/** The customer's page of a payment link: what it is for, its status, and how to pay. */
 export const payPage = (shown: PaymentPage, state: PayPageState): View =>
   page(
     `Payment to ${shown.workspace.name}`,
@@ -53,7 +53,7 @@ export const payPage = (shown: PaymentPage, state: PayPageState): View =>
     `,
   );
 
-/** Where it is too long for a line, it breaks behind the currency and not within the number. */
+/** A long amount breaks after the currency, not within the number. */
 const amountView = ({ amount, currency }: Payment) =>
   formatAmount(amount, currency).replace('\u00a0', ' ');
 
@@ -61,19 +61,19 @@ function statusView(shown: PaymentPage, state: PayPageState): View {
   const { payment } = shown;
   switch (payment.status) {
     case 'creating':
-      return html`<h2>Being prepared</h2><p>The page where you pay is being made. ${reloadHint(state.reload)}</p>`;
+      return html`<h2>Getting ready</h2><p>Your payment page is being created. ${reloadHint(state.reload)}</p>`;
     case 'open':
       return openView(shown, state);
     case 'paid':
       return html`<h2>Paid</h2><p>Paid on ${day(payment.paidAt ?? payment.updatedAt)}. Thank you.</p><p class="reference">Reference: ${payment.id}</p>`;
     case 'expired':
-      return html`<h2>Expired</h2><p>This link ended on ${day(payment.expiresAt)}. Please ask for a new one.</p>`;
+      return html`<h2>Expired</h2><p>This link expired on ${day(payment.expiresAt)}. Please ask for a new one.</p>`;
     case 'cancelled':
-      return html`<h2>Cancelled</h2><p>This link was cancelled: please do not pay by it.</p>`;
+      return html`<h2>Cancelled</h2><p>This link was cancelled. Please do not use it to pay.</p>`;
     case 'failed':
       if (payment.providerUrl !== null)
-        return html`<h2>Refused</h2><p>Your bank refused the payment: nothing was paid. Please ask for a new link.</p>`;
-      return html`<h2>Not possible</h2><p>The page where you pay could not be made. Please ask for a new link.</p>`;
+        return html`<h2>Refused</h2><p>Your bank refused the payment, so nothing was paid. Please ask for a new link.</p>`;
+      return html`<h2>Not available</h2><p>The payment page could not be created. Please ask for a new link.</p>`;
   }
 }
 
@@ -82,33 +82,33 @@ function openView(shown: PaymentPage, state: PayPageState): View {
   if (payment.providerUrl === null)
     return isOver(payment, state.now) ? overView(payment, null) : manualView(shown);
   if (payment.confirmingSince !== undefined)
-    return html`<h2>Being confirmed</h2><p>There is nothing more to do. Your bank has still to confirm the payment, which can take some days; then this page says so.</p>`;
+    return html`<h2>Being confirmed</h2><p>You don’t need to do anything. Your bank still has to confirm the payment, which can take a few days. This page shows when it has.</p>`;
   if (isOver(payment, state.now))
-    return overView(payment, 'If you have paid, this page says so as soon as it is confirmed.');
+    return overView(payment, 'If you have paid, this page shows it once the payment is confirmed.');
   return html`
     <h2>Not paid yet</h2>
-    <p>If you have just paid, this page says so as soon as it is confirmed. ${reloadHint(state.reload)}</p>
+    <p>If you have just paid, this page shows it once the payment is confirmed. ${reloadHint(state.reload)}</p>
     <p><a class="button" href=${payment.providerUrl} rel="noreferrer">Pay now</a></p>
   `;
 }
 
 const overView = ({ expiresAt }: Payment, more: string | null): View =>
-  html`<h2>Expired</h2><p>This link ended on ${day(expiresAt)}. Please ask for a new one.</p>${more && html`<p>${more}</p>`}`;
+  html`<h2>Expired</h2><p>This link expired on ${day(expiresAt)}. Please ask for a new one.</p>${more && html`<p>${more}</p>`}`;
 
 const manualView = ({ workspace, payment, instructions }: PaymentPage): View => html`
   <h2>How to pay</h2>
-  <p class="instructions" dir="auto">${instructions ?? `Please ask ${workspace.name} how to pay.`}</p>
+  <p class="instructions" dir="auto">${instructions ?? `Ask ${workspace.name} how to pay.`}</p>
   <dl>
-    <dt>Reference, to be given with your payment</dt>
+    <dt>Reference to include with your payment</dt>
     <dd class="reference">${payment.id}</dd>
-    <dt>To be paid until</dt>
+    <dt>Pay by</dt>
     <dd><time datetime=${payment.expiresAt}>${exactTime(payment.expiresAt)}</time></dd>
   </dl>
-  <p>Once your payment has been received, this page says so.</p>
+  <p>This page shows when your payment has been received.</p>
 `;
 
 const reloadHint = (reload: Reload | null) =>
-  reload ? 'It loads again by itself.' : 'Please load it again in a while.';
+  reload ? 'This page updates by itself.' : 'Please reload this page in a while.';
 
 const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' });
 
@@ -116,7 +116,7 @@ const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' }
 const day = (time: string): View =>
   html`<time datetime=${time} title=${exactTime(time)}>${DAY.format(Date.parse(time))}</time>`;
 
-/** No link has this address, or it cannot be shown now. */
+/** A page without a payment: there is no such link, or it cannot be shown now. */
 export const noticePage = (title: string, text: string): View =>
   page(
     title,

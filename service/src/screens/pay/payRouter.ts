@@ -5,20 +5,19 @@ import { findPaymentPage } from '../../domain/operations/findPaymentPage.ts';
 import type { Payment } from '../../domain/payment.ts';
 import { isOver } from '../../domain/paymentRules.ts';
 import { StoreUnavailable } from '../../store/store.ts';
-import { renderDocument, type View } from '../html.ts';
+import { sendPage } from '../html.ts';
 import { securityHeaders } from '../securityHeaders.ts';
 import { noticePage, payPage } from './payPage.ts';
 
 const TOKEN = /^[A-Za-z0-9_-]{32}$/;
 const RELOAD_SECONDS = 3;
-/** Then the customer is asked to load the page themselves. */
+/** After that, the customer is asked to reload the page. */
 const RELOADS = 20;
 
 /**
- * What a customer opens to pay: `/pay/{token}`. Public. Where a provider takes the money, it leads
- * straight there until they have finished; `?from=provider`, where the provider leads back to,
- * shows how the payment stands.
- * @param limit lets each address load so many
+ * `/pay/{token}`: what a customer opens to pay. A provider's page opens at once, until the customer
+ * has paid there. `?from=provider`, where the provider leads back to, shows the payment's status.
+ * @param limit how many pages an address can load
  */
 export function payRouter(deps: Deps, limit: RequestHandler): Router {
   const router = Router();
@@ -27,34 +26,19 @@ export function payRouter(deps: Deps, limit: RequestHandler): Router {
     const { token } = request.params as { token: string };
     const isBack = request.query.from === 'provider';
     const shown = TOKEN.test(token) ? await findPaymentPage(deps, token, { isBack }) : null;
-    if (!shown)
-      return send(
-        response,
-        404,
-        noticePage(
-          'There is nothing to pay here',
-          'Check the address, or ask the person who gave it to you.',
-        ),
-      );
+    if (!shown) return sendPage(response, noSuchLinkPage, 404);
     const { payment } = shown;
     const now = deps.clock.now();
     if (!isBack && isPayable(payment, now)) return response.redirect(303, payment.providerUrl);
-    send(
-      response,
-      200,
-      payPage(shown, {
-        now,
-        isBack,
-        reload: reloadOf(payment, token, isBack, reloadsOf(request.query.reload)),
-      }),
-    );
+    const reload = reloadOf(payment, token, isBack, reloadsOf(request.query.reload));
+    sendPage(response, payPage(shown, { now, isBack, reload }));
   });
 
   router.use('/pay', showTrouble);
   return router;
 }
 
-/** True where the provider still takes the money on its page. */
+/** Whether the customer can pay on the provider's page. */
 const isPayable = (
   payment: Payment,
   now: Date,
@@ -64,7 +48,7 @@ const isPayable = (
   payment.confirmingSince === undefined &&
   !isOver(payment, now);
 
-/** What is about to change is loaded again, a few times. */
+/** A status that is about to change reloads a few times. */
 function reloadOf(
   { status, providerUrl }: Payment,
   token: string,
@@ -88,29 +72,28 @@ const noIndex = (_request: unknown, response: Response, next: () => void): void 
   next();
 };
 
-const send = (response: Response, status: number, view: View): void =>
-  void response.status(status).type('html').send(renderDocument(view));
+const noSuchLinkPage = noticePage(
+  'There is nothing to pay here',
+  'Check the link, or ask the person who gave it to you.',
+);
+const tooOftenPage = noticePage(
+  'One moment, please',
+  'This page was loaded too often. Wait a minute, then reload it.',
+);
+const unavailablePage = noticePage(
+  'One moment, please',
+  'This page is not available right now. Reload it in a while.',
+);
 
-/** A customer is told in words of theirs. */
+/** Tells customers about errors in their own terms. */
 const showTrouble: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   if (error instanceof AppError && error.code === 'rate_limited') {
     response.set('Retry-After', String(error.details.retryAfterSeconds ?? 60));
-    return send(
-      response,
-      429,
-      noticePage(
-        'One moment, please',
-        'This page was loaded very often. Wait a minute, then load it again.',
-      ),
-    );
+    return sendPage(response, tooOftenPage, 429);
   }
   if (error instanceof StoreUnavailable) {
     response.set('Retry-After', '2');
-    return send(
-      response,
-      503,
-      noticePage('One moment, please', 'This page cannot be shown now. Load it again in a while.'),
-    );
+    return sendPage(response, unavailablePage, 503);
   }
   next(error);
 };

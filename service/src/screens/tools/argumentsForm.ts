@@ -5,9 +5,9 @@ import type { FormValues, Problems } from '../forms.ts';
 import { rowsFromSchema, type ParameterRow } from './parameterRows.ts';
 import { FormTextError, jsonObjectFrom, linesFrom, prettyJson } from './textLines.ts';
 
-/** The arguments of a test call as a form made from the tool's parameters, or as JSON. */
+/** The arguments of a test call: a form made from the tool's parameters, or JSON. */
 
-/** The parameters as fields of a form; null when only JSON can say them. */
+/** The parameters as fields; null when they only fit JSON. */
 export const argumentRows = ({
   parameters,
 }: Pick<Tool, 'parameters'>): readonly ParameterRow[] | null =>
@@ -15,7 +15,7 @@ export const argumentRows = ({
 
 export const fieldOf = ({ name }: Pick<ParameterRow, 'name'>): string => `a_${name}`;
 
-/** What the form shows for these arguments. @param asJson the member wants to write JSON */
+/** The form's values for these arguments. @param asJson the member wants to write JSON */
 export function argumentValues(
   tool: Pick<Tool, 'parameters'>,
   args: JsonObject,
@@ -30,7 +30,7 @@ export function argumentValues(
   };
 }
 
-/** Whether fields can say these arguments: each is known, and plain or a list of texts. */
+/** Whether fields can say these arguments: each is known, and text or a list of texts. */
 const fits = (rows: readonly ParameterRow[], args: JsonObject): boolean =>
   Object.entries(args).every(([name, value]) => {
     const row = rows.find((each) => each.name === name);
@@ -66,33 +66,26 @@ export function argumentsFrom(
   }
 }
 
-/**
- * An empty field gives no argument. What does not read as its type stays a text, and the schema
- * says so.
- */
+/** An empty field gives no argument. A text that does not fit its type is left for the schema to refuse. */
 function argumentOf(
   { name, type }: ParameterRow,
   text: string,
 ): readonly (readonly [string, Json])[] {
-  const plain = text.replaceAll('\r\n', '\n');
-  if (plain.trim() === '') return [];
+  if (text.trim() === '') return [];
   switch (type) {
     case 'integer':
     case 'number':
-      return [[name, Number.isNaN(Number(plain)) ? plain : Number(plain)]];
+      return [[name, Number.isNaN(Number(text)) ? text : Number(text)]];
     case 'boolean':
-      return [[name, plain === 'true' ? true : plain === 'false' ? false : plain]];
+      return [[name, text === 'true' ? true : text === 'false' ? false : text]];
     case 'list':
-      return [[name, linesFrom(plain)]];
+      return [[name, linesFrom(text)]];
     default:
-      return [[name, plain]];
+      return [[name, text]];
   }
 }
 
-/**
- * What the operation says of the arguments, beside the field. @throws the error when it is about
- * something else
- */
+/** The operation's error as the problem of a field. @throws the error when it is about something else */
 export function argumentProblems(error: unknown, tool: Tool, values: FormValues): Problems {
   if (!(error instanceof AppError) || error.details.param !== 'arguments') throw error;
   const rows = values.arguments_as === 'json' ? [] : (argumentRows(tool) ?? []);

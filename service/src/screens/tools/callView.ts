@@ -1,15 +1,15 @@
 import type { Tool } from '../../domain/tool.ts';
 import { isComplete, resultBeginning, type ToolCall } from '../../domain/toolCall.ts';
 import { showRequest } from '../../tools/shownRequest.ts';
+import { callBadge } from '../conversations/labels.ts';
 import { html, type View } from '../html.ts';
 import { timeView } from '../times.ts';
 import { jsonExcerpt } from './jsonExcerpt.ts';
-import { callBadge } from './toolState.ts';
 
 const SHOWN_CHARACTERS = 20_000;
 const LISTED_CHARACTERS = 3000;
 
-/** One call: what was sent, and what came back. */
+/** One call: its request and its response. */
 export const callSection = (tool: Tool, call: ToolCall | null, now: Date): View => html`
   <div id="tool-call" aria-live="polite">
     ${
@@ -17,12 +17,12 @@ export const callSection = (tool: Tool, call: ToolCall | null, now: Date): View 
         ? null
         : html`
           <article class="call">
-            <h3>${call.purpose === 'agent' ? 'Call of the agent' : 'Test call'} ${callBadge(call)} ${timeView(call.createdAt, now)}</h3>
+            <h3>${call.purpose === 'agent' ? 'Agent call' : 'Test call'} ${callBadge(call)} ${timeView(call.createdAt, now)}</h3>
             <h4>Request</h4>
             ${requestView(tool, call)}
-            <h4>Answer</h4>
-            ${answerView(call, SHOWN_CHARACTERS)}
-            ${isComplete(call) ? null : html`<p><a href=${`/tools/${tool.id}?call=${call.id}`}>Load again</a></p>`}
+            <h4>Response</h4>
+            ${responseView(call, SHOWN_CHARACTERS)}
+            ${isComplete(call) ? null : html`<p><a href=${`/tools/${tool.id}?call=${call.id}`}>Reload</a></p>`}
           </article>
         `
     }
@@ -32,26 +32,26 @@ export const callSection = (tool: Tool, call: ToolCall | null, now: Date): View 
 function requestView(tool: Tool, call: ToolCall): View {
   const request = showRequest(tool, call);
   if (request === 'changed')
-    return html`<p class="muted">The tool was changed since: what was sent then cannot be shown any more.</p>`;
+    return html`<p class="muted">The tool has changed since this call, so its request cannot be shown.</p>`;
   if (request === 'not_made')
-    return html`<p class="muted">Nothing was sent: with these arguments there is no request.</p>`;
+    return html`<p class="muted">Nothing was sent: these arguments do not make a valid request.</p>`;
   const lines = [
     `${request.method} ${request.url}`,
     ...request.headers.map(([name, value]) => `${name}: ${value}`),
   ];
   return html`
     <pre tabindex="0" role="group" aria-label="Request"><code>${cut([...lines, ...(request.body === null ? [] : ['', request.body])].join('\n'))}</code></pre>
-    <p class="muted">${tool.kind === 'Webhook' ? 'Signatures are shortened; each attempt is signed anew, with its own time.' : 'Secrets are replaced by [secret].'}</p>
+    <p class="muted">${tool.kind === 'Webhook' ? 'Signatures are shortened. Each attempt has its own signature and time.' : 'Secrets are shown as [secret].'}</p>
   `;
 }
 
 const cut = (text: string) =>
   text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : text;
 
-/** How a call stands: status, time, attempts, and its result or error. */
-function answerView(call: ToolCall, most: number): View {
+/** The attempts of a call, and its result or error. */
+function responseView(call: ToolCall, most: number): View {
   const { status, httpStatus, durationMs, attempts } = call;
-  if (status === 'pending_approval') return html`<p>It waits for a person’s decision.</p>`;
+  if (status === 'pending_approval') return html`<p>Waiting for a person’s decision.</p>`;
   const facts = [
     httpStatus === null ? null : `HTTP ${httpStatus}`,
     `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
@@ -67,15 +67,15 @@ function answerView(call: ToolCall, most: number): View {
 
 const PURPOSES = {
   agent: 'by the agent',
-  test: 'test',
-  go_live: 'test before going live',
+  test: 'test call',
+  go_live: 'test call before going live',
 } as const;
 
 /** The newest calls, each folded. */
 export const recentCalls = (tool: Tool, calls: readonly ToolCall[], now: Date): View => html`
   <section id="tool-calls" aria-labelledby="calls-title">
     <h2 id="calls-title">Recent calls</h2>
-    ${calls.length === 0 ? html`<p class="muted">None yet.</p>` : calls.map((call) => foldedCall(tool, call, now))}
+    ${calls.length === 0 ? html`<p class="muted">No calls yet.</p>` : calls.map((call) => foldedCall(tool, call, now))}
   </section>
 `;
 
@@ -84,10 +84,10 @@ const foldedCall = (tool: Tool, call: ToolCall, now: Date): View => html`
     <summary>${callBadge(call)} ${timeView(call.createdAt, now)} <span class="muted">${PURPOSES[call.purpose]}</span></summary>
     <h3>Arguments</h3>
     <pre tabindex="0" role="group" aria-label="Arguments"><code>${jsonExcerpt(call.arguments, LISTED_CHARACTERS)}</code></pre>
-    <h3>Answer</h3>
-    ${answerView(call, LISTED_CHARACTERS)}
+    <h3>Response</h3>
+    ${responseView(call, LISTED_CHARACTERS)}
     <p class="row">
-      <a href=${`/tools/${tool.id}?call=${call.id}#tool-call`} aria-label=${`Request and answer of the call ${call.id}`}>Request and answer</a>
+      <a href=${`/tools/${tool.id}?call=${call.id}#tool-call`} aria-label=${`Request and response of the call ${call.id}`}>Request and response</a>
       ${call.conversationId === null ? null : html`<a href=${`/conversations/${call.conversationId}`} aria-label=${`Conversation of the call ${call.id}`}>Conversation</a>`}
     </p>
   </details>

@@ -13,12 +13,12 @@ import {
   prettyJson,
 } from './textLines.ts';
 
-/** A tool's definition as the texts of a form, and what the form says as the API takes it. */
+/** A tool's definition as the values of a form, and back as the API takes it. */
 
 export const kindOf = (values: FormValues): ToolKind =>
   values.kind === 'HTTP' ? 'HTTP' : 'Webhook';
 
-/** A form that nobody has filled in yet. */
+/** The form of a new tool. */
 export const newToolValues: FormValues = {
   kind: 'Webhook',
   timeout: String(DEFAULT_TOOL_TIMEOUT_SECONDS),
@@ -28,7 +28,7 @@ export const newToolValues: FormValues = {
   s0_name: '',
 };
 
-/** A stored tool in the form; of its secrets nothing. */
+/** The form of a stored tool, without the values of its secrets. */
 export function toolValues(tool: Tool): FormValues {
   const { requestTemplate: template } = tool;
   return {
@@ -59,7 +59,7 @@ const storedSecretValues = (names: readonly string[]): FormValues =>
     ]),
   );
 
-/** As fields where these can say it, else as JSON Schema. */
+/** Parameters as fields where they fit, else as JSON Schema. */
 export function parameterValues(schema: JsonObject): FormValues {
   const found = rowsFromSchema(schema);
   if (found === null) return { parameters_as: 'json', parameters: prettyJson(schema) };
@@ -70,14 +70,14 @@ export function parameterValues(schema: JsonObject): FormValues {
   };
 }
 
-/** What a form says, in the shape that the API's own schemas check. */
+/** A form in the shape that the API's schemas check. */
 export interface WrittenDefinition {
   readonly body: Readonly<Record<string, unknown>>;
-  /** What cannot even be read, by field. */
+  /** What cannot be read, by field. */
   readonly problems: Problems;
 }
 
-/** Reads the whole form. Line breaks are those of a text, not of HTTP. */
+/** Reads the whole form. */
 export function definitionFrom(values: FormValues): WrittenDefinition {
   const problems: Record<string, string> = {};
   const read = <T>(name: string, from: (text: string) => T): T | undefined =>
@@ -130,7 +130,7 @@ const templateFrom = (
   response_fields: linesFrom(values.response_fields ?? ''),
 });
 
-/** The schema as it is written so far; problems are noted beside its fields. */
+/** The schema so far. Adds what is wrong to `problems`. */
 export function parametersFrom(
   values: FormValues,
   problems: Record<string, string> = {},
@@ -144,7 +144,7 @@ export function parametersFrom(
 
 const NO_PARAMETERS: JsonObject = { type: 'object', properties: {} };
 
-/** The numbers of the secrets' rows. */
+/** The numbers of the secrets in the form. */
 export const secretNumbers = (values: FormValues): readonly number[] =>
   Object.keys(values)
     .map((name) => /^s(\d{1,2})_name$/.exec(name)?.[1])
@@ -154,7 +154,7 @@ export const secretNumbers = (values: FormValues): readonly number[] =>
 
 const SECRET_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
-/** New values of secrets; a value that is left empty leaves a secret as it is. */
+/** New values of secrets. An empty value keeps the stored one. */
 function secretsFrom(values: FormValues, problems: Record<string, string>): Record<string, string> {
   const secrets = new Map<string, string>();
   for (const number of secretNumbers(values)) {
@@ -163,18 +163,15 @@ function secretsFrom(values: FormValues, problems: Record<string, string>): Reco
     if (value !== '' && name === '') problems[`s${number}_name`] = 'Give the secret a name.';
     if (name !== '' && !SECRET_NAME.test(name))
       problems[`s${number}_name`] =
-        'A name begins with a letter and has only letters, digits and _, at most 64 in all.';
+        'Use letters, digits and _, starting with a letter, at most 64 characters.';
     if (value === '' && name !== '' && values[`s${number}_stored`] === undefined)
-      problems[`s${number}_value`] = 'Enter its value.';
+      problems[`s${number}_value`] = 'Enter a value.';
     if (value !== '' && name !== '') secrets.set(name, value);
   }
   return Object.fromEntries(secrets);
 }
 
-/**
- * The form's texts without what must not be shown again, with rows numbered from 0 and one kind of
- * line break.
- */
+/** The form's values without those of secrets, and with its parameters numbered from 0. */
 export function shownValues(values: FormValues): FormValues {
   const kept = Object.entries(values).filter(
     ([name]) => !/^s\d+_value$|^p\d+_|^csrf$|^do$/.test(name),

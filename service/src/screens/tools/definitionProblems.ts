@@ -23,15 +23,15 @@ export function schemaProblems({ issues }: z.ZodError, values: FormValues): Prob
 }
 
 /**
- * What the operation refused, beside its field; `form` for what concerns the whole.
+ * What the operation refused, beside its field; `''` for the form as a whole.
  * @throws the error when it is nothing that a form could correct
  */
 export function operationProblems(error: unknown, values: FormValues): Problems {
   if (!(error instanceof AppError) || error.code === 'not_found') throw error;
   const { param } = error.details;
   if (error.code === 'tool_exists')
-    return { name: `Another tool has the name ${values.name ?? ''} already. Choose another name.` };
-  if (param === undefined) return { form: error.message };
+    return { name: `Another tool is already named ${values.name ?? ''}. Choose another name.` };
+  if (param === undefined) return { '': error.message };
   const { field, subject } = fieldOf(param, values);
   const rest = error.message.startsWith(`${param} `) ? error.message.slice(param.length + 1) : null;
   return { [field]: rest === null ? error.message : sentence(subject, rest) };
@@ -46,12 +46,12 @@ const FIELDS: Readonly<Record<string, FormField>> = {
   example_phrases: { field: 'example_phrases', subject: 'The list of example phrases' },
   kind: { field: 'kind', subject: 'The kind' },
   endpoint: { field: 'endpoint', subject: 'The endpoint' },
-  timeout: { field: 'timeout', subject: 'The time-out' },
+  timeout: { field: 'timeout', subject: 'The timeout' },
   secrets: { field: 'secrets', subject: 'The secrets' },
   parameters: { field: 'parameters', subject: 'The schema' },
   request_template: { field: 'template', subject: 'The request' },
   'request_template.method': { field: 'method', subject: 'The method' },
-  'request_template.url': { field: 'url', subject: 'The address' },
+  'request_template.url': { field: 'url', subject: 'The URL' },
   'request_template.query': { field: 'query', subject: 'The query' },
   'request_template.headers': { field: 'headers', subject: 'The headers' },
   'request_template.body': { field: 'body', subject: 'The body' },
@@ -64,7 +64,7 @@ function fieldOf(param: string, values: FormValues): FormField {
   const known = Object.keys(FIELDS)
     .filter((each) => param.startsWith(`${each}.`))
     .sort((a, b) => b.length - a.length)[0];
-  if (known === undefined) return { field: 'form', subject: param };
+  if (known === undefined) return { field: '', subject: param };
   const inside = param.slice(known.length + 1);
   if (known === 'parameters') return fieldOfParameter(inside, values);
   if (known === 'secrets') return fieldOfSecret(inside, values);

@@ -7,32 +7,27 @@ import { getTool } from '../../domain/operations/getTool.ts';
 import { updateTool } from '../../domain/operations/updateTool.ts';
 import type { Tool } from '../../domain/tool.ts';
 import * as contract from '../../http/contract/tools.ts';
-import { formValues, withPlainBreaks, type FormValues, type Problems } from '../forms.ts';
-import { renderDocument } from '../html.ts';
+import { newForm, readForm, type FormValues, type Problems } from '../forms.ts';
+import { sendPage } from '../html.ts';
 import { signedInOf } from '../session.ts';
 import { definitionFrom, newToolValues, shownValues, toolValues } from './definitionForm.ts';
-import { definitionPage } from './definitionPage.ts';
+import { definitionPage, type DefinitionPage } from './definitionPage.ts';
 import { operationProblems, schemaProblems } from './definitionProblems.ts';
 import { changeForm } from './formChanges.ts';
 import { saysTheSame } from './parameterRows.ts';
 import { secretPage } from './secretPage.ts';
 
-/** Making tools and changing what they are. */
+/** Creating and changing tools. */
 export function definitionRouter(deps: Deps): Router {
   const router = Router();
-  const show = (response: Response, status: number, page: Parameters<typeof definitionPage>[1]) =>
-    void response
-      .status(status)
-      .type('html')
-      .send(renderDocument(definitionPage(signedInOf(response), page)));
 
   router.get('/tools/new', (_request, response) =>
-    show(response, 200, { tool: null, values: newToolValues }),
+    show(response, 200, { tool: null, form: newForm(newToolValues) }),
   );
 
-  router.get('/tools/:id/edit', async (request, response) => {
-    const tool = await getTool(deps, signedInOf(response).workspace, request.params.id);
-    show(response, 200, { tool, values: toolValues(tool) });
+  router.get('/tools/:id/edit', async ({ params }, response) => {
+    const tool = await getTool(deps, signedInOf(response).workspace, params.id);
+    show(response, 200, { tool, form: newForm(toolValues(tool)) });
   });
 
   router.post('/tools', async (request, response) => {
@@ -40,7 +35,7 @@ export function definitionRouter(deps: Deps): Router {
       const written = check(contract.createTool.body!, values);
       if (!written.ok) return written.problems;
       const {
-        timeout,
+        timeout: timeoutSeconds,
         ask_before_running: askBeforeRunning,
         read_only: readOnly,
         example_phrases: examplePhrases,
@@ -49,27 +44,12 @@ export function definitionRouter(deps: Deps): Router {
         secrets = {},
         ...named
       } = written.body;
-      const wanted = {
-        ...named,
-        timeoutSeconds: timeout,
-        askBeforeRunning,
-        readOnly,
-        examplePhrases,
-        endpoint,
-        requestTemplate,
-      };
-      const { tool, secret } = await createTool(
-        deps,
-        signedInOf(response).workspace,
-        wanted,
-        secrets,
-      );
+      const settings = { timeoutSeconds, askBeforeRunning, readOnly, examplePhrases };
+      const wanted = { ...named, ...settings, endpoint, requestTemplate };
+      const signedIn = signedInOf(response);
+      const { tool, secret } = await createTool(deps, signedIn.workspace, wanted, secrets);
       if (secret === null) response.redirect(303, `/tools/${tool.id}?notice=tool-created`);
-      else
-        response
-          .status(201)
-          .type('html')
-          .send(renderDocument(secretPage(signedInOf(response), tool, secret, 'created')));
+      else sendPage(response, secretPage(signedIn, tool, secret, 'created'), 201);
       return null;
     });
   });
@@ -77,12 +57,13 @@ export function definitionRouter(deps: Deps): Router {
   router.post('/tools/:id', async (request, response) => {
     const { workspace } = signedInOf(response);
     const tool = await getTool(deps, workspace, request.params.id);
-    await saveForm(request, response, tool, async (values) => {
-      const { kind: _kind, ...body } = definitionFrom({ ...values, kind: tool.kind }).body;
-      const written = check(contract.updateTool.body!, { ...values, kind: tool.kind }, body);
+    await saveForm(request, response, tool, async (typed) => {
+      const values = { ...typed, kind: tool.kind };
+      const { kind: _kind, ...body } = definitionFrom(values).body;
+      const written = check(contract.updateTool.body!, values, body);
       if (!written.ok) return written.problems;
       const {
-        timeout,
+        timeout: timeoutSeconds,
         ask_before_running: askBeforeRunning,
         read_only: readOnly,
         example_phrases: examplePhrases,
@@ -90,45 +71,45 @@ export function definitionRouter(deps: Deps): Router {
         secrets = {},
         ...named
       } = written.body;
-      const changes = changesOf(tool, {
-        ...named,
-        requestTemplate,
-        timeoutSeconds: timeout,
-        askBeforeRunning,
-        readOnly,
-        examplePhrases,
-      });
+      const settings = { timeoutSeconds, askBeforeRunning, readOnly, examplePhrases };
+      const changes = changesOf(tool, { ...named, ...settings, requestTemplate });
       const updated = await updateTool(deps, workspace, tool.id, changes, secrets);
-      const isDraftNow =
+      const isDraftAgain =
         updated.status === 'draft' &&
         (tool.status !== 'draft' || tool.testedAt !== null) &&
         updated.testedAt === null;
-      response.redirect(303, `/tools/${tool.id}?notice=${isDraftNow ? 'tool-draft' : 'saved'}`);
+      response.redirect(303, `/tools/${tool.id}?notice=${isDraftAgain ? 'tool-draft' : 'saved'}`);
       return null;
     });
   });
 
-  /** A button that changes the form shows it again; so does what is wrong in it. */
-  async function saveForm(
-    request: Request,
-    response: Response,
-    tool: Tool | null,
-    save: (values: FormValues) => Promise<Problems | null>,
-  ): Promise<void> {
-    const values = withPlainBreaks(formValues(request.body));
-    const changed = changeForm(values);
-    if (changed)
-      return show(response, 200, { tool, ...changed, values: shownValues(changed.values) });
-    const problems = await save(values).catch((error: unknown) => operationProblems(error, values));
-    if (problems !== null) show(response, 400, { tool, values: shownValues(values), problems });
-  }
-
   return router;
+}
+
+const show = (response: Response, status: number, page: DefinitionPage) =>
+  sendPage(response, definitionPage(signedInOf(response), page), status);
+
+/** Saves the form. Buttons inside of it that change it, and problems, show it again. */
+async function saveForm(
+  request: Request,
+  response: Response,
+  tool: Tool | null,
+  save: (values: FormValues) => Promise<Problems | null>,
+): Promise<void> {
+  const values = readForm(request);
+  const changed = changeForm(values);
+  if (changed) {
+    const form = { values: shownValues(changed.values), problems: changed.problems ?? {} };
+    return show(response, 200, { tool, form, added: changed.added ?? false });
+  }
+  const problems = await save(values).catch((error: unknown) => operationProblems(error, values));
+  if (problems !== null)
+    show(response, 400, { tool, form: { values: shownValues(values), problems } });
 }
 
 type BodySchema = NonNullable<typeof contract.createTool.body | typeof contract.updateTool.body>;
 
-/** Holds what the form says against what the API takes. */
+/** Checks a form with the API's schema. */
 function check<Schema extends BodySchema>(
   schema: Schema,
   values: FormValues,
@@ -144,9 +125,7 @@ function check<Schema extends BodySchema>(
   };
 }
 
-/**
- * What differs from the stored tool: parameters that say the same in another order are no change.
- */
+/** What differs from the stored tool. The order of parameters makes no difference. */
 const changesOf = (tool: Tool, wanted: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(
     Object.entries(wanted).filter(

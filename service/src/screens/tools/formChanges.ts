@@ -9,7 +9,7 @@ export interface ChangedForm {
   readonly added?: boolean;
 }
 
-/** What the buttons inside of the form do to it; null when it is to be saved. */
+/** What the buttons inside of the form change; null when the form is saved. */
 export function changeForm(values: FormValues): ChangedForm | null {
   const [action, number] = (values.do ?? 'save').split(':');
   switch (action) {
@@ -57,7 +57,7 @@ function toFields(values: FormValues): ChangedForm {
   if (found.parameters_as === 'json')
     return {
       values,
-      problems: { parameters: 'This schema says more than fields can; keep it as JSON Schema.' },
+      problems: { parameters: 'This schema does not fit into fields. Keep it as JSON Schema.' },
     };
   return { values: { ...withoutParameters(values), ...found } };
 }

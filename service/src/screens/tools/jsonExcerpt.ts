@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '../../domain/json.ts';
 
 /**
- * The beginning of a value as readable JSON (a text as it is), for a page: however large the value
- * is, only about so many characters of it are looked at.
+ * The beginning of a value as readable JSON; a text stays as it is. Reads only about as many
+ * characters as it returns, however large the value is.
  */
 export function jsonExcerpt(value: Json, mostCharacters: number): string {
   let left = mostCharacters;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type Json, type JsonObject } from '../../domain/json.ts';
 import type { FormValues, Problems } from '../forms.ts';
 
-/** A tool's parameters as rows of a form, and the JSON Schema that they stand for. */
+/** A tool's parameters as rows of a form, and as JSON Schema. */
 
 export const PARAMETER_TYPES = {
   text: { label: 'Text', schema: { type: 'string' } },
@@ -11,7 +11,7 @@ export const PARAMETER_TYPES = {
   boolean: { label: 'Yes or no', schema: { type: 'boolean' } },
   date: { label: 'Date', schema: { type: 'string', format: 'date' } },
   time: { label: 'Date and time', schema: { type: 'string', format: 'date-time' } },
-  email: { label: 'E-mail address', schema: { type: 'string', format: 'email' } },
+  email: { label: 'Email address', schema: { type: 'string', format: 'email' } },
   list: { label: 'List of texts', schema: { type: 'array', items: { type: 'string' } } },
 } as const satisfies Record<string, { label: string; schema: JsonObject }>;
 export type ParameterType = keyof typeof PARAMETER_TYPES;
@@ -24,7 +24,7 @@ export interface ParameterRow {
   readonly type: ParameterType;
   readonly description: string;
   readonly required: boolean;
-  /** Separated by commas; empty when any value will do. */
+  /** The allowed values, separated by commas; empty for any. */
   readonly options: string;
 }
 
@@ -106,16 +106,16 @@ export function schemaFromRows(
 function problemOfName(name: string, before: ReadonlyMap<string, unknown>): string | null {
   if (name === '') return 'Give the parameter a name, or remove it.';
   if (!NAME.test(name))
-    return 'A name begins with a letter and has only letters, digits, _ and -, at most 64 in all.';
-  return before.has(name) ? `There is a parameter ${name} already.` : null;
+    return 'Use letters, digits, _ and -, starting with a letter, at most 64 characters.';
+  return before.has(name) ? `There is already a parameter named ${name}.` : null;
 }
 
 function problemOfOptions(row: ParameterRow): string | null {
   if (row.options === '') return null;
   if (!MAY_HAVE_OPTIONS.has(row.type))
-    return 'Only texts and numbers can have options; leave this empty.';
+    return 'Only texts and numbers can have options. Leave this empty.';
   return row.type !== 'text' && optionsOf(row).some((option) => Number.isNaN(option))
-    ? 'The options of a number are numbers.'
+    ? 'The options of a number must be numbers.'
     : null;
 }
 
@@ -136,7 +136,7 @@ function propertyOf(row: ParameterRow): JsonObject {
   };
 }
 
-/** The rows that say exactly what a schema says; null when rows cannot say it. */
+/** The rows of a schema; null when rows cannot hold all of it. */
 export function rowsFromSchema(
   schema: JsonObject,
 ): { rows: readonly ParameterRow[]; closed: boolean } | null {
@@ -153,10 +153,7 @@ export function rowsFromSchema(
     : null;
 }
 
-/**
- * Whether two schemas say the same of the same fields: the order of properties and of what is
- * required says nothing.
- */
+/** Whether two schemas are the same, whatever the order of properties and of required names. */
 export const saysTheSame = (one: JsonObject, other: JsonObject): boolean =>
   isDeepStrictEqual(sorted(one), sorted(other));
 

@@ -1,8 +1,14 @@
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
-import { field, textArea, type FormValues, type Problems } from '../forms.ts';
+import {
+  field,
+  fieldProblem,
+  select,
+  textArea,
+  type FormState,
+  type FormValues,
+} from '../forms.ts';
 import { html, type View } from '../html.ts';
 import { parametersFrom, secretNumbers } from './definitionForm.ts';
-import { choice, problemNote } from './inputs.ts';
 import { formButton } from './parameterFields.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map(
@@ -10,51 +16,85 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map(
 );
 const CODE = { spellcheck: 'false', class: 'code', autocapitalize: 'off' };
 
-/** How an HTTP tool calls an API in that API's own shape. */
-export const requestSection = (
-  values: FormValues,
-  problems: Problems,
-  action: string,
-): View => html`
+/** The request of an HTTP tool. */
+export const requestSection = (form: FormState, action: string): View => html`
   <section aria-labelledby="request-title">
     <h2 id="request-title">Request</h2>
-    ${problemNote('template', problems)}
-    ${placeholders(values)}
+    ${fieldProblem('template', form)}
+    ${placeholders(form.values)}
     <div class="method-url">
-      <div>${choice({ name: 'method', label: 'Method', options: METHODS, values, problems })}</div>
-      <div>${field({ name: 'url', label: 'Address', values, problems, attributes: { ...CODE, placeholder: 'https://api.example.com/orders/{{args.order_number}}' } })}</div>
+      <div>${select({ name: 'method', label: 'Method', options: METHODS, form })}</div>
+      <div>${field({
+        name: 'url',
+        label: 'URL',
+        form,
+        attributes: {
+          ...CODE,
+          placeholder: 'https://api.example.com/orders/{{args.order_number}}',
+        },
+      })}</div>
     </div>
-    ${textArea({ name: 'query', label: 'Query', values, problems, help: 'One name=value a line, not encoded.', attributes: { ...CODE, rows: 2, placeholder: 'limit=10' } })}
-    ${textArea({ name: 'headers', label: 'Headers', values, problems, help: 'One Name: value a line.', attributes: { ...CODE, rows: 3, placeholder: 'Authorization: Bearer {{secrets.API_TOKEN}}' } })}
-    ${textArea({ name: 'body', label: 'Body', values, problems, help: 'JSON, not with GET. A text that is exactly one placeholder keeps the argument’s type: "{{args.count}}" becomes 3.', attributes: { ...CODE, rows: 5, placeholder: '{"order": "{{args.order_number}}"}' } })}
-    ${textArea({ name: 'response_fields', label: 'Fields of the answer', values, problems, help: 'What the agent is shown, one path a line, like items.name. Empty: everything.', attributes: { ...CODE, rows: 2, placeholder: 'status' } })}
-    ${secretsPart(values, problems, action)}
+    ${textArea({
+      name: 'query',
+      label: 'Query',
+      form,
+      help: 'One name=value per line, not encoded.',
+      attributes: { ...CODE, rows: 2, placeholder: 'limit=10' },
+    })}
+    ${textArea({
+      name: 'headers',
+      label: 'Headers',
+      form,
+      help: 'One Name: value per line.',
+      attributes: { ...CODE, rows: 3, placeholder: 'Authorization: Bearer {{secrets.API_TOKEN}}' },
+    })}
+    ${textArea({
+      name: 'body',
+      label: 'Body',
+      form,
+      help: 'JSON, except with GET. A text that is only a placeholder keeps the argument’s type: "{{args.count}}" becomes 3.',
+      attributes: { ...CODE, rows: 5, placeholder: '{"order": "{{args.order_number}}"}' },
+    })}
+    ${textArea({
+      name: 'response_fields',
+      label: 'Response fields',
+      form,
+      help: 'The fields that the agent sees. One path per line, such as items.name. Leave empty for all.',
+      attributes: { ...CODE, rows: 2, placeholder: 'status' },
+    })}
+    ${secretsPart(form, action)}
   </section>
 `;
 
-/** What can stand in the texts, listed from what the form holds now. */
-const placeholders = (values: FormValues): View => html`
-  <details id="placeholders" open>
-    <summary>Placeholders</summary>
-    <ul>
-      ${argumentPaths(parametersFrom(values)).map((path) => html`<li><code>{{args.${path}}}</code> the argument ${path}</li>`)}
-      ${argumentPaths(parametersFrom(values)).length === 0 ? html`<li><code>{{args.NAME}}</code> an argument, by its name among the parameters</li>` : null}
-      <li><code>{{conversation.id}}</code> the conversation; conv_test in a test call</li>
-      <li><code>{{call.id}}</code> this call, the same at each attempt: good for an idempotency header</li>
-      ${secretNames(values).map((name) => html`<li><code>{{secrets.${name}}}</code> the secret ${name}, in headers only</li>`)}
-      ${secretNames(values).length === 0 ? html`<li><code>{{secrets.NAME}}</code> a secret from below, in headers only</li>` : null}
-    </ul>
-    <p class="muted">They stand in path, query, headers and body, never in the host. Without a value an optional query parameter, header or field is left out.</p>
-  </details>
-`;
+/** The placeholders that the request can use, from what is in the form now. */
+function placeholders(values: FormValues): View {
+  const paths = argumentPaths(parametersFrom(values));
+  const secrets = secretNames(values);
+  const row = (placeholder: string, meaning: string) =>
+    html`<li><code>{{${placeholder}}}</code> ${meaning}</li>`;
+  return html`
+    <details id="placeholders" open>
+      <summary>Placeholders</summary>
+      <ul>
+        ${paths.map((path) => row(`args.${path}`, `the argument ${path}`))}
+        ${paths.length === 0 ? row('args.NAME', 'an argument, by its parameter name') : null}
+        ${row('conversation.id', 'the conversation, or conv_test in a test call')}
+        ${row('call.id', 'this call, the same for each attempt, so it works as an idempotency key')}
+        ${secrets.map((name) => row(`secrets.${name}`, `the secret ${name}, in headers only`))}
+        ${secrets.length === 0 ? row('secrets.NAME', 'a secret from below, in headers only') : null}
+      </ul>
+      <p class="muted">Use them in the path, query, headers and body, but not in the host. An optional query parameter, header or field without a value is left out.</p>
+    </details>
+  `;
+}
 
 const MAX_PATHS = 50;
-const DEEPEST = 3;
+const MAX_DEPTH = 3;
 
 /** `address.city`: the properties of a schema, and those inside of objects. */
 function argumentPaths(schema: JsonObject, depth = 1): readonly string[] {
   const { properties } = schema;
-  if (!isJsonObject(properties) || depth > DEEPEST) return [];
+  if (!isJsonObject(properties) || depth > MAX_DEPTH) return [];
   const paths = Object.entries(properties).flatMap(([name, inner]) => [
     name,
     ...(isJsonObject(inner)
@@ -75,25 +115,25 @@ const SWAP_SECRETS = {
   'hx-swap': 'beforeend show:none',
 };
 
-/** Names are shown, values never: neither stored ones nor those that were typed a moment ago. */
-const secretsPart = (values: FormValues, problems: Problems, action: string): View => html`
+/** Shows the names of secrets, never their values. */
+const secretsPart = (form: FormState, action: string): View => html`
   <fieldset>
     <legend>Secrets</legend>
-    <p class="muted">For headers. Values are stored encrypted and never shown again, not even when this form comes back with a problem. To change a stored one, enter its new value. They stay with the address they were entered for: if it moves to another scheme, host or port, enter those that the request uses again; the others are removed.</p>
-    ${problemNote('secrets', problems)}
-    <div id="secret-rows">${secretNumbers(values).map((number) => secretRow(number, values, problems))}</div>
-    ${formButton({ value: 'add-secret', label: 'Add a secret', swap: SWAP_SECRETS }, action)}
+    <p class="muted">For use in headers. Values are stored encrypted and never shown again, so enter new ones again if this form has a problem. To change a stored secret, enter a new value. Secrets belong to the URL’s scheme, host and port: if one of these changes, enter the secrets that the request uses again. The others are removed.</p>
+    ${fieldProblem('secrets', form)}
+    <div id="secret-rows">${secretNumbers(form.values).map((number) => secretRow(number, form))}</div>
+    ${formButton({ value: 'add-secret', label: 'Add secret', swap: SWAP_SECRETS }, action)}
   </fieldset>
 `;
 
-function secretRow(number: number, values: FormValues, problems: Problems): View {
+function secretRow(number: number, form: FormState): View {
   const [name, value, stored] = [`s${number}_name`, `s${number}_value`, `s${number}_stored`];
-  const isStored = values[stored] !== undefined;
+  const isStored = form.values[stored] !== undefined;
   return html`
     <div class="secret">
       ${isStored ? html`<input type="hidden" name=${stored} value="on" />` : null}
-      <div>${field({ name, label: `Name of secret ${number + 1}`, values, problems, attributes: { ...CODE, autocomplete: 'off', maxlength: 64, readonly: isStored, placeholder: 'API_TOKEN' } })}</div>
-      <div>${field({ name: value, label: `${isStored ? 'New value' : 'Value'} of secret ${number + 1}`, problems, attributes: { type: 'password', autocomplete: 'new-password', maxlength: 4096, placeholder: isStored ? 'Stored; empty keeps it' : '' } })}</div>
+      <div>${field({ name, label: `Name of secret ${number + 1}`, form, attributes: { ...CODE, autocomplete: 'off', maxlength: 64, readonly: isStored, placeholder: 'API_TOKEN' } })}</div>
+      <div>${field({ name: value, label: `${isStored ? 'New value' : 'Value'} of secret ${number + 1}`, form: { ...form, values: {} }, attributes: { type: 'password', autocomplete: 'new-password', maxlength: 4096, placeholder: isStored ? 'Leave empty to keep' : '' } })}</div>
     </div>
   `;
 }

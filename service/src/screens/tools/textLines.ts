@@ -6,16 +6,16 @@ import {
   type JsonObject,
 } from '../../domain/json.ts';
 
-/** Small texts of a form that stand for objects and lists: one entry a line, or JSON. */
+/** Texts of a form that hold objects and lists: one entry per line, or JSON. */
 
-/** A text of a form that cannot be read; `message` says what to do. */
+/** A text that cannot be read. `message` says what to do. */
 export class FormTextError extends Error {
   override readonly name = 'FormTextError';
 }
 
 const MAX_DEPTH = 64;
 
-/** What a field holds as JSON; undefined when it is empty. @throws FormTextError */
+/** A text as JSON; undefined when it is empty. @throws FormTextError */
 export function jsonFrom(text: string): Json | undefined {
   if (text.trim() === '') return undefined;
   try {
@@ -26,13 +26,13 @@ export function jsonFrom(text: string): Json | undefined {
   }
 }
 
-const HELP = 'Names and texts stand in double quotes, placeholders too.';
+const HELP = 'Put names, texts and placeholders in double quotes.';
 
-/** @throws FormTextError when it holds something else than an object */
+/** @throws FormTextError when it is not an object */
 export function jsonObjectFrom(text: string): JsonObject | undefined {
   const json = jsonFrom(text);
   if (json !== undefined && !isJsonObject(json))
-    throw new FormTextError('Write an object, like {"name": "value"}.');
+    throw new FormTextError('Enter an object, such as {"name": "value"}.');
   return json;
 }
 
@@ -53,10 +53,10 @@ export function pairsFrom(text: string, sign: Sign): JsonObject {
     const at = line.indexOf(sign);
     if (at < 1)
       throw new FormTextError(
-        `“${line.trim().slice(0, 60)}” has no ${sign} after a name. Write one ${example(sign)} a line.`,
+        `“${line.trim().slice(0, 60)}” has no ${sign} after a name. Enter one ${example(sign)} per line.`,
       );
     const name = line.slice(0, at).trim();
-    if (pairs.has(name)) throw new FormTextError(`${name} stands there twice; keep one.`);
+    if (pairs.has(name)) throw new FormTextError(`${name} is listed twice. Keep one.`);
     pairs.set(name, line.slice(at + 1).trim());
   }
   return Object.fromEntries(pairs);
@@ -64,7 +64,7 @@ export function pairsFrom(text: string, sign: Sign): JsonObject {
 
 const example = (sign: Sign) => (sign === ':' ? 'Name: value' : 'name=value');
 
-/** The same the other way; JSON where lines cannot say it. */
+/** The reverse; JSON where lines cannot hold it. */
 export function pairsText(pairs: Readonly<Record<string, string>>, sign: Sign): string {
   const entries = Object.entries(pairs);
   const fits = entries.every(
@@ -80,7 +80,7 @@ export function pairsText(pairs: Readonly<Record<string, string>>, sign: Sign): 
     : prettyJson(pairs);
 }
 
-/** One path a line. */
+/** One entry per line; empty lines are left out. */
 export const linesFrom = (text: string): readonly string[] =>
   text
     .split('\n')

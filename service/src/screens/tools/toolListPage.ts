@@ -2,9 +2,10 @@ import type { SignedIn } from '../../domain/operations/findSession.ts';
 import type { ToolWithLastCall } from '../../domain/operations/listToolsWithLastCall.ts';
 import { html, type View } from '../html.ts';
 import { teamPage } from '../layout.ts';
+import { liveArea, liveSection } from '../liveSection.ts';
 import { lastCallView, stateBadge } from './toolState.ts';
 
-/** All tools, followed live. */
+/** All tools. The list loads again when something changes. */
 export const toolListPage = (
   signedIn: SignedIn,
   tools: readonly ToolWithLastCall[],
@@ -19,20 +20,17 @@ export const toolListPage = (
         <h1>Tools</h1>
         <a role="button" href="/tools/new">New tool</a>
       </div>
-      <p class="muted">What the agent can call on your own systems: look up an order, book an appointment.</p>
-      <div hx-ext="sse" sse-connect="/live">
-        <span hidden hx-get="/tools/fragment" hx-trigger="sse:tools, htmx:sseOpen from:closest [sse-connect]" hx-target="#tools" hx-swap="outerHTML show:none"></span>
-      </div>
-      ${toolTable(tools, now)}
+      <p class="muted">What the agent can do in your own systems, such as looking up an order or booking an appointment.</p>
+      ${liveArea(liveSection('tools', 'tools-live', '/tools/fragment', toolTable(tools, now)))}
     `,
   );
 
-/** The part that changes by itself. */
+/** The part that loads again by itself. */
 export const toolTable = (tools: readonly ToolWithLastCall[], now: Date): View => html`
   <div id="tools" class="scroll">
     ${
       tools.length === 0
-        ? html`<p>There is no tool yet. Make one here, or with the Conversation Service Tool Trigger in n8n.</p>`
+        ? html`<p>No tools yet. Create one here, or with the Conversation Service Tool Trigger in n8n.</p>`
         : html`
           <table>
             <thead><tr><th scope="col">Tool</th><th scope="col">Kind</th><th scope="col">State</th><th scope="col">Last call</th></tr></thead>
@@ -42,7 +40,7 @@ export const toolTable = (tools: readonly ToolWithLastCall[], now: Date): View =
                   <tr>
                     <th scope="row"><a id=${`tool-${tool.id}`} href=${`/tools/${tool.id}`}>${tool.name}</a><small class="clipped">${excerpt(tool.description)}</small></th>
                     <td>${tool.kind}</td>
-                    <td>${stateBadge(tool)}${tool.askBeforeRunning ? html` <small class="muted">asks first</small>` : null}</td>
+                    <td>${stateBadge(tool)}${tool.askBeforeRunning ? html` <small class="muted">needs approval</small>` : null}</td>
                     <td>${lastCallView(lastCall, now)}</td>
                   </tr>
                 `,
@@ -54,7 +52,9 @@ export const toolTable = (tools: readonly ToolWithLastCall[], now: Date): View =
   </div>
 `;
 
-const EXCERPT = 140;
+const MAX_EXCERPT_CHARACTERS = 140;
 
 const excerpt = (text: string) =>
-  [...text].length > EXCERPT ? `${[...text].slice(0, EXCERPT).join('')}…` : text;
+  [...text].length > MAX_EXCERPT_CHARACTERS
+    ? `${[...text].slice(0, MAX_EXCERPT_CHARACTERS).join('')}…`
+    : text;

@@ -1,71 +1,52 @@
 import type { Tool } from '../../domain/tool.ts';
-import type { ToolCall, ToolCallStatus } from '../../domain/toolCall.ts';
+import type { ToolCall } from '../../domain/toolCall.ts';
+import { badge } from '../components.ts';
+import { callBadge } from '../conversations/labels.ts';
 import { html, type View } from '../html.ts';
 import { timeView } from '../times.ts';
 
-/** Where a tool stands, in words. */
+/** The state of a tool. */
 export interface ToolState {
   readonly label: 'Draft' | 'Tested' | 'Going live' | 'Live' | 'Paused';
-  /** What that means, and what would change it. */
+  /** What it means, and what can change it. */
   readonly words: string;
 }
 
 export function stateOf(tool: Tool): ToolState {
   if (tool.status === 'live')
-    return { label: 'Live', words: 'The agent calls this tool when it fits.' };
+    return { label: 'Live', words: 'The agent calls this tool when it is useful.' };
   if (tool.goLiveCallId !== null)
     return {
       label: 'Going live',
-      words: 'A test call is under way. When it succeeds, the tool goes live by itself.',
+      words: 'A test call is running. If it succeeds, the tool goes live by itself.',
     };
-  if (tool.status === 'paused') return { label: 'Paused', words: 'The agent does not call it.' };
+  if (tool.status === 'paused')
+    return { label: 'Paused', words: 'The agent does not call this tool.' };
   if (tool.testedAt !== null)
     return {
       label: 'Tested',
       words:
-        'A test call of this definition has succeeded: it can go live. Until then the agent does not call it.',
+        'A test call has succeeded, so the tool can go live. Until then, the agent does not call it.',
     };
-  return { label: 'Draft', words: 'The agent does not call it yet.' };
+  return { label: 'Draft', words: 'The agent does not call this tool yet.' };
 }
 
 /** Why a tool cannot go live; null when it can. */
 export function whyNotLive(tool: Tool): string | null {
   if (tool.testedAt !== null) return null;
-  if (tool.goLiveCallId !== null) return 'Go live is off while the test call runs.';
+  if (tool.goLiveCallId !== null) return 'You can go live when the test call has succeeded.';
   const hasFailed = tool.lastTest !== null && !tool.lastTest.succeeded;
   if (hasFailed && tool.publication)
-    return 'Go live is off: the last test call failed. Correct the workflow or its sample arguments, then publish it again.';
+    return 'You can’t go live because the last test call failed. Correct the workflow or its sample arguments, then publish it again.';
   if (hasFailed)
-    return 'Go live is off: the last test call failed. It is on once a test call of this definition has succeeded.';
-  return 'Go live is off until a test call of this definition has succeeded. Run one below.';
+    return 'You can’t go live because the last test call failed. Run a successful test call first.';
+  return 'To go live, run a successful test call first.';
 }
-
-const TONES: Readonly<Record<ToolState['label'], string>> = {
-  Draft: '',
-  Tested: '',
-  'Going live': '',
-  Live: 'good',
-  Paused: '',
-};
 
 export const stateBadge = (tool: Tool): View => {
   const { label } = stateOf(tool);
-  return html`<span class=${`badge ${TONES[label]}`.trim()}>${label}</span>`;
+  return badge(label, label === 'Live' ? 'good' : '');
 };
-
-const STATUS_WORDS: Readonly<Record<ToolCallStatus, string>> = {
-  pending_approval: 'waits for approval',
-  running: 'running',
-  succeeded: 'succeeded',
-  failed: 'failed',
-  rejected: 'rejected',
-  expired: 'expired',
-  cancelled: 'cancelled',
-};
-
-/** How a call stands or ended. */
-export const callBadge = ({ status }: ToolCall): View =>
-  html`<span class=${`badge ${status === 'succeeded' ? 'good' : status === 'failed' ? 'bad' : ''}`.trim()}>${STATUS_WORDS[status]}</span>`;
 
 /** "failed, 5 minutes ago". */
 export const lastCallView = (call: ToolCall | null, now: Date): View =>
