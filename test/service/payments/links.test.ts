@@ -97,7 +97,7 @@ describe('payment links over the API', () => {
       body: { error: { code: 'payment_provider_missing' } },
     });
     expect(answer.body.error.message).toBe(
-      'The payment provider stripe is not set up in this workspace. Set the provider up under Payments, or name one that is.',
+      'The payment provider stripe is not set up in this workspace. Set the provider up under Payments, or name one that is set up.',
     );
     expect(await stageOf(service, conversationId)).toBe('new');
   });
