@@ -110,7 +110,7 @@ describe('without JavaScript', () => {
     await button('Add parameter').click();
     await page.getByRole('group', { name: 'Parameter 2' }).getByLabel('Name').fill('postcode');
     await page.getByRole('group', { name: 'Parameter 1' }).getByLabel('Required').uncheck();
-    await page.getByLabel('Address', { exact: true }).first().fill(`${team.endpoint.url}/find`);
+    await page.getByLabel('Endpoint URL').fill(`${team.endpoint.url}/find`);
     await button('Create tool').click();
     await page.getByRole('heading', { name: 'find_order created' }).waitFor();
     await button('Go to the tool').click();

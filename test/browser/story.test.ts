@@ -137,7 +137,7 @@ describe('the whole story, as people see it', () => {
     await parameter.getByLabel('Name').fill('order_number');
     await parameter.getByLabel('Description').fill('Order number');
     await parameter.getByLabel('Required').check();
-    await member.getByLabel('Address', { exact: true }).first().fill(`${endpoint.url}/orders`);
+    await member.getByLabel('Endpoint URL').fill(`${endpoint.url}/orders`);
     await member.getByRole('switch', { name: /^Ask before running/ }).check();
     await button(member, 'Create tool').click();
     await member.getByRole('heading', { name: 'cancel_order created' }).waitFor();
