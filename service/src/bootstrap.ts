@@ -11,15 +11,17 @@ import { hashToken, newSetupToken } from './security/tokens.ts';
 
 const DEFAULT_WORKSPACE = 'Workspace';
 
-/** The setting with the hashes of valid set-up links, the newest first. Locked during the set-up. */
+/** The setting with the hashes of valid set-up links, the newest first. The set-up locks it. */
 const SETUP_LINKS = 'setup_links';
 /** Each start adds one; the oldest are dropped. */
 const MAX_SETUP_LINKS = 20;
 
 /**
- * Sets up an empty store from the BOOTSTRAP variables, once, however many processes start at the same
- * time. Without them, and while the team has no member, returns the token of a one-time link for the
- * set-up in a browser. Every process accepts every link. A worker shows no pages and has none.
+ * Sets up an empty store from the BOOTSTRAP variables. When several processes start at the same time,
+ * only one of them does it. Without these variables, the first member sets up the service in a
+ * browser, with a one-time link. Every process accepts every link.
+ * @returns the token of a new link; null when the service is set up, and on a worker, which shows no
+ * pages
  */
 export async function bootstrap(
   deps: Deps,
@@ -32,7 +34,7 @@ export async function bootstrap(
   const passwordHash =
     adminPassword === undefined ? null : await deps.passwords.hash(adminPassword);
   await inOneTransaction(deps, async (within, tx) => {
-    await tx.settings.get(SETUP_LINKS); // locked, so that one process does it
+    await tx.settings.get(SETUP_LINKS); // locks it, so that only one process does this
     if (await findWorkspace(within)) return;
     const workspace = await createWorkspace(within, given.workspace ?? DEFAULT_WORKSPACE);
     if (apiKey !== undefined)
@@ -76,7 +78,7 @@ async function hasMember(tx: Tx): Promise<boolean> {
   return members.length > 0;
 }
 
-/** The form of the one-time link. */
+/** What the first member enters in the set-up form. */
 export interface FirstSetup {
   readonly workspaceName: string;
   readonly memberName: string;
@@ -84,7 +86,7 @@ export interface FirstSetup {
   readonly password: string;
 }
 
-/** The one-time links. They are in the store, so that every process accepts them, and only once. */
+/** The set-up through a one-time link. Links are in the store: every process accepts them, once. */
 export function oneTimeSetup(deps: Deps) {
   const isUnused = async (tx: Tx, setting: Setting | null, token: string) =>
     linksIn(setting).includes(hashToken(token)) && !(await hasMember(tx));
@@ -93,11 +95,11 @@ export function oneTimeSetup(deps: Deps) {
     deps.store.transaction(async (tx) => isUnused(tx, await tx.settings.peek(SETUP_LINKS), token));
   return {
     isValid,
-    /** The workspace, if creating a key on the command line has created it already. */
+    /** The name of the workspace, if creating a key on the command line has created one already. */
     workspaceName: async (): Promise<string | null> => (await findWorkspace(deps))?.name ?? null,
     /**
-     * @returns the first API key and the first member's session, or null when a link was used
-     * meanwhile
+     * Creates the workspace, its first member and its first API key.
+     * @returns the key and the member's session; null when the link is not valid any more
      */
     async complete(
       token: string,
@@ -106,7 +108,7 @@ export function oneTimeSetup(deps: Deps) {
       if (!(await isValid(token))) return null;
       const passwordHash = await deps.passwords.hash(setup.password);
       return inOneTransaction(deps, async (within, tx) => {
-        // locked, so that one of two clicks does it
+        // locks it, so that only the first of two clicks does this
         if (!(await isUnused(tx, await tx.settings.get(SETUP_LINKS), token))) return null;
         await tx.settings.delete(SETUP_LINKS);
         // Creating a key on the command line has created the workspace already.

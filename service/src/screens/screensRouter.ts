@@ -84,10 +84,10 @@ const ADDING_PATHS = [
 ];
 
 /** As many as API calls: a team of two hundred that reloads a page each second. */
-const MAX_PAGES_A_MINUTE = 12_000;
-const PAGE_LIMIT = {
+const MAX_PAGES_PER_MINUTE = 12_000;
+const PAGE_RATE = {
   name: 'pages',
-  most: MAX_PAGES_A_MINUTE,
+  most: MAX_PAGES_PER_MINUTE,
   seconds: 60,
   bound: 'workspace_pages',
   what: 'pages for this workspace',
@@ -123,7 +123,7 @@ export function screensRouter(parts: ScreenParts): Router {
   });
   router.use(
     MEMBER_PATHS,
-    limitRate(counting, [PAGE_LIMIT], (_request, response) => workspaceOf(response)),
+    limitRate(counting, [PAGE_RATE], (_request, response) => workspaceOf(response)),
     turns.inTurn(workspaceOf),
     readMemberFormBody,
     requireCsrfToken,

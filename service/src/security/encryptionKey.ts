@@ -13,7 +13,11 @@ export const NEW_KEY_FILE = 'encryption.key.new';
 
 export const makeEncryptionKey = (): Buffer => randomBytes(KEY_BYTES);
 
-/** Reads 32 bytes written as base64 or hex. @throws Error that says what a key looks like */
+/**
+ * Reads 32 bytes written as base64 or hex.
+ * @param name where the text is from; the error begins with it
+ * @throws Error that says what a key looks like
+ */
 export function parseEncryptionKey(text: string, name: string): Buffer {
   const trimmed = text.trim();
   const key = HEX.test(trimmed)
@@ -28,8 +32,8 @@ export function parseEncryptionKey(text: string, name: string): Buffer {
 }
 
 /**
- * @returns null when there is no such file. @throws Error that says what to do when it cannot be
- * read or is no key
+ * @returns null when there is no such file
+ * @throws Error that says what to do when the file cannot be read or holds no valid key
  */
 export async function readKeyFile(path: string): Promise<Buffer | null> {
   let text: string;
@@ -54,8 +58,8 @@ export async function readKeyFile(path: string): Promise<Buffer | null> {
 }
 
 /**
- * Writes the key to the data folder, readable by its owner alone, and replaces the present one. A
- * crash leaves the old key or the new one, never a part of it.
+ * Writes the key to the data folder, in place of the current one. Only its owner can read the file.
+ * A crash leaves the old key or the new one, never a part of one.
  */
 export async function keepKey(
   folder: string,
@@ -66,7 +70,7 @@ export async function keepKey(
   await adoptNewKey(folder, files);
 }
 
-/** Writes a new key beside the present one. */
+/** Writes a new key beside the current one. */
 export async function writeNewKey(
   folder: string,
   key: Buffer,
@@ -82,7 +86,7 @@ export async function writeNewKey(
   await files.syncFolder(folder);
 }
 
-/** Puts the new key in the place of the present one. */
+/** Replaces the current key with the new one. */
 export async function adoptNewKey(folder: string, files: Files = nodeFiles): Promise<void> {
   await files.rename(join(folder, NEW_KEY_FILE), join(folder, KEY_FILE));
   await files.syncFolder(folder);

@@ -1,17 +1,20 @@
-// The thread that hashes passwords, one after the other.
+// The script of a thread that hashes passwords, one after another.
 import { hashSync, verifySync } from '@node-rs/argon2';
 import { answerOrders } from './threadScript.ts';
 
-/** Hashes the password, or compares it with a hash. Null: there is no member to compare it with. */
+/**
+ * Without `passwordHash`, the password is hashed. Otherwise it is compared with that hash; null means
+ * that there is no such member.
+ */
 export interface PasswordOrder {
   readonly password: string;
   readonly passwordHash?: string | null;
 }
 
-/** Compared with where there is no member, so that the answer takes as long. */
-const nobody = hashSync(`${Math.random()}`);
+/** Compared with when there is no member, so that the answer takes just as long. */
+const HASH_OF_NOBODY = hashSync(`${Math.random()}`);
 
 answerOrders(({ password, passwordHash }: PasswordOrder): string | boolean => {
   if (passwordHash === undefined) return hashSync(password);
-  return verifySync(passwordHash ?? nobody, password) && passwordHash !== null;
+  return verifySync(passwordHash ?? HASH_OF_NOBODY, password) && passwordHash !== null;
 });

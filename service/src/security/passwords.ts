@@ -3,29 +3,31 @@ import type { Logger } from 'pino';
 import { AppError } from '../domain/errorCatalogue.ts';
 import type { Bounds } from '../limits/bounds.ts';
 import type { PasswordOrder } from './passwordThread.ts';
-import { ReplacedThread } from './replacedThread.ts';
+import { RestartingThread } from './restartingThread.ts';
 
 /** Hashes passwords with Argon2id and the library's defaults (OWASP's first choice). */
 export interface Passwords {
   /**
-   * @throws rate_limited (429) when too many are waiting, unavailable (503) when its thread broke
+   * @throws rate_limited (429) when too many passwords wait
+   * @throws unavailable (503) when the thread broke
    */
   hash(password: string): Promise<string>;
   /**
-   * @param passwordHash null when there is no such member, which takes just as long
-   * @param tries of the same address in the last minutes; the fewest go first
-   * @throws rate_limited (429) when too many are waiting, unavailable (503) when its thread broke
+   * @param passwordHash null when there is no such member; the answer, false, takes just as long
+   * @param tries how often the same address tried in the last minutes; the fewest tries go first
+   * @throws rate_limited (429) when too many passwords wait
+   * @throws unavailable (503) when the thread broke
    */
   isRight(password: string, passwordHash: string | null, tries?: number): Promise<boolean>;
 }
 
-/** A hash keeps a processor busy and takes 19 MiB, so more at once would be slower together. */
+/** Each hash keeps a processor busy and takes 19 MiB. More at once would slow all of them down. */
 export const MAX_HASHES = 2;
-/** These take a second or two. No team signs in faster than that. */
+/** So many take a second or two. No team signs in faster than that. */
 export const MAX_WAITING = 50;
 const RETRY_SECONDS = 2;
 
-/** Beside this file, in the source and in the build. */
+/** Stands beside this file, as .ts in the source and as .js in the build. */
 const SCRIPT = new URL(`./passwordThread${extname(import.meta.url)}`, import.meta.url);
 
 interface Waiting {
@@ -35,16 +37,18 @@ interface Waiting {
 }
 
 /**
- * Hashes in threads of its own, which start with the first password. In libuv's threads, hashes
- * would delay the journal, whose writes those threads confirm.
- * The queue is ordered by the tries of each address, and when it is full the last one is refused. So
- * guesses, from however many addresses, wait behind a member who signs in once.
+ * Hashes passwords in its own threads, which start with the first password. In libuv's threads,
+ * hashes would delay the writes to the journal.
+ *
+ * Passwords from the addresses with the fewest tries go first. When the queue is full, the last one
+ * is refused. So a member who signs in once goes before all guesses, even if they come from many
+ * addresses.
  * @see docs/decisions/0036
  */
 export class PasswordThreads implements Passwords {
   readonly #bounds: Bounds;
-  readonly #threads: readonly ReplacedThread<PasswordOrder>[];
-  /** The fewest tries first, and the oldest of as many. */
+  readonly #threads: readonly RestartingThread<PasswordOrder>[];
+  /** The fewest tries first; with equal tries, the oldest first. */
   readonly #waiting: Waiting[] = [];
   #isClosed = false;
 
@@ -54,7 +58,7 @@ export class PasswordThreads implements Passwords {
     this.#bounds = bounds;
     this.#threads = Array.from(
       { length: MAX_HASHES },
-      () => new ReplacedThread(script, log, broken),
+      () => new RestartingThread(script, log, couldNotCheck),
     );
   }
 
@@ -66,7 +70,7 @@ export class PasswordThreads implements Passwords {
     return this.#do({ password, passwordHash }, tries) as Promise<boolean>;
   }
 
-  /** Ends the threads. Passwords that wait for them fail. */
+  /** Ends the threads. Passwords that still wait fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { settle } of this.#waiting.splice(0)) settle(Promise.reject(stopping()));
@@ -77,14 +81,17 @@ export class PasswordThreads implements Passwords {
     if (this.#isClosed) throw stopping();
     if (this.#waiting.length >= MAX_WAITING) this.#makeRoom(tries);
     const { promise, resolve } = Promise.withResolvers<unknown>();
-    const after = this.#waiting.findIndex((each) => each.tries > tries);
-    const at = after === -1 ? this.#waiting.length : after;
+    const firstWithMore = this.#waiting.findIndex((each) => each.tries > tries);
+    const at = firstWithMore === -1 ? this.#waiting.length : firstWithMore;
     this.#waiting.splice(at, 0, { order, tries, settle: resolve });
-    this.#next();
+    this.#startNext();
     return promise;
   }
 
-  /** Refuses the password with the most tries. @throws rate_limited (429) when it is this one */
+  /**
+   * Refuses the waiting password with the most tries.
+   * @throws rate_limited (429) when none of them has more tries than the new one
+   */
   #makeRoom(tries: number): void {
     this.#bounds.reached('password_hashes');
     if (this.#waiting.at(-1)!.tries <= tries) throw tooMany();
@@ -92,13 +99,13 @@ export class PasswordThreads implements Passwords {
   }
 
   /** Gives the next password to a free thread. */
-  #next(): void {
-    const free = this.#threads.find(({ isBusy }) => !isBusy);
-    const first = free && this.#waiting.shift();
-    if (!first) return;
-    const answer = free.run(first.order);
-    first.settle(answer);
-    answer.catch(() => {}).finally(() => this.#next());
+  #startNext(): void {
+    const freeThread = this.#threads.find(({ isBusy }) => !isBusy);
+    const next = freeThread && this.#waiting.shift();
+    if (!next) return;
+    const answer = freeThread.run(next.order);
+    next.settle(answer);
+    answer.catch(() => {}).finally(() => this.#startNext());
   }
 }
 
@@ -109,7 +116,7 @@ const tooMany = (): AppError =>
     { retryAfterSeconds: RETRY_SECONDS, isAtBound: true },
   );
 
-const broken = (): AppError =>
+const couldNotCheck = (): AppError =>
   new AppError('unavailable', 'The password could not be checked. Try again in a second.', {
     retryAfterSeconds: 1,
   });

@@ -3,7 +3,7 @@ import type { SecretBox } from './secretBox.ts';
 /** Enough for the subscriptions of 40 full workspaces. */
 const MAX_REMEMBERED = 1000;
 
-/** A box that remembers opened secrets, for a caller that opens the same ones all the time. */
+/** A box that remembers opened secrets, for a caller that opens the same ones again and again. */
 export function rememberOpened(box: SecretBox): SecretBox {
   const opened = new Map<string, string>();
   return {

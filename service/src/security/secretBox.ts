@@ -6,10 +6,10 @@ import {
   randomBytes,
 } from 'node:crypto';
 
-/** Encrypts secrets before they reach the store, so that no file of it holds one in the clear. */
+/** Encrypts secrets before they reach the store, so that none of its files holds one in the clear. */
 export interface SecretBox {
   seal(secret: string): string;
-  /** @throws Error when sealed with another key or altered */
+  /** @throws Error when the secret was sealed with another key, or altered since */
   open(sealed: string): string;
   /** Identifies the key without revealing it. */
   readonly fingerprint: string;
@@ -19,9 +19,12 @@ const VERSION = 'v1';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** AES-256-GCM; sealed form `v1.` + base64url(nonce, tag, ciphertext). @param keyBytes 32 bytes */
+/**
+ * Seals with AES-256-GCM. The sealed form is `v1.` and the base64url of nonce, tag and ciphertext.
+ * @param keyBytes 32 bytes
+ */
 export function createSecretBox(keyBytes: Buffer): SecretBox {
-  // Made once: checking a Buffer each time costs more than deciphering.
+  // Made once: with a Buffer, Node would check the key each time, which costs more than deciphering.
   const key = createSecretKey(keyBytes);
   return {
     seal(secret) {

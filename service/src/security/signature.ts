@@ -3,10 +3,11 @@ import { createHmac, createSecretKey } from 'node:crypto';
 /**
  * The headers that prove to a receiver that the service sent a body.
  *
- * `X-Service-Signature: t=<unix>,v1=<hex>[,v1=<hex>]`: HMAC-SHA256 over `<t>.<raw body>`, keyed by the
- * whole secret's UTF-8 bytes; one `v1` for each valid secret (two during a rotation).
- * The Standard Webhooks headers carry the same id and time, keyed by the 32 bytes that the secret
- * encodes, over `<id>.<t>.<raw body>`.
+ * `X-Service-Signature: t=<unix>,v1=<hex>[,v1=<hex>]` is an HMAC-SHA256 over `<t>.<raw body>`. Its key
+ * is the whole secret as UTF-8. There is one `v1` for each valid secret (two during a rotation).
+ *
+ * The Standard Webhooks headers carry the same id and time. Their HMAC is over `<id>.<t>.<raw body>`,
+ * and its key is the 32 bytes that the secret encodes.
  * @see README.md, "Verifying signatures"
  */
 export function signatureHeaders(
@@ -41,5 +42,5 @@ export const serviceSignature = (body: string, secrets: readonly string[], t: nu
     ),
   ].join(',');
 
-/** The 32 decoded bytes. createHmac is much faster with a key object than with a Buffer. */
+/** The 32 bytes that the secret encodes. createHmac is much faster with a key object than a Buffer. */
 const secretKey = (secret: string) => createSecretKey(secret.replace(/^whsec_/, ''), 'base64');

@@ -1,9 +1,9 @@
 import { constants, platform, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
-import type { ThreadAnswer } from './replacedThread.ts';
+import type { ThreadAnswer } from './restartingThread.ts';
 
 /**
- * Called by the script of a ReplacedThread: answers each order that is posted to the thread. The
+ * Called by the script of a RestartingThread. Answers each order that is posted to the thread. The
  * thread gets a lower priority than requests and the journal. Only Linux can do that for a thread;
  * other systems would lower the whole process.
  */

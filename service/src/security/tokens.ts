@@ -17,12 +17,12 @@ export const newSessionToken = (): string => randomBytes(32).toString('base64url
 /** Part of the address of a payment page: 192 bits. */
 export const newPageToken = (): string => randomBytes(24).toString('base64url');
 export const newSetupToken = (): string => randomBytes(24).toString('base64url');
-/** A `generated` value of a set-up form, such as a webhook's verify token. */
+/** A value that the service generates for a set-up form, such as a webhook's verify token. */
 export const newSetupValue = (): string => randomBytes(24).toString('base64url');
 
 /**
- * Derived from the session's token, so that it need not be stored. The stored session id reveals
- * neither.
+ * Derives the CSRF token from the session's token, so that it need not be stored. The stored session
+ * id reveals neither of them.
  */
 export const csrfTokenOf = (sessionToken: string): string =>
   createHash('sha256').update(`csrf ${sessionToken}`).digest('base64url');

@@ -4,7 +4,7 @@ import type { ToolAttemptResult } from '../domain/toolCall.ts';
 import type { Bounds } from '../limits/bounds.ts';
 import { FairQueue } from '../limits/fairQueue.ts';
 import { OutboundError } from '../outbound/outboundClient.ts';
-import { ReplacedThread } from '../security/replacedThread.ts';
+import { RestartingThread } from '../security/restartingThread.ts';
 import { readAttempt, type AnswerOrder } from './readAttempt.ts';
 
 /** Reads the answers of tools. */
@@ -35,12 +35,12 @@ interface Waiting {
  */
 export class AnswerThread implements AnswerReader {
   readonly #bounds: Bounds;
-  readonly #thread: ReplacedThread<AnswerOrder>;
+  readonly #thread: RestartingThread<AnswerOrder>;
   readonly #waiting = new FairQueue<Waiting>();
 
   constructor(bounds: Bounds, log: Pick<Logger, 'error'>) {
     this.#bounds = bounds;
-    this.#thread = new ReplacedThread(SCRIPT, log, tooBusy);
+    this.#thread = new RestartingThread(SCRIPT, log, tooBusy);
   }
 
   async read(

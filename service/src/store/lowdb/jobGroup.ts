@@ -12,8 +12,8 @@ export interface ScheduledJob {
 const byTime = (a: ScheduledJob, b: ScheduledJob): number =>
   a.dueAt - b.dueAt || compareStrings(a.job.id, b.job.id);
 
-/** One job in so many is of the highest rank that is due, so that lower ranks cannot starve it. */
-const HIGHEST_RANK_EVERY = 8;
+/** After so many jobs of lower ranks, a due job of the highest rank goes first. */
+const MAX_PASSED_OVER = 7;
 
 /**
  * The waiting jobs of one group, in a tree for each rank: due jobs of the lowest rank are found
@@ -66,8 +66,8 @@ export class JobGroup {
       last = next;
     }
     if (first === null || last === null) return null;
-    const isTurnOfLast = first === last || ++this.passedOver >= HIGHEST_RANK_EVERY;
-    if (isTurnOfLast) this.passedOver = 0;
+    const isTurnOfLast = first === last || this.passedOver >= MAX_PASSED_OVER;
+    this.passedOver = isTurnOfLast ? 0 : this.passedOver + 1;
     const taken = isTurnOfLast ? last : first;
     this.remove(taken);
     return taken;

@@ -5,11 +5,10 @@ import type { Logger } from 'pino';
 export type ThreadAnswer = { readonly value: unknown } | { readonly fault: string };
 
 /**
- * A thread that answers one order at a time. It starts with the first order. When it breaks, the
- * current order fails and the next one starts a new thread. It keeps the process alive only while it
- * has an order.
+ * A thread that answers one order at a time. The first order starts it. When it breaks, the current
+ * order fails, and the next one starts a new thread. An idle thread does not keep the process alive.
  */
-export class ReplacedThread<Order> {
+export class RestartingThread<Order> {
   readonly #script: URL;
   readonly #log: Pick<Logger, 'error'>;
   readonly #broken: () => Error;
@@ -17,8 +16,8 @@ export class ReplacedThread<Order> {
   #current: PromiseWithResolvers<unknown> | null = null;
 
   /**
-   * @param script calls `answerOrders`
-   * @param broken makes the error of an order whose thread broke or was closed
+   * @param script a file that calls `answerOrders`
+   * @param broken makes the error for an order whose thread broke or was closed
    */
   constructor(script: URL, log: Pick<Logger, 'error'>, broken: () => Error) {
     this.#script = script;
@@ -31,8 +30,9 @@ export class ReplacedThread<Order> {
   }
 
   /**
-   * @param order is copied. A small Buffer is part of a pool that all share and cannot be
-   * transferred.
+   * Must not be called while the thread is busy.
+   * @param order is copied, not transferred: Node keeps small Buffers in a shared pool, which cannot
+   * be transferred
    */
   async run(order: Order): Promise<unknown> {
     this.#current = Promise.withResolvers();
@@ -52,7 +52,7 @@ export class ReplacedThread<Order> {
   }
 
   #start(): Worker {
-    // The process's own options are for its main thread.
+    // The options that the process was started with are for its main thread alone.
     const worker = new Worker(this.#script, { execArgv: [] });
     worker.on('message', (answer: ThreadAnswer) => {
       if ('fault' in answer) this.#current?.reject(new Error(answer.fault));
