@@ -17,14 +17,6 @@ import {
 import { fieldFinder } from './schemaDocument.ts';
 import { isDotSegment, parseUrlTemplate, UrlTemplateError } from './urlTemplate.ts';
 
-export {
-  renderRequest,
-  RequestRenderError,
-  type RenderedRequest,
-  type RequestValues,
-} from './renderRequest.ts';
-export { selectFields } from './selectFields.ts';
-
 /**
  * How an HTTP tool calls an existing API in its own shape: as it comes over the wire, and as it is
  * kept.

@@ -1,4 +1,4 @@
-import { RequestRenderError } from '../domain/requestTemplate.ts';
+import { RequestRenderError } from '../domain/renderRequest.ts';
 import type { ToolAttemptResult, ToolCallErrorType } from '../domain/toolCall.ts';
 import {
   OutboundError,

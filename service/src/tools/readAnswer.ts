@@ -1,7 +1,7 @@
 import { JsonError, parseJson, type Json } from '../domain/json.ts';
-import { selectFields } from '../domain/requestTemplate.ts';
+import { selectFields } from '../domain/selectFields.ts';
 import type { ToolAttemptResult } from '../domain/toolCall.ts';
-import type { AnswerOrder } from './readAttempt.ts';
+import type { OutboundResponse } from '../outbound/outboundClient.ts';
 import type { ToolAddress } from './toolRequest.ts';
 
 /**
@@ -14,7 +14,10 @@ const EXCERPT_CHARACTERS = 300;
 
 const NOT_DONE = 'Nothing of it was used.';
 
-type Answer = AnswerOrder['response'];
+/** What of an endpoint's response is read. */
+export type Answer = Pick<OutboundResponse, 'status' | 'durationMs' | 'headers'> & {
+  readonly body: Uint8Array;
+};
 
 /** Takes the tool's secrets out of a text. */
 type Clean = (text: string) => string;

@@ -1,27 +1,27 @@
 import { mapStrings, type Json } from '../domain/json.ts';
 import type { ToolAttemptResult } from '../domain/toolCall.ts';
-import type { OutboundResponse } from '../outbound/outboundClient.ts';
-import { readAnswer } from './readAnswer.ts';
+import { readAnswer, type Answer } from './readAnswer.ts';
 import { scrubber } from './scrubber.ts';
 import type { ToolAddress } from './toolRequest.ts';
 
-/** An answer to be read, and how it was asked for. Plain data: it goes to a thread. */
+/** An answer to read, and the address it came from. Plain data, since it goes to a thread. */
 export interface AnswerOrder {
   readonly address: ToolAddress;
-  readonly response: Pick<OutboundResponse, 'status' | 'durationMs' | 'headers'> & {
-    readonly body: Uint8Array;
-  };
+  readonly response: Answer;
 }
 
-/** Of a signing secret also the part that is the key of the Standard Webhooks signature. */
+/**
+ * The secrets that must not be shown. For a signing secret, the part after `whsec_` too: it is the key
+ * of the Standard Webhooks signature.
+ */
 const secretsOf = (address: ToolAddress): readonly string[] =>
   address.kind === 'Webhook'
     ? [address.secret, address.secret.replace(/^whsec_/, '')]
     : Object.values(address.secrets);
 
 /**
- * Takes a tool's secrets out of a text, and what cannot be said or stored anywhere: half characters
- * and NUL.
+ * Takes a tool's secrets out of a text, and replaces what cannot be stored: half characters and
+ * NUL.
  */
 export function cleaner(address: ToolAddress): (text: string) => string {
   const withoutSecrets = scrubber(secretsOf(address));
@@ -29,8 +29,8 @@ export function cleaner(address: ToolAddress): (text: string) => string {
 }
 
 /**
- * Judges and reads an answer. An endpoint may echo what it was sent: secrets are cut out of what is
- * stored or shown.
+ * Judges and reads an answer. An endpoint may echo what it was sent, so secrets are cut out of what
+ * is stored or shown.
  */
 export function readAttempt({ address, response }: AnswerOrder): ToolAttemptResult {
   const clean = cleaner(address);

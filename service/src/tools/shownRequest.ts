@@ -1,4 +1,4 @@
-import { RequestRenderError } from '../domain/requestTemplate.ts';
+import { RequestRenderError } from '../domain/renderRequest.ts';
 import type { Tool } from '../domain/tool.ts';
 import type { ToolCall } from '../domain/toolCall.ts';
 import { envelopeOf, toolRequest, type ToolAddress } from './toolRequest.ts';

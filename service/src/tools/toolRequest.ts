@@ -1,5 +1,6 @@
 import type { JsonObject } from '../domain/json.ts';
-import { renderRequest, type RequestTemplate } from '../domain/requestTemplate.ts';
+import { renderRequest } from '../domain/renderRequest.ts';
+import type { RequestTemplate } from '../domain/requestTemplate.ts';
 import { TEST_CONVERSATION_ID, type ToolCall } from '../domain/toolCall.ts';
 import type { OutboundRequest } from '../outbound/outboundClient.ts';
 import { USER_AGENT } from '../outbound/userAgent.ts';

@@ -2,10 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { isJsonObject, type Json, type JsonObject } from '../../../service/src/domain/json.ts';
 import {
-  parseRequestTemplate,
   renderRequest,
   RequestRenderError,
   type RenderedRequest,
+} from '../../../service/src/domain/renderRequest.ts';
+import {
+  parseRequestTemplate,
   type RequestTemplate,
 } from '../../../service/src/domain/requestTemplate.ts';
 

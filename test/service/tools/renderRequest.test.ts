@@ -1,10 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Json, JsonObject } from '../../../service/src/domain/json.ts';
-import {
-  parseRequestTemplate,
-  renderRequest,
-  RequestRenderError,
-} from '../../../service/src/domain/requestTemplate.ts';
+import { renderRequest, RequestRenderError } from '../../../service/src/domain/renderRequest.ts';
+import { parseRequestTemplate } from '../../../service/src/domain/requestTemplate.ts';
 
 const SECRET = 'sk-4711-geheim';
 const ANY = { properties: { a: {}, b: {}, o: { type: 'object' } } };
