@@ -155,6 +155,7 @@ async function putDelivered(
     attempts: [],
     roundStart: 0,
     trigger: 'automatic',
+    isRepeat: false,
     everDelivered: false,
     nextAttemptAt: createdAt,
     createdAt,

@@ -38,6 +38,7 @@ describe('housekeeping', () => {
       attempts: [],
       roundStart: 0,
       trigger: 'automatic',
+      isRepeat: false,
       everDelivered: false,
       nextAttemptAt: null,
       createdAt,

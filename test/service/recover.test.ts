@@ -88,6 +88,7 @@ describe('recover', () => {
           attempts: [attempt],
           roundStart: 0,
           trigger: 'automatic',
+          isRepeat: false,
           everDelivered: status === 'delivered',
           nextAttemptAt: null,
           createdAt,

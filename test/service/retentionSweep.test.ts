@@ -322,6 +322,7 @@ describe('what retention removes', () => {
       attempts: [],
       roundStart: 0,
       trigger: 'automatic',
+      isRepeat: false,
       everDelivered: false,
       nextAttemptAt: nextDays === null ? null : daysAgo(nextDays),
       createdAt: daysAgo(days),

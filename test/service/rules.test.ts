@@ -110,6 +110,7 @@ describe('attempts', () => {
     attempts: [],
     roundStart: 0,
     trigger: 'automatic',
+    isRepeat: false,
     everDelivered: false,
     nextAttemptAt: null,
     createdAt: NOW.toISOString(),

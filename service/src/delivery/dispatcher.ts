@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { ServiceStore } from '../domain/collections.ts';
-import { askedToRepeat, DELIVERY_QUEUE, type Delivery } from '../domain/delivery.ts';
+import { DELIVERY_QUEUE, type Delivery } from '../domain/delivery.ts';
 import type { Deps } from '../domain/deps.ts';
 import { limitedBy } from '../domain/workGroup.ts';
 import type { OutboundClient } from '../outbound/outboundClient.ts';
@@ -119,7 +119,7 @@ export class Dispatcher {
     if (loaded?.type === 'cancelled') this.#observer.ended(loaded.delivery);
   }
 
-  /** The subscription's. Jobs of an earlier version have another group, and the same limit. */
+  /** The limit of the subscription that the group is for. */
   #limitOf(group: string): InFlightLimit {
     return this.#limits.of(limitedBy(group));
   }
@@ -146,7 +146,7 @@ export class Dispatcher {
       eventId,
       body,
       secrets,
-      manual: askedToRepeat(delivery),
+      manual: delivery.isRepeat,
       round: delivery.roundStart,
       lastAttemptAt,
     };

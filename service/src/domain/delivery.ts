@@ -31,11 +31,8 @@ export interface Delivery extends Document {
   readonly roundStart: number;
   /** `manual` when the round was asked for by redeliver or recover. */
   readonly trigger: 'automatic' | 'manual';
-  /**
-   * Asked for one by one, by redeliver: the receiver should take it although it may have taken it
-   * before. Absent in what older versions stored; see `askedToRepeat`.
-   */
-  readonly isRepeat?: boolean;
+  /** Redelivered on its own: the receiver is asked to take it even if it took it before. */
+  readonly isRepeat: boolean;
   /** True once any attempt has succeeded. */
   readonly everDelivered: boolean;
   readonly nextAttemptAt: string | null;
@@ -161,15 +158,7 @@ export function hasFailedSince({ status, attempts, createdAt }: Delivery, since:
   return status === 'failed' && Math.max(endedAt, Date.parse(createdAt)) >= since.getTime();
 }
 
-/** Whether the receiver is asked to take it even if it has taken it before. */
-export const askedToRepeat = ({
-  trigger,
-  isRepeat = trigger === 'manual',
-}: Pick<Delivery, 'trigger' | 'isRepeat'>): boolean => isRepeat;
-
-/**
- * The delivery queued once more, with a full set of retries. @param round what is new about them
- */
+/** The delivery, queued for another round with a full set of retries. */
 export const requeue = (
   delivery: Delivery,
   round: Pick<Delivery, 'trigger' | 'isRepeat'>,
@@ -177,7 +166,7 @@ export const requeue = (
 ): Delivery => ({
   ...delivery,
   trigger: round.trigger,
-  isRepeat: askedToRepeat(round),
+  isRepeat: round.isRepeat,
   status: 'pending',
   roundStart: attemptsMade(delivery),
   nextAttemptAt: timestamp(now),

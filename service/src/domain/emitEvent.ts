@@ -55,6 +55,7 @@ export async function queueDelivery(
     attempts: [],
     roundStart: 0,
     trigger: 'automatic',
+    isRepeat: false,
     everDelivered: false,
     nextAttemptAt: timestamp(now),
     createdAt: timestamp(now),

@@ -70,6 +70,7 @@ const delivery: Delivery = {
   ],
   roundStart: 0,
   trigger: 'automatic',
+  isRepeat: false,
   everDelivered: true,
   nextAttemptAt: null,
   createdAt: timestamp(NOW),

@@ -44,7 +44,7 @@ async function findDelivery(tx: Tx, subscriptionId: string, id: string): Promise
 
 /**
  * Queues a finished delivery once more, behind fresh ones.
- * @param round.isRepeat whether a receiver that deduplicates should take it again
+ * @param round.isRepeat whether a receiver that deduplicates is asked to take it again
  */
 export async function sendAgain(
   tx: Tx,
