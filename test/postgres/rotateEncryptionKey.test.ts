@@ -54,7 +54,7 @@ describe('rotate-encryption-key on a database', () => {
     expect([code, err]).toEqual([0, '']);
     expect(out).toMatch(
       new RegExp(
-        `^Sealed \\d+ records? with the new key; nothing in the schema ${storage.env.DATABASE_SCHEMA} of the database opens with the former one any more\\. Set ENCRYPTION_KEY to the key in .*new\\.key before the next start\\.\\n$`,
+        `^Sealed \\d+ records? with the new key\\. The old key opens nothing in the schema ${storage.env.DATABASE_SCHEMA} of the database any more\\. Set ENCRYPTION_KEY to the key in .*new\\.key before the next start\\.\\n$`,
       ),
     );
     expect(existsSync(join(storage.folder, 'data'))).toBe(false);
@@ -90,7 +90,7 @@ describe('rotate-encryption-key on a database', () => {
     const { code, err } = await rotate(randomBytes(32).toString('hex'));
     expect([code, err]).toEqual([
       1,
-      `conversation-service: There is nothing in the schema ${storage.env.DATABASE_SCHEMA} to seal anew: the service has not been started with this DATABASE_URL and DATABASE_SCHEMA.\n`,
+      `conversation-service: There is nothing in the schema ${storage.env.DATABASE_SCHEMA} to seal with a new key: the service was never started with this DATABASE_URL and DATABASE_SCHEMA.\n`,
     ]);
   });
 });

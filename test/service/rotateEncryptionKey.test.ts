@@ -105,7 +105,7 @@ describe('rotate-encryption-key', () => {
     const { code, out, err } = await run(folder);
     expect([code, err]).toEqual([0, '']);
     expect(out).toMatch(
-      /^Sealed \d+ records with the new key; nothing in the data folder opens with the former one any more\. The new key is in .*encryption\.key: back it up\.\n$/,
+      /^Sealed \d+ records with the new key\. The old key opens nothing in the data folder any more\. The new key is in .*encryption\.key: back it up\.\n$/,
     );
 
     const newKey = parseEncryptionKey(await readFile(join(folder, 'encryption.key'), 'utf8'), 'it');
@@ -241,7 +241,7 @@ describe('rotate-encryption-key', () => {
         'the present key',
         ['--new-key-file', await keyFile(oldKey.toString('base64'))],
         {},
-        /The new key is the present one\. Make another/,
+        /The new key is the current one\. Make another/,
       ],
       [
         'a file that is no key',
@@ -265,13 +265,13 @@ describe('rotate-encryption-key', () => {
         'a folder that was never used',
         [],
         { DATA_DIR: await newFolder() },
-        /There is nothing in .* to seal anew/,
+        /There is nothing in .* to seal with a new key/,
       ],
       [
         'no folder at all',
         [],
         { DATA_DIR: join(folder, 'typo') },
-        /There is nothing in .*typo to seal anew/,
+        /There is nothing in .*typo to seal with a new key/,
       ],
     ];
     for (const [what, args, env, message] of refused) {

@@ -38,7 +38,7 @@ async function exportTo(to: string): Promise<void> {
 }
 
 const KEY_NOTE =
-  'Secrets in it stay sealed: importing it takes the same key (ENCRYPTION_KEY, or encryption.key in DATA_DIR). Keep that key like a password.\n';
+  'Its secrets stay sealed. To import it, you need the same key (ENCRYPTION_KEY, or encryption.key in DATA_DIR). Keep that key like a password.\n';
 
 const nothingThere = (place: StoreLocation) =>
   new Error(
@@ -72,7 +72,7 @@ const writeToOutput = (piece: Buffer) =>
       else
         reject(
           new Error(
-            `Standard output takes no more: ${inWords(error)}. What was written is no complete export.`,
+            `Standard output cannot be written: ${inWords(error)}. What was written is not a complete export.`,
             { cause: error },
           ),
         );

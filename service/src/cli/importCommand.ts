@@ -25,7 +25,7 @@ export function addImportCommand(program: Command): void {
 
 async function importFrom(from: string): Promise<void> {
   const config = readConfig(process.env);
-  // Checked before the store is opened and so created: a wrong file or key leaves nothing behind.
+  // Checked first, since opening the store creates it: a wrong file or key leaves nothing behind.
   const reader = await ExportReader.open(await openInput(from)).catch((error: unknown) =>
     refuse(from, error),
   );
@@ -33,15 +33,15 @@ async function importFrom(from: string): Promise<void> {
   key.check(reader.header.key_fingerprint);
   const progress = new Progress('imported');
   try {
-    // A write would have to wait for the whole import, so a process that is started now exits with
-    // a line that says why.
+    // Exclusive: a service that is started now exits and says why. Otherwise its writes would wait for
+    // the whole import.
     await withStore((store) => store.restore(counted(key.checked(reader.records()), progress)), {
       exclusive: true,
     });
   } catch (error) {
     if (error instanceof StoreNotEmpty)
       throw new Error(
-        `${error.message} An import takes an empty one only, before the first start. ${elsewhere(config)}`,
+        `${error.message} An import needs an empty one, before the first start. ${elsewhere(config)}`,
         { cause: error },
       );
     refuse(from, error);
@@ -83,7 +83,7 @@ async function openInput(from: string): Promise<AsyncIterable<Buffer>> {
 function refuse(from: string, error: unknown): never {
   if (!(error instanceof ExportRefused)) throw error;
   throw new Error(
-    `${from === '-' ? 'Standard input' : from} cannot be imported, and nothing was taken from it. ${error.message}`,
+    `${from === '-' ? 'Standard input' : from} cannot be imported, and nothing was stored. ${error.message}`,
     { cause: error },
   );
 }

@@ -33,7 +33,7 @@ async function rotate(newKeyFile: string | undefined): Promise<void> {
     newKeyFile === undefined
       ? makeEncryptionKey()
       : parseEncryptionKey(await readNewKey(newKeyFile), newKeyFile);
-  // Opening the store would create it.
+  // Checked here, since opening the store would create it.
   if (place.database === null && !existsSync(place.dataDir)) throw nothingToRotate(place);
   const count = await withStore((store) => rotateEncryptionKey(store, place, newKey), {
     exclusive: true,
@@ -43,7 +43,7 @@ async function rotate(newKeyFile: string | undefined): Promise<void> {
       ? `The new key is in ${resolve(place.dataDir, 'encryption.key')}: back it up.`
       : `Set ENCRYPTION_KEY to the key in ${newKeyFile} before the next start.`;
   process.stdout.write(
-    `Sealed ${count} ${count === 1 ? 'record' : 'records'} with the new key; nothing in ${place.database === null ? 'the data folder' : describeLocation(place)} opens with the former one any more. ${rest}\n`,
+    `Sealed ${count} ${count === 1 ? 'record' : 'records'} with the new key. The old key opens nothing in ${place.database === null ? 'the data folder' : describeLocation(place)} any more. ${rest}\n`,
   );
 }
 

@@ -19,8 +19,8 @@ export const FINGERPRINT = 'encryption_key_fingerprint';
 export type KeyPlace = Pick<Config, 'encryptionKey' | 'dataDir'>;
 
 /**
- * The box that seals this store's secrets. A key is made only for a store that has never had one.
- * Ends what an interrupted rotation, or an earlier version, has left to do.
+ * Opens the box that seals this store's secrets. Makes a key only for a store that never had one.
+ * Also finishes what an interrupted rotation or an earlier version left to do.
  * @throws Error that says what to do when the key is missing, damaged, or not the one the data was
  * written with
  */
@@ -29,7 +29,7 @@ export async function openSecretBox(store: ServiceStore, place: KeyPlace): Promi
   if (known === null) return beginSealing(store, place);
   const box = await openKnownBox(known.value, place);
   await sealEarlier(store, known, box);
-  await forgetFormer(store);
+  await forgetHistoryIfDue(store);
   return box;
 }
 
@@ -48,7 +48,7 @@ async function beginSealing(
   if (found === null) await keepKey(dataDir, key);
   const box = createSecretBox(key);
   const first = await store.transaction(async (tx) => {
-    // locked: of several processes that start at once, one says which key it is
+    // Locks it: when several processes start at once, the first one decides which key it is.
     const known = await tx.settings.get(FINGERPRINT);
     if (known === null)
       await tx.settings.put({
@@ -58,7 +58,7 @@ async function beginSealing(
       });
     return known;
   });
-  return first === null ? box : fitting(box, first.value);
+  return first === null ? box : assertFingerprint(box, first.value);
 }
 
 /** @param fingerprint of the key that the data was written with */
@@ -67,29 +67,30 @@ async function openKnownBox(
   { encryptionKey, dataDir }: KeyPlace,
 ): Promise<SecretBox> {
   if (encryptionKey !== undefined)
-    return fitting(
+    return assertFingerprint(
       createSecretBox(parseEncryptionKey(encryptionKey, 'ENCRYPTION_KEY')),
       fingerprint,
     );
-  // half written: never used
+  // A new key that cannot be read was only half written, so nothing is sealed with it.
   const next = await readKeyFile(join(dataDir, NEW_KEY_FILE)).catch(() => null);
   if (next !== null && createSecretBox(next).fingerprint === fingerprint) {
     // A rotation was interrupted after everything had been sealed with the new key.
     await adoptNewKey(dataDir);
     return createSecretBox(next);
   }
-  const present = await readKeyFile(join(dataDir, KEY_FILE));
-  if (present === null)
+  const current = await readKeyFile(join(dataDir, KEY_FILE));
+  if (current === null)
     throw new Error(
       `${KEY_FILE} is missing from ${dataDir}, and the data there was written with it. Put it back, or give the key as ENCRYPTION_KEY.`,
     );
-  const box = fitting(createSecretBox(present), fingerprint);
-  // of a rotation that was interrupted before
+  const box = assertFingerprint(createSecretBox(current), fingerprint);
+  // A new key that is still here is of a rotation that was interrupted before it sealed anything.
   await rm(join(dataDir, NEW_KEY_FILE), { force: true });
   return box;
 }
 
-function fitting(box: SecretBox, fingerprint: string): SecretBox {
+/** @throws Error when the box has another key */
+function assertFingerprint(box: SecretBox, fingerprint: string): SecretBox {
   if (box.fingerprint === fingerprint) return box;
   throw new Error(
     'The encryption key is not the one that this data was written with. Give that key (ENCRYPTION_KEY, or encryption.key in the data folder; after a rotation the new one), or start with another DATA_DIR.',
@@ -109,10 +110,10 @@ export const isFingerprint = ({ id }: { readonly id: string }, collection: strin
   collection === 'settings' && id === FINGERPRINT;
 
 /**
- * Removes from the disk what was there before everything was sealed anew, when that is still to be
- * done.
+ * Removes earlier journals and snapshots from the disk after everything was sealed with a new key, if
+ * that is still to be done.
  */
-export async function forgetFormer(store: ServiceStore): Promise<void> {
+export async function forgetHistoryIfDue(store: ServiceStore): Promise<void> {
   if ((await findFingerprint(store))?.hasHistory !== true) return;
   await store.forgetHistory();
   await store.transaction(async (tx) => {

@@ -1,14 +1,13 @@
 import type { SecretBox } from '../security/secretBox.ts';
 import type { Document } from '../store/store.ts';
 
-/** What a sealed value looks like: 28 bytes or more behind its version. */
+/** What a sealed value looks like: its version, then 28 bytes or more. */
 const SEALED = /^v1\.[A-Za-z0-9_-]{38,}$/;
 
 /**
- * The document with each value that one key has sealed sealed with another, wherever in it that
- * stands. A value is known by the key opening it, which nothing else passes: so no list of fields
- * has to be kept, and none can be forgotten.
- * @returns the very same document when it holds no such value
+ * Seals every value of a document that `from` sealed with `to` instead, at any depth. A value is sealed
+ * if `from` opens it. So nobody has to keep a list of sealed fields, and no field can be forgotten.
+ * @returns the same object when it holds no sealed value
  */
 export function reseal<Doc extends Document>(document: Doc, from: SecretBox, to: SecretBox): Doc {
   return resealValue(document, from, to) as Doc;
@@ -28,7 +27,7 @@ function resealText(sealed: string, from: SecretBox, to: SecretBox): string {
   try {
     secret = from.open(sealed);
   } catch {
-    return sealed; // a text that only looks like one
+    return sealed; // it only looks like a sealed value
   }
   return to.seal(secret);
 }

@@ -5,33 +5,37 @@ import { createSecretBox } from '../security/secretBox.ts';
 import { nodeFiles, type Files } from '../store/lowdb/files.ts';
 import {
   findFingerprint,
-  forgetFormer,
+  forgetHistoryIfDue,
   isFingerprint,
   openSecretBox,
   type KeyPlace,
 } from './openSecretBox.ts';
 import { reseal } from './reseal.ts';
 
-/** `database` may be left out for a folder. */
+/** Without `database`, it is the data folder. */
 type RotatedPlace = Pick<KeyPlace, 'dataDir'> & Partial<Pick<Config, 'database'>>;
 
 export const nothingToRotate = ({ dataDir, database = null }: RotatedPlace): Error =>
   new Error(
     database === null
-      ? `There is nothing in ${dataDir} to seal anew: the service has not been started with this DATA_DIR.`
-      : `There is nothing in the schema ${database.schema} to seal anew: the service has not been started with this DATABASE_URL and DATABASE_SCHEMA.`,
+      ? `There is nothing in ${dataDir} to seal with a new key: the service was never started with this DATA_DIR.`
+      : `There is nothing in the schema ${database.schema} to seal with a new key: the service was never started with this DATABASE_URL and DATABASE_SCHEMA.`,
   );
 
 /**
- * Seals everything with another key and leaves nothing on the disk that the present one opens. The
- * service must be stopped: the store is this process's alone (PostgreSQL: opened as `exclusive`).
+ * Seals everything with a new key. Afterwards, the current key opens nothing that is on the disk. The
+ * service must be stopped, since no other process may use the store (PostgreSQL: opened as
+ * `exclusive`).
  *
- * Whenever it is interrupted, one of the two keys opens everything. The new key is on the disk
- * first (beside the present one; with ENCRYPTION_KEY, wherever its owner keeps it), then all values
- * and the key's fingerprint change in one transaction, then the new key takes the place of the
- * present one, then old journals and snapshots go. The next start ends what is left of that.
- * @returns how many documents were sealed anew
- * @throws Error when there is nothing to rotate, or the present key is not the right one
+ * Whenever this is interrupted, one of the two keys opens everything:
+ * 1. The new key is written beside the current one. With ENCRYPTION_KEY, the operator keeps it.
+ * 2. All values and the key's fingerprint change in one transaction.
+ * 3. The new key replaces the current one.
+ * 4. Old journals and snapshots are removed.
+ *
+ * The next start finishes what is left to do.
+ * @returns how many documents were sealed with the new key
+ * @throws Error when there is nothing to rotate, or the current key is not the right one
  * @see decision 0025
  */
 export async function rotateEncryptionKey(
@@ -44,10 +48,10 @@ export async function rotateEncryptionKey(
   const from = await openSecretBox(store, place);
   const to = createSecretBox(newKey);
   if (to.fingerprint === from.fingerprint)
-    throw new Error('The new key is the present one. Make another: `openssl rand -base64 32`.');
-  const keepsKey = place.encryptionKey === undefined;
+    throw new Error('The new key is the current one. Make another: `openssl rand -base64 32`.');
+  const isKeyInFolder = place.encryptionKey === undefined;
 
-  if (keepsKey) await writeNewKey(place.dataDir, newKey, files);
+  if (isKeyInFolder) await writeNewKey(place.dataDir, newKey, files);
   let count = 0;
   await store.rewrite((document, collection) => {
     if (isFingerprint(document, collection))
@@ -56,7 +60,7 @@ export async function rotateEncryptionKey(
     if (sealed !== document) count += 1;
     return sealed;
   });
-  if (keepsKey) await adoptNewKey(place.dataDir, files);
-  await forgetFormer(store);
+  if (isKeyInFolder) await adoptNewKey(place.dataDir, files);
+  await forgetHistoryIfDue(store);
   return count;
 }

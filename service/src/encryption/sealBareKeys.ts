@@ -2,10 +2,10 @@ import { holdsBareKey } from '../domain/requestHeaders.ts';
 import type { Tool } from '../domain/tool.ts';
 import type { SecretBox } from '../security/secretBox.ts';
 
-/** `Bearer ` and the like, which is no part of the key. */
+/** A scheme such as `Bearer `, which is not part of the key. */
 const SCHEME = /^\s*[A-Za-z][A-Za-z0-9-]*\s+(?=\S)/;
 
-/** A name that no secret of the tool has: `X-Api-Key` → `X_API_KEY`, or `X_API_KEY_2`. */
+/** A name that no secret of the tool has yet: `X-Api-Key` → `X_API_KEY`, or `X_API_KEY_2`. */
 function freeName(header: string, taken: Readonly<Record<string, string>>): string {
   const name = header.toUpperCase().replace(/[^A-Z0-9]/g, '_');
   for (let n = 1; ; n += 1) {
@@ -15,9 +15,10 @@ function freeName(header: string, taken: Readonly<Record<string, string>>): stri
 }
 
 /**
- * The tool with each key that stands in a header as it is moved into the tool's secrets. It calls
- * as before, so it stays tested and live: its definition hash is an opaque name (decision 0025).
- * @returns the very same tool when there is none
+ * Moves keys that are in a tool's headers in the clear into its secrets. The tool sends the same
+ * requests as before, so it stays tested and live: its definition hash does not change (decision
+ * 0025).
+ * @returns the same object when no header holds such a key
  */
 export function sealBareKeys(tool: Tool, { seal }: SecretBox): Tool {
   const bare = Object.entries(tool.requestTemplate?.headers ?? {}).filter(([name, text]) =>

@@ -5,14 +5,14 @@ import type { Document } from '../store/store.ts';
 import { sealBareKeys } from './sealBareKeys.ts';
 
 /**
- * Raised when more is sealed than before: the first start after that seals what an earlier version
- * wrote.
+ * Raised whenever more fields are sealed than before. The first start of that version then seals what
+ * earlier versions wrote.
  */
 export const SEALING_VERSION = 3;
 
 /**
- * What an earlier version kept in the clear, as it is kept now; the very same document when it
- * needs no change.
+ * Seals or removes what an earlier version kept in the clear.
+ * @returns the same object when there is nothing to change
  */
 export function sealEarlierDocument(
   document: Document,

@@ -3,8 +3,8 @@ import type { DumpedRecord } from '../store/store.ts';
 import { VERSION } from '../version.ts';
 
 /**
- * An export is a text file of JSON lines (UTF-8, each ended by a newline): a header, a record a
- * line, a trailer.
+ * An export is a text file of JSON lines (UTF-8, each ended by a newline): a header, one
+ * record per line, and a trailer.
  *
  *     {"format":"conversation-service export","version":1,"made_by":"0.1.0","at":"2026-…Z","key_fingerprint":"…"}
  *     {"collection":"contacts","document":{…}}
@@ -19,34 +19,33 @@ export interface ExportHeader {
   readonly version: typeof FORMAT_VERSION;
   /** The version of conversation-service. */
   readonly made_by: string;
-  /** When it was begun. */
+  /** When the export began. */
   readonly at: string;
-  /** Of the key that seals the secrets in it; null: nothing has been sealed yet. */
+  /** The fingerprint of the key that seals its secrets; null when nothing has been sealed yet. */
   readonly key_fingerprint: string | null;
 }
 
 export const FORMAT = 'conversation-service export';
 export const FORMAT_VERSION = 1;
 /**
- * A line that is longer is none of an export's: the largest documents have a few hundred thousand
- * characters.
+ * No line of an export is longer: the largest documents have a few hundred thousand characters.
  */
 export const MAX_LINE_BYTES = 64 << 20;
 
-/** What went through: the same on both sides of a move. */
+/** What was moved. An export and its import have the same tally. */
 export interface Tally {
-  /** By collection; the jobs as `jobs`. */
+  /** The number of records in each collection; `jobs` is the number of queued jobs. */
   readonly counts: Readonly<Record<string, number>>;
   readonly sha256: string;
 }
 
-/** Counts records and sums up lines, in the order of the file. */
+/** Counts records and computes the checksum. Takes everything in the order of the file. */
 export class Ledger {
   private readonly hash = createHash('sha256');
   private readonly counts = new Map<string, number>();
   total = 0;
 
-  /** @param lines whole ones, newlines included */
+  /** @param lines complete lines, newlines included */
   addLines(lines: string | Uint8Array): void {
     this.hash.update(lines);
   }
@@ -57,7 +56,7 @@ export class Ledger {
     this.total += 1;
   }
 
-  /** To be asked once, after the last record. */
+  /** Call it once, after the last record. */
   finish(): Tally {
     return { counts: Object.fromEntries(this.counts), sha256: this.hash.digest('hex') };
   }
@@ -73,6 +72,6 @@ export const headerOf = (at: Date, keyFingerprint: string | null): ExportHeader 
 
 export const lineOf = (value: ExportHeader | DumpedRecord): string => `${JSON.stringify(value)}\n`;
 
-/** Without its newline, exactly as it stands in the file. */
+/** The last line of the file, byte for byte, without its newline. */
 export const trailerOf = ({ counts, sha256 }: Tally): string =>
   JSON.stringify({ end: true, counts, sha256 });

@@ -5,11 +5,12 @@ import { dirname } from 'node:path';
 import { inWords } from '../store/lowdb/errors.ts';
 import { nodeFiles } from '../store/lowdb/index.ts';
 
-/** File systems without hard links. */
+/** The error codes of file systems without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 /**
- * Creates a file that only its owner may read. It gets its name when all of it is on the disk.
+ * Creates a file that only its owner may read. The name appears only when the whole file is on the
+ * disk.
  * @param fill writes the file; when it returns false, no file is created
  * @throws Error when the name is taken or the disk fails; then no file is created
  */
@@ -17,16 +18,16 @@ export async function makeNewFile(
   path: string,
   fill: (write: (piece: Uint8Array) => Promise<void>) => Promise<boolean>,
 ): Promise<void> {
-  if (await exists(path)) throw alreadyThere(path);
+  if (await exists(path)) throw alreadyExists(path);
   const temporary = `${path}.${randomUUID()}.part`;
-  const file = await refusing(path, open(temporary, 'wx', 0o600));
+  const file = await orCannotWrite(path, open(temporary, 'wx', 0o600));
   try {
     if (!(await fillAndClose(file, path, fill))) return;
     await publish(temporary, path);
   } finally {
     await rm(temporary, { force: true }).catch(() => {});
   }
-  await refusing(path, nodeFiles.syncFolder(dirname(path)));
+  await orCannotWrite(path, nodeFiles.syncFolder(dirname(path)));
 }
 
 async function fillAndClose(
@@ -35,23 +36,23 @@ async function fillAndClose(
   fill: (write: (piece: Uint8Array) => Promise<void>) => Promise<boolean>,
 ): Promise<boolean> {
   try {
-    const isWanted = await fill((piece) => refusing(path, file.writeFile(piece)));
-    if (isWanted) await refusing(path, file.sync());
+    const isWanted = await fill((piece) => orCannotWrite(path, file.writeFile(piece)));
+    if (isWanted) await orCannotWrite(path, file.sync());
     return isWanted;
   } finally {
     await file.close();
   }
 }
 
-/** A hard link, unlike a rename, never replaces a file that has appeared since. */
+/** Gives the file its name. Unlike a rename, a hard link never replaces a file created since. */
 async function publish(temporary: string, path: string): Promise<void> {
   try {
     await link(temporary, path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST' || (await exists(path))) throw alreadyThere(path);
+    if (code === 'EEXIST' || (await exists(path))) throw alreadyExists(path);
     if (code === undefined || !NO_LINKS.has(code)) throw cannotWrite(path, error);
-    await refusing(path, rename(temporary, path));
+    await orCannotWrite(path, rename(temporary, path));
   }
 }
 
@@ -61,15 +62,17 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-const alreadyThere = (path: string) =>
-  new Error(`${path} exists already, and nothing is overwritten: remove it, or give another name.`);
+const alreadyExists = (path: string) =>
+  new Error(
+    `${path} already exists, and an export never replaces a file. Remove it, or give another name.`,
+  );
 
 const cannotWrite = (path: string, error: unknown) =>
-  new Error(`${path} cannot be written: ${inWords(error)}. Nothing was kept of it.`, {
+  new Error(`${path} cannot be written: ${inWords(error)}. No file was created.`, {
     cause: error,
   });
 
-async function refusing<T>(path: string, operation: Promise<T>): Promise<T> {
+async function orCannotWrite<T>(path: string, operation: Promise<T>): Promise<T> {
   try {
     return await operation;
   } catch (error) {

@@ -4,22 +4,22 @@ import type { ExportHeader, Tally } from './exportFormat.ts';
 import { FORMAT, FORMAT_VERSION, Ledger, MAX_LINE_BYTES, trailerOf } from './exportFormat.ts';
 import { LineTooLong, linesOf, type Line } from '../store/lines.ts';
 
-/** The input is not a whole, unaltered export that this version can read. */
+/** The input is not a complete, unchanged export that this version can read. */
 export class ExportRefused extends Error {
   override readonly name = 'ExportRefused';
 }
 
-const AGAIN = 'Copy the file again, or make the export again.';
+const WHAT_TO_DO = 'Copy the file again, or make a new export.';
 
 /**
- * Reads an export in one pass. `records` ends without an error only if the whole file is in order, so
- * a caller that keeps all records or none keeps nothing of a damaged file.
+ * Reads an export in one pass. `records` ends without an error only if the whole file is valid. So a
+ * caller that keeps either all records or none keeps nothing of a damaged file.
  */
 export class ExportReader {
   readonly header: ExportHeader;
   private readonly lines: AsyncGenerator<Line>;
   private readonly ledger = new Ledger();
-  private found: Tally | null = null;
+  private confirmed: Tally | null = null;
 
   private constructor(header: ExportHeader, lines: AsyncGenerator<Line>, first: Line) {
     this.header = header;
@@ -27,11 +27,11 @@ export class ExportReader {
     this.add(first);
   }
 
-  /** @throws ExportRefused when it does not begin like an export of a known version */
+  /** @throws ExportRefused when the input does not begin like an export of a known version */
   static async open(pieces: AsyncIterable<Uint8Array>): Promise<ExportReader> {
     const lines = eachLine(pieces);
     const first = await nextLine(lines);
-    if (first === null) throw new ExportRefused('It is empty: nothing of an export is in it.');
+    if (first === null) throw new ExportRefused('It is empty, so it is not an export.');
     return new ExportReader(parseHeader(first), lines, first);
   }
 
@@ -40,19 +40,17 @@ export class ExportReader {
     return this.ledger.total;
   }
 
-  /** What was read, which the trailer confirms. Available when `records` has ended. */
+  /** What was read, as the trailer confirmed it. Available once `records` has ended. */
   get tally(): Tally {
-    if (this.found === null) throw new Error('The export has not been read to its end');
-    return this.found;
+    if (this.confirmed === null) throw new Error('The export has not been read to its end');
+    return this.confirmed;
   }
 
-  /** @throws ExportRefused, at the latest at the end */
+  /** @throws ExportRefused when the file is damaged, at the latest after its last record */
   async *records(): AsyncGenerator<DumpedRecord> {
     for (let line = await nextLine(this.lines); ; line = await nextLine(this.lines)) {
-      if (line === null || !line.ended)
-        throw new ExportRefused(
-          `It ends ${line === null ? 'behind' : 'in the middle of'} record ${this.total + (line === null ? 0 : 1)}, without the line that ends an export: it was cut off. ${AGAIN}`,
-        );
+      if (line === null) throw cutOff(`after record ${this.total}`);
+      if (!line.ended) throw cutOff(`in the middle of record ${this.total + 1}`);
       const record = this.parse(line);
       if (record === null) return await this.end(line);
       this.add(line);
@@ -72,7 +70,7 @@ export class ExportReader {
     if (value !== null && isRecord(value)) return value;
     if (value !== null && 'end' in value) return null;
     throw new ExportRefused(
-      `Line ${number} is no record of an export: the file was altered or damaged. ${AGAIN}`,
+      `Line ${number} is not a record of an export: the file was changed or damaged. ${WHAT_TO_DO}`,
     );
   }
 
@@ -80,15 +78,20 @@ export class ExportReader {
     const tally = this.ledger.finish();
     if (bytes.toString() !== trailerOf(tally))
       throw new ExportRefused(
-        `The checksum or the counts in its last line do not fit what stands before it: the file was altered or damaged. ${AGAIN}`,
+        `The checksum or the counts in its last line do not match the lines before it: the file was changed or damaged. ${WHAT_TO_DO}`,
       );
     if ((await nextLine(this.lines)) !== null)
       throw new ExportRefused(
-        `Something stands behind the line that ends the export: the file was altered. ${AGAIN}`,
+        `There is something after the line that ends the export: the file was changed. ${WHAT_TO_DO}`,
       );
-    this.found = tally;
+    this.confirmed = tally;
   }
 }
+
+const cutOff = (where: string): ExportRefused =>
+  new ExportRefused(
+    `It ends ${where}, without the line that ends an export: it was cut off. ${WHAT_TO_DO}`,
+  );
 
 const NEWLINE = Buffer.from('\n');
 
@@ -103,7 +106,7 @@ async function nextLine(lines: AsyncGenerator<Line>): Promise<Line | null> {
   } catch (error) {
     if (error instanceof LineTooLong)
       throw new ExportRefused(
-        `Line ${error.number} has no end within ${MAX_LINE_BYTES >> 20} MiB: the file is no export of conversation-service, or is damaged.`,
+        `Line ${error.number} has no end within ${MAX_LINE_BYTES >> 20} MiB: it is not an export of conversation-service, or it is damaged. ${WHAT_TO_DO}`,
       );
     throw error;
   }
@@ -115,12 +118,12 @@ function parseHeader({ bytes, ended }: Line): ExportHeader {
     : null;
   if (header?.format !== FORMAT)
     throw new ExportRefused(
-      'It is no export of conversation-service: its first line is not that of one.',
+      'It is not an export of conversation-service: its first line is not the header of one.',
     );
   const { version, made_by: madeBy } = header;
   if (version === FORMAT_VERSION) return header as unknown as ExportHeader;
   throw new ExportRefused(
-    `It was made by conversation-service ${String(madeBy)} in version ${String(version)} of the format, and this one (${VERSION}) reads version ${FORMAT_VERSION}: import it with conversation-service ${String(madeBy)} or a newer one.`,
+    `It has version ${String(version)} of the format. This version of conversation-service (${VERSION}) reads version ${FORMAT_VERSION}. Import it with conversation-service ${String(madeBy)} or newer.`,
   );
 }
 

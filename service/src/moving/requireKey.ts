@@ -5,10 +5,10 @@ import { KEY_FILE, parseEncryptionKey, readKeyFile } from '../security/encryptio
 import { createSecretBox } from '../security/secretBox.ts';
 import type { DumpedRecord } from '../store/store.ts';
 
-/** Refuses records that are sealed with another key than the service has here. */
+/** Refuses an export whose secrets are sealed with another key than the service has here. */
 export class KeyRequirement {
   private readonly place: KeyPlace;
-  /** Null without a key. */
+  /** Null when there is no key here. */
   private readonly fingerprint: string | null;
 
   private constructor(place: KeyPlace, fingerprint: string | null) {
@@ -32,20 +32,24 @@ export class KeyRequirement {
   check(fingerprint: string | null): void {
     if (fingerprint === null || fingerprint === this.fingerprint) return;
     const { encryptionKey, dataDir } = this.place;
-    const sealed = `Nothing was imported: the secrets in the export are sealed with the key of fingerprint ${fingerprint}`;
+    const sealed = `Nothing was imported: the secrets in the export are sealed with the key with fingerprint ${fingerprint}`;
     const where =
-      'the one of the service that was exported: its ENCRYPTION_KEY, or the file encryption.key in its DATA_DIR';
+      'the key of the service that was exported: its ENCRYPTION_KEY, or the file encryption.key in its DATA_DIR';
     if (encryptionKey !== undefined)
       throw new Error(
         `${sealed}, and ENCRYPTION_KEY is another one (${this.fingerprint}). Set ENCRYPTION_KEY to ${where}.`,
       );
-    const put = `Put it into ${join(dataDir, KEY_FILE)} (mode 0600)`;
+    const file = join(dataDir, KEY_FILE);
+    const present =
+      this.fingerprint === null
+        ? `there is none in ${dataDir}`
+        : `the one in ${file} is another (${this.fingerprint})`;
     throw new Error(
-      `${sealed}, and ${this.fingerprint === null ? `there is none in ${dataDir}` : `the one in ${join(dataDir, KEY_FILE)} is another (${this.fingerprint})`}. ${put}, or set ENCRYPTION_KEY; it is ${where}.`,
+      `${sealed}, and ${present}. Put it into ${file} (mode 0600), or set ENCRYPTION_KEY; it is ${where}.`,
     );
   }
 
-  /** Passes the records on and checks the one with the key's fingerprint. */
+  /** Passes the records on, and checks the record that holds the key's fingerprint. */
   async *checked(records: AsyncIterable<DumpedRecord>): AsyncGenerator<DumpedRecord> {
     for await (const record of records) {
       if (!('job' in record) && isFingerprint(record.document, record.collection))

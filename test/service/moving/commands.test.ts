@@ -63,7 +63,7 @@ describe('export and import, as commands', () => {
       refused(
         await stage.command(to, ['import', '--from', file]),
         new RegExp(
-          `Nothing was imported: the secrets in the export are sealed with the key of fingerprint [0-9a-f]{16}, and there is none in ${to.folder}\\. Put it into ${at} \\(mode 0600\\), or set ENCRYPTION_KEY; it is the one of the service that was exported`,
+          `Nothing was imported: the secrets in the export are sealed with the key with fingerprint [0-9a-f]{16}, and there is none in ${to.folder}\\. Put it into ${at} \\(mode 0600\\), or set ENCRYPTION_KEY; it is the key of the service that was exported`,
         ),
       );
       expect(existsSync(to.folder!)).toBe(false);
@@ -71,7 +71,7 @@ describe('export and import, as commands', () => {
         await stage.command(to, ['import', '--from', file], {
           env: { ENCRYPTION_KEY: otherKey() },
         }),
-        /and ENCRYPTION_KEY is another one \([0-9a-f]{16}\)\. Set ENCRYPTION_KEY to the one of the service that was exported/,
+        /and ENCRYPTION_KEY is another one \([0-9a-f]{16}\)\. Set ENCRYPTION_KEY to the key of the service that was exported/,
       );
       expect(existsSync(to.folder!)).toBe(false);
       await mkdir(to.folder!);
@@ -100,11 +100,11 @@ describe('export and import, as commands', () => {
     async () => {
       refused(
         await stage.command(place, ['import', '--from', file]),
-        /is not empty: it holds \w+\. An import takes an empty one only, before the first start\. Set DATA_DIR to a new folder/,
+        /is not empty: it holds \w+\. An import needs an empty one, before the first start\. Set DATA_DIR to a new folder/,
       );
       refused(
         await stage.command(place, ['export', '--to', file]),
-        /exists already, and nothing is overwritten/,
+        /already exists, and an export never replaces a file/,
       );
       const nowhere = stage.folderPlace();
       refused(
@@ -137,14 +137,14 @@ describe('export and import, as commands', () => {
         stage.command(to, ['import', '--from', '-'], { input: Buffer.from(input) });
       refused(
         await given(whole.subarray(0, whole.length / 2)),
-        /^conversation-service: Standard input cannot be imported, and nothing was taken from it\. It ends in the middle of record \d+, .*: it was cut off/,
+        /^conversation-service: Standard input cannot be imported, and nothing was stored\. It ends in the middle of record \d+, .*: it was cut off/,
       );
       refused(
         await given(whole.subarray(0, whole.lastIndexOf('\n', whole.length - 2) + 1)),
-        /It ends behind record \d+, .*: it was cut off/,
+        /It ends after record \d+, .*: it was cut off/,
       );
-      refused(await given(whole.toString().replace('"three"', '"tHree"')), /altered or damaged/);
-      refused(await given('PGDMP'), /no export of conversation-service/);
+      refused(await given(whole.toString().replace('"three"', '"tHree"')), /changed or damaged/);
+      refused(await given('PGDMP'), /not an export of conversation-service/);
       refused(await given(''), /It is empty/);
       await isEmpty(to);
       const imported = await given(whole);
@@ -153,7 +153,7 @@ describe('export and import, as commands', () => {
       expect(recordsOf(again.out)).toEqual(recordsOf(whole.toString()));
       // To standard output goes the export alone.
       expect(again.err).toMatch(
-        /^Exported the data folder [^\n]+:\n(?: {2}\w.*\n)+Secrets in it stay sealed: importing it takes the same key/,
+        /^Exported the data folder [^\n]+:\n(?: {2}\w.*\n)+Its secrets stay sealed\. To import it, you need the same key/,
       );
     },
     TIMEOUT_MS,
@@ -178,7 +178,7 @@ describe('export and import, as commands', () => {
       expect([shell.exitCode, err]).toEqual([
         1,
         expect.stringMatching(
-          /limited\.ndjson cannot be written: the file would grow past the allowed size \(EFBIG\)\. Nothing was kept of it\.\n$/,
+          /limited\.ndjson cannot be written: the file would grow past the allowed size \(EFBIG\)\. No file was created\.\n$/,
         ),
       ]);
       expect((await readdir(stage.folder)).filter((name) => name.includes('limited'))).toEqual([]);
@@ -193,7 +193,7 @@ describe('export and import, as commands', () => {
       expect([full.exitCode, err]).toEqual([
         1,
         expect.stringMatching(
-          /Standard output takes no more: no space is left on the disk \(ENOSPC\)\. What was written is no complete export\.\n$/,
+          /Standard output cannot be written: no space is left on the disk \(ENOSPC\)\. What was written is not a complete export\.\n$/,
         ),
       ]);
     },

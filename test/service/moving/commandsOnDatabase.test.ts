@@ -113,7 +113,7 @@ const TIMEOUT_MS = 120_000;
       await stage.stop();
       refused(
         await stage.command(place, ['import', '--from', file]),
-        /is not empty: it holds \w+\. An import takes an empty one only, before the first start\. Set DATABASE_SCHEMA to another name/,
+        /is not empty: it holds \w+\. An import needs an empty one, before the first start\. Set DATABASE_SCHEMA to another name/,
       );
 
       const to = stage.folderPlace(place.env['ENCRYPTION_KEY']);

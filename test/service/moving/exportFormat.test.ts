@@ -119,38 +119,42 @@ describe('the format of an export', () => {
     [
       'a line that is gone',
       () => lines((all) => all.filter((_, n) => n !== 2)),
-      /altered or damaged/,
+      /changed or damaged/,
     ],
     [
       'a line that stands twice',
       () => lines((all) => [...all.slice(0, 3), ...all.slice(2)]),
-      /altered or damaged/,
+      /changed or damaged/,
     ],
     [
       'lines in another order',
       () => lines(([header, a, b, ...rest]) => [header!, b!, a!, ...rest]),
-      /altered or damaged/,
+      /changed or damaged/,
     ],
     [
       'line ends of another system',
       () => Buffer.from(file.toString().replaceAll('\n', '\r\n')),
-      /altered or damaged/,
+      /changed or damaged/,
     ],
     [
       'something behind its end',
       () => Buffer.concat([file, Buffer.from('\n')]),
-      /Something stands behind/,
+      /There is something after/,
     ],
-    ['another export behind its end', () => Buffer.concat([file, file]), /Something stands behind/],
+    [
+      'another export behind its end',
+      () => Buffer.concat([file, file]),
+      /There is something after/,
+    ],
     [
       'NULs in place of its end',
       () => Buffer.concat([file.subarray(0, 300), Buffer.alloc(file.length - 300)]),
-      /was cut off|altered or damaged/,
+      /was cut off|changed or damaged/,
     ],
     [
       'a last line with the right form and other counts',
       () => lines((all) => [...all.slice(0, -1), all.at(-1)!.replace('"things":2', '"things":3')]),
-      /do not fit/,
+      /do not match/,
     ],
   ])('is refused with %s', async (_what, bytes, message) => {
     await expect(readAll(inPieces(bytes(), 4096))).rejects.toThrow(message);
@@ -158,18 +162,18 @@ describe('the format of an export', () => {
 
   it.each<[string, string | Buffer, RegExp]>([
     ['nothing', '', /It is empty/],
-    ['a text', 'root:x:0:0:root:/root:/bin/bash\n', /It is no export of conversation-service/],
-    ['other JSON', '{"format":"something else"}\n', /It is no export of conversation-service/],
-    ['JSON that is no object', 'null\n', /It is no export of conversation-service/],
+    ['a text', 'root:x:0:0:root:/root:/bin/bash\n', /It is not an export of conversation-service/],
+    ['other JSON', '{"format":"something else"}\n', /It is not an export of conversation-service/],
+    ['JSON that is no object', 'null\n', /It is not an export of conversation-service/],
     [
       'a compressed file',
       Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0]),
-      /It is no export of conversation-service/,
+      /It is not an export of conversation-service/,
     ],
     [
       'a later version of the format',
       `${JSON.stringify({ ...headerOf(AT, null), version: 2, made_by: '7.8.9' })}\n`,
-      /version 2 of the format.*reads version 1: import it with conversation-service 7\.8\.9 or a newer one/,
+      /version 2 of the format.*reads version 1\. Import it with conversation-service 7\.8\.9 or newer/,
     ],
   ])('is known from %s', async (_what, bytes, message) => {
     await expect(readAll(inPieces(Buffer.from(bytes)))).rejects.toThrow(message);
