@@ -6,16 +6,16 @@ import { RequestTemplateError, parseRequestTemplate } from './requestTemplate.ts
 import type { ToolDefinition } from './tool.ts';
 import type { Workspace } from './workspace.ts';
 
-/** What a caller says of a tool, before it was looked at. */
+/** A definition as a caller gives it, unchecked. */
 export type WantedDefinition = Omit<ToolDefinition, 'requestTemplate'> & {
   readonly requestTemplate: unknown;
 };
 
 /**
- * Looks at a whole definition: its schema, its template, and whether its address may be called.
+ * Checks a whole definition: its schema, its template, and whether its address may be called.
  * @param secretNames what `{{secrets.NAME}}` may name
- * @param before the definition that is changed: an address that stays is not looked up again, so
- * that a tool can be edited while its system is down
+ * @param before the definition that is changed. An address that stays is not looked up again, so a
+ * tool can be edited while its system is down
  * @returns it with the template in its stored form
  * @throws invalid_request (400) that names the field; rate_limited (429) when too many wait;
  * target_url_* (422)
@@ -53,7 +53,7 @@ export async function checkDefinition(
 const addressOf = ({ endpoint, requestTemplate }: ToolDefinition) =>
   requestTemplate === null ? endpoint! : withoutPlaceholders(requestTemplate.url);
 
-/** Placeholders stand in path and query only; which address is called does not depend on them. */
+/** Placeholders stand only in the path and the query, so the address does not depend on them. */
 const withoutPlaceholders = (url: string) => url.replace(/\{\{.*?\}\}/gs, 'x');
 
 function refuseMixedKinds(

@@ -4,15 +4,14 @@ import { AppError } from './errorCatalogue.ts';
 import type { Workspace } from './workspace.ts';
 
 /**
- * Of one workspace: a check takes up to a quarter of a second, and what comes later would wait for
- * longer than its caller does.
+ * For one workspace. A check takes up to a quarter of a second, so a longer queue would keep callers
+ * waiting for longer than they do.
  */
 const MAX_WAITING = 50;
 
 /**
- * Looks at a tool's definition, or at the arguments of a test call, when the workspace's turn
- * comes: each may hold the event loop for a moment, and one workspace's do not hold up those of
- * another.
+ * Checks a tool's definition, or the arguments of a test call, when the workspace's turn comes. A
+ * check may hold the event loop for a moment; those of one workspace do not hold up another's.
  * @throws what the check throws; rate_limited (429) when too many of the workspace wait
  */
 export async function checkInTurn<T>(

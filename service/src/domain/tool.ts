@@ -26,7 +26,7 @@ export const MAX_TOOL_TIMEOUT_SECONDS = 120;
 export const MAX_EXAMPLE_PHRASES = 20;
 export const MAX_EXAMPLE_PHRASE_CHARACTERS = 200;
 
-/** What a person says a tool is; everything but life cycle and secrets. */
+/** What a tool is: everything but its life cycle and secrets. */
 export interface ToolDefinition {
   readonly name: string;
   readonly description: string;
@@ -55,7 +55,7 @@ export interface Tool extends Document, ToolDefinition {
   readonly sealedSecret: string | null;
   /** HTTP kind: for `{{secrets.NAME}}` in headers. Sealed. */
   readonly sealedTemplateSecrets: Readonly<Record<string, string>>;
-  /** Changes with everything that makes a difference to how the tool is called. */
+  /** Changes with everything that changes how the tool is called. */
   readonly definitionHash: string;
   readonly testedAt: string | null;
   /** The test call after which the tool goes live; null when none is awaited. */
@@ -83,13 +83,13 @@ export interface LastTest {
   readonly at: string;
 }
 
-/** Time for one attempt, in whole milliseconds: timers take no others. */
+/** Time for one attempt, in whole milliseconds, since timers take no fractions. */
 export const timeoutMsOf = ({ timeoutSeconds }: Pick<Tool, 'timeoutSeconds'>): number =>
   Math.round(timeoutSeconds * 1000);
 
 /**
- * The same for two definitions that call alike: the sealed form of a template secret stands for its
- * value.
+ * Two definitions that make the same calls have the same hash. The sealed form of a template secret
+ * stands for its value.
  */
 export function hashDefinition(
   { name, parameters, kind, endpoint, requestTemplate }: ToolDefinition,
@@ -148,8 +148,8 @@ export const isInUse = ({ status, goLiveCallId }: Tool): boolean =>
   status === 'live' || goLiveCallId !== null;
 
 /**
- * A call from the tool's definition has ended: whether it is tested now, and goes live if that was
- * waited for.
+ * Notes how a test call ended. After a success the definition is tested, and the tool goes live if it
+ * was waiting for this call.
  */
 export function recordTest(tool: Tool, test: LastTest, testedHash: string, now: Date): Tool {
   if (testedHash !== tool.definitionHash) return tool;
@@ -168,7 +168,7 @@ export const goLive = (tool: Tool, now: Date): Tool =>
     ? tool
     : { ...tool, status: 'live', goLiveCallId: null, updatedAt: timestamp(now) };
 
-/** A live tool is called no more; a draft that was on its way to live stays a draft. */
+/** A live tool is paused; a draft that was about to go live stays a draft. */
 export function pause(tool: Tool, now: Date): Tool {
   if (tool.status === 'live') return { ...tool, status: 'paused', updatedAt: timestamp(now) };
   return tool.goLiveCallId === null

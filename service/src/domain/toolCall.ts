@@ -7,8 +7,8 @@ import type { PaymentProvider } from './payment.ts';
 import type { ToolKind } from './tool.ts';
 
 /**
- * A requested action with arguments and a result, and the pure rules of what follows an attempt.
- * Its id is the `tool_call_id`, the same for every attempt.
+ * A tool call: a requested action with arguments and a result, and the rules of what follows an
+ * attempt. Its id is the `tool_call_id`, the same for every attempt.
  */
 
 export const TOOL_CALL_STATUSES = [
@@ -57,7 +57,7 @@ export interface ToolCall extends Document {
   readonly tool: string;
   /** `BuiltIn`: the service carries it out itself. */
   readonly kind: ToolKind | 'BuiltIn';
-  /** Of a payment link: where the money goes, as the person who approved it saw. */
+  /** For a payment link: where the money goes, as the person who approved it saw. */
   readonly provider?: PaymentProvider;
   readonly arguments: JsonObject;
   /** Null for a test call. */
@@ -81,30 +81,30 @@ export interface ToolCall extends Document {
   /** An attempt was begun and its result is not on record: its process may have died. */
   readonly isUnderWay: boolean;
   readonly httpStatus: number | null;
-  /** Of all attempts together. */
+  /** The sum of all attempts. */
   readonly durationMs: number;
   /**
-   * What it answered, as JSON text: a fraction of the memory that the value would take. Null until
-   * it succeeded.
+   * The answer as JSON text, which takes a fraction of the memory of the value. Null until the call
+   * has succeeded.
    */
   readonly resultJson: string | null;
   /** For the index: the result counts for `MAX_LARGE_RESULTS_CHARACTERS`. */
   readonly hasLargeResult: boolean;
   readonly error: ToolCallError | null;
-  /** It waited, or waits, for a person's decision. */
+  /** It waits, or waited, for a person's decision. */
   readonly neededApproval: boolean;
   readonly decision: Decision | null;
-  /** When a waiting approval ends by itself. */
+  /** When an approval that nobody decides expires. */
   readonly expiresAt: string | null;
-  /** False while the agent still has to speak about how it ended. */
+  /** False while the agent still has to tell the customer how it ended. */
   readonly isTold: boolean;
   readonly createdAt: string;
   readonly finishedAt: string | null;
 }
 
 /**
- * Results of this length and more (characters of JSON) are kept whole only as long as all of them
- * together stay below the next figure.
+ * Results of at least this many characters of JSON are kept whole only while all of them together
+ * stay below `MAX_LARGE_RESULTS_CHARACTERS`.
  */
 export const LARGE_RESULT_CHARACTERS = 64 * 1024;
 export const MAX_LARGE_RESULTS_CHARACTERS = 48 * 1024 * 1024;
@@ -191,7 +191,7 @@ export const isBuiltIn = ({ kind }: Pick<ToolCall, 'kind'>): boolean => kind ===
 export const isComplete = ({ status }: ToolCall): boolean =>
   status !== 'pending_approval' && status !== 'running';
 
-/** What one HTTP try came to. */
+/** The result of one attempt. */
 export type ToolAttemptResult =
   | {
       readonly type: 'success';
@@ -218,8 +218,8 @@ export const beginAttempt = (call: ToolCall): ToolCall => ({
 });
 
 /**
- * @returns the call as it stands, and when the next attempt is due (ms since the epoch); null: it
- * has ended
+ * @returns the call after this attempt, and when the next one is due in ms since the epoch; null
+ * when the call is complete
  */
 export function recordToolAttempt(
   call: ToolCall,
@@ -260,9 +260,9 @@ function nextAttempt(
 }
 
 /**
- * What becomes of a call whose process died in the middle of an attempt. A Webhook call goes on
- * with its id and what attempts it has left: the endpoint knows the id. An HTTP call carries no id
- * of ours, so nobody could tell a second one from the first: it fails as interrupted.
+ * Recovers a call whose process died during an attempt. A Webhook call goes on with its id and the
+ * attempts it has left, since the endpoint knows the id. An HTTP call carries no id of ours, so
+ * nobody could tell a second call from the first: it fails as `interrupted`.
  */
 export function recoverInterrupted(call: ToolCall, now: Date): ToolCall {
   if (!call.isUnderWay) return call;
@@ -276,20 +276,20 @@ export function recoverInterrupted(call: ToolCall, now: Date): ToolCall {
   return complete({ ...call, isUnderWay: false, error }, 'failed', now);
 }
 
-/** Ends a call that the service has carried out itself. */
+/** Completes a call that the service has carried out itself. */
 export const succeed = (call: ToolCall, result: Json, now: Date): ToolCall =>
   complete({ ...call, ...keptResult(JSON.stringify(result)) }, 'succeeded', now);
 
 /**
- * Ends a call that the service could not carry out: nothing was done. @param message why, in a
- * sentence
+ * Completes a call that the service could not carry out; nothing was done.
+ * @param message why, in a sentence
  */
 export const refuse = (call: ToolCall, message: string, now: Date): ToolCall =>
   complete({ ...call, error: { type: 'refused', message } }, 'failed', now);
 
 type End = Exclude<ToolCallStatus, 'pending_approval' | 'running'>;
 
-/** Ends a call. A success leaves no error of an earlier attempt behind. */
+/** Completes a call. A success removes the error of an earlier attempt. */
 export const complete = (call: ToolCall, status: End, now: Date): ToolCall => ({
   ...call,
   status,

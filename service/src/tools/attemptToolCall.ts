@@ -9,12 +9,12 @@ import type { AnswerReader } from './answerReader.ts';
 import { cleaner } from './readAttempt.ts';
 import { toolRequest, type Envelope, type ToolAddress } from './toolRequest.ts';
 
-/** What waiting for a free connection may take beyond the time-out. */
+/** How long an attempt may wait for a free connection, beyond the time-out. */
 export const CONNECTION_WAIT_MS = 5000;
 
 /**
- * Calls a tool once. Whatever it answers is without the tool's secrets afterwards, and text that
- * can be said and stored anywhere: without half characters and NUL.
+ * Makes one attempt to call a tool. The tool's secrets, half characters and NUL are removed from
+ * whatever it answers, so that the text can be stored and shown anywhere.
  * @param signal ends the attempt from outside
  * @throws the signal's reason
  */
@@ -73,7 +73,7 @@ const BY_KIND: Record<
   invalid_request: { type: 'invalid_arguments', retry: 'never' },
 };
 
-/** @throws what is no failure of the call */
+/** @throws every error that is not a failure of the call */
 function asFailure(
   error: unknown,
   durationMs: number,

@@ -16,7 +16,7 @@ import { CONNECTION_WAIT_MS } from './attemptToolCall.ts';
 import { makePaymentLink } from './makePaymentLink.ts';
 import type { ToolAddress } from './toolRequest.ts';
 
-/** An attempt that may be made now: it is on record already. */
+/** An attempt that is on record and can be made now. */
 export interface BegunCall {
   readonly call: ToolCall;
   readonly address: ToolAddress;
@@ -24,11 +24,11 @@ export interface BegunCall {
 }
 
 /**
- * Looks at a claimed call and, if it is to be made, puts the beginning of an attempt on record
- * before anything is sent. Ends what has expired, was interrupted by a crash, or is not wanted any
- * more. What is built in is carried out here, in the same transaction.
- * @param lease of the claim: when too little of it is left, the call is left to the next claim
- * @returns null when nothing is to be sent
+ * Records that an attempt of a claimed call begins, before anything is sent. Completes a call that
+ * has expired, was interrupted by a crash, or is no longer wanted. Carries out a built-in call here,
+ * in the same transaction.
+ * @param lease of the claim: when too little of it is left, another worker gets the call
+ * @returns null when there is nothing to send
  */
 export async function beginToolCall(
   deps: Deps,
@@ -66,7 +66,7 @@ export async function beginToolCall(
   );
 }
 
-/** Nobody has decided yet: until its time is over, it waits on. */
+/** Nobody has decided yet: the call waits until it expires. */
 async function awaitDecision(tx: Tx, deps: Deps, call: ToolCall, now: Date): Promise<null> {
   const expiresAt = Date.parse(call.expiresAt ?? call.createdAt);
   if (expiresAt > now.getTime()) await enqueueToolCall(tx, call, expiresAt);
@@ -75,10 +75,9 @@ async function awaitDecision(tx: Tx, deps: Deps, call: ToolCall, now: Date): Pro
 }
 
 /**
- * Rechecks control right before the first attempt: a call that nobody approved is dropped when the
- * customer has written since, or somebody took over; one that a person approved runs in any case.
- * No call is made by another definition than the one it was asked for, or of a tool that is paused:
- * the tool may have been changed at the moment when the call was put on record, or approved.
+ * Checks control again right before the first attempt. A call that nobody approved is dropped when
+ * the customer has written since, or when somebody took over; an approved one runs in any case. A
+ * tool that was changed or paused since the call was recorded is not called.
  */
 async function isStillWanted(tx: Tx, call: ToolCall, tool: Tool): Promise<boolean> {
   if (tool.definitionHash !== call.definitionHash) return false;

@@ -11,10 +11,10 @@ import { complete, refuse, succeed, type ToolCall } from '../domain/toolCall.ts'
 import { paymentPageUrl } from '../domain/webhookAddress.ts';
 
 /**
- * Makes the payment link that a call of the agent asks for. The link and the end of the call are
- * one transaction, the caller's: whatever dies when, there are both or neither.
- * @returns the call as it ended: succeeded, failed with the reason in words, or cancelled when it
- * is not wanted any more
+ * Makes the payment link that a call of the agent asks for, in the caller's transaction: after a
+ * crash there are both the link and the completed call, or neither.
+ * @returns the completed call: succeeded, failed with the reason in words, or cancelled when it is
+ * no longer wanted
  */
 export async function makePaymentLink(
   tx: Tx,
@@ -44,7 +44,7 @@ export async function makePaymentLink(
       now,
     );
   } catch (error) {
-    // It refuses before it writes anything: what the transaction holds is whole.
+    // It refuses before it writes anything, so the transaction can go on.
     if (error instanceof AppError) return refuse(call, error.message, now);
     throw error;
   }
@@ -61,8 +61,9 @@ async function findView(
 }
 
 /**
- * While the team lets the agent make links at all, one that a person approved is made in any case;
- * another one only while the agent may, is in control, and the customer has written nothing since.
+ * Nothing is made while links are off. A link that a person approved is made in any case; another
+ * one only while the agent may make it alone, is in control, and the customer has written nothing
+ * since.
  */
 const isStillWanted = (
   call: ToolCall,

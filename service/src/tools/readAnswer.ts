@@ -5,8 +5,8 @@ import type { OutboundResponse } from '../outbound/outboundClient.ts';
 import type { ToolAddress } from './toolRequest.ts';
 
 /**
- * Each value takes up to 200 bytes while it is read: half a million of `{}` take 100 MB. 5 MB of
- * ordinary JSON hold some 300,000.
+ * A value takes up to 200 bytes in memory, so half a million `{}` take 100 MB. 5 MB of ordinary JSON
+ * hold about 300,000 values.
  */
 const MAX_VALUES = 500_000;
 const JSON_LIMITS = { maxDepth: 64, maxValues: MAX_VALUES };
@@ -19,14 +19,14 @@ export type Answer = Pick<OutboundResponse, 'status' | 'durationMs' | 'headers'>
   readonly body: Uint8Array;
 };
 
-/** Takes the tool's secrets out of a text. */
+/** Removes the tool's secrets from a text. */
 type Clean = (text: string) => string;
 
 /**
- * Judges an answer by its status, then reads it.
- * @param clean of what is quoted in an error; before it is cut, since half a secret would not be
- * found
- * @param toText what is kept of a result
+ * Reads an answer, or says why it is a failure, by its status first.
+ * @param clean for what an error quotes; applied before the text is cut, since half a secret would
+ * not be found
+ * @param toText makes the text of a result that is stored
  */
 export function readAnswer(
   address: ToolAddress,
@@ -133,7 +133,7 @@ function decode(body: Uint8Array): string {
   }
 }
 
-/** What the endpoint said about it, for the person who fixes it. */
+/** What the endpoint said, for the person who fixes it. */
 function excerpt({ body }: Answer, clean: Clean): string {
   const text = clean(new TextDecoder().decode(body)).trim();
   return text === ''

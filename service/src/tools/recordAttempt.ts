@@ -7,9 +7,9 @@ import { recordToolAttempt, type ToolAttemptResult, type ToolCall } from '../dom
 import type { LargeResults } from './largeResults.ts';
 
 /**
- * Writes what an attempt came to, in one transaction: the next attempt's time, or the end of the
- * call and what follows from it. Nothing, when the call has moved on since: the process stood still
- * for longer than its lease, and another one has taken over.
+ * Records the result of an attempt in one transaction: the time of the next attempt, or the completed
+ * call with what follows from it. Records nothing when another process has taken the call, because
+ * this one stood still for longer than its lease.
  * @param made the call as it was sent, with the attempt's number
  */
 export async function recordAttempt(
@@ -22,7 +22,7 @@ export async function recordAttempt(
   const recorded = await deps.store.transaction((tx) =>
     record(tx, deps, made, result, retryDelaysMs),
   );
-  // By itself: calls of other conversations make room, and none of them is waited for above.
+  // In a transaction of its own, since calls of other conversations make room.
   if (recorded?.hasLargeResult) await largeResults.add(deps, recorded);
 }
 

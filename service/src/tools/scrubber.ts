@@ -1,11 +1,10 @@
 /**
- * Takes secrets out of what is stored or shown: an answer that repeats the request's headers, an
- * error that quotes them.
+ * Removes secrets from what is stored or shown, such as an answer that repeats the request's headers.
  */
 
 const PLACE = '[secret]';
 
-/** Shorter ones would take letters out of ordinary words. */
+/** A shorter one would remove letters from ordinary words. */
 const MIN_LENGTH = 4;
 
 const lowerHex = (text: string) => text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
@@ -28,7 +27,7 @@ function urlSpellings(secret: string): string[] {
 
 const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** As we write JSON, with escaped slashes, and in ASCII alone. */
+/** As in our JSON, with escaped slashes, and in ASCII only. */
 function jsonSpellings(secret: string): string[] {
   const plain = JSON.stringify(secret).slice(1, -1);
   const ascii = plain.replace(/[\x7f-\uffff]/g, escapeUnit);
@@ -38,8 +37,8 @@ function jsonSpellings(secret: string): string[] {
 }
 
 /**
- * Base64 of a longer text that holds the secret `shift` bytes after a group of three begins: only
- * the characters that the secret alone decides.
+ * The part of a longer text's base64 that the secret alone decides, when it begins `shift` bytes
+ * into a group of three.
  */
 function base64Inside(secret: Buffer, shift: 0 | 1 | 2): string {
   const encoded = Buffer.concat([Buffer.alloc(shift), secret]).toString('base64');
@@ -77,8 +76,7 @@ function occurrences(text: string, spelling: string): Range[] {
 }
 
 /**
- * Ranges in order; those that overlap become one, so that no end of a second secret is left
- * standing.
+ * Puts ranges in order. Overlapping ones become one, so that no end of a second secret is left.
  */
 function merge(ranges: Range[]): Range[] {
   const merged: Range[] = [];
@@ -101,9 +99,9 @@ function replaceRanges(text: string, ranges: readonly Range[]): string {
 }
 
 /**
- * A function that replaces each secret in a text by `[secret]`: as it is, without the space around
- * it, URL-encoded, JSON-escaped, and in base64 and base64url, there also inside a longer encoded
- * text (`user:secret`). Secrets of fewer than four characters are left alone.
+ * Makes a function that replaces each secret in a text by `[secret]`: as it is, without the space
+ * around it, URL-encoded, JSON-escaped, and in base64 and base64url, also inside a longer encoded text
+ * (`user:secret`). Secrets of fewer than four characters stay.
  */
 export function scrubber(secrets: readonly string[]): (text: string) => string {
   const known = secrets

@@ -3,7 +3,7 @@ import type { Tool } from '../domain/tool.ts';
 import type { ToolCall } from '../domain/toolCall.ts';
 import { envelopeOf, toolRequest, type ToolAddress } from './toolRequest.ts';
 
-/** What stands where a secret was sent. */
+/** Shown in place of a secret. */
 export const SECRET_PLACE = '[secret]';
 
 /** A request as a person may see it. */
@@ -15,11 +15,10 @@ export interface ShownRequest {
 }
 
 /**
- * The request that a call sent, made again from the tool's definition and the call's arguments. It
- * is made without opening any secret: `[secret]` stands for those of the template, and signatures
- * are shortened to their form.
- * @returns why there is nothing to show: `changed` when the tool was changed since, `not_made` when
- * the arguments make no request
+ * Shows the request that a call sent, made again from the tool's definition and the call's
+ * arguments, without opening any secret: `[secret]` stands for those of the template, and signatures
+ * are shortened.
+ * @returns `changed` when the tool was changed since; `not_made` when the arguments make no request
  */
 export function showRequest(tool: Tool, call: ToolCall): ShownRequest | 'changed' | 'not_made' {
   if (tool.definitionHash !== call.definitionHash) return 'changed';

@@ -8,7 +8,7 @@ import { signatureHeaders } from '../security/signature.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** How a tool is called: what an attempt needs to know of the tool, secrets in the clear. */
+/** What an attempt needs to know of a tool, with its secrets in the clear. */
 export type ToolAddress =
   | { readonly kind: 'Webhook'; readonly endpoint: string; readonly secret: string }
   | {
@@ -17,7 +17,7 @@ export type ToolAddress =
       readonly secrets: Readonly<Record<string, string>>;
     };
 
-/** The call as its receiver knows it, the same for every attempt. */
+/** The call as its receiver sees it, the same for every attempt. */
 export interface Envelope {
   readonly tool_call_id: string;
   readonly tool: string;
@@ -35,7 +35,7 @@ export const envelopeOf = (call: ToolCall): Envelope => ({
 type Request = Omit<OutboundRequest, 'workspaceId' | 'timeoutMs' | 'signal'>;
 
 /**
- * What is sent, and how much of the answer is read.
+ * Makes the request, and says how much of the answer is read.
  * @throws RequestRenderError when the arguments do not make a request (HTTP kind)
  */
 export function toolRequest(address: ToolAddress, envelope: Envelope, now: Date): Request {
@@ -70,8 +70,9 @@ function webhookRequest(
 const OWN_HEADERS = { 'user-agent': USER_AGENT, accept: 'application/json, text/*;q=0.5' };
 
 /**
- * In the API's own shape, without a signature; up to five redirects, each a public https://
- * address. Another origin gets none of the template's headers: a secret may stand in any of them.
+ * A request in the API's own shape, without a signature. It follows up to five redirects, each to a
+ * public https:// address. Another origin gets none of the template's headers, since any of them may
+ * hold a secret.
  */
 function httpRequest(
   { template, secrets }: ToolAddress & { kind: 'HTTP' },

@@ -7,7 +7,7 @@ import { MAX_TOOLS, newTool, type Tool } from '../tool.ts';
 import type { Workspace } from '../workspace.ts';
 
 /**
- * Defines a tool; it begins as a draft.
+ * Defines a tool. It begins as a draft.
  * @param secrets HTTP kind: the values of `{{secrets.NAME}}`, kept sealed
  * @returns the tool and, for the Webhook kind, its signing secret, which is shown this once
  * @throws invalid_request (400), tool_exists, tool_limit_reached (409), target_url_* (422)

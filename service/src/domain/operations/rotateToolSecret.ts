@@ -7,7 +7,7 @@ import type { Workspace } from '../workspace.ts';
 import { loadTool } from './loadTool.ts';
 
 /**
- * Gives a Webhook tool a new signing secret, which signs alone from now on.
+ * Gives a Webhook tool a new signing secret. From now on it alone signs the calls.
  * @returns the secret, shown this once
  * @throws invalid_request (400) for an HTTP tool, which signs nothing; not_found (404)
  */

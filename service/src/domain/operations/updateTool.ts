@@ -8,10 +8,11 @@ import { assertNameIsFree, sealAll } from './createTool.ts';
 import { loadTool, peekTool } from './loadTool.ts';
 
 /**
- * Changes what is given of a tool's definition. A change to how it is called makes it a draft, to
- * be tested again, and cancels what waits for approval: a decision counts for what was shown.
- * @param secrets given ones replace those of the same name; the others stay, unless the request
- * goes to another scheme, host or port: those it uses have to be given again then
+ * Changes the given parts of a tool's definition. A change to how the tool is called makes it a draft
+ * that must be tested again, and cancels the calls that wait for approval: a decision counts only for
+ * what was shown.
+ * @param secrets replace those of the same name; the others stay. When the request goes to another
+ * scheme, host or port, it needs the secrets that it uses again
  * @throws invalid_request (400), not_found (404), tool_exists (409), target_url_* (422)
  */
 export async function updateTool(
@@ -42,7 +43,7 @@ export async function updateTool(
     const updated = await store.transaction(async (tx) => {
       await tx.workspaces.get(workspace.id);
       const tool = await loadTool(tx, workspace, id);
-      // changed while it was checked: look again
+      // It changed while it was checked: check again.
       if (tool.definitionHash !== before.definitionHash) return null;
       await assertNameIsFree(tx, workspace, { id, name: definition.name });
       const now = clock.now();
@@ -61,8 +62,7 @@ export async function updateTool(
 }
 
 /**
- * What was not given stays as it is by now: somebody may have changed it while the rest was
- * checked.
+ * Leaves out what was not given, since somebody may have changed it while the rest was checked.
  */
 const onlyGiven = (
   definition: ToolDefinition,

@@ -19,7 +19,7 @@ import { pageFrom, pageJson } from '../pages.ts';
 import { serve } from '../serve.ts';
 import type { FollowToolCall } from '../toolCallFeed.ts';
 import { ownerFrom } from '../views/owner.ts';
-import { toolCallJson, toolJson } from '../views/tool.ts';
+import { toDefinition, toolCallJson, toolJson } from '../views/tool.ts';
 
 /** What a test call may take beyond its attempts: the pauses between them, and its place in the queue. */
 const TEST_MARGIN_MS = 30_000;
@@ -29,25 +29,8 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
   const router = Router();
 
   serve(router, deps, contract.createTool, async ({ deps, caller, body }) => {
-    const {
-      timeout,
-      ask_before_running: askBeforeRunning,
-      read_only: readOnly,
-      example_phrases: examplePhrases,
-      endpoint = null,
-      request_template: requestTemplate = null,
-      secrets = {},
-      ...named
-    } = body;
-    const wanted = {
-      ...named,
-      timeoutSeconds: timeout,
-      askBeforeRunning,
-      readOnly,
-      examplePhrases,
-      endpoint,
-      requestTemplate,
-    };
+    const { endpoint = null, request_template = null, secrets = {}, ...named } = body;
+    const wanted = { ...toDefinition(named), endpoint, requestTemplate: request_template };
     const { tool, secret } = await createTool(deps, caller.workspace, wanted, secrets);
     return { ...toolJson(tool), secret };
   });
@@ -65,23 +48,8 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
   );
 
   serve(router, deps, contract.updateTool, async ({ deps, caller, params, body }) => {
-    const {
-      timeout,
-      ask_before_running: askBeforeRunning,
-      read_only: readOnly,
-      example_phrases: examplePhrases,
-      request_template: requestTemplate,
-      secrets = {},
-      ...named
-    } = body;
-    const changes = definedOnly({
-      ...named,
-      requestTemplate,
-      timeoutSeconds: timeout,
-      askBeforeRunning,
-      readOnly,
-      examplePhrases,
-    });
+    const { request_template: requestTemplate, secrets = {}, ...named } = body;
+    const changes = definedOnly({ ...toDefinition(named), requestTemplate });
     return toolJson(await updateTool(deps, caller.workspace, params.id!, changes, secrets));
   });
 
@@ -115,22 +83,8 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
   });
 
   serve(router, deps, contract.publishTool, async ({ deps, caller, params, body }) => {
-    const {
-      timeout,
-      ask_before_running: askBeforeRunning,
-      read_only: readOnly,
-      example_phrases: examplePhrases,
-      ...described
-    } = body.definition;
     const { tool, secret } = await publishTool(deps, caller.workspace, {
-      definition: {
-        ...described,
-        name: params.name!,
-        timeoutSeconds: timeout,
-        askBeforeRunning,
-        readOnly,
-        examplePhrases,
-      },
+      definition: { ...toDefinition(body.definition), name: params.name! },
       sampleArguments: body.sample_arguments,
       owner: { ...ownerFrom(body.owner), workflowName: body.owner.workflow_name },
       secretHash: body.secret_hash ?? null,

@@ -43,6 +43,30 @@ export const toolJson = (tool: Tool) => ({
   updated_at: tool.updatedAt,
 });
 
+interface DefinitionNames {
+  readonly timeout?: unknown;
+  readonly ask_before_running?: unknown;
+  readonly read_only?: unknown;
+  readonly example_phrases?: unknown;
+}
+
+/** The fields of a definition as the API names them, under the names of the domain. */
+export function toDefinition<Body extends DefinitionNames>({
+  timeout,
+  ask_before_running,
+  read_only,
+  example_phrases,
+  ...named
+}: Body) {
+  return {
+    ...named,
+    timeoutSeconds: timeout as Body['timeout'],
+    askBeforeRunning: ask_before_running as Body['ask_before_running'],
+    readOnly: read_only as Body['read_only'],
+    examplePhrases: example_phrases as Body['example_phrases'],
+  };
+}
+
 /**
  * A tool call with its whole result, in which the contact's details are masked. The result stays
  * JSON text, and a long one is masked in the workspace's share of the event loop.

@@ -7,6 +7,7 @@ import { getTool } from '../../domain/operations/getTool.ts';
 import { updateTool } from '../../domain/operations/updateTool.ts';
 import type { Tool } from '../../domain/tool.ts';
 import * as contract from '../../http/contract/tools.ts';
+import { toDefinition } from '../../http/views/tool.ts';
 import { newForm, readForm, type FormValues, type Problems } from '../forms.ts';
 import { sendPage } from '../html.ts';
 import { signedInOf } from '../session.ts';
@@ -34,18 +35,8 @@ export function definitionRouter(deps: Deps): Router {
     await saveForm(request, response, null, async (values) => {
       const written = check(contract.createTool.body!, values);
       if (!written.ok) return written.problems;
-      const {
-        timeout: timeoutSeconds,
-        ask_before_running: askBeforeRunning,
-        read_only: readOnly,
-        example_phrases: examplePhrases,
-        endpoint = null,
-        request_template: requestTemplate = null,
-        secrets = {},
-        ...named
-      } = written.body;
-      const settings = { timeoutSeconds, askBeforeRunning, readOnly, examplePhrases };
-      const wanted = { ...named, ...settings, endpoint, requestTemplate };
+      const { endpoint = null, request_template = null, secrets = {}, ...named } = written.body;
+      const wanted = { ...toDefinition(named), endpoint, requestTemplate: request_template };
       const signedIn = signedInOf(response);
       const { tool, secret } = await createTool(deps, signedIn.workspace, wanted, secrets);
       if (secret === null) response.redirect(303, `/tools/${tool.id}?notice=tool-created`);
@@ -62,17 +53,8 @@ export function definitionRouter(deps: Deps): Router {
       const { kind: _kind, ...body } = definitionFrom(values).body;
       const written = check(contract.updateTool.body!, values, body);
       if (!written.ok) return written.problems;
-      const {
-        timeout: timeoutSeconds,
-        ask_before_running: askBeforeRunning,
-        read_only: readOnly,
-        example_phrases: examplePhrases,
-        request_template: requestTemplate,
-        secrets = {},
-        ...named
-      } = written.body;
-      const settings = { timeoutSeconds, askBeforeRunning, readOnly, examplePhrases };
-      const changes = changesOf(tool, { ...named, ...settings, requestTemplate });
+      const { request_template: requestTemplate, secrets = {}, ...named } = written.body;
+      const changes = changesOf(tool, { ...toDefinition(named), requestTemplate });
       const updated = await updateTool(deps, workspace, tool.id, changes, secrets);
       const isDraftAgain =
         updated.status === 'draft' &&
