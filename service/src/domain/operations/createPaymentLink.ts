@@ -24,16 +24,16 @@ export interface WantedPayment {
   /** ISO 4217, lower case. */
   readonly currency: string;
   readonly description: string;
-  /** Left out: the preferred one that is set up. */
+  /** When left out, the first provider that is set up. */
   readonly provider?: PaymentProvider | undefined;
-  /** Left out: what is usual with the provider. */
+  /** When left out, the provider's default. */
   readonly expiresInSeconds?: number | undefined;
 }
 
 /**
- * Makes a payment link in a conversation and moves the funnel to `payment_pending`. Where the
- * provider makes the page, the link is `creating` until the provider has been asked, which the
- * queue does; the funnel moves when the page is there: what a provider refuses qualifies nobody.
+ * Makes a payment link in a conversation and moves the funnel to `payment_pending`. If the provider
+ * hosts the page, the link is `creating` at first: a job asks the provider for the page, and the
+ * funnel moves only when the page exists.
  * @throws not_found (404), conversation_closed, payment_provider_missing (409), invalid_request
  * (400)
  * @see docs/payments.md
@@ -51,7 +51,7 @@ export const createPaymentLink = (
     return { payment, contact: view.contact };
   });
 
-/** The same within the caller's transaction. */
+/** As `createPaymentLink`, within the caller's transaction. */
 export async function putPaymentLink(
   tx: Tx,
   { payments, secrets }: Pick<Deps, 'payments' | 'secrets'>,
@@ -61,11 +61,11 @@ export async function putPaymentLink(
   now: Date,
 ): Promise<Payment> {
   assertOpen(view.conversation);
-  assertSound(wanted);
+  assertValid(wanted);
   const provider = await chooseProvider(tx, payments.providers, view.workspace, wanted.provider);
   const rules = payments.rulesOf(provider);
   const expiresInSeconds = wanted.expiresInSeconds ?? rules.expiresIn.default;
-  assertTaken(rules, wanted, expiresInSeconds, provider);
+  assertAccepted(rules, wanted, expiresInSeconds, provider);
 
   const token = newPageToken();
   const page = { pageTokenHash: hashToken(token), sealedPageToken: secrets.seal(token) };
@@ -118,15 +118,15 @@ function newPayment(
   };
 }
 
-/** What no provider takes. @throws invalid_request (400) */
-function assertSound({ amount, currency, description }: WantedPayment): void {
+/** @throws invalid_request (400) for what no provider accepts */
+function assertValid({ amount, currency, description }: WantedPayment): void {
   if (!Number.isInteger(amount) || amount < 1 || amount > MAX_AMOUNT_MINOR) {
     throw refusal('amount', `must be a whole number of minor units from 1 to ${MAX_AMOUNT_MINOR}`);
   }
   if (!isCurrency(currency))
     throw refusal(
       'currency',
-      'must be the three letters of a currency of ISO 4217 in lower case, such as usd',
+      'must be a three-letter ISO 4217 currency code in lower case, such as usd',
     );
   if (description.trim() === '') throw refusal('description', 'must not be empty');
   if ([...description].length > MAX_PAYMENT_DESCRIPTION_CHARACTERS)
@@ -136,8 +136,8 @@ function assertSound({ amount, currency, description }: WantedPayment): void {
     );
 }
 
-/** @throws invalid_request (400) for what this provider does not take */
-function assertTaken(
+/** @throws invalid_request (400) for what this provider does not accept */
+function assertAccepted(
   rules: PaymentRules,
   wanted: WantedPayment,
   expiresInSeconds: number,
@@ -154,7 +154,7 @@ function assertTaken(
 const refusal = (param: string, message: string) =>
   new AppError('invalid_request', `${param} ${message}.`, { param });
 
-/** @throws payment_provider_missing (409) when the one that is wanted, or any, is not set up */
+/** @throws payment_provider_missing (409) when no provider, or not the wanted one, is set up */
 async function chooseProvider(
   tx: Tx,
   providers: readonly PaymentProvider[],

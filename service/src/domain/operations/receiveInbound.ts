@@ -20,20 +20,19 @@ import { keepContact, newContact, recogniseContact, renumberContact } from './re
 import { recordReceipt } from './recordReceipt.ts';
 import { wakeAgent } from './wakeAgent.ts';
 
-/** Transactions begun at once: they share the store's writes to disk. */
+/** Transactions that run at once. They share the store's writes to disk. */
 const MAX_CONCURRENT_TRANSACTIONS = 50;
 
 /**
- * Takes in what an account of a channel has delivered, in one go or in parts: messages, notes and
- * receipts, each once however often it comes. What is about one contact is one transaction, so that
- * it stays together and in order. Items go to the account of the workspace that they name: one
- * address may serve several numbers.
- * @param channel the account whose secret the delivery was verified with
- * @param contacts shared by all deliveries: items about the same contact are stored in the order in
- * which the deliveries came, however much else each of them holds
- * @returns how many items were for accounts that the workspace has not connected; they are left out
- * @throws what a group of items failed with, after all others were taken in; giving the same again
- * is safe
+ * Stores what a channel delivers: messages, notes and receipts. Each item is stored once, however
+ * often it comes. All items about one contact are stored in one transaction, in order. An item goes
+ * to the account that it names, since one webhook address may serve several numbers.
+ * @param channel the account whose secret verified the delivery
+ * @param contacts the locks that all deliveries share: items about the same contact are stored in the
+ * order in which the deliveries came
+ * @returns how many items name an account that the workspace has not connected; these are skipped
+ * @throws the first failure of a contact's items, after all others are stored. Delivering the same
+ * items again is safe.
  */
 export async function receiveInbound(
   deps: Deps,
@@ -42,7 +41,7 @@ export async function receiveInbound(
   contacts = new KeyedMutex(),
 ): Promise<{ unknown: number }> {
   const { workspaceId, type } = channel;
-  // Locked before anything is awaited, in the order in which the deliveries came.
+  // The locks are taken before the first await, so their order is that of the deliveries.
   const groups = groupInbound(items).map((group) => ({
     group,
     account: group[0]!.account,
@@ -52,8 +51,8 @@ export async function receiveInbound(
     const { workspace, channels } = await openAccounts(deps, channel, items);
     await forEachAtOnce(MAX_CONCURRENT_TRANSACTIONS, groups, async ({ group, account, lock }) => {
       await lock.ready;
-      const itsChannel = channels.get(account);
-      if (itsChannel) await receiveGroup(deps, workspace, itsChannel, group).finally(lock.release);
+      const named = channels.get(account);
+      if (named) await receiveGroup(deps, workspace, named, group).finally(lock.release);
     });
     return { unknown: items.filter(({ account }) => !channels.has(account)).length };
   } finally {
@@ -61,12 +60,10 @@ export async function receiveInbound(
   }
 }
 
-const SEEN_AGAIN_MS = 60_000;
+/** `lastInboundAt` is written at most once in this time. */
+const LAST_INBOUND_PRECISION_MS = 60_000;
 
-/**
- * The workspace, and its channels by account; notes, at most once a minute, that they have
- * delivered.
- */
+/** Loads the workspace and its channels by account, and notes when these last delivered. */
 const openAccounts = ({ store, clock }: Deps, channel: Channel, items: readonly InboundItem[]) =>
   store.transaction(async (tx) => {
     const { workspaceId, type } = channel;
@@ -85,13 +82,13 @@ const openAccounts = ({ store, clock }: Deps, channel: Channel, items: readonly 
 async function noteInbound(tx: Tx, channel: Channel, now: Date): Promise<void> {
   if (
     channel.lastInboundAt !== null &&
-    now.getTime() - Date.parse(channel.lastInboundAt) < SEEN_AGAIN_MS
+    now.getTime() - Date.parse(channel.lastInboundAt) < LAST_INBOUND_PRECISION_MS
   )
     return;
   await tx.channels.put({ ...channel, lastInboundAt: timestamp(now) });
 }
 
-/** Takes in what is about one contact; the agent is woken once, after the last message. */
+/** Stores the items about one contact. Wakes the agent once, after the last message. */
 const receiveGroup = (
   deps: Deps,
   workspace: Workspace,
@@ -100,21 +97,21 @@ const receiveGroup = (
 ) =>
   deps.store.transaction(async (tx) => {
     const now = deps.clock.now();
-    let spokenIn: Conversation | null = null;
-    // Receipts at the end: what they lock comes after contact and conversation. See
-    // docs/decisions/0033.
+    let answerable: Conversation | null = null;
+    // A receipt locks an outbound message, which comes after contact and conversation in the order
+    // of locks. See docs/decisions/0033.
     const receiptsLast = [...items].sort(
       (a, b) => Number(a.type === 'receipt') - Number(b.type === 'receipt'),
     );
     for (const item of receiptsLast) {
       if (item.type === 'receipt') await recordReceipt(tx, channel, item, now);
       else if (item.type === 'note') await storeNote(tx, channel, item, now);
-      else spokenIn = (await storeInbound(tx, workspace, channel, item, now)) ?? spokenIn;
+      else answerable = (await storeInbound(tx, workspace, channel, item, now)) ?? answerable;
     }
-    if (spokenIn) await wakeAgent(tx, deps, spokenIn, now.getTime() + deps.agent.quietMs);
+    if (answerable) await wakeAgent(tx, deps, answerable, now.getTime() + deps.agent.quietMs);
   });
 
-/** @returns the conversation that it was added to; null when it was there already */
+/** @returns the conversation that the message was added to, or null when it is stored already */
 async function storeInbound(
   tx: Tx,
   workspace: Workspace,
@@ -124,7 +121,11 @@ async function storeInbound(
 ): Promise<Conversation | null> {
   const known = await recogniseContact(tx, channel, item.from);
   if (known && (await findReceived(tx, known.id, item.id))) return null;
-  const contact = hasWritten(known ?? newContact(channel, item.from, now), item.sentAt ?? now, now);
+  const contact = withLastWrote(
+    known ?? newContact(channel, item.from, now),
+    item.sentAt ?? now,
+    now,
+  );
   await keepContact(tx, contact);
   const last = await findLastConversation(tx, contact.id);
   const { conversation } = await storeReceived(
@@ -136,14 +137,17 @@ async function storeInbound(
   return conversation;
 }
 
-/** A channel's clock may be ahead of ours, and what comes late was written earlier. */
-function hasWritten(contact: Contact, sentAt: Date, now: Date): Contact {
+/**
+ * The contact with the time of its newest message. A channel's clock may be ahead of ours, and
+ * messages may arrive out of order.
+ */
+function withLastWrote(contact: Contact, sentAt: Date, now: Date): Contact {
   const at = timestamp(sentAt < now ? sentAt : now);
   const before = contact.lastWroteAt ?? null;
   return { ...contact, lastWroteAt: before !== null && before > at ? before : at };
 }
 
-/** A note stands in the contact's last conversation; it opens none, and wakes nobody. */
+/** Adds a note to the contact's last conversation. It opens no conversation and wakes no agent. */
 async function storeNote(
   tx: Tx,
   channel: Channel,
@@ -155,7 +159,7 @@ async function storeNote(
   const contact = changedTo === null ? known : await renumberContact(tx, channel, known, changedTo);
   await keepContact(tx, contact);
   const conversation = await findLastConversation(tx, contact.id);
-  // Made of what it is a note of: the same one again is not a second one.
+  // The id follows from the item, so that the same item again adds no second note.
   const noteId = derivedId(
     'note',
     sentAt,
@@ -172,8 +176,8 @@ async function storeNote(
 }
 
 /**
- * Does all of it, so many at a time, also when some of it fails. @throws the first failure, at the
- * end
+ * Runs `run` for all items, up to `most` at a time. A failure does not stop the others.
+ * @throws the first failure, at the end
  */
 async function forEachAtOnce<T>(
   most: number,

@@ -6,12 +6,11 @@ import { newId } from '../ids.ts';
 import type { InboundSender } from '../inbound.ts';
 
 /**
- * The contact of an account that a channel tells of, locked, with all that is known of them now;
- * nothing is stored yet. By the channel's own id of the person first, else by phone number; each
- * completes the other. When they name two contacts, the one with the id it is, and the number stays
- * where it was.
- * @returns null when it is somebody new; when two processes find that at once, the unique indexes
- * let one through
+ * Finds and locks the contact that a sender is, and adds what the sender newly tells; stores nothing.
+ * The channel's user id decides first, then the phone number. If they belong to two contacts, the
+ * sender is the one with the user id, and the other one keeps the number.
+ * @returns null for a new sender. If two processes find the same new sender at once, a unique index
+ * lets only one of them store the contact.
  */
 export async function recogniseContact(
   tx: Tx,
@@ -26,8 +25,8 @@ export async function recogniseContact(
     const found = byUserId ?? byPhone;
     if (!found) return null;
     const locked = await tx.contacts.get(found.id);
-    // renumbered or removed before it was locked: look again
-    if (locked === null || !isKnownAlike(locked, found)) continue;
+    // It may have been removed, or its number changed, before the lock: look again.
+    if (locked === null || !haveSameIdentity(locked, found)) continue;
     return {
       ...locked,
       phone: byPhone === null ? (phone ?? locked.phone) : locked.phone,
@@ -37,10 +36,10 @@ export async function recogniseContact(
   }
 }
 
-const isKnownAlike = (a: Contact, b: Contact): boolean =>
+const haveSameIdentity = (a: Contact, b: Contact): boolean =>
   a.phone === b.phone && (a.channelUserId ?? null) === (b.channelUserId ?? null);
 
-/** Somebody who writes for the first time. The channel vouches for who they are. */
+/** A contact for a new sender. It is verified, since the channel knows who they are. */
 export const newContact = (
   { workspaceId, type, account }: Channel,
   { phone, userId, name }: InboundSender,
@@ -60,8 +59,7 @@ export const newContact = (
 });
 
 /**
- * The contact under a new phone number or user id. What another contact has already stays with that
- * one.
+ * The contact with a new phone number or user id. It does not take one that another contact has.
  */
 export async function renumberContact(
   tx: Tx,
@@ -79,7 +77,7 @@ export async function renumberContact(
   };
 }
 
-/** Stores a contact if anything of it has changed. */
+/** Stores a contact if it has changed. */
 export async function keepContact(tx: Tx, contact: Contact): Promise<void> {
   const before = await tx.contacts.get(contact.id);
   const hasChanged =

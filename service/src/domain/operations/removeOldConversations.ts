@@ -4,21 +4,21 @@ import type { Deps } from '../deps.ts';
 import { positionOf, readMarkId, type InboxPosition } from '../inbox.ts';
 import { nextWorkAt } from '../paymentRules.ts';
 
-/** Documents that one transaction removes, so that others do not wait long. */
+/** One transaction removes about this many documents, so that others do not wait long. */
 const BATCH = 500;
-/** Conversations that one transaction looks at. */
+/** Conversations that one transaction reads. */
 const CONVERSATIONS_AT_ONCE = 100;
 const WORKSPACES_AT_ONCE = 100;
-/** Of one conversation or contact, far more than there can be. */
+/** More documents than one conversation, contact or workspace can have. */
 const ALL = 100_000;
 
 /**
- * Removes conversations, open or closed, in which nothing has changed since a time: with messages,
- * notes, read marks, tool calls, outbound messages and payment links, and with the contact and its chat
- * sessions when this was its last conversation. One that still waits for something (a payment that
- * may come, a decision, a text on its way) stays until that has ended. No event is emitted.
+ * Removes conversations, open or closed, that have not changed since `before`. Their messages, notes,
+ * read marks, tool calls, outbound messages and payment links go with them. The contact and its chat
+ * sessions go with its last conversation. A conversation that still waits for a payment, an approval
+ * or an outbound message stays until that has ended. Emits no event.
  * @param before ISO 8601, as stored
- * @returns how many were removed
+ * @returns how many conversations were removed
  * @see docs/decisions/0026
  */
 export async function removeOldConversations(
@@ -36,13 +36,13 @@ export async function removeOldConversations(
         ...(after === undefined ? {} : { after: { value: after } }),
       }),
     );
-    for (const { id } of workspaces) removed += await removeOldOf({ store }, id, before);
+    for (const { id } of workspaces) removed += await removeOldInWorkspace({ store }, id, before);
     last = workspaces.at(-1)?.id;
   } while (last !== undefined);
   return removed;
 }
 
-async function removeOldOf(
+async function removeOldInWorkspace(
   { store }: Pick<Deps, 'store'>,
   workspaceId: string,
   before: string,
@@ -60,15 +60,12 @@ async function removeOldOf(
 
 interface Batch {
   readonly removed: number;
-  /** Behind what was removed or has to stay. */
+  /** Where the next batch starts: after the last conversation that was removed or has to stay. */
   readonly next: InboxPosition | null;
   readonly isLast: boolean;
 }
 
-/**
- * From the one that has been left alone longest to the first that is young enough, as far as one
- * batch goes.
- */
+/** Removes one batch, starting with the conversation that has been unchanged longest. */
 async function removeBatch(
   tx: Tx,
   workspaceId: string,
@@ -89,7 +86,7 @@ async function removeBatch(
     if (conversation.updatedAt >= before) return { removed, next, isLast: true };
     if ((await isAtRest(tx, conversation)) && (await lockOld(tx, conversation, before))) {
       left -= (await removeParts(tx, conversation, left)) + members.length;
-      // A long one goes in several batches, the conversation itself with the last.
+      // A long conversation takes several batches. The conversation itself goes in the last one.
       if (left <= 0) return { removed, next, isLast: false };
       for (const member of members)
         await tx.readMarks.delete(readMarkId(member.id, conversation.id));
@@ -102,9 +99,9 @@ async function removeBatch(
 }
 
 /**
- * Locks the contact, then the conversation, in the order in which a customer's message is stored.
- * @returns whether it is still one to remove: nothing was written to it, and nothing has begun,
- * since it was found
+ * Locks the contact, then the conversation: the order in which storing a customer's message locks
+ * them.
+ * @returns whether the conversation is still unchanged and at rest
  */
 async function lockOld(tx: Tx, { id, contactId }: Conversation, before: string): Promise<boolean> {
   await tx.contacts.get(contactId);
@@ -112,7 +109,7 @@ async function lockOld(tx: Tx, { id, contactId }: Conversation, before: string):
   return conversation !== null && conversation.updatedAt < before && isAtRest(tx, conversation);
 }
 
-/** Nothing is under way that would look for the conversation when it ends. */
+/** Whether no tool call, payment or outbound message of the conversation is still under way. */
 export async function isAtRest(
   tx: Tx,
   { id: conversationId, contactId }: Conversation,
@@ -130,7 +127,10 @@ export async function isAtRest(
   return !outboundMessages.some((outbound) => outbound.conversationId === conversationId);
 }
 
-/** @returns how many documents were removed; `most` or more: there may be others left */
+/**
+ * Removes what belongs to a conversation, but not the conversation itself.
+ * @returns how many documents were removed. If it is `most` or more, there may be others left.
+ */
 export async function removeParts(
   tx: Tx,
   { id: conversationId }: Conversation,
@@ -163,7 +163,7 @@ export async function removeParts(
   return removed;
 }
 
-/** What is left once its parts are gone; the contact goes with its last conversation. */
+/** Removes a conversation without parts. The contact goes with its last conversation. */
 export async function removeConversation(tx: Tx, { id, contactId }: Conversation): Promise<void> {
   await tx.agentTurns.delete(id);
   await tx.jobs.complete(id);

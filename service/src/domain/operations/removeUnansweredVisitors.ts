@@ -9,19 +9,19 @@ import { positionOf, type InboxPosition } from '../inbox.ts';
 import { findSubscriptions } from './loadSubscription.ts';
 import { isAtRest, removeConversation, removeParts } from './removeOldConversations.ts';
 
-/** Documents that one transaction looks at, so that others do not wait long. */
+/** One transaction reads at most this many documents, so that others do not wait long. */
 const BATCH = 200;
-/** Of one conversation or contact, far more than there can be. */
+/** More documents than one conversation or contact can have. */
 const ALL = 100_000;
 
 export interface RoomNeeded {
-  /** Where room is made, in this order. */
+  /** Ids of the workspaces to make room in, in this order. */
   readonly workspaces: readonly string[];
-  /** ISO 8601: a visitor who wrote since then may be about to be answered, and stays. */
+  /** ISO 8601. A visitor who has written since then stays: an answer may be on its way. */
   readonly before: string;
-  /** Enough has been removed with so many messages. */
+  /** Stops once this many messages are removed. */
   readonly mostMessages: number;
-  /** A visitor who looks on stays. */
+  /** Whether the visitor has the chat open. Such a visitor stays. */
   readonly isConnected: (contactId: string) => boolean;
 }
 
@@ -32,10 +32,11 @@ export interface RoomMade {
 }
 
 /**
- * Makes room: removes conversations of the web chat in which nobody but the visitor ever wrote and
- * that nobody has taken over, the longest untouched first, with the visitor's sessions and with the
- * events that were delivered. A conversation about which something is still owed to a subscription
- * (a delivery that is pending, or failed and can be recovered) stays, and so do its events.
+ * Makes room by removing web chat conversations that only the visitor has written in and that nobody
+ * has taken over, closed or rated. The conversation that has been unchanged longest goes first. The
+ * visitor's sessions and the delivered events go with it. A conversation stays, with its events,
+ * while a subscription is still owed one of them: a delivery that is pending, or that failed and can
+ * be recovered.
  * @see docs/decisions/0041
  */
 export async function removeUnansweredVisitors(
@@ -82,11 +83,11 @@ async function makeRoomIn(
   return {
     conversations: removed.size,
     messages,
-    events: await removeDelivered(deps, subscriptionIds, removed),
+    events: await removeDeliveredEvents(deps, subscriptionIds, removed),
   };
 }
 
-/** The conversations about which a delivery is pending or failed. */
+/** The conversations with a pending or failed delivery. */
 async function conversationsOwed(
   { store }: Pick<Deps, 'store'>,
   subscriptionIds: readonly string[],
@@ -117,7 +118,7 @@ async function conversationsOwed(
 
 interface Batch {
   readonly removed: readonly Conversation[];
-  /** Where to go on; null: the rest is too young. */
+  /** Where the next batch starts. Null when there is nothing left to remove. */
   readonly next: InboxPosition | null;
 }
 
@@ -141,7 +142,7 @@ async function removeBatch(
     if (
       !owed.has(conversation.id) &&
       isUnanswered(conversation) &&
-      (await mayGo(tx, conversation, needed))
+      (await mayRemove(tx, conversation, needed))
     ) {
       documents += await removeParts(tx, conversation, ALL);
       await removeConversation(tx, conversation);
@@ -153,7 +154,7 @@ async function removeBatch(
   return { removed, next: last && oldest.length === BATCH ? positionOf(last) : null };
 }
 
-/** Nobody but the visitor wrote, and nobody took it over, closed or rated it. */
+/** Only the visitor has written, and nobody has taken it over, closed or rated it. */
 const isUnanswered = ({
   channel,
   status,
@@ -166,8 +167,11 @@ const isUnanswered = ({
   messageCount === customerMessageCount &&
   qualifiedAt === null;
 
-/** Looks at it again, locked, and at whether its visitor was answered at another time. */
-async function mayGo(
+/**
+ * Locks the conversation and checks it again. It also stays if the visitor has another conversation
+ * that was answered.
+ */
+async function mayRemove(
   tx: Tx,
   { id, contactId, controlEpoch }: Conversation,
   { before, isConnected }: RoomNeeded,
@@ -187,29 +191,26 @@ async function mayGo(
 }
 
 /**
- * Removes the events about what was removed, once nobody is owed them. They lie between the
- * conversations' first and last moment.
+ * Removes the events of the removed conversations that no subscription is owed. These events lie
+ * between the first conversation's creation and the last one's change.
  */
-async function removeDelivered(
+async function removeDeliveredEvents(
   { store }: Pick<Deps, 'store'>,
   subscriptionIds: readonly string[],
   removed: ReadonlyMap<string, Conversation>,
 ): Promise<number> {
   if (removed.size === 0) return 0;
-  const times = [...removed.values()];
-  const first = times.reduce(
-    (least, { createdAt }) => (createdAt < least ? createdAt : least),
-    times[0]!.createdAt,
-  );
-  const end = times.reduce((most, { updatedAt }) => (updatedAt > most ? updatedAt : most), '');
+  const conversations = [...removed.values()];
+  const firstCreatedAt = conversations.map(({ createdAt }) => createdAt).reduce(earlier);
+  const lastUpdatedAt = conversations.map(({ updatedAt }) => updatedAt).reduce(later);
   let events = 0;
-  let position: string | undefined = `evt_${encodeTime(Date.parse(first))}`;
+  let position: string | undefined = `evt_${encodeTime(Date.parse(firstCreatedAt))}`;
   while (position !== undefined) {
     const after: string = position;
     position = await store.transaction(async (tx) => {
       const next = await tx.events.find({ where: {}, limit: BATCH, after: { value: after } });
       for (const event of next) {
-        if (event.createdAt > end) return undefined;
+        if (event.createdAt > lastUpdatedAt) return undefined;
         if (event.conversationId !== null && removed.has(event.conversationId))
           events += Number(await removeEvent(tx, event, subscriptionIds));
       }
@@ -219,6 +220,10 @@ async function removeDelivered(
   return events;
 }
 
+const earlier = (a: string, b: string): string => (b < a ? b : a);
+const later = (a: string, b: string): string => (b > a ? b : a);
+
+/** @returns false, with nothing removed, while a subscription is owed the event */
 async function removeEvent(
   tx: Tx,
   { id: eventId }: Event,
