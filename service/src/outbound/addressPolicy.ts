@@ -4,14 +4,11 @@ import { findEmbeddedIpv4, isNat64Length, type Nat64Prefix } from './embeddedIpv
 
 /** The answer to "may this address be called?", with the reason in words when it may not. */
 export type Verdict =
-  | { allowed: true; /** allowed by ALLOWED_NETWORKS, not for being public */ opened: boolean }
+  | { allowed: true; /** by ALLOWED_NETWORKS, and not because it is public */ opened: boolean }
   | {
       allowed: false;
       reason: string;
-      /**
-       * The reason without any address in it, for those who named a host and need not know where it
-       * leads.
-       */
+      /** The reason without any address. People who named a host must not see its address. */
       kind: string;
     };
 
@@ -57,25 +54,25 @@ const RANGE_WORDS: Record<string, string> = {
   benchmarking: 'an address reserved for benchmarks',
 };
 
-const lies = (address: Address, [network, bits]: Network) =>
+const isIn = (address: Address, [network, bits]: Network) =>
   address.kind() === network.kind() && address.match(network, bits);
 
-const inAny = (address: Address, networks: readonly Network[]) =>
-  networks.some((network) => lies(address, network));
+const isInAny = (address: Address, networks: readonly Network[]) =>
+  networks.some((network) => isIn(address, network));
 
 const deny = (kind: string, reason = kind): Verdict => ({ allowed: false, reason, kind });
 
 const isPublic = (address: Address) =>
-  address.range() === 'unicast' && (address.kind() === 'ipv4' || lies(address, GLOBAL_IPV6));
+  address.range() === 'unicast' && (address.kind() === 'ipv4' || isIn(address, GLOBAL_IPV6));
 
 const judgeItself = (address: Address, opened: readonly Network[]): Verdict => {
-  if (inAny(address, METADATA_NETWORKS))
+  if (isInAny(address, METADATA_NETWORKS))
     return deny('a cloud metadata address, which is never called');
   const range = address.range();
   // 0.0.0.0 and :: reach this machine whatever the network says, so opening a range must not open
   // them.
   if (range === 'unspecified') return deny('an unspecified address');
-  if (inAny(address, opened)) return { allowed: true, opened: true };
+  if (isInAny(address, opened)) return { allowed: true, opened: true };
   if (isPublic(address)) return { allowed: true, opened: false };
   return deny(
     RANGE_WORDS[range] ??
@@ -91,10 +88,10 @@ interface Rules {
 const judgeParsed = (address: Address, { opened, nat64Prefixes }: Rules): Verdict => {
   const embedded =
     address.kind() === 'ipv6' ? findEmbeddedIpv4(address as IPv6, nat64Prefixes) : null;
-  if (!embedded || inAny(address, METADATA_NETWORKS)) return judgeItself(address, opened);
+  if (!embedded || isInAny(address, METADATA_NETWORKS)) return judgeItself(address, opened);
 
   const { ipv4s, form, judgeOuterToo } = embedded;
-  if (ipv4s.length === 0) return deny(`${form} for an IPv4 address that cannot be told`);
+  if (ipv4s.length === 0) return deny(`${form} for an IPv4 address that cannot be determined`);
   const verdicts: Verdict[] = [];
   for (const ipv4 of ipv4s) {
     const inside = judgeItself(ipv4, opened);
@@ -112,8 +109,8 @@ const judgeParsed = (address: Address, { opened, nat64Prefixes }: Rules): Verdic
 };
 
 /**
- * A zone says by which interface, never whose address it is; Node allows names there that ipaddr.js
- * does not read (`%br-lan`).
+ * Removes the zone, which only names a network interface. Node allows names there that ipaddr.js
+ * cannot read (`%br-lan`).
  */
 const withoutZone = (address: string) => address.split('%', 1)[0]!;
 
@@ -125,13 +122,13 @@ const parseNetworks = (cidrs: readonly string[]): Network[] => {
     try {
       return ipaddr.parseCIDR(cidr.trim());
     } catch (error) {
-      throw new TypeError(`"${cidr}" is no network in CIDR notation such as 10.0.0.0/8`, {
+      throw new TypeError(`"${cidr}" is not a network in CIDR notation such as 10.0.0.0/8`, {
         cause: error,
       });
     }
   });
   const opensLoopback = networks.some(
-    ([network, bits]) => bits <= 8 && lies(LOOPBACK_IPV4[0], [network, bits]),
+    ([network, bits]) => bits <= 8 && isIn(LOOPBACK_IPV4[0], [network, bits]),
   );
   return opensLoopback ? [...networks, LOOPBACK_IPV6] : networks;
 };
@@ -139,7 +136,7 @@ const parseNetworks = (cidrs: readonly string[]): Network[] => {
 const parseNat64Prefix = (cidr: string): Nat64Prefix => {
   const prefix = ipaddr.isValidCIDR(cidr) ? ipaddr.parseCIDR(cidr) : null;
   if (prefix === null || prefix[0].kind() !== 'ipv6' || !isNat64Length(prefix[1])) {
-    throw new TypeError(`"${cidr}" is no NAT64 prefix such as 2001:db8:64::/96`);
+    throw new TypeError(`"${cidr}" is not a NAT64 prefix such as 2001:db8:64::/96`);
   }
   return prefix as [IPv6, number];
 };
@@ -147,16 +144,15 @@ const parseNat64Prefix = (cidr: string): Nat64Prefix => {
 /**
  * Decides which IP addresses may be called: public ones, and those in `allowedNetworks`.
  *
- * An IPv6 address that carries IPv4 addresses (mapped, compatible, NAT64, 6to4, ISATAP, Teredo) is
- * judged by them, so `::/0` opens no IPv4 address; those that are places of their own (ISATAP,
- * Teredo) by the IPv6 address too, so Teredo is closed unless opened. Metadata addresses and the
- * unspecified address stay closed whatever
- * `allowedNetworks` says. 127.0.0.0/8 includes ::1.
- * @param nat64Prefixes of this network's own translators (NAT64_PREFIXES): what lies in them is
- * judged by its IPv4 address
- * @see decision 0028
+ * An IPv6 address may carry IPv4 addresses (mapped, compatible, NAT64, 6to4, ISATAP, Teredo). The
+ * IPv4 addresses then decide, so `::/0` opens no IPv4 address. With ISATAP and Teredo the IPv6
+ * address has to be allowed too, so Teredo is closed unless opened. `allowedNetworks` never opens
+ * metadata addresses or the unspecified address. 127.0.0.0/8 includes ::1.
+ * @param nat64Prefixes of this network's own translators (NAT64_PREFIXES). For an address in one of
+ * them, the IPv4 address inside decides.
+ * @see docs/decisions/0028
  * @throws TypeError when a network is not in CIDR notation, or a prefix has a length that RFC 6052
- * does not know
+ * does not define
  */
 export const createAddressPolicy = (
   allowedNetworks: readonly string[],

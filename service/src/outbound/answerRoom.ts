@@ -3,14 +3,14 @@ import { QueuedPool } from '../limits/queuedPool.ts';
 
 const PIECE_BYTES = 16 * 1024;
 /**
- * Answers that are being read may hold 64 MiB together, and one workspace alone half of it: the
- * answers of 512 deliveries, or six of the largest of tools. Most are read in milliseconds.
+ * All answers that are being read share 64 MiB. One workspace alone may take half of it: enough for
+ * 512 deliveries, or for six of the largest tool answers. Most are read in milliseconds.
  */
 export const MAX_ANSWER_PIECES = 4096;
 
 /**
- * The memory that answers of outbound calls share while they are read. An answer that finds no room
- * is read on when there is some.
+ * The memory that the answers of outbound calls share while they are read. When there is no room,
+ * reading pauses until there is.
  */
 export class AnswerRoom {
   readonly #bounds: Bounds | undefined;
@@ -21,7 +21,7 @@ export class AnswerRoom {
     this.#pieces = new QueuedPool(maxPieces);
   }
 
-  /** Pieces taken, by all. */
+  /** How many pieces all workspaces have taken. */
   get held(): number {
     return this.#pieces.held;
   }

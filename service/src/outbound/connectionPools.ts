@@ -18,7 +18,7 @@ export interface PooledConnection {
 interface Link {
   /** Until it is connected. */
   opening?: Opening;
-  /** Steady milliseconds. Not set while there is no connection, or one on its last request. */
+  /** In steady milliseconds. Unset without a connection, and from its last request on. */
   openedAt?: number;
 }
 
@@ -57,9 +57,12 @@ class Connection extends Client implements PooledConnection {
     // A request that ended in the queue takes no connection.
     if (handler.settled) return true;
     handler.onConnectionAssigned(this);
-    const free = super.dispatch(this.#takeOld() ? { ...options, reset: true } : options, handler);
-    // One that undici refused outright never occupied this connection, which undici does not tell
-    // its pool.
+    const free = super.dispatch(
+      this.#retireWhenOld() ? { ...options, reset: true } : options,
+      handler,
+    );
+    // A request that undici refused outright does not occupy the connection. The pool of undici does
+    // not know that.
     return free || handler.settled;
   }
 
@@ -67,7 +70,7 @@ class Connection extends Client implements PooledConnection {
    * An old connection takes one more request and is closed. The next connection checks its address
    * again.
    */
-  #takeOld(): boolean {
+  #retireWhenOld(): boolean {
     const { openedAt } = this.#link;
     if (openedAt === undefined || performance.now() - openedAt < this.#maxAgeMs) return false;
     delete this.#link.openedAt;
@@ -79,13 +82,13 @@ const KIBIBYTE = 1024;
 export const MAX_HEADER_BYTES = 16 * KIBIBYTE;
 
 export interface PoolLimits {
-  /** The maximum of connections from one workspace to one origin. More requests wait. */
+  /** The most connections from one workspace to one origin. Further requests wait. */
   connectionsPerOrigin: number;
-  /** After this time a connection is replaced, to follow a name that has moved. */
+  /** A connection of this age is replaced, in case the name has another address by then. */
   maxConnectionAgeMs: number;
 }
 
-/** What an unused connection lives at most, whatever the receiver offers. */
+/** How long an unused connection is kept, even if the receiver offers more. */
 const MAX_IDLE_MS = 30_000;
 
 /** Workspaces whose pools are kept. Beyond that, the pool unused for longest is closed. */
@@ -113,7 +116,7 @@ export class ConnectionPools {
       createPools((...args) => this.#connector(workspaceId, ...args), this.#limits);
     this.#agents.delete(workspaceId);
     this.#agents.set(workspaceId, agent);
-    // A closed one refuses every request.
+    // A closed agent refuses every request.
     if (this.#isClosed || this.#agents.size > MAX_WORKSPACES) this.#closeOldest();
     return agent;
   }
@@ -134,8 +137,8 @@ export class ConnectionPools {
 }
 
 /**
- * They speak HTTP/1.1 and know nothing of proxies. Requests carry their own deadline, so undici's
- * timers are off.
+ * The pools speak HTTP/1.1 and use no proxy. Each request has its own deadline, so undici's timers
+ * are off.
  */
 const createPools = (
   connect: Connect,

@@ -1,10 +1,10 @@
 import zlib from 'node:zlib';
 import { BoundedBody } from './boundedBody.ts';
 
-/** A body in its content encoding read back to what was meant. */
+/** A body whose content encoding was undone. */
 export interface DecodedBody {
   body: Buffer;
-  /** There was more than the limit. */
+  /** The body is longer than the limit. */
   cut: boolean;
 }
 
@@ -12,8 +12,7 @@ type Decoder = NodeJS.ReadWriteStream & AsyncIterable<Buffer>;
 
 const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH, ZSTD_e_flush } = zlib.constants;
 
-// With a flush at the end, encoded bytes that end early give what can be decoded of them instead of
-// an error.
+// With a flush at the end, input that ends early yields what can be decoded instead of an error.
 const DECODERS: Record<string, (mayEndEarly: boolean) => Decoder> = {
   gzip: (mayEndEarly) => zlib.createGunzip(mayEndEarly ? { finishFlush: Z_SYNC_FLUSH } : {}),
   'x-gzip': (mayEndEarly) => zlib.createGunzip(mayEndEarly ? { finishFlush: Z_SYNC_FLUSH } : {}),
@@ -29,7 +28,7 @@ export const isDecodable = (encoding: string | undefined): encoding is string =>
 
 /**
  * Decodes a body and stops at `maxBytes` of output, so that a small answer cannot expand in memory.
- * @throws Error of zlib when the bytes are not in that encoding, or end early and may not
+ * @throws zlib's Error when the bytes are not in that encoding, or end early without `mayEndEarly`
  */
 export const decodeBody = async (
   encoded: Buffer,

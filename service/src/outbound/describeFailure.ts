@@ -1,16 +1,16 @@
 import { MAX_HEADER_BYTES } from './connectionPools.ts';
 import { OutboundError, type OutboundErrorKind } from './outboundError.ts';
 
-/** What happened, and what to do about it where that does not follow. */
+/** What happened and, where that is not obvious, what to do about it. */
 type Words = readonly [OutboundErrorKind, what: string, advice?: string];
 
-const SEE_LOG = "The receiver's log, or that of a proxy before it, may say why.";
+const SEE_LOG = "The receiver's log, or that of a proxy in front of it, may say why.";
 const SEE_NETWORK = 'Check the address, and the firewalls on the way.';
 const SEE_ADDRESS = 'Check that the address and its port are those of a web server.';
-const SEE_ANSWER = 'The receiver, or a proxy before it, writes its answers wrongly.';
+const SEE_ANSWER = 'The receiver, or a proxy in front of it, sends malformed responses.';
 const ADD_AUTHORITY =
-  'Let it send its whole chain; NODE_EXTRA_CA_CERTS can make an authority trusted.';
-const RENEW = 'Give the receiver a new one.';
+  'Let it send its whole certificate chain; NODE_EXTRA_CA_CERTS can make an authority trusted.';
+const RENEW = 'Install a new certificate on the receiver.';
 
 const HEADERS_TOO_LARGE: Words = [
   'too_large',
@@ -19,7 +19,7 @@ const HEADERS_TOO_LARGE: Words = [
 ];
 const WRONG_LENGTH: Words = [
   'network',
-  '% sent a body of another length than it announced.',
+  '% sent a body that is longer or shorter than it announced.',
   SEE_ANSWER,
 ];
 const NOT_HTTP: Words = ['network', '% did not answer in HTTP/1.1.', SEE_ADDRESS];
@@ -66,13 +66,13 @@ const WORDS: Record<string, Words> = {
 
   UND_ERR_HEADERS_OVERFLOW: HEADERS_TOO_LARGE,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: WRONG_LENGTH,
-  // undici's parser takes a status below 100 for a fault of its own.
+  // undici's parser reports a status below 100 as a failed assertion.
   ERR_ASSERTION: ['network', '% answered with a status that HTTP does not have.', SEE_ANSWER],
   UND_ERR_INVALID_ARG: ['invalid_request', 'The request to % cannot be written as HTTP'],
   UND_ERR_NOT_SUPPORTED: ['invalid_request', 'The request to % cannot be written as HTTP'],
   UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: [
     'invalid_request',
-    'The request to % announces another length than its body has',
+    'The request to % announces a length that its body does not have',
   ],
   UND_ERR_CLOSED: ['network', '% was not called: the service is stopping.'],
   UND_ERR_DESTROYED: ['network', '% was not called: the service is stopping.'],
@@ -120,31 +120,31 @@ const WORDS: Record<string, Words> = {
   ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: [
     'tls',
     '% does not speak HTTP/1.1 (it may offer HTTP/2 only).',
-    'Let the receiver, or a proxy before it, speak HTTP/1.1 too.',
+    'Let the receiver, or a proxy in front of it, speak HTTP/1.1 too.',
   ],
   ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: OLD_TLS,
   ERR_SSL_UNSUPPORTED_PROTOCOL: OLD_TLS,
   ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: WANTS_CERTIFICATE,
   'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE': [
     'tls',
-    '% found no kind of TLS in common with this service.',
+    '% and this service have no TLS version or cipher in common.',
     'Let it offer TLS 1.2 or 1.3 with a common cipher, and ask for no client certificate.',
   ],
   ERR_SSL_WRONG_VERSION_NUMBER: PLAIN_HTTP,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: PLAIN_HTTP,
 };
 
-/** undici gives these no code of their own. */
+/** Failures for which undici has no code of their own. */
 const WORDS_BY_MESSAGE: Record<string, Words> = {
   'bad response': [
     'network',
-    '% sent 100 Continue, which it was not asked for.',
+    '% sent 100 Continue, although nothing asked for it.',
     'Let it answer with a final status.',
   ],
   'bad upgrade': [
     'network',
     '% wants to switch to another protocol.',
-    'The address must take a POST; it may be that of a WebSocket.',
+    'Use an address that accepts POST; this one may be for WebSockets.',
   ],
 };
 
@@ -154,7 +154,7 @@ const isPlainHttp = (code: string) =>
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException | undefined)?.code ?? '';
 
-/** The error that explains the others: several addresses were tried, and the first says enough. */
+/** The error to describe. When several addresses were tried, the first error says enough. */
 const rootOf = (error: Error): Error => {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0];
   return error.cause instanceof OutboundError ? error.cause : error;
@@ -179,7 +179,7 @@ const wordsFor = (error: Error): Words => {
   if (isPlainHttp(code)) return PLAIN_HTTP;
   if (/^(ERR_SSL_|ERR_TLS_|CERT_|EPROTO)/.test(code))
     return ['tls', `TLS with % failed (${code}).`, SEE_LOG];
-  // Not its message: Node writes addresses of this network there.
+  // Without the error's message: Node writes addresses of this network into it.
   return ['network', `The call to % failed (${code || error.name}).`];
 };
 

@@ -1,22 +1,15 @@
 import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js';
 
-/**
- * What a network's own translator puts before IPv4 addresses (RFC 6052), with its length in bits.
- */
+/** The prefix that a network's own translator uses (RFC 6052), with its length in bits. */
 export type Nat64Prefix = readonly [IPv6, number];
 
-/** What an IPv6 address that carries IPv4 addresses leads to. */
+/** The IPv4 addresses that an IPv6 address carries. */
 export interface EmbeddedIpv4 {
-  /**
-   * Each is passed on the way, so each has to be judged; none when it cannot be told which one it
-   * is.
-   */
+  /** Traffic passes through each of them, so all must be allowed. Empty when they are unknown. */
   ipv4s: readonly IPv4[];
   /** How it is carried, for messages. */
   form: string;
-  /**
-   * The IPv6 address is itself a place on the network (ISATAP, Teredo), so it has to be judged too.
-   */
+  /** The IPv6 address itself is also on the network (ISATAP, Teredo), so it must be allowed too. */
   judgeOuterToo: boolean;
 }
 
@@ -29,12 +22,12 @@ const toIpv4 = (high: number, low: number) =>
   new ipaddr.IPv4([high >> 8, high & 0xff, low >> 8, low & 0xff]);
 const ipv4At = (parts: Parts, index: number): IPv4 =>
   toIpv4(part(parts, index), part(parts, index + 1));
-/** Teredo stores its client's address with every bit turned over (RFC 4380). */
+/** Teredo stores its client's address with every bit inverted (RFC 4380). */
 const invertedIpv4At = (parts: Parts, index: number): IPv4 =>
   toIpv4(part(parts, index) ^ 0xffff, part(parts, index + 1) ^ 0xffff);
 
 const NAT64 = 'NAT64';
-/** What RFC 8215 gives networks for translators of their own. */
+/** The prefix that RFC 8215 reserves for a network's own translators. */
 const LOCAL_NAT64: Parts = [0x64, 0xff9b, 1];
 
 // Prefixes whose last 32 bits are an IPv4 address.
@@ -47,10 +40,7 @@ const TRAILING_FORMS: readonly { form: string; prefix: Parts }[] = [
 
 const isUnspecifiedOrLoopback = (parts: Parts) => part(parts, 6) === 0 && part(parts, 7) <= 1;
 
-/**
- * Where the bytes of the IPv4 address stand, by the length of the prefix: byte 8 is passed over
- * (RFC 6052, 2.2).
- */
+/** Where the IPv4 address's bytes are, by prefix length. Byte 8 is skipped (RFC 6052, 2.2). */
 const NAT64_BYTES: Readonly<Record<number, Parts>> = {
   32: [4, 5, 6, 7],
   40: [5, 6, 7, 9],
@@ -59,20 +49,20 @@ const NAT64_BYTES: Readonly<Record<number, Parts>> = {
   64: [9, 10, 11, 12],
   96: [12, 13, 14, 15],
 };
-const PASSED_OVER = 8;
+const SKIPPED_BYTE = 8;
 
 export const isNat64Length = (bits: number) => Object.hasOwn(NAT64_BYTES, bits);
 
 const readNat64 = (address: IPv6, [, bits]: Nat64Prefix): EmbeddedIpv4 => {
   const bytes = address.toByteArray();
-  const isWellFormed = bits === 96 || bytes[PASSED_OVER] === 0;
+  const isWellFormed = bits === 96 || bytes[SKIPPED_BYTE] === 0;
   const ipv4s = isWellFormed ? [new ipaddr.IPv4(NAT64_BYTES[bits]!.map((at) => bytes[at]!))] : [];
   return { ipv4s, form: NAT64, judgeOuterToo: false };
 };
 
 /**
  * The IPv4 addresses inside an IPv6 address that carries some, or null.
- * @param nat64Prefixes of translators of this network; the longest that fits counts
+ * @param nat64Prefixes of translators of this network; the longest match is used
  */
 export const findEmbeddedIpv4 = (
   address: IPv6,
@@ -84,19 +74,18 @@ export const findEmbeddedIpv4 = (
     .sort(([, a], [, b]) => b - a);
   if (!prefix) return standard;
   const own = readNat64(address, prefix);
-  // Of 64:ff9b:1::/48 the operator knows better where the address stands; of every other form both
-  // have to be fit.
+  // In 64:ff9b:1::/48 the operator's prefix says where the address is. In every other form both
+  // addresses must be allowed.
   if (!standard || startsWith(address.parts, LOCAL_NAT64)) return own;
-  const isTold = own.ipv4s.length > 0 && standard.ipv4s.length > 0;
-  return { ...standard, ipv4s: isTold ? [...own.ipv4s, ...standard.ipv4s] : [] };
+  const areKnown = own.ipv4s.length > 0 && standard.ipv4s.length > 0;
+  return { ...standard, ipv4s: areKnown ? [...own.ipv4s, ...standard.ipv4s] : [] };
 };
 
 const findStandardForm = (address: IPv6): EmbeddedIpv4 | null => {
   const { parts } = address;
   const trailing = TRAILING_FORMS.find(({ prefix }) => startsWith(parts, prefix));
   if (trailing) return { ipv4s: [ipv4At(parts, 6)], form: trailing.form, judgeOuterToo: false };
-  // RFC 8215 lets a network choose a shorter prefix, and with it another place for the IPv4
-  // address.
+  // RFC 8215 lets a network choose a shorter prefix, which puts the IPv4 address elsewhere.
   if (startsWith(parts, LOCAL_NAT64)) return { ipv4s: [], form: NAT64, judgeOuterToo: false };
   if (startsWith(parts, [0, 0, 0, 0, 0, 0]) && !isUnspecifiedOrLoopback(parts)) {
     return { ipv4s: [ipv4At(parts, 6)], form: 'IPv4-compatible', judgeOuterToo: false };

@@ -11,8 +11,9 @@ export interface ExchangeRequest {
   method: string;
   headers: Record<string, string>;
   body?: string | Buffer;
-  /** The deadline of the whole call, for messages, and what earlier hops left of it. */
+  /** The deadline of the whole call, for messages. */
   timeoutMs: number;
+  /** The part of it that earlier hops have left. */
   remainingMs: number;
   maxBytes: number;
   onTooLarge: 'cut' | 'fail';
@@ -24,8 +25,8 @@ export interface ExchangeRequest {
 }
 
 /**
- * Takes memory for more bytes. Returns true when there is room now; otherwise `onRoom` is called
- * later. The caller that made this function gives the memory back.
+ * Takes memory for more bytes. Its creator gives the memory back.
+ * @returns true when there is room now; otherwise `onRoom` is called later
  */
 export type EnterRoom = (bytes: number, onRoom: () => void) => boolean;
 
@@ -121,14 +122,14 @@ class Exchange implements PooledHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer) {
     if (this.settled) return;
     const needed = this.#roomFor(chunk.length);
-    const goOn = () => {
+    const keepReading = () => {
       if (this.settled) return;
       this.#append(chunk);
       controller.resume();
     };
-    if (needed === 0 || this.#request.enterRoom(needed, () => setImmediate(goOn)))
+    if (needed === 0 || this.#request.enterRoom(needed, () => setImmediate(keepReading)))
       return this.#append(chunk);
-    controller.pause(); // no more is read until there is room
+    controller.pause(); // until there is room
   }
 
   /**
@@ -192,9 +193,10 @@ class Exchange implements PooledHandler {
 
   #timeoutMessage() {
     const time = durationInWords(this.#request.timeoutMs);
-    if (this.#status !== 0) return `${this.#host} began to answer, but did not end within ${time}.`;
+    if (this.#status !== 0)
+      return `${this.#host} began to answer, but did not finish within ${time}.`;
     if (this.#controller) return `${this.#host} did not answer within ${time}.`;
-    return `No connection to ${this.#host} came about within ${time}.`;
+    return `No connection to ${this.#host} was established within ${time}.`;
   }
 
   /** Ends before the answer does, with what has arrived or with the error. */

@@ -5,14 +5,15 @@ import { buildConnector } from 'undici';
 import type { HostGuard, ResolvedAddress } from './hostGuard.ts';
 import type { Target } from './targetUrl.ts';
 
-/** A connection on its way: first its name is looked up, then it is dialled. */
+/** A connection being opened: its name is looked up, then the address is dialled. */
 export interface Opening {
-  /** Gives it up; the callback gets the reason. */
+  /** Gives up. The callback gets the reason. */
   destroy(reason: Error): void;
 }
 
 /**
- * Opens a connection, but only to addresses that were checked. @param workspaceId on whose behalf
+ * Opens a connection, but only to addresses that were checked.
+ * @param workspaceId the workspace that the connection is for
  */
 export type GuardedConnector = (
   workspaceId: string,
@@ -27,8 +28,8 @@ type Dial = (options: buildConnector.Options, callback: buildConnector.Callback)
 const checked = new AsyncLocalStorage<readonly ResolvedAddress[]>();
 
 /**
- * The socket dials exactly the addresses that were checked: checking and dialling share one answer
- * of the name server, so a name cannot change its address in between.
+ * Gives the socket the addresses that were checked. Checking and dialling use the same answer of
+ * the name server, so a name cannot change its address in between.
  */
 const checkedAddresses: LookupFunction = (hostname, options, callback) => {
   const addresses = checked.getStore();
@@ -40,9 +41,7 @@ const checkedAddresses: LookupFunction = (hostname, options, callback) => {
   });
 };
 
-/**
- * A root-anchored name keeps its dot for the name server, but certificates and SNI know it without.
- */
+/** The name for certificates and SNI, which do not have the dot at the end of a rooted name. */
 const serverName = (hostname: string) =>
   isIP(hostname) === 0 ? hostname.replace(/\.$/, '') : undefined;
 
@@ -59,11 +58,10 @@ export const createGuardedConnector = (guard: HostGuard, extraCa?: string): Guar
     allowH2: false,
     timeout: 0,
     secureContext,
-    // Stated, so that NODE_TLS_REJECT_UNAUTHORIZED in the environment does not switch verification
-    // off.
+    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn verification off.
     rejectUnauthorized: true,
     autoSelectFamily: true,
-    // Node's 250 ms gives up on the only family that works where the way is long.
+    // On a slow network, Node's default of 250 ms can give up on the only family that works.
     autoSelectFamilyAttemptTimeout: 1_000,
     lookup: checkedAddresses,
   }) as Dial;

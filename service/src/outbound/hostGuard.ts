@@ -44,14 +44,14 @@ const unresolvable = (hostname: string, cause?: unknown) => {
 };
 
 /**
- * The one rule about addresses, for names and literals alike.
+ * Applies the verdict on one address of a name, or on an IP literal.
  * @throws OutboundError `blocked_address`, or `not_https` for http:// to an address that
  * ALLOWED_NETWORKS does not open
  */
 const requireCallable = (verdict: Verdict, { hostname, protocol }: Host, address: string) => {
   const isLiteral = hostname === address;
   if (!verdict.allowed) {
-    // Those who named a host are not told its address: it may be one inside the operator's network.
+    // Leaves out the address of a name, which may be inside the operator's network.
     const what = isLiteral ? `it is ${verdict.reason}` : `its name leads to ${verdict.kind}`;
     throw new OutboundError('blocked_address', `${hostname} may not be called: ${what}.`, {
       advice: 'Use a public address; ALLOWED_NETWORKS can open a private network.',
@@ -69,13 +69,12 @@ export interface GuardOptions {
   resolver?: Resolver;
   /** Told when too many names wait to be looked up. */
   bounds?: Bounds;
-  /** For what the operator may know and a tenant may not: the address that a refused name has. */
+  /** Gets the addresses of refused names, which the operator may see and a customer may not. */
   log?: Pick<Logger, 'info'>;
 }
 
 /**
- * Resolves a host and checks every address it has: one that may not be called refuses the whole
- * name.
+ * Resolves a host and checks all its addresses. If one may not be called, the whole name is refused.
  */
 export const createHostGuard = (
   policy: AddressPolicy,

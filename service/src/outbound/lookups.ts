@@ -6,43 +6,38 @@ import { OutboundError } from './outboundError.ts';
 /** Turns a name into all of its IP addresses; rejects when there are none. */
 export type Resolver = (hostname: string) => Promise<readonly string[]>;
 
-/** The caller of a look-up. */
+/** Who asks for the addresses of a name. */
 export interface Asker {
-  /** Look-ups are shared among workspaces. */
+  /** Each workspace has its share of the look-ups. */
   workspaceId: string;
-  /** Gives up. A look-up that nobody wants any more leaves the queue. */
+  /** Aborting it gives up. A look-up that no caller waits for leaves the queue. */
   signal?: AbortSignal | undefined;
-  /** Called when the look-up no longer waits. */
+  /** Called when the look-up begins, after any wait in the queue. */
   onBegin?: () => void;
 }
 
 /** A look-up that takes longer than this makes its name a slow one. */
 export const SLOW_LOOKUP_MS = 1_000;
-/** Slow names, quick names and workspaces that are remembered, of each. */
+/** How many slow names are remembered; the same number of quick names and of workspaces. */
 const MAX_REMEMBERED = 1_000;
-/**
- * Names that wait, of one workspace: more than the 100 tools and 25 subscriptions that it may have.
- */
+/** Names of one workspace that may wait: enough for its 100 tools and 25 subscriptions. */
 export const MAX_WAITING_PER_WORKSPACE = 128;
-/**
- * Places in the queue for all workspaces, which share them: a second is looked up at once, even
- * when each takes a second.
- */
+/** Places in the queue, which all workspaces share. */
 export const MAX_WAITING = 1_024;
 const THREADS_BY_DEFAULT = 4;
 
 export interface LookupLimits {
-  /** Look-ups at once, at most. */
+  /** The most look-ups under way at once. */
   atOnce: number;
   /**
-   * Of these, such as are of slow names; as many are left free by workspaces that ask for slow
-   * names.
+   * The most look-ups of slow names under way at once. Workspaces that ask for slow names also
+   * leave this many look-ups to the others.
    */
   slowAtOnce: number;
 }
 
-/** As many as libuv gives look-ups: half of its threads. The others are for the store's writes. */
-const limitsOfThreads = (): LookupLimits => {
+/** libuv runs look-ups on half of its threads. The other half is left for the store's writes. */
+const limitsFromThreads = (): LookupLimits => {
   const threads = Number(process.env.UV_THREADPOOL_SIZE) || THREADS_BY_DEFAULT;
   const atOnce = Math.max(2, Math.floor((threads + 1) / 2));
   return { atOnce, slowAtOnce: Math.max(1, Math.floor(atOnce / 4)) };
@@ -57,37 +52,37 @@ interface Caller extends Asker {
 interface Lookup {
   readonly hostname: string;
   readonly callers: Set<Caller>;
-  /** The workspaces in whose queues it waits, with what gives their places in the queue back. */
+  /** The workspaces in whose queues it waits. Each value is a function that frees the place. */
   readonly queuedFor: Map<string, () => void>;
   hasBegun: boolean;
 }
 
-/** The names or workspaces that were added last. */
+/** Remembers the names or workspaces that were added last. */
 class Recent {
   readonly #all = new Set<string>();
 
-  has(each: string): boolean {
-    return this.#all.has(each);
+  has(item: string): boolean {
+    return this.#all.has(item);
   }
 
-  set(each: string, isIn: boolean): void {
-    this.#all.delete(each);
-    if (isIn) this.#all.add(each);
+  set(item: string, isIn: boolean): void {
+    this.#all.delete(item);
+    if (isIn) this.#all.add(item);
     if (this.#all.size > MAX_REMEMBERED) this.#all.delete(this.#all.values().next().value!);
   }
 }
 
 /**
- * Looks up a few names at a time, and shares these places among workspaces.
+ * Looks up a few names at a time, and shares the look-ups fairly among workspaces.
  *
- * A system look-up holds a thread until it gives up, which takes ten seconds and more where the name
- * server is dead, and there are few threads. So:
- * - one workspace holds at most half of the threads, and a new one finds one free;
- * - names whose last look-up was slow get a quarter of them;
- * - workspaces that ask for slow names leave a quarter to the others, except for names that are
- *   known to be quick;
- * - what waits is served by workspace in turn, and the queue has a limit;
- * - callers that ask for the same name share one look-up.
+ * A system look-up holds one of few threads until it ends. With a dead name server, that takes ten
+ * seconds or more. So:
+ * - One workspace gets at most half of the look-ups, and one is always free for the next workspace.
+ * - Names whose last look-up was slow get at most a quarter.
+ * - Workspaces that ask for slow names leave a quarter to the others. Names that are known to be
+ *   quick do not count.
+ * - The queue is limited, and workspaces take turns in it.
+ * - Callers that ask for the same name share one look-up.
  * @see docs/decisions/0028, docs/decisions/0039
  */
 export class Lookups {
@@ -96,7 +91,7 @@ export class Lookups {
   readonly #slow: FairPool;
   readonly #doubtful: FairPool;
   readonly #all: FairPool;
-  /** What waits or is being looked up. */
+  /** By name: look-ups that wait or are under way. */
   readonly #names = new Map<string, Lookup>();
   readonly #queue = new FairQueue<Lookup>();
   readonly #waiting = new FairPool(MAX_WAITING);
@@ -108,7 +103,7 @@ export class Lookups {
     resolver: Resolver,
     {
       bounds = unwatchedBounds,
-      limits: { atOnce, slowAtOnce } = limitsOfThreads(),
+      limits: { atOnce, slowAtOnce } = limitsFromThreads(),
     }: { bounds?: Bounds | undefined; limits?: LookupLimits } = {},
   ) {
     this.#resolver = resolver;
@@ -124,8 +119,9 @@ export class Lookups {
   }
 
   /**
-   * @throws OutboundError `busy` when too much waits, the signal's reason, or what the resolver
-   * throws
+   * Looks a name up, or joins a look-up of the same name.
+   * @throws OutboundError `busy` when too many names wait; the signal's reason; the resolver's
+   * error
    */
   ask(hostname: string, asker: Asker): Promise<readonly string[]> {
     return new Promise((resolve, reject) => {
@@ -159,7 +155,7 @@ export class Lookups {
     );
   }
 
-  /** @returns false when the workspace may not wait for one more */
+  /** @returns false when no more names of this workspace may wait */
   #wait(lookup: Lookup, workspaceId: string): boolean {
     if (lookup.queuedFor.has(workspaceId)) return true;
     const isQueueFull = this.#queue.lengthOf(workspaceId) >= MAX_WAITING_PER_WORKSPACE;
@@ -192,7 +188,7 @@ export class Lookups {
   }
 
   #giveUpWaiting(lookup: Lookup, { workspaceId, signal }: Caller): void {
-    // Its time ran out while it waited.
+    // The signal's reason is an OutboundError when the time ran out.
     if (signal!.reason instanceof OutboundError) this.#bounds.reached('lookups');
     if ([...lookup.callers].every((each) => each.workspaceId !== workspaceId))
       this.#leaveQueue(lookup, workspaceId);
@@ -211,7 +207,7 @@ export class Lookups {
     return leave !== null;
   }
 
-  /** Begins the next look-up that waits, of the workspace whose turn it is. */
+  /** Begins the next waiting look-up. @returns false when none can begin */
   #beginNext(): boolean {
     let begin = () => {};
     const next = this.#queue.takeNext((workspaceId, waiting) => {
@@ -231,10 +227,10 @@ export class Lookups {
     lookup.hasBegun = true;
     for (const queuedFor of [...lookup.queuedFor.keys()]) this.#leaveQueue(lookup, queuedFor);
     for (const { onBegin } of lookup.callers) onBegin?.();
-    void this.#look(lookup, workspaceId, leave);
+    void this.#lookUp(lookup, workspaceId, leave);
   }
 
-  /** @returns a function that gives the places back; null when one of the pools has none */
+  /** @returns a function that gives the places back; null when one of the pools is full */
   #enter(hostname: string, workspaceId: string): (() => void) | null {
     const isSlow = this.#slowNames.has(hostname);
     const isDoubtful =
@@ -249,7 +245,7 @@ export class Lookups {
     return () => leaves.forEach((leave) => leave());
   }
 
-  async #look(lookup: Lookup, workspaceId: string, leave: () => void): Promise<void> {
+  async #lookUp(lookup: Lookup, workspaceId: string, leave: () => void): Promise<void> {
     const { hostname, callers } = lookup;
     const startedAt = performance.now();
     const [outcome] = await Promise.allSettled([this.#resolver(hostname)]);

@@ -21,14 +21,12 @@ export interface OutboundRequest {
   method: string;
   /** As sent; `Host` cannot be set. */
   headers: Record<string, string>;
-  /**
-   * Headers for another origin after a redirect. Default: those for content negotiation.
-   */
+  /** Sent instead when a redirect leads to another origin. Default: content negotiation only. */
   headersElsewhere?: Record<string, string>;
   body?: string | Buffer;
   /** From the first attempt to connect to the last byte, without waiting for a free connection. */
   timeoutMs: number;
-  /** Of the answer's body, after decoding. */
+  /** The most bytes of the answer's body, after decoding. */
   maxBytes: number;
   /**
    * `cut`: after the headers, a body that is too large, hangs or breaks off is returned in part.
@@ -85,21 +83,21 @@ export interface OutboundPolicy {
   resolver?: Resolver;
   /** Counts the bounds that are reached. */
   bounds?: Bounds;
-  /** The address of a refused name is only logged, for the operator. */
+  /** Gets the addresses of refused names, which only the operator may see. */
   log?: Pick<Logger, 'info'>;
   /** PEM of another certificate authority to trust. Operators set NODE_EXTRA_CA_CERTS instead. */
   ca?: string;
-  /** Pieces of memory for answers, in tests. */
+  /** Memory for answers, in pieces of 16 KiB. Set in tests. */
   answerPieces?: number;
   connectionsPerOrigin?: number;
-  /** How long a connection in steady use is kept; 30 s unless said otherwise. */
+  /** How long a connection in constant use is kept. Default: 30 s. */
   maxConnectionAgeMs?: number;
 }
 
 const CHECK_TIMEOUT_MS = 5_000;
 /**
- * As many as all deliveries and tool calls under way at once, so that none of them waits for a
- * connection where many workspaces call the same n8n.
+ * As many as there can be deliveries and tool calls at once, so that none of them waits for a
+ * connection.
  */
 const DEFAULT_CONNECTIONS_PER_ORIGIN = 2 * (512 + 128);
 const DEFAULT_MAX_CONNECTION_AGE_MS = 30_000;
@@ -115,7 +113,7 @@ const refuseHostHeader = (headers: Record<string, string>) => {
   }
 };
 
-/** Resolves a host within the time that a person who saves a form waits. */
+/** Resolves a host, or gives up before the person who saves the form does. */
 const resolveSoon = async (
   guard: HostGuard,
   target: Target,
@@ -154,7 +152,7 @@ const decode = async (
     if (onTooLarge === 'cut') return null;
     throw new OutboundError(
       'network',
-      `${target.url.host} sent a body that is not ${encoding}, as it says.`,
+      `${target.url.host} announced a body in ${encoding}, but sent something else.`,
       {
         cause,
       },
@@ -179,7 +177,7 @@ const REFUSALS: ReadonlySet<OutboundErrorKind> = new Set([
   'unresolvable',
 ]);
 
-/** Adds to a refusal that a redirect led to the address, since the caller did not write it. */
+/** Explains that a redirect led to the refused address, because the caller did not write it. */
 const afterRedirectFrom =
   ({ url }: Target) =>
   (error: unknown): never => {
@@ -190,7 +188,7 @@ const afterRedirectFrom =
     throw new OutboundError(error.kind, message, { advice: error.advice, cause: error });
   };
 
-/** @throws TypeError when `allowedNetworks` holds something that is no network */
+/** @throws TypeError when an allowed network or a NAT64 prefix is not in CIDR notation */
 export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => {
   const guard = createHostGuard(
     createAddressPolicy(policy.allowedNetworks, policy.nat64Prefixes),
@@ -268,7 +266,7 @@ export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => 
       if (redirectsLeft === 0) {
         throw new OutboundError(
           'redirect',
-          `${target.url.host} redirected once more after ${maxRedirects} redirects.`,
+          `${target.url.host} redirected again after ${maxRedirects} redirects, and no more are followed.`,
         );
       }
       const next = nextHop(hop, raw.status, raw.headers['location']!);

@@ -3,9 +3,9 @@
  * - `blocked_address`, `not_https`, `invalid_url`: refused by our own rules, nothing was sent
  * - `invalid_request`: the request itself cannot be written (a header HTTP forbids), nothing was
  *   sent
- * - `busy`: too much waits here just now; nothing was sent, worth another attempt
- * - `unresolvable`, `timeout`, `network`, `tls`: may pass by itself, worth another attempt
- * - `too_large`: the answer, or its headers, are larger than what is read
+ * - `busy`: too many names wait to be looked up; nothing was sent, and a retry may succeed
+ * - `unresolvable`, `timeout`, `network`, `tls`: may be temporary, and a retry may succeed
+ * - `too_large`: the body or the headers of the answer are larger than the limit
  * - `redirect`: the answer points somewhere we do not follow
  */
 export type OutboundErrorKind =
@@ -22,15 +22,15 @@ export type OutboundErrorKind =
   | 'redirect';
 
 /**
- * A failed outbound call; `message` is a sentence for the operator, without path, query or secrets
- * of the URL.
+ * A failed outbound call. `message` is a sentence for the operator, without the URL's path, query
+ * or secrets.
  */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
   readonly kind: OutboundErrorKind;
   /**
-   * What the one who runs the receiver can do about it, a sentence or two; empty when the message
-   * says all.
+   * What the receiver's operator can do about it, in a sentence or two. Empty when the message says
+   * everything.
    */
   readonly advice: string;
 

@@ -1,11 +1,11 @@
 import { OutboundError } from './outboundError.ts';
 
-/** What is sent to one hop of a redirect. */
+/** The request for one address in a chain of redirects. */
 export interface Hop {
   url: string;
   method: string;
   headers: Record<string, string>;
-  /** What another origin is sent instead; by default the content negotiation of `headers`. */
+  /** Sent instead to another origin. Default: the content negotiation in `headers`. */
   headersElsewhere?: Record<string, string>;
   body?: string | Buffer;
 }
@@ -27,17 +27,20 @@ const keepHeaders = (headers: Record<string, string>, isKept: (name: string) => 
 const readLocation = (location: string, from: URL): URL => {
   const to = URL.parse(location, from.href);
   if (!to)
-    throw new OutboundError('redirect', `${from.host} redirected to something that is no address.`);
+    throw new OutboundError(
+      'redirect',
+      `${from.host} redirected to something that is not a valid address.`,
+    );
   if (from.protocol === 'https:' && to.protocol !== 'https:') {
     throw new OutboundError(
       'redirect',
-      `${from.host} redirected to an address that is not https://, which is not followed.`,
+      `${from.host} redirected to an address without https://; such a redirect is not followed.`,
     );
   }
   return to;
 };
 
-/** 301, 302 and 303 ask for the new address with GET, and without what described the old body. */
+/** Follows a 301, 302 or 303: with GET, and without the headers that describe the body. */
 const asGet = ({ method, headers, headersElsewhere }: Hop, url: string): Hop => ({
   url,
   headersElsewhere,
@@ -51,8 +54,8 @@ const isSafe = ({ method, body }: Hop) =>
 /**
  * The request that follows a redirect.
  * - 301, 302, 303: GET without body; 307, 308: the same method and body, on the same origin only
- * - another origin gets no header of the caller's but content negotiation, or what was given for it
- * @throws OutboundError `redirect` when it is not to be followed
+ * - another origin: `headersElsewhere`, or only the headers for content negotiation
+ * @throws OutboundError `redirect` when the redirect must not be followed
  */
 export const nextHop = (hop: Hop, status: number, location: string): Hop => {
   const from = new URL(hop.url);

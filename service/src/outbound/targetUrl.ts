@@ -1,6 +1,6 @@
 import { OutboundError } from './outboundError.ts';
 
-/** A URL we may try to call, taken apart once. */
+/** A URL to call, in parts. */
 export interface Target {
   url: URL;
   origin: string;
@@ -30,7 +30,8 @@ const withoutBrackets = (hostname: string) =>
 
 /**
  * Reads a target's URL and applies the rules that need no network.
- * `URL` brings every spelling of an IPv4 literal (`127.1`, `0x7f.1`, `2130706433`, full-width digits) to one form.
+ * `URL` turns every spelling of an IPv4 literal (`127.1`, `0x7f.1`, `2130706433`, full-width digits)
+ * into the same form.
  * @throws OutboundError `invalid_url` (no URL, or with a user name or password) or `not_https`
  */
 export const parseTarget = (
@@ -59,8 +60,8 @@ export const parseTarget = (
 };
 
 /**
- * `URL` repairs what it is given (spaces, line breaks, backslashes, a missing `//`). An address that a
- * person wants to save and that needs repair was not meant as it reads.
+ * Refuses an address that `URL` would repair (spaces, line breaks, backslashes, a missing `//`). The
+ * person who saves such an address probably meant another one.
  * @throws OutboundError `invalid_url`
  */
 export const assertPlainlyWritten = (text: string, { url }: Target): void => {

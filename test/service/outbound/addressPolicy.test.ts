@@ -112,7 +112,7 @@ describe('addresses that are not public', () => {
     ['2001:2::1', 'an address reserved for benchmarks'],
     ['1::1', 'not a public address (outside 2000::/3)'],
     ['4000::1', 'not a public address (outside 2000::/3)'],
-    ['64:ff9b:1:a00:1:200::', 'NAT64 for an IPv4 address that cannot be told'],
+    ['64:ff9b:1:a00:1:200::', 'NAT64 for an IPv4 address that cannot be determined'],
     ['::ffff:127.0.0.1', 'IPv4-mapped for 127.0.0.1, a loopback address'],
     ['::7f00:1', 'IPv4-compatible for 127.0.0.1, a loopback address'],
     ['64:ff9b::a00:1', 'NAT64 for 10.0.0.1, a private address'],
@@ -334,7 +334,7 @@ describe('NAT64_PREFIXES', () => {
       const wrong = write(embed(bits, [8, 8, 8, 8]) | (1n << 56n));
       expect(createAddressPolicy(['::/0'], [prefixOf(bits)]).judge(wrong)).toMatchObject({
         allowed: false,
-        reason: 'NAT64 for an IPv4 address that cannot be told',
+        reason: 'NAT64 for an IPv4 address that cannot be determined',
       });
     },
   );

@@ -33,7 +33,7 @@ describe('no answer in time', () => {
     const failure = await failureOf(client.request(delivery(server.url, { timeoutMs: BRIEF_MS })));
     expect(failure.kind).toBe('timeout');
     expect(failure.message).toBe(
-      `No connection to localhost:${server.port} came about within ${BRIEF_MS} ms.`,
+      `No connection to localhost:${server.port} was established within ${BRIEF_MS} ms.`,
     );
     await until(() => server.acceptedSockets === 1 && server.openSockets === 0);
   });
@@ -44,7 +44,7 @@ describe('no answer in time', () => {
       client.request(delivery('https://silent.example/', { timeoutMs: BRIEF_MS })),
     );
     expect(failure.message).toBe(
-      `No connection to silent.example came about within ${BRIEF_MS} ms.`,
+      `No connection to silent.example was established within ${BRIEF_MS} ms.`,
     );
   });
 

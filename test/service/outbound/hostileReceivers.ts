@@ -86,9 +86,9 @@ const failed = (error: string) => ({ status: null, outcome: 'failed', error }) a
 
 const LATE = '% did not answer within 1.5 s. Let it answer first and do its work afterwards.';
 const CLOSED =
-  "% closed the connection before it had answered. The receiver's log, or that of a proxy before it, may say why.";
+  "% closed the connection before it had answered. The receiver's log, or that of a proxy in front of it, may say why.";
 const LENGTH =
-  '% sent a body of another length than it announced. The receiver, or a proxy before it, writes its answers wrongly.';
+  '% sent a body that is longer or shorter than it announced. The receiver, or a proxy in front of it, sends malformed responses.';
 const NOTLS =
   '% does not speak TLS on this port (it may be plain http). Check the port of the address.';
 
@@ -98,7 +98,7 @@ export const HOSTILE_RECEIVERS: readonly HostileReceiver[] = [
     name: 'accepts and never speaks',
     start: () => startTcpServer(),
     ...failed(
-      'No connection to % came about within 1.5 s. Check the address, and the firewalls on the way.',
+      'No connection to % was established within 1.5 s. Check the address, and the firewalls on the way.',
     ),
   },
   { name: 'reads and never answers', start: sends(), ...failed(LATE) },
@@ -114,7 +114,7 @@ export const HOSTILE_RECEIVERS: readonly HostileReceiver[] = [
     name: 'floods with 100 Continue',
     start: raw((socket) => writeForever(socket, 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(100), 5)),
     ...failed(
-      '% sent 100 Continue, which it was not asked for. Let it answer with a final status.',
+      '% sent 100 Continue, although nothing asked for it. Let it answer with a final status.',
     ),
   },
   {
@@ -204,7 +204,7 @@ export const HOSTILE_RECEIVERS: readonly HostileReceiver[] = [
       'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n',
     ),
     ...failed(
-      '% wants to switch to another protocol. The address must take a POST; it may be that of a WebSocket.',
+      '% wants to switch to another protocol. Use an address that accepts POST; this one may be for WebSockets.',
     ),
   },
   {
@@ -218,7 +218,7 @@ export const HOSTILE_RECEIVERS: readonly HostileReceiver[] = [
     name: 'answers with status 000',
     start: sends('HTTP/1.1 000 Odd\r\nContent-Length: 0\r\n\r\n'),
     ...failed(
-      '% answered with a status that HTTP does not have. The receiver, or a proxy before it, writes its answers wrongly.',
+      '% answered with a status that HTTP does not have. The receiver, or a proxy in front of it, sends malformed responses.',
     ),
   },
   {
@@ -231,7 +231,7 @@ export const HOSTILE_RECEIVERS: readonly HostileReceiver[] = [
   {
     name: 'has an expired certificate',
     start: issued({ notBefore: inDays(-20), notAfter: inDays(-1) }),
-    ...failed('The certificate of % has expired. Give the receiver a new one.'),
+    ...failed('The certificate of % has expired. Install a new certificate on the receiver.'),
   },
   {
     name: 'has a certificate of the future',
@@ -254,14 +254,14 @@ export const HOSTILE_RECEIVERS: readonly HostileReceiver[] = [
     name: 'has a certificate of an unknown authority',
     start: withCertificate(async () => (await makeTestCa()).server),
     ...failed(
-      'The certificate of % comes from an unknown authority, or % does not send its intermediate certificate. Let it send its whole chain; NODE_EXTRA_CA_CERTS can make an authority trusted.',
+      'The certificate of % comes from an unknown authority, or % does not send its intermediate certificate. Let it send its whole certificate chain; NODE_EXTRA_CA_CERTS can make an authority trusted.',
     ),
   },
   {
     name: 'speaks HTTP/2 only',
     start: startHttp2Only,
     ...failed(
-      '% does not speak HTTP/1.1 (it may offer HTTP/2 only). Let the receiver, or a proxy before it, speak HTTP/1.1 too.',
+      '% does not speak HTTP/1.1 (it may offer HTTP/2 only). Let the receiver, or a proxy in front of it, speak HTTP/1.1 too.',
     ),
   },
   {
