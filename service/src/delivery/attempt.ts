@@ -4,7 +4,7 @@ import type { OutboundErrorKind } from '../outbound/outboundError.ts';
 import { USER_AGENT } from '../outbound/userAgent.ts';
 import { signatureHeaders } from '../security/signature.ts';
 
-/** How much of an answer is read. */
+/** The most bytes of an answer that are read. */
 const RESPONSE_READ_BYTES = 64 * 1024;
 
 /** The result of one HTTP attempt. */
@@ -26,20 +26,20 @@ export interface EventCall {
   readonly event: string;
   readonly eventId: string;
   readonly body: string;
-  /** In the clear; each signs. */
+  /** Unencrypted. The event is signed with each of them. */
   readonly secrets: readonly string[];
   /** A person or an automation asked for it to be sent again. */
   readonly manual: boolean;
-  /** Rises each time it is queued again; all attempts of one request have the same. */
+  /** Grows with each request to send it again. All attempts of one request have the same round. */
   readonly round?: number;
-  /** When it was last sent to this subscriber (ISO 8601), null when it was not. */
+  /** When it was last sent to this subscriber (ISO 8601); null when it never was. */
   readonly lastAttemptAt?: string | null;
 }
 
 /**
- * POSTs an event to a subscriber once, signed for this moment.
- * One deadline covers connecting, TLS, headers and reading; a 2xx whose headers came in time is a
- * success even when its body is then cut.
+ * POSTs an event to a subscriber once, signed with the current time. One deadline covers
+ * connecting, TLS, headers and body. A 2xx whose headers arrive in time is a success, even if its
+ * body is cut.
  */
 export async function attempt(
   outbound: Pick<OutboundClient, 'request'>,
@@ -91,12 +91,13 @@ export async function attempt(
   }
 }
 
-/** How far ahead of a clock that was set back a signature may be; receivers accept more. */
+/** How far ahead of a clock that was set back a signature may be. Receivers accept more. */
 const MAX_AHEAD_MS = 60_000;
 
 /**
- * A repeat is signed for a later second than the attempt before it. So a receiver can tell it from a
- * captured delivery that is replayed with the header that asks for a repeat, which is not signed.
+ * Signs a repeat with a later second than the attempt before it. The header that marks a repeat is
+ * not signed, so only the time tells a repeat from a captured delivery that is replayed with that
+ * header.
  * @see docs/decisions/0028
  */
 function signingTime({ manual, lastAttemptAt }: EventCall, now: Date): Date {
@@ -107,7 +108,7 @@ function signingTime({ manual, lastAttemptAt }: EventCall, now: Date): Date {
 
 const elapsedMs = (startedAt: number) => Math.round(performance.now() - startedAt);
 
-/** A retry does not help where the address or the request itself is refused. */
+/** A retry does not help when the address or the request itself is refused. */
 const FINAL: readonly OutboundError['kind'][] = [
   'blocked_address',
   'not_https',
@@ -118,13 +119,13 @@ const isFinal = ({ kind }: OutboundError) => FINAL.includes(kind);
 
 /** What to do about a status. */
 const ADVICE: Partial<Record<number, string>> = {
-  401: 'The receiver may hold another secret. If it is a workflow of n8n, publish it again.',
-  403: 'The receiver may hold another secret. If it is a workflow of n8n, publish it again.',
-  404: 'The address is not known there. If it is a workflow of n8n, publish it again.',
-  405: 'The address does not take a POST.',
-  408: 'To be tried again later, answer 503 instead.',
-  413: 'Let the receiver, or the proxy before it, accept larger bodies.',
-  429: 'To be tried again later, answer 503 instead.',
+  401: 'The receiver may have another secret. If it is an n8n workflow, publish it again.',
+  403: 'The receiver may have another secret. If it is an n8n workflow, publish it again.',
+  404: 'The receiver does not know this address. If it is an n8n workflow, publish it again.',
+  405: 'Use an address that accepts POST.',
+  408: 'Answer 503 instead to get a retry later.',
+  413: 'Let the receiver, or the proxy in front of it, accept larger bodies.',
+  429: 'Answer 503 instead to get a retry later.',
 };
 
 function statusInWords(status: number): string {
@@ -136,9 +137,9 @@ function statusInWords(status: number): string {
       .join(' ');
   if (status >= 300)
     return `The receiver answered ${status}; redirects are not followed. Subscribe the final address.`;
-  return `The receiver answered ${status}, which is no success.`;
+  return `The receiver answered ${status}, which is not a success.`;
 }
 
-/** The beginning of an answer as text; broken UTF-8 and NUL become replacement characters. */
+/** The beginning of an answer as text. Broken UTF-8 and NUL become replacement characters. */
 const excerpt = (body: Buffer): string =>
   new TextDecoder().decode(body.subarray(0, RESPONSE_EXCERPT_BYTES)).replaceAll('\0', '\ufffd');

@@ -2,7 +2,7 @@ import { AppError, ERROR_CATALOGUE, type ErrorCode } from '../domain/errorCatalo
 import type { Workspace } from '../domain/workspace.ts';
 import { OutboundError, type OutboundClient } from '../outbound/outboundClient.ts';
 
-/** Why an address is refused, as the API says it. */
+/** The API's error code for each way to refuse an address. */
 const CODE_BY_KIND: Partial<Record<OutboundError['kind'], ErrorCode>> = {
   invalid_url: 'target_url_invalid',
   not_https: 'target_url_not_https',
@@ -10,7 +10,7 @@ const CODE_BY_KIND: Partial<Record<OutboundError['kind'], ErrorCode>> = {
   unresolvable: 'target_url_unresolvable',
 };
 
-/** By then the look-ups that wait have ended. */
+/** By then, the look-ups that are waiting now have ended. */
 const RETRY_AFTER_SECONDS = 5;
 
 const isBusy = (error: unknown): error is OutboundError =>

@@ -9,4 +9,4 @@ export interface DeliveryObserver {
   ended(delivery: Delivery): void;
 }
 
-export const nobody: DeliveryObserver = { attempted() {}, ended() {} };
+export const noObserver: DeliveryObserver = { attempted() {}, ended() {} };

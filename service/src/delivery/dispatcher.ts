@@ -9,7 +9,7 @@ import { StoreUnavailable, type Job } from '../store/store.ts';
 import { Batcher, isolateFailures } from '../work/batcher.ts';
 import { LEASE_MARGIN_MS, startWorker, type Worker } from '../work/worker.ts';
 import { attempt, type AttemptResult } from './attempt.ts';
-import { nobody, type DeliveryObserver } from './deliveryObserver.ts';
+import { noObserver, type DeliveryObserver } from './deliveryObserver.ts';
 import type { InFlightLimit } from './inFlightLimit.ts';
 import { InFlightLimits } from './inFlightLimits.ts';
 import { loadDueDeliveries, type DueDelivery, type LoadedDelivery } from './loadDueDeliveries.ts';
@@ -28,9 +28,10 @@ export interface DispatcherOptions {
 /** Deliveries of one workspace under way at once, over all its subscriptions. */
 const MAX_PER_WORKSPACE = 512;
 /**
- * An attempt may wait for a connection as long as another one takes. Its own deadline begins then.
+ * Before its own deadline begins, an attempt may wait for the connection of another attempt, which
+ * has the same deadline.
  */
-const DEADLINES = 2;
+const DEADLINES_PER_LEASE = 2;
 
 /** A larger batch would hold the event loop for longer than a few milliseconds. */
 const MAX_BATCH = 100;
@@ -38,8 +39,8 @@ const MAX_BATCH = 100;
 const MAX_BATCHES_AT_ONCE = 2;
 
 /**
- * The delivery loop: claims what is due, sends it and records the attempts. What was claimed and not
- * recorded when the process died is claimed again, and sent with the same id.
+ * The delivery loop: claims due deliveries, sends them and records the attempts. If the process
+ * dies before an attempt is recorded, the delivery is claimed again and sent with the same id.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
@@ -54,7 +55,7 @@ export class Dispatcher {
     ),
     schedule: queueMicrotask,
   });
-  /** Results of about the same time are recorded in one transaction. */
+  /** Results that arrive at about the same time are recorded in one transaction. */
   readonly #results = new Batcher<MadeAttempt, Delivery | null>({
     run: isolateFailures(
       (attempts) =>
@@ -74,7 +75,7 @@ export class Dispatcher {
       ...options,
       deps: { ...options.deps, secrets: rememberOpened(options.deps.secrets) },
     };
-    this.#observer = options.observer ?? nobody;
+    this.#observer = options.observer ?? noObserver;
     this.#limits = new InFlightLimits(options.timeoutMs);
     this.#worker = startWorker({
       store: options.store,
@@ -83,7 +84,7 @@ export class Dispatcher {
       maxPerWorkspace: MAX_PER_WORKSPACE,
       freeInGroup: (group) => this.#limitOf(group).free,
       bound: { bounds: options.deps.bounds, name: 'workspace_deliveries' },
-      leaseMs: DEADLINES * options.timeoutMs + LEASE_MARGIN_MS,
+      leaseMs: DEADLINES_PER_LEASE * options.timeoutMs + LEASE_MARGIN_MS,
       run: (job) => this.#deliver(job),
       onFailure: {
         message: 'a delivery could not be attempted or recorded; it is claimed again',
@@ -92,14 +93,13 @@ export class Dispatcher {
     });
   }
 
-  /** Milliseconds since the loop last turned; a healthy one turns every few seconds. */
+  /** Milliseconds since the loop last looked for work. A healthy one looks every few seconds. */
   get sinceLastTurnMs(): number {
     return this.#worker.sinceLastTurnMs;
   }
 
   /**
-   * Takes no more work and waits for what is in flight; what is not finished is sent again after a
-   * start.
+   * Takes no more work and waits for attempts in flight. The next start repeats unfinished ones.
    */
   stop(): Promise<void> {
     return this.#worker.stop();
@@ -128,7 +128,7 @@ export class Dispatcher {
     const at = this.#options.deps.clock.now();
     const result = await this.#attempt(due, at);
     this.#worker.wake(); // its place is free before the result is on record
-    this.#tell(due, result);
+    this.#logResult(due, result);
     await this.#record(due, result, at);
   }
 
@@ -167,7 +167,7 @@ export class Dispatcher {
     if (pausedMs > 0) setTimeout(() => this.#worker.wake(), Math.ceil(pausedMs) + 1).unref();
   }
 
-  #tell(
+  #logResult(
     { delivery, subscription, event }: DueDelivery,
     { verdict, statusCode, error }: AttemptResult,
   ): void {

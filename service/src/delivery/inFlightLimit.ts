@@ -2,9 +2,9 @@ import type { AttemptVerdict } from '../domain/delivery.ts';
 
 /**
  * How many deliveries of one subscription may be under way at once. The limit rises while answers
- * are fast, falls while they are slow, and is halved by each time-out and 5xx. A receiver that takes
- * s for each request, one after the other, answers the last of n after n·s: the limit settles where
- * that is about a tenth of the deadline, or at 1.
+ * are fast, falls while they are slow, and is halved by each time-out and 5xx. A receiver that
+ * handles one request at a time, each in s seconds, answers the last of n after n·s seconds. The
+ * limit settles where that is about a tenth of the deadline, or at 1.
  * @see docs/decisions/0027
  */
 export const MIN_IN_FLIGHT = 1;
@@ -14,14 +14,14 @@ export const MAX_IN_FLIGHT = 32;
 const FAST = 0.1;
 /** A slower one lowers it: more at once would only wait in the receiver's own queue. */
 const SLOW = 0.3;
-/** After so many failures in a row the receiver counts as dead. */
+/** After this many failures in a row, the receiver counts as dead. */
 const DEAD_AFTER = 5;
 /**
- * A dead receiver that refuses at once would otherwise be tried hundreds of times a second, and
- * each attempt is written down.
+ * Otherwise a dead receiver that refuses at once would get hundreds of attempts a second, and each
+ * is recorded.
  */
 const PAUSE_MS = 100;
-/** How often the loop looks whether a removed subscription was revived, perhaps by another process. */
+/** How often to check whether a removed subscription was revived, perhaps by another process. */
 const REMOVED_PAUSE_MS = 500;
 
 export class InFlightLimit {
@@ -44,14 +44,14 @@ export class InFlightLimit {
     this.#usedAt = now();
   }
 
-  /** How many more may begin now. */
+  /** How many more deliveries may begin now. */
   get free(): number {
     if (this.pausedMs > 0) return 0;
     const free = Math.max(0, this.limit - this.#inFlight);
     return this.#isSubscriptionRemoved ? Math.min(1, free) : free;
   }
 
-  /** How long none may begin. */
+  /** How long no delivery may begin. */
   get pausedMs(): number {
     return Math.max(0, this.#pausedUntil - this.#now());
   }
@@ -64,14 +64,14 @@ export class InFlightLimit {
     return Math.floor(this.#limit);
   }
 
-  /** How long nothing has begun or ended; 0 while something is under way. */
+  /** How long ago the last delivery began or ended; 0 while one is under way. */
   get idleMs(): number {
     return this.#inFlight > 0 ? 0 : this.#now() - this.#usedAt;
   }
 
   /**
-   * Its subscription was found removed, or active (again). While it is removed, one delivery is
-   * claimed every half second, so that thousands that wait cost no more than one.
+   * Notes whether the subscription was found removed. While it is, one delivery is claimed every
+   * half second, so that thousands of waiting ones cost no more than one.
    */
   noteRemoved(isRemoved: boolean): void {
     this.#isSubscriptionRemoved = isRemoved;
@@ -85,7 +85,7 @@ export class InFlightLimit {
 
   /** @param verdict null when nothing was sent */
   end(verdict: AttemptVerdict | null, durationMs: number): void {
-    // Only a limit that was used up says that the receiver may take more.
+    // A fast answer says that the receiver can take more only when the limit was used up.
     const wasFull = this.#inFlight >= this.limit;
     this.#inFlight--;
     this.#usedAt = this.#now();

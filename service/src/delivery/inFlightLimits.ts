@@ -1,6 +1,6 @@
 import { InFlightLimit } from './inFlightLimit.ts';
 
-/** A limit that was not used for so long says nothing about now. */
+/** A limit that was unused for this long says nothing about the receiver any more. */
 const FORGOTTEN_AFTER_MS = 10 * 60 * 1000;
 const FIRST_SWEEP_AT = 64;
 

@@ -11,13 +11,13 @@ export interface DueDelivery {
   readonly delivery: Delivery;
   readonly subscription: Subscription;
   readonly event: Event;
-  /** In the clear, the current one first. */
+  /** Unencrypted, the current one first. */
   readonly secrets: readonly string[];
 }
 
 /**
- * What a claimed job stands for. `paused`: its subscription is removed, and its deliveries wait until
- * it is revived. Null: the delivery needs no attempt any more.
+ * What a claimed job asks for. `paused`: the subscription is removed, and its deliveries wait until
+ * it is revived. Null: the delivery no longer needs an attempt.
  */
 export type LoadedDelivery =
   | ({ readonly type: 'due' } & DueDelivery)
@@ -30,8 +30,8 @@ type Loaded =
   | Exclude<LoadedDelivery, { readonly type: 'due' }>;
 
 /**
- * Reads what claimed jobs stand for, in one transaction. The delivery of a removed subscription is
- * given back. A delivery whose subscription or event is gone is cancelled.
+ * Reads the deliveries of claimed jobs, in one transaction. Gives back the jobs of removed
+ * subscriptions. Cancels deliveries whose subscription or event is gone.
  */
 export async function loadDueDeliveries(
   { store, clock, secrets }: Deps,
@@ -58,14 +58,14 @@ async function load(tx: Tx, job: Job): Promise<Loaded> {
   return { type: 'paused' };
 }
 
-/** A delivery that was sent again at this moment has a new job under the same id, which stays. */
+/** Ends the job, unless the delivery was just queued again: its new job has the same id. */
 async function dropJob(tx: Tx, { id }: Job): Promise<null> {
   const delivery = await tx.deliveries.get(id);
   if (delivery?.status !== 'pending') await tx.jobs.complete(id);
   return null;
 }
 
-/** Another process may have finished the delivery at this moment: then it stays as it is. */
+/** Leaves the delivery alone if another process has just finished it. */
 async function cancel(tx: Tx, { id }: Job): Promise<Loaded> {
   const delivery = await tx.deliveries.get(id);
   await tx.jobs.complete(id);

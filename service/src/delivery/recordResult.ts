@@ -10,16 +10,16 @@ import type { Deps } from '../domain/deps.ts';
 import { isRemoved, type Subscription } from '../domain/subscription.ts';
 import type { AttemptResult } from './attempt.ts';
 
-/** How exact `lastDeliveryAt` is, so that a burst does not write the subscription each time. */
+/** How precise `lastDeliveryAt` is, so that a burst does not write the subscription each time. */
 const LAST_DELIVERY_PRECISION_MS = 1000;
 
 /** An attempt that was made and is not on record yet. */
 export interface MadeAttempt {
   readonly deliveryId: string;
   readonly subscriptionId: string;
-  /** The subscription's when the attempt began: a later one since means that it was revived. */
+  /** The subscription's when the attempt began. A later one means that it has been revived. */
   readonly revision: number;
-  /** The delivery's when the attempt began: another one since means another attempt. */
+  /** The delivery's when the attempt began. Another one means that there was another attempt. */
   readonly nextAttemptAt: string | null;
   readonly result: AttemptResult;
   readonly at: Date;
@@ -27,7 +27,7 @@ export interface MadeAttempt {
 
 /**
  * Puts attempts on record, in one transaction.
- * @returns for each of them the delivery as it stands; null when it is gone, or had ended before
+ * @returns the delivery of each attempt as it now is; null when it is gone, or had ended before
  */
 export const recordResults = (
   { store, clock }: Deps,
@@ -41,7 +41,9 @@ export const recordResults = (
     return recorded;
   });
 
-/** Locks the subscriptions that change, then the deliveries, each by id: everybody's order. */
+/**
+ * Locks the subscriptions that change, then the deliveries, by id: in every transaction's order.
+ */
 async function lockAll(tx: Tx, attempts: readonly MadeAttempt[]): Promise<void> {
   const bySubscription = Map.groupBy(attempts, ({ subscriptionId }) => subscriptionId);
   const subscriptionIds = [...bySubscription.keys()].sort();
@@ -54,7 +56,7 @@ async function lockAll(tx: Tx, attempts: readonly MadeAttempt[]): Promise<void> 
   await Promise.all(deliveryIds.map((id) => tx.deliveries.get(id)));
 }
 
-/** Most attempts are successes in a row of successes and change nothing of their subscription. */
+/** Most attempts are one more success in a row, which leaves the subscription unchanged. */
 async function maySubscriptionChange(
   tx: Tx,
   id: string,
@@ -94,7 +96,8 @@ async function record(
   await putWithJob(tx, delivery, 1);
   if (subscription === null) return delivery;
   if (verdict === 'gone') await tx.subscriptions.delete(subscription.id);
-  else if (!wasRemovedSince(subscription, made)) await noteOn(tx, subscription, made, delivery);
+  else if (!wasRemovedSince(subscription, made))
+    await noteOnSubscription(tx, subscription, made, delivery);
   return delivery;
 }
 
@@ -115,13 +118,13 @@ async function recordLate(tx: Tx, before: Delivery, made: MadeAttempt): Promise<
   return delivery;
 }
 
-/** Whether the attempt was made for a receiver that was replaced, or taken down, during it. */
+/** Whether the receiver was replaced or removed during the attempt. */
 const wasRemovedSince = (subscription: Subscription, { revision }: MadeAttempt): boolean =>
   isRemoved(subscription) || subscription.revision !== revision;
 
 /**
- * A receiver that is being replaced fails for reasons of its own. Only its 410 is believed, as long
- * as no other receiver has taken its place.
+ * Whether a failure does not count because the receiver was being removed. A 410 counts
+ * nevertheless, unless another receiver has taken its place.
  */
 function waitsForRevival(subscription: Subscription, made: MadeAttempt): boolean {
   const { verdict } = made.result;
@@ -137,7 +140,7 @@ async function putWithJob(tx: Tx, delivery: Delivery, rank: number): Promise<voi
 }
 
 /** Counts failed deliveries in a row, and notes when the subscription was last called. */
-async function noteOn(
+async function noteOnSubscription(
   tx: Tx,
   subscription: Subscription,
   { at, result }: MadeAttempt,
@@ -146,8 +149,8 @@ async function noteOn(
   const failures = subscription.consecutiveFailures;
   const hasFailed = result.verdict !== 'success' && nextAttemptAt === null;
   const consecutiveFailures = result.verdict === 'success' ? 0 : failures + (hasFailed ? 1 : 0);
-  const isCounted = consecutiveFailures === failures;
-  if (isCounted && isJustBefore(subscription.lastDeliveryAt, at)) return;
+  const isUnchanged = consecutiveFailures === failures;
+  if (isUnchanged && isJustBefore(subscription.lastDeliveryAt, at)) return;
   await tx.subscriptions.put({
     ...subscription,
     consecutiveFailures,

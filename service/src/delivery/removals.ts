@@ -7,9 +7,9 @@ import { isRemoved, REMOVAL_QUEUE } from '../domain/subscription.ts';
 import type { Job } from '../store/store.ts';
 import { startWorker, type Worker } from '../work/worker.ts';
 
-/** Removals of one workspace worked on at once. */
+/** Removals of one workspace under way at once. */
 const MAX_IN_FLIGHT = 4;
-/** Work that takes longer begins anew, which does no harm. */
+/** Work that takes longer starts again, which does no harm. */
 const LEASE_MS = 60_000;
 /** A receiver may turn deliveries away for this long before it unsubscribes. */
 const TURNED_AWAY_MS = 60 * 1000;
@@ -17,8 +17,8 @@ const TURNED_AWAY_MS = 60 * 1000;
 const BATCH = 500;
 
 /**
- * Does what follows a removal: ends the subscription when its time is over, or, when it was revived,
- * sends again what its receiver turned away.
+ * Follows up on removals. Ends a subscription whose time is over, or, if it was revived, sends
+ * again what its receiver turned away.
  * @see docs/decisions/0022
  */
 export const startRemovals = ({
@@ -60,7 +60,7 @@ async function resend(deps: Deps, { id, data }: Job): Promise<void> {
 
 /**
  * Sends again what a receiver turned away around its removal: a workflow that is being published
- * answers 404 or 401 a moment before it unsubscribes. Done twice, it finds nothing the second time.
+ * answers 404 or 401 a moment before it unsubscribes. A second run finds nothing.
  */
 export async function resendTurnedAway(
   { store, clock }: Pick<Deps, 'store' | 'clock'>,

@@ -3,8 +3,8 @@ import { DELIVERY_QUEUE } from '../domain/delivery.ts';
 import type { ServiceStore } from '../domain/collections.ts';
 
 /**
- * Logs at a start how many deliveries are late, and that some may arrive twice: an attempt that was
- * under way when a process died has left no other trace.
+ * Logs at a start how many deliveries are late, and that some may arrive twice. A process that died
+ * during an attempt has left no other trace of it.
  * @see docs/decisions/0024
  */
 export async function tellOverdue(store: Pick<ServiceStore, 'stats'>, log: Logger): Promise<void> {

@@ -74,7 +74,8 @@ export interface GuardOptions {
 }
 
 /**
- * Resolves a host and checks all its addresses. If one may not be called, the whole name is refused.
+ * Resolves a host and checks all its addresses. If one may not be called, the whole name is
+ * refused.
  */
 export const createHostGuard = (
   policy: AddressPolicy,

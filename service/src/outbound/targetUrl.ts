@@ -29,9 +29,8 @@ const withoutBrackets = (hostname: string) =>
   hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 
 /**
- * Reads a target's URL and applies the rules that need no network.
- * `URL` turns every spelling of an IPv4 literal (`127.1`, `0x7f.1`, `2130706433`, full-width digits)
- * into the same form.
+ * Reads a target's URL and applies the rules that need no network. `URL` turns every spelling of an
+ * IPv4 literal (`127.1`, `0x7f.1`, `2130706433`, full-width digits) into the same form.
  * @throws OutboundError `invalid_url` (no URL, or with a user name or password) or `not_https`
  */
 export const parseTarget = (
@@ -60,8 +59,8 @@ export const parseTarget = (
 };
 
 /**
- * Refuses an address that `URL` would repair (spaces, line breaks, backslashes, a missing `//`). The
- * person who saves such an address probably meant another one.
+ * Refuses an address that `URL` would repair (spaces, line breaks, backslashes, a missing `//`).
+ * The person who saves such an address probably meant another one.
  * @throws OutboundError `invalid_url`
  */
 export const assertPlainlyWritten = (text: string, { url }: Target): void => {

@@ -4,7 +4,7 @@ export interface BatcherOptions<Item, Result> {
   /** When the collected items run: `queueMicrotask`, `process.nextTick` or `setImmediate`. */
   readonly schedule: (start: () => void) => void;
   readonly maxItems?: number;
-  /** Batches under way at once. While there are so many, new items are collected. */
+  /** The most batches under way at once. Until one ends, new items are collected. */
   readonly maxRunning?: number;
   /** The order in which the items of a batch run and settle. Default: as they were added. */
   readonly compare?: (a: Item, b: Item) => number;

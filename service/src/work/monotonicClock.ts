@@ -3,7 +3,7 @@ import type { ServiceStore } from '../domain/collections.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** A clock this far ahead of the newest event may be wrong: no battery, or a typing error. */
+/** A clock this far ahead of the newest event may be wrong: an empty battery, a typing error. */
 const MAX_PLAUSIBLE_LEAD_MS = 7 * DAY_MS;
 /** By then the network has corrected a wrong clock. */
 const DOUBT_LASTS_MS = HOUR_MS;
@@ -15,7 +15,7 @@ export interface MonotonicClockOptions {
 }
 
 /**
- * A clock for retention. When in doubt it is early, since nothing that was removed comes back. It
+ * A clock for retention. When in doubt, it is slow, because nothing that was removed comes back. It
  * returns the earlier of the wall clock and the time counted since the start, so a clock that jumps
  * ahead removes nothing. If the wall clock was more than a week ahead of the newest event at the
  * start, it counts from that event for an hour.

@@ -1,4 +1,4 @@
-/** Lets a limited number of callers in at once. The others wait in the order in which they came. */
+/** Lets a limited number of callers in at once. The others wait in line. */
 export class Semaphore {
   readonly #size: number;
   readonly #waiting: (() => void)[] = [];
@@ -26,7 +26,7 @@ export class Semaphore {
 
   release(): void {
     const next = this.#waiting.shift();
-    // The place passes straight to the next one, so that no newcomer gets in between.
+    // The place goes straight to the next caller in line, so that no newcomer can take it.
     if (next === undefined) this.#held -= 1;
     else next();
   }

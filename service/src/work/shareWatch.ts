@@ -1,12 +1,12 @@
 import type { BoundName, Bounds } from '../limits/bounds.ts';
 import type { FairPool } from '../limits/fairPool.ts';
 
-/** How often to check whether a workspace that has its share has more jobs that wait. */
+/** How often to check whether a workspace that has its full share has more jobs waiting. */
 const CHECK_EVERY_MS = 1000;
 
 /**
- * Reports the bound, once for each time, when a workspace has all the places it may have and more
- * jobs that wait.
+ * Reports the bound when a workspace has all the places that it may have, and more jobs waiting:
+ * once each time that happens.
  */
 export class ShareWatch {
   readonly #places: FairPool;
@@ -24,7 +24,10 @@ export class ShareWatch {
     this.#withRoom = [...this.#full.keys()].filter((share) => this.#places.freeFor(share) > 0);
   }
 
-  /** @param claimed the shares whose jobs were claimed. A share with room and no claim has no more. */
+  /**
+   * A share that had room and got no claim has no jobs waiting.
+   * @param claimed the shares whose jobs were claimed
+   */
   afterClaim(claimed: ReadonlySet<string>): void {
     for (const share of this.#withRoom) if (!claimed.has(share)) this.#full.delete(share);
     for (const share of claimed) {

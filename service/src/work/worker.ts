@@ -20,7 +20,7 @@ export interface WorkerOptions {
   readonly maxPerWorkspace: number;
   /** How many more jobs of a group may start. Default: one for each claim. */
   readonly freeInGroup?: (group: string, underWay: number) => number;
-  /** Reported when a workspace has its share of the places and more jobs that wait. */
+  /** Reported when a workspace has its full share of the places and more jobs waiting. */
   readonly bound?: { readonly bounds: Bounds; readonly name: BoundName };
   /** A job that has not ended by then is claimed again. */
   readonly leaseMs: number;
@@ -34,13 +34,13 @@ export interface WorkerOptions {
 
 export interface JobContext {
   readonly lease: Lease;
-  /** Aborted when a stop waits no longer for the job. */
+  /** Aborted when a stop no longer waits for the job. */
   readonly signal: AbortSignal;
   /** Repeats a read or write until the store is available again. */
   readonly retry: Retry;
 }
 
-/** What a lease has beyond the longest attempt, to record its result. */
+/** How much longer a lease is than the longest attempt, so that its result can be recorded. */
 export const LEASE_MARGIN_MS = 30_000;
 const DRAIN_MS = 10_000;
 /** The worker looks for jobs at least this often, so that no job waits for a missed signal. */
@@ -186,7 +186,7 @@ export class Worker {
     return waitMs === null ? HEARTBEAT_MS : Math.min(HEARTBEAT_MS, Math.max(1, waitMs));
   }
 
-  /** Whether the workspace has due jobs that no place is free for. */
+  /** Whether the workspace has due jobs for which no place is free. */
   async #hasDue(share: string): Promise<boolean> {
     const { store, queue } = this.#options;
     const onlyThisShare = { free: 1, heldBy: (other: string) => (other === share ? 0 : 1) };

@@ -180,7 +180,7 @@ describe('the API keys screen: one subscription', () => {
       expect(page.text).toContain('Failing');
       expect(page.text).toContain('The last 5 deliveries failed. New events are still sent.');
       expect(page.text).toContain(
-        'The receiver answered 404; a 4xx is not retried. The address is not known there. If it is a workflow of n8n, publish it again.',
+        'The receiver answered 404; a 4xx is not retried. The receiver does not know this address. If it is an n8n workflow, publish it again.',
       );
     }
     answer = { status: 200, body: 'ok' };
