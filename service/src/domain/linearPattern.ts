@@ -3,36 +3,36 @@ import { ParametersError } from './parametersError.ts';
 import { patternSize } from './patternSize.ts';
 
 /**
- * Patterns of a tool's parameters, run on RE2: the time to match grows with the text, never faster.
- * A JavaScript expression such as `(a+)+$` would stop the process for hours on a short text. RE2
- * itself takes as long as the program is large, so that is bounded, and what all matching of one
- * check or turn costs.
+ * Runs the patterns of a tool's parameters on RE2, whose time grows linearly with the text. On
+ * JavaScript's own engine, a pattern such as `(a+)+$` could stop the process for hours on a short
+ * text. RE2's time also grows with the compiled program, so the size of programs is bounded, and so
+ * is the work of one check or turn.
  * @see docs/decisions/0038
  */
 
 const MAX_PATTERN_CHARACTERS = 1_000;
 
-/** Instructions of all patterns of one schema together: what compiling them costs. */
+/** The most instructions that all patterns of one schema may compile to. */
 const MAX_PROGRAM_SIZE = 20_000;
 
 /**
- * Of one pattern with its counts written out, before it is compiled: RE2 makes `(?:a|b)` smaller
- * than it is written.
+ * The most characters of one pattern with its counts written out, checked before compiling. Twice the
+ * program's size, since RE2 makes `(?:a|b)` smaller than it is written.
  */
 const MAX_WRITTEN_OUT_CHARACTERS = 2 * MAX_PROGRAM_SIZE;
 
-/** About an eighth of a second: instructions times characters. */
+/** Instructions times characters. It takes about an eighth of a second. */
 const WORK_PER_CHECK = 16_000_000;
 
-/** Compiling an instruction costs about as much as matching it with so many characters. */
+/** Compiling one instruction costs about as much as matching it with this many characters. */
 const WORK_TO_COMPILE = 600;
 
-/** Thrown while matching, when one check has taken too long. */
+/** Thrown when compiling or matching costs more than a check or a turn may. */
 export class PatternBudgetError extends Error {
   override readonly name = 'PatternBudgetError';
 }
 
-/** What the matching of one check, or of one turn of the agent, may still cost. */
+/** Counts what patterns may still cost in one check, or in one turn of the agent. */
 export class PatternWork {
   #left: number;
 
@@ -41,30 +41,32 @@ export class PatternWork {
     this.#left = most;
   }
 
-  /** Something was given up because nothing was left. */
+  /** True once something was given up because too little was left. */
   get isSpent(): boolean {
     return this.#left < 0;
   }
 
-  /** @throws PatternBudgetError when nothing is left; then and from then on */
+  /** @throws PatternBudgetError when too little is left, and on every call after that */
   spend(work: number, on: string): void {
     this.#left -= work;
     if (this.#left < 0) throw new PatternBudgetError(`${on} takes too long on texts this long.`);
   }
 }
 
-/** RE2 reads `\k<name>` as letters; in JavaScript it refers back. */
+/** In JavaScript, `\k<name>` refers back to a group. RE2 would read it as letters. */
 const NAMED_REFERENCE = /^(?:[^\\]|\\[^k])*\\k</s;
 
 const excerpt = (pattern: string) =>
   JSON.stringify(pattern.length > 80 ? `${pattern.slice(0, 80)}…` : pattern);
 
-const NOT_KNOWN = 'Write it without lookahead, lookbehind and references to groups (RE2 syntax).';
+const USE_RE2_SYNTAX =
+  'Write it without lookahead, lookbehind and references to groups (RE2 syntax).';
 
 class PatternTooLarge extends Error {}
 
 /**
- * @throws PatternTooLarge before it is compiled; Error that says in a few words what is not known
+ * @throws PatternTooLarge before it compiles anything
+ * @throws Error whose message names, in a few words, what RE2 does not support
  */
 function compile(pattern: string): RE2JS {
   if (NAMED_REFERENCE.test(pattern)) throw new Error('reference to a named group');
@@ -92,12 +94,12 @@ function compileOrRefuse(pattern: string, param: string): RE2JS {
       error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : '';
     throw new ParametersError(
       param,
-      `${param} holds the pattern ${excerpt(pattern)}, which cannot be used: ${reason.slice(0, 160)}. ${NOT_KNOWN}`,
+      `${param} holds the pattern ${excerpt(pattern)}, which cannot be used: ${reason.slice(0, 160)}. ${USE_RE2_SYNTAX}`,
     );
   }
 }
 
-/** What ajv wants of an expression. `toString` is its key: ajv keeps one expression for each. */
+/** The expression that ajv expects. ajv keeps one for each text that `toString` returns. */
 interface Matcher {
   test(text: string): boolean;
   toString(): string;
@@ -111,9 +113,8 @@ export class LinearPatterns {
 
   /**
    * Compiles a pattern once.
-   * @param param where it stands, for the error
-   * @throws ParametersError when RE2 does not know it, or when it is too large beside those before
-   * it
+   * @param param the pattern's place, for the error
+   * @throws ParametersError when RE2 does not support it, or when the patterns are too large together
    */
   add(pattern: string, param: string): void {
     if (this.#compiled.has(pattern)) return;
@@ -123,12 +124,12 @@ export class LinearPatterns {
     if (this.#size > MAX_PROGRAM_SIZE) throw tooLarge(pattern, param);
   }
 
-  /** A new check begins, with all the time that one may take. */
+  /** Begins a new check, with the full amount of work. */
   refill(): void {
     this.#work = new PatternWork(WORK_PER_CHECK);
   }
 
-  /** For ajv (`code.regExp`): hands out the patterns that were added. */
+  /** ajv's option `code.regExp`: looks up the patterns that were added. */
   get engine(): { (pattern: string): Matcher; code: string } {
     return Object.assign((pattern: string) => this.#matcher(pattern), { code: 'linearPattern' });
   }
@@ -150,23 +151,23 @@ export interface PatternMatch {
   readonly at: number;
 }
 
-/** A pattern to look for inside a text: the bounds are those of a check. */
+/** Searches texts for a pattern, within the bounds of a `PatternWork`. */
 export interface PatternFinder {
-  /** The first `most` places, in the order of the text. @throws PatternBudgetError */
+  /** The first `most` matches, in the order of the text. @throws PatternBudgetError */
   find(text: string, most: number): readonly PatternMatch[];
   /** @throws PatternBudgetError */
   test(text: string): boolean;
 }
 
 /**
- * The patterns of live tools come up at each turn again. The oldest are forgotten: about 20 MB at
- * most.
+ * Live tools use the same patterns at every turn, so compiled ones are kept, up to about 20 MB. The
+ * oldest go first.
  */
 const MAX_REMEMBERED_SIZE = 100_000;
 const remembered = new Map<string, RE2JS | null>();
 let rememberedSize = 0;
 
-/** What a pattern that cannot be used takes up among the remembered. */
+/** A pattern's share of `MAX_REMEMBERED_SIZE`; null is a pattern that cannot be used. */
 const sizeOf = (compiled: RE2JS | null) => compiled?.programSize() ?? 100;
 
 function forgetOldest(): void {
@@ -200,9 +201,8 @@ function compileOrNull(pattern: string): RE2JS | null {
 }
 
 /**
- * @returns null for a pattern that `LinearPatterns` would not take: a tool that was defined by an
- * earlier release may have one
- * @throws PatternBudgetError when compiling it is more than what is left
+ * @returns null for a pattern that `LinearPatterns` does not accept
+ * @throws PatternBudgetError when compiling it costs more than what is left
  */
 export function patternFinder(pattern: string, work: PatternWork): PatternFinder | null {
   const compiled = pattern.length > MAX_PATTERN_CHARACTERS ? null : compileOnce(pattern, work);
@@ -218,7 +218,7 @@ export function patternFinder(pattern: string, work: PatternWork): PatternFinder
       const found: PatternMatch[] = [];
       const matcher = compiled.matcher(text);
       for (let from = 0; found.length < most; from = matcher.end()) {
-        spend(text.length - from); // each search may go on to the end of the text
+        spend(text.length - from); // a search may read to the end of the text
         if (!matcher.find()) break;
         found.push({ value: matcher.group() ?? '', at: matcher.start() });
       }

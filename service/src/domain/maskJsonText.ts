@@ -2,19 +2,16 @@ import type { Contact } from './contact.ts';
 import { endOfString } from './json.ts';
 import { maskText } from './masking.ts';
 
-/**
- * How many characters are masked before others have their turn: some 10 ms. One string is not
- * divided.
- */
+/** Characters that one turn masks, in about 10 ms. A string is never divided between turns. */
 const MASKED_AT_ONCE = 64 * 1024;
 
-/** Does a piece of work when its turn comes. */
+/** Runs a piece of work when its turn comes. */
 export type InTurn = <T>(work: () => T) => Promise<T>;
 
 /**
- * As `maskJson`, of JSON text: it is not made a value, which takes seconds for a large one, and is
- * masked piece by piece. Two keys that become one both stay; a reader of JSON keeps the later.
- * @param json as `JSON.stringify` gives it
+ * As `maskJson`, for JSON text, piece by piece. It does not parse the whole text, which would take
+ * seconds for a large one. If two keys are equal once masked, both stay, and a parser keeps the later.
+ * @param json the output of `JSON.stringify`
  */
 export async function maskJsonText(
   json: string,
@@ -33,10 +30,14 @@ export async function maskJsonText(
 const QUOTE = 0x22;
 const MINUS = 0x2d;
 const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
-/** What a number goes on with: digits, `+`, `-`, `.`, `E` and `e`. */
+/** The characters of a number. */
 const OF_NUMBER = /[\d+.Ee-]*/y;
 
-/** @param start where no string and no number is open; so is `end` */
+/**
+ * Masks about `MASKED_AT_ONCE` characters.
+ * @param start an index outside of strings and numbers
+ * @returns the masked text, and the index where the next piece starts
+ */
 function maskPiece(
   json: string,
   start: number,
@@ -57,7 +58,7 @@ function maskPiece(
   return { text: text + json.slice(kept, index), end: index };
 }
 
-/** The index behind the string, the number or the character that begins there. */
+/** The index after the string, number or single character that begins at `index`. */
 function endOfToken(json: string, index: number): number {
   const code = json.charCodeAt(index);
   if (code === QUOTE) return endOfString(json, index) + 1;
@@ -67,7 +68,7 @@ function endOfToken(json: string, index: number): number {
   return OF_NUMBER.lastIndex;
 }
 
-/** @returns null when nothing is masked in it */
+/** @returns the masked token, or null when it holds nothing to mask */
 function maskToken(token: string, contact: Pick<Contact, 'phone' | 'email'>): string | null {
   const text = token.startsWith('"') ? (JSON.parse(token) as string) : token;
   const masked = maskText(text, contact);

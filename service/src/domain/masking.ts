@@ -3,11 +3,11 @@ import type { Contact } from './contact.ts';
 import { replaceFolded, type Replacement } from './foldedText.ts';
 import { mapStrings, type Json } from './json.ts';
 
-/** Contact details never leave the team's own screens in the clear. */
+/** Masks contact details. Only the team's own screens show them in the clear. */
 
 const DOT = '•';
 
-/** `5491155551234` → `+54•••••••••34`; a short one keeps less. */
+/** `5491155551234` → `+54•••••••••34`. A short number keeps only its country code. */
 export function maskPhone(digits: string): string {
   const country = parsePhoneNumberFromString(`+${digits}`)?.countryCallingCode ?? '';
   const tail = digits.length >= 8 ? digits.slice(-2) : '';
@@ -26,9 +26,7 @@ export function maskEmail(email: string): string {
     : `${hide(email.slice(0, at))}@${hide(domain.slice(0, dot))}${domain.slice(dot)}`;
 }
 
-/**
- * What may stand between two digits of one number: in a folded text, all but letters and digits.
- */
+/** What may separate two digits of one number: in a folded text, all but letters and digits. */
 const SEPARATORS = '[\\0-/:-@[-`{-\\x7f•]*';
 
 const NUMBER = new RegExp(`\\(?\\+?\\d(?:${SEPARATORS}\\d){6,}`, 'g');
@@ -40,8 +38,8 @@ const BETWEEN_WORDS = '\\s<>"\',;:()[\\]{}';
 const WORD = `[^@${BETWEEN_WORDS}]+`;
 
 /**
- * Words around an at sign, with spaces or brackets between them or without. Tried only where a word
- * starts: a long word would otherwise be read again from each of its letters.
+ * Two words around an at sign, also with spaces or brackets between them. A match starts only where
+ * a word starts. Otherwise, a long word would be read again from each of its letters.
  */
 const ADDRESS = new RegExp(
   `(?<![^@${BETWEEN_WORDS}])(?<local>${WORD})(?:[${BETWEEN_WORDS}]*${AT}[@${BETWEEN_WORDS}]*(?<domain>${WORD}))+`,
@@ -49,8 +47,8 @@ const ADDRESS = new RegExp(
 );
 
 /**
- * A text without any of these holds no number and no address, in whatever characters: most texts
- * end here.
+ * A text without any of these characters holds no number and no address. Most texts are skipped for
+ * that reason.
  */
 const MAY_HOLD_DETAILS = /[\p{N}\p{Ps}@＠﹫%]/u;
 
@@ -62,7 +60,7 @@ const IN_NAMES: readonly Replacement[] = [
   [NUMBER, ([number]) => maskPhone(number.replace(/\D/g, ''))],
 ];
 
-/** A name as typed by the customer: every number and address in it is masked. */
+/** Masks every number and address in a name that the customer typed. */
 export const maskName = (name: string): string => mask(name, IN_NAMES);
 
 const escapeRegExp = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
@@ -76,10 +74,7 @@ function emailPattern(email: string): RegExp {
 
 const optional = (...prefixes: string[]) => `(?:${prefixes.join('|')})?`;
 
-/**
- * Finds the number with separators between any of its digits, but not inside a longer row of
- * digits.
- */
+/** Finds the number, with any separators between its digits, but not inside a longer number. */
 function phonePattern(digits: string): RegExp {
   const parsed = parsePhoneNumberFromString(`+${digits}`);
   const spelling = parsed
@@ -89,14 +84,14 @@ function phonePattern(digits: string): RegExp {
   return new RegExp(`(?<!\\d)\\(?\\+?\\(?${spaced}(?!\\d)`, 'g');
 }
 
-/** The number as dialled inside its country: an expression of digits that ends with a digit. */
+/** How the number is written inside its country: a pattern of digits that ends with a digit. */
 function nationalSpelling(parsed: PhoneNumber): string {
   if (parsed.countryCallingCode === '54') return argentineSpelling(parsed);
   if (parsed.countryCallingCode === '52') return mexicanSpelling(parsed);
   return optional('0', trunkPrefix(parsed)) + parsed.nationalNumber;
 }
 
-/** Most countries dial a zero first, which `optional('0')` has; Russia an 8, Hungary 06. */
+/** What is dialled first inside the country: 8 in Russia, 06 in Hungary, 0 in most countries. */
 function trunkPrefix(parsed: PhoneNumber): string {
   const dialled = parsed.formatNational().replace(/\D/g, '');
   return dialled.endsWith(parsed.nationalNumber)
@@ -105,8 +100,8 @@ function trunkPrefix(parsed: PhoneNumber): string {
 }
 
 /**
- * A mobile is 9, area and subscriber from abroad; area, 15 and subscriber inside the country; 15
- * and subscriber inside its area. Whether 9 or 15 is written says little about how it is stored.
+ * From abroad, a mobile number is 9, area and subscriber. Inside the country it is area, 15 and
+ * subscriber; inside its area, 15 and subscriber. People write all three, however it is stored.
  */
 function argentineSpelling({ nationalNumber }: PhoneNumber): string {
   const number = nationalNumber.replace(/^9(?=\d{10}$)/, '');
@@ -117,47 +112,44 @@ function argentineSpelling({ nationalNumber }: PhoneNumber): string {
 }
 
 /**
- * Until 2019 a mobile had a 1 after the country code and 044 or 045 at home; people and channels
- * still write it so.
+ * Until 2019, a mobile number had a 1 after the country code, and 044 or 045 inside the country.
+ * People and channels still write it that way.
  */
 const mexicanSpelling = ({ nationalNumber }: PhoneNumber) =>
   optional('044', '045', '01', '1') + nationalNumber.replace(/^1(?=\d{10}$)/, '');
 
-/** What is shown of a contact's phone and e-mail, and the patterns that find them in free text. */
+/** A contact's phone and e-mail, masked, and the patterns that find them in free text. */
 interface MaskedDetails {
   readonly phone: string | null;
   readonly email: string | null;
   readonly patterns: readonly Replacement[];
 }
 
-/** Documents never change in place: each is parsed once, not for every text. */
-const known = new WeakMap<Details, MaskedDetails>();
+/** Documents never change in place, so each contact's patterns are made once. */
+const cache = new WeakMap<Details, MaskedDetails>();
 type Details = Pick<Contact, 'phone' | 'email'>;
 
 export function maskedDetails(contact: Details): MaskedDetails {
-  const before = known.get(contact);
-  if (before !== undefined) return before;
+  const cached = cache.get(contact);
+  if (cached !== undefined) return cached;
   const phone = contact.phone === null ? null : maskPhone(contact.phone);
   const email = contact.email === null ? null : maskEmail(contact.email);
   const patterns: Replacement[] = [];
   if (email !== null) patterns.push([emailPattern(contact.email!), () => email]);
   if (phone !== null) patterns.push([phonePattern(contact.phone!), () => phone]);
   const details = { phone, email, patterns };
-  known.set(contact, details);
+  cache.set(contact, details);
   return details;
 }
 
 /**
- * Masks this contact's own phone and e-mail in free text, in their usual spellings and whatever
- * signs stand between the digits. Other numbers (an order, a price) and addresses stay readable.
+ * Masks this contact's own phone and e-mail in free text, in their usual spellings and with any signs
+ * between the digits. Other numbers, such as an order's or a price, and other addresses stay readable.
  */
 export const maskText = (text: string, contact: Details): string =>
   mask(text, maskedDetails(contact).patterns);
 
-/**
- * The same in every text of a JSON value, keys too, and in its numbers: a telephone number may be
- * one.
- */
+/** As `maskText`, for every text, key and number of a JSON value: a number may be the phone's. */
 export const maskJson = (value: Json, contact: Details): Json =>
   mapStrings(
     value,
@@ -170,8 +162,8 @@ export const maskJson = (value: Json, contact: Details): Json =>
   );
 
 /**
- * Puts this contact's own phone and e-mail back where they stand masked: an agent that never saw
- * them can still give them to a tool of the team.
+ * Puts this contact's own phone and e-mail back where they are masked. The agent never sees them, but
+ * can still pass them to the team's tools.
  */
 export function unmaskJson(value: Json, contact: Details): Json {
   const { phone, email } = maskedDetails(contact);
@@ -182,14 +174,13 @@ export function unmaskJson(value: Json, contact: Details): Json {
 }
 
 /**
- * Masks a channel's own id of a message. WhatsApp's is base64 of bytes that begin with the
- * customer's number, whichever they had then: its digits become zeros, and the rest keeps the id
- * one of a kind.
+ * Masks the id that a channel gives a message. WhatsApp's id is base64 and holds the phone number that
+ * the customer had at that time. Its digits become zeros, and the rest keeps the id unique.
  */
 export const maskId = (id: string, contact: Details): string =>
   maskText(id, contact).replace(/[A-Za-z0-9+/]{12,}={0,2}/g, maskBase64);
 
-/** A number inside stands behind a byte that holds its length. */
+/** Inside the bytes, a number follows a byte that holds its length. */
 function maskBase64(base64: string): string {
   const bytes = Buffer.from(base64, 'base64');
   const found = [...bytes.toString('latin1').matchAll(/(?<!\d)\d{6,15}(?!\d)/g)].filter(
@@ -205,10 +196,7 @@ function maskBase64(base64: string): string {
   return base64.endsWith('=') ? masked : masked.replace(/=+$/, '');
 }
 
-/**
- * What the contact is called without saying who it is: a masked number, else a masked address, else
- * "Visitor".
- */
+/** A name that does not reveal the contact: the masked phone, else the masked e-mail, else "Visitor …". */
 export function contactDisplay(contact: Pick<Contact, 'id' | 'phone' | 'email'>): string {
   const { phone, email } = maskedDetails(contact);
   return phone ?? email ?? `Visitor ${contact.id.slice(-4)}`;

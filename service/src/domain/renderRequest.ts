@@ -11,7 +11,7 @@ import { HEADER_TEXT, sendsForm } from './requestHeaders.ts';
 import type { RequestTemplate } from './requestTemplate.ts';
 import { isDotSegment, parseUrlTemplate, type UrlTemplate } from './urlTemplate.ts';
 
-/** What a template is filled with. */
+/** The values that fill a template. */
 export interface RequestValues {
   readonly arguments: JsonObject;
   readonly conversationId: string;
@@ -22,14 +22,14 @@ export interface RequestValues {
 export interface RenderedRequest {
   readonly method: string;
   readonly url: string;
-  /** Names in lower case, so that one who adds a header sees what is there. */
+  /** Names in lower case, so that code that adds a header sees which ones are set. */
   readonly headers: Record<string, string>;
   readonly body?: string;
 }
 
 /**
- * Values that cannot stand where the template puts them. `message` is a sentence for agent and
- * operator that names the placeholder, never a value.
+ * A value does not fit where the template puts it. `message` tells the agent and the team which
+ * placeholder is at fault, and never holds a value.
  */
 export class RequestRenderError extends Error {
   override readonly name = 'RequestRenderError';
@@ -40,14 +40,14 @@ const fail = (message: string): never => {
 };
 
 /**
- * Characters that placeholders may put into one request: few of them can repeat one long argument
- * often.
+ * The most characters that placeholders may add to one request. Without it, a short template could
+ * repeat one long argument many times.
  */
 const MAX_FILLED_CHARACTERS = 256 * 1024;
 const MAX_URL_CHARACTERS = 16 * 1024;
 const MAX_HEADER_CHARACTERS = 8 * 1024;
 
-/** Looks up what placeholders stand for. */
+/** Looks up the values of placeholders. */
 class Values {
   readonly #values: RequestValues;
   #left = MAX_FILLED_CHARACTERS;
@@ -88,12 +88,15 @@ class Values {
   }
 }
 
-/** A plain value as text; null is no text, like what is absent. */
+/**
+ * A plain value as text.
+ * @returns null when the value is null or absent
+ */
 function asText(value: Json | undefined, placeholder: Placeholder): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'object')
     return fail(
-      `${writtenPlaceholder(placeholder)} is a list or an object and cannot stand in an address or a header.`,
+      `${writtenPlaceholder(placeholder)} is a list or an object and cannot stand in a URL or a header.`,
     );
   const text = String(value);
   return text.isWellFormed()
@@ -105,7 +108,7 @@ type Texts = Readonly<Record<string, string>>;
 
 const unchanged = (text: string) => text;
 
-/** A text with its placeholders filled in; what is absent adds nothing. */
+/** A text with its placeholders filled in. An absent value adds nothing. */
 const joinParts = (
   parts: readonly Part[],
   values: Values,
@@ -139,7 +142,7 @@ function renderSegment(parts: readonly Part[], values: Values): string {
     if (!isPlaceholder(part)) return part;
     return (
       asText(values.get(part), part) ||
-      fail(`${writtenPlaceholder(part)} stands in the path of the address and has no value.`)
+      fail(`${writtenPlaceholder(part)} stands in the path of the URL and has no value.`)
     );
   });
   const segment = raw
@@ -147,12 +150,12 @@ function renderSegment(parts: readonly Part[], values: Values): string {
     .join('');
   if (isDotSegment(raw.join('')) || isDotSegment(segment))
     fail(
-      `${parts.filter(isPlaceholder).map(writtenPlaceholder).join(', ')} would lead to another path of the address (. or ..).`,
+      `${parts.filter(isPlaceholder).map(writtenPlaceholder).join(', ')} would turn a segment of the URL's path into . or .., which leads elsewhere.`,
     );
   return segment;
 }
 
-/** The query of the address itself, then the template's. */
+/** The query of the URL itself, then the template's `query`. */
 function renderQuery({ pairs }: UrlTemplate, query: Texts, values: Values): string {
   const written = pairs.flatMap(([name, parts]) =>
     queryTexts(parts, values, encodeURIComponent).map((text) => name + text),
@@ -165,7 +168,7 @@ function renderQuery({ pairs }: UrlTemplate, query: Texts, values: Values): stri
   return [...written, ...(added.size === 0 ? [] : [added.toString()])].join('&');
 }
 
-/** Whatever was put in, the address is still the one that was saved and checked. */
+/** Makes sure that no value changes the origin or adds a path segment. */
 function assertSameTarget(url: URL, template: UrlTemplate): void {
   const isSame =
     url.origin === new URL(template.origin).origin &&
@@ -189,7 +192,7 @@ function renderUrl({ url: text, query = {} }: RequestTemplate, values: Values): 
     : url.href;
 }
 
-/** @returns null when the header is left out, since its one argument is absent */
+/** @returns null when the header is left out because its only argument is absent */
 function renderHeader(name: string, parts: readonly Part[], values: Values): string | null {
   const sole = soleOf(parts);
   if (sole !== null && asText(values.get(sole), sole) === null) return null;
@@ -210,7 +213,7 @@ function renderHeaders(headers: Texts, values: Values): [name: string, text: str
   });
 }
 
-/** Inside a longer text of the body, lists and objects are written as JSON. */
+/** A value inside a longer text of the body: lists and objects are written as JSON. */
 const asBodyText = (value: Json | undefined) =>
   value === undefined || value === null
     ? ''
@@ -226,7 +229,7 @@ function renderLeaf(text: string, values: Values): Json | undefined {
     : values.get(sole);
 }
 
-/** @returns undefined for a leaf whose argument is absent */
+/** @returns undefined for a leaf whose only argument is absent */
 function renderTree(tree: Json, values: Values): Json | undefined {
   if (typeof tree === 'string') return renderLeaf(tree, values);
   if (Array.isArray(tree)) return tree.map((item: Json) => renderTree(item, values) ?? null);
@@ -258,9 +261,8 @@ function renderBody({ body, headers = {} }: RequestTemplate, values: Values): st
 }
 
 /**
- * Fills a template that `parseRequestTemplate` made. The method, the origin, the number of path
- * segments and the names of headers are the template's, whatever the values are; a JSON body gets
- * its `content-type`.
+ * Fills a template from `parseRequestTemplate`. No value can change the method, the origin, the number
+ * of path segments or the names of headers. A JSON body gets its `content-type`.
  * @throws RequestRenderError
  */
 export function renderRequest(template: RequestTemplate, given: RequestValues): RenderedRequest {

@@ -17,10 +17,7 @@ import {
 import { fieldFinder } from './schemaDocument.ts';
 import { isDotSegment, parseUrlTemplate, UrlTemplateError } from './urlTemplate.ts';
 
-/**
- * How an HTTP tool calls an existing API in its own shape: as it comes over the wire, and as it is
- * kept.
- */
+/** How an HTTP tool calls an existing API. Its keys are spelled as in the service's own API. */
 export interface RequestTemplate {
   /** GET, POST, PUT, PATCH or DELETE. */
   readonly method: string;
@@ -29,7 +26,7 @@ export interface RequestTemplate {
   readonly headers?: Readonly<Record<string, string>>;
   /** A leaf that is exactly one placeholder keeps the argument's type. */
   readonly body?: Json;
-  /** What the agent is shown of the answer, as dot paths; all of it when absent. */
+  /** The fields of the answer that the agent sees, as dot paths. When absent, it sees all. */
   readonly response_fields?: readonly string[];
 }
 
@@ -38,7 +35,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 /** A request template that cannot be used; `message` says what is wrong and what to do. */
 export class RequestTemplateError extends Error {
   override readonly name = 'RequestTemplateError';
-  /** The place at fault: `request_template.headers.X-Api-Key`. */
+  /** What the error is about, such as `request_template.headers.X-Api-Key`. */
   readonly param: string;
 
   constructor(param: string, what: string) {
@@ -63,14 +60,14 @@ const fail = (param: string, what: string): never => {
   throw new RequestTemplateError(param, what);
 };
 
-/** `request_template.headers.X-Api-Key`, whatever length the name has. */
+/** `request_template.headers.X-Api-Key`. A long name is cut. */
 const inside = (param: string, name: string) =>
   `${param}.${name.length > 80 ? `${name.slice(0, 80)}…` : name}`;
 
 const own = (object: JsonObject, key: string): Json | undefined =>
   Object.hasOwn(object, key) ? object[key] : undefined;
 
-/** Checks every placeholder of a text. */
+/** Reads a text and checks every placeholder in it. */
 type CheckText = (text: string, param: string, place: 'header' | 'elsewhere') => Part[];
 
 function textChecker({ parameters, secretNames }: KnownNames): CheckText {
@@ -86,7 +83,7 @@ function textChecker({ parameters, secretNames }: KnownNames): CheckText {
     if (place !== 'header')
       fail(
         param,
-        `holds ${written}; secrets may stand in headers only, since addresses and bodies are stored and shown.`,
+        `holds ${written}; secrets may stand in headers only, since URLs and bodies are stored and shown.`,
       );
     if (!secretNames.includes(placeholder.name))
       fail(
@@ -101,7 +98,7 @@ function textChecker({ parameters, secretNames }: KnownNames): CheckText {
   };
 }
 
-/** Gives errors of the parts of a text the place where the text stands. */
+/** Adds the text's place to errors about its parts. */
 function readParts<T>(param: string, read: () => T): T {
   try {
     return read();
@@ -128,7 +125,7 @@ function parseUrl(value: Json | undefined, checkText: CheckText): string {
     );
   checkText(value, param, 'elsewhere');
   const { segments } = readParts(param, () => parseUrlTemplate(value));
-  // A segment with placeholders is judged with their values.
+  // A segment with placeholders is checked when they are filled in.
   const fixed = segments
     .filter((parts) => !parts.some(isPlaceholder))
     .map((parts) => parts.join(''));
@@ -137,7 +134,7 @@ function parseUrl(value: Json | undefined, checkText: CheckText): string {
   return value;
 }
 
-/** An object of texts by name; names hold no placeholder. */
+/** Reads an object of texts. Its names must not hold placeholders. */
 function parseTexts(value: Json | undefined, param: string): [name: string, text: string][] {
   if (value === undefined || value === null) return [];
   if (!isJsonObject(value))
@@ -179,13 +176,13 @@ function parseHeaders(value: Json | undefined, checkText: CheckText): Record<str
     const param = inside(`${ROOT}.headers`, name);
     const lower = name.toLowerCase();
     if (!HEADER_NAME.test(name))
-      fail(param, 'is no name of a header; use letters, digits and hyphens.');
+      fail(param, 'is not a valid header name; use letters, digits and hyphens.');
     if (FIXED_HEADERS.has(lower))
       fail(
         param,
-        'cannot be set: it follows from the address, the body or the connection. Leave it out.',
+        'cannot be set, since the URL, the body or the connection decides it. Leave it out.',
       );
-    if (seen.has(lower)) fail(param, 'stands there twice, in different spellings; keep one.');
+    if (seen.has(lower)) fail(param, 'is given twice, in different spellings; keep one.');
     seen.add(lower);
     checkHeaderText(name, checkText(text, param, 'header'), param);
     if (holdsBareKey(name, text))
@@ -273,9 +270,9 @@ function readObject(value: unknown): JsonObject {
 }
 
 /**
- * Reads a template when a tool is saved. `null` for an optional part means that it is absent, and
- * so does an empty list of response fields.
- * @returns the stored form: the method in capitals, query and headers always there
+ * Reads and checks a template when a tool is saved. An optional part that is `null` counts as absent,
+ * and so does an empty list of response fields.
+ * @returns the stored form: the method in capitals, query and headers always present
  * @throws RequestTemplateError
  */
 export function parseRequestTemplate(value: unknown, known: KnownNames): RequestTemplate {

@@ -1,11 +1,10 @@
 /**
- * Cuts a text into pieces that a channel takes, where a reader would pause: at the end of a
- * paragraph, else of a sentence, else of a line, else of a word; only what has none of these is cut
- * between two characters, and never inside one (a joined emoji, a letter with its accents) that
- * fits into a piece. Nothing is lost but the white space at the cuts. A text that fits stays as it
- * is.
- * @param max characters (code points) of a piece, at least 1
- * @returns pieces that are not blank, in the order of the text; one blank piece for a blank text
+ * Cuts a text into pieces that a channel accepts, where a reader would pause: at the end of a
+ * paragraph, else of a sentence, else of a line, else of a word, else between two characters. A
+ * character that fits into a piece, such as a joined emoji or a letter with accents, is never cut.
+ * Only the white space at the cuts is dropped. A text that fits stays as it is.
+ * @param max the most characters (code points) of a piece, at least 1
+ * @returns the pieces in order. None is blank, except that a blank text gives one blank piece.
  */
 export function splitText(text: string, max: number): readonly string[] {
   if (text.length <= max || [...text].length <= max) return [text];
@@ -20,7 +19,7 @@ export function splitText(text: string, max: number): readonly string[] {
   return pieces.length > 0 ? pieces : [textOf(characters.slice(0, 1))];
 }
 
-/** What a reader takes for one character. */
+/** What a reader sees as one character. */
 interface Character {
   readonly text: string;
   /** Code points. */
@@ -30,7 +29,7 @@ interface Character {
 
 const segmenter = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
-/** One that is longer than a piece comes as its code points. */
+/** The characters of a text. One that is longer than a piece is split into code points. */
 function charactersOf(text: string, max: number): readonly Character[] {
   const characters: Character[] = [];
   for (const { segment } of segmenter.segment(text)) {
@@ -55,12 +54,12 @@ function skipSpace(characters: readonly Character[], from: number): number {
   return at;
 }
 
-/** How good a place for a cut is: the higher, the better. */
+/** The kinds of places for a cut. The higher the number, the better the place. */
 const PAUSES = { character: 0, word: 1, line: 2, sentence: 3, paragraph: 4 } as const;
 
 /**
- * The last of the best places at which the piece that starts at `start` can end. One in its second
- * half is preferred: pieces should not be tiny.
+ * Where the piece that starts at `start` ends: the best place in its second half, so that pieces are
+ * not tiny, else the best in its first half. Of equally good places, the last one.
  */
 function endOfPiece(characters: readonly Character[], start: number, max: number): number {
   let [limit, size] = [start, 0];
@@ -83,13 +82,13 @@ function bestEnd(characters: readonly Character[], from: number, limit: number):
 }
 
 const SENTENCE_END = /^[.!?…。！？]/u;
-/** Writing without spaces goes on right after these. */
+/** In scripts without spaces, the next sentence follows these directly. */
 const FULL_WIDTH_END = /^[。！？]/u;
 const CLOSING = /^["'’”»›)\]}」』）]/u;
 
 /**
- * The pause between the character before `at` and the one at it. White space belongs to the pause
- * that it makes.
+ * The kind of pause between the character before `at` and the one at it. A pause begins with its
+ * white space, so there is none after white space.
  */
 function pauseAt(characters: readonly Character[], at: number): number {
   const [before, next] = [characters[at - 1], characters[at]];
@@ -105,10 +104,10 @@ function pauseAt(characters: readonly Character[], at: number): number {
   return space.includes('\n') ? PAUSES.line : PAUSES.word;
 }
 
-/** More quotes and brackets in a row than this end no sentence. */
+/** A sentence does not end with more quotes and brackets in a row than this. */
 const MAX_CLOSING = 8;
 
-/** The character at `at`, or the one before the quotes and brackets that end there. */
+/** The last character up to `at` that is no closing quote or bracket. */
 function beforeClosing(characters: readonly Character[], at: number): string {
   let index = at;
   while (index > 0 && at - index < MAX_CLOSING && CLOSING.test(characters[index]!.text)) index--;
