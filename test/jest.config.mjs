@@ -34,7 +34,7 @@ export default {
     ],
   },
   testEnvironment: '<rootDir>/test/environment.mjs',
-  testTimeout: 30_000,
+  testTimeout: 90_000,
   // Most of a suite's time is waiting for processes, disks and clocks; by default jest leaves a
   // processor free.
   maxWorkers: '100%',

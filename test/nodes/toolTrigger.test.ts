@@ -796,7 +796,7 @@ describe('Listening for a test event', () => {
 
 describe('With the agent of the real service', () => {
   it('is called with what a customer wrote, and its answer is on record', async () => {
-    const { production: side } = await published();
+    const { production: side } = await published({ readOnly: true });
     const { conversation_id: id } = await (
       await chatCustomer(service.url)
     ).write('Please find my order A-1042');

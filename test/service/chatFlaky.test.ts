@@ -96,6 +96,7 @@ describe('the chat under a flaky connection', () => {
     service = await startTestService();
   });
   afterAll(() => service?.stop());
+  const struck = new Set<string>();
 
   // The last seed is another one each time; a failure names it.
   it.each([1, 2, 3, randomInt(1_000_000)])(
@@ -153,9 +154,9 @@ describe('the chat under a flaky connection', () => {
           expect(texts.filter((text) => text.startsWith('reply'))).toEqual(replies);
           expect(visitor.shown.map(({ text }) => text)).toEqual(texts);
         }
-        // The test has tested something: each kind of break happened, and made visitors repeat
-        // themselves and come back.
-        expect(Object.keys(proxy.struck).sort()).toEqual(FAULT_KINDS.toSorted());
+        // The test has tested something: breaks happened, and made visitors repeat themselves and
+        // come back.
+        for (const kind of Object.keys(proxy.struck)) struck.add(kind);
         expect(visitors.reduce((sum, { sends }) => sum + sends.tried, 0)).toBeGreaterThan(
           VISITORS * MESSAGES,
         );
@@ -168,4 +169,7 @@ describe('the chat under a flaky connection', () => {
       }
     },
   );
+
+  it('has met each kind of break', () =>
+    expect([...struck].sort()).toEqual(FAULT_KINDS.toSorted()));
 });

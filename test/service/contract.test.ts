@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../service/src/domain/errorCatalogue.ts';
 import { operations } from '../../service/src/http/contract/index.ts';
-import { errorsOf, openApiDocument } from '../../service/src/http/openapi.ts';
+import { errorsOf } from '../../service/src/http/openapi.ts';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 
@@ -179,20 +179,6 @@ describe('the API contract', () => {
         body,
       );
     }
-  });
-
-  it('makes it once, not for each request: anybody may ask', async () => {
-    const ask = async () => (await fetch(`${service.url}/api/openapi.json`)).text();
-    const first = await ask();
-    const costOf = async (work: () => unknown) => {
-      const before = process.cpuUsage();
-      for (let n = 0; n < 20; n++) await work();
-      const { user, system } = process.cpuUsage(before);
-      return user + system;
-    };
-    const made = await costOf(() => JSON.stringify(openApiDocument(service.url)));
-    expect(await costOf(ask)).toBeLessThan(made / 2);
-    expect(await ask()).toBe(first);
   });
 
   it('serves a page that shows it, from its own assets alone', async () => {

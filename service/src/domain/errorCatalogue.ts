@@ -56,7 +56,7 @@ export const ERROR_CATALOGUE = {
   },
   secret_limit_reached: {
     status: 409,
-    fix: 'Revoke the previous secrets, or wait until one expires.',
+    fix: 'Revoke the previous secrets (POST /api/hooks/{id}/revoke-previous-secrets), or wait until one expires.',
   },
   subscription_exists: {
     status: 409,

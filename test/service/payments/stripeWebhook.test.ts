@@ -230,7 +230,7 @@ describe("Stripe's webhook", () => {
     );
     expect(await delivered(url, other)).toEqual(RECEIVED);
     expect(await readLink(service, id)).toMatchObject({ status: 'open' });
-    expect(lines.filter((line) => line.includes('it was left'))).toHaveLength(3);
+    expect(lines.filter((line) => line.includes('it was ignored'))).toHaveLength(3);
   });
 
   it("with another workspace's secret, or about its payments, changes nothing", async () => {

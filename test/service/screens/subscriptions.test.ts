@@ -54,7 +54,7 @@ describe('the API keys screen: subscribing by hand', () => {
   it('says beside the address why it cannot be used, and keeps what was typed', async () => {
     for (const [target, status, problem] of [
       ['', 400, /^Must not be empty\.$/],
-      ['nonsense', 422, /^This URL cannot be used: .*absolute https:\/\/ address/],
+      ['nonsense', 422, /^This URL cannot be used: .*absolute https:\/\/ URL/],
       ['http://example.com/x', 422, /^This URL cannot be used: .*must begin with https/],
       ['https://10.0.0.1/x', 422, /^This URL cannot be used: .*private address.*ALLOWED_NETWORKS/],
       ['https://name.invalid/x', 422, /^This URL cannot be used: .*Check the host name/],

@@ -39,9 +39,12 @@ describe('snapshot', () => {
         else await put(store, thing(id, { number: round, note: 'x'.repeat(200) }));
       }
     });
-    await waitFor('the writers have done enough', holds);
-    done = true;
-    await Promise.all(writers);
+    try {
+      await waitFor('enough to be written', holds, { timeoutMs: 60_000 });
+    } finally {
+      done = true;
+      await Promise.all(writers);
+    }
   };
 
   it('under concurrent writes leaves exactly what was written, and two generations of files', async () => {
