@@ -10,41 +10,39 @@ import type {
 import type { SetupField, SetupValues } from '../domain/accountSetup.ts';
 
 /**
- * One payment provider, in one file: what it can take, what a team fills in to use it and, when it
- * takes the money itself, how its page is made, watched and verified. Registered in registry.ts.
+ * A payment provider: which payments it accepts, what a team fills in to use it and, if it hosts the
+ * payment page, how the service makes, checks and closes that page. Adapters are listed in
+ * registry.ts.
  */
 export type PaymentAdapter = ManualProvider | RemoteProvider;
 
-interface Named {
+interface AnyProvider {
   readonly provider: PaymentProvider;
   readonly label: string;
   readonly rules: PaymentRules;
   readonly fields: readonly SetupField[];
 }
 
-/** Money that reaches the workspace outside of the service: a person marks it paid. */
-export interface ManualProvider extends Named {
+/** The customer pays outside of the service, and a person marks the payment paid. */
+export interface ManualProvider extends AnyProvider {
   readonly isRemote: false;
 }
 
-/** A provider with pages and a webhook of its own. */
-export interface RemoteProvider extends Named {
+/** A provider that hosts the payment page and reports by webhook. */
+export interface RemoteProvider extends AnyProvider {
   readonly isRemote: true;
-  /**
-   * What a team does in the provider's own settings, beside the webhook address, a sentence or two
-   * each.
-   */
+  /** What the team does in the provider's dashboard to receive webhooks: one or two sentences each. */
   readonly setupSteps?: readonly string[];
   /**
-   * Makes the page where the customer pays; the same payment twice is one page. Never rejects but
-   * by the signal.
+   * Makes the page where the customer pays. Asked twice for the same payment, it makes one page.
+   * @throws only the signal's reason
    */
   create(
     payment: Payment,
     account: OpenPaymentAccount,
     context: PaymentContext,
   ): Promise<CreateResult>;
-  /** Asks how a payment stands. */
+  /** Asks the provider for the payment's status. */
   check(
     payment: Payment,
     account: OpenPaymentAccount,
@@ -56,7 +54,10 @@ export interface RemoteProvider extends Named {
     account: OpenPaymentAccount,
     context: PaymentContext,
   ): Promise<CheckResult>;
-  /** Reads a webhook; changes nothing. Null when the signature is not the account's. */
+  /**
+   * Verifies and reads a webhook, and changes nothing.
+   * @returns null when it is not signed with the account's secret
+   */
   readWebhook(
     request: {
       readonly rawBody: Buffer;
@@ -64,11 +65,11 @@ export interface RemoteProvider extends Named {
     },
     account: OpenPaymentAccount,
   ): Promise<readonly PaymentUpdate[] | null>;
-  /** Asks the provider whether it takes the account's keys. */
+  /** Asks the provider whether it accepts the account's keys. */
   test(account: OpenPaymentAccount, context: PaymentContext): Promise<Omit<ConnectionTest, 'at'>>;
 }
 
-/** An account with its secrets in the clear, for the time of a call. */
+/** An account with its secrets in the clear. It lives only as long as a call. */
 export interface OpenPaymentAccount {
   readonly account: PaymentAccount;
   readonly values: SetupValues;
@@ -76,12 +77,12 @@ export interface OpenPaymentAccount {
 
 export interface PaymentContext {
   readonly config: PaymentsConfig;
-  /** Where the customer comes back to. */
+  /** The service's own payment page, which the customer comes back to. */
   readonly pageUrl: string;
   readonly signal: AbortSignal;
 }
 
-/** What the environment says of other people's services. */
+/** Settings of the providers' APIs, from environment variables. */
 export interface PaymentsConfig {
   /** `https://api.stripe.com` */
   readonly stripeApiUrl: string;
@@ -89,7 +90,7 @@ export interface PaymentsConfig {
 }
 
 /**
- *  `refused`: asking again cannot help; `unreachable`: it may. Errors are in words, for the team.
+ * `refused`: asking again does not help. `unreachable`: it may. `error` is a sentence for the team.
  */
 type Trouble = { readonly type: 'refused' | 'unreachable'; readonly error: string };
 export type CreateResult =

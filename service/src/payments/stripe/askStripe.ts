@@ -3,21 +3,19 @@ import type { OpenPaymentAccount, PaymentContext } from '../paymentAdapter.ts';
 import { describeStripeFailure, type StripeTrouble } from './stripeFailure.ts';
 
 /**
- * What this code was written for, and what the package's types say; the webhook's fields that are
- * read are in every version.
+ * The version that this code and the package's types are written for. A webhook may come in another
+ * version: the fields that are read exist in all of them.
  */
 const API_VERSION = '2026-10-28.endive';
 
-/**
- * Of a broken connection or a passing fault, within one call; the payment loop tries again later.
- */
+/** Retries within one call, after a network error or a passing fault. The payment loop retries later. */
 const NETWORK_RETRIES = 1;
 
 /**
- * Asks Stripe with an account's key. Its package is loaded by the first call and not before. One
- * deadline (config.timeoutMs) covers the whole call, its retries included.
- * @returns what `ask` came to, or why it did not
- * @throws the reason of context.signal when the caller gave up
+ * Calls Stripe with an account's key. The first call loads Stripe's package. `config.timeoutMs` is the
+ * deadline of the whole call, with its retries.
+ * @returns the result of `ask`, or why the call failed
+ * @throws the signal's reason when the caller gives up
  */
 export async function askStripe<T extends object>(
   { values }: OpenPaymentAccount,
@@ -45,8 +43,8 @@ export async function askStripe<T extends object>(
 }
 
 /**
- * A client for one call, since only its fetch can be ended from outside; making one takes a tenth
- * of a millisecond.
+ * A client for one call, since only a client's fetch can be aborted from outside. Making one takes
+ * about 0.1 ms.
  */
 async function openClient(
   key: string,
@@ -69,7 +67,7 @@ async function openClient(
   });
 }
 
-/** Follows no redirect: the key goes to Stripe's address alone. */
+/** A fetch that follows no redirect, so that the key goes to Stripe only. */
 const fetchUntil =
   (end: AbortSignal): typeof fetch =>
   (input, init) =>

@@ -2,23 +2,23 @@ import type { Stripe } from 'stripe';
 import type { Payment, PaymentStanding } from '../../domain/payment.ts';
 import type { CheckResult } from '../paymentAdapter.ts';
 import { stripeAmount } from './stripeAmount.ts';
-import { isKeptFault } from './stripeFailure.ts';
+import { isReplayedFault } from './stripeFailure.ts';
 
-/** A payment's page at Stripe: its Checkout Session. */
+/** A payment's page at Stripe is a Checkout Session. */
 
 type SessionParams = Stripe.Checkout.SessionCreateParams;
 
 const MINUTE_MS = 60_000;
-/** Stripe's own bounds, counted from when it makes the session. */
+/** Stripe's bounds for how long a session lives. */
 const MIN_LIFETIME_MS = 30 * MINUTE_MS;
 const MAX_LIFETIME_MS = 24 * 60 * MINUTE_MS;
-/** How far Stripe's clock and ours may differ. */
+/** The most that Stripe's clock and ours may differ. */
 const MARGIN_MS = 5 * MINUTE_MS;
 
 /**
- * Makes the session. The same payment is the same request under the same Idempotency-Key, and so
- * the same session, for as long as a link lives. Only where Stripe keeps a fault of its own under
- * that key is another one used; what may have been made under the first one was shown to nobody.
+ * Makes the session. A payment always sends the same request under the same Idempotency-Key, so it
+ * gets the same session for as long as its link lives. If Stripe keeps an error of its own under that
+ * key, a second key is used. Nobody has seen a session made under the first one.
  */
 export async function createSession(
   stripe: Stripe,
@@ -30,14 +30,14 @@ export async function createSession(
   try {
     return await create(`payment-page-${payment.id}`);
   } catch (error) {
-    if (!isKeptFault(error)) throw error;
+    if (!isReplayedFault(error)) throw error;
     return await create(`payment-page-${payment.id}-again`);
   }
 }
 
 /**
- * Nothing of the customer goes to Stripe: they tell it what it needs. Follows from the payment
- * alone.
+ * The request for a session. It depends on nothing but the payment, and holds no customer data:
+ * customers enter what Stripe needs on its page.
  */
 export function sessionParams(payment: Payment, pageUrl: string): SessionParams {
   const metadata = {
@@ -67,7 +67,7 @@ export function sessionParams(payment: Payment, pageUrl: string): SessionParams 
   };
 }
 
-/** @throws Error for what the rules of this provider refuse when the link is made */
+/** @throws Error for an amount that Stripe refuses; links with such an amount are not made */
 function unitAmountOf({ id, amount, currency }: Payment): number {
   const taken = stripeAmount(amount, currency);
   if ('unitAmount' in taken) return taken.unitAmount;
@@ -75,10 +75,9 @@ function unitAmountOf({ id, amount, currency }: Payment): number {
 }
 
 /**
- * When Stripe ends the session by itself. The service closes it when the link's time is over; this
- * is for when it cannot. It comes so much later that a link which Stripe could not be asked for at
- * first is still more than Stripe's shortest away from it. Left out where it were too far away:
- * then Stripe takes 24 hours.
+ * When Stripe ends the session by itself, in case the service cannot close it when the link expires.
+ * It is at least Stripe's shortest lifetime after the link's end, so that Stripe accepts it even if
+ * the session is made late. If it would be too far away, it is left out, and Stripe uses 24 hours.
  */
 function sessionEnd({ createdAt, expiresAt }: Payment): Pick<SessionParams, 'expires_at'> {
   const endMs = Date.parse(expiresAt) + MIN_LIFETIME_MS + MARGIN_MS;
@@ -88,8 +87,8 @@ function sessionEnd({ createdAt, expiresAt }: Payment): Pick<SessionParams, 'exp
 }
 
 /**
- * How a payment stands by its session. Complete and unpaid: a bank still has to answer, or has
- * refused, which only the webhook tells.
+ * A payment's status, as its session tells it. When the session is complete but unpaid, the bank has
+ * not answered yet or has refused; only the webhook tells which.
  */
 export function standingOf({
   payment_status,
@@ -100,7 +99,7 @@ export function standingOf({
   return status === 'expired' ? 'expired' : 'open';
 }
 
-/** Closes the session. One that is over already says how it ended. */
+/** Closes the session. If it has ended already, returns how. */
 export async function expireSession(stripe: Stripe, id: string): Promise<CheckResult> {
   try {
     return { type: standingOf(await stripe.checkout.sessions.expire(id)) };

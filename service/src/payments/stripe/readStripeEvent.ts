@@ -2,14 +2,14 @@ import type { Stripe } from 'stripe';
 import type { PaymentUpdate } from '../../domain/payment.ts';
 import { standingOf } from './checkoutSession.ts';
 
-/** Seconds that a webhook may be old: Stripe signs each try anew. */
+/** The oldest that a signature may be. Stripe signs each retry anew. */
 const TOLERANCE_S = 300;
 
 /**
- * Verifies a webhook by Stripe's own package and says what it tells of payments of ours. Events
- * about anything else tell nothing.
- * @returns null when it is not signed with this secret, or too old
- * @see docs.stripe.com, "Fulfill orders": which events say that it is paid
+ * Verifies a webhook with Stripe's package and reads what it says about our payments. Other events
+ * give an empty list.
+ * @returns null when it is not signed with this secret, or is too old
+ * @see docs.stripe.com, "Fulfill orders": which events mean that a payment is paid
  */
 export async function readStripeEvent(
   rawBody: Buffer,
@@ -20,7 +20,7 @@ export async function readStripeEvent(
   try {
     return updatesOf(Client.webhooks.constructEvent(rawBody, signature, secret, TOLERANCE_S));
   } catch {
-    return null; // what is signed and no event of Checkout's generation is none of ours either
+    return null; // also for a signed event that Stripe's package cannot read: it is not about ours
   }
 }
 
@@ -39,9 +39,7 @@ function updatesOf(event: Stripe.Event): readonly PaymentUpdate[] {
   }
 }
 
-/**
- * The account may take money in other ways too: only sessions that name a payment of ours count.
- */
+/** Only sessions that name one of our payments count. The account may have others. */
 const updatesOfSession = (
   { id, metadata }: Stripe.Checkout.Session,
   state: PaymentUpdate['state'],

@@ -1,7 +1,7 @@
 import { decimalsOf, minorToText } from '../../domain/currency.ts';
 
 /**
- * What Stripe calls an amount: mostly ISO 4217's minor units, with exceptions of its own.
+ * Amounts as Stripe counts them: mostly in ISO 4217's minor units, with exceptions.
  * @see docs.stripe.com, "Supported currencies": zero-decimal currencies, special cases, maximum
  * amounts
  */
@@ -10,7 +10,7 @@ export type StripeAmount =
   | { readonly unitAmount: number }
   | { readonly param: 'amount' | 'currency'; readonly message: string };
 
-/** Counted whole by Stripe; MGA has two decimals in ISO 4217, the others have none there either. */
+/** Stripe counts these in whole units. In ISO 4217, MGA has two decimals, and the others have none. */
 const WHOLE = [
   'bif',
   'clp',
@@ -28,17 +28,17 @@ const WHOLE = [
   'xof',
   'xpf',
 ];
-/** Counted in hundredths by Stripe, though they have none. */
+/** Stripe counts these in hundredths, although ISO 4217 gives them no decimals. */
 const HUNDREDFOLD = ['isk', 'ugx'];
-/** Thousandths, of which card networks take no single ones. */
+/** Counted in thousandths. Card networks accept multiples of ten only. */
 const THOUSANDTHS = ['bhd', 'jod', 'kwd', 'omr', 'tnd'];
 
 const MAX_DIGITS: Readonly<Record<string, number>> = { idr: 12, cop: 10, inr: 9 };
 const DEFAULT_MAX_DIGITS = 8;
 
 /**
- * An amount in Stripe's units, or why Stripe cannot take it (as the end of a sentence that begins
- * with the field).
+ * An amount in Stripe's units, or why Stripe does not accept it. `message` continues a sentence that
+ * begins with the field's name.
  * @param amount minor units of ISO 4217, at least 1
  * @param currency ISO 4217, lower case
  */
@@ -52,9 +52,9 @@ export function stripeAmount(amount: number, currency: string): StripeAmount {
       message: `must end in ${String(step).slice(1)} with Stripe in ${currency}`,
     };
   const max = 10 ** (MAX_DIGITS[currency] ?? DEFAULT_MAX_DIGITS) - 1;
-  const unitAmount = inUnits(amount, currency);
+  const unitAmount = toStripeUnits(amount, currency);
   if (unitAmount > max) {
-    const most = Math.floor(fromUnits(max, currency) / step) * step;
+    const most = Math.floor(fromStripeUnits(max, currency) / step) * step;
     return {
       param: 'amount',
       message: `must be at most ${most} with Stripe in ${currency} (${minorToText(most, decimalsOf(currency))})`,
@@ -64,8 +64,8 @@ export function stripeAmount(amount: number, currency: string): StripeAmount {
 }
 
 /**
- * What an amount in ISO 4217's units must be a multiple of; null for a currency that Stripe does
- * not have.
+ * The number that an amount in ISO 4217's units must be a multiple of.
+ * @returns null for a currency that Stripe does not support
  */
 function stepOf(currency: string): number | null {
   if (currency === 'mga') return 100;
@@ -74,14 +74,14 @@ function stepOf(currency: string): number | null {
   return decimalsOf(currency) === 2 ? 1 : null;
 }
 
-/** ISO 4217's units in Stripe's. */
-function inUnits(amount: number, currency: string): number {
+/** From ISO 4217's units to Stripe's. */
+function toStripeUnits(amount: number, currency: string): number {
   if (HUNDREDFOLD.includes(currency)) return amount * 100;
   return currency === 'mga' ? amount / 100 : amount;
 }
 
-/** And back. */
-function fromUnits(units: number, currency: string): number {
+/** From Stripe's units to ISO 4217's. */
+function fromStripeUnits(units: number, currency: string): number {
   if (HUNDREDFOLD.includes(currency)) return units / 100;
   return currency === 'mga' ? units * 100 : units;
 }

@@ -1,6 +1,6 @@
 import type { Stripe } from 'stripe';
 
-/** `refused`: asking again cannot help; `unreachable`: it may. */
+/** `refused`: asking again does not help. `unreachable`: it may. */
 export interface StripeTrouble {
   readonly type: 'refused' | 'unreachable';
   readonly error: string;
@@ -11,9 +11,9 @@ type StripeError = InstanceType<typeof Stripe.errors.StripeError>;
 const MAX_MESSAGE_CHARACTERS = 300;
 
 /**
- * Why Stripe did not do what it was asked, in words for the team. A key is never among them.
- * @param key what was used
- * @throws what is no error of Stripe's
+ * Says why a call to Stripe failed, in words for the team that never hold a key.
+ * @param key the key of the call
+ * @throws `error` itself when it is not one of Stripe's
  */
 export function describeStripeFailure(error: unknown, key: string): StripeTrouble {
   if (!isStripeError(error)) throw error;
@@ -22,7 +22,7 @@ export function describeStripeFailure(error: unknown, key: string): StripeTroubl
     return unreachable(`Stripe could not be reached${causeOf(error)}.`);
   if (type === 'StripeIdempotencyError')
     return refused(
-      "Stripe has begun this link's page with other data: the service's address has changed since. Make a new link.",
+      "Stripe has started this link's page with other data, since the service's address has changed. Make a new link.",
     );
   if (statusCode === 401)
     return refused(
@@ -45,10 +45,9 @@ export function describeStripeFailure(error: unknown, key: string): StripeTroubl
 }
 
 /**
- * True for a fault in the middle of Stripe's work that is kept under its Idempotency-Key, so that
- * this key never gets another answer.
+ * Whether Stripe failed midway and now repeats that error for the same Idempotency-Key.
  */
-export const isKeptFault = (error: unknown): boolean =>
+export const isReplayedFault = (error: unknown): boolean =>
   isStripeError(error) &&
   (error.statusCode ?? 0) >= 500 &&
   error.headers?.['idempotent-replayed'] === 'true';
@@ -59,14 +58,14 @@ const isStripeError = (error: unknown): error is StripeError =>
 const refused = (error: string): StripeTrouble => ({ type: 'refused', error });
 const unreachable = (error: string): StripeTrouble => ({ type: 'unreachable', error });
 
-/** ` (ECONNREFUSED)` */
+/** The network error's code, such as ` (ECONNREFUSED)`. */
 function causeOf({ detail }: StripeError): string {
   const inner = detail as { code?: unknown; cause?: { code?: unknown } } | undefined;
   const code = inner?.cause?.code ?? inner?.code;
   return typeof code === 'string' ? ` (${code})` : '';
 }
 
-/** Stripe's own words, as a sentence. */
+/** Stripe's own message, without keys and as a sentence. */
 function wordsOf({ message }: StripeError, key: string): string {
   const words = message
     .replaceAll(key, '[key]')
