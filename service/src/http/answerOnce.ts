@@ -24,7 +24,7 @@ export interface StoredAnswer {
  * without the other. A second request with the key waits for the first. Without the header, the
  * write simply runs. An operation that runs `inSteps` stores its answer after the last step; after
  * a crash it runs again.
- * @throws idempotency_key_reused (409) when the key came with another body before
+ * @throws idempotency_key_reused (409) when the key was already used with another body
  */
 export async function answerOnce(
   deps: Deps,
@@ -53,7 +53,7 @@ export async function answerOnce(
     });
   } catch (error) {
     if (!isFinal(error)) throw error;
-    // The write was rolled back as a whole; the refusal is the first answer.
+    // The write was rolled back completely, so the refusal is the first answer.
     const refusal = {
       status: error.status,
       body: JSON.stringify(errorJson(error, request.id)),
@@ -82,7 +82,10 @@ class AnswersOfKey {
     this.#requestHash = sha256([request.body ?? null]);
   }
 
-  /** @throws idempotency_key_reused (409) */
+  /**
+   * @returns null when no answer is stored, or it has expired
+   * @throws idempotency_key_reused (409)
+   */
   async find(tx: Tx): Promise<StoredAnswer | null> {
     const { clock, secrets } = this.#deps;
     const stored = await tx.idempotentAnswers.get(this.#id);
@@ -91,7 +94,7 @@ class AnswersOfKey {
       return { status: stored.status, body: secrets.open(stored.sealedBody) };
     throw new AppError(
       'idempotency_key_reused',
-      `This Idempotency-Key came with another body before. ${ERROR_CATALOGUE.idempotency_key_reused.fix}`,
+      `This Idempotency-Key was already used with another body. ${ERROR_CATALOGUE.idempotency_key_reused.fix}`,
     );
   }
 
@@ -131,7 +134,10 @@ function assertUsable(key: string, { noIdempotencyKey }: Operation): void {
     );
 }
 
-/** A 429 and a 5xx may pass, so the caller can try again. A reused key belongs to another request. */
+/**
+ * Whether the error is stored as the answer. After a 429 or a 5xx, the caller can try again. A reused
+ * key already has the answer of another request.
+ */
 const isFinal = (error: unknown): error is AppError =>
   error instanceof AppError &&
   error.status < 500 &&

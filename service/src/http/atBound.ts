@@ -3,9 +3,9 @@ import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
 import type { BoundName, Bounds } from '../limits/bounds.ts';
 
 /**
- * Makes the error of a request that a bound refuses: 429, or 503 where the caller is not the cause.
- * Counts it, so that the log need not name each request.
- * @param words what happened; what to do is added
+ * Makes the error for a request that a bound refuses: 429, or 503 when the caller is not the cause.
+ * Counts the refusal instead of logging each request.
+ * @param words what happened; the error adds what to do
  */
 export function atBound(
   bounds: Bounds,
@@ -25,9 +25,9 @@ export function atBound(
 }
 
 /**
- * Marks an answer at a bound, so that the log leaves it out, and ends its connection. Each round of
- * the event loop accepts one new connection and serves all busy ones: behind 400 of those, a new one
- * waited for 10 seconds.
+ * Marks an answer that a bound refused, so that the log leaves it out, and ends its connection. Each
+ * round of the event loop accepts one new connection and serves all busy ones. With 400 busy ones, a
+ * new connection waited for 10 seconds.
  */
 export function noteBound(response: Response): void {
   response.locals.isAtBound = true;

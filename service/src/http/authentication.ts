@@ -39,7 +39,7 @@ const requireBearer =
  * @throws unauthorized (401), or rate_limited (429) after too many wrong keys
  */
 export const requireApiKey = (deps: Deps, wrongKeys: WrongKeys): RequestHandler => {
-  const noteUse = useNoter(deps);
+  const recordUse = useRecorder(deps);
   return requireBearer(
     { missing: 'The request carries no API key.', wrong: 'The API key is wrong or was revoked.' },
     async (key, request) => {
@@ -47,7 +47,7 @@ export const requireApiKey = (deps: Deps, wrongKeys: WrongKeys): RequestHandler 
       const found = await findApiKey(deps, key);
       if (found) {
         wrongKeys.right(key);
-        noteUse(found.apiKey);
+        recordUse(found.apiKey);
       } else await wrongKeys.wrong(request);
       return (
         found && {
@@ -62,7 +62,7 @@ export const requireApiKey = (deps: Deps, wrongKeys: WrongKeys): RequestHandler 
 };
 
 /** Records the use of keys without delaying calls. If it fails, the next call records it. */
-function useNoter(deps: Deps): (apiKey: ApiKey) => void {
+function useRecorder(deps: Deps): (apiKey: ApiKey) => void {
   const underWay = new Set<string>();
   return (apiKey) => {
     if (underWay.has(apiKey.id) || isUseNoted(apiKey, deps.clock.now())) return;

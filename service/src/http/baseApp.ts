@@ -18,7 +18,7 @@ export interface BaseAppParts {
   readonly metrics: Pick<ServiceMetrics, 'requests'>;
 }
 
-/** An Express app and what its server needs beside it. */
+/** An Express app, and the connections that its server must limit. */
 export interface App {
   readonly app: Express;
   readonly connections: Connections;

@@ -2,8 +2,8 @@ import { Router, type RequestHandler } from 'express';
 
 /**
  * Routes each request by the first part of its path (`hooks` of `/hooks/…`) to the handlers of that
- * part, in their order. Otherwise Express compares a path with every route before its own. What these
- * handlers do not answer goes on.
+ * part. This saves time: Express would compare the path with every route before its own. A request
+ * that these handlers do not answer goes on to the next middleware.
  */
 export function byFirstPart(
   handlersOf: Readonly<Record<string, readonly RequestHandler[]>>,

@@ -3,12 +3,12 @@ import type { Contact } from '../domain/contact.ts';
 import type { Actor } from '../domain/conversation.ts';
 import type { Workspace } from '../domain/workspace.ts';
 
-/** Whose API key or chat token a request carries. */
+/** Who sends a request, by its API key or chat token. */
 export interface Caller {
   readonly workspace: Workspace;
-  /** What requests are counted by. */
+  /** The key under which the caller's requests are counted. */
   readonly rateKey: string;
-  /** How the owner of an API key is named in what the call does. */
+  /** Recorded as the author of what the call does. */
   readonly actor: Actor;
   /** The visitor whose chat token it is; null for an API key. */
   readonly contact: Contact | null;
@@ -18,7 +18,7 @@ export interface Caller {
 export const callerOf = (response: Response): Caller | undefined =>
   response.locals.caller as Caller | undefined;
 
-/** The visitor who calls. Use it only behind `requireChatToken`. */
+/** The visitor who calls. Use it only on routes after `requireChatToken`. */
 export function visitorOf(caller: Caller): Contact {
   if (!caller.contact) throw new Error('this route needs requireChatToken before it');
   return caller.contact;

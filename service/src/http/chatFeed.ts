@@ -4,7 +4,7 @@ import { KeyedListeners } from './keyedListeners.ts';
 
 /** Tells open chat streams about changes to their contact's messages, from one reader of the change feed. */
 export interface ChatFeed {
-  /** Calls back whenever the contact may have new messages. @returns a function that stops it */
+  /** Calls back whenever the contact may have new messages. @returns a function that stops listening */
   listen(contactId: string, listener: () => void): () => void;
   /** Whether the contact has a stream open in this process. */
   has(contactId: string): boolean;

@@ -73,7 +73,7 @@ export class Connections {
     );
   };
 
-  /** Ends the oldest of the addresses that have the most open, but never the only one of an address. */
+  /** Ends the oldest of each address that has the most open, but never the only one of an address. */
   endSome(count: number): void {
     const most = [...this.#openOf.values()]
       .filter(({ size }) => size > 1)
@@ -106,10 +106,10 @@ export class Connections {
   }
 }
 
-/** Ends the counting of a connection or a request. */
+/** For each counted connection or request, the function that stops counting it. */
 const leaving = new WeakMap<Open, () => void>();
 
-/** The request has shown a valid key, signature or session: it no longer counts. */
+/** Stops counting a request, and its connection: it has a valid key, signature or session. */
 export function noLongerStranger(request: Request): void {
   leaving.get(request)?.();
   leaving.get(request.socket)?.();

@@ -7,11 +7,11 @@ import { errorJson } from './views/error.ts';
 
 const UNAVAILABLE_RETRY_SECONDS = 2;
 
-/** Answers with an error of the catalogue. Of a bug, only the request id leaves the process. */
+/** Answers with an error of the catalogue. For a bug, the answer has nothing but the request id. */
 export const handleErrors: ErrorRequestHandler = (thrown: unknown, request, response, _next) => {
   if (response.headersSent) {
     if (!(thrown instanceof StoreUnavailable))
-      request.log.error({ err: thrown }, 'an answer broke off');
+      request.log.error({ err: thrown }, 'an answer failed after it had begun');
     return void response.destroy();
   }
   let error = asAppError(thrown);
@@ -28,7 +28,7 @@ export const handleErrors: ErrorRequestHandler = (thrown: unknown, request, resp
   response.status(error.status).json(errorJson(error, request.id));
 };
 
-/** The error of the catalogue for what was thrown; null when it is a bug. */
+/** Finds the error of the catalogue for what was thrown; null when it is a bug. */
 function asAppError(thrown: unknown): AppError | null {
   if (thrown instanceof AppError) return thrown;
   if (thrown instanceof StoreUnavailable) {
@@ -38,7 +38,7 @@ function asAppError(thrown: unknown): AppError | null {
       { retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS },
     );
   }
-  // Express's own errors, and bodies that broke off.
+  // Errors of Express itself, and bodies that did not arrive completely.
   const { status } = thrown as { status?: number };
   if (status !== undefined && status >= 400 && status < 500)
     return new AppError(
@@ -56,7 +56,7 @@ export const refuseOnWorker: RequestHandler = (request) => {
   );
 };
 
-/** Ends what no route took: 405 for a known address with another method, 404 for the rest. */
+/** Answers requests that match no route: 405 if another method exists at the address, otherwise 404. */
 export const refuseUnknown: RequestHandler = (request, response) => {
   const methods = operationsAt(request.path).map(({ method }) => method.toUpperCase());
   if (methods.length === 0) {

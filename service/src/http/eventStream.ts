@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Request, Response } from 'express';
 
-/** How long the rest of an ended stream may take to be read. */
+/** How long a reader may take for the rest of a stream that has ended. */
 const LINGER_MS = 5000;
 
 /** Begins server-sent events. A body that the client sends is discarded as it arrives. */
@@ -16,16 +16,17 @@ export function beginEvents(request: Request, response: Response, retryMs: numbe
 }
 
 /**
- * Keeps a connection in use, and ends one that took nothing from one beat to the next.
+ * Writes a comment at each beat, so that proxies keep the connection open. Ends a connection whose
+ * reader took nothing from one beat to the next.
  * @returns a function that stops it
  */
 export function beat(response: Response, everyMs: number): () => void {
-  let isWaited = false;
-  response.on('drain', () => (isWaited = false));
+  let isBehind = false;
+  response.on('drain', () => (isBehind = false));
   const timer = setInterval(() => {
-    if (isWaited) return void response.destroy();
-    isWaited = response.writableNeedDrain;
-    if (!isWaited) response.write(': beat\n\n');
+    if (isBehind) return void response.destroy();
+    isBehind = response.writableNeedDrain;
+    if (!isBehind) response.write(': beat\n\n');
   }, everyMs);
   return () => clearInterval(timer);
 }

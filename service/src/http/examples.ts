@@ -269,7 +269,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
     secret,
     previous_secret_expires_at: timestamp(new Date(NOW.getTime() + 24 * 3_600_000)),
     notice:
-      'The replaced secret signs too until the time given. Give the new one to the receiver before then.',
+      'Deliveries carry a signature with the replaced secret too, until the time given. Give the new secret to the receiver before then.',
   },
   revokePreviousSecrets: { ...subscriptionJson(subscription), revoked: 1 },
   redeliver: deliveryJson({ ...delivery, status: 'pending', nextAttemptAt: timestamp(NOW) }),

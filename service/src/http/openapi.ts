@@ -12,8 +12,8 @@ import { ANSWER_EXAMPLES, payloadExample } from './examples.ts';
 type Json = Record<string, unknown>;
 
 /**
- * The OpenAPI 3.1 document, made from the very schemas that check requests (OpenAPI 3.1 is written
- * in JSON Schema 2020-12, which zod makes).
+ * Makes the OpenAPI 3.1 document from the schemas that check requests. OpenAPI 3.1 uses JSON Schema
+ * 2020-12, which zod can write.
  */
 export function openApiDocument(serverUrl: string): Json {
   const schemas: Json = {};

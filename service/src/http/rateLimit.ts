@@ -5,7 +5,7 @@ import type { Limiter, Limiters } from '../limits/limiter.ts';
 import { atBound } from './atBound.ts';
 import { callerOf } from './caller.ts';
 
-/** A limit on a number of requests, or of bytes, in a time. */
+/** The most requests, or bytes, that are allowed in a span of time. */
 export interface Rate {
   /** Rates of the same name are counted together. */
   readonly name: string;
@@ -17,10 +17,10 @@ export interface Rate {
   readonly what: string;
 }
 
-/** Counts by one rate. */
+/** Counts requests or bytes, and refuses them beyond the rate. */
 export interface RateLimit {
   /**
-   * @param points what it counts as, by default 1; bytes, for example
+   * @param points how much to count, for example bytes; 1 by default
    * @throws rate_limited (429) with Retry-After when there are too many
    */
   spend(key: string, points?: number): Promise<void>;
@@ -80,8 +80,8 @@ export const byWorkspace = (_request: unknown, response: Response): string =>
   callerOf(response)!.workspace.id;
 
 /**
- * Counts by address. Of an IPv6 address only the first 64 bits count, since one visitor has all
- * addresses behind them. Some proxies add the port.
+ * Counts by address. For IPv6, only the first 64 bits count, since one visitor has all addresses that
+ * begin with them. Removes the port, which some proxies add.
  */
 export function byAddress({ ip = '' }: Pick<Request, 'ip'>): string {
   const given = ip.replace(/^\[(.*)\](:\d+)?$|^([\d.]+):\d+$/, '$1$3');

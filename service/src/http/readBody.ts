@@ -35,8 +35,8 @@ export interface BodyLimits {
 }
 
 /**
- * Reads the request's body as it was sent, without decompressing it. Its size is checked in advance
- * where the request declares it, and while it arrives.
+ * Reads the request's body as it was sent, without decompressing it. Checks its size while it arrives,
+ * and in advance if the request declares it.
  * @returns the body; empty when there is none
  * @throws body_too_large (413), rate_limited (429), unavailable (503) or unsupported_media_type (415),
  * at once; what still arrives is discarded
@@ -49,7 +49,7 @@ export async function readBody(
   try {
     return await readWithin(request, response, limits);
   } catch (error) {
-    letGo(request, response);
+    discardRest(request, response);
     throw error;
   }
 }
@@ -103,7 +103,7 @@ async function readWithin(
   }
 }
 
-/** Resolves when all parts were taken; rejects as soon as one is refused. */
+/** Gives each part to `take`. Resolves when all were taken; rejects as soon as one is refused. */
 async function eachPart(
   request: Request,
   take: (part: Buffer) => Promise<unknown> | undefined,
@@ -176,7 +176,7 @@ class Pieces {
   }
 }
 
-/** Null when the request does not declare it. */
+/** The length of the body; null when the request does not declare it. */
 function declaredBytes({ headers }: Request): number | null {
   if (headers['transfer-encoding'] !== undefined) return null;
   return Number(headers['content-length'] ?? 0);
@@ -187,8 +187,8 @@ function tooLarge(maxBytes: number): AppError {
   return new AppError('body_too_large', `The body is larger than ${size}. Send at most ${size}.`);
 }
 
-/** Discards the rest of the body, so that the answer goes out at once, and soon ends the connection. */
-function letGo(request: Request, response: Response): void {
+/** Discards what still arrives, so that the answer can be sent at once. Soon ends the connection. */
+function discardRest(request: Request, response: Response): void {
   if (request.readableEnded || request.destroyed) return;
   request.resume();
   response.once('finish', () => {

@@ -10,8 +10,8 @@ import { atBound } from './atBound.ts';
 export const MAX_WAITING_TURNS = 1000;
 const RETRY_MS = 2000;
 /**
- * Requests that take less together begin as they arrive. A round of the event loop for each would
- * cost a tenth of all work.
+ * While the requests of a round take less than this together, they begin as they arrive. If each one
+ * waited for a round of its own, that would cost a tenth of all work.
  */
 const SLICE_MS = 5;
 
@@ -21,10 +21,10 @@ interface Waiting {
 }
 
 /**
- * Requests begin as they arrive, until those of one round of the event loop have taken a few
- * milliseconds. Further ones wait: one begins in each round, the workspaces taking turns. So hundreds
- * of costly requests of one workspace delay another workspace, a health check or a new connection by
- * one request, not by all.
+ * Shares the event loop between workspaces. Requests begin as they arrive, until those of one round of
+ * the loop have taken a few milliseconds. Further requests wait: one begins in each round, and the
+ * workspaces take turns. So hundreds of costly requests of one workspace delay another workspace, a
+ * health check or a new connection by one request only.
  */
 export class RequestTurns {
   readonly #bounds: Bounds;
@@ -45,7 +45,7 @@ export class RequestTurns {
 
   /**
    * Passes a request on when its turn comes.
-   * @param workspaceOf the workspace that it counts for
+   * @param workspaceOf finds the workspace of a request
    * @throws rate_limited (429) when too many of the workspace wait
    */
   inTurn(workspaceOf: (response: Response) => string): RequestHandler {
@@ -80,7 +80,7 @@ export class RequestTurns {
     });
   }
 
-  /** Leaves out requests whose client has gone. */
+  /** Skips requests whose client has disconnected. */
   #takeNext(): Waiting | undefined {
     let next = this.#waiting.takeNext();
     while (next?.response.destroyed) next = this.#waiting.takeNext();

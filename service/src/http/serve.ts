@@ -10,7 +10,7 @@ import { byAddress, type RateLimit } from './rateLimit.ts';
 import { writeJson } from './writtenJson.ts';
 
 export interface Call<Query, Body> {
-  /** Its own for each call: an idempotent write and its stored answer are one transaction. */
+  /** Each call has its own, so that a write and its stored answer are in one transaction. */
   readonly deps: Deps;
   readonly caller: Caller;
   readonly params: Readonly<Record<string, string>>;
@@ -19,8 +19,8 @@ export interface Call<Query, Body> {
 }
 
 /**
- * Serves one operation of the contract: parses the request by its schemas, calls the handler (once
- * in 24 hours for one Idempotency-Key) and sends what it returns.
+ * Serves one operation of the contract: parses the request with its schemas, calls the handler and
+ * sends what it returns. For one Idempotency-Key, the handler runs once in 24 hours.
  * @param finish turns the stored answer into the one that is sent, after the write has committed
  */
 export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
@@ -60,7 +60,7 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
   );
 }
 
-/** Refuses what adds to the store while the memory for it is full. @throws unavailable (503) */
+/** Refuses calls that add to the store while its memory is full. @throws unavailable (503) */
 function assertRoomFor(deps: Deps, { adds }: Operation): RequestHandler[] {
   if (adds === undefined) return [];
   return [
@@ -86,9 +86,9 @@ function parseCall<Query extends z.ZodType, Body extends z.ZodType>(
 }
 
 /**
- * Counts the bytes of an answer against the reader's address, where reads are counted. An address
- * over its budget is refused before the text is made; one that has some budget left gets the whole
- * answer, however large.
+ * Counts the bytes of an answer for the reader's address, on routes that count them. An address over
+ * its budget is refused before the text is made. One with some budget left gets the whole answer,
+ * however large.
  */
 async function countRead(
   request: Request,
@@ -105,8 +105,8 @@ async function countRead(
 }
 
 /**
- * Where workspaces share the connections to the database, each transaction of a workspace waits for
- * its turn before it takes one.
+ * If workspaces share the connections to the database, each transaction waits for the turn of its
+ * workspace before it takes a connection.
  */
 function withShare(deps: Deps, shares: ConnectionShares | null, caller: Caller | undefined): Deps {
   if (shares === null || caller === undefined) return deps;

@@ -19,9 +19,9 @@ export interface ServerLimits {
    * Caddy 2 minutes). So the proxy closes it, and never sends into a connection that is closing.
    */
   readonly keepAliveMs: number;
-  /** How often late requests are looked for. */
+  /** How often the server looks for requests that are late. */
   readonly lookEveryMs: number;
-  /** Twice what streams may hold; each takes about 10 kB. */
+  /** Twice as many as streams may hold. Each connection takes about 10 kB. */
   readonly maxConnections: number;
 }
 
@@ -40,12 +40,12 @@ export const SERVER_LIMITS: ServerLimits = {
 export const MAX_PIPELINED_REQUESTS = 10;
 
 /**
- * The share of all connections that is kept free for new ones. Beyond it, connections of the
+ * The share of all connections that is kept free for new ones. When less is free, connections of the
  * addresses that have the most are ended.
  */
 const FREE_SHARE = 0.01;
 
-/** The pause between two times that idle connections are closed to make room. */
+/** Idle connections are closed to make room at most this often. */
 const MAKE_ROOM_EVERY_MS = 1000;
 
 /** The server of every role. It limits how slow a client may be and how many connections it holds. */
@@ -71,7 +71,7 @@ export function createBoundedServer(
       if (socket.destroyed) return; // Node still reports what arrived in the same packet.
       if (!pipelined.enter(socket, response)) {
         bounds.reached('pipelined_requests');
-        // The client would take an answer for that of its first request.
+        // The client would take a refusal for the answer to its first request.
         return void socket.destroy();
       }
       answering.set(socket, response);
@@ -92,7 +92,7 @@ export function createBoundedServer(
   let madeRoomAt = -Infinity;
   server.on('drop', () => {
     bounds.reached('connections');
-    // Idle connections are the least loss.
+    // Closing idle connections does the least harm.
     if (performance.now() - madeRoomAt < MAKE_ROOM_EVERY_MS) return;
     madeRoomAt = performance.now();
     server.closeIdleConnections();

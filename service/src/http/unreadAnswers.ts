@@ -6,9 +6,9 @@ import { byAddress } from './rateLimit.ts';
 export interface UnreadLimits {
   /** How long a reader may take for an answer: 2 MB over a slow line. */
   readonly takenWithinMs: number;
-  /** How often late answers are looked for. */
+  /** How often the service looks for answers that are late. */
   readonly lookEveryMs: number;
-  /** The memory of all answers to callers without a key, until they are read. Usually that is at once. */
+  /** The memory for all unread answers to callers without a key. Usually they are read at once. */
   readonly maxBytes: number;
 }
 

@@ -12,7 +12,7 @@ export class WrittenJson {
     this.text = text;
   }
 
-  /** Used where it is nested deeper than a field of the answer. */
+  /** For JSON.stringify, when the value is nested deeper than a field of the answer. */
   toJSON(): unknown {
     return JSON.parse(this.text);
   }

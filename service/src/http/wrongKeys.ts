@@ -6,9 +6,9 @@ import { byAddress, type RateLimit } from './rateLimit.ts';
 const MAX_KNOWN_KEYS = 10_000;
 
 /**
- * Limits the cost of wrong API keys: each one is a look-up in the store. An address that has sent too
+ * Limits the cost of wrong API keys: each one takes a look-up in the store. An address that sent too
  * many is refused without a look-up. Keys that were valid lately still pass, so that an automation
- * behind the same address keeps working.
+ * at the same address keeps working.
  */
 export class WrongKeys {
   readonly #rate: RateLimit;
@@ -21,14 +21,14 @@ export class WrongKeys {
   }
 
   /**
-   * @throws rate_limited (429) when the address has sent too many wrong ones and this one is not
-   * known
+   * Checks the address before the look-up.
+   * @throws rate_limited (429) when it sent too many wrong keys, and this key was not valid lately
    */
   async before(request: Request, key: string): Promise<void> {
     if (!this.#known.has(shortKey(key))) await this.#rate.spend(byAddress(request), 0);
   }
 
-  /** @throws rate_limited (429) when it is one too many */
+  /** Counts a wrong key. @throws rate_limited (429) when it is one too many */
   wrong(request: Request): Promise<void> {
     return this.#rate.spend(byAddress(request));
   }

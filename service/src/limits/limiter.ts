@@ -15,7 +15,7 @@ export interface Limit {
 
 export interface Limiter {
   /**
-   * Counts one more, or as many points as given: bytes, for example. What is refused counts too.
+   * Counts one more, or the given points (bytes, for example). What is refused counts too.
    * @returns null within the limit, otherwise the milliseconds until there is room again
    * @throws StoreUnavailable when the counts are in a database that cannot be reached
    */

@@ -25,7 +25,7 @@ export const roomIn =
 
 /**
  * The bound that refuses an addition, or null.
- * @param workspaceId null while it is not known: then only what all workspaces are refused counts
+ * @param workspaceId null while it is not known; then only bounds for all workspaces can refuse
  */
 export function refusalOf(
   pressure: StorePressure | null,

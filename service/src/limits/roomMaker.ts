@@ -7,7 +7,7 @@ import { StoreUnavailable, type StorePressure } from '../store/store.ts';
 
 export interface RoomMakerOptions {
   readonly store: ServiceStore;
-  /** For how long ago somebody wrote: the monotonic one, since nothing that was removed comes back. */
+  /** Tells how long ago somebody wrote. It must be monotonic, since removed data does not come back. */
   readonly clock: Clock;
   readonly log: Logger;
   readonly isConnected: (contactId: string) => boolean;
@@ -23,7 +23,7 @@ const STEP_SHARE = 0.02;
 /** How often the log names a refused workspace, and how many at a time. */
 const NAME_AGAIN_MS = 3_600_000;
 const MAX_NAMED = 10;
-/** The least that a message takes with its event and deliveries. */
+/** The least memory that a message takes, with its event and deliveries. */
 const MIN_MESSAGE_BYTES = 3500;
 
 /**

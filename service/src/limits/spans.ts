@@ -1,16 +1,16 @@
-/** A count that ends at a moment. */
+/** A count that is valid until a certain time. */
 export interface Span {
   points: number;
   /** Steady milliseconds, whole. */
   readonly endsAt: number;
 }
 
-/** How often ended spans are removed at most, since that reads all of them. */
+/** Ended spans are removed at most this often, since that reads all spans. */
 const SWEEP_MS = 1_000;
 
 /**
- * The spans of a bounded number of keys. Ended spans are removed first, then the one used longest
- * ago. There are no timers: with one for each key, refused sign-ins took 592 MB.
+ * Keeps the spans of a bounded number of keys. To make room, ended spans are removed first, then the
+ * one used longest ago. There are no timers: with one for each key, refused sign-ins took 592 MB.
  */
 export class Spans {
   readonly #spans = new Map<string, Span>(); // in the order of their last use

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 /** From this length on, a stall is logged, and /readyz says what to do. */
 export const LONG_STALL_MS = 1_000;
 
-/** How long a stall is reported. */
+/** For how long after a stall it is reported. */
 export const STALLS_SHOWN_MINUTES = 5;
 
 const TICK_MS = 50;

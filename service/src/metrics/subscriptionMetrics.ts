@@ -4,12 +4,12 @@ import { findActiveSubscriptions } from '../domain/operations/loadSubscription.t
 import { subscriptionStatus } from '../domain/subscription.ts';
 import { StoreUnavailable } from '../store/store.ts';
 
-/** Workspaces read in one transaction. */
+/** How many workspaces are read in one transaction. */
 const BATCH = 100;
 
 /**
- * How many subscriptions there are, and how many are flagged as failing. During an outage of the
- * store the last figures stand.
+ * Counts the active subscriptions and those that are failing. During an outage of the store, the last
+ * counts stay.
  */
 export function watchSubscriptions(
   registry: Registry,

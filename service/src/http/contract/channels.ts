@@ -6,7 +6,7 @@ import { listOf, pageQuerySchema, textSchema, timestampSchema } from './shared.t
 
 const CONNECTED_TYPES = CONNECTED_CHANNELS.map(({ type }) => type);
 
-/** Any channel's name, as conversations carry it. */
+/** The type of a channel, as conversations name it. */
 export const channelTypeSchema = z.enum(
   [...CHANNEL_TYPES],
   `must be one of ${CHANNEL_TYPES.join(', ')}`,
@@ -40,7 +40,7 @@ export const createChannel = operation({
   path: '/channels',
   summary: 'Connect a channel',
   description:
-    'whatsapp_cloud takes phone_number_id, access_token, app_secret and, optionally, verify_token (made when left out, and shown). Then type webhook_url and verify_token into the channel and ask for the test.',
+    'whatsapp_cloud takes phone_number_id, access_token, app_secret and, optionally, verify_token. If you leave verify_token out, the service makes one and returns it. Then enter webhook_url and verify_token in the settings of the channel, and test the channel.',
   body: z
     .strictObject({
       type: z.enum(CONNECTED_TYPES, `must be one of ${CONNECTED_TYPES.join(', ')}`),

@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { ErrorCode } from '../../domain/errorCatalogue.ts';
 
 /**
- * One endpoint of the API, described once: for checking requests, for the OpenAPI document, and for
- * the tests, which check every answer against it.
+ * Describes one endpoint of the API. The same description checks requests, makes the OpenAPI document
+ * and checks every answer in the tests.
  */
 export interface Operation<
   Query extends z.ZodType = z.ZodType,
@@ -29,29 +29,29 @@ export interface Operation<
   /** True for what goes beyond the core interface; the OpenAPI document marks it `x-extension`. */
   readonly extension: boolean;
   readonly query?: Query;
-  /** Absent when the endpoint takes no body; one that is sent is ignored. */
+  /** Absent when the endpoint takes no body. A body that is sent anyway is ignored. */
   readonly body?: Body;
   readonly status: 200 | 201 | 202;
   readonly answer: Answer;
-  /** Whether an answer has the status 202 instead: some of the work goes on after it. */
+  /** Whether the status is 202 instead, since some of the work goes on after the answer. */
   goesOn?(answer: z.input<Answer>): boolean;
-  /** Default `application/json`. */
+  /** By default `application/json`. */
   readonly answerType?: 'text/event-stream';
-  /** Its own errors, beside those of every endpoint. */
+  /** The errors of this endpoint, besides those that every endpoint can have. */
   readonly errors: readonly ErrorCode[];
   /**
-   * True when the answer shows a secret or waits for a customer's system: then it is never stored for
-   * an Idempotency-Key.
+   * True when the answer shows a secret or waits for a customer's system. Such an answer is never
+   * stored, so the endpoint takes no Idempotency-Key.
    */
   readonly noIdempotencyKey?: boolean;
   /**
-   * True when its write may be large: it then runs in several transactions, and the answer is stored
-   * after the last. Running it again must do no harm.
+   * True when the write may be large. It then runs in several transactions, and the answer is stored
+   * after the last one. Running it again must do no harm.
    */
   readonly inSteps?: boolean;
   /**
-   * What it adds to the store. It is refused with `unavailable` while the memory for that is full.
-   * Absent when it adds little, or nothing that stays.
+   * What the endpoint adds to the store. It is refused with `unavailable` while the memory for that is
+   * full. Absent when it adds little, or nothing that stays.
    */
   readonly adds?: 'visitor' | 'data';
 }

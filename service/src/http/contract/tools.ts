@@ -366,7 +366,7 @@ export const publishTool = operation({
       take_over: z
         .boolean('must be true or false')
         .default(false)
-        .meta({ description: 'Takes the tool also while somebody else has it in use' }),
+        .meta({ description: 'Takes over the tool even while another workflow publishes it' }),
     })
     .meta({
       example: {

@@ -9,8 +9,8 @@ import * as contract from '../contract/agent.ts';
 import { serve } from '../serve.ts';
 
 /**
- * The agent's settings.
- * @param modelName what decides for the agent: `keyword`, or the name of the configured model
+ * Serves the agent's settings.
+ * @param modelName what the agent answers with: `keyword`, or the name of the configured model
  */
 export function agentRouter(deps: Deps, modelName: string): Router {
   const router = Router();

@@ -23,9 +23,9 @@ const RETRY_MS = 1000;
 const REPLACED_RETRY_MS = 60_000;
 
 export interface ChatStreamSettings extends StreamLimits {
-  /** A visitor whose page takes nothing from one beat to the next is gone. */
+  /** How often a beat is sent. A visitor whose page takes nothing from one to the next is gone. */
   readonly beatMs: number;
-  /** Counts the bytes that an address is sent. */
+  /** Counts the bytes that are sent to an address. */
   readonly readBytes: RateLimit;
 }
 
@@ -101,7 +101,7 @@ export function chatStreamRouter(
   return router;
 }
 
-/** Whether something may have changed since it was last asked. */
+/** Remembers whether something may have changed since the last look. */
 class Changes {
   #isThere = true;
   #wake = () => {};
@@ -147,7 +147,7 @@ interface ChatStream {
   readonly ended: AbortSignal;
 }
 
-/** Sends what came after a message, in batches. @returns the id of the last message sent */
+/** Sends the messages after a message, in batches. @returns the id of the last message sent */
 async function sendNewMessages(stream: ChatStream, after: string | null): Promise<string | null> {
   const { deps, response, contactId, address, settings, ended } = stream;
   const retry = retryThroughOutage(ended);

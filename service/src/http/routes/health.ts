@@ -16,11 +16,12 @@ const LOOP_STUCK_AFTER_MS = 30_000;
 const RETRY_AFTER_SECONDS = '2';
 
 /**
- * `/healthz` answers while the process runs. `/readyz` answers 200 while it can write, sends
- * deliveries and is not stopping. `warnings` name what the service refuses for now and past stalls;
- * the process is still ready then: without requests, nobody could make room, and what works would be
- * out of reach.
- * @param stopping aborted when a stop has begun, so that a balancer sends no more requests
+ * `/healthz` answers while the process runs. `/readyz` answers 200 while the process can write, sends
+ * deliveries and is not stopping.
+ *
+ * `warnings` name past stalls and what the service refuses for now. The process is still ready then.
+ * Otherwise no requests would reach it, so nobody could make room or use what still works.
+ * @param stopping aborted when a stop has begun, so that a load balancer sends no more requests
  */
 export function healthRouter(
   health: Health,
@@ -74,7 +75,7 @@ function stallInWords(longestMs: number): string | null {
   if (longestMs < LONG_STALL_MS) return null;
   const seconds = (longestMs / 1000).toFixed(1);
   return (
-    `The process stood still for ${seconds} seconds at a time within the last ${STALLS_SHOWN_MINUTES} minutes and answered nobody. If it happens again, give it more processor, ` +
-    'and look in the log for "the event loop stood still" and for what came right before; "Bounds" in docs/operations.md says what can be behind it.'
+    `The process stood still for ${seconds} seconds within the last ${STALLS_SHOWN_MINUTES} minutes and answered no request in that time. If it happens again, give it more CPU, ` +
+    'and look in the log for "the event loop stood still" and for what came right before it. "Bounds" in docs/operations.md lists possible causes.'
   );
 }

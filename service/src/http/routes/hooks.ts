@@ -80,7 +80,7 @@ export function hooksRouter(deps: Deps): Router {
       caller.workspace,
       params.id!,
     );
-    const notice = `The replaced secret signs too until ${overlapEndsAt}. Give the new one to the receiver before then; an n8n workflow learns it when it is unpublished and published again.`;
+    const notice = `Deliveries carry a signature with the replaced secret too, until ${overlapEndsAt}. Give the new secret to the receiver before then. An n8n workflow gets it when you unpublish and publish it again.`;
     return {
       ...subscriptionJson(subscription),
       secret,

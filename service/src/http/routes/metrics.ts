@@ -6,8 +6,8 @@ import { isSameText } from '../../security/isSameText.ts';
 import { bearer } from '../authentication.ts';
 
 /**
- * `/metrics`, in Prometheus' text format. With METRICS_TOKEN set, for callers that send it. Without,
- * for programs on this machine that connect directly.
+ * Serves `/metrics` in Prometheus' text format. With METRICS_TOKEN set, callers must send it. Without
+ * it, only programs on this machine that connect directly can read metrics.
  * @throws unauthorized (401)
  * @see decision 0024
  */
