@@ -3,13 +3,13 @@ import type { Change, Document, Gap, Schema } from './store.ts';
 
 interface Entry<S extends Schema> {
   readonly change: Change<S>;
-  /** The transaction that it comes from, where the store needs to know. */
+  /** The transaction that made the change, if the store needs to know it. */
   readonly origin: string | null;
   /** Characters in its texts. */
   readonly length: number;
 }
 
-/** Otherwise hundreds of large tool results would stay in memory after they have been removed. */
+/** A limit, because hundreds of large tool results would stay in memory after their removal. */
 export const MAX_KEPT_CHARACTERS = 16 * 1024 * 1024;
 
 /**
@@ -20,7 +20,7 @@ export class ChangeFeed<S extends Schema> {
   private readonly life = randomUUID().slice(0, 8);
   private readonly ring: (Entry<S> | undefined)[] = [];
   private readonly kept: number;
-  private readonly mostCharacters: number;
+  private readonly maxCharacters: number;
   private first = 1;
   private last = 0;
   private characters = 0;
@@ -30,9 +30,9 @@ export class ChangeFeed<S extends Schema> {
   /**
    * @param kept how many changes to keep, within the limit of characters; always the newest one
    */
-  constructor(kept: number, mostCharacters = MAX_KEPT_CHARACTERS) {
+  constructor(kept: number, maxCharacters = MAX_KEPT_CHARACTERS) {
     this.kept = kept;
-    this.mostCharacters = mostCharacters;
+    this.maxCharacters = maxCharacters;
   }
 
   publish(
@@ -50,7 +50,7 @@ export class ChangeFeed<S extends Schema> {
       length,
     };
     this.characters += length;
-    while (this.characters > this.mostCharacters && this.first < this.last) this.dropFirst();
+    while (this.characters > this.maxCharacters && this.first < this.last) this.dropFirst();
   }
 
   /** Tells every reader of a gap, because everything has changed. */
@@ -74,21 +74,21 @@ export class ChangeFeed<S extends Schema> {
 
   /**
    * Starts at the moment of the call, not at the first read.
-   * @param passedOver origins whose changes are left out
+   * @param skipped origins whose changes are left out
    */
   read(
     { since, signal }: { since?: string; signal: AbortSignal },
-    passedOver: ReadonlySet<string> = new Set(),
+    skipped: ReadonlySet<string> = new Set(),
   ): AsyncIterable<Change<S> | Gap> {
-    return this.follow(since === undefined ? this.last : this.numberOf(since), passedOver, signal);
+    return this.follow(since === undefined ? this.last : this.numberOf(since), skipped, signal);
   }
 
   private async *follow(
     from: number | null,
-    passedOver: ReadonlySet<string>,
+    skipped: ReadonlySet<string>,
     signal: AbortSignal,
   ): AsyncGenerator<Change<S> | Gap> {
-    // Wakes all readers once for nothing; racing two promises again and again would leak memory.
+    // Wakes the other readers for nothing. Racing two promises each time would leak memory.
     const wake = () => this.announce();
     signal.addEventListener('abort', wake);
     let seen = from;
@@ -100,7 +100,7 @@ export class ChangeFeed<S extends Schema> {
         } else if (seen < this.last) {
           seen += 1;
           const { change, origin } = this.ring[seen % this.kept]!;
-          if (origin === null || !passedOver.has(origin)) yield change;
+          if (origin === null || !skipped.has(origin)) yield change;
         } else {
           await this.nextChange.promise;
         }
@@ -129,7 +129,7 @@ export class ChangeFeed<S extends Schema> {
   }
 }
 
-/** Counts top-level texts only: those make documents large. */
+/** Counts top-level texts only, because they make documents large. */
 function lengthOf(document: Document | null): number {
   let length = 0;
   for (const value of Object.values(document ?? {}))

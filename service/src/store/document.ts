@@ -20,8 +20,8 @@ export const toJson = (collection: string, document: Document): string => {
 };
 
 /**
- * Freezes values from JSON.parse. Equal ids and times become one string again; without that, a store
- * takes a sixth more memory after a start than before.
+ * Freezes values from JSON.parse. Equal ids and times become one string again; without that, a
+ * store takes a sixth more memory after a start than before.
  */
 export class ParsedDocuments {
   /** Cleared when full, because repeated texts are close to each other. */
@@ -47,9 +47,9 @@ export class ParsedDocuments {
   }
 }
 
-/** Ids have about 30 characters, times 29. */
+/** Ids have about 30 characters, timestamps 29. */
 const MAX_SHARED_CHARACTERS = 40;
-/** A few MiB. */
+/** These take a few MiB. */
 const MAX_SEEN = 20_000;
 
 /** Allows an undefined property, which reads back as undefined too. */
@@ -95,7 +95,11 @@ const freezeObject = (value: object, path: string): void => {
 const isForeignPlain = (prototype: unknown) =>
   Object.getPrototypeOf(prototype) === null && 'hasOwnProperty' in (prototype as object);
 
-/** @throws TypeError when something of a dumped job is missing. @returns it without anything else */
+/**
+ * Checks a dumped job.
+ * @returns the job without any other properties
+ * @throws TypeError when a property is missing
+ */
 export const checkJob = ({ id, queue, group, runAt, rank, data }: Job): Job => {
   const isJob =
     typeof queue === 'string' &&

@@ -5,7 +5,7 @@ export interface Line {
   readonly position: number;
   /** From 1. */
   readonly number: number;
-  /** False for bytes at the end that no newline closes. */
+  /** False for the last bytes when no newline follows them. */
   readonly ended: boolean;
 }
 

@@ -4,7 +4,7 @@ import type { Logger } from './options.ts';
 import type { PostgresOptions } from './postgres/index.ts';
 import type { Schema, Store } from './store.ts';
 
-/** Where the environment says that the data is. */
+/** Where the data is, as the environment says. */
 export interface StoreLocation {
   readonly dataDir: string;
   /** Null for the embedded store in `dataDir`. The URL contains a password. */
@@ -17,7 +17,7 @@ export interface StoreLocation {
 
 export interface OpenStoreOptions {
   readonly log: Logger;
-  /** All queues. */
+  /** The names of all queues. */
   readonly queues: readonly string[];
   /** Settings of the embedded store. */
   readonly embedded?: Partial<Omit<LowdbOptions, 'folder' | 'log'>>;

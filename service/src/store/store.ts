@@ -1,8 +1,8 @@
 /**
  * The store's port: everything the service asks of a database, on one screen.
  *
- * Transactions over collections of JSON documents, job queues, and a change feed. `lowdb/` implements
- * it in one process, `postgres/` for several. Every implementation passes the suite in
+ * Transactions over collections of JSON documents, job queues, and a change feed. `lowdb/`
+ * implements it in one process, `postgres/` for several. Every implementation passes the suite in
  * test/contract/.
  */
 
@@ -48,7 +48,10 @@ export interface Query<Doc> {
   readonly orderBy?: ScalarField<Doc>;
   /** Default `asc`. */
   readonly direction?: 'asc' | 'desc';
-  /** Only documents after this position (a page's last one). Without `id`, skips the whole value. */
+  /**
+   * Only documents after this position, such as the last one of a page. Without `id`, all documents
+   * with that value are skipped.
+   */
   readonly after?: { readonly value: string | number; readonly id?: string };
   readonly limit: number;
 }
@@ -56,13 +59,15 @@ export interface Query<Doc> {
 /** One collection inside a transaction; reads see the transaction's own writes. */
 export interface Collection<Doc extends Document> {
   /**
-   * Reads and locks a document until the transaction ends, also an id without a document. For what
-   * this transaction changes or bases a decision on. Null when there is none.
+   * Reads and locks a document until the transaction ends. Use it for what the transaction changes
+   * or bases a decision on. An id without a document is locked too, and gives null.
    */
   get(id: string): Promise<Doc | null>;
-  /** Reads without locking, for what is only shown or passed on. Null when there is none. */
+  /** Reads without locking. Use it for what is only shown or passed on. Null when there is none. */
   peek(id: string): Promise<Doc | null>;
-  /** Reads without locking. If a found document changes before it is put, the transaction reruns. */
+  /**
+   * Reads without locking. If a found document changes before it is put, the transaction reruns.
+   */
   find(query: Query<Doc>): Promise<readonly Doc[]>;
   /** Inserts or replaces by id. Throws UniqueViolation, here or when the transaction ends. */
   put(doc: Doc): Promise<void>;
@@ -79,11 +84,14 @@ export interface Job {
   readonly queue: string;
   readonly group: string;
   /**
-   * Not claimed before, in milliseconds since the epoch. How long the job waits is fixed when it is
-   * enqueued; setting the wall clock later does not change it.
+   * The earliest time to claim it, in milliseconds since the epoch. How long the job waits is fixed
+   * when it is enqueued; setting the wall clock later does not change it.
    */
   readonly runAt: number;
-  /** Of a group's due jobs, lower ranks come first (0: fresh, 1: retry), except every eighth time. */
+  /**
+   * Of a group's due jobs, lower ranks come first (0: fresh, 1: retry). Every eighth time, the
+   * highest rank has its turn.
+   */
   readonly rank: number;
   readonly data: Readonly<Record<string, Scalar>>;
 }
@@ -108,7 +116,10 @@ export function shareOf(group: string): string {
   return end === -1 ? group : group.slice(0, end);
 }
 
-/** Places for running work, for all shares. A share gets one more while it holds fewer than are free. */
+/**
+ * Places for running work, for all shares. A share gets one more while it holds fewer than are
+ * free.
+ */
 export interface SharedPlaces {
   /** How many are free. */
   readonly free: number;
@@ -119,7 +130,7 @@ export interface ClaimRequest {
   readonly queue: string;
   /** At most this many jobs in all. */
   readonly limit: number;
-  /** Each job takes one. Left out: there are enough. */
+  /** Each job takes one. Default: there are enough. */
   readonly places?: SharedPlaces;
   /** How many more jobs of this group the caller can take. */
   readonly freeSlots: (group: string) => number;
@@ -144,9 +155,9 @@ export interface Gap {
 
 /** The state of one queue. */
 export interface QueueStats {
-  /** Jobs that nobody has claimed, due or not. */
+  /** Unclaimed jobs, due or not. */
   readonly waiting: number;
-  /** Those of them whose time has come. */
+  /** Unclaimed jobs that are due. */
   readonly due: number;
   /** Jobs with a running lease. */
   readonly claimed: number;
@@ -156,7 +167,7 @@ export interface QueueStats {
 
 /** The files of a store that writes to a disk itself. */
 export interface FileStats {
-  /** What the next start replays. */
+  /** How much the next start replays. */
   readonly journalBytes: number;
   /** Length of the last snapshot; 0 when there is none. */
   readonly snapshotBytes: number;
@@ -173,21 +184,22 @@ export interface StoreStats {
 }
 
 /**
- * What a store refuses because its memory is nearly full, each including the ones before: nothing, new
- * visitors of the largest holders, everything they add, everybody's new visitors, all additions.
+ * What a store refuses because its memory is nearly full: nothing, new visitors of the largest
+ * holders, everything that these holders add, all new visitors, all additions. Each includes the
+ * ones before it.
  */
 export type Refusal = 'nothing' | 'visitors_of_largest' | 'largest' | 'visitors' | 'additions';
 
 /** How full the memory of an embedded store is. */
 export interface StorePressure {
   readonly refuses: Refusal;
-  /** Live after the last major collection. */
+  /** How much was live after the last major collection. */
   readonly liveBytes: number;
   /** What may be live before the process ends. */
   readonly limitBytes: number;
   /** The shares of the limit at which refusals begin. */
   readonly marks: Readonly<Record<Exclude<Refusal, 'nothing'>, number>>;
-  /** Counts exact measurements. After making room, wait for the next one. */
+  /** The number of the last exact measurement. After making room, wait for the next one. */
   readonly measurement: number;
   /** The largest holder's part of everything stored, from 0 to 1. */
   readonly largestShare: number;
@@ -203,13 +215,17 @@ export interface Store<S extends Schema> {
   /**
    * Runs `fn` and commits what it wrote, or nothing when it throws. `fn` does no other I/O and may
    * run again. Resolves when everything that `fn` read or wrote is durable.
-   * @throws StoreUnavailable when the store cannot write; then nothing of `fn` is kept
+   * @throws StoreUnavailable when the store cannot write; then nothing that `fn` wrote is kept
    */
   transaction<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<T>;
 
-  /** Claims due jobs: shares with the fewest places first, groups in turn, then by rank and time. */
+  /**
+   * Claims due jobs: shares with the fewest places first, groups in turn, then by rank and time.
+   */
   claim(request: ClaimRequest): Promise<readonly Job[]>;
-  /** How long until a job can be claimed (0: now), without groups to `skip`; null when none waits. */
+  /**
+   * Milliseconds until a job can be claimed, leaving out groups to `skip`; null when none waits.
+   */
   msUntilDue(
     queue: string,
     skip?: (group: string) => boolean,
@@ -220,7 +236,8 @@ export interface Store<S extends Schema> {
   changes(options: { since?: string; signal: AbortSignal }): AsyncIterable<Change<S> | Gap>;
   /**
    * Calls back after each durable commit that added or released work in a queue (default: any).
-   * @returns stops listening; when nobody here listens any more, other processes take the work over
+   * @returns a function that stops listening; when no listener is left here, other processes take
+   * the work over
    */
   onWork(listener: () => void, queue?: string): () => void;
 
@@ -233,7 +250,10 @@ export interface Store<S extends Schema> {
   /** Removes former versions of documents from the store's files. */
   forgetHistory(): Promise<void>;
 
-  /** Everything stored as of one moment: documents by collection and id, then jobs. Blocks nobody. */
+  /**
+   * Everything stored at one moment: documents by collection and id, then jobs. Does not hold up
+   * transactions.
+   */
   dump(): AsyncIterable<DumpedRecord>;
   /**
    * Restores a dump into an empty store: all of it or, when it fails or the process dies, nothing.

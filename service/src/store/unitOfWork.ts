@@ -50,7 +50,7 @@ const collectionOf = (work: UnitOfWork, name: string): Collection<Document> => (
   delete: (id) => work.delete(name, id),
 });
 
-/** @throws Error: ignoring an undefined filter by mistake would find everybody's documents */
+/** @throws Error, because a find without the filter would return the documents of all customers */
 export function refuseUndefined(collection: string, where: AnyQuery['where']): void {
   for (const field in where) {
     if (where[field] === undefined)

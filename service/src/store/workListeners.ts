@@ -6,7 +6,7 @@ interface WorkListener {
   readonly queue: string | undefined;
 }
 
-/** Those who want to know when a queue has work. */
+/** Callbacks for when a queue has work. */
 export class WorkListeners {
   readonly #listeners = new Set<WorkListener>();
   readonly #log: Logger;
@@ -15,7 +15,7 @@ export class WorkListeners {
     this.#log = log;
   }
 
-  /** @returns the way to stop; it returns false when it was called before */
+  /** @returns a function that stops listening; it returns false when it was called before */
   add(call: () => void, queue?: string): () => boolean {
     // A new object, so that the same function can be added twice.
     const listener = { call, queue };
@@ -27,7 +27,7 @@ export class WorkListeners {
     return [...this.#listeners].some((each) => each.queue === undefined || each.queue === queue);
   }
 
-  /** @param queues left out: every queue may have work */
+  /** @param queues those with work. Default: every queue may have some. */
   notify(queues?: ReadonlySet<string>): void {
     for (const { call, queue } of this.#listeners) {
       if (queue !== undefined && queues !== undefined && !queues.has(queue)) continue;

@@ -70,7 +70,10 @@ export class JournaledAdapter implements Adapter<Data> {
     };
   }
 
-  /** Called at the start, and after a write has failed; then what was not acknowledged is cut off. */
+  /**
+   * Called at the start and after a failed write. After a failed write, it first cuts off what was
+   * not acknowledged.
+   */
   async read(): Promise<Data> {
     const failed = this.current;
     if (failed !== null) await this.cutUnacknowledged(failed);
@@ -101,8 +104,8 @@ export class JournaledAdapter implements Adapter<Data> {
   }
 
   /**
-   * Begins a new journal behind a snapshot that is made of `lines`, not of the files before it,
-   * which stay until the next `write`.
+   * Begins a new journal after a snapshot that is made of `lines` instead of the earlier files.
+   * These files stay until the next `write`.
    * @param lines each as `snapshotLine` makes it
    */
   async writeFrom(lines: AsyncIterable<string>): Promise<void> {
@@ -113,13 +116,13 @@ export class JournaledAdapter implements Adapter<Data> {
     );
   }
 
-  /** Makes a `write` that is under way reject soon. */
+  /** Stops a `write` that is under way; it rejects soon. */
   giveUpSnapshot(): void {
     this.writing?.abort(new Error('the snapshot was given up'));
   }
 
   /**
-   * Begins a new journal behind a snapshot of everything before it.
+   * Begins a new journal after a snapshot of everything before it.
    * @param publish writes that snapshot and returns its length
    */
   private async rebase<T extends { readonly bytes: number }>(
@@ -134,7 +137,7 @@ export class JournaledAdapter implements Adapter<Data> {
     return published;
   }
 
-  /** @param make writes the file, durably. It gets its final name only then. */
+  /** Gives the file its final name once `make` has written it durably. */
   private async publish<T>(
     { generation }: SnapshotHeader,
     make: (target: string) => Promise<T>,

@@ -20,14 +20,16 @@ export interface Files {
   open(path: string, flags: 'w' | 'r+'): Promise<StoreFile>;
   rename(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
-  /** Makes files created, renamed or removed in the folder stay so after a loss of power. */
+  /** Resolves when files created, renamed or removed in the folder survive a loss of power. */
   syncFolder(folder: string): Promise<void>;
 }
 
 /** Up to this size, the copy into the page cache costs less than passing it to another thread. */
 const MAX_SYNCHRONOUS_BYTES = 64 << 10;
 
-/** write(2) may write less than it was given (a nearly full disk). Writing the rest tells why. */
+/**
+ * write(2) may write only a part, as on a nearly full disk. Writing the rest reports the reason.
+ */
 const writeAll = async (handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> => {
   for (let done = 0; done < bytes.length; ) {
     const left = bytes.length - done;

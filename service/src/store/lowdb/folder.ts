@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import type { Files } from './files.ts';
 
 /**
- * The files of the data folder. A generation is the time between two snapshots: `journal-7.log` holds
- * what was written in generation 7, `snapshot-7.ndjson` everything before it.
+ * The files of the data folder. A generation is the time between two snapshots: `journal-7.log`
+ * holds what was written in generation 7, `snapshot-7.ndjson` everything before it.
  */
 export interface Listing {
   /** Generations, newest first. */
@@ -34,8 +34,8 @@ export const listFolder = async (folder: string): Promise<Listing> => {
 };
 
 /**
- * The generations from which everything before `end` can be read, the best first: those with a
- * snapshot, then the first one, before which there was nothing.
+ * The generations to start from when reading everything before `end`, the best first: those with a
+ * snapshot, then the first generation, which needs none.
  */
 export const basesOf = ({ snapshots, journals }: Listing, end = Infinity): readonly number[] => {
   const bases = snapshots.filter((generation) => generation < end);
@@ -44,7 +44,9 @@ export const basesOf = ({ snapshots, journals }: Listing, end = Infinity): reado
     : bases;
 };
 
-/** Creates the folder, readable by its owner only. An existing one, maybe a volume, keeps its mode. */
+/**
+ * Creates the folder, readable by its owner only. An existing one, maybe a volume, keeps its mode.
+ */
 export const makeFolder = async (folder: string, files: Files): Promise<void> => {
   const firstMade = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (firstMade !== undefined) await files.syncFolder(dirname(firstMade));

@@ -28,8 +28,8 @@ export const lockFolder = async (folder: string): Promise<FolderLock> => {
     await handle.close();
     throw error;
   }
-  // Closing drops the lock. The file stays: if it were removed, two processes could lock two files of
-  // one name.
+  // Closing drops the lock. The file stays: if it were removed, two processes could lock two
+  // different files of the same name.
   return { release: () => handle.close() };
 };
 

@@ -6,9 +6,9 @@ const SETTING = /^--max[-_]old[-_]space[-_]size=(\d+)$/;
 const OLD_SHARE = 64 / 67;
 
 /**
- * How many bytes old objects may take before V8 ends the process. Node's heap limit also contains the
- * young generation, which can be larger than the rest of a small heap.
- * @param given options of the process; the last one counts
+ * How many bytes old objects may take before V8 ends the process. Node's heap limit also contains
+ * the young generation, which can be larger than the rest of a small heap.
+ * @param given options of the process; the last one applies
  */
 export const heapLimitBytes = (
   given = optionsOfProcess(),

@@ -6,10 +6,10 @@ import type { Refusal, StorePressure } from '../store.ts';
 import { heapLimitBytes } from './heapLimit.ts';
 
 /**
- * Shares of the heap's limit: from `visitors` on new visitors are refused, from `additions` on
- * everything that adds. A holder who has more than is free reaches its marks a tenth sooner. V8 ends
- * the process at about 80 % live; the rest is for requests, for work under way and for the next
- * start, which needs up to 15 % more.
+ * The shares of the heap limit at which the store begins to refuse: at `visitors` new visitors, at
+ * `additions` everything that adds. A holder that has more than is free reaches its own marks a
+ * tenth sooner. V8 ends the process when about 80 % is live. The rest is for requests, for work
+ * under way and for the next start, which needs up to 15 % more.
  * @see docs/decisions/0041-a-mark-before-the-end.md
  */
 export const MARKS = {
@@ -21,12 +21,17 @@ export const MARKS = {
 /** A refusal ends only this far below its mark, so that it does not change back and forth. */
 const BELOW = 0.05;
 
-/** At most: a text with a character beyond Latin-1 takes two bytes for each. */
+/** The most: a text with a character beyond Latin-1 takes two bytes for each character. */
 const BYTES_PER_CHARACTER = 2;
 const LOOK_MS = 1000;
-/** A collection stops the process for 1 to 3 ms a MiB. It may take a twentieth of the time. */
+/**
+ * A collection stops the process for 1 to 3 ms a MiB. All together may take a twentieth of the
+ * time.
+ */
 const REST_PER_COLLECTION = 20;
-/** While something is refused, memory is measured this often: requests may have taken it. */
+/**
+ * While something is refused, memory is measured this often, because requests may have taken it.
+ */
 const MEASURE_AGAIN_MS = 30_000;
 
 /** V8's heap. */
@@ -35,7 +40,7 @@ export interface Heap {
   usedBytes(): number;
   /** Runs a major collection. */
   collect(): void;
-  /** Calls back soon after each major collection. @returns stops that */
+  /** Calls back soon after each major collection. @returns a function that stops it */
   onCollected(call: () => void): () => void;
 }
 

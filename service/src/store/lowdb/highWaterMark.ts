@@ -26,7 +26,7 @@ export class HighWaterMark {
     this.file = file;
   }
 
-  /** To be called after recovery, because the old mark is replaced from then on. */
+  /** Call it after recovery, because the mark of the last run is replaced from then on. */
   static async open(folder: string, files: Files): Promise<HighWaterMark> {
     const path = join(folder, ACKNOWLEDGED);
     // `w` would empty the old mark and lose it if the process died right then.

@@ -38,7 +38,7 @@ export class JobClock {
     };
   }
 
-  /** For a job found at a start: it waits no longer than at first, in case the clock was wrong then. */
+  /** For a job found at a start. It waits no longer than at first, in case the clock was wrong. */
   restore({ runAt, waitMs }: StoredJob): number {
     const dueAt = this.dueAt(runAt, this.clock.now().getTime());
     return waitMs === undefined ? dueAt : Math.min(dueAt, this.now() + waitMs);

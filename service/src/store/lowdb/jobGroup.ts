@@ -33,7 +33,7 @@ export class JobGroup {
     this.share = share;
   }
 
-  /** @returns whether it was not there before */
+  /** @returns whether the job is new here */
   add(scheduled: ScheduledJob): boolean {
     const { rank } = scheduled.job;
     let row = this.ranks.find((each) => each.rank === rank);
@@ -45,7 +45,7 @@ export class JobGroup {
     return row.jobs.set(scheduled, undefined);
   }
 
-  /** @returns whether it was there */
+  /** @returns whether the job was here */
   remove(scheduled: ScheduledJob): boolean {
     const at = this.ranks.findIndex(({ rank }) => rank === scheduled.job.rank);
     if (at === -1) return false;

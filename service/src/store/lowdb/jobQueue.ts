@@ -7,7 +7,7 @@ import { compareStrings, sortedTree } from './sortedTree.ts';
 /** A claimed job. */
 export interface Lease {
   readonly scheduled: ScheduledJob;
-  /** The job can be claimed again after it. */
+  /** When the job can be claimed again. */
   readonly until: number;
 }
 
@@ -51,8 +51,8 @@ export class JobShare {
 }
 
 /**
- * The jobs of one queue; all times are steady milliseconds. A claim touches only shares that may take
- * more, and of those only groups that are due, however many jobs wait elsewhere.
+ * The jobs of one queue; all times are steady milliseconds. A claim touches only shares that may
+ * take more, and of those only groups that are due, however many jobs wait elsewhere.
  */
 export class JobQueue {
   private readonly groups = new Map<string, JobGroup>();
@@ -75,7 +75,9 @@ export class JobQueue {
     if (!group.share.awake.has(group) || group.nextDueAt === null) this.sleep(group);
   }
 
-  /** Removes and yields due jobs, one from each share in turn; shares with few places come first. */
+  /**
+   * Removes and yields due jobs, one from each share in turn; shares with few places come first.
+   */
   *take({ limit, places, ...request }: Taking): Generator<ScheduledJob> {
     this.wake(request.now);
     let free = places?.free ?? Infinity;
@@ -140,7 +142,7 @@ export class JobQueue {
     };
   }
 
-  /** One job of each of its groups with a free slot, in turn, until none is left. */
+  /** Yields due jobs, one from each group with a free slot in turn, until none is left. */
   private *takeFrom(
     share: JobShare,
     { now, freeSlots }: Pick<Taking, 'now' | 'freeSlots'>,
@@ -164,7 +166,9 @@ export class JobQueue {
     }
   }
 
-  /** When the first unclaimed job is or was due, without groups to `skip`; null when none waits. */
+  /**
+   * When the first unclaimed job is or was due, leaving out groups to `skip`; null when none waits.
+   */
   private oldestDueAt(
     skip: (group: string) => boolean = () => false,
     isAsked: (share: string) => boolean = () => true,
@@ -225,7 +229,7 @@ export class JobQueue {
     return share;
   }
 
-  /** Lets the group sleep until its next job is due; one without jobs is removed. */
+  /** Lets the group sleep until its next job is due. Removes a group without jobs. */
   private sleep(group: JobGroup): void {
     const { share, nextDueAt: next } = group;
     if (group.wakeAt !== null && group.wakeAt === next) return;
@@ -237,7 +241,7 @@ export class JobQueue {
     this.sort(share);
   }
 
-  /** Sorts the share by its first sleeping group; one without groups is removed. */
+  /** Sorts the share by its first sleeping group. Removes a share without groups. */
   private sort(share: JobShare): void {
     const next = share.nextWakeAt;
     if (share.wakeAt !== next) {

@@ -13,16 +13,18 @@ import type { StoredJob } from './jobClock.ts';
 export class JobQueues {
   private readonly byName = new Map<string, JobQueue>();
   private readonly leases = new Map<string, Lease>();
-  /** By job id, claimed or not. A time once turned into steady time is never turned again. */
+  /** By job id, claimed or not. Each time is converted to steady time only once. */
   private readonly scheduled = new Map<string, ScheduledJob>();
   private readonly isCurrent: (job: Job) => boolean;
 
-  /** @param isCurrent whether no committed transaction has changed the job since it was scheduled */
+  /**
+   * @param isCurrent whether no committed transaction has changed the job since it was scheduled
+   */
   constructor(isCurrent: (job: Job) => boolean) {
     this.isCurrent = isCurrent;
   }
 
-  /** A durable job waits from now on, even if it was claimed. */
+  /** A durable job waits from now on, even if it was claimed before. */
   schedule(job: StoredJob, dueAt: number): void {
     this.endLease(job.id);
     const scheduled = { job, dueAt };
@@ -74,8 +76,9 @@ export class JobQueues {
   }
 
   /**
-   * Takes over the leases of the queues before everything was read again: their workers are alive.
-   * @param longerByMs how long they could not record anything; their leases get that time again
+   * Takes over the leases from before everything was read again, because their workers still run.
+   * @param longerByMs how long the workers could not record anything; their leases get that time
+   * back
    */
   adopt(earlier: JobQueues, longerByMs: number): void {
     for (const lease of earlier.leases.values()) {

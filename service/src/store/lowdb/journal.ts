@@ -18,7 +18,9 @@ export interface JournalPosition {
 }
 
 export interface JournalEvents {
-  /** Called with transactions in order, after they became durable and before they are acknowledged. */
+  /**
+   * Called with transactions in order, after they became durable and before they are acknowledged.
+   */
   durable(commits: readonly (readonly Write[])[]): void;
   /** Called once. The journal accepts nothing more; nothing after `position` was acknowledged. */
   failed(reason: string): void;
@@ -47,7 +49,7 @@ export class Journal {
   private readonly mark: HighWaterMark;
   private readonly events: JournalEvents;
   private readonly waiting: PendingFrame[] = [];
-  /** The frame that is being written, the first of those that wait. */
+  /** The frame that is being written: the first one in `waiting`. */
   private inFlight: PendingFrame | null = null;
   private rotation: PromiseWithResolvers<JournalPosition> | null = null;
   private running: Promise<void> | null = null;
@@ -77,7 +79,9 @@ export class Journal {
     return this.at;
   }
 
-  /** How long the oldest transaction that is not durable yet has been waiting; 0 when there is none. */
+  /**
+   * How long the oldest transaction that is not durable yet has been waiting; 0 when there is none.
+   */
   get waitingMs(): number {
     const oldest = this.waiting[0];
     return oldest === undefined ? 0 : performance.now() - oldest.begun;
@@ -134,7 +138,7 @@ export class Journal {
 
   private async run(): Promise<void> {
     try {
-      // One turn of the event loop, so that callers whom the last frame acknowledged get into this one.
+      // One turn of the event loop, so that callers of the last frame can still add to this one.
       for (await nextTurn(); this.waiting.length > 0 || this.rotation !== null; await nextTurn()) {
         if (this.rotation !== null) await this.openNext(this.rotation);
         if (this.waiting[0] !== undefined) await this.writeFrame(this.waiting[0]);
@@ -142,7 +146,7 @@ export class Journal {
     } catch (error) {
       this.fail(error);
     } finally {
-      // No await since the loop's last check, so whatever is appended next starts a new run.
+      // No await since the loop's last check, so the next `append` starts a new run.
       this.running = null;
     }
   }

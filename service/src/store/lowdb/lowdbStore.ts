@@ -57,8 +57,8 @@ interface Ended<T> {
 
 /**
  * The embedded store. Transactions run one after the other in memory and are appended to the
- * journal. Once durable, they reach the job queues, the change feed and the listeners. When the disk
- * fails, everything is read again from the files.
+ * journal. Once durable, they reach the job queues, the change feed and the listeners. When the
+ * disk fails, everything is read again from the files.
  */
 export class LowdbStore<S extends Schema> implements Store<S> {
   private readonly schema: S;
@@ -122,7 +122,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   ): Promise<LowdbStore<S>> {
     const store = new LowdbStore(schema, options, lock);
     await store.load();
-    // Before a snapshot begins, whose temporary file would be removed too.
+    // Before a snapshot begins, because its temporary file would be removed too.
     await tidyFolder(store.options.folder, 0, store.options.files);
     store.heap.start();
     store.watchTransactions();
@@ -171,7 +171,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
         while (slice !== null) {
           const wallMs = this.options.clock.now().getTime();
           for (const document of slice) yield recordOf(table.name, document, wallMs);
-          await nextTurn(); // for the others, when the reader never waits
+          await nextTurn(); // lets others run, even when the reader never waits
           slice = await this.sliceOf(view, table);
         }
       }
@@ -180,7 +180,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     }
   }
 
-  /** No snapshot is written meanwhile, and nothing is read again from the disk. */
+  /** Until it ends, no snapshot is written and nothing is read again from the disk. */
   async restore(records: AsyncIterable<DumpedRecord>): Promise<void> {
     this.assertAvailable();
     await this.snapshots.exclusively(() => this.mutex.run(() => this.restoreInto(records)));
@@ -298,7 +298,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     return { outcome, durable: this.commit(work) };
   }
 
-  /** @returns when all that it read or wrote is durable; null when it already is */
+  /** Resolves when everything that it read or wrote is durable; null when it already is. */
   private commit(work: LowdbUnitOfWork): Promise<void> | null {
     const { writes } = work;
     if (writes.length === 0) return work.readsDurable;
@@ -359,8 +359,8 @@ export class LowdbStore<S extends Schema> implements Store<S> {
 
   private async heal(): Promise<void> {
     await this.snapshots.idle();
-    // Part of what is in memory is not on the disk. Dropped now, so that it takes no memory beside
-    // what is read again.
+    // Part of what is in memory is not on the disk. Dropped before everything is read again, so that
+    // memory never holds both.
     this.state = new State(this.schema, {});
     this.db.data = {};
     const { signal } = this.closing;
@@ -379,12 +379,14 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     }
   }
 
-  /** Closed, or in an outage: what is in memory no longer counts. */
+  /** Closed, or in an outage: what is in memory is no longer valid. */
   private get isGone(): boolean {
     return this.closed !== null || this.outage !== null;
   }
 
-  /** Why nothing more is accepted although nothing has failed: writes do not reach the disk. */
+  /**
+   * Why nothing more is accepted although no write has failed: the disk does not confirm writes.
+   */
   private get stall(): string | null {
     const { waitingMs } = this.adapter;
     if (waitingMs < this.options.stalledAfterMs) return null;

@@ -13,16 +13,18 @@ export interface LowdbOptions {
   readonly snapshotRetryMs?: number;
   /** How often a store that cannot write tries again. Default 1 s. */
   readonly retryMs?: number;
-  /** When a write has waited this long for the disk, the store accepts nothing more. Default 30 s. */
+  /**
+   * When a write has waited this long for the disk, the store accepts nothing more. Default 30 s.
+   */
   readonly stalledAfterMs?: number;
   /** How many changes a reader can catch up on. Default 10,000. */
   readonly keptChanges?: number;
   /** The clock of jobs and leases. Default: the system's. */
   readonly clock?: StoreClock;
-  /** Whose memory a document counts as. Default: nobody's. */
+  /** Returns the holder of a document. Default: documents have no holder. */
   readonly holderOf?: HolderOf;
   /** For tests: file operations that fail. */
   readonly files?: Files;
-  /** For tests: a heap as full as they say. */
+  /** For tests: a heap that is as full as they want. */
   readonly heap?: Heap;
 }

@@ -7,7 +7,7 @@ import type { State } from './state.ts';
 import { JOBS } from './state.ts';
 import type { Table } from './table.ts';
 
-/** Documents that are read at once; about a millisecond. */
+/** Documents that are read at once, which takes about a millisecond. */
 const SLICE_DOCUMENTS = 200;
 
 /**
@@ -19,7 +19,7 @@ export class ReadView {
   readonly state: State;
   private readonly byTable: ReadonlyMap<Table, TableView>;
 
-  /** To be called between two transactions. */
+  /** Call it between two transactions. */
   constructor(state: State) {
     this.state = state;
     const inOrder = [...state.all()].sort(
@@ -32,7 +32,7 @@ export class ReadView {
     return this.byTable.values();
   }
 
-  /** To be called with every transaction that commits from then on. */
+  /** Call it with the writes of every later transaction that commits. */
   note(writes: readonly Write[]): void {
     for (const { table, id, before } of writes) this.byTable.get(table)?.note(id, before);
   }
@@ -47,7 +47,7 @@ export class TableView {
   /** Everything up to this id was read. */
   private after: string | undefined;
   private isRead = false;
-  /** Documents as they were before they were changed; undefined: there was none. */
+  /** Documents as they were before a change; undefined for a document that did not exist. */
   private readonly former = new Map<string, Document | undefined>();
   private readonly formerIds: SortedTree<string> = sortedTree(compareStrings);
 
@@ -65,7 +65,7 @@ export class TableView {
     this.formerIds.set(id, undefined);
   }
 
-  /** The next documents by id, to be read between two transactions; null at the end. */
+  /** The next documents by id; null at the end. Call it between two transactions. */
   slice(): readonly Document[] | null {
     if (this.isRead || this.last === undefined) return null;
     const present = this.table.slice(this.after, this.last, SLICE_DOCUMENTS);
@@ -92,7 +92,7 @@ export class TableView {
   }
 }
 
-/** @param wallMs now. A job waits no longer than when it was enqueued, as after a start. */
+/** @param wallMs the wall clock. As after a start, a job waits no longer than at first. */
 export const recordOf = (collection: string, document: Document, wallMs: number): DumpedRecord => {
   if (collection !== JOBS) return { collection, document };
   const { id, queue, group, runAt, waitMs, rank, data } = document as StoredJob;

@@ -18,15 +18,15 @@ export interface Recovered {
   readonly data: Data;
   /** The end of the last journal; null when the folder is empty. */
   readonly position: JournalPosition | null;
-  /** The snapshot that it began with. */
+  /** The snapshot that the data began with. */
   readonly base: Pick<Snapshot, 'generation' | 'bytes' | 'at'>;
   /** Length of the journals that were replayed, in bytes. */
   readonly journalBytes: number;
 }
 
 /**
- * Reads the newest good snapshot and all journals since. Cuts off a torn end, in which nothing was
- * acknowledged, and makes the rest durable.
+ * Reads the newest good snapshot and all journals since then. Cuts off a torn end, in which nothing
+ * was acknowledged, and makes the rest durable.
  * @throws StoreDamaged for any other damage; then nothing was changed
  */
 export const recover = async (folder: string, files: Files, log: Logger): Promise<Recovered> => {
@@ -96,9 +96,10 @@ const cut = async (
 };
 
 /**
- * Makes the last frame durable before anything read from it leaves the process. It may be in the page
- * cache only: its writer was killed before fdatasync, or fdatasync failed, after which Linux treats
- * the pages as clean. Writing the same bytes again makes the pages dirty, so that the sync is real.
+ * Makes the last frame durable before anything read from it leaves the process. It may be in the
+ * page cache only: its writer was killed before fdatasync, or fdatasync failed, after which Linux
+ * treats the pages as clean. Writing the same bytes again makes the pages dirty, so that the sync
+ * is real.
  */
 const syncLastFrame = async (
   folder: string,

@@ -10,7 +10,7 @@ export class Restoring {
   readonly state: State;
   /** When each job can be claimed, by its id, in steady milliseconds. */
   readonly dueAt = new Map<string, number>();
-  /** What the records, not the disk, failed with. */
+  /** What the records failed with; stays null when only the disk failed. */
   failure: unknown = null;
   private readonly clock: JobClock;
 

@@ -94,13 +94,13 @@ export const parseDocumentLine = (line: Buffer): [collection: string, document: 
   return [collection, document];
 };
 
-/** Lines of ours begin like this, unless the id contains escapes or does not come first. */
+/** Most of our lines begin like this: the id comes first and contains no escapes. */
 const HEAD = /^\["([^"\\\x80-\xff]+)",\{"id":"([^"\\\x80-\xff]+)"/;
 const HEAD_BYTES = 160;
 
 /**
- * The document that a line holds, as a rule without parsing the line, which would take ten times as
- * long.
+ * Finds out which document a line holds. It avoids parsing most lines, which would take ten times
+ * as long.
  * @throws SnapshotDamaged
  */
 export const documentOf = (line: Buffer): [collection: string, id: string] => {

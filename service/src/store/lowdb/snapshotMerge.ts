@@ -30,7 +30,7 @@ export interface MergeOrder {
 export interface Merged {
   /** Length of the new snapshot. */
   readonly bytes: number;
-  /** Generation of the snapshot that it was made from; the first generation: journals alone. */
+  /** Generation of the snapshot that it was made from. The first generation has only journals. */
   readonly base: number;
   /** Generations of newer snapshots that are damaged. */
   readonly damaged: readonly number[];
@@ -44,7 +44,7 @@ const WORKER = new URL(`./snapshotWorker${extname(import.meta.url)}`, import.met
  * @throws what `mergeSnapshot` throws, by name and message; AbortError when it was given up
  */
 export const mergeInWorker = async (order: MergeOrder, signal: AbortSignal): Promise<Merged> => {
-  // Without the process's options: a profiler or loader that they name is for the main thread only.
+  // Without the process's options: they may name a profiler or loader for the main thread only.
   const worker = new Worker(WORKER, { workerData: order, execArgv: [] });
   try {
     const [merged] = (await once(worker, 'message', { signal })) as [Merged];
@@ -55,9 +55,9 @@ export const mergeInWorker = async (order: MergeOrder, signal: AbortSignal): Pro
 };
 
 /**
- * Makes a snapshot from files: the newest good snapshot and the journals since. Lines of documents
- * that no journal names are copied without parsing; the others are written as the journals left
- * them. Memory grows with the ids in the journals, not with the store.
+ * Makes a snapshot from files: the newest good snapshot and the journals since then. A document
+ * that no journal names is copied without parsing. Every other document is written as the journals
+ * leave it. Memory grows with the ids in the journals, not with the store.
  * @throws StoreDamaged when a journal cannot be read to its end, or no snapshot is good
  * @see docs/decisions/0032-snapshots-from-files.md
  */
@@ -116,7 +116,9 @@ async function mergeFrom(
   return writeSnapshot(target, header, parts(), files);
 }
 
-/** Rests after each part for as long as it took: requests need the processor and the disk too. */
+/**
+ * Rests after each part for as long as it took, because requests need the processor and the disk.
+ */
 async function* paced<T>(
   parts: AsyncIterable<T> | Iterable<T>,
   signal?: AbortSignal,

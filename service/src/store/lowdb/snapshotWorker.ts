@@ -1,4 +1,4 @@
-// The thread that makes a snapshot, with a heap and an event loop of its own. Ends with its answer.
+// The thread that makes a snapshot, with its own heap and event loop. It ends when it has answered.
 import { constants, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { nodeFiles } from './files.ts';

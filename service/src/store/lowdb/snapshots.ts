@@ -13,7 +13,7 @@ export interface SnapshotsOptions {
   readonly options: Required<
     Pick<LowdbOptions, 'folder' | 'files' | 'log' | 'snapshotAfterBytes' | 'snapshotRetryMs'>
   >;
-  /** Everything in memory, when the files cannot be read. */
+  /** Everything in memory, for when the files cannot be read. */
   readonly dump: () => AsyncIterable<DumpedRecord>;
   /** Closed, or in an outage. */
   readonly isGone: () => boolean;
@@ -57,8 +57,8 @@ export class Snapshots {
   }
 
   /**
-   * Writes two: the second removes the journal before the first, and the snapshot before that, which
-   * hold what documents were.
+   * Writes two snapshots. The second one removes the files before the first, which contain former
+   * versions of documents.
    * @param assertAvailable throws when the store has become unavailable
    */
   async writeTwo(assertAvailable: () => void): Promise<void> {

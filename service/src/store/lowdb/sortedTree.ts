@@ -1,8 +1,8 @@
 import imported from 'sorted-btree';
 
 /**
- * A sorted set: inserting, removing and finding cost the logarithm of its size. The part of a BTree
- * that we use.
+ * A sorted set: the methods of BTree that we use. Inserting, removing and finding take time that
+ * grows with the logarithm of its size.
  */
 export interface SortedTree<Key> {
   readonly size: number;

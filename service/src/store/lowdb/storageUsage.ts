@@ -2,22 +2,22 @@ import type { Document } from '../store.ts';
 import type { Write } from './unitOfWork.ts';
 import type { State } from './state.ts';
 
-/** Returns whose memory a document counts as; null for nobody's. */
+/** Returns the holder whose memory a document counts towards, if any. */
 export type HolderOf = (collection: string, document: Document) => string | null;
 
-/** What a document takes beside its texts: itself, its fields, its index entries. */
+/** The memory for a document besides its texts: the object, its fields, its index entries. */
 const DOCUMENT_BYTES = 500;
 const VALUE_BYTES = 16;
 
 /**
- * How much each holder has stored, updated with every write. An estimate to compare holders by: only
- * V8 knows what a document really takes.
+ * How much each holder has stored, updated with every write. An estimate for comparing holders:
+ * only V8 knows how much memory a document really takes.
  */
 export class StorageUsage {
   readonly #holderOf: HolderOf;
   readonly #bytes = new Map<string, number>();
   #total = 0;
-  /** Null when it has to be found again. */
+  /** Null when it is not known and has to be looked for. */
   #largest: string | null = null;
 
   constructor(holderOf: HolderOf, state?: State) {

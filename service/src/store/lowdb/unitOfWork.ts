@@ -72,7 +72,7 @@ export class LowdbUnitOfWork implements UnitOfWork {
     return true;
   }
 
-  /** One for each document that has changed. */
+  /** One write for each document that has changed. */
   get writes(): Write[] {
     return [...this.log.values()].filter(
       ({ before, after }) => before !== undefined || after !== undefined,
@@ -80,8 +80,8 @@ export class LowdbUnitOfWork implements UnitOfWork {
   }
 
   /**
-   * Resolves when all that was read is durable; null when it already is. A table counts as a whole,
-   * because a search also depends on documents that are not there.
+   * Resolves when everything that was read is durable; null when it already is. A read depends on
+   * the whole table, because a search also depends on documents that are not there.
    */
   get readsDurable(): Promise<void> | null {
     return this.seen?.durable ?? null;
