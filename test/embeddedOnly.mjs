@@ -19,7 +19,6 @@ export const embeddedOnly = {
   'test/service/rotateEncryptionKey.test.ts':
     'copies data folders, and reads their files and the key file',
   'test/service/limits/fullMemory.test.ts': 'its memory is full',
-  'test/service/limits/smallHeap.test.ts': 'its memory is full',
   'test/service/limits/largestWorkspace.test.ts': 'its memory is full',
   'test/service/removalCost.test.ts': 'a cost in bytes of its journal',
 };

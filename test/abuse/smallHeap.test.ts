@@ -3,19 +3,19 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from '@jest/globals';
-import type { Deps } from '../../../service/src/domain/deps.ts';
-import { createApiKey } from '../../../service/src/domain/operations/createApiKey.ts';
-import { createWorkspace } from '../../../service/src/domain/operations/createWorkspace.ts';
-import { receiveMessage } from '../../../service/src/domain/operations/receiveMessage.ts';
-import { sendMessage } from '../../../service/src/domain/operations/sendMessage.ts';
-import { startChatSession } from '../../../service/src/domain/operations/chatSessions.ts';
-import { channelDirectory } from '../../../service/src/channels/registry.ts';
-import type { Workspace } from '../../../service/src/domain/workspace.ts';
-import { apiClient, type ApiClient } from '../../helpers/apiClient.ts';
-import { openStoreOf } from '../../helpers/openStore.ts';
-import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
-import type { Storage } from '../../helpers/storage.ts';
-import { waitFor } from '../../helpers/waitFor.ts';
+import type { Deps } from '../../service/src/domain/deps.ts';
+import { createApiKey } from '../../service/src/domain/operations/createApiKey.ts';
+import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
+import { receiveMessage } from '../../service/src/domain/operations/receiveMessage.ts';
+import { sendMessage } from '../../service/src/domain/operations/sendMessage.ts';
+import { startChatSession } from '../../service/src/domain/operations/chatSessions.ts';
+import { channelDirectory } from '../../service/src/channels/registry.ts';
+import type { Workspace } from '../../service/src/domain/workspace.ts';
+import { apiClient, type ApiClient } from '../helpers/apiClient.ts';
+import { openStoreOf } from '../helpers/openStore.ts';
+import { startServiceProcess, type ServiceProcess } from '../helpers/serviceProcess.ts';
+import type { Storage } from '../helpers/storage.ts';
+import { waitFor } from '../helpers/waitFor.ts';
 
 const HEAP_MIB = 96;
 /** Two bytes a character in memory: 8 KiB a message. */
