@@ -14,46 +14,43 @@ import { isComplete, type ToolCall } from '../domain/toolCall.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import { someoneIsWanted } from './phrases.ts';
 
-/** How far back the agent reads. */
+/** The most messages and calls that the agent reads. */
 const MESSAGES_READ = 100;
 const CALLS_READ = 100;
 /**
- * How far back replies are counted where `MESSAGES_READ` do not reach back over the time in which
- * they count: what a customer can write in ten minutes at the default rate limit, and the replies
- * to it.
+ * The most messages in which replies are counted, if `MESSAGES_READ` do not cover the whole window of
+ * time. It is enough for what a customer can write in ten minutes at the default rate limit, with the
+ * replies.
  */
 const MESSAGES_COUNTED = 640;
 
-/** A conversation as the agent takes it up: everything a step is decided from. */
+/** Everything that the agent decides a step from. */
 export interface LoadedTurn extends ConversationView {
-  /**
-   * False while it waits for a person: the agent then tells how its own calls ended, and nothing
-   * else.
-   */
+  /** False while the conversation waits for a person. The agent then only tells how its calls ended. */
   readonly mayAnswer: boolean;
-  /** Of this taking up; a later one makes it stale. */
+  /** The turn's number. A turn with a higher number makes this one stale. */
   readonly number: number;
   readonly settings: AgentSettings;
-  /** The newest ones, oldest of them first. */
+  /** The newest messages, in the order in which they were written. */
   readonly messages: readonly Message[];
-  /** When the agent spoke, the newest first; from further back than `messages`. */
+  /** When the agent replied, newest first. It may reach further back than `messages`. */
   readonly repliedAt: readonly string[];
-  /** The agent's calls in this conversation, oldest of them first. */
+  /** The agent's newest calls in this conversation, oldest first. */
   readonly calls: readonly ToolCall[];
-  /** What has ended, or begun to wait for approval, since the agent last spoke. */
+  /** Calls that have ended, or begun to wait for approval, since the agent last replied. */
   readonly untold: readonly ToolCall[];
   /** The customer's messages that nobody has answered, oldest first. */
   readonly unanswered: readonly Message[];
-  /** Live. */
+  /** The live tools. */
   readonly tools: readonly Tool[];
   readonly builtIn: readonly BuiltInTool[];
 }
 
 /**
- * Takes up a conversation that asked for the agent.
- * @returns null when there is nothing for it to do: somebody else is in control, the agent is off,
- * everything is answered, or calls are still running (each of them asks again when it ends; a
- * customer who asks for a person does not wait for them)
+ * Begins a turn of the agent in a conversation.
+ * @returns null when the agent has nothing to do: a person is in control, the agent is off, everything
+ * is answered, or calls are still running. Each call wakes the agent again when it ends. A customer
+ * who asks for a person does not wait for them.
  */
 export const loadTurn = (deps: Deps, conversationId: string): Promise<LoadedTurn | null> =>
   deps.store.transaction(async (tx) => {
@@ -64,8 +61,8 @@ export const loadTurn = (deps: Deps, conversationId: string): Promise<LoadedTurn
   });
 
 /**
- * A conversation that the agent is in control of, or has handed over to nobody yet; null otherwise,
- * or when the agent is off.
+ * Finds a conversation that the agent controls, or that waits for a person.
+ * @returns null for any other conversation, or when the agent is off
  */
 export async function findControlled(
   tx: Tx,
@@ -144,10 +141,7 @@ const readRecent = (tx: Tx, conversationId: string) =>
     limit: MESSAGES_COUNTED,
   });
 
-/**
- * Replies are counted in a window of time: hardly ever are there more messages in it than are read
- * anyway.
- */
+/** Whether `newest` is enough to count the replies in the window. It nearly always is. */
 const isWindowRead = (newest: readonly Message[], now: Date): boolean =>
   newest.length < MESSAGES_READ ||
   repliesIn(newest).length >= MAX_REPLIES_PER_WINDOW ||
@@ -156,7 +150,7 @@ const isWindowRead = (newest: readonly Message[], now: Date): boolean =>
 const repliesIn = (messages: readonly Message[]): readonly string[] =>
   messages.filter(({ sender }) => sender.type === 'agent').map(({ createdAt }) => createdAt);
 
-/** What nobody has to be told about any more is marked so. */
+/** The calls to tell the customer about. Marks those that need no telling any more as told. */
 async function findUntold(
   tx: Tx,
   conversationId: string,
@@ -175,8 +169,8 @@ async function findUntold(
 }
 
 /**
- * The customer wrote on before the call was sent: nothing was tried and nothing failed, the agent
- * decides anew.
+ * Whether the call was cancelled before it was sent because the customer wrote again. Nothing failed,
+ * and the agent decides anew.
  */
 function isSuperseded(
   { status, attempts, neededApproval, afterMessage, finishedAt }: ToolCall,
@@ -189,9 +183,7 @@ function isSuperseded(
   );
 }
 
-/**
- * A person wrote to the customer after the call had ended: what is to be said about it is theirs.
- */
+/** Whether a person wrote to the customer after the call ended. What is said about it is up to them. */
 const isLeftToTeam = ({ finishedAt }: ToolCall, messages: readonly Message[]): boolean =>
   finishedAt !== null &&
   messages.some(
@@ -200,9 +192,8 @@ const isLeftToTeam = ({ finishedAt }: ToolCall, messages: readonly Message[]): b
   );
 
 /**
- * True while what was worked out for this turn fits the conversation as it stands: control did not
- * change hands, nothing was written since, and it was not taken up again. To be asked in the very
- * transaction that uses it.
+ * Whether a turn's outcome still fits the conversation: control has not changed, nobody has written,
+ * and no later turn has begun. Call it in the transaction that uses the outcome.
  */
 export async function isCurrent(
   tx: Tx,
@@ -217,5 +208,8 @@ export async function isCurrent(
   );
 }
 
-/** What waits for approval has been spoken of once; what has ended then has to be told. */
+/**
+ * Whether the customer must still hear how a call ended. The agent mentions a call that waits for
+ * approval only once.
+ */
 export const needsTelling = (call: ToolCall): boolean => !call.isTold && isComplete(call);

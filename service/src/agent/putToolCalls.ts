@@ -22,9 +22,8 @@ import {
 import { paymentPageUrl } from '../domain/webhookAddress.ts';
 
 /**
- * Puts the calls of one step on record: those that may run go into the work queue, those that a
- * person decides about wait, and those that cannot be made are told to the model, which may correct
- * them.
+ * Stores the calls of one step. A call that may run is queued, a call that needs approval waits, and a
+ * call that cannot be made fails with a reason for the model, which may correct it.
  * @returns whether any of them runs now
  */
 export async function putToolCalls(
@@ -88,19 +87,19 @@ async function makeCall(
     );
   if (problem !== null) return refuse(problem);
   const repeated = repeatedCall(call, turn, beside);
-  if (repeated !== null) return refuse(repeated, true); // the customer hears of the call itself
+  if (repeated !== null) return refuse(repeated, true); // the customer hears how the first call ended
   if (callsOfTurn(turn, beside).length >= MAX_TOOL_CALLS_PER_TURN)
     return refuse(`No more than ${MAX_TOOL_CALLS_PER_TURN} calls are made for one message.`);
   const open = askedLink && (await findOpenPaymentLink(tx, turn.conversation.id, askedLink, now));
   if (open)
-    // nothing new is made: nobody has to decide
+    // an open link is returned again: nothing new is made, so nobody has to approve it
     return succeed(call, paymentLinkResult(open, call.arguments, paymentPageUrl(deps, open)), now);
   if (!askBeforeRunning && wanted.needsApproval !== true) return call;
   const expiresAt = timestamp(new Date(now.getTime() + deps.agent.approvalExpiresMs));
   return { ...call, status: 'pending_approval', neededApproval: true, expiresAt };
 }
 
-/** By the tools and settings as they stand in this transaction. */
+/** Resolves a call with the tools and settings that this transaction reads. */
 async function resolve(
   tx: Tx,
   deps: Deps,
@@ -116,10 +115,7 @@ async function resolve(
   return resolveCall(wanted, shown ? await tx.tools.peek(shown.id) : null, shown, turn);
 }
 
-/**
- * Arguments that were refused for their size, or for a number that no store can hold, are not kept
- * either.
- */
+/** Drops arguments that are too large, or that hold a number that no store can keep. */
 const storable = (args: JsonObject): JsonObject =>
   brokenLimit(args, ARGUMENT_LIMITS) === null && !holdsInfinity(args) ? args : {};
 
@@ -131,7 +127,10 @@ const callsOfTurn = (
   ...beside,
 ];
 
-/** Guards against loops: not the same call twice in a turn, nor beside one that still waits. */
+/**
+ * Guards against loops: the same call is not made twice in a turn, nor while one waits for approval.
+ * @returns why it is not made, for the model; null when it is no repeat
+ */
 function repeatedCall(
   call: ToolCall,
   turn: LoadedTurn,

@@ -16,15 +16,15 @@ import { putToolCalls } from './putToolCalls.ts';
 import { checkCalls } from './wantedCall.ts';
 
 /**
- * Of one step of the model; what is beyond what a turn may make is refused, and beyond this not
- * looked at.
+ * The most calls that are read of one step. Calls beyond a turn's limit are refused, and calls beyond
+ * this one are ignored.
  */
-const MAX_CALLS_LOOKED_AT = 2 * MAX_TOOL_CALLS_PER_TURN;
+const MAX_CALLS_READ = 2 * MAX_TOOL_CALLS_PER_TURN;
 
 /**
- * Writes what the agent decided, in one transaction with its events, after rechecking control: a
- * stale outcome is dropped as a whole.
- * @returns whether it was used
+ * Records what the agent decided, with its events, in one transaction. It rechecks control first, and
+ * drops a stale outcome as a whole.
+ * @returns whether the outcome was recorded
  */
 export async function recordOutcome(
   deps: Deps,
@@ -33,19 +33,21 @@ export async function recordOutcome(
 ): Promise<boolean> {
   const calls =
     outcome.type === 'tool_calls'
-      ? await checkCalls(turn, outcome.calls.slice(0, MAX_CALLS_LOOKED_AT), deps.bounds)
+      ? await checkCalls(turn, outcome.calls.slice(0, MAX_CALLS_READ), deps.bounds)
       : [];
   return deps.store.transaction(async (tx): Promise<boolean> => {
     const controlled = await findControlled(tx, deps, turn.conversation.id);
-    if (!controlled) await tx.jobs.complete(turn.conversation.id);
-    if (!controlled) return false;
+    if (!controlled) {
+      await tx.jobs.complete(turn.conversation.id);
+      return false;
+    }
     const now = deps.clock.now();
     if (
       controlled.mayAnswer !== turn.mayAnswer ||
       !(await isCurrent(tx, controlled.conversation, turn))
     ) {
-      // What a customer writes to a waiting conversation asks nobody to take it up again.
-      if (!controlled.mayAnswer) await nextTurn(tx, controlled.conversation.id, now);
+      // A message to a conversation that waits for a person does not wake the agent, so this does.
+      if (!controlled.mayAnswer) await scheduleTurn(tx, controlled.conversation.id, now);
       return false;
     }
     const actor: Actor = { type: 'agent', name: turn.settings.name };
@@ -60,7 +62,7 @@ export async function recordOutcome(
         : view.conversation;
     if (outcome.type === 'tool_calls') {
       const someRun = await putToolCalls(tx, deps, turn, conversation, calls, now);
-      await nextTurn(tx, conversation.id, someRun ? null : now);
+      await scheduleTurn(tx, conversation.id, someRun ? null : now);
       return true;
     }
     await speak(tx, deps, turn, { ...view, conversation }, outcome, actor, now);
@@ -68,18 +70,21 @@ export async function recordOutcome(
       where: { conversationId: conversation.id, isTold: false },
       limit: 100,
     });
-    await nextTurn(tx, conversation.id, late.some(needsTelling) ? now : null);
+    await scheduleTurn(tx, conversation.id, late.some(needsTelling) ? now : null);
     return true;
   });
 }
 
-/** The loop takes the conversation up again at once, or waits until something asks for it. */
-const nextTurn = (tx: Tx, conversationId: string, at: Date | null): Promise<void> =>
+/**
+ * Schedules the conversation's next turn.
+ * @param at null: no turn until something wakes the agent
+ */
+const scheduleTurn = (tx: Tx, conversationId: string, at: Date | null): Promise<void> =>
   at === null
     ? tx.jobs.complete(conversationId)
     : tx.jobs.release(conversationId, { runAt: at.getTime(), rank: 0 });
 
-/** Says what was decided, and gives the conversation away or closes it if that belongs to it. */
+/** Sends the agent's reply, and hands over or closes the conversation if the outcome says so. */
 async function speak(
   tx: Tx,
   deps: Deps,
@@ -89,8 +94,8 @@ async function speak(
   actor: Actor,
   now: Date,
 ): Promise<void> {
-  const isGiven = outcome.type === 'hand_over';
-  const conversation = isGiven
+  const isHandover = outcome.type === 'hand_over';
+  const conversation = isHandover
     ? handOver(view.conversation, { reason: outcome.reason, note: outcome.note, actor }, now)
     : view.conversation;
   const sent = await storeReply(
@@ -100,7 +105,7 @@ async function speak(
     { text: wordsOf(turn, outcome), actor },
     now,
   );
-  if (isGiven)
+  if (isHandover)
     await tx.systemNotes.put(
       newSystemNote(
         sent.conversation,
@@ -111,7 +116,7 @@ async function speak(
     );
   for (const { id, status } of turn.untold) {
     const call = await tx.toolCalls.get(id);
-    // What waited when the words were chosen may have ended since: that is still to be told.
+    // A call that was waiting when the reply was written may have ended since. It is still untold.
     if (call?.status === status) await tx.toolCalls.put({ ...call, isTold: true });
   }
   if (outcome.type === 'reply' && outcome.close)
@@ -124,8 +129,8 @@ async function speak(
 }
 
 /**
- * The agent's first message in a conversation begins with the greeting. An offer of a person stands
- * last: a "yes" answers it.
+ * The text of the agent's reply. The first one in a conversation begins with the greeting. An offer to
+ * fetch a person comes last, so that a "yes" answers it.
  */
 export function wordsOf(
   turn: LoadedTurn,
@@ -150,7 +155,7 @@ function composed(
     : composeMessage(greeting, text, notices);
 }
 
-/** Forward only: a customer who pays is not led back. */
+/** Moves the funnel to `qualified`, unless it is there or further already. */
 async function qualify(
   tx: Tx,
   view: ConversationView,

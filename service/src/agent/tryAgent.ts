@@ -40,11 +40,11 @@ export interface TriedCall {
 }
 
 /**
- * Has the agent decide one step about a made-up first message, as it would in a conversation with
- * the live tools. Nothing is called but the model, and nothing is stored.
+ * Lets the agent decide one step about a made-up first message, as it would with the live tools. It
+ * calls only the model, and stores nothing.
  * @param options.signal ends it without an answer
- * @throws the signal's reason; a model that fails is an answer: `hand_over` with the reason in
- * `note`
+ * @returns `hand_over`, with the reason in `note`, when the model fails
+ * @throws the signal's reason
  */
 export async function tryAgent(
   deps: Deps,
@@ -71,13 +71,13 @@ export async function tryAgent(
   );
 }
 
-/** A visitor without a name writes for the first time. */
+/** A turn about the first message of a new visitor without a name. */
 const inventTurn = (deps: Deps, workspace: Workspace, text: string) =>
   deps.store.transaction(async (tx): Promise<LoadedTurn> => {
     const now = deps.clock.now();
-    const ofBoth = { workspaceId: workspace.id, contactId: newId('ctc') };
+    const owner = { workspaceId: workspace.id, contactId: newId('ctc') };
     const contact = {
-      id: ofBoth.contactId,
+      id: owner.contactId,
       workspaceId: workspace.id,
       channel: 'web_chat',
       name: null,
@@ -87,11 +87,11 @@ const inventTurn = (deps: Deps, workspace: Workspace, text: string) =>
       createdAt: timestamp(now),
     } as const;
     const opened = openConversation(
-      { ...ofBoth, id: newId('conv'), channel: 'web_chat', previousConversationId: null },
+      { ...owner, id: newId('conv'), channel: 'web_chat', previousConversationId: null },
       now,
     );
     const message: Message = {
-      ...ofBoth,
+      ...owner,
       id: newId('msg'),
       conversationId: opened.id,
       number: 1,

@@ -14,34 +14,26 @@ import { loopShare, type LoopShare } from '../limits/loopShare.ts';
 import type { WantedCall } from './agentModel.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 
-/**
- * What a wanted call means by the tools as they stand: what goes into its record, and whether it
- * can be made.
- */
+/** What is stored of a call that the model wants, and whether it can be made. */
 export interface ResolvedCall {
   readonly of: Pick<ToolCall, 'toolId' | 'kind' | 'provider' | 'definitionHash' | 'arguments'>;
   readonly askBeforeRunning: boolean;
-  /**
-   * Why the call cannot be made as it was asked for, in a sentence for the model; null when it can.
-   */
+  /** Why the call cannot be made, in a sentence for the model. Null when it can. */
   readonly problem: string | null;
-  /** A payment link that can be made as it was asked for. */
+  /** The payment link to make, if the call asks for one and it can be made. */
   readonly asked?: AskedPaymentLink;
 }
 
-/** A wanted call, looked at as the model saw the tools. */
+/** A wanted call, checked with the parameters that the model saw. */
 export interface CheckedCall extends WantedCall {
-  /**
-   * Why its arguments do not fit the parameters of the custom tool; null when they do, and for
-   * other calls.
-   */
+  /** Why its arguments do not fit the custom tool's parameters. Null when they do, or for other calls. */
   readonly misfit: string | null;
 }
 
 /**
- * Checks the arguments of calls of custom tools on the workspace's share of the event loop:
- * compiling a tool's parameters, and what they ask of arguments, may take a quarter of a second. So
- * it is done before the transaction that puts the calls on record.
+ * Checks the arguments of custom tools' calls on the workspace's share of the event loop. Compiling and
+ * checking a tool's parameters may take a quarter of a second, so this comes before the transaction
+ * that stores the calls.
  */
 export async function checkCalls(
   turn: LoadedTurn,
@@ -65,8 +57,9 @@ const unmasked = (given: unknown, { contact }: LoadedTurn): unknown =>
   isJsonObject(given) ? unmaskJson(given as JsonObject, contact) : given;
 
 /**
- * A call of a custom tool, or of one that is not there.
- * @param tool as it is now @param shown as the model saw it
+ * Resolves a call of a custom tool, which may not exist.
+ * @param tool as it is now
+ * @param shown as the model saw it
  */
 export function resolveCall(
   { arguments: given, misfit }: CheckedCall,
@@ -99,10 +92,7 @@ function problemOf(
   return isJsonObject(given) ? misfit : 'The arguments are not a JSON object.';
 }
 
-/**
- * A call of what is built in. Masked details stay masked: what stands in it is shown where the
- * customer pays.
- */
+/** Resolves a built-in call. Masked details stay masked, since its texts appear on the payment page. */
 export function resolveBuiltInCall(
   given: unknown,
   { provider, askBeforeRunning }: BuiltInTool,

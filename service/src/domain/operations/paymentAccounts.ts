@@ -9,10 +9,7 @@ import { newId } from '../ids.ts';
 import type { PaymentAccount, PaymentProvider } from '../payment.ts';
 import type { Workspace } from '../workspace.ts';
 
-/**
- * The payment account that an inbound address names, whose workspace is not known yet; null when
- * there is none.
- */
+/** The payment account that a webhook address names, or null. Its workspace is not known yet. */
 export const findPaymentAccountAt = (
   { store }: Pick<Deps, 'store'>,
   provider: string,
@@ -50,9 +47,9 @@ export const getPaymentAccount = (
 ) => store.transaction((tx) => loadPaymentAccount(tx, workspace, provider));
 
 /**
- * Sets a provider up, or changes it: what is left out stays as it is, secrets too. The last test is
- * forgotten, for it was made with what stood there before.
- * @param values by the names of the provider's fields; secrets are sealed before they are stored
+ * Sets up a provider, or changes its settings. A value that is left out stays as it is, secrets too.
+ * The last test is dropped, since it tested the old settings.
+ * @param values by the names of the provider's fields. Secrets are sealed before they are stored.
  * @throws invalid_request (400) with param `settings.<name>`
  */
 export const putPaymentAccount = (
@@ -62,7 +59,7 @@ export const putPaymentAccount = (
   values: SetupValues,
 ) =>
   store.transaction(async (tx): Promise<PaymentAccount> => {
-    await tx.workspaces.get(workspace.id); // locks it: two at once make one account
+    await tx.workspaces.get(workspace.id); // a lock: two requests at once make one account
     const at = timestamp(clock.now());
     const before = await findPaymentAccount(tx, workspace.id, provider);
     const checked = checkSetup(payments.fieldsOf(provider), values, { isNew: before === null });
@@ -80,8 +77,8 @@ export const putPaymentAccount = (
   });
 
 /**
- * Removes a workspace's account with a provider. Its links stay as they are. @throws not_found
- * (404)
+ * Removes a workspace's account with a provider. Its links stay as they are.
+ * @throws not_found (404)
  */
 export const deletePaymentAccount = (
   { store }: Deps,
@@ -114,9 +111,7 @@ export async function testPaymentAccount(
   return lastTest;
 }
 
-/**
- * A secret is sealed in another form each time: the same one filled in again is another one here.
- */
+/** Sealing gives another text each time, so a secret that is entered again counts as a change. */
 const filledIn = ({ settings, sealedSecrets }: PaymentAccount) => ({ settings, sealedSecrets });
 
 async function loadPaymentAccount(
