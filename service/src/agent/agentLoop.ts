@@ -15,19 +15,19 @@ export interface AgentLoopOptions {
   readonly deps: Deps;
   readonly model: AgentModel;
   readonly log: Logger;
-  /** A model that has not answered by then has failed. */
+  /** The model fails if it takes longer. */
   readonly timeoutMs: number;
 }
 
-/** Conversations of one workspace that a model thinks about at once. */
+/** The most turns of one workspace that the model decides at once. */
 const MAX_PER_WORKSPACE = 32;
-/** A model ends by itself when its time is over, and says so. This is for one that does not. */
+/** A model ends by itself when its time is over. After this time more, one that does not is ended. */
 const GRACE_MS = 1000;
 
 /**
- * The agent: takes up each conversation that asks for it, decides one step and records it. A step
- * is either tool calls, whose end asks again, or the last of its turn. All the agent knows is in the
- * store: after a crash it takes the conversation up again and drops the unfinished step.
+ * Runs the agent: for each conversation that wakes it, it decides one step and records it. A step makes
+ * tool calls, which wake the agent again when they end, or ends the turn. All its state is in the
+ * store. After a crash, an unfinished step is dropped and decided again.
  */
 export const startAgent = (options: AgentLoopOptions): Worker =>
   startWorker({

@@ -3,15 +3,14 @@ import type { Verdict } from '../domain/conversation.ts';
 import type { JsonObject } from '../domain/json.ts';
 
 /**
- * The one interface between the agent's loop and what decides for it: the built-in keyword agent,
- * or a language model. A model sees what is in `Turn` and nothing else: no secret, no contact
- * details in the clear.
+ * Decides what the agent does: the built-in keyword agent, or a language model. A model sees a `Turn`
+ * and nothing else, which holds no secrets and no contact details in the clear.
  */
 export interface AgentModel {
   /**
    * What the agent does next.
-   * @throws Error when the model cannot say (time-out, refusal, broken answer); the loop then hands
-   * over
+   * @throws Error when the model does not decide (time-out, refusal, unreadable answer). The agent
+   * then hands over.
    */
   next(turn: Turn, signal: AbortSignal): Promise<Step>;
 }
@@ -30,13 +29,11 @@ export interface Turn {
   };
   /** The working language that fits the customer's words best. */
   readonly language: Language;
-  /** Oldest first; the newest item is what asks for this step. */
+  /** Oldest first. The newest item is the reason for this step. */
   readonly history: readonly HistoryItem[];
-  /** The live tools, and what is built in. */
+  /** The live tools and the built-in ones. */
   readonly tools: readonly AgentTool[];
-  /**
-   * False when no further tool call is possible in this turn: the model has to reply or hand over.
-   */
+  /** False when this turn allows no more tool calls. The model then replies or hands over. */
   readonly mayCallTools: boolean;
 }
 
@@ -45,16 +42,16 @@ export interface AgentTool {
   readonly description: string;
   /** JSON Schema 2020-12, an object at its root. */
   readonly parameters: JsonObject;
-  /** It only looks something up. */
+  /** Whether the tool only looks something up. */
   readonly readOnly: boolean;
-  /** What customers write who want it. */
+  /** What customers may write when they need the tool. */
   readonly examplePhrases: readonly string[];
 }
 
 export interface WantedCall {
   readonly tool: string;
   readonly arguments: unknown;
-  /** A person has to decide, whatever the tool's settings say. */
+  /** Whether a person must approve the call, whatever the tool's settings say. */
   readonly needsApproval?: boolean;
 }
 
@@ -64,7 +61,7 @@ export type HistoryItem =
   | { readonly type: 'reply'; readonly from: 'agent' | 'team'; readonly text: string }
   /** The tool calls of one step, with their outcomes so far. */
   | { readonly type: 'tool_calls'; readonly calls: readonly PastToolCall[] }
-  /** A call that waited for approval when its step went on, and has come to its end since. */
+  /** A call that waited for approval when the agent replied, and has ended since. */
   | { readonly type: 'late_result'; readonly call: PastToolCall };
 
 export interface PastToolCall {
@@ -73,7 +70,8 @@ export interface PastToolCall {
   readonly tool: string;
   readonly arguments: JsonObject;
   /**
-   *  `pending_approval`: a person of the team decides whether it may run. `invalid`: refused before anything was sent; the model can correct the arguments.
+   * `pending_approval`: a person decides whether it may run. `invalid`: refused before anything was
+   * sent, and the model can correct the arguments.
    */
   readonly status:
     | 'pending_approval'
@@ -83,7 +81,7 @@ export interface PastToolCall {
     | 'rejected'
     | 'expired'
     | 'cancelled';
-  /** succeeded: the result as JSON text, cut to 8 KiB; otherwise what happened, in a sentence. */
+  /** For `succeeded`, the result as JSON text, cut to 8 KiB. Otherwise a sentence about what happened. */
   readonly outcome: string;
 }
 
@@ -98,15 +96,13 @@ export type Step =
     }
   | {
       readonly type: 'tool_calls';
-      /**
-       *  `arguments` as the model gave them; checked against the tool's schema before anything is sent.
-       */
+      /** With the model's own arguments. They are checked with the tool's schema before anything is sent. */
       readonly calls: readonly WantedCall[];
       readonly qualify?: boolean;
     }
   | {
       readonly type: 'hand_over';
       readonly reason: 'customer_request' | 'missing_knowledge';
-      /** What the customer is told; null: the service's own sentence. */
+      /** The message to the customer. Null for the service's own sentence. */
       readonly text: string | null;
     };

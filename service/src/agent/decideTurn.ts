@@ -15,10 +15,7 @@ import { detectLanguage } from './language.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 import { offersPerson, sentence, type SentenceName } from './sentences.ts';
 
-/**
- * What the agent does about a conversation that it took up. `notices` are the service's own
- * sentences, said beside the text.
- */
+/** What the agent does in a turn. `notices` are the service's own sentences, sent with the text. */
 export type Outcome =
   | {
       readonly type: 'reply';
@@ -41,10 +38,11 @@ export type Outcome =
     };
 
 /**
- * Decides the next step. What must be told honestly is not left to the model: a customer who asks
- * for a person gets one, a call that failed or waits is told in the service's own sentence, and a
- * model that fails hands over.
- * @param signal ends it without an outcome; `modelSignal` is the model's time
+ * Decides the next step. Some of it is not left to the model: a customer who asks for a person gets
+ * one, the service's own sentences tell which calls failed or wait, and a model that fails hands the
+ * conversation over.
+ * @param signal ends it without an outcome
+ * @param modelSignal ends the model's time
  * @throws the signal's reason
  */
 export async function decideTurn(
@@ -65,9 +63,9 @@ export async function decideTurn(
   const asked = requestedPerson(turn, language);
   if (asked)
     return withNotices(asked, [...resultsInWords(turn, language), ...allNotices(turn, language)]);
-  if (talksInCircles(turn, now))
+  if (repliesTooOften(turn, now))
     return failedTurn(turn, `More than ${MAX_REPLIES_PER_WINDOW} replies in ten minutes.`);
-  if (notices.length > 0 && !needsModelBeside(turn))
+  if (notices.length > 0 && !needsModelToo(turn))
     return {
       type: 'reply',
       text: '',
@@ -92,7 +90,10 @@ export async function decideTurn(
   }
 }
 
-/** Hands over a turn that could not be worked out. @param note for the team */
+/**
+ * Hands over after a turn that could not be decided.
+ * @param note for the team
+ */
 export function failedTurn(turn: LoadedTurn, note: string): Outcome {
   const language = languageOf(turn);
   return withNotices(handOver('agent_error', sentence('handOverAfterError', language), note), [
@@ -101,10 +102,10 @@ export function failedTurn(turn: LoadedTurn, note: string): Outcome {
   ]);
 }
 
-/** Messages of the customer that say which language is theirs. */
+/** How many of the customer's newest messages are read to detect their language. */
 const MAX_MESSAGES_FOR_LANGUAGE = 20;
 
-/** In which the agent speaks. */
+/** The language that the agent replies in. */
 export function languageOf({
   messages,
   settings,
@@ -116,7 +117,7 @@ export function languageOf({
   return detectLanguage(said, settings.languages);
 }
 
-/** The customer wants a person, in as many words or by a "yes" to the offer of one. */
+/** Hands over if the customer asks for a person, or says "yes" to the offer of one. */
 function requestedPerson(
   { unanswered, messages, untold, settings }: LoadedTurn,
   language: Language,
@@ -137,8 +138,8 @@ function requestedPerson(
   return null;
 }
 
-/** Two machines can talk with each other for ever. */
-function talksInCircles({ repliedAt }: LoadedTurn, now: Date): boolean {
+/** Whether the agent replies too often. Two machines could talk to each other for ever. */
+function repliesTooOften({ repliedAt }: LoadedTurn, now: Date): boolean {
   const since = now.getTime() - REPLY_WINDOW_MS;
   return repliedAt.filter((time) => Date.parse(time) > since).length >= MAX_REPLIES_PER_WINDOW;
 }
@@ -146,8 +147,8 @@ function talksInCircles({ repliedAt }: LoadedTurn, now: Date): boolean {
 const isInvalid = ({ error }: ToolCall) => error?.type === 'invalid_arguments';
 
 /**
- * What the customer has to be told when the turn ends: also of calls that were refused before
- * anything was sent, unless the model has corrected them by a call that was made.
+ * What the customer must be told when the turn ends. It includes calls that were refused before
+ * anything was sent, unless the model corrected them with a later call.
  */
 function allNotices(turn: LoadedTurn, language: Language): string[] {
   const failed = sentence('toolFailed', language);
@@ -167,23 +168,20 @@ function allNotices(turn: LoadedTurn, language: Language): string[] {
   return [...notices, failed];
 }
 
-/** Results that the customer has not heard of, in words that no model has chosen. */
+/** Results that the customer has not heard of, in the service's own sentences. */
 function resultsInWords({ untold, contact }: LoadedTurn, language: Language): string[] {
   const succeeded = untold.filter(({ status }) => status === 'succeeded');
   const words = succeeded.map((call) => callInWords(pastCall(call, contact, false), language));
   return [...new Set(words.filter((each) => each !== null))];
 }
 
-/** How calls ended while their conversation waits for a person. */
+/** How calls ended, for a conversation that waits for a person. */
 function toldAfterwards(turn: LoadedTurn, language: Language): string[] {
   const isUndone = turn.untold.some((call) => isComplete(call) && call.status !== 'succeeded');
   return [...resultsInWords(turn, language), ...(isUndone ? [sentence('notDone', language)] : [])];
 }
 
-/**
- * What the customer has to be told in the service's own sentences, each of them once; offers of a
- * person come last.
- */
+/** The sentences that the customer must be told, each once. Offers of a person come last. */
 function noticesOf({ untold }: LoadedTurn, language: Language): string[] {
   const names = untold.map((call): SentenceName | null => {
     switch (call.status) {
@@ -207,9 +205,10 @@ function noticesOf({ untold }: LoadedTurn, language: Language): string[] {
 }
 
 /**
- * Something beside the notices is left to say: a result, or an answer to what was written since.
+ * Whether the notices leave something to say: a result, or an answer to messages written after the
+ * last call.
  */
-function needsModelBeside({ untold, unanswered, calls }: LoadedTurn): boolean {
+function needsModelToo({ untold, unanswered, calls }: LoadedTurn): boolean {
   if (untold.some(({ status }) => status === 'succeeded')) return true;
   const lastCallAfter = Math.max(0, ...calls.map(({ afterMessage }) => afterMessage));
   return unanswered.some(({ number }) => number > lastCallAfter);
@@ -233,7 +232,7 @@ function turnFor(turn: LoadedTurn, language: Language, nothingFailed: boolean): 
   };
 }
 
-/** @throws Error when the step is none that can be taken */
+/** @throws Error when the step is empty */
 function asOutcome(step: Step, language: Language): Outcome {
   switch (step.type) {
     case 'tool_calls':
@@ -271,7 +270,7 @@ function withNotices(outcome: Outcome, notices: readonly string[]): Outcome {
     .reduce((words, notice) => words.replaceAll(notice, ''), outcome.text)
     .replace(/\n{3,}/g, '\n\n')
     .trim();
-  // What was not done is not a reason to close.
+  // A notice tells that something was not done yet, so the conversation stays open.
   return outcome.type === 'hand_over'
     ? { ...outcome, text, notices }
     : { ...outcome, text, notices, close: null };

@@ -5,48 +5,43 @@ import type { ToolCall } from '../domain/toolCall.ts';
 import type { HistoryItem, PastToolCall } from './agentModel.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 
-/** How much of a tool's result a model is shown; of those further back it needs less. */
+/** The bytes of a tool's result that a model sees. It needs less of older results. */
 export const RESULT_SHOWN_BYTES = 8 * 1024;
 const OLDER_SHOWN_BYTES = 512;
-const SHOWN_WHOLE = 8;
+/** The newest calls, whose results are not older ones. */
+const RECENT_CALLS = 8;
 
-/**
- * Characters of messages that a model is shown, the newest first: a conversation of usual length is
- * far shorter.
- */
+/** The characters of messages that a model sees, from the newest back. Most conversations are shorter. */
 const MAX_HISTORY_CHARACTERS = 60_000;
 
-/**
- * Arguments that take more as JSON are not shown again: masking and reading them costs what they
- * measure, at each turn.
- */
+/** Arguments that are longer as JSON are not shown again, since every turn would mask and read them. */
 const MAX_ARGUMENTS_CHARACTERS = 8 * 1024;
 
 /**
- * What happened, as the model may see it: contact details masked, results cut. Messages and tool
- * calls stand in the order in which they came.
+ * The conversation as the model may see it: messages and tool calls in order, with contact details
+ * masked and results cut.
  */
 export function historyOf({ messages: loaded, calls, contact }: LoadedTurn): HistoryItem[] {
   const messages = newestOf(loaded);
   const first = messages[0]?.number ?? 1;
-  const recent = new Set(calls.slice(-SHOWN_WHOLE));
+  const recent = new Set(calls.slice(-RECENT_CALLS));
   const past = (call: ToolCall, asWaiting: boolean) =>
     pastCall(call, contact, asWaiting, recent.has(call) ? RESULT_SHOWN_BYTES : OLDER_SHOWN_BYTES);
   const placed: { after: number; item: HistoryItem }[] = [];
   for (const step of Map.groupBy(calls, ({ stepId }) => stepId).values()) {
     const after = step[0]!.afterMessage;
     if (after < first) continue;
-    const spokeOn = messages.some(
+    const hasReplied = messages.some(
       ({ number, sender }) => number > after && sender.type === 'agent',
     );
     placed.push({
       after,
       item: {
         type: 'tool_calls',
-        calls: step.map((call) => past(call, call.neededApproval && spokeOn)),
+        calls: step.map((call) => past(call, call.neededApproval && hasReplied)),
       },
     });
-    if (!spokeOn) continue;
+    if (!hasReplied) continue;
     for (const call of step) {
       if (!call.neededApproval || call.finishedAt === null) continue;
       placed.push({
@@ -72,7 +67,7 @@ export function historyOf({ messages: loaded, calls, contact }: LoadedTurn): His
   }
 }
 
-/** @returns the newest that are within `MAX_HISTORY_CHARACTERS` together; one at the least */
+/** @returns the newest messages that fit into `MAX_HISTORY_CHARACTERS` together, at least one */
 function newestOf(messages: LoadedTurn['messages']): LoadedTurn['messages'] {
   let length = 0;
   const tooOld = messages.findLastIndex(
@@ -86,7 +81,7 @@ function shownResult(call: ToolCall, contact: Contact, mostBytes: number): strin
   return isCut ? `${text}… (cut)` : text;
 }
 
-/** @param asWaiting as it stood when its step went on: waiting for approval */
+/** @param asWaiting shows the call as waiting for approval, as it was when the agent replied */
 export function pastCall(
   call: ToolCall,
   contact: Contact,
@@ -126,7 +121,7 @@ const ENDED = {
 
 const UNKNOWN = 'The call failed, and it is not known whether it was done.';
 
-/** Something was sent, and no answer says that it was refused. */
+/** Whether the call was sent, and no answer says that it was refused. */
 const mayHaveBeenDone = ({ status, attempts, error, httpStatus }: ToolCall): boolean =>
   status === 'failed' &&
   attempts > 0 &&

@@ -1,10 +1,10 @@
 import type { Conversation } from './conversation.ts';
 
-/** The tabs of the team's list of conversations, and how a place in it is written. */
+/** The tabs of the team's list of conversations. */
 export const INBOX_TABS = ['all', 'agent', 'waiting', 'mine', 'closed', 'approvals'] as const;
 export type InboxTab = (typeof INBOX_TABS)[number];
 
-/** Which conversations a tab holds; `approvals` is found by its tool calls instead. */
+/** The filter of a tab. `approvals` has none, since it lists conversations by their tool calls. */
 export function filterOfTab(
   tab: Exclude<InboxTab, 'approvals'>,
   memberId: string,
@@ -34,20 +34,17 @@ export const positionOf = ({ updatedAt, id }: Conversation): InboxPosition => ({
   id,
 });
 
-/** As it stands in an address. */
+/** Writes a position for a URL. */
 export const writePosition = ({ value, id }: InboxPosition): string => `${Date.parse(value)}_${id}`;
 
-/** Null for what we never wrote: the list then begins at its beginning. */
+/** Reads a position from a URL. Null when it is not one, and the list starts at its beginning. */
 export function readPosition(text: string): InboxPosition | null {
   const [, ms, id] = /^(\d{1,15})_(conv_[0-9A-Z]{26})$/.exec(text) ?? [];
   if (ms === undefined || id === undefined) return null;
   return { value: new Date(Number(ms)).toISOString().replace('Z', '+00:00'), id };
 }
 
-/**
- * What a member has not read of a conversation: the customer's messages. Of a closed one nothing
- * waits to be read.
- */
+/** How many of the customer's messages a member has not read. In a closed conversation, none. */
 export const unreadOf = ({ status, customerMessageCount }: Conversation, seen: number): number =>
   status === 'closed' ? 0 : Math.max(0, customerMessageCount - seen);
 

@@ -9,19 +9,17 @@ export type Placeholder =
   | { readonly kind: 'callId' }
   | { readonly kind: 'secret'; readonly name: string };
 
-/**
- * A text as it alternates: what stands there literally, and what is put in. No literal is empty.
- */
+/** A piece of a text: literal text, which is never empty, or a placeholder. */
 export type Part = string | Placeholder;
 
-/** A text whose placeholders cannot be read; `message` says which and what to do. */
+/** A text has a placeholder that cannot be read. `message` says which one and what to do. */
 export class PlaceholderError extends Error {
   override readonly name = 'PlaceholderError';
 }
 
 export const isPlaceholder = (part: Part): part is Placeholder => typeof part !== 'string';
 
-/** As it is written in a template, for messages. */
+/** The placeholder as a template writes it, for messages. */
 export function writtenPlaceholder(placeholder: Placeholder): string {
   switch (placeholder.kind) {
     case 'argument':
@@ -50,13 +48,14 @@ function readPlaceholder(inner: string): Placeholder {
     return { kind: 'secret', name: path[0]! };
   if (source === 'conversation' && path.join('.') === 'id') return { kind: 'conversationId' };
   if (source === 'call' && path.join('.') === 'id') return { kind: 'callId' };
-  throw new PlaceholderError(`holds {{${excerpt(inner)}}}, which is no placeholder. ${HELP}`);
+  throw new PlaceholderError(`holds {{${excerpt(inner)}}}, which is not a placeholder. ${HELP}`);
 }
 
 /**
- * Takes a text apart. The parts in order make the text again; a text without placeholders is one
- * part, an empty one none.
- * @throws PlaceholderError for `{{` without `}}` and for anything else than the placeholders above
+ * Splits a text into its parts, in order. A text without placeholders is one part, and an empty text
+ * has none.
+ * @throws PlaceholderError for `{{` without `}}`, and for anything between them but the placeholders
+ * above
  */
 export function parsePlaceholders(text: string): Part[] {
   const parts: Part[] = [];
@@ -74,7 +73,7 @@ export function parsePlaceholders(text: string): Part[] {
   return parts.filter((part) => part !== '');
 }
 
-/** Cuts parts at each `separator` that stands there literally. */
+/** Cuts parts at each `separator` in literal text. */
 export function splitParts(parts: readonly Part[], separator: string): Part[][] {
   const pieces: Part[][] = [[]];
   for (const part of parts) {

@@ -2,17 +2,14 @@ import type { Contact } from './contact.ts';
 import { maskJson, maskText } from './masking.ts';
 import { resultOf, type ToolCall } from './toolCall.ts';
 
-/**
- * What is read beyond the cut, so that a number or an address that lies across it is masked as a
- * whole.
- */
+/** Characters that are masked beyond the cut, so that a number or an address across it is masked too. */
 const MARGIN = 1024;
 
 /**
- * The beginning of what a tool answered, as JSON text with the contact's details masked. Of a long
- * result only the beginning is looked at, however long it is.
+ * The beginning of a tool's result, as JSON text with the contact's details masked. It does not read
+ * the rest of a long result.
+ * @param contact null masks nothing
  * @param mostBytes of UTF-8
- * @param contact null: nothing is masked
  */
 export function resultExcerpt(
   call: Pick<ToolCall, 'resultJson'>,
@@ -21,7 +18,7 @@ export function resultExcerpt(
 ): { readonly text: string; readonly isCut: boolean } {
   const json = call.resultJson ?? 'null';
   if (json.length > mostBytes) {
-    // A line break written as an escape would stand between the digits of a number.
+    // An escaped line break, as a letter between two digits, would hide a number from the mask.
     const start = json
       .slice(0, mostBytes + MARGIN)
       .replace(/\\[nrt]/g, ' ')
@@ -36,7 +33,7 @@ export function resultExcerpt(
   return { text, isCut: text.length < whole.length };
 }
 
-/** The beginning of a text, at most so many bytes of UTF-8, without half a character at its end. */
+/** The beginning of a text: at most `most` bytes of UTF-8, and whole characters only. */
 function cutToBytes(text: string, most: number): string {
   const bytes = Buffer.from(text);
   return bytes.length <= most

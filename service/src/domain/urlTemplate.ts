@@ -1,24 +1,16 @@
 import { isPlaceholder, parsePlaceholders, splitParts, type Part } from './placeholders.ts';
 
-/**
- * The address of a request template, taken apart: a fixed origin, then segments and query pairs
- * with placeholders.
- */
+/** The URL of a request template: a fixed origin, then segments and query pairs with placeholders. */
 export interface UrlTemplate {
   /** As written: `https://api.example.com:8443`. */
   readonly origin: string;
-  /**
-   * What stands between the slashes of the path, after the first slash; one empty segment for `/`
-   * or no path.
-   */
+  /** The path between its slashes, without the first one. `/` or no path is one empty segment. */
   readonly segments: readonly (readonly Part[])[];
-  /** Name, with its `=`, and value of each pair of the address's own query, as encoded there. */
+  /** Each pair of the URL's own query, encoded as written: the name with its `=`, and the value. */
   readonly pairs: readonly (readonly [name: string, value: readonly Part[]])[];
 }
 
-/**
- * An address that cannot be used; `message` is a sentence without its subject: `must begin with …`.
- */
+/** A URL cannot be used. `message` is a sentence without its subject: `must begin with …`. */
 export class UrlTemplateError extends Error {
   override readonly name = 'UrlTemplateError';
 }
@@ -82,9 +74,10 @@ function readPair(parts: readonly Part[]): [name: string, value: Part[]] {
 }
 
 /**
- * @throws UrlTemplateError for an address that is not absolute, carries credentials or a fragment,
- * or has a placeholder before its path; PlaceholderError. Which hosts may be called is not judged
- * here.
+ * Reads the URL of a template. It does not check which hosts may be called.
+ * @throws UrlTemplateError for a URL that is not absolute, has credentials or a fragment, or has a
+ * placeholder before its path
+ * @throws PlaceholderError
  */
 export function parseUrlTemplate(text: string): UrlTemplate {
   if (text.length > MAX_TEMPLATE_CHARACTERS)
@@ -99,7 +92,7 @@ export function parseUrlTemplate(text: string): UrlTemplate {
   return { origin, segments, pairs };
 }
 
-/** Neighbouring literals become one again. */
+/** Joins literals that follow each other. */
 function joinLiterals(parts: readonly Part[]): Part[] {
   const joined: Part[] = [];
   for (const part of parts) {
@@ -116,7 +109,7 @@ const HIDDEN = /%u00([0-7][0-9a-f])|%([0-7][0-9a-f])/gi;
 const OVERLONG = /%(?:c0|e0%80|f0%80%80)%(ae|af)/gi;
 const MAX_LAYERS = 8;
 
-/** One layer of percent-encoding less, as far as it hides ASCII. */
+/** Removes one layer of percent-encoding from ASCII characters. */
 const decodeLayer = (text: string) =>
   text
     .replace(OVERLONG, (_all, end: string) => (end.toLowerCase() === 'ae' ? '.' : '/'))
@@ -134,12 +127,12 @@ function decodeAll(text: string): string | null {
   return null;
 }
 
-/** What servers drop or read as the end of a segment's name. */
+/** A segment without what servers ignore: a `;` and what follows, white space, control characters. */
 const bare = (piece: string) => piece.split(';')[0]!.replace(/[\s\p{C}]/gu, '');
 
 /**
- * Whether a path segment is `.` or `..`, or would hold one for a server that decodes it once more
- * than it should, also as look-alike characters.
+ * Whether a path segment is `.` or `..`, or may become one: on a server that decodes it again, or that
+ * replaces look-alike characters.
  */
 export function isDotSegment(segment: string): boolean {
   const decoded = decodeAll(segment);
