@@ -40,7 +40,7 @@ export class ConversationServiceApi implements ICredentialType {
 		},
 	];
 
-	/** Adds the key, and refuses to where it could be read on its way. */
+	/** Adds the key. Refuses addresses to which the key would travel unencrypted. */
 	authenticate: IAuthenticate = async ({ apiKey }, request) => {
 		const url = parseUrl(`${request.baseURL ?? ''}${request.url}`);
 		if (url && !isSafeForKey(url)) {

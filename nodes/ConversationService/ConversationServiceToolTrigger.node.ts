@@ -12,7 +12,7 @@ import { publishTool, releaseTool } from './shared/toolLifecycle';
 import { listenWithDraft } from './shared/toolListening';
 import { toolTriggerFields } from './shared/toolTriggerFields';
 
-/** Makes the workflow a tool of the service's agent: publishes it, verifies each call, runs it once. */
+/** Makes the workflow a tool of the agent: publishes it, verifies each call, and runs it once. */
 export class ConversationServiceToolTrigger implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Conversation Service Tool Trigger',

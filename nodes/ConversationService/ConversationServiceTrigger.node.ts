@@ -19,7 +19,7 @@ import {
 } from './shared/subscriptionLifecycle';
 
 /**
- * Starts a workflow on events: owns one subscription per event, verifies each delivery, emits it.
+ * Starts a workflow on events. It has one subscription per event and verifies each delivery.
  */
 export class ConversationServiceTrigger implements INodeType {
 	description: INodeTypeDescription = {
@@ -75,7 +75,7 @@ export class ConversationServiceTrigger implements INodeType {
 				type: 'collection',
 				placeholder: 'Add Filter',
 				default: {},
-				description: 'Events of other conversations are accepted and start nothing',
+				description: 'Events of other conversations are accepted but do not start the workflow',
 				options: [
 					{
 						displayName: 'Channels',

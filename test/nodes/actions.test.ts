@@ -382,7 +382,7 @@ describe('Subscription', () => {
       created_at: expect.any(String),
       revision: 1,
       previous_secret_expires_at: expect.any(String),
-      notice: expect.stringContaining('unpublished and published again'),
+      notice: expect.stringContaining('unpublish and publish it again'),
     });
     expect(JSON.stringify(quiet)).not.toContain('whsec_');
     expect(Date.parse(String(quiet.previous_secret_expires_at)) - Date.now()).toBeGreaterThan(
@@ -515,7 +515,7 @@ describe('When something is wrong', () => {
       name: 'NodeOperationError',
       message:
         'The base URL must begin with https:// because conversations.example.com is not a local host',
-      description: expect.stringContaining('API key could be read'),
+      description: expect.stringContaining('others could read the API key'),
     });
   });
 

@@ -358,7 +358,7 @@ describe('Tool Call', () => {
     expect(error).toMatchObject({
       httpCode: '409',
       context: { code: 'approval_already_decided' },
-      description: expect.stringContaining('first decision'),
+      description: expect.stringContaining('Somebody has decided already'),
     });
     expect(received).toHaveLength(before);
   });

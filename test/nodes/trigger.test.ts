@@ -602,7 +602,7 @@ describe('Verification', () => {
       await opens(2);
       expect(log.warnings).toEqual([
         expect.stringMatching(
-          /The secret of conversation\.opened was rotated .* Publish the workflow again before 24 hours have passed/,
+          /The secret of conversation\.opened was rotated .* publish it again within 24 hours of the rotation/,
         ),
       ]);
       await rotate();
@@ -817,7 +817,7 @@ describe('One execution for a delivery', () => {
     expect(side.executions).toHaveLength(2);
     expect(await send(side, { payload, t: t + 6, headers: inRound(1) })).toMatchObject({
       status: 200,
-      text: expect.stringContaining('taken before'),
+      text: expect.stringContaining('already accepted'),
     });
     expect(side.executions).toHaveLength(2);
     await send(side, { payload, t: t + 7, headers: inRound(3) });
@@ -838,7 +838,7 @@ describe('One execution for a delivery', () => {
     for (const replayed of [t - 5, t, t + 1]) {
       expect(await send(side, { payload, t: replayed, headers: manual })).toMatchObject({
         status: 200,
-        text: expect.stringContaining('taken before'),
+        text: expect.stringContaining('already accepted'),
       });
     }
     expect(side.executions).toHaveLength(2);

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { updateDisplayOptions } from 'n8n-workflow';
 import type { Resource } from './operation';
 
-/** The fields of the node: the resource, the operations of each, the fields of each operation. */
+/** Makes the fields of the node: the resource, its operations, and the fields of each operation. */
 export function describeResources(resources: Resource[]): INodeProperties[] {
 	const first = resources[0]?.option.value ?? '';
 	return [

@@ -13,17 +13,17 @@ interface Described {
 
 /** An operation that does something for each item. */
 export interface ItemOperation extends Described {
-	/** @returns what goes on: an object, or any number of them */
+	/** @returns the output for the item: one object, or any number of them */
 	execute(context: IExecuteFunctions, itemIndex: number): Promise<IDataObject | IDataObject[]>;
 }
 
 /** An operation that does something once for all items together. */
 export interface RunOperation extends Described {
-	/** @returns the items that go on */
+	/** @returns the output items */
 	executeOnce(context: IExecuteFunctions): Promise<INodeExecutionData[]>;
 }
 
-/** One operation: how it is shown, what it asks for, what it does. */
+/** One operation: its entry in the list, its fields, and what it does. */
 export type Operation = ItemOperation | RunOperation;
 
 export interface Resource {

@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { Operation, Resource } from './operation';
 
-/** Runs the chosen operation; with "continue on fail", a failed item becomes its error. */
+/** Runs the chosen operation. With "continue on fail", a failed item becomes an error item. */
 export async function executeOperation(
 	context: IExecuteFunctions,
 	resources: Resource[],
@@ -63,8 +63,8 @@ function toNodeError(
 }
 
 /**
- * The shape in which n8n recognises an error item and keeps it whole: `error`, and `details` for
- * the rest.
+ * Makes an error item. n8n recognises this shape and keeps all of it: `error`, and `details` for the
+ * rest.
  */
 function toJson(error: NodeApiError | NodeOperationError): IDataObject {
 	const details: IDataObject = {};

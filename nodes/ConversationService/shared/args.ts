@@ -1,9 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 /**
- * A tool call as it goes on in a workflow: its arguments also as `args`, since n8n lets no
- * expression read a field of the name `arguments` ("Cannot access "arguments" due to security
- * concerns").
+ * Adds the arguments of a tool call as `args`, for the workflow. n8n does not let expressions read a
+ * field named `arguments` ('Cannot access "arguments" due to security concerns').
  */
 export const withArgs = <T extends { arguments: IDataObject }>(
 	call: T,

@@ -5,7 +5,7 @@ export interface BaseUrlProblem {
 }
 
 /**
- * The base URL as requests use it: no slash at the end.
+ * Checks the base URL and returns it as requests use it, without a slash at the end.
  * Plain http is accepted for local hosts only, since every request carries the API key.
  */
 export function checkBaseUrl(value: unknown): { baseUrl: string } | BaseUrlProblem {
@@ -19,20 +19,20 @@ export function checkBaseUrl(value: unknown): { baseUrl: string } | BaseUrlProbl
 	}
 	if (url.username || url.password || url.search || url.hash) {
 		return {
-			problem: 'The base URL has more than an address in it',
-			fix: 'Enter only the address in the credential, without user name, password, "?" or "#". The API key has a field of its own.',
+			problem: 'The base URL contains more than an address',
+			fix: 'Enter only the address in the credential, without user name, password, "?" or "#". Enter the API key in its own field.',
 		};
 	}
 	if (!isSafeForKey(url)) {
 		return {
 			problem: `The base URL must begin with https:// because ${url.hostname} is not a local host`,
-			fix: 'Over http:// the API key could be read on its way. Put the service behind https, or use a local host: localhost, 127.0.0.1, a name ending in .local, host.docker.internal, or the name of a container.',
+			fix: 'Over http://, others could read the API key. Put the service behind https, or use a local host: localhost, 127.0.0.1, a name ending in .local, host.docker.internal, or the name of a container.',
 		};
 	}
 	return { baseUrl: url.href.replace(/\/+$/, '') };
 }
 
-/** Whether an API key may travel to this address: by https anywhere, by http to a local host. */
+/** Whether the API key may be sent to this address: over https anywhere, over http to a local host. */
 export const isSafeForKey = (url: URL): boolean =>
 	url.protocol === 'https:' || (url.protocol === 'http:' && isLocalHost(url.hostname));
 
@@ -51,10 +51,10 @@ const CONTAINER_HOSTS = [
 ];
 
 /**
- * localhost, 127.0.0.0/8, ::1, *.localhost, *.local, the names containers give their host, and
- * names of one label such as `conversation-service`: no public name is without a dot, so these
- * are containers of the same network or machines of the same site.
- * Private addresses such as 192.168.0.10 are not local: what goes there crosses a network.
+ * Whether a host is local: localhost, 127.0.0.0/8, ::1, *.localhost, *.local, the names that
+ * containers give their host, and names without a dot such as `conversation-service`. Public names
+ * always have a dot, so those are containers or machines of the same network.
+ * Private addresses such as 192.168.0.10 are not local, since requests to them cross a network.
  */
 export function isLocalHost(hostname: string): boolean {
 	const host = hostname.toLowerCase().replace(/\.$/, '');

@@ -8,7 +8,7 @@ import { describeConnectionFailure } from './errors';
 
 const TIMEOUT_MS = 10_000;
 
-/** Tells a wrong key from a wrong address, and says what to do about either. */
+/** Tests the credential. Tells a wrong key from a wrong address, and says how to correct it. */
 export async function testConnection(
 	this: ICredentialTestFunctions,
 	credential: ICredentialsDecrypted,

@@ -1,4 +1,4 @@
-/** What is needed of an HTTP response: how it ended. */
+/** The part of an HTTP response that tells how it ended. */
 export interface EndingResponse {
 	statusCode: number;
 	destroyed: boolean;
@@ -7,21 +7,22 @@ export interface EndingResponse {
 
 export type DeliveryState = 'new' | 'in_flight' | 'done';
 
-/** What tells one sending of a delivery from another. */
+/** One sending of a delivery: its first attempt, a retry, or one that somebody asked for. */
 export interface Sending {
-	/** The `t` of its signature, Unix time in seconds. */
+	/** The `t` of its signature: Unix time in seconds. */
 	signedAt: number;
 	/**
-	 * Its `X-Service-Redelivery-Round`, the same for all retries of one asking; null when it has none.
+	 * Its `X-Service-Redelivery-Round`, which is the same for all attempts of one redelivery; null when
+	 * it has none.
 	 */
 	round: number | null;
-	/** Whether it says that someone asked for it to be sent again. */
+	/** Whether its header says that somebody asked to send the delivery again. */
 	isAskedFor: boolean;
 }
 
 /**
- * Whether someone asked for this sending after that one: the header that says so is not signed, but
- * the time is.
+ * Whether somebody asked for this sending after the earlier one. The header that says so is not
+ * signed, but the time is, so both must agree.
  */
 const isAskedAfter = (sending: Sending, earlier: Sending): boolean =>
 	sending.isAskedFor &&
@@ -29,14 +30,14 @@ const isAskedAfter = (sending: Sending, earlier: Sending): boolean =>
 	(sending.round === null || earlier.round === null || sending.round > earlier.round);
 
 /**
- * Which deliveries this process has taken, so that a repeat starts no second execution.
+ * Remembers the deliveries that this process has accepted, so that a repeat starts no second execution.
  *
- * A delivery counts as done only once its response has ended with a 2xx: n8n starts the execution
- * after the trigger returns and may still answer 500, and then the repeat must start it.
+ * A delivery counts as done once its response has ended with a 2xx. n8n starts the execution after the
+ * trigger returns and may still answer 500. Then the repeat must start it.
  *
- * Bounded: the newest `capacity` deliveries (10,000 by default, about 2 MB); an older one would be
- * taken again. Those in flight are bounded by the open connections. Kept in memory: a restart, or
- * a second webhook process of n8n, starts with an empty one.
+ * Keeps the newest `capacity` deliveries (10,000 by default, about 2 MB). An older one would be
+ * accepted again. Those in flight are bounded by the open connections. All of it is in memory: after a
+ * restart, or in a second webhook process of n8n, it is empty.
  */
 export class DeliveryMemory {
 	private readonly inFlight = new Map<string, Sending>();
@@ -49,14 +50,14 @@ export class DeliveryMemory {
 		this.capacity = capacity;
 	}
 
-	/** How it stands with a delivery that has come; one that someone has asked for since is new. */
+	/** The state of a delivery that has arrived. It is new if somebody asked for it since the last one. */
 	stateOf(key: string, sending: Sending): DeliveryState {
 		const [done, inFlight] = [this.done.get(key), this.inFlight.get(key)];
 		if (done && !isAskedAfter(sending, done)) return 'done';
 		return inFlight && !isAskedAfter(sending, inFlight) ? 'in_flight' : 'new';
 	}
 
-	/** Follows the response of a delivery that is being taken, and remembers how it ends. */
+	/** Watches the response to a delivery, and remembers the delivery when it ends with a 2xx. */
 	follow(key: string, response: EndingResponse, sending: Sending): void {
 		if (response.destroyed) return;
 		this.inFlight.set(key, sending);
@@ -67,7 +68,7 @@ export class DeliveryMemory {
 			leave();
 			if (response.statusCode >= 200 && response.statusCode < 300) this.remember(key, sending);
 		});
-		// Without a finish before it: the caller hung up, saw no 2xx and will repeat.
+		// When no finish came before, the caller hung up without a 2xx and will repeat the delivery.
 		response.once('close', leave);
 	}
 

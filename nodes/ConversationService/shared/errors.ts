@@ -17,21 +17,21 @@ interface ErrorBody {
 }
 
 const LOCAL_N8N =
-	'For an n8n on your own machine, start the service with ALLOWED_NETWORKS=127.0.0.0/8 (or the network that n8n lives in)';
+	'For an n8n on your own machine, start the service with ALLOWED_NETWORKS=127.0.0.0/8 (or the network that n8n is in)';
 
-/** What an n8n user does about each error of the service. */
+/** What an n8n user can do about each error of the service. */
 const FIXES: Record<string, string> = {
 	unauthorized:
 		'Open the credential and enter a valid API key. It may have been revoked; make a new one on the API keys screen of the service (/keys at the base URL), or stop the service and run "npm run key -- create --name n8n" in its folder.',
 	not_found:
-		'Check the ID. The API key decides which workspace is searched; anything of another workspace is reported as missing.',
+		'Check the ID. The API key belongs to one workspace, and anything in another workspace counts as not found.',
 	approval_already_decided:
-		'The first decision counts, or the approval has expired. Tool Call → Get Many shows the status; choose a call that has the status pending_approval.',
+		'Somebody has decided already, or the approval has expired. Choose a call with the status pending_approval; Tool Call → Get Many shows the status.',
 	conversation_closed:
-		'A closed conversation stays as it is. When the customer writes again a new one opens; "Find by Contact" returns it.',
+		'A closed conversation does not change any more. When the customer writes again, a new one opens; "Find by Contact" returns it.',
 	delivery_pending: 'Wait until its last attempt is over; "Get Deliveries" shows next_attempt_at.',
 	idempotency_key_reused:
-		'This node has already sent another text with the same key. Use a Deduplication Key that differs for each message, or leave it empty.',
+		'This node has already used the same key with other content. Use a different Deduplication Key for each message or link, or leave it empty.',
 	published_elsewhere:
 		'Unpublish that workflow (or use Tool → Pause), or enter another "Tool Name". If this n8n was moved or cloned, switch on the option "Take Over From Another Instance". Then publish again.',
 	secret_limit_reached:
@@ -39,32 +39,32 @@ const FIXES: Record<string, string> = {
 	subscription_limit_reached:
 		'Unpublish a workflow that is no longer needed, or remove a subscription with Subscription → Delete.',
 	subscription_exists:
-		'Something subscribed this address at the same moment. Publish the workflow again.',
+		'Another call subscribed this address at the same moment. Publish the workflow again.',
 	target_url_not_https: `The service calls https:// addresses only. Set WEBHOOK_URL of n8n to its https address, then publish again. ${LOCAL_N8N} and INSECURE_TARGETS=true.`,
 	target_url_not_public: `The service must be able to reach n8n at a public address. Set WEBHOOK_URL of n8n to it, then publish again. ${LOCAL_N8N}.`,
 	target_url_unresolvable:
-		'The host name of the webhook URL of n8n has no address from where the service runs. Set WEBHOOK_URL of n8n to a name that the service can resolve, then publish again.',
+		'The service cannot resolve the host name in the webhook URL of n8n. Set WEBHOOK_URL of n8n to a name that the service can resolve, then publish again.',
 	target_url_invalid: 'Set WEBHOOK_URL of n8n to a plain https:// address, then publish again.',
 	tool_exists:
 		'Enter another "Tool Name", or rename or delete the tool that has it, then publish again.',
 	tool_limit_reached:
 		'Delete a tool that is no longer needed at Conversation Service, then publish again. Tool → Get Many shows all of them.',
 	tool_not_tested:
-		'Enter "Sample Arguments", so that a test call is made first; or make one that succeeds with Tool → Test.',
+		'Enter "Sample Arguments", so that the service makes a test call first. Or make a successful test call with Tool → Test.',
 	unknown_event:
 		'This version of the service does not know the event. Choose another one or update the service.',
 	rate_limited:
-		'The service asked to wait for longer than 60 seconds. Spread the calls out, or raise API_RATE_LIMIT_PER_MINUTE of the service.',
+		'The service asked n8n to wait for more than 60 seconds. Make fewer calls at a time, or raise API_RATE_LIMIT_PER_MINUTE of the service.',
 	unavailable:
 		'The service cannot store anything at the moment. Turn on "Retry On Fail" in the settings of this node.',
 	internal:
-		'Try again. If it keeps failing, give the request ID to the person who runs the service; its log has the cause.',
+		'Try again. If it keeps failing, give the request ID to the person who runs the service. The log of the service has the cause.',
 };
 
 const NOT_THE_SERVICE =
 	'Check the base URL in the credential: the address of Conversation Service itself, without /api at the end.';
 
-/** Maps an answer that is not a success to an error with the service's own message and a fix. */
+/** Makes the error for an answer that is not a success: the service's own message, and a fix. */
 export function serviceError(node: INode, response: ServiceResponse, itemIndex?: number) {
 	const { statusCode, body } = response;
 	const known = readError(body);
@@ -83,7 +83,7 @@ export function serviceError(node: INode, response: ServiceResponse, itemIndex?:
 	return error;
 }
 
-/** Something answered, but not Conversation Service: a proxy, a login page, another server. */
+/** Makes the error for an answer that is not of Conversation Service, but of a proxy, for example. */
 export function strangerError(node: INode, response: ServiceResponse, itemIndex?: number) {
 	const { statusCode, headers } = response;
 	const location = typeof headers.location === 'string' ? ` to ${headers.location}` : '';
@@ -100,19 +100,19 @@ export function strangerError(node: INode, response: ServiceResponse, itemIndex?
 	});
 }
 
-/** The error code of the service that this error stands for, if it does. */
+/** The service's error code, if the error comes from the service. */
 export const errorCode = (error: unknown): string | undefined =>
 	error instanceof NodeApiError ? (error.context.code as string | undefined) : undefined;
 
-/** The field that the service found at fault. */
+/** The field that the service refused, if it names one. */
 export const errorParam = (error: unknown): string | undefined =>
 	error instanceof NodeApiError ? (error.context.param as string | undefined) : undefined;
 
-/** The subscription or tool that stands in the way of a new one. */
+/** The id of the existing subscription or tool that prevents a new one. */
 export const existingId = (error: unknown): string | undefined =>
 	error instanceof NodeApiError ? (error.context.existingId as string | undefined) : undefined;
 
-/** Why nothing answered, in words. */
+/** Says why nothing answered, and what to check. */
 export function describeConnectionFailure(code: string | undefined, baseUrl: string): string {
 	if (code && /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(code)) {
 		return `n8n does not trust the certificate of ${baseUrl} (${code}). Start n8n with NODE_EXTRA_CA_CERTS set to the certificate of its authority.`;
@@ -130,7 +130,7 @@ function readError(body: unknown): ErrorBody | null {
 
 function describe({ code, param, request_id: requestId }: ErrorBody): string {
 	return [
-		FIXES[code] ?? 'Correct what the message names and run the node again.',
+		FIXES[code] ?? 'Correct what the message says, and run the node again.',
 		param ? `Field: ${param}.` : '',
 		requestId ? `Request ID: ${requestId}.` : '',
 	]

@@ -2,7 +2,7 @@ import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 import { requestList } from './transport';
 import type { EventDescription } from './types';
 
-/** The core events, for when the service cannot be asked. */
+/** The core events, for when the service cannot be reached. */
 const BUILT_IN_EVENTS: EventDescription[] = [
 	{
 		name: 'conversation.closed',

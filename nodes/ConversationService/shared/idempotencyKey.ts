@@ -2,13 +2,13 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 /**
- * The Idempotency-Key of a message. The service answers a repeated key with the first answer, for
- * 24 hours, so that a message is sent once although the request is made again.
+ * Makes the Idempotency-Key of a message or a payment link. For 24 hours, the service answers a
+ * repeated key with the first answer. So repeating the request does nothing twice.
  *
- * Without a deduplication key it names this very step: instance, workflow, node, execution, run
- * and item. It stays the same under "Retry On Fail" and differs with each turn of a loop.
- * With one, the key takes the place of execution, run and item: whichever execution asks, this
- * node sends once for that key.
+ * Without a deduplication key, it identifies one step: instance, workflow, node, execution, run and
+ * item. It stays the same under "Retry On Fail", and differs for each turn of a loop.
+ * A deduplication key replaces execution, run and item: for that key, this node acts once, even in
+ * several executions.
  */
 export function idempotencyKey(
 	context: IExecuteFunctions,
@@ -26,7 +26,7 @@ export function idempotencyKey(
 }
 
 /**
- * n8n counts each retry of an agent's tool as a run of its own; there the text tells calls apart.
+ * n8n counts each retry of an agent's tool as a new run. So for tools, the text tells calls apart.
  */
 const run = (context: IExecuteFunctions, itemIndex: number, text: string): string | number =>
 	context.isToolExecution?.() ? text : context.getWorkflowDataProxy(itemIndex).$runIndex;

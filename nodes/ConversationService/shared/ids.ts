@@ -14,8 +14,8 @@ const HINTS = {
 };
 
 /**
- * The ID that a field holds, ready for a path.
- * @throws NodeOperationError when it is empty or could not be an ID; nothing is called then
+ * Reads an ID from a field, ready for a path.
+ * @throws NodeOperationError when it is empty or cannot be an ID
  */
 export function getId(
 	context: IExecuteFunctions,

@@ -10,7 +10,7 @@ const REASONS: Record<Exclude<SignatureCheck, 'valid'>, string> = {
 		'The X-Service-Signature header is missing or does not have the form t=<unix>,v1=<hex>.',
 	mismatch: 'The signature does not match the body and the secret that this trigger knows.',
 	too_old: 'The signature is older than the tolerance. Check the clocks of both machines.',
-	too_new: 'The signature lies in the future. Check the clocks of both machines.',
+	too_new: 'The signature is from the future. Check the clocks of both machines.',
 };
 
 /**
@@ -53,7 +53,7 @@ export function answer(
 	return { noWebhookResponse: true };
 }
 
-/** Identifies a call among those of all triggers in this process, test and production apart. */
+/** Identifies a call in this process, across all triggers. Test and production calls differ. */
 export const memoryKey = (context: IWebhookFunctions, id: string): string =>
 	[context.getMode(), context.getWorkflow().id, context.getNode().id, id].join();
 
@@ -61,16 +61,16 @@ export const single = (header: string | string[] | undefined): string | undefine
 	Array.isArray(header) ? header.join(',') : header;
 
 /**
- * The bytes as received: a Buffer on the request, or behind `readRawBody` in newer node versions.
+ * Reads the bytes as received. Some versions of n8n set the Buffer only after `readRawBody`.
  */
 async function readRawBody(context: IWebhookFunctions): Promise<Buffer> {
 	const request = context.getRequestObject();
 	if (!Buffer.isBuffer(request.rawBody)) await request.readRawBody?.();
-	// Without the bytes nothing can be verified: no signature of the service is over an empty body.
+	// Without the bytes, the signature does not match: the service never signs an empty body.
 	return Buffer.isBuffer(request.rawBody) ? request.rawBody : Buffer.alloc(0);
 }
 
-/** A signed body is a JSON object. Anything else reads as an object without fields, and is refused. */
+/** Parses the body. Anything but a JSON object becomes an object without fields, which is refused. */
 const parseObject = <T>(body: Buffer): Partial<T> =>
 	jsonParse<Partial<T> | null>(body.toString('utf8'), { fallbackValue: null }) ?? {};
 

@@ -1,6 +1,6 @@
 /**
- * A date field's value as the API takes it, with a numeric offset. A value without an offset, as
- * the date picker gives it, is a wall-clock time of the workflow's time zone.
+ * Converts the value of a date field to the form of the API, with a numeric offset. A value without an
+ * offset, such as from the date picker, is a wall-clock time in the workflow's time zone.
  * @returns null when the text is not a date
  */
 export function toInstant(value: string, timeZone: string): string | null {
@@ -17,7 +17,7 @@ function offsetMs(wallClock: Date, timeZone: string): number {
 	return shownIn(timeZone, wallClock.getTime() - guess);
 }
 
-/** The difference between what the zone's clock shows at an instant and UTC. */
+/** The zone's offset from UTC at an instant, in milliseconds. */
 function shownIn(timeZone: string, instantMs: number): number {
 	const shown = new Date(instantMs).toLocaleString('sv-SE', { timeZone });
 	return new Date(`${shown.replace(' ', 'T')}Z`).getTime() - Math.floor(instantMs / 1000) * 1000;

@@ -2,9 +2,9 @@ import type { IDataObject, IExecuteFunctions, IHookFunctions } from 'n8n-workflo
 import { NodeOperationError } from 'n8n-workflow';
 
 /**
- * The JSON object that a field holds, as text or as the value of an expression.
+ * Reads the JSON object in a field, which holds text or the value of an expression.
  * @returns null when the field is empty
- * @throws NodeOperationError when it is something else
+ * @throws NodeOperationError when it is not a JSON object
  */
 export function readJsonObject(
 	context: IExecuteFunctions | IHookFunctions,
@@ -32,7 +32,8 @@ export function readJsonObject(
 }
 
 /**
- * What a JSON field holds: text, or what an expression gave; undefined when the text is no JSON.
+ * Parses the value of a JSON field: text, or the value of an expression.
+ * @returns undefined when the text is not JSON
  */
 export function parseJson(value: unknown): unknown {
 	if (typeof value !== 'string') return value;

@@ -1,13 +1,13 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-/** The limit of a "Get Many"; undefined for all. */
+/** Reads the limit of a "Get Many". @returns undefined when all items are wanted */
 export const getLimit = (context: IExecuteFunctions, itemIndex: number): number | undefined =>
 	context.getNodeParameter('returnAll', itemIndex, false)
 		? undefined
 		: Math.max(1, context.getNodeParameter('limit', itemIndex, 50) as number);
 
 /**
- * The filters of a "Get Many" that have a value: one that was added and left empty filters nothing.
+ * Reads the filters of a "Get Many". A filter that was added but left empty does not count.
  */
 export const getFilters = (context: IExecuteFunctions, itemIndex: number): IDataObject =>
 	Object.fromEntries(

@@ -15,7 +15,7 @@ import type {
 } from './types';
 
 const PAGE_SIZE = 100;
-/** A search looks at this many pages at once; the list asks for more when it is scrolled. */
+/** A search reads at most this many pages at a time. The list asks for more when the user scrolls. */
 const PAGES_AT_ONCE = 5;
 
 export async function searchConversations(
@@ -62,7 +62,7 @@ export async function searchTools(
 	}));
 }
 
-/** The calls that wait for a decision: the only ones that a person chooses from a list. */
+/** Searches only the calls that wait for a decision: nobody chooses others from a list. */
 export async function searchPendingToolCalls(
 	this: ILoadOptionsFunctions,
 	filter?: string,
@@ -79,7 +79,7 @@ export async function searchPendingToolCalls(
 
 const shorten = (text: string): string => (text.length > 80 ? `${text.slice(0, 79)}…` : text);
 
-/** The API has no text search: the pages are read and what fits is kept. */
+/** The API has no text search, so this reads the pages and keeps the items that match. */
 async function search<T>(
 	context: ILoadOptionsFunctions,
 	path: string,

@@ -41,9 +41,13 @@ export const PAYMENT_PROVIDERS: INodePropertyOptions[] = [
 
 export const PAYMENT_STATUSES: INodePropertyOptions[] = [
 	{ name: 'Cancelled', value: 'cancelled' },
-	{ name: 'Creating', value: 'creating', description: 'The page of the provider is being made' },
+	{
+		name: 'Creating',
+		value: 'creating',
+		description: 'The provider is preparing the payment page',
+	},
 	{ name: 'Expired', value: 'expired' },
-	{ name: 'Failed', value: 'failed', description: 'The provider has refused' },
+	{ name: 'Failed', value: 'failed', description: 'The provider or a bank refused the payment' },
 	{ name: 'Open', value: 'open', description: 'Not paid yet' },
 	{ name: 'Paid', value: 'paid' },
 ];

@@ -13,8 +13,9 @@ interface Payload extends IDataObject {
 }
 
 /**
- * Takes one delivery: chooses the secret, verifies, filters, recognises a repeat, emits.
- * Every refusal is answered here and starts nothing. A 5xx asks the service to try again.
+ * Receives one delivery: finds the secret, verifies the signature, applies the filters, ignores a
+ * repeat, and starts the workflow. A refused delivery starts nothing; a 5xx asks the service to try
+ * again.
  */
 export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const headers = context.getHeaderData();
@@ -23,7 +24,8 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 	if (secret === 'not_known_yet') {
 		return answer(context, 503, 'The secret of this subscription is not known yet. Try again.');
 	}
-	if (secret === null) return answer(context, 401, 'X-Service-Event is not an event of this hook.');
+	if (secret === null)
+		return answer(context, 401, 'X-Service-Event is not an event that this trigger listens to.');
 
 	const call = await verifyCall<Payload>(context, secret);
 	if ('refusal' in call) return answer(context, 401, call.refusal);
@@ -31,13 +33,13 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 	const payload = call.body;
 	const deliveryId = single(headers['x-service-delivery']);
 	if (payload.event !== event) {
-		return answer(context, 401, 'X-Service-Event does not equal the event of the body.');
+		return answer(context, 401, 'X-Service-Event does not match the event in the body.');
 	}
 	if (!payload.id || payload.id !== (deliveryId ?? payload.id)) {
-		return answer(context, 401, 'X-Service-Delivery does not equal the id of the body.');
+		return answer(context, 401, 'X-Service-Delivery does not match the id in the body.');
 	}
 	if (!passesFilters(context, payload)) {
-		return answer(context, 200, 'The filters of this trigger leave this event out.');
+		return answer(context, 200, 'The filters of this trigger exclude this event.');
 	}
 
 	const key = memoryKey(context, payload.id);
@@ -47,9 +49,9 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 		isAskedFor: single(headers['x-service-redelivery']) === 'manual',
 	};
 	const state = memory.stateOf(key, sending);
-	if (state === 'done') return answer(context, 200, 'This delivery was taken before.');
+	if (state === 'done') return answer(context, 200, 'This delivery was already accepted.');
 	if (state === 'in_flight') {
-		return answer(context, 503, 'This delivery is being taken at this moment. Try again.');
+		return answer(context, 503, 'This delivery is being processed. Try again.');
 	}
 	memory.follow(key, context.getResponseObject(), sending);
 	return { workflowData: [[{ json: { ...payload, delivery_id: payload.id } }]] };
@@ -59,8 +61,9 @@ const roundOf = (header: string | undefined): number | null =>
 	/^\d{1,9}$/.test(header ?? '') ? Number(header) : null;
 
 /**
- * The secret of the event's subscription; null when the trigger does not want this event.
- * n8n routes calls here before the secrets of a new activation are stored.
+ * Finds the secret of the event's subscription. It may not be known yet: n8n passes calls on before it
+ * has stored the secrets of a new activation.
+ * @returns null when the trigger does not listen to this event
  */
 function findSecret(
 	context: IWebhookFunctions,
@@ -74,7 +77,7 @@ function findSecret(
 	return isExpected || Object.keys(stored).length === 0 ? 'not_known_yet' : null;
 }
 
-/** The sample that a test asked for passes, whatever the filters: it is what the user waits for. */
+/** Applies the filters. A sample that the user asked for always passes, since they wait for it. */
 function passesFilters(context: IWebhookFunctions, { conversation }: Partial<Payload>): boolean {
 	if (context.getMode() === 'manual' && context.getNodeParameter('options.sendSample', false)) {
 		return true;

@@ -18,9 +18,9 @@ interface Envelope extends IDataObject {
 }
 
 /**
- * Takes one tool call: verifies it, recognises a repeat, and starts the workflow, whose end or
- * response node answers it. Refuses a call here, without starting anything: a 503 asks the service
- * to try again, a 401 fails the call.
+ * Receives one tool call: verifies it, recognises a repeat, and starts the workflow. The last node or
+ * the response node answers the call. A refused call starts nothing: a 503 asks the service to try
+ * again, a 401 fails the call.
  */
 export async function receiveToolCall(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const { secret } = readStoredTool(context);
@@ -38,7 +38,7 @@ export async function receiveToolCall(context: IWebhookFunctions): Promise<IWebh
 	const workflowData = [[{ json: toOutput(context, envelope) }]];
 	if (context.getNodeParameter('responseMode', 'lastNode') !== 'onReceived')
 		return { workflowData };
-	// n8n's own answer would be no JSON.
+	// Answered here, since n8n's own answer would not be JSON.
 	response.status(200).json({ status: 'accepted' });
 	return { noWebhookResponse: true, workflowData };
 }
@@ -50,10 +50,10 @@ function findProblem(context: IWebhookFunctions, envelope: Partial<Envelope>): s
 	if (tool !== expected) return 'The body is not a call of the tool that this trigger defines.';
 	if (typeof id !== 'string' || !id) return 'The body has no tool_call_id.';
 	const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
-	return isObject ? null : 'The arguments of the body are not an object.';
+	return isObject ? null : 'The arguments in the body are not an object.';
 }
 
-/** Names the published tool also while an editor listens, so that the workflow sees the same. */
+/** Has the name of the published tool even in a test, so that the workflow sees the same input. */
 const toOutput = (context: IWebhookFunctions, envelope: Envelope): IDataObject =>
 	withArgs({
 		tool_call_id: envelope.tool_call_id,

@@ -38,9 +38,9 @@ const FORMATS: Record<string, string> = {
 };
 
 /**
- * Makes the arguments of a first call from the schema: "sample" or the first option for a text, 1 or
- * the nearest number that the limits allow, true. Leaves out an optional text with a pattern, since
- * no text that fits can be guessed; for a required one the user must enter real arguments.
+ * Makes sample arguments from the schema. A text is "sample" or the first option, a number is 1 or the
+ * nearest allowed number, a boolean is true. An optional text with a pattern is left out, since a text
+ * that matches cannot be guessed. If such a text is required, the user must enter real arguments.
  */
 export const sampleArguments = (parameters: IDataObject): IDataObject =>
 	sampleObject(parameters as unknown as Schema, parameters as unknown as Schema, 0);
@@ -64,7 +64,7 @@ function sampleOf(schema: Schema, root: Schema, depth: number): unknown {
 	]) {
 		if (given !== undefined) return given;
 	}
-	// A schema that refers to itself has no end.
+	// A schema that refers to itself would never end.
 	if (depth > MAX_DEPTH * 2) return null;
 	const other = resolve(schema, root);
 	if (other) return sampleOf(other, root, depth + 1);
@@ -101,7 +101,7 @@ function typeOf({ type, properties }: Schema): string | undefined {
 	return one ?? (properties ? 'object' : undefined);
 }
 
-/** 1 when it is allowed, or else the nearest limit. */
+/** 1 if it is allowed, otherwise the nearest allowed number. */
 function sampleNumber(schema: Schema): number {
 	const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
 	const step = multipleOf ?? 1;

@@ -3,8 +3,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 export type SignatureCheck = 'valid' | 'malformed' | 'too_old' | 'too_new' | 'mismatch';
 
 /**
- * Checks `X-Service-Signature: t=<unix>,v1=<hex>`: v1 is the lowercase hex HMAC-SHA256, keyed by
- * the secret, over `<t>.<raw body>`. Several v1 values may be given; one that matches is enough.
+ * Checks `X-Service-Signature: t=<unix>,v1=<hex>`. v1 is the HMAC-SHA256 over `<t>.<raw body>` in
+ * lower-case hex, and its key is the secret. If there are several v1 values, one must match.
  * @param body the bytes as they were received
  * @param secret its UTF-8 bytes are the key, `whsec_` included
  */
@@ -31,10 +31,9 @@ export function checkSignature({
 }
 
 /**
- * Whether only an older secret's signature fits. The service puts the newest secret's `v1` first;
- * while a secret is being rotated, a receiver that still has the replaced one finds its own behind
- * it.
- * @param header one that `checkSignature` finds valid
+ * Whether the secret that matches is not the newest one. The service puts the `v1` of the newest secret
+ * first. During a rotation, a receiver with the replaced secret matches a later `v1`.
+ * @param header valid according to `checkSignature`
  */
 export function isSignedByOlderSecret({
 	header,
@@ -54,7 +53,7 @@ export function isSignedByOlderSecret({
 const hmac = (t: string, body: Buffer, secret: string): Buffer =>
 	createHmac('sha256', secret).update(`${t}.`).update(body).digest();
 
-/** `t` as it was written, since it is signed so; only v1 values that have the form of one. */
+/** Returns `t` exactly as written, since that text is signed, and the well-formed v1 values. */
 function parseHeader(header: string | undefined): { t: string; v1: Buffer[] } | null {
 	const parts = (header ?? '').split(',').map((part) => {
 		const [name, ...value] = part.split('=');
@@ -64,7 +63,7 @@ function parseHeader(header: string | undefined): { t: string; v1: Buffer[] } | 
 	const v1 = parts
 		.filter(({ name, value }) => name === 'v1' && /^[0-9a-f]{64}$/.test(value))
 		.map(({ value }) => Buffer.from(value, 'hex'));
-	// Two times would leave open which one was signed.
+	// With two times, nobody could tell which one was signed.
 	const t = times.length === 1 ? times[0]?.value : undefined;
 	return t && /^\d{1,15}$/.test(t) && v1.length > 0 ? { t, v1 } : null;
 }

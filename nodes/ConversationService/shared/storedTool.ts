@@ -1,11 +1,11 @@
 import type { IHookFunctions } from 'n8n-workflow';
 
-/** What n8n keeps with the workflow between publishing and unpublishing. */
+/** What n8n stores with the workflow, in its static data. */
 export interface StoredTool {
-	/** The name under which the tool was published last. */
+	/** The name under which the tool was last published. */
 	name?: string;
 	secret?: string;
-	/** Of the publication, for as long as it lasts. */
+	/** The revision of the publication, while the workflow is published. */
 	revision?: number;
 	/** The draft that is called while an editor listens for a test event. */
 	draftId?: string;

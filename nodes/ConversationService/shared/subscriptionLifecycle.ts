@@ -4,19 +4,19 @@ import { errorCode, existingId } from './errors';
 import { requestList, requestService } from './transport';
 import type { CreatedSubscription, SubscriptionRecord } from './types';
 
-/** What the workflow's static data keeps, by event. */
+/** What n8n stores in the workflow's static data, by event. */
 export type StoredSubscriptions = Record<string, { id: string; revision: number; secret: string }>;
 
-/** Which subscription, and which of its lives. */
+/** A subscription, and which of its revisions. */
 type Revision = { id: string; revision?: number };
 
 /** Events that arrive before n8n has stored the secrets are answered 503 and retried. */
 const SAMPLE_DELAY_MS = 1500;
 
 /**
- * Whether this address has exactly the chosen events' subscriptions. Others of this address, left
- * behind by a crash or a deletion that failed, are removed. One of a later revision than the stored
- * one has a secret that is not stored.
+ * Whether this address has subscriptions to exactly the chosen events. Removes other subscriptions of
+ * this address, which a crash or a failed deletion has left. Also removes one with a later revision
+ * than the stored one, since its secret is not known here.
  */
 export async function haveSubscriptions(context: IHookFunctions): Promise<boolean> {
 	const stored = readStored(context.getWorkflowStaticData('node'));
@@ -34,7 +34,7 @@ export async function haveSubscriptions(context: IHookFunctions): Promise<boolea
 
 /**
  * Subscribes this address to each chosen event, all or nothing, and stores ids and secrets.
- * What was subscribed here before is replaced, since a secret is shown only once.
+ * Replaces earlier subscriptions of this address, since a secret is shown only once.
  */
 export async function createSubscriptions(context: IHookFunctions): Promise<void> {
 	const wanted = getWantedEvents(context);
@@ -45,22 +45,24 @@ export async function createSubscriptions(context: IHookFunctions): Promise<void
 		for (const event of wanted) created.push(await replaceSubscription(context, event));
 	} catch (error) {
 		await removeAll(context, created).catch((cause: Error) =>
-			context.logger.warn('Could not remove a subscription again', { error: cause.message }),
+			context.logger.warn('Could not remove a subscription after publishing failed', {
+				error: cause.message,
+			}),
 		);
 		throw new NodeApiError(context.getNode(), error as JsonObject);
 	}
 	staticData.subscriptions = Object.fromEntries(
 		created.map(({ event, id, revision, secret }) => [event, { id, revision, secret }]),
 	);
-	// When it stops listening n8n says neither here nor by its mode that this was a test.
+	// Stored, since n8n does not say that this was a test when it stops listening.
 	staticData.isTest = context.getMode() === 'manual';
 }
 
 /**
- * Removes the subscriptions of this address: those that are known and those found by target_url.
- * What does not exist any more is fine. Never throws: n8n would try again, possibly after the
- * workflow was activated anew, and remove the new subscriptions.
- * @returns whether all are gone; what is left is removed by the next activation
+ * Removes the subscriptions of this address: those that are stored and those found by target_url. A
+ * missing one is no error. Never throws: n8n would try again, possibly after the workflow was
+ * published again, and remove the new subscriptions.
+ * @returns whether all are gone; the next activation removes the rest
  */
 export async function deleteSubscriptions(context: IHookFunctions): Promise<boolean> {
 	const staticData = context.getWorkflowStaticData('node');
@@ -83,8 +85,8 @@ export async function deleteSubscriptions(context: IHookFunctions): Promise<bool
 }
 
 /**
- * Asks the service for a sample of the first chosen event, shortly after this returns: the event
- * can be verified only once n8n has stored the secret that `create` leaves in the static data.
+ * Asks the service for a sample of the first chosen event after a short delay. The trigger can verify
+ * the event only when n8n has stored the secret that `create` puts into the static data.
  */
 export async function sendSampleSoon(context: IHookFunctions): Promise<void> {
 	const stored = readStored(context.getWorkflowStaticData('node'));
@@ -111,7 +113,7 @@ function getWantedEvents(context: IHookFunctions): string[] {
 	});
 }
 
-/** Test and production addresses of n8n differ, so that one never touches the other's. */
+/** n8n's test and production addresses differ, so neither finds the subscriptions of the other. */
 async function findSubscriptionsHere(context: IHookFunctions): Promise<SubscriptionRecord[]> {
 	const address = getAddress(context);
 	const all = await requestList<SubscriptionRecord>(context, { path: '/api/hooks' });
@@ -128,9 +130,9 @@ async function replaceSubscription(
 	try {
 		return await subscribe(context, event);
 	} catch (error) {
-		const inTheWay = existingId(error);
-		if (!inTheWay) throw new NodeApiError(context.getNode(), error as JsonObject);
-		await removeSubscription(context, { id: inTheWay });
+		const existing = existingId(error);
+		if (!existing) throw new NodeApiError(context.getNode(), error as JsonObject);
+		await removeSubscription(context, { id: existing });
 		return await subscribe(context, event);
 	}
 }
@@ -153,9 +155,9 @@ const isTest = (context: IHookFunctions): boolean =>
 	context.getMode() === 'manual' || context.getWorkflowStaticData('node').isTest === true;
 
 /**
- * The service keeps what is pending until the subscription is made again, so publishing loses
- * nothing. Listening for a test event is different: it wants the next event, not older ones.
- * The revision spares a subscription that was made again while this call was on its way.
+ * The service keeps pending deliveries until the subscription is created again, so publishing loses
+ * nothing. Listening for a test event cancels them: the user wants the next event, not older ones.
+ * With a revision, a subscription that was created again in the meantime is not removed.
  */
 async function removeSubscription(
 	context: IHookFunctions,

@@ -1,4 +1,4 @@
-/** The part of an HTTP response that is written to and listened to here. */
+/** The part of an HTTP response that this memory writes to and watches. */
 export interface AnsweringResponse {
 	statusCode: number;
 	getHeader(name: string): unknown;
@@ -22,11 +22,11 @@ interface RunningCall {
 }
 
 export interface MemoryLimits {
-	/** Answers that are kept. */
+	/** The most answers that are kept. */
 	count: number;
-	/** Bytes of all answers that are kept. */
+	/** The most bytes of all answers that are kept. */
 	bytes: number;
-	/** Bytes of one answer: the service reads no more. */
+	/** The most bytes of one answer. The service does not read more. */
 	answerBytes: number;
 	/** How long a call is remembered after it came or was answered. */
 	ageMs: number;
@@ -40,14 +40,14 @@ const LIMITS: MemoryLimits = {
 };
 
 /**
- * Remembers the tool calls that this process has taken, so that a repeat runs no workflow again: it
- * gets the answer of the first call, with its status and content type, or waits for it. That holds
- * for every answer, also for a failure, and also when the first caller has hung up: the service
- * repeats a call after a time-out and after a 5xx.
+ * Remembers the tool calls that this process has received, so that a repeat does not run the workflow
+ * again. The repeat gets the answer to the first call, with its status and content type, or waits for
+ * it. This holds for failures too, and when the first caller has hung up: the service repeats a call
+ * after a time-out and after a 5xx.
  *
- * Keeps the newest 10,000 answers, 32 MiB of them in all, each for an hour. Forgets a call without
- * an answer an hour after it came. When an answer has more than 1 MiB, which the service does not
- * read, a repeat gets a 422 that says so. All of it is in memory: after a restart, or in a second
+ * Keeps the newest 10,000 answers, 32 MiB in all, each for an hour. Forgets a call without an answer
+ * an hour after it arrived. When an answer has more than 1 MiB, which the service does not read, a
+ * repeat gets a 422 that says so. All of it is in memory: after a restart, or in a second
  * webhook process of n8n, a repeat runs the workflow again.
  */
 export class ToolCallMemory {
@@ -66,7 +66,7 @@ export class ToolCallMemory {
 		this.now = now;
 	}
 
-	/** Remembers a call that came for the first time, and what is written as its answer. */
+	/** Remembers a call that arrived for the first time, and the answer that is written to it. */
 	follow(key: string, response: AnsweringResponse): void {
 		const call: RunningCall = { since: this.now(), waiting: new Set() };
 		this.running.set(key, call);
@@ -78,8 +78,8 @@ export class ToolCallMemory {
 	}
 
 	/**
-	 * Answers a call that came before, now or when the first is answered.
-	 * @returns false when it did not come before; nothing is answered then
+	 * Answers a repeated call, now or when the first one is answered.
+	 * @returns false when the call did not arrive before; then nothing is answered
 	 */
 	repeat(key: string, response: AnsweringResponse): boolean {
 		this.forget();
@@ -107,7 +107,7 @@ export class ToolCallMemory {
 		this.forget();
 	}
 
-	/** Both maps are in the order of time: the oldest come first. */
+	/** Forgets what is too old or too much. Both maps have the oldest first. */
 	private forget(): void {
 		const oldest = this.now() - this.limits.ageMs;
 		for (const [key, { since }] of this.running) {
@@ -130,8 +130,8 @@ const TOO_LARGE: Answer = {
 };
 
 /**
- * Listens to what is written to a response. n8n answers a workflow's call long after the trigger has
- * returned, possibly to a caller who has hung up.
+ * Captures what is written to a response. n8n may answer a call long after the trigger has returned,
+ * even when the caller has hung up.
  */
 function captureAnswer(
 	response: AnsweringResponse,

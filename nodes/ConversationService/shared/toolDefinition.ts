@@ -5,7 +5,7 @@ import { readJsonObject } from './jsonFields';
 import { sampleArguments } from './sampleArguments';
 import { readParameters } from './toolParameters';
 
-/** A tool as the API takes it, without what the service decides (status, tests). */
+/** A tool as the API accepts it, without what the service decides (status, tests). */
 export interface ToolDefinition extends IDataObject {
 	name: string;
 	description: string;
@@ -29,7 +29,7 @@ const TEST_SUFFIX = '_test';
 
 /**
  * Reads the definition of the tool from the fields of the trigger.
- * @throws NodeOperationError that names the field at fault and what to enter
+ * @throws NodeOperationError that names the wrong field and what to enter
  */
 export function readDefinition(context: IHookFunctions): ToolDefinition {
 	return {
@@ -45,9 +45,8 @@ export function readDefinition(context: IHookFunctions): ToolDefinition {
 }
 
 /**
- * Reads the arguments of the test call: those that the user entered, or some made from the schema.
- * @throws NodeOperationError when one that was entered is missing or unknown; the service checks
- * the rest
+ * Reads the arguments of the test call. If the user entered none, makes them from the schema.
+ * @throws NodeOperationError when an argument is missing or unknown; the service checks the rest
  */
 export function readSample(context: IHookFunctions, parameters: IDataObject): IDataObject {
 	const entered = readJsonObject(context, 'sampleArguments', 'Sample Arguments');
@@ -62,26 +61,26 @@ export function readSample(context: IHookFunctions, parameters: IDataObject): ID
 	throw new NodeOperationError(
 		context.getNode(),
 		missing === undefined
-			? `"Sample Arguments" has "${unknown}", which is no parameter of the tool`
+			? `"Sample Arguments" has "${unknown}", which is not a parameter of the tool`
 			: `"Sample Arguments" has no "${missing}", which is a required parameter`,
 		{
 			description:
-				'Enter an object with a value for each parameter, or leave the field empty to have one made.',
+				'Enter an object with a value for each parameter, or leave the field empty. The values are then made from the parameters.',
 		},
 	);
 }
 
-/** Adds what to do about arguments of a test call that do not fit the parameters. */
+/** Adds a fix to the error when the arguments of a test call do not match the parameters. */
 export function explainSample(error: NodeApiError): NodeApiError {
 	const isOfSample = ['arguments', 'sample_arguments'].includes(errorParam(error) ?? '');
 	if (errorCode(error) === 'invalid_request' && isOfSample) {
 		error.description =
-			'Enter "Sample Arguments" that fit the parameters: the service makes a test call with them before the agent can use the tool.';
+			'Enter "Sample Arguments" that match the parameters: the service makes a test call with them before the agent can use the tool.';
 	}
 	return error;
 }
 
-/** The draft that is called instead of the tool while an editor listens. It never goes live. */
+/** The draft that is called instead of the tool while the user listens. It never goes live. */
 export const testDefinition = (definition: ToolDefinition): ToolDefinition => ({
 	...definition,
 	name: testName(definition.name),
@@ -91,7 +90,7 @@ export const testDefinition = (definition: ToolDefinition): ToolDefinition => ({
 export const testName = (name: string): string =>
 	`${name.slice(0, MAX_NAME_CHARACTERS - TEST_SUFFIX.length)}${TEST_SUFFIX}`;
 
-/** n8n's test and production addresses differ, so one never touches the other's tool. */
+/** n8n's test and production addresses differ, so neither changes the tool of the other. */
 export const getAddress = (context: IHookFunctions): string =>
 	context.getNodeWebhookUrl('default') as string;
 
@@ -114,11 +113,11 @@ function readDescription(context: IHookFunctions): string {
 	if (description) return description;
 	throw new NodeOperationError(context.getNode(), 'The tool has no description', {
 		description:
-			'Enter in "Description" what the tool does and when to use it. The agent decides from it.',
+			'Enter in "Description" what the tool does and when to use it. The agent uses it to decide when to call the tool.',
 	});
 }
 
-/** One phrase a line. */
+/** One phrase per line. */
 const readExamplePhrases = (context: IHookFunctions): string[] =>
 	String(context.getNodeParameter('examplePhrases', '') ?? '')
 		.split('\n')

@@ -9,9 +9,9 @@ import { requestService } from './transport';
 import type { PublishedTool } from './types';
 
 /**
- * Publishes the workflow as a tool. The service makes its test call after this has returned, since
- * only then n8n stores the secret.
- * @throws NodeOperationError, NodeApiError with what to correct; the tool is as it was then
+ * Publishes the workflow as a tool. The service makes its test call after this returns, since n8n
+ * stores the secret only then.
+ * @throws NodeOperationError, NodeApiError with what to correct; then the tool has not changed
  */
 export async function publishTool(context: IHookFunctions): Promise<void> {
 	const { name, ...definition } = readDefinition(context);
@@ -21,7 +21,7 @@ export async function publishTool(context: IHookFunctions): Promise<void> {
 		sample_arguments: readSample(context, definition.parameters),
 		owner: { ...getOwner(context), workflow_name: context.getWorkflow().name },
 		take_over: context.getNodeParameter('options.takeOver', false) as boolean,
-		// Without it, or when it is not that of the tool's secret, the answer has a new secret.
+		// Without the hash of the tool's current secret, the answer has a new secret.
 		...(stored.secret ? { secret_hash: sha256(stored.secret) } : {}),
 	};
 	try {
@@ -37,15 +37,15 @@ export async function publishTool(context: IHookFunctions): Promise<void> {
 }
 
 /**
- * Ends what `create` began: pauses the published tool, or removes the draft of a listening.
- * Never throws: n8n would try again, possibly after the workflow was published anew.
- * @returns whether the service calls this address no more
+ * Ends what `create` began: pauses the published tool, or removes the draft of a test.
+ * Never throws: n8n would try again, possibly after the workflow was published again.
+ * @returns whether the service no longer calls this address
  */
 export async function releaseTool(context: IHookFunctions): Promise<boolean> {
 	const { draftId, secret } = readStoredTool(context);
 	if (draftId) return await removeDraft(context);
 	const isPaused = await pauseTool(context);
-	// Without the secret it is not known which of the two it was.
+	// Without the stored secret, nothing tells which of the two it was, so both are ended.
 	return secret ? isPaused : (await removeDraft(context)) && isPaused;
 }
 

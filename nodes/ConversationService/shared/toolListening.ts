@@ -15,12 +15,12 @@ import {
 import { requestList, requestService, TEST_CALL_TIMEOUT_MS } from './transport';
 import type { ToolRecord, ToolWithSecret } from './types';
 
-/** Time for n8n to store what `create` leaves in the static data. */
+/** The time that n8n needs to store what `create` puts into the static data. */
 const STORED_AFTER_MS = 1500;
 
 /**
- * Registers a draft for as long as an editor listens, `<tool name>_test`, and has the service call
- * it. The published tool is not touched. What an earlier listening left behind is removed.
+ * Registers a draft named `<tool name>_test` while the user listens for a test event, and has the
+ * service call it. Removes a draft that an earlier test has left. The published tool does not change.
  */
 export async function listenWithDraft(context: IHookFunctions): Promise<void> {
 	const published = readDefinition(context);
@@ -39,8 +39,8 @@ export async function listenWithDraft(context: IHookFunctions): Promise<void> {
 }
 
 /**
- * Removes the draft of this listening. Never throws, and tolerates a missing one.
- * @returns whether it is gone
+ * Removes the draft of this test. Never throws; a missing draft is no error.
+ * @returns whether the draft is gone
  */
 export async function removeDraft(context: IHookFunctions): Promise<boolean> {
 	const stored = readStoredTool(context);
@@ -59,11 +59,11 @@ export async function removeDraft(context: IHookFunctions): Promise<boolean> {
 	}
 }
 
-/** @throws NodeOperationError when a tool has this name that no listening has made */
+/** @throws NodeOperationError when the name belongs to a tool that is not such a draft */
 async function removeLeftOver(context: IHookFunctions, name: string): Promise<void> {
 	const tool = await findToolByName(context, name);
 	if (!tool) return;
-	if (isOfListening(context, tool)) return await removeTool(context, tool.id);
+	if (isTestDraft(context, tool)) return await removeTool(context, tool.id);
 	throw new NodeOperationError(
 		context.getNode(),
 		`A test would use the name "${name}", which belongs to another tool`,
@@ -74,7 +74,7 @@ async function removeLeftOver(context: IHookFunctions, name: string): Promise<vo
 	);
 }
 
-/** For when the static data was lost. */
+/** Finds the draft when the static data was lost. */
 async function findDraftHere(context: IHookFunctions): Promise<ToolRecord | null> {
 	const tool = await findToolByName(context, testName(readName(context)));
 	return tool && pathOf(tool.endpoint) === pathOf(getAddress(context)) ? tool : null;
@@ -85,8 +85,8 @@ async function findToolByName(context: IHookFunctions, name: string): Promise<To
 	return tool ?? null;
 }
 
-/** The address that n8n listens at begins with /webhook-test/; its host can change. */
-function isOfListening(context: IHookFunctions, { endpoint }: ToolRecord): boolean {
+/** Whether the tool is the draft of a test: its path begins with /webhook-test/. Its host may differ. */
+function isTestDraft(context: IHookFunctions, { endpoint }: ToolRecord): boolean {
 	const folder = (url: string | null) => pathOf(url)?.split('/').slice(0, -2).join('/');
 	return endpoint !== null && folder(endpoint) === folder(getAddress(context));
 }
@@ -119,7 +119,7 @@ async function sendTestCallSoon(
 			timeoutMs: TEST_CALL_TIMEOUT_MS,
 		});
 	} catch (error) {
-		// The user may have stopped listening since; a call by Tool → Test still arrives.
+		// Not an error: the user may have stopped listening, and can still call it with Tool → Test.
 		const { message, description } = explainSample(
 			new NodeApiError(context.getNode(), error as JsonObject),
 		);

@@ -2,7 +2,7 @@ import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 import { readJsonObject } from './jsonFields';
 
-/** One parameter, as "Define Using Fields" has it. */
+/** One parameter of "Define Using Fields". */
 interface ParameterField {
 	name?: string;
 	type?: 'string' | 'number' | 'integer' | 'boolean' | 'options';
@@ -15,8 +15,8 @@ interface ParameterField {
 const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 /**
- * The JSON Schema (2020-12) of the tool's arguments: made from the fields, or as it was entered.
- * @throws NodeOperationError that names the field at fault
+ * Makes the JSON Schema (2020-12) of the tool's arguments from the fields, or reads the one entered.
+ * @throws NodeOperationError that names the wrong field
  */
 export function readParameters(context: IHookFunctions): IDataObject {
 	if (context.getNodeParameter('parametersMode', 'fields') !== 'json') {
@@ -37,11 +37,15 @@ export function readParameters(context: IHookFunctions): IDataObject {
 
 function schemaOf(context: IHookFunctions, fields: ParameterField[]): IDataObject {
 	const names = fields.map(({ name }) => checkName(context, String(name ?? '').trim()));
-	const twice = names.find((name, index) => names.indexOf(name) !== index);
-	if (twice) {
-		throw new NodeOperationError(context.getNode(), `The parameter "${twice}" is defined twice`, {
-			description: 'Remove one of them, or give it another name.',
-		});
+	const duplicate = names.find((name, index) => names.indexOf(name) !== index);
+	if (duplicate) {
+		throw new NodeOperationError(
+			context.getNode(),
+			`The parameter "${duplicate}" is defined twice`,
+			{
+				description: 'Remove one of them, or give it another name.',
+			},
+		);
 	}
 	const required = names.filter((_, index) => fields[index]?.required ?? true);
 	return {
@@ -64,7 +68,7 @@ function propertyOf(context: IHookFunctions, field: ParameterField): IDataObject
 	};
 }
 
-/** One value a line, or separated by commas. */
+/** Values are separated by line breaks or commas. */
 function readValues(context: IHookFunctions, { name, values }: ParameterField): string[] {
 	const found = (values ?? '')
 		.split(/[\n,]/)

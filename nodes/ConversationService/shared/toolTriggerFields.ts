@@ -153,7 +153,7 @@ export const toolTriggerFields: INodeProperties[] = [
 		typeOptions: { minValue: 1, maxValue: 120 },
 		default: 10,
 		description:
-			'How long the agent waits for the answer, up to 120 seconds. After a time-out the service asks twice more with the same tool_call_id; the workflow runs once, and its answer still counts.',
+			'How long the agent waits for the answer, up to 120 seconds. After a time-out the service repeats the call up to twice with the same tool_call_id. The workflow runs once, and its answer still counts.',
 	},
 	{
 		displayName: 'Ask Before Running',
@@ -222,7 +222,7 @@ export const toolTriggerFields: INodeProperties[] = [
 				type: 'boolean',
 				default: false,
 				description:
-					'Whether publishing takes the tool from the workflow or the n8n that has published it, as after a move to another host. The agent then calls this workflow.',
+					'Whether publishing takes over a tool that another workflow or another n8n has published, for example after a move to another host. The agent then calls this workflow.',
 			},
 			toleranceField,
 		],

@@ -8,8 +8,8 @@ import { CREDENTIAL } from './types';
 
 const TIMEOUT_MS = 30_000;
 /**
- * A test call answers when the tool has: after three attempts of 120 seconds, and the pauses
- * between.
+ * A test call is answered when the tool has answered: at most three attempts of 120 seconds, and the
+ * pauses between them.
  */
 export const TEST_CALL_TIMEOUT_MS = 420_000;
 const MAX_WAIT_SECONDS = 60;
@@ -23,14 +23,14 @@ export interface ServiceRequest {
 	headers?: Record<string, string>;
 	/** The item that the request is for, named in errors. */
 	itemIndex?: number;
-	/** How long to wait in all when the service asks for it (429); at most and by default 60. */
+	/** The most seconds to wait in all when the service asks for it (429); 60 by default and at most. */
 	maxWaitSeconds?: number;
 	/** How long to wait for the answer; 30 seconds by default. */
 	timeoutMs?: number;
 }
 
 /**
- * Calls the service and returns the answer's JSON. The one HTTP call of this package.
+ * Calls the service and returns the JSON of its answer. All calls of this package go through here.
  * @throws NodeApiError with the service's own message and a fix in its description
  * @throws NodeOperationError when the base URL would send the key in the clear
  */
@@ -49,7 +49,7 @@ export async function requestService<T>(context: ServiceContext, request: Servic
 	}
 }
 
-/** Reads a list page by page, until `limit` items when one is given. */
+/** Reads a list page by page: all of it, or the first `limit` items. */
 export async function requestList<T>(
 	context: ServiceContext,
 	{ limit = Infinity, ...request }: Omit<ServiceRequest, 'method' | 'body'> & { limit?: number },
@@ -67,7 +67,7 @@ export async function requestList<T>(
 			},
 		});
 		items.push(...page.data);
-		// A cursor that does not move would be read for ever.
+		// A cursor that does not move would make an endless loop.
 		cursor = page.next_cursor === cursor ? null : page.next_cursor;
 	} while (cursor && items.length < limit);
 	return items.slice(0, limit);
@@ -99,7 +99,7 @@ async function send(
 			timeout: timeoutMs ?? TIMEOUT_MS,
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,
-			// The API never redirects, and a redirect must not carry the key elsewhere.
+			// The API never redirects, and a redirect could send the key elsewhere.
 			disableFollowRedirect: true,
 		});
 	} catch (error) {
@@ -118,7 +118,7 @@ function readAnswer<T>(context: ServiceContext, response: ServiceResponse, itemI
 		: serviceError(context.getNode(), response, itemIndex);
 }
 
-/** At least a second, so that a service that says 0 is not called in a tight loop. */
+/** At least a second, so that an answer of 0 does not cause a tight loop. */
 function retryAfterSeconds({ headers }: ServiceResponse): number {
 	const text = String(headers['retry-after'] ?? '');
 	const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000;

@@ -26,7 +26,7 @@ export interface SubscriptionRecord extends IDataObject {
 }
 
 /**
- * The answers that create a subscription or rotate its secret: the only ones with the signing
+ * The answer that creates a subscription or rotates its secret. No other answer has the signing
  * secret.
  */
 export interface CreatedSubscription extends SubscriptionRecord {
@@ -62,7 +62,7 @@ export interface ToolRecord extends IDataObject {
 	status: 'draft' | 'live' | 'paused';
 }
 
-/** The answer that creates a tool: the only one with the signing secret. */
+/** The answer that creates a tool. */
 export interface ToolWithSecret extends ToolRecord {
 	secret: string;
 }
@@ -70,7 +70,7 @@ export interface ToolWithSecret extends ToolRecord {
 /** The answer to a publication. */
 export interface PublishedTool extends ToolRecord {
 	revision: number;
-	/** Null when the trigger holds the secret already. */
+	/** Null when the trigger has the secret already. */
 	secret: string | null;
 }
 

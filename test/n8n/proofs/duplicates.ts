@@ -30,7 +30,7 @@ export function provesDuplicates(stage: () => Stage): void {
       const answer = await again();
       expect({ status: answer.status, body: JSON.parse(answer.text) }).toEqual({
         status: 200,
-        body: { message: 'This delivery was taken before.' },
+        body: { message: 'This delivery was already accepted.' },
       });
       expect(await executions()).toHaveLength(1);
     });

@@ -51,7 +51,7 @@ export const findByContact: Operation = {
 					name: 'Return Nothing',
 					value: 'empty',
 					description:
-						'No item goes on for this contact. With "Always Output Data" in the settings, an empty one does.',
+						'There is no output item for this contact. With "Always Output Data" in the settings, there is an empty one.',
 				},
 				{ name: 'Throw an Error', value: 'error' },
 			],

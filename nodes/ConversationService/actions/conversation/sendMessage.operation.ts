@@ -38,7 +38,7 @@ export const sendMessage: Operation = {
 					default: '',
 					placeholder: 'e.g. {{ $json.delivery_id }}',
 					description:
-						'With the same key, this node sends to a conversation once in 24 hours, also when the execution is started again. Set it from the ID of the event. To send several messages for one event, add a part that differs for each. Left empty, "Retry On Fail" is still safe.',
+						'With the same key, this node sends to a conversation once in 24 hours, even when the execution is started again. Set it from the ID of the event. To send several messages for one event, add a part that differs for each. Left empty, "Retry On Fail" is still safe.',
 				},
 			],
 		},

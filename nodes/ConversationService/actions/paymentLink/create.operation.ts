@@ -8,7 +8,7 @@ import { requestService } from '../../shared/transport';
 import type { Operation } from '../operation';
 
 /**
- * The provider is asked for its page before the service answers; it waits for 15 seconds at most.
+ * The service answers when the provider has prepared its page, or after 15 seconds.
  */
 export const create: Operation = {
 	option: {
@@ -80,7 +80,7 @@ export const create: Operation = {
 					type: 'options',
 					options: PAYMENT_PROVIDERS,
 					default: 'stripe',
-					description: 'Left out: Stripe when it is set up in the service, else manual',
+					description: 'If left out: Stripe if the service has it set up, otherwise manual',
 				},
 			],
 		},

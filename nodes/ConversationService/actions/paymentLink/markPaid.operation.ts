@@ -19,7 +19,7 @@ export const markPaid: Operation = {
 			type: 'string',
 			default: '',
 			placeholder: 'e.g. Transfer 2026-1182',
-			description: 'What the payment is found by, up to 200 characters',
+			description: 'How to find the payment later, up to 200 characters',
 		},
 	],
 	async execute(context, itemIndex) {

@@ -10,7 +10,7 @@ export const recover: Operation = {
 		name: 'Recover',
 		value: 'recover',
 		action: 'Recover the failed deliveries of a subscription',
-		description: 'Send again everything since a time that failed and never arrived',
+		description: 'Send again all deliveries that failed since a time',
 	},
 	fields: [
 		subscriptionField,
@@ -21,7 +21,7 @@ export const recover: Operation = {
 			required: true,
 			default: '',
 			description:
-				'What failed at this time or later, though its event may be older. A time without an offset is in the time zone of the workflow.',
+				'Includes deliveries that failed at this time or later; their events may be older. A time without an offset is in the time zone of the workflow.',
 		},
 	],
 	async execute(context, itemIndex) {

@@ -8,7 +8,8 @@ export const redeliver: Operation = {
 		name: 'Redeliver',
 		value: 'redeliver',
 		action: 'Send a delivery again',
-		description: 'Send a finished delivery once more; the trigger takes it although it is a repeat',
+		description:
+			'Send a finished delivery once more; the trigger accepts it although it is a repeat',
 	},
 	fields: [
 		subscriptionField,

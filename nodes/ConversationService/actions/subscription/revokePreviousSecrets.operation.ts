@@ -9,7 +9,7 @@ export const revokePreviousSecrets: Operation = {
 		value: 'revokePreviousSecrets',
 		action: 'Revoke the previous secrets of a subscription',
 		description:
-			'End the 24 hours after a rotation at once: only the newest secret signs. A workflow that was not published again since then refuses what comes.',
+			'End the overlap of 24 hours after a rotation at once: only the newest secret signs. A workflow that was not published again since the rotation refuses further events.',
 	},
 	fields: [subscriptionField],
 	execute: async (context, itemIndex) =>

@@ -10,7 +10,7 @@ export const rotateSecret: Operation = {
 		value: 'rotateSecret',
 		action: 'Rotate the secret of a subscription',
 		description:
-			'Give a subscription a new signing secret. Both sign for 24 hours: unpublish and publish again, in that time, the workflow whose trigger it belongs to.',
+			'Give a subscription a new signing secret. Both secrets sign for 24 hours. In that time, unpublish the workflow of the subscription and publish it again.',
 	},
 	fields: [
 		subscriptionField,
@@ -20,7 +20,7 @@ export const rotateSecret: Operation = {
 			type: 'boolean',
 			default: false,
 			description:
-				'Whether to put the new secret into the output. Only a receiver that is no n8n workflow needs it; a workflow gets its own when it is published again. n8n stores the output with the execution.',
+				'Whether to put the new secret into the output. Only a receiver outside of n8n needs it; a workflow gets its secret when it is published again. n8n stores the output with the execution.',
 		},
 	],
 	async execute(context, itemIndex) {

@@ -19,7 +19,7 @@ export const decisionFields: INodeProperties[] = [
 	},
 ];
 
-/** Approves or rejects a call. The first decision counts: a second one fails. */
+/** Approves or rejects a call. Only the first decision counts; a second one fails. */
 export async function decide(
 	context: IExecuteFunctions,
 	itemIndex: number,

@@ -4,7 +4,7 @@ import { parseJson } from '../../shared/jsonFields';
 import type { Operation } from '../operation';
 
 const TOOL_TRIGGER = /\.conversationServiceToolTrigger$/;
-/** What the service reads of an answer. */
+/** The most bytes of an answer that the service reads. */
 const MAX_BYTES = 1024 * 1024;
 
 export const respond: Operation = {
@@ -73,7 +73,7 @@ export const respond: Operation = {
 		const body = JSON.stringify(readBody(context));
 		if (Buffer.byteLength(body) > MAX_BYTES) {
 			throw new NodeOperationError(context.getNode(), 'The response is larger than 1 MB', {
-				description: 'The service reads no more. Respond only with what the agent needs.',
+				description: 'The service does not read more. Respond only with what the agent needs.',
 				itemIndex: 0,
 			});
 		}
@@ -101,19 +101,19 @@ function readBody(context: IExecuteFunctions): unknown {
 	});
 }
 
-/** Any JSON: an object as a rule, but a list or a text is fine too. */
+/** Reads any JSON: usually an object, but a list or a text works too. */
 function readJson(context: IExecuteFunctions): unknown {
 	const body = parseJson(context.getNodeParameter('responseBody', 0, '{}'));
 	if (body !== undefined) return body;
 	throw new NodeOperationError(context.getNode(), '"Response Body" is not valid JSON', {
-		description: 'Enter JSON such as {"status": "shipped"}. A text stands in double quotes.',
+		description: 'Enter JSON such as {"status": "shipped"}. Put a text in double quotes.',
 		itemIndex: 0,
 	});
 }
 
 /**
- * Checks that the call can be answered from here: n8n passes an answer on only in an execution that
- * a trigger in this response mode has started, and drops it silently in any other.
+ * Checks that this node can answer the call. n8n passes an answer on only if a trigger in this response
+ * mode started the execution; otherwise it drops the answer silently.
  */
 function checkStart(context: IExecuteFunctions): void {
 	const triggers = context
