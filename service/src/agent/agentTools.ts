@@ -2,14 +2,14 @@ import type { BuiltInTool } from '../domain/builtInTools.ts';
 import type { Tool } from '../domain/tool.ts';
 import type { AgentTool } from './agentModel.ts';
 
-/** Tools whose form for a model is remembered: those of the workspaces that were served last. */
+/** The most tools that are cached. The least recently used one goes first. */
 const MAX_REMEMBERED = 2_000;
 
 const remembered = new Map<string, AgentTool>();
 
 /**
- * A tool as a model sees it: the same object until the tool changes, so that what is worked out
- * from its words can be remembered with it.
+ * A tool as a model sees it. Returns the same object until the tool changes, so that other code can
+ * cache what it derives from it.
  */
 export function agentToolOf(tool: Tool): AgentTool {
   const { name, description, parameters, readOnly = false, examplePhrases = [] } = tool;

@@ -4,10 +4,9 @@ import { madeLink } from './resultWording.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 
 /**
- * The payment links that the customer has not heard of and that a message does not have as they
- * are, in the service's own sentences: a model may leave an address out, misspell it, or have it
- * cut off.
- * @param message the whole message, as it would be sent
+ * The new payment links that a message does not hold unchanged, in the service's own sentences. A model
+ * may leave a link out or misspell it, or the link may be cut off.
+ * @param message the whole message to send
  */
 export function linksLeftOut(turn: LoadedTurn, message: string): readonly string[] {
   const made = turn.untold.map((call) =>
@@ -19,7 +18,7 @@ export function linksLeftOut(turn: LoadedTurn, message: string): readonly string
     .map(({ words }) => words);
 }
 
-/** With nothing behind it that would lead elsewhere; a full stop or a bracket may follow. */
+/** Whether a message holds the whole link. Punctuation may follow it, but nothing that changes it. */
 function holdsAddress(message: string, url: string): boolean {
   for (let at = message.indexOf(url); at !== -1; at = message.indexOf(url, at + 1)) {
     if (/^[.,;:!?)\]}>"'*]*(?:\s|$|\()/.test(message.slice(at + url.length, at + url.length + 8)))

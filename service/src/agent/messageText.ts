@@ -3,9 +3,8 @@ import { MAX_MESSAGE_CHARACTERS } from '../domain/message.ts';
 const GAP = '\n\n';
 
 /**
- * One message from its parts, at most MAX_MESSAGE_CHARACTERS characters: when they are too long together,
- * it is the words in the middle that are cut. What stands before and after them is ours, and stays
- * whole.
+ * Joins the parts of a message to at most `MAX_MESSAGE_CHARACTERS`. If they are too long together, only
+ * `words` is cut. The parts before and after it are the service's own sentences and stay whole.
  */
 export function composeMessage(
   before: readonly string[],
@@ -19,17 +18,15 @@ export function composeMessage(
 }
 
 /**
- * At most `max` characters (code points): to the end of a sentence if one ends in the second half,
- * else to a word's, with an ellipsis.
+ * Cuts a text to at most `max` characters (code points): at the end of a sentence in the second half,
+ * else at the end of a word, with an ellipsis.
  */
 export function cutText(text: string, max: number): string {
   const characters = [...text];
   return characters.length <= max ? text : endAtBoundary(characters.slice(0, max).join(''));
 }
 
-/**
- * Ends a text that breaks off at the last sentence, else at the last word; no longer than it came.
- */
+/** Cuts a text that breaks off at its last sentence, else at its last word. It never gets longer. */
 export function endAtBoundary(text: string): string {
   const half = text.length / 2;
   const sentence = lastMatchEnd(text, /[.!?…](?=["')\]»”]*\s)["')\]»”]*|[。！？]|(?=\n)/g);

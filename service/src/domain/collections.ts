@@ -24,7 +24,7 @@ import type { Member, Workspace } from './workspace.ts';
 export interface IdempotentAnswer extends Document {
   readonly requestHash: string;
   readonly status: number;
-  /** It may hold what only its receiver should know, such as a payment link's address. */
+  /** Sealed, since it may hold secrets such as the URL of a payment link. */
   readonly sealedBody: string;
   readonly kind: 'idempotent_answer';
   /** Left out: nobody's, or by an earlier version. */
@@ -44,7 +44,7 @@ export interface Setting extends Document {
   readonly hasHistory?: boolean;
 }
 
-/** Every collection, with what it is searched by. */
+/** Every collection, with its indexes. */
 export const collections = {
   settings: collection<Setting>({ indexes: [] }),
   workspaces: collection<Workspace>({ indexes: [{ on: [] }, { on: ['slug'], unique: true }] }),
@@ -156,7 +156,7 @@ export const collections = {
   }),
 };
 
-/** The workspace that a document belongs to, in whose share of the memory it counts. */
+/** The workspace that a document belongs to. It counts towards that workspace's share of memory. */
 export const workspaceOf = (collection: string, document: Document): string | null =>
   collection === 'workspaces'
     ? document.id

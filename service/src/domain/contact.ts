@@ -6,28 +6,26 @@ import type { ChannelType } from './channel.ts';
 export interface Contact extends Document {
   readonly workspaceId: string;
   readonly channel: ChannelType;
-  /**
-   * The account of the workspace that they wrote to (WhatsApp: the phone number id); null in the
-   * hosted chat.
-   */
+  /** The workspace's account that they wrote to, such as WhatsApp's phone number id. Null in web chat. */
   readonly channelAccount?: string | null;
-  /** The channel's own id of the person, when it has one beside the phone number. */
+  /** The channel's own id of the person, if it has one besides the phone number. */
   readonly channelUserId?: string | null;
-  /** When they last wrote, by the channel's clock; null: never, or the channel has no window. */
+  /** When they last wrote, by the channel's clock. Null if never, or if the channel has no window. */
   readonly lastWroteAt?: string | null;
   readonly name: string | null;
   /** Digits of the number in international form, without `+` or `00`. */
   readonly phone: string | null;
   /** Lower case. */
   readonly email: string | null;
-  /** True when the channel vouches for phone or e-mail; what is typed in a chat is a claim. */
+  /** True when the channel knows the phone or e-mail. What a visitor types is only a claim. */
   readonly verified: boolean;
   readonly createdAt: string;
 }
 
 /**
- * The one spelling in which phone numbers are stored and looked up: international digits.
- * `+54 9 11 5555-1234`, `0054…` and `5491155551234` are the same. Null when it cannot be a number.
+ * A phone number as it is stored and looked up: international digits. `+54 9 11 5555-1234`, `0054…` and
+ * `5491155551234` give the same.
+ * @returns null when the text cannot be a phone number
  */
 export function normalizePhone(text: string): string | null {
   if (!/^[+\d\s().\-/]+$/.test(text)) return null;

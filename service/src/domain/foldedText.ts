@@ -1,21 +1,21 @@
 /**
- * Finding something in a text however its characters are written, and replacing it in the text as
- * typed. What is searched is a shadow: full-width and other compatibility forms, digits of every
- * script and the escapes of a link are as in plain ASCII, invisible characters and accents that
- * stand alone are left out, and every other sign that is no letter is a space. A `•` stays, so that
- * what is masked already is recognised.
+ * Finds patterns in a text, however its characters are written, and replaces them in the text as
+ * typed. It searches a folded copy of the text, its shadow. In the shadow, full-width and other
+ * compatibility forms, the digits of every script and the escapes of a link become plain ASCII.
+ * Invisible characters and separate accents are left out, and any other sign that is not a letter
+ * becomes a space. A `•` stays, so that masked details are recognised.
  */
 
-/** A global pattern, written for the shadow, and what to put in place of each match. */
+/** A global pattern, written for the shadow, and the replacement of each match. */
 export type Replacement = readonly [pattern: RegExp, replace: (match: RegExpExecArray) => string];
 
-/** All but the matches stays exactly as typed. */
+/** Replaces the matches. Everything else stays as typed. */
 export const replaceFolded = (text: string, replacements: readonly Replacement[]): string =>
   replacements.reduce(replaceIn, shadowOf(text)).typed;
 
 /**
- * The unit `i` of a shadow stands for what was typed from `starts[i]` to `ends[i]`; no arrays when
- * both are the same text.
+ * Unit `i` of `text` is the fold of `typed` from `starts[i]` to `ends[i]`. The arrays are left out if
+ * both texts are equal.
  */
 interface Shadow {
   readonly typed: string;
@@ -39,7 +39,7 @@ function replaceIn(shadow: Shadow, [pattern, replace]: Replacement): Shadow {
 }
 
 /**
- * Plain ASCII in one piece, since most of a text is; else an escaped space, plus or at sign, or one
+ * Cuts a text into pieces to fold: a run of plain ASCII, an escaped space, plus or at sign, or one
  * character.
  */
 const PIECE = /[\0-$&-\x7f]+|%(?:20|2b|40)|./gisu;
@@ -64,11 +64,11 @@ function shadowOf(typed: string): Shadow {
 const MAY_DIFFER = /[^\0-\x7f]|%/;
 const DIFFERS = /[^\0-\x7f\p{L}•]|%/u;
 
-/** Finding this out costs far less than making a shadow. */
+/** Whether folding changes nothing. This check is far cheaper than making a shadow. */
 const isItsOwnShadow = (text: string) =>
   !MAY_DIFFER.test(text) || (!DIFFERS.test(text) && text.normalize('NFKC') === text);
 
-/** A text holds few different characters, and what they fold to takes a while to find out. */
+/** Folded characters. Folding one is slow, and texts use few different ones. */
 const folded = new Map<string, string>();
 const MAX_KEPT = 4_096;
 
@@ -86,7 +86,7 @@ const foldNew = (character: string): string =>
     ? decodeEscape(character)
     : character.normalize('NFKC').replace(/[^\0-\x7f\p{L}•]|\p{DI}/gu, foldSign);
 
-/** A percent sign that escapes nothing is only that. */
+/** Decodes `%20`, `%2b` or `%40`. A single percent sign stays. */
 const decodeEscape = (escape: string) => (escape === '%' ? escape : decodeURIComponent(escape));
 
 function foldSign(sign: string): string {
@@ -94,7 +94,7 @@ function foldSign(sign: string): string {
   return /\p{Nd}/u.test(sign) ? String(digitValue(sign)) : ' ';
 }
 
-/** Unicode keeps the decimal digits of a script together, from zero to nine. */
+/** The value of a decimal digit. In Unicode, the digits of a script follow each other from zero. */
 function digitValue(digit: string): number {
   const code = digit.codePointAt(0)!;
   let zero = code;

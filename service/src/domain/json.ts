@@ -1,4 +1,4 @@
-/** What JSON can say. */
+/** A value that JSON can hold. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 
 export interface JsonObject {
@@ -8,7 +8,7 @@ export interface JsonObject {
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A text that is not the JSON we read; `message` is a sentence without any of the text. */
+/** A text is not JSON that we accept. `message` is a sentence that quotes nothing of the text. */
 export class JsonError extends Error {
   override readonly name = 'JsonError';
 }
@@ -16,10 +16,7 @@ export class JsonError extends Error {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/**
- * The index of the quote that ends the string starting at `start`; the text's end when there is
- * none.
- */
+/** The index of the quote that ends the string at `start`, or the text's end if nothing ends it. */
 export function endOfString(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
@@ -35,13 +32,13 @@ const isClosing = (code: number) => code === 0x7d || code === 0x5d;
 const COMMA = 0x2c;
 
 interface Extent {
-  /** How deep `JSON.parse`, which recurses, would go. */
+  /** How deep `JSON.parse` would recurse. */
   readonly depth: number;
   /** How many values it would make, or a few more. */
   readonly values: number;
 }
 
-/** Looked at in a plain loop, before anything is made of it. Ends where a limit is passed. */
+/** Measures a text in a plain loop, before it is parsed. Stops when a limit is passed. */
 function extentOf(text: string, maxDepth: number, maxValues: number): Extent {
   let [depth, deepest, values] = [0, 0, 1];
   for (
@@ -62,8 +59,8 @@ function extentOf(text: string, maxDepth: number, maxValues: number): Extent {
 }
 
 /**
- * Whether a number in it is larger than any that we can keep: `1e400` is JSON, and is read as
- * Infinity. No recursion: any depth is fine.
+ * Whether a value holds a number that is too large to store: `1e400` is JSON, and is parsed as
+ * Infinity. It does not recurse, so any depth is fine.
  */
 export function holdsInfinity(value: unknown): boolean {
   const open: unknown[] = [value];
@@ -77,9 +74,9 @@ export function holdsInfinity(value: unknown): boolean {
 }
 
 /**
- * Reads JSON from someone we do not know. A byte order mark before it is passed over.
+ * Parses JSON from an untrusted source. Skips a byte order mark.
  * @param limits.maxDepth objects and lists inside each other; `{}` is one deep
- * @param limits.maxValues in all; any number when left out
+ * @param limits.maxValues values in all; no limit when left out
  * @throws JsonError
  */
 export function parseJson(
@@ -111,9 +108,9 @@ export interface JsonLimits {
 }
 
 /**
- * Which limit a value breaks when written as JSON in UTF-8. Values that contain themselves are too
- * deep.
- * @throws TypeError when it holds what JSON cannot say (a bigint)
+ * Which limit a value breaks when it is written as JSON in UTF-8; null for none. A value that contains
+ * itself is too deep.
+ * @throws TypeError when it holds something that JSON cannot, such as a bigint
  */
 export function brokenLimit(
   value: unknown,
@@ -127,7 +124,7 @@ export function brokenLimit(
     if (depth > maxDepth) return 'maxDepth';
     const children = Object.values(container);
     count += children.length;
-    // Each takes a byte at least: this many cannot fit, and need not be walked.
+    // Each child takes at least a byte, so this many cannot fit, and the rest is skipped.
     if (count > maxBytes) return 'maxBytes';
     for (const child of children) open.push([child, depth + 1]);
   }
@@ -146,9 +143,9 @@ const setOwn = (target: Container, key: string, value: Json) =>
   });
 
 /**
- * A copy in which every text, keys of objects too, has been through `change`. Two keys that become
- * one keep the later value. No recursion: any depth is fine.
- * @param changeNumber what becomes of each number; it stays when left out
+ * A copy with `change` applied to every text and every key. If two keys become equal, the later value
+ * stays. It does not recurse, so any depth is fine.
+ * @param changeNumber applied to every number; when left out, numbers stay
  */
 export function mapStrings(
   value: Json,

@@ -7,11 +7,11 @@ export interface Sender {
   readonly name: string;
 }
 
-/** How far a message of ours has come: `sent` the channel has taken it. */
+/** The delivery of one of our messages. `sent`: the channel has accepted it. */
 export const DELIVERY_STATES = ['pending', 'sent', 'delivered', 'read', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** One message of a conversation; of a stored one, only how far it has come changes. */
+/** One message of a conversation. Once stored, only `delivery` changes. */
 export interface Message extends Document {
   readonly workspaceId: string;
   readonly conversationId: string;
@@ -21,12 +21,9 @@ export interface Message extends Document {
   readonly direction: 'inbound' | 'outbound';
   readonly sender: Sender;
   readonly text: string;
-  /** The channel's own id: the same one is the same message. */
+  /** The channel's own id. The same id means the same message. */
   readonly channelMessageId: string | null;
-  /**
-   * Of a message that a channel's adapter sends; null where a stored message is in the channel, and
-   * for the customer's.
-   */
+  /** Null for the customer's messages, and in a channel that the service hosts. */
   readonly delivery?: {
     readonly state: DeliveryState;
     /** Why it failed, in words. */ readonly error: string | null;
@@ -34,13 +31,8 @@ export interface Message extends Document {
   readonly createdAt: string;
 }
 
-/**
- * The longest text that a customer writes at once, and that the agent replies with, in characters.
- */
+/** The longest message of a customer or the agent, in characters. */
 export const MAX_MESSAGE_CHARACTERS = 4096;
 
-/**
- * The longest text that the team or an automation can write at once; a channel that takes less gets
- * it in pieces.
- */
+/** The longest message of the team or an automation. A channel that accepts less gets it in parts. */
 export const MAX_REPLY_CHARACTERS = 16_384;

@@ -11,29 +11,27 @@ import { describeFault } from './schemaFaults.ts';
 export { ParametersError } from './parametersError.ts';
 
 /**
- * The `parameters` of a custom tool: JSON Schema 2020-12, written by someone we do not know,
- * applied to arguments that a model wrote. Neither may cost more than a moment.
+ * Checks arguments with the `parameters` of a custom tool, a JSON Schema 2020-12. Neither the schema
+ * nor the arguments, which a model writes, can be trusted, so both have limits on what they cost.
  */
 
 const SCHEMA_LIMITS = { maxBytes: 32 * 1024, maxDepth: 32 };
 
-/**
- * The schema's weight times the bytes of the arguments; a quarter of a second or so at the very
- * most.
- */
+/** The schema's weight times the bytes of the arguments. It takes about a quarter of a second at most. */
 const MAX_WORK = 10_000_000;
 
 const DIALECT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 
 /**
- *  `url` takes quadratic time, `regex` compiles what it is given, `byte` looks at one line only. Unknown formats judge nothing.
+ * Formats that are not checked: `url` takes quadratic time, `regex` compiles its text, and `byte`
+ * reads one line only. As with unknown formats, any text fits.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set(['url', 'regex', 'byte']);
 const FORMATS = Object.fromEntries(
   Object.entries(fullFormats).filter(([name]) => !LEFT_OUT.has(name)),
 );
 
-/** One text for equal values, whatever the order of their keys. */
+/** The same text for equal values, whatever the order of their keys. */
 function canonical(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);
@@ -46,7 +44,7 @@ function canonical(value: Json): string {
 const hasNoTwins = (wanted: boolean, items: readonly Json[]) =>
   !wanted || new Set(items.map(canonical)).size === items.length;
 
-/** One for each schema: ajv never forgets what it compiled. */
+/** Makes a validator with an ajv of its own, since ajv keeps all that it compiles. */
 function createValidator(schema: JsonObject, patterns: LinearPatterns): ValidateFunction {
   const ajv = new Ajv2020({
     strict: false,
@@ -59,7 +57,7 @@ function createValidator(schema: JsonObject, patterns: LinearPatterns): Validate
     formats: FORMATS,
     code: { regExp: patterns.engine, optimize: false },
   });
-  // ajv's own compares each item with each.
+  // ajv's own `uniqueItems` compares every pair of items.
   ajv.removeKeyword('uniqueItems').addKeyword({
     keyword: 'uniqueItems',
     type: 'array',
@@ -154,7 +152,7 @@ function checkWith(
       ? `arguments could not be checked: ${error.message}`
       : 'arguments could not be checked; send fewer and simpler ones.';
   } finally {
-    // The faults hold on to the arguments.
+    // The errors would keep the arguments in memory.
     validate.errors = null;
   }
 }
@@ -167,20 +165,19 @@ function compile(schema: JsonObject): CompiledParameters {
   const patterns = new LinearPatterns();
   const expanded = expandReferences(schema, patterns);
   const validate = createValidator({ ...expanded.schema, type: 'object' }, patterns);
-  // The engine reads the code at the first call: what it cannot read must fail here, not with a
-  // customer's arguments.
+  // The JavaScript engine compiles the code at the first call. If it fails, it fails here, and not
+  // with a customer's arguments.
   patterns.refill();
   validate({});
   return { check: (args, bounds) => checkWith(validate, expanded.weight, patterns, args, bounds) };
 }
 
-/** Documents never change in place: each is compiled once. */
+/** Documents never change in place, so each schema is compiled once. */
 const compiled = new WeakMap<JsonObject, CompiledParameters>();
 
 /**
- * Compiles the schema of a tool's inputs. `$ref` may lead to places of the same schema, without
- * loops;
- * `pattern` is RE2; keywords and formats that are not known judge nothing, as JSON Schema says.
+ * Compiles the schema of a tool's arguments. A `$ref` may point into the same schema, without loops. A
+ * `pattern` uses RE2 syntax. Unknown keywords and formats are ignored, as in JSON Schema.
  * @throws ParametersError
  */
 export function compileParameters(schema: JsonObject): CompiledParameters {

@@ -1,16 +1,15 @@
 /**
- * How large a pattern becomes when its counts are written out: about the instructions that
- * compiling it makes, told from its text alone. `(?:(?:x{30}){30}){30}` is short, and 27,000 of
- * them.
+ * The size of a pattern with its counts written out: about the number of instructions that it compiles
+ * to, estimated from its text. `(?:(?:x{30}){30}){30}` is short, and compiles to 27,000.
  */
 export function patternSize(pattern: string): number {
-  /** What stands in each group that is open, and the size of what a count would repeat. */
+  /** For each open group: its size so far, and the size of the part that a count would repeat. */
   const open = [{ size: 3, last: 0 }];
   const add = (size: number) => {
     open.at(-1)!.size += size;
     open.at(-1)!.last = size;
   };
-  /** A count repeats what was added last. */
+  /** Repeats the part that was added last. */
   const repeat = (least: number, most: number) => {
     const { last } = open.at(-1)!;
     add(last * (most - 1) + (most - least));
@@ -29,9 +28,6 @@ export function patternSize(pattern: string): number {
   return open.reduce((sum, { size }) => sum + size, 0);
 }
 
-/**
- * Counts, the beginnings of groups, classes and escapes whole; everything else a character at a
- * time.
- */
+/** Matches a whole count, start of a group, class or escape, or else one character. */
 const PARTS =
   /\{(?<least>\d{1,9})(?:,(?<most>\d{1,9}))?\}|\{(?<open>\d{1,9}),\}|\((?:\?(?:P?<\w*>|[a-zA-Z-]*:?))?|\[\^?\]?(?:\\.|\[:\^?[a-z]+:\]|[^\]\\])*\]|\\(?:[pP](?:\{[^}]*\}|.)|x\{[^}]*\}|.)|./gsu;

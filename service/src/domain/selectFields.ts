@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from './json.ts';
 
-/** Dot paths as a tree; a name that ends a path keeps all that is below it. */
+/** Dot paths as a tree. Where a path ends, everything below is kept (`all`). */
 interface Selection {
   readonly all: boolean;
   readonly fields: ReadonlyMap<string, Selection>;
@@ -17,7 +17,7 @@ function selectionOf(paths: readonly (readonly string[])[]): Selection {
   return { all: paths.some((path) => path.length === 0), fields: new Map(fields) };
 }
 
-/** Lists directly in lists; paths have no names for them. */
+/** The most lists directly inside each other. A path has no names for them. */
 const MAX_NESTED_LISTS = 32;
 
 /** @returns undefined when nothing of the value is selected */
@@ -38,9 +38,9 @@ function select(value: Json, selection: Selection, nestedLists: number): Json | 
 }
 
 /**
- * Keeps of an answer what the dot paths name, in the structure it has. A path goes through lists to
- * each of their items (`items.name`); where it finds nothing, nothing is kept.
- * @param fields all is kept when absent or empty
+ * Keeps the fields of an answer that the dot paths name, in the answer's own structure. A path applies
+ * to every item of a list (`items.name`). A path that matches nothing keeps nothing.
+ * @param fields when absent or empty, keeps everything
  * @returns null when the answer is a plain value, which has no fields
  */
 export function selectFields(result: Json, fields: readonly string[] | undefined): Json {
