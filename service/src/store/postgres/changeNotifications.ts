@@ -11,7 +11,7 @@ const GATHER_MS = 5;
 /** How long a notification waits until leases are offered. */
 const OFFER_MS = 200;
 
-/** What one process tells the others. */
+/** A message from one process to the others. */
 export interface Notification {
   readonly from: string;
   /** Documents have changed. */
@@ -32,13 +32,13 @@ export interface ChangeNotificationsOptions {
   /** During an outage nothing is sent. */
   readonly isDown: () => boolean;
   readonly onNotification: (notification: Notification) => void;
-  /** Called whenever listening begins: notifications may have been missed before. */
+  /** Called whenever listening begins, because notifications may have been missed before. */
   readonly onMissed: () => void;
 }
 
 /**
- * Notifications between the processes on one schema, by NOTIFY after a commit: documents changed, or
- * queues have work. A missed one does no harm, because each process also looks by itself.
+ * Tells the processes on one schema, by NOTIFY after a commit, that documents changed or queues
+ * have work. A missed notification does no harm, because each process also looks by itself.
  */
 export class ChangeNotifications {
   readonly #options: ChangeNotificationsOptions;
@@ -72,7 +72,7 @@ export class ChangeNotifications {
   /**
    * Announces a commit.
    * @param queues those with new work
-   * @param leases groups to offer again first: their lease may be about to be removed as empty
+   * @param leases groups to offer first, because their lease may be about to be removed as empty
    */
   publish(queues: ReadonlySet<string>, leases: readonly DueGroup[]): void {
     if (this.#gathered === null) {
@@ -83,7 +83,7 @@ export class ChangeNotifications {
     this.#gathered.leases.push(...leases);
   }
 
-  /** Sends at once something other than a commit. */
+  /** Sends a notification that is not about a commit, at once. */
   send(notification: Pick<Notification, 'queues' | 'load'>): void {
     void this.#notify({ changed: false, ...notification });
   }

@@ -7,16 +7,16 @@ import { quoted } from './sql.ts';
 /** How often the table is read without a notification. */
 const LOOK_MS = 1_000;
 const BATCH = 2_000;
-/** ChangeReader are kept for so long. */
+/** How long changes are kept in the table. */
 const KEPT_SECONDS = 300;
 /** A process that has not read for this long may have missed changes. */
 const MISSED_AFTER_MS = (KEPT_SECONDS - 60) * 1000;
 const CLOCK = '(extract(epoch FROM clock_timestamp()) * 1000)::float8';
 
 /**
- * Reads the table `changes` into the change feed of this process. It remembers the last snapshot and
- * reads what has become visible since, so that late commits are not missed and long transactions,
- * also of other programs, delay nothing.
+ * Reads the table `changes` into the change feed of this process. It remembers the last snapshot
+ * and reads what has become visible since, so that late commits are not missed and long
+ * transactions, also of other programs, delay nothing.
  */
 export class ChangeReader<S extends Schema> {
   readonly #database: Database;
@@ -61,13 +61,13 @@ export class ChangeReader<S extends Schema> {
     this.#timer = setInterval(() => this.look(), LOOK_MS).unref();
   }
 
-  /** A transaction of this process has committed. Readers that begin later are not shown it. */
+  /** Notes a committed transaction of this process. Readers that begin later do not see it. */
   committed(xid: string): void {
     this.#unread.add(xid);
     this.look();
   }
 
-  /** Another value after each crash of the server; null when unknown. */
+  /** A value that changes with each crash of the server; null when unknown. */
   get life(): string | null {
     return this.#life;
   }
@@ -85,7 +85,7 @@ export class ChangeReader<S extends Schema> {
       return;
     }
     this.#looking = this.#read()
-      // the store notices an outage by itself, and the next read catches up
+      // The store notices an outage by itself, and the next read catches up.
       .catch(() => {})
       .finally(() => {
         this.#looking = null;
@@ -142,8 +142,8 @@ export class ChangeReader<S extends Schema> {
     let position = '0';
     const missedAt = this.#seenAt + MISSED_AFTER_MS;
     for (;;) {
-      // Positions of one document are in the order of its versions, because the later writer waited
-      // for the earlier. Sorted by an expression, or the plan may read the whole table by position.
+      // A document's changes are in order of position, because a writer waits for the one before it.
+      // `position + 0` keeps the plan from reading the whole table by position.
       const { rows }: Result = await runOn(this.#database, {
         text: `SELECT l.life, l.now, l.until::text AS until, c.xid::text AS xid, c.position::text AS position, c.collection, c.id, c.document
           FROM (SELECT (SELECT life FROM ${quoted(this.#schema)}.change_life) AS life, ${CLOCK} AS now, coalesce($2::pg_snapshot, pg_current_snapshot()) AS until) l LEFT JOIN LATERAL (
@@ -173,7 +173,7 @@ export class ChangeReader<S extends Schema> {
     }
   }
 
-  /** @param snapshot everything that has ended by it is in the feed: `xmin:xmax:xip,…` */
+  /** @param snapshot `xmin:xmax:xip,…`; the feed has every transaction that had ended by then */
   #forgetRead(snapshot: string): void {
     const [, xmax = '0', xip = ''] = snapshot.split(':');
     const running = new Set(xip.split(','));

@@ -16,8 +16,8 @@ export interface WatchedConnection {
 }
 
 /**
- * Finds a server that keeps its connections open and no longer answers: stopped, swapping or cut off.
- * TCP would notice after a quarter of an hour. A statement that is merely slow is left alone.
+ * Finds a server that keeps its connections open and no longer answers: stopped, swapping or cut
+ * off. TCP would notice after a quarter of an hour. A statement that is merely slow is left alone.
  */
 export class ConnectionWatchdog {
   readonly #config: pg.ClientConfig;

@@ -10,7 +10,10 @@ export interface Result {
   readonly command: string;
 }
 
-/** Prepared once for each connection when it has a name. Without values it may be several. */
+/**
+ * A statement with a name is prepared once for each connection. Text without values may hold
+ * several.
+ */
 export interface Statement {
   readonly text: string;
   readonly values?: readonly unknown[];
@@ -19,7 +22,7 @@ export interface Statement {
 
 export interface Connection {
   query(statement: Statement): Promise<Result>;
-  /** Returns it to the pool, or ends it after an error. To be called once. */
+  /** Returns the connection to the pool, or ends it after an error. Call it once. */
   release(error?: Error): void;
 }
 
@@ -29,9 +32,9 @@ export interface Database {
   /** Waits for a free connection for a limited time. */
   connect(): Promise<Connection>;
   /**
-   * Listens on a connection of its own, which is opened again when it is lost and holds the schema
-   * lock while it is open.
-   * @param onConnect called each time it was opened; notifications may have been missed before
+   * Listens on a separate connection, which also holds the schema lock. A lost connection is opened
+   * again.
+   * @param onConnect called each time it is opened; notifications may have been missed before
    * @param exclusive whether to take the schema lock exclusively; default false
    * @returns stops listening
    * @throws SchemaInUse, SchemaTaken
@@ -42,9 +45,9 @@ export interface Database {
     onConnect: () => void,
     exclusive?: boolean,
   ): Promise<() => Promise<void>>;
-  /** Statements that each connection runs first: in tests the clock is a session setting. */
+  /** Statements that each connection runs first. In tests, the clock is a session setting. */
   setSessionStatements(statements: readonly string[]): void;
-  /** A check that each connection of the pool, open ones too, passes before it is used again. */
+  /** A check that each connection of the pool, even an open one, must pass before its next use. */
   setGuard(guard: Guard): void;
   close(): Promise<void>;
 }

@@ -25,7 +25,7 @@ export class DatabaseClock {
     return this.#now === undefined ? Date.now() + this.#offset : this.#shown;
   }
 
-  /** The database has just said its time. */
+  /** Notes the database's time, which was just read. */
   learn(now: number): void {
     this.#offset = now - Date.now();
   }
@@ -34,7 +34,7 @@ export class DatabaseClock {
     return this.#now === undefined;
   }
 
-  /** Passes the test's time to the database. Not to be called inside a transaction. */
+  /** Passes the test's time to the database. Do not call it inside a transaction. */
   async sync(): Promise<void> {
     if (this.#now === undefined) return;
     const now = this.#now();

@@ -1,6 +1,6 @@
 import { KeyedSemaphore } from '../../work/semaphore.ts';
 
-/** Transactions of this process that may lock the same document, or wait for it, at once. */
+/** How many transactions of this process may lock the same document, or wait for it, at once. */
 const MAX_PER_DOCUMENT = 3;
 
 /** No place is free for this document. The transaction runs again when it has one. */
@@ -15,9 +15,9 @@ export class DocumentBusy extends Error {
 }
 
 /**
- * A limit on the transactions of this process that want the same document. Without it, a document
- * that many want, or that a stopped process has locked, would take all connections to the database,
- * and transactions on other documents would wait too.
+ * Limits the transactions of this process that want the same document. Without a limit,
+ * transactions that wait for one popular document, or for one that a stopped process has locked,
+ * would take all connections to the database.
  */
 export const documentSemaphore = (): KeyedSemaphore => new KeyedSemaphore(MAX_PER_DOCUMENT);
 
@@ -38,8 +38,8 @@ export class DocumentPlaces {
   }
 
   /**
-   * Waits for a place between two runs, when the transaction holds no other: so two transactions
-   * never wait for each other.
+   * Waits for a place between two runs. The transaction holds no other place then, so two
+   * transactions never wait for each other.
    */
   async waitFor(key: string): Promise<void> {
     await this.#semaphore.acquire(key);

@@ -23,7 +23,7 @@ const FIRST_ROWS = 50;
 /** Smaller differences come from the clocks of two machines. */
 const TOLERANCE_MS = 1_000;
 
-/** Yields everything as one transaction sees it. Nobody waits for it. */
+/** Yields everything as one transaction sees it. Does not hold up other transactions. */
 export async function* dumpAll(source: DumpSource): AsyncGenerator<DumpedRecord> {
   const { database } = source;
   if (database.kind === 'postgres') return yield* recordsOf(source);
@@ -93,7 +93,10 @@ async function* rowsOf(connection: Connection, name: string, columns: string): A
   }
 }
 
-/** With its time by this process's clock: the clock that set it may have been wrong. */
+/**
+ * The job, with its time by this process's clock, because the clock that set it may have been
+ * wrong.
+ */
 function jobOf(row: Row, clocks: { readonly wall: number; readonly database: number }): Job {
   const runAt = Number(row.run_at);
   const dueAt =

@@ -1,19 +1,19 @@
 import { StoreUnavailable, UniqueViolation } from '../store.ts';
 
-/** Another transaction changed a document after this one had read it. This one runs again. */
+/** Another transaction changed a document after this one read it. This transaction runs again. */
 export class Conflict extends Error {
   override readonly name = 'Conflict';
 }
 
-/** All connections stayed in use. The database itself may be well. */
+/** No connection became free in time. The database itself may be fine. */
 export class Busy extends StoreUnavailable {}
 
-/** A process wants the schema exclusively, and others have it open. */
+/** This process wants the schema exclusively, but others have it open. */
 export class SchemaInUse extends Error {
   override readonly name = 'SchemaInUse';
 }
 
-/** Another process has the schema exclusively for a while. */
+/** Another process has the schema exclusively now. */
 export class SchemaTaken extends Error {
   override readonly name = 'SchemaTaken';
 }
@@ -72,7 +72,7 @@ export const isOutage = (error: unknown): boolean => {
 export const isUnsent = (error: unknown): boolean =>
   error instanceof Error && /not queryable/.test(error.message);
 
-/** One connection was lost. Other connections, and the server, may be well. */
+/** One connection was lost. Other connections, and the server, may be fine. */
 export const isCut = (error: unknown): boolean => {
   const code = codeOf(error);
   return CUT_CODES.has(code) || (code === '' && error instanceof Error && LOST.test(error.message));
@@ -105,7 +105,7 @@ const SAID: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** One line; of the address only host, port and database. */
+/** The error in one line. Of the address it has only host, port and database. */
 export const inWords = (error: unknown): string => {
   const { message, code } = error as PgError;
   // When all addresses of a name refuse, it is an AggregateError without a message.

@@ -14,7 +14,7 @@ export interface GroupLease {
   /** As stored in the table. */
   readonly group: string;
   readonly share: string;
-  /** pg-boss's job and the attempt that this process fetched. A lease made anew has another id. */
+  /** pg-boss's job, and the attempt that this process fetched. A new lease has another id. */
   readonly job: { readonly id: string; readonly retryCount: number };
   /** In steady milliseconds. */
   readonly heldSince: number;
@@ -22,7 +22,7 @@ export interface GroupLease {
   readonly claimed: Set<string>;
   /** Fresh jobs claimed since the last retry, at most seven. */
   sinceRetry: number;
-  /** The number of the last claim; the group served longest ago comes first. */
+  /** A number that grows with each claim. The group with the lowest is served first. */
   servedAt: number;
   /** Since when nothing has been due, in steady milliseconds; null when something is. */
   emptySince: number | null;
@@ -35,14 +35,14 @@ interface Taken {
   readonly data: { readonly group: string };
 }
 
-/** A process without a heartbeat for this long loses its leases. pg-boss allows no less than ten. */
+/** A process without a heartbeat for this long loses its leases. pg-boss allows ten or more. */
 export const HEARTBEAT_SECONDS = 15;
 const BEAT_MS = 5_000;
 /** How often dead processes are looked for. */
 export const SUPERVISE_SECONDS = 5;
 /** pg-boss ends a job that runs longer. Leases are given back long before. */
 const EXPIRE_SECONDS = 3600;
-/** Then a lease is offered to all processes again. */
+/** After this time, a lease is offered to all processes again. */
 const TENURE_MS = 30_000;
 /** How long a lease with nothing due is kept, because the next job often comes at once. */
 const LINGER_MS = 300;
@@ -50,13 +50,13 @@ const TIDY_MS = 100;
 /** A timer fires up to this much early. Its lease is kept until the job is due. */
 const TIMER_STEP_MS = 1_000;
 /**
- * A distant timer fires early by up to this part of its wait and creates the next one, so that a group
- * has tens of timers, not one for each second of an hour.
+ * A distant timer fires early by up to this part of its wait and creates the next one, so that a
+ * group has tens of timers, not one for each second of an hour.
  */
 const TIMER_EARLY = 1 / 8;
 /**
- * Group leases fetched at once. Of several processes each begins with a few, then waits for a moment: the
- * others want some too.
+ * Group leases fetched at once. When there are several processes, each begins with a few and then
+ * waits for a moment, so that the others get some too.
  */
 const BATCH = 50;
 const FIRST_BATCH = 2;
@@ -64,11 +64,10 @@ const YIELD_MS = 15;
 /** How often processes tell each other how many groups they serve. */
 const SHARE_MS = 1_000;
 const FETCH_MS = 500;
-/** When to try leases again that another process is creating or removing. */
+/** How soon to retry leases that another process is creating or removing. */
 const BUSY_MS = 50;
 /**
- * Locks that one transaction of ours tries at most: the server has room for some thousands, for
- * all.
+ * The most locks that one of our transactions tries: the server has a few thousand for everyone.
  */
 const MAX_LOCKS = 100;
 const NEVER_DELETE_SECONDS = 10 * 365 * 24 * 3600;
@@ -96,9 +95,9 @@ export interface GroupLeasesOptions {
 export class GroupLeases {
   readonly #options: GroupLeasesOptions;
   readonly #held = new Map<string, Map<string, GroupLease>>();
-  /** When a queue is fetched from again, in steady milliseconds; at once when missing. */
+  /** When to fetch from a queue again, in steady milliseconds. A missing entry means at once. */
   readonly #fetchAt = new Map<string, number>();
-  /** How many leases to fetch next where other processes work too; FIRST_BATCH when missing. */
+  /** How many leases to fetch next when other processes work too. Default: FIRST_BATCH. */
   readonly #batches = new Map<string, number>();
   readonly #balance = new LeaseBalance();
   /** In steady milliseconds. */
@@ -149,14 +148,14 @@ export class GroupLeases {
     );
   }
 
-  /** Gives everything back. */
+  /** Gives all leases back. */
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     clearTimeout(this.#retry);
     await this.#tidying;
     if (this.#timers.length > 0) this.#options.notify({ load: null, queues: [] });
     for (const [queue, leases] of this.#held) {
-      // if this fails, they end with the heartbeat
+      // If this fails, the leases end with the heartbeat.
       await this.#offerBack(queue, [...leases.values()]).catch(() => {});
     }
     this.#held.clear();
@@ -173,7 +172,7 @@ export class GroupLeases {
     this.#left.delete(queue);
   }
 
-  /** Another process has told its load. */
+  /** Notes the load that another process has sent. */
   hear(from: string, load: Load): void {
     this.#balance.hear(from, load);
   }
@@ -250,8 +249,8 @@ export class GroupLeases {
   }
 
   /**
-   * Creates a lease for each group with a due job, and a timer for each whose job is due later. Never
-   * waits: leases that another process is creating or removing are tried again soon.
+   * Creates a lease for each group with a due job, and a timer for each whose job is due later.
+   * Never waits: leases that another process is creating or removing are tried again soon.
    */
   async offer(due: readonly DueGroup[]): Promise<void> {
     const busy: DueGroup[] = [];
@@ -265,7 +264,7 @@ export class GroupLeases {
     if (busy.length > 0) this.#retry ??= setTimeout(() => void this.#offerBusy(), BUSY_MS).unref();
   }
 
-  /** Like `offer`, but a lease that is just being removed counts as there until the next call. */
+  /** Like `offer`, but a lease that is being removed counts as existing until the next call. */
   async offerMissing(due: readonly DueGroup[]): Promise<void> {
     for (const part of partsOf(due))
       await transactionOn(this.#options.database, (connection) =>
@@ -274,9 +273,10 @@ export class GroupLeases {
   }
 
   /**
-   * Like `offer`, inside a transaction that holds documents. If it waited, two transactions that add
-   * work to one group would wait for each other, for as long as the first is stopped before COMMIT.
-   * @returns groups whose lease exists or is being created elsewhere, to be offered after the commit
+   * Like `offer`, inside a transaction that holds documents. It must not wait: a transaction that
+   * adds work to the same group may be stopped before its COMMIT.
+   * @returns groups whose lease exists or is being created elsewhere, to be offered after the
+   * commit
    */
   async offerWithin(
     connection: Connection,
@@ -446,7 +446,7 @@ export class GroupLeases {
     }
   }
 
-  /** Tells the others how many groups are served here, and gives back more than a fair part. */
+  /** Tells the others how many groups are served here, and gives back what exceeds a fair share. */
   async #share(now: number): Promise<void> {
     this.#sharedAt = now;
     const busy = new Map(
@@ -509,8 +509,8 @@ export class GroupLeases {
         leaving.map(({ job }) => job),
         { db: dbOf(connection) },
       );
-      // Checked again: a job added in the meantime found the lease still there. A transaction that adds
-      // one from now on finds the lock taken, and tries again.
+      // Checked again, because a job may have been added while the lease was still there. From now
+      // on, a transaction that adds one finds the lock taken and tries again.
       const left = await this.#nextOf(connection, queue, leaving);
       const next = leaving.flatMap(({ group }) => {
         const { dueAt, now } = left.get(group)!;
@@ -557,7 +557,7 @@ export const dbOf = (connection: Connection): Db => ({
     })) as unknown as { rows: unknown[] },
 });
 
-/** Never later than the job; the same for jobs that are due at about the same time. */
+/** When the timer fires: never later than the job, and the same for jobs due at about that time. */
 function timerAt({ dueAt, now }: DueGroup): number {
   const steps = Math.max(1, ((dueAt - now) * TIMER_EARLY) / TIMER_STEP_MS);
   const step = TIMER_STEP_MS * 2 ** Math.floor(Math.log2(steps));
@@ -569,13 +569,13 @@ export const timersOf = (queue: string): string => `${queue}.timers`;
 /** pg-boss's job for a lease, or for a timer that becomes one. */
 interface QueueEntry {
   /**
-   * Always the same for the same group, so that there is never a second lease; a timer's has its
-   * time, too.
+   * The same for the same group, so that there is never a second lease. A timer's key has its time
+   * too.
    */
   readonly key: string;
   /** pg-boss's. */
   readonly queue: string;
-  /** A timer's time; null: a lease. */
+  /** A timer's time; null for a lease. */
   readonly at: number | null;
   readonly due: DueGroup;
 }
@@ -587,7 +587,7 @@ const entryOf = (due: DueGroup): QueueEntry => {
     : { key: leaseKey(due.queue, due.group, at), queue: timersOf(due.queue), at, due };
 };
 
-/** Each once. */
+/** The entries of these groups, without duplicates. */
 const entriesOf = (due: readonly DueGroup[]): readonly QueueEntry[] => [
   ...new Map(due.map((each) => entryOf(each)).map((entry) => [entry.key, entry])).values(),
 ];

@@ -15,9 +15,8 @@ const DEFAULT_CONNECTIONS = 10;
 
 /**
  * Opens the store in a schema of a PostgreSQL database, which several processes may have open at
- * once. Makes and migrates its tables when that is due.
- * @throws Error in one line that never holds the password, when the database cannot be reached or
- * used
+ * once. Creates and migrates its tables as needed.
+ * @throws Error in one line, without the password, when the database cannot be reached or used
  */
 export const openPostgresStore = async <S extends Schema>(
   schema: S,
@@ -58,7 +57,7 @@ const ADVICE: Readonly<Record<string, string>> = {
     "The host in DATABASE_URL must be one that the server's certificate names.",
 };
 
-/** Where the code of the error says less than its text. */
+/** For errors whose text says more than their code. */
 const ADVICE_BY_TEXT: readonly (readonly [RegExp, string])[] = [
   [/client password must be a string/, 'Put it into DATABASE_URL.'],
   [

@@ -46,7 +46,9 @@ export interface JobTime {
   readonly sql: string;
 }
 
-/** The jobs that a transaction changes, written when it ends. The last change of each job counts. */
+/**
+ * The jobs that a transaction changes, written when it ends. The last change of each job counts.
+ */
 export class JobWrites implements TransactionJobs {
   readonly #writes = new Map<string, Write>();
   readonly #queues: ReadonlySet<string>;
@@ -173,7 +175,7 @@ export class JobWrites implements TransactionJobs {
 const REPLACE_JOB = `ON CONFLICT (id) DO UPDATE SET queue = excluded.queue, group_key = excluded.group_key, run_at = excluded.run_at, rank = excluded.rank,
   data = excluded.data, due_at = excluded.due_at, seq = excluded.seq, claimed_by = NULL`;
 
-/** @param onConflict what to do with a job whose id is there already; by default that is an error */
+/** @param onConflict what to do with a job whose id exists already. Default: an error. */
 export const insertJobs = (
   table: string,
   jobs: readonly Job[],

@@ -1,7 +1,7 @@
-/** How many leases a worker holds, by queue, as it tells the others. Null when it stops. */
+/** How many leases a process holds, by queue. It tells the others; null when it stops. */
 export type Load = Readonly<Record<string, number>> | null;
 
-/** A process that has been silent for this long does not count. */
+/** A process that has been silent for this long no longer counts. */
 const SILENT_AFTER_MS = 5_000;
 
 /** Compares how many leases of each queue the workers hold with how many each should hold. */
@@ -31,7 +31,7 @@ export class LeaseBalance {
 
   /**
    * @param own leases with work, by queue
-   * @returns how many of each queue to give back: a surplus that was there the last time too
+   * @returns how many leases of each queue to give back: only what was too many the last time too
    */
   surplus(own: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
     const loads = this.#loads();

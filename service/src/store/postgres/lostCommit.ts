@@ -8,13 +8,15 @@ const DOUBT_MS = 10_000;
 const AGAIN_MS = 100;
 /** A row stores only these bits of its transaction's number. */
 const ROW_BITS = 32;
-/** The server never gave this transaction number, or lost it in a crash. */
+/** The server never assigned this transaction number, or lost it in a crash. */
 const NEVER_GIVEN = '22023';
 
 /** Identifies a commit whose answer was lost with its connection. */
 export interface CommitMarks {
   readonly xid: string;
-  /** Changes when the server crashes, as known before the commit. Left out: crashes are ignored. */
+  /**
+   * The server's life before the commit; it changes with a crash. Left out: crashes are ignored.
+   */
   readonly life?: string | null;
   /** A document that it wrote; null when there is none. */
   readonly written: { readonly table: string; readonly id: string } | null;
@@ -38,8 +40,8 @@ export class LostCommit<T> extends Error {
  * Asks the server whether a commit holds. The lost connection must have been released, because all
  * connections of the pool may ask at once.
  *
- * A crashed server may reuse numbers that its log did not contain. After a crash the number's status
- * counts only together with a row that carries the number.
+ * A crashed server may reuse numbers that its log did not contain. After a crash the number's
+ * status counts only together with a row that carries the number.
  * @throws StoreUnavailable when the server does not say
  */
 export async function wasCommitted(

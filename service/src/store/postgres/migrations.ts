@@ -8,7 +8,7 @@ import { transactionOn } from './transaction.ts';
  */
 export type Migration = (schema: string) => string;
 
-/** By name; they are applied in the order of their names, once each. */
+/** Migrations by name. Each is applied once, in the order of the names. */
 export type Migrations = Readonly<Record<string, Migration>>;
 
 /** The types of columns that are not text, by field. */
@@ -21,8 +21,8 @@ export interface TableIndex {
 }
 
 /**
- * The statements that create a collection's table, with a column for each field that an index names.
- * Migrations use them, so they must never change.
+ * The statements that create a collection's table, with a column for each field that an index
+ * names. Migrations use them, so they must never change.
  */
 export function createTable(
   schema: string,
@@ -65,9 +65,9 @@ export function createTable(
 /**
  * The tables beside the collections: jobs, the latest changes, and the counts of rate limits.
  *
- * `jobs.due_at` is when a job can be claimed, in milliseconds by the database's clock: its time, or while
- * it is claimed the end of its lease. `changes` and `counts` are unlogged: after a crash of the
- * server they are empty.
+ * `jobs.due_at` is when a job can be claimed, in milliseconds by the database's clock: its time, or
+ * while it is claimed the end of its lease. `changes` and `counts` are unlogged: after a crash of
+ * the server they are empty.
  */
 export const baseTables: Migration = (schema) => {
   const s = quoted(schema);
@@ -189,7 +189,7 @@ async function refuseForeign(
   );
 }
 
-/** None, too, when the table of that name is another program's and has other columns. */
+/** Returns none when another program's table has that name, and other columns. */
 const appliedMigrations = async (
   connection: Pick<Connection, 'query'>,
   schema: string,
@@ -215,7 +215,7 @@ function refuseNewer(schema: string, migrations: Migrations, applied: readonly s
 /** The schema of pg-boss. */
 export const workSchemaOf = (schema: string): string => `${schema}_work`;
 
-/** Two processes at once would collide in the catalog: IF NOT EXISTS checks before it locks. */
+/** Two processes may create it at the same time, and IF NOT EXISTS checks before it locks. */
 async function createSchema(database: Database, schema: string): Promise<void> {
   const { rows } = await runOn(database, {
     text: 'SELECT 1 FROM pg_namespace WHERE nspname = $1',

@@ -15,12 +15,9 @@ import {
 
 /** How often to ask whether the database is back. */
 const RETRY_MS = 500;
-/**
- * What met a connection that was cut is tried so often on another one; so is the question how the
- * database is.
- */
+/** How many connections to try, one after the other, when each is cut. */
 const MAX_CUT_CONNECTIONS = 8;
-/** Before the third try, and so much longer before each further one. */
+/** The pause before the third try. Each further pause is longer by this much. */
 const PAUSE_MS = 25;
 
 /** Knows whether the database can be reached and written to, and finds out when it is back. */
@@ -65,7 +62,7 @@ export class Outage {
         if (this.#reason === null) {
           const reason = await this.#whyNot();
           if (reason === null && runs < MAX_CUT_CONNECTIONS) {
-            // a server out of connections has some again in a moment
+            // A server that is out of connections soon has some again.
             await sleep((runs - 1) * PAUSE_MS);
             continue;
           }
@@ -81,7 +78,7 @@ export class Outage {
     try {
       await this.watch(() => assertWritable(this.#database));
     } catch (error) {
-      // it answers, but accepts no writes
+      // The database answers, but accepts no writes.
       if (!(error instanceof StoreUnavailable)) this.#begin(inWords(error));
     }
   }

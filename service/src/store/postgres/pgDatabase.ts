@@ -13,19 +13,20 @@ export interface PgOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** None of our statements takes as long. One that does holds locks that others wait for. */
+/** None of our statements takes this long. One that does may hold locks that others wait for. */
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** Then a process that hangs inside a transaction loses its locks. */
+/** After this time, a process that hangs inside a transaction loses its locks. */
 const IDLE_IN_TRANSACTION_MS = 20_000;
 const LOCK_TIMEOUT_MS = 15_000;
 const KEEP_ALIVE_MS = 10_000;
 const RECONNECT_MS = 500;
-/** The pool's message when all connections stay in use. */
+/** The pool's message when no connection becomes free in time. */
 const WAITED = /timeout exceeded when trying to connect/;
 const LISTEN_CHECK_MS = 10_000;
 /**
- * Each of our searches has an index. A prepared statement keeps its first plan: one made while a table
- * was empty would read the whole table until the next ANALYZE. Compiling plans is not worth it.
+ * Each of our searches has an index. A prepared statement keeps its first plan: one made while a
+ * table was empty would read the whole table until the next ANALYZE. Compiling plans is not worth
+ * it.
  */
 const PLANS = 'SET enable_seqscan = off; SET jit = off';
 
@@ -38,7 +39,7 @@ export class PgDatabase implements Database {
   readonly #watchdog: ConnectionWatchdog;
   #pool: pg.Pool;
   #inUse = 0;
-  /** To be run on each connection before it is used. */
+  /** Statements to run on each connection before it is used. */
   #sessionStatements: readonly string[] = [];
   readonly #prepared = new WeakMap<object, readonly string[]>();
   #guard: Guard | null = null;
@@ -63,7 +64,10 @@ export class PgDatabase implements Database {
     this.#pool = this.#openPool();
   }
 
-  /** @throws Busy when all connections stay in use; what the driver says when none can be opened */
+  /**
+   * @throws Busy when no connection becomes free in time; the driver's error when none can be
+   * opened
+   */
   async connect(): Promise<Connection> {
     const client = await this.#pool.connect().catch((error: Error) => {
       if (!WAITED.test(error.message) || this.#inUse < this.#connections) throw error;
@@ -190,8 +194,8 @@ export class PgDatabase implements Database {
 }
 
 /**
- * Checks the server's certificate whenever the address asks for TLS. The driver does so for these
- * modes too, but logs nine lines about its next version. `no-verify` stays.
+ * Asks for a check of the server's certificate whenever the address asks for TLS. The driver checks
+ * it in these modes too, but logs nine lines about its next version. `no-verify` stays as it is.
  */
 const verified = (url: string): string =>
   /[?&]uselibpqcompat=/.test(url)

@@ -63,7 +63,7 @@ export class PooledConnection implements Connection {
     });
   }
 
-  /** Waits until running statements have ended, for which nobody waits any more. */
+  /** Releases the connection once its statements have ended, even those that no caller awaits. */
   release(error?: Error): void {
     this.#giveBack = () => {
       this.#watchdog.forget(this.#status);
@@ -78,7 +78,7 @@ export class PooledConnection implements Connection {
 /** When a connection breaks between two statements, the next one fails. */
 const ignore = (): void => {};
 
-/** After an error of the server (it has a severity) the connection is usable, unless it was ended. */
+/** After a server's error, which has a severity, the connection can be used unless it was ended. */
 const endsConnection = (error: Error): boolean => {
   const { severity } = error as { severity?: string };
   return severity === undefined || severity === 'FATAL' || severity === 'PANIC';

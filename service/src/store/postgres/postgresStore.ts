@@ -32,7 +32,9 @@ import { DatabaseClock, nowSql } from './databaseClock.ts';
 import { TransactionRunner, type Committed } from './transactionRunner.ts';
 import { WorkQueue } from './workQueue.ts';
 
-/** Also without requests, because a load balancer asks for the state. */
+/**
+ * How often to check the database, even without requests, because load balancers ask for its state.
+ */
 const CHECK_MS = 5_000;
 const SWEEP_MS = 5_000;
 const SWEEP_CHANGES_MS = 60_000;
@@ -54,7 +56,7 @@ const DEFAULTS = {
 
 /** The store on PostgreSQL. @see docs/decisions/0031-postgresql-group-leases.md */
 export class PostgresStore<S extends Schema> implements Store<S> {
-  /** For what else is stored in the same database. */
+  /** For other data in the same database. */
   readonly database: Database;
   readonly schemaName: string;
   readonly pressure = null;
@@ -297,7 +299,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   }
 
   /**
-   * Runs one statement for what else is stored in the schema, and again when its connection is cut.
+   * Runs one statement on other data in the schema, and again when its connection is cut.
    * @throws StoreUnavailable
    */
   runStatement(statement: Statement): Promise<Result> {
@@ -365,7 +367,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     if (queues.length > 0) this.#listeners.notify(new Set(queues));
   }
 
-  /** After an absence, everything may have changed. */
+  /** Looks for changes and work that were missed, as after an outage. */
   #catchUp(): void {
     if (this.#closed !== null) return;
     this.#changes.look();
@@ -373,7 +375,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#listeners.notify(this.#queues);
   }
 
-  /** Nobody here takes more of a queue's work: other processes take it over at once. */
+  /** Lets other processes take over a queue's work at once, when no listener is left here. */
   async #handOver(queue: string): Promise<void> {
     await this.#leases.leave(queue);
     this.#notifications.publish(new Set([queue]), []);
@@ -411,7 +413,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#outage.close();
     if (this.#outage.reason === null) {
       await this.#notifications.flush();
-      if (this.#options.works) await this.#work.giveBackAll().catch(() => {}); // their leases end
+      if (this.#options.works) await this.#work.giveBackAll().catch(() => {}); // then they end
       await this.#leases.stop();
     }
     await this.#changes.close();

@@ -26,16 +26,18 @@ export interface RestoreTarget {
   readonly queues: ReadonlySet<string>;
   /** The database's clock in milliseconds. */
   readonly nowSql: string;
-  /** The wall clock of this process, by which jobs name their time. */
+  /** The wall clock of this process, which decides how long jobs wait. */
   readonly now: () => Date;
-  /** Makes leases for placed jobs, within the transaction. @returns those that were there already */
+  /** Creates leases for placed jobs, within the transaction. @returns those that existed already */
   readonly offer: (
     placed: readonly DueGroup[],
     connection: Connection,
   ) => Promise<readonly DueGroup[]>;
-  /** The schema lock's name when this process holds it exclusively: then others are kept out. */
+  /**
+   * The schema lock's name when this process holds it exclusively, to keep others out; else null.
+   */
   readonly exclusiveLock: string | null;
-  /** Whether a transaction holds whose COMMIT was not answered. */
+  /** Whether a transaction was committed, when the answer to COMMIT was lost. */
   readonly wasCommitted: (xid: string) => Promise<boolean>;
 }
 
@@ -51,8 +53,8 @@ const GROUPS_AT_ONCE = 1_000;
 /**
  * Restores a dump in one transaction. Writers wait for it, and so does a second import, which then
  * finds that the store is not empty.
- * @throws StoreNotEmpty, StoreUnavailable; TypeError or UniqueViolation for what no dump holds;
- * what the source throws
+ * @throws StoreNotEmpty, StoreUnavailable; TypeError or UniqueViolation for records that no dump
+ * has; what the source throws
  */
 export async function restoreAll(
   target: RestoreTarget,
@@ -61,11 +63,11 @@ export async function restoreAll(
   const transaction = new OpenTransaction(await target.database.connect());
   try {
     await transaction.begin();
-    const work = await restoreOn(transaction.connection, target, told(records));
+    const work = await restoreOn(transaction.connection, target, markSourceErrors(records));
     await commit(transaction, target);
     return work;
   } catch (error) {
-    throw asPromised(error);
+    throw asPortError(error);
   } finally {
     await transaction.end();
   }
@@ -78,7 +80,7 @@ async function restoreOn(
 ): Promise<RestoredWork> {
   const { schemaName, nowSql, exclusiveLock } = target;
   if (exclusiveLock !== null) await lockOutConnections(connection, exclusiveLock);
-  // The source may take long.
+  // The source may be slow.
   await connection.query({
     text: 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
   });
@@ -220,7 +222,9 @@ class Batch {
 /** An error of the source, not of the database. */
 class SourceFailed extends Error {}
 
-async function* told(records: AsyncIterable<DumpedRecord>): AsyncGenerator<DumpedRecord> {
+async function* markSourceErrors(
+  records: AsyncIterable<DumpedRecord>,
+): AsyncGenerator<DumpedRecord> {
   try {
     yield* records;
   } catch (cause) {
@@ -228,7 +232,7 @@ async function* told(records: AsyncIterable<DumpedRecord>): AsyncGenerator<Dumpe
   }
 }
 
-function asPromised(error: unknown): unknown {
+function asPortError(error: unknown): unknown {
   if (error instanceof SourceFailed) return error.cause;
   if (isTooSlow(error)) return tookTooLong(error);
   if (isOutage(error)) return unavailable(cannotBeReached(inWords(error)), error);

@@ -24,11 +24,13 @@ export interface Rewriting {
   readonly database: Database;
   readonly schemaName: string;
   readonly tables: ReadonlyMap<string, Table>;
-  /** The schema lock's name when this process holds it exclusively: then others are kept out. */
+  /**
+   * The schema lock's name when this process holds it exclusively, to keep others out; else null.
+   */
   readonly exclusiveLock: string | null;
 }
 
-/** Replaces every document by what `change` returns for it, in one transaction. Others wait. */
+/** Replaces every document with what `change` returns, in one transaction. Others wait for it. */
 export async function rewriteAll(
   { database, schemaName, tables, exclusiveLock }: Rewriting,
   change: (document: Document, collection: string) => Document,
@@ -79,7 +81,10 @@ async function rewriteTable(
   }
 }
 
-/** Removes former documents from the tables' files. The server's log and backups stay. */
+/**
+ * Removes former versions of documents from the tables' files, not from the server's log or
+ * backups.
+ */
 export async function vacuumAll(database: Database, schemaName: string): Promise<void> {
   await runOn(database, { text: `TRUNCATE ${tableName(schemaName, 'changes')}` });
   const connection = await database.connect();

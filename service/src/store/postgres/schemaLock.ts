@@ -12,7 +12,7 @@ interface LastingConnection {
 
 /** A check that each connection of a pool passes once before it is used. */
 export interface Guard {
-  /** @throws what the caller who wanted the connection gets */
+  /** @throws Error, which goes to the caller that wanted the connection */
   pass(connection: Connection): Promise<void>;
 }
 
@@ -20,10 +20,10 @@ export interface Guard {
 const connectionsOf = (name: string): string => `${name} connections`;
 
 /**
- * Takes the schema lock: this process has the schema open. The server drops it when the connection
- * ends.
- * @param name the same for all who open the schema
- * @param exclusive nobody else may have it open, or open it before this process closes it
+ * Takes the schema lock, which says that this process has the schema open. The server drops the
+ * lock when the connection ends.
+ * @param name the same for every process that opens the schema
+ * @param exclusive no other process may have the schema open, or open it before this one closes it
  * @throws SchemaInUse, SchemaTaken
  */
 export async function lockSchema(
@@ -36,19 +36,19 @@ export async function lockSchema(
     [name],
   );
   if (rows[0]!['entered'] === true) return;
-  if (!exclusive) throw hasItToItself();
+  if (!exclusive) throw schemaTaken();
   const others = await session.query(
     `SELECT count(DISTINCT pid)::int AS count FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND ((classid::bigint << 32) | objid::bigint) = hashtextextended($1, 0)`,
     [name],
   );
   const count = Number(others.rows[0]!['count']);
-  throw stillOpen(count === 1 ? 'One process has' : `${count} processes have`);
+  throw schemaInUse(count === 1 ? 'One process has' : `${count} processes have`);
 }
 
 /**
- * Keeps all other processes from using a connection to the schema until the transaction ends. One
- * that has lost its schema lock may still have other connections, or take the lock again.
+ * Keeps all other processes from using a connection to the schema until the transaction ends. A
+ * process that has lost its schema lock may still have other connections, or take the lock again.
  * @param name as given to `lockSchema`
  * @throws SchemaInUse
  */
@@ -58,7 +58,7 @@ export async function lockOutConnections(transaction: Connection, name: string):
     values: [connectionsOf(name)],
   });
   if (rows[0]!['alone'] !== true)
-    throw stillOpen('A process that has lost its place still has connections to');
+    throw schemaInUse('A process that has lost its place still has connections to');
 }
 
 /**
@@ -87,7 +87,7 @@ export async function connectionGuard(
         }),
         connection.query(generation),
       ]);
-      if (lock.rows[0]!['entered'] !== true) throw hasItToItself();
+      if (lock.rows[0]!['entered'] !== true) throw schemaTaken();
       if (now.rows[0]!['generation'] === opened) return;
       const error = new SchemaRewritten(
         'Everything in the database was sealed with another key while this process was cut off from it. Start it again, with the new key.',
@@ -107,12 +107,12 @@ export async function beginGeneration(transaction: Connection, schema: string): 
 
 const generationOf = (schema: string): string => `${quoted(schema)}.generation`;
 
-const hasItToItself = (): SchemaTaken =>
+const schemaTaken = (): SchemaTaken =>
   new SchemaTaken(
     'Another process has it to itself: its encryption key is being changed, or an export is being imported. Start this one when that has ended; after a change of the key, with the new one.',
   );
 
-const stillOpen = (who: string): SchemaInUse =>
+const schemaInUse = (who: string): SchemaInUse =>
   new SchemaInUse(
     `${who} it open. Stop all processes of the service first, on every machine, and see that no other command runs.`,
   );

@@ -13,7 +13,7 @@ export const snakeCase = (name: string): string =>
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** The fields with a column: those that an index names. */
+/** The fields that have a column, because an index names them. */
 export const searchedFields = (indexes: Schema[string]['indexes']): readonly string[] =>
   [
     ...new Set(

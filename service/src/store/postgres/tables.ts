@@ -98,7 +98,7 @@ export class Table {
     return { text, values, ...(rows.length <= MAX_PREPARED ? { name: nameOf(text) } : {}) };
   }
 
-  /** Inserts; an id that exists already is a violation. */
+  /** Inserts. The statement fails when an id exists already. */
   insert(rows: readonly Row[]) {
     const names = ['id', 'document', ...this.fields.map(columnName)];
     const lists = ['text', 'text', ...this.#types].map((type, at) => `$${at + 1}::${type}[]`);
@@ -117,7 +117,7 @@ export class Table {
     };
   }
 
-  /** Replaces rows that are still as they were read; the row count leaves out the others. */
+  /** Replaces rows that are unchanged since they were read. The row count leaves out the others. */
   update(rows: readonly (Row & { readonly version: string })[]) {
     const { list, values } = this.#values(rows, true);
     const set = ['document', ...this.fields.map(columnName)]
@@ -128,8 +128,8 @@ export class Table {
   }
 
   /**
-   * Removes rows that are still as they were read; the row count leaves out the others.
-   * @param rows with version null: whatever the version is
+   * Removes rows that are unchanged since they were read. The row count leaves out the others.
+   * @param rows a row with version null is removed in any case
    */
   delete(rows: readonly { readonly id: string; readonly version: string | null }[]) {
     const version = `($2::text[])[array_position($1::text[], t.id COLLATE "C")]`;

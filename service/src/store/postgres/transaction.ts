@@ -13,7 +13,7 @@ export class OpenTransaction {
     this.connection = connection;
   }
 
-  /** BEGIN was sent. */
+  /** Whether BEGIN was sent. */
   get isBegun(): boolean {
     return this.#begun !== null;
   }
@@ -28,8 +28,8 @@ export class OpenTransaction {
   }
 
   /**
-   * Sends COMMIT at once. Nothing may follow.
-   * @throws Error when an earlier statement failed; then nothing of the transaction is kept
+   * Sends COMMIT at once. No statement may follow.
+   * @throws Error when an earlier statement failed; then nothing that the transaction wrote is kept
    */
   async commit(): Promise<void> {
     this.#isOver = true;
@@ -40,7 +40,7 @@ export class OpenTransaction {
     if (command !== 'COMMIT') throw new Error('the transaction could not be committed');
   }
 
-  /** Rolls back what was not committed and releases the connection. To be called once. */
+  /** Rolls back what was not committed and releases the connection. Call it once. */
   async end(): Promise<void> {
     if (this.isBegun && !this.#isOver)
       await this.connection
@@ -60,7 +60,7 @@ export async function readXid(connection: Connection): Promise<string> {
 }
 
 /**
- * Runs statements in one transaction; when `run` throws, none of them holds.
+ * Runs statements in one transaction. When `run` throws, none of them has an effect.
  * @param begin the statement that begins it
  */
 export async function transactionOn<T>(

@@ -23,11 +23,11 @@ import type { Table } from './tables.ts';
 import type { DatabaseClock } from './databaseClock.ts';
 import { OpenTransaction, readXid } from './transaction.ts';
 
-/** How often a transaction that conflicts with others is run. */
+/** How many times to run a transaction that conflicts with others. */
 const MAX_RUNS = 50;
-/** Another transaction may have been faster with a unique value; the next run finds its document. */
+/** Another transaction may have taken a unique value first. The next run finds its document. */
 const MAX_VIOLATIONS = 3;
-/** As long as PostgreSQL waits for a lock. */
+/** The same as PostgreSQL's limit for waiting for a lock. */
 const MAX_BUSY_MS = 15_000;
 
 /** A committed transaction. */
@@ -48,7 +48,7 @@ export interface TransactionRunnerOptions<S extends Schema> {
   readonly queues: ReadonlySet<string>;
   /** The database's clock in milliseconds. */
   readonly nowSql: string;
-  /** The wall clock by which callers name the times of jobs. */
+  /** The wall clock of callers, for the times of jobs. */
   readonly clock: StoreClock;
   readonly time: Pick<DatabaseClock, 'estimate'>;
   readonly outage: Pick<Outage, 'watch'>;
@@ -57,14 +57,14 @@ export interface TransactionRunnerOptions<S extends Schema> {
 }
 
 /**
- * Runs transactions in as few round trips as possible, and runs them again after a conflict or a lost
- * connection.
+ * Runs transactions in as few round trips as possible, and runs them again after a conflict or a
+ * lost connection.
  * @see docs/decisions/0031-postgresql-group-leases.md
  */
 export class TransactionRunner<S extends Schema> {
   readonly #options: TransactionRunnerOptions<S>;
   readonly #transactionOf: (work: UnitOfWork) => Transaction<S>;
-  /** Queues that the table of queues certainly has. */
+  /** Queues that are known to be in the table of queues. */
   readonly #savedQueues = new Set<string>();
   readonly #documents = documentSemaphore();
 
@@ -104,7 +104,10 @@ export class TransactionRunner<S extends Schema> {
     }
   }
 
-  /** Asks the server whether a commit holds whose answer was lost with the connection. */
+  /**
+   * When the answer to COMMIT is lost with its connection, asks the server whether the commit
+   * holds.
+   */
   async #settleLostCommit<T>(run: () => Promise<Committed<T>>): Promise<Committed<T>> {
     try {
       return await run();
@@ -199,7 +202,7 @@ export class TransactionRunner<S extends Schema> {
     return committed;
   }
 
-  /** Saves the names of queues, so that an empty queue is counted too. @returns those it has */
+  /** Saves the names of queues, so that an empty queue is counted too. @returns the saved ones */
   async #saveQueues(
     connection: Connection,
     added: readonly DueGroup[],
@@ -209,7 +212,7 @@ export class TransactionRunner<S extends Schema> {
       .sort();
     if (fresh.length === 0) return [];
     const queues = `${quoted(this.#options.schemaName)}.queues`;
-    // A queue that another transaction is saving is left to it, so that nobody waits.
+    // Skips a queue that another transaction is saving, so that neither waits for the other.
     const { rows } = await connection.query({
       text: `WITH saved AS (SELECT name FROM ${queues} WHERE name = ANY($1::text[])), made AS (
           INSERT INTO ${queues} (name) SELECT name FROM unnest($1::text[]) v (name)
@@ -223,8 +226,8 @@ export class TransactionRunner<S extends Schema> {
 }
 
 /**
- * Like Promise.all, but rejects only when all have settled: a statement sent after ROLLBACK would run
- * in somebody else's transaction.
+ * Like Promise.all, but rejects only when all have settled: a statement that is sent after ROLLBACK
+ * would run in another caller's transaction.
  */
 async function allDone<T extends readonly unknown[]>(
   promises: [...T],

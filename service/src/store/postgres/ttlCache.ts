@@ -3,7 +3,7 @@
  * reads then take at most a twentieth of the server's time.
  */
 const TTL_PER_READ_MS = 20;
-/** A value that is read this fast is read again each time. */
+/** A value that can be read this fast is not cached. */
 const CHEAP_READ_MS = 20;
 
 interface Cached<T> {

@@ -42,7 +42,9 @@ export class PostgresUnitOfWork implements UnitOfWork {
   readonly #places: DocumentPlaces;
   /** The versions of rows as they were read, by collection and id. */
   readonly #versions = new Map<string, string | typeof OWN>();
-  /** Documents that are locked or written, so that nobody else can change them. Null: none. */
+  /**
+   * Documents that are locked or written, so that no other transaction can change them. Null: none.
+   */
   readonly #known = new Map<string, Document | null>();
   /** Rows that have been locked since they were read. */
   readonly #locked = new Set<string>();
@@ -114,7 +116,7 @@ export class PostgresUnitOfWork implements UnitOfWork {
     if (query.limit <= 0) return [];
     if (this.#pending.has(collection)) {
       await this.#transaction.begin();
-      // The transaction may have ended meanwhile, and a write sent after ROLLBACK would persist.
+      // The transaction may have ended during the await. A write sent after ROLLBACK would persist.
       this.#assertOpen();
       await this.#send(this.#takePending(collection));
     }
@@ -236,8 +238,8 @@ export class PostgresUnitOfWork implements UnitOfWork {
   }
 
   /**
-   * Keeps the version that was read first. A put is held against it, so that nothing is built on
-   * two versions; a read without a lock may still return a newer one.
+   * Keeps the version that was read first. A put is compared with it, so that no decision rests on
+   * two versions. A read without a lock may still return a newer one.
    */
   #note(table: Table, document: Document, version: string): Document {
     const key = keyOf(table, document.id);
@@ -255,13 +257,15 @@ export class PostgresUnitOfWork implements UnitOfWork {
     return this.#note(table, document, version);
   }
 
-  /** Read without a lock: another transaction may have changed it. */
+  /** Whether it was read without a lock, so that another transaction may have changed it. */
   #isUnlocked(table: Table, id: string): boolean {
     const key = keyOf(table, id);
     return typeof this.#versions.get(key) === 'string' && !this.#locked.has(key);
   }
 
-  /** Removals first, then changes and additions, so that a unique value is free when it is taken. */
+  /**
+   * Removals first, then changes and additions, so that a unique value is free when it is taken.
+   */
   #takePending(collection: string): Write[] {
     const { table, rows } = this.#pending.get(collection)!;
     const removed: { id: string; version: string | null }[] = [];

@@ -6,14 +6,14 @@ import { timersOf, type GroupLease, type GroupLeases } from './groupLeases.ts';
 import { transactionOn } from './transaction.ts';
 import { TtlCache } from './ttlCache.ts';
 
-/** After so many fresh jobs in a row, a retry has its turn. */
+/** After this many fresh jobs in a row, a retry has its turn. */
 const FRESH_IN_A_ROW = 7;
 
-/** How long the counts of jobs are reused at most. */
+/** The longest time that counts of jobs are reused. */
 const MAX_COUNTS_TTL_MS = 30_000;
 
 const PLACES_FOR_ALL: SharedPlaces = { free: Infinity, heldBy: () => 0 };
-/** More than any pool has, and what the statement can count. */
+/** More places than any pool has, within the range of the statement's integers. */
 const MAX_PLACES = 1_000_000_000;
 
 /** A claim whose answer was lost with its connection. It may have been made. */
@@ -24,7 +24,7 @@ interface LostClaim {
   readonly endsAt: number;
 }
 
-/** A queue as of the moment of counting. */
+/** A queue at the moment of counting. */
 interface QueueCounts extends QueueStats {
   readonly name: string;
 }
@@ -38,7 +38,7 @@ export interface WorkQueueOptions {
   readonly nowSql: string;
   /** Names this process while it runs. */
   readonly instance: string;
-  /** False in tests that move the time; then no count is cached. */
+  /** False in tests that move the time. Then no count is cached. */
   readonly isRealTime: boolean;
 }
 
@@ -93,7 +93,7 @@ export class WorkQueue {
       Math.min(limit, Math.floor(freeSlots(group))),
     );
     if (candidates.length === 0 || limit <= 0) return [];
-    const { free } = places; // may change before the answer comes
+    const { free } = places; // read now, because it may change before the answer comes
     const claimant = `${this.#instance} ${(this.#claims += 1)}`;
     const { rows } = await runOn(
       this.#database,
@@ -123,8 +123,8 @@ export class WorkQueue {
 
   /**
    * Updates the leases after a claim.
-   * @param free places that were free, to find the leases with nothing left that is due; 0 when the
-   * claim reached its limit, because then nothing is known of what it left
+   * @param free how many places were free, to find the leases with no due job left; 0 when the
+   * claim reached its limit, because it may have left due jobs behind
    */
   #noteClaimed(claimed: Result['rows'], candidates: readonly Candidate[], free: number): void {
     const taken = new Map<GroupLease, number>();
@@ -202,7 +202,9 @@ export class WorkQueue {
     await this.#giveBack('starts_with(claimed_by, $1)', this.#instance);
   }
 
-  /** Gives back lost claims. The server may still be making one, so each is retried until found. */
+  /**
+   * Gives back lost claims. The server may still be making a claim, so each is retried until found.
+   */
   async #giveBackLost(queue: string): Promise<void> {
     this.#lost = this.#lost.filter(({ endsAt }) => endsAt > performance.now());
     for (const lost of this.#lost.filter((each) => each.queue === queue)) {
@@ -229,7 +231,9 @@ export class WorkQueue {
     return transactionOn(this.#database, run, 'BEGIN READ ONLY');
   }
 
-  /** Creates leases for due jobs whose group has none: they were added while it was removed. */
+  /**
+   * Creates leases for groups with due jobs and none: jobs may be added while a lease is removed.
+   */
   async offerGroupsWithoutLease(): Promise<void> {
     const { rows } = await runOn(this.#database, {
       text: `WITH RECURSIVE g AS (
@@ -244,10 +248,11 @@ export class WorkQueue {
   }
 
   /**
-   * Takes from each group as many jobs as it has slots, without what other processes still have of
-   * it. Within a group fresh jobs come first and every eighth is a retry; within a share the groups
-   * take turns; of the shares, the one with the fewest places comes first, as long as it holds fewer
-   * than are free. Rows are found again by `ctid`, whatever plan was made when the table was empty.
+   * Takes from each group as many jobs as it has slots, minus the jobs of it that other processes
+   * still have. Within a group, fresh jobs come first and every eighth is a retry. Within a share,
+   * the groups take turns. Of the shares, the one with the fewest places comes first, as long as it
+   * holds fewer than are free. Rows are found again by `ctid`, so that it does not
+   * matter which plan was made while the table was empty.
    */
   get #claimSql(): string {
     const of = (
@@ -282,7 +287,7 @@ interface ShareOfLeases {
   readonly leases: readonly GroupLease[];
 }
 
-/** The shares that may take more places; the one served longest ago comes first. */
+/** The shares that may take more places, the one served longest ago first. */
 function sharesOf(leases: readonly GroupLease[], places: SharedPlaces): readonly ShareOfLeases[] {
   return [...Map.groupBy(leases, ({ share }) => share)]
     .map(([share, of]) => ({
@@ -294,7 +299,7 @@ function sharesOf(leases: readonly GroupLease[], places: SharedPlaces): readonly
     .sort((a, b) => a.servedAt - b.servedAt);
 }
 
-/** The leases with free slots, by share; within a share the one served longest ago comes first. */
+/** The leases with free slots, by share. Within a share, the one served longest ago comes first. */
 const candidatesOf = (
   leases: readonly GroupLease[],
   places: SharedPlaces,
