@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-/** The conversation an operation works on. Its default fits right after the trigger. */
+/** The conversation that an operation works on. The default suits a node right after the trigger. */
 export const conversationField: INodeProperties = {
 	displayName: 'Conversation',
 	name: 'conversationId',
@@ -74,7 +74,7 @@ export const toolField: INodeProperties = {
 	],
 };
 
-/** The call that an operation decides about. Its default fits right after "Get Many". */
+/** The call that an operation works on. The default suits a node right after "Get Many". */
 export const toolCallField: INodeProperties = {
 	displayName: 'Tool Call',
 	name: 'toolCallId',
@@ -100,8 +100,8 @@ export const toolCallField: INodeProperties = {
 };
 
 /**
- * The payment link to work on. Its default fits after "Create" and after the trigger's
- * payment.paid.
+ * The payment link that an operation works on. The default suits a node after "Create" or after the
+ * event payment.paid.
  */
 export const paymentLinkField: INodeProperties = {
 	displayName: 'Payment Link',
@@ -128,7 +128,7 @@ export const paymentLinkField: INodeProperties = {
 	],
 };
 
-/** How far the time of a signature may be off; an option of both triggers. */
+/** How far the time of a signature may differ from the clock. Both triggers have this option. */
 export const toleranceField: INodeProperties = {
 	displayName: 'Tolerance (Seconds)',
 	name: 'tolerance',
@@ -136,7 +136,7 @@ export const toleranceField: INodeProperties = {
 	typeOptions: { minValue: 1 },
 	default: 300,
 	description:
-		'How far the time of a signature may lie from the clock of n8n, in either direction. What is further off is refused.',
+		'How far the time of a signature may differ from the clock of n8n, in either direction. Calls beyond that are refused.',
 };
 
 export const returnAllFields: INodeProperties[] = [

@@ -29,7 +29,7 @@ export const close: Operation = {
 			type: 'options',
 			options: VERDICTS,
 			default: 'goal_reached',
-			description: 'Whether the conversation did what it was for',
+			description: 'Whether the conversation reached its goal',
 		},
 	],
 	execute: async (context, itemIndex) =>

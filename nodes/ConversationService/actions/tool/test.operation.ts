@@ -22,7 +22,7 @@ export const test: Operation = {
 			type: 'json',
 			default: '{}',
 			placeholder: 'e.g. {"order_number": "A-1042"}',
-			description: 'The arguments of the call, which must fit the parameters of the tool',
+			description: 'The arguments of the call, which must match the parameters of the tool',
 		},
 	],
 	async execute(context, itemIndex) {
