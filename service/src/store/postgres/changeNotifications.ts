@@ -128,7 +128,10 @@ export class ChangeNotifications {
       values: [this.channel, payload],
       name: 'cs_notify',
     }).catch((error: unknown) =>
-      this.#warn('other processes could not be told of a change', error),
+      this.#warn(
+        'other processes could not be notified of a change; they find it by themselves soon',
+        error,
+      ),
     );
   }
 

@@ -62,7 +62,7 @@ const ADVICE_BY_TEXT: readonly (readonly [RegExp, string])[] = [
   [/client password must be a string/, 'Put it into DATABASE_URL.'],
   [
     /no pg_hba\.conf entry.*no encryption/,
-    'It may want TLS: add ?sslmode=verify-full to DATABASE_URL. If not, see to its pg_hba.conf.',
+    'It may want TLS: add ?sslmode=verify-full to DATABASE_URL. If not, add this machine to its pg_hba.conf.',
   ],
   [
     /no pg_hba\.conf entry/,

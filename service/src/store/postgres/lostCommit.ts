@@ -30,7 +30,7 @@ export class LostCommit<T> extends Error {
   readonly result: T;
 
   constructor(marks: CommitMarks, result: T, cause: unknown) {
-    super('the connection was lost in a commit', { cause });
+    super('the connection was lost during a commit', { cause });
     this.marks = marks;
     this.result = result;
   }
@@ -70,7 +70,7 @@ export async function wasCommitted(
     await sleep(AGAIN_MS);
   } while (performance.now() < giveUpAt);
   throw unavailable(
-    'the connection was lost in a commit, and the database does not say whether it holds; look before doing it again',
+    'the connection was lost during a commit, and the database does not say whether it succeeded; check the data before trying again',
     cause,
   );
 }

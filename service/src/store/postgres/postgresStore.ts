@@ -413,7 +413,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#outage.close();
     if (this.#outage.reason === null) {
       await this.#notifications.flush();
-      if (this.#options.works) await this.#work.giveBackAll().catch(() => {}); // then they end
+      if (this.#options.works) await this.#work.giveBackAll().catch(() => {}); // then the leases run out
       await this.#leases.stop();
     }
     await this.#changes.close();

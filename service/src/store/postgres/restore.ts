@@ -188,7 +188,7 @@ class Batch {
     else {
       const table = this.#target.tables.get(record.collection);
       if (table === undefined)
-        throw new TypeError(`This version knows no collection ${record.collection}`);
+        throw new TypeError(`This version does not have the collection ${record.collection}`);
       if (table !== this.#table) await this.flush();
       this.#table = table;
       const json = toJson(record.collection, record.document);
@@ -214,7 +214,7 @@ class Batch {
 
   #checked(job: Job): Job {
     if (!this.#target.queues.has(job.queue))
-      throw new TypeError(`This version knows no queue ${job.queue} (job ${job.id})`);
+      throw new TypeError(`This version does not have the queue ${job.queue} (job ${job.id})`);
     return checkJob(job);
   }
 }

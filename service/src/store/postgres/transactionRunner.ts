@@ -88,7 +88,10 @@ export class TransactionRunner<S extends Schema> {
       } catch (error) {
         if (error instanceof DocumentBusy) {
           if (performance.now() > giveUpAt)
-            throw unavailable('the same documents are changed by too many at once', error);
+            throw unavailable(
+              'too many requests change the same documents at once; try again later',
+              error,
+            );
           await places.waitFor(error.key);
           runs -= 1;
           continue;
@@ -98,7 +101,10 @@ export class TransactionRunner<S extends Schema> {
           if (violations >= MAX_VIOLATIONS) throw uniqueViolation(error);
         } else if (!isToBeRunAgain(error)) throw error;
         if (runs >= MAX_RUNS)
-          throw unavailable('the same documents are changed by too many at once', error);
+          throw unavailable(
+            'too many requests change the same documents at once; try again later',
+            error,
+          );
         if (runs > 2) await sleep(Math.random() * 10 * Math.min(runs, 10));
       }
     }
