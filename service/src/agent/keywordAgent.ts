@@ -66,10 +66,10 @@ export function createKeywordAgent(
 /** The agents of all workspaces take turns in the event loop. */
 const OF_AGENTS = 'agents';
 
-/** What reading values may cost in one step: about a tenth of a second. */
+/** The work of reading values in one step. It takes about a tenth of a second at most. */
 const MAX_WORK_PER_STEP = 8_000_000;
 
-/** After so many questions for the same argument, a person asks better. */
+/** After this many questions for the same argument, the agent hands over. */
 const MAX_QUESTIONS_FOR_ARGUMENT = 2;
 
 const HAND_OVER: Step = { type: 'hand_over', reason: 'missing_knowledge', text: null };
@@ -92,7 +92,7 @@ function afterCalls(turn: Turn): Step {
   return refused === undefined ? HAND_OVER : askAgain(refused, turn);
 }
 
-/** The calls after the last item that `isEnd` names, each with the last that is known of it. */
+/** The calls after the last item that `isEnd` accepts, each with its newest outcome. */
 function callsSince(
   history: readonly HistoryItem[],
   isEnd: (item: HistoryItem) => boolean = () => false,
@@ -105,7 +105,7 @@ function callsSince(
   return [...new Map(calls.map((call) => [call.id, call])).values()];
 }
 
-/** One result may be as long as a payment link is; several together are cut. */
+/** Calls' results in words. A single result stays whole; several together are cut. */
 function inWords(calls: readonly PastToolCall[], language: Language): string | null {
   const words = calls.map((call) => callInWords(call, language)).filter((each) => each !== null);
   const sentences = [...new Set(words)];
@@ -113,7 +113,7 @@ function inWords(calls: readonly PastToolCall[], language: Language): string | n
   return sentences.length === 1 ? sentences[0]! : cut(sentences.join('\n\n'));
 }
 
-/** The service refused the arguments: asks for the one that the reason names. */
+/** Asks for the argument that the service refused, as its reason names it. */
 function askAgain(refused: PastToolCall, turn: Turn): Step {
   const tool = customTools(turn).find(({ name }) => name === refused.tool);
   const words = refused.outcome.split(/[^\p{L}\p{N}_$-]+/u);
@@ -128,7 +128,7 @@ function askAgain(refused: PastToolCall, turn: Turn): Step {
 
 // ---- After a message of the customer
 
-/** A request for a person does not come here: the loop answers that itself. */
+/** Answers a customer's message. A request for a person never gets here: `decideTurn` answers it. */
 function answerCustomer(turn: Turn, context: ReadingContext): Step {
   const request = currentRequest(turn.history);
   return (
@@ -140,14 +140,14 @@ function answerCustomer(turn: Turn, context: ReadingContext): Step {
   );
 }
 
-/** "No, thanks" after the offer of a person. A "yes" to it does not come here either. */
+/** Answers "No, thanks" to the offer of a person. A "yes" to it never gets here either. */
 function answerToDeclinedOffer(newest: string, { history, language }: Turn): Step | null {
   const lastReply = history.findLast((item) => item.type === 'reply');
   const wasOffered = lastReply?.from === 'agent' && offersPerson(lastReply.text);
   return wasOffered && isNo(newest) ? reply(sentence('allRight', language)) : null;
 }
 
-/** Closing cancels an approval that is still waited for: such a conversation stays open. */
+/** Answers a farewell. It does not close while a call waits for approval, which closing would cancel. */
 function answerToFarewell({ newest, questions }: Request, turn: Turn): Step | null {
   const calls = callsSince(turn.history);
   const hasSucceeded = calls.some(({ status }) => status === 'succeeded');
@@ -182,13 +182,13 @@ function summaryOf(history: readonly HistoryItem[], calls: readonly PastToolCall
 interface Plan {
   readonly tool: string;
   readonly arguments: JsonObject;
-  /** What is done, in words for the customer; null for a read-only tool. */
+  /** What the call does, in words for the customer. Null for a read-only tool. */
   readonly action: string | null;
   /** What has to be asked for first. */
   readonly missing: { readonly label: string; readonly is: (asked: string) => boolean } | null;
-  /** In which it is asked about. */
+  /** The language of the question about it. */
   readonly language: Language;
-  /** Reading ended before everything was looked for, or the missing value cannot be asked for. */
+  /** True if reading stopped early, or if the customer cannot be asked for the missing value. */
   readonly isHopeless: boolean;
 }
 
@@ -215,9 +215,9 @@ function isOtherwiseMeant(newest: string, { type, what }: AgentQuestion, turn: T
 }
 
 /**
- * Calls on a plain yes, with the arguments that were repeated to the customer: they are read again
- * from the same messages, and the same words have to come of it. Anything else calls nothing; other
- * values lead to another question.
+ * Answers a reply to "Shall I …?". A plain yes makes the call, with the arguments that the question
+ * repeated: they are read again from the same messages, and must give the same question. Any other
+ * reply makes no call, and other values lead to another question.
  */
 function answerToConfirmation(
   { what, language }: AgentQuestion,
@@ -239,7 +239,7 @@ function answerToConfirmation(
   return plan !== undefined && isSame ? carryOut(plan, request, turn) : null;
 }
 
-/** The plans that our question may have been about, those that fit the words first. */
+/** The plans that our question may have been about. Those whose words fit it come first. */
 function plansAskedAbout(
   action: string,
   sources: readonly Source[],
@@ -295,7 +295,7 @@ function answerToSmallTalk(newest: string, { history, language }: Turn): Step | 
   return reply(sentence(isFirst ? 'howCanIHelp' : 'allRight', language));
 }
 
-/** The team's own tools come first; what none of them fits may be a payment, or a question. */
+/** Tries the team's own tools first, then a payment link, then a tool that answers any question. */
 function answerToRequest(newest: string, turn: Turn, context: ReadingContext): Step {
   const sources: readonly Source[] = [{ text: newest, asked: null, isCorrection: false }];
   const request: Request = { newest, sources, questions: [] };
@@ -314,7 +314,7 @@ const customTools = ({ tools }: Turn): readonly AgentTool[] =>
 
 const makesLinks = ({ tools }: Turn) => tools.some(({ name }) => name === CREATE_PAYMENT_LINK);
 
-/** The one read-only tool that takes a question and nothing else, whatever the question is. */
+/** The one read-only tool that takes any question, and nothing else. */
 function answeringTool(turn: Turn): AgentTool | null {
   const found = customTools(turn).filter((tool) => {
     const required = argumentsOf(tool).filter((argument) => argument.required);
@@ -352,7 +352,10 @@ function paymentPlan(sources: readonly Source[], language: Language): Plan {
   };
 }
 
-/** Asks for what is missing, repeats what changes something, and calls what only looks. */
+/**
+ * Asks for a missing value, or asks the customer to confirm a call that changes something, or calls a
+ * read-only tool.
+ */
 function carryOut(plan: Plan, request: Request, turn: Turn): Step {
   if (plan.isHopeless) return HAND_OVER;
   if (plan.missing !== null) return ask(plan.missing.label, request, turn, plan.missing.is);
@@ -391,7 +394,7 @@ function ask(
 // ---- What a call would do, in words
 
 const MAX_VALUE_CHARACTERS = 200;
-/** The question has to fit into a message whole. */
+/** The question must fit into one message. */
 const MAX_ACTION_CHARACTERS = 1_500;
 
 /** `cancel_order` → `cancel order` */
@@ -426,7 +429,7 @@ function inPairs(name: string, value: Json, language: Language): readonly Pair[]
 
 // ---- Results that a message of the customer overtook
 
-/** What was about to be said about a call goes before the answer. */
+/** Puts results that the customer has not heard of before the answer. */
 function withUntold(turn: Turn, step: Step): Step {
   if (step.type === 'tool_calls') return step;
   const told = inWords(

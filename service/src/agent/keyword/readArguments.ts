@@ -6,19 +6,19 @@ import { datesIn, type DatesAndTimes } from './dates.ts';
 import { isFreeText, readValue, type Value } from './readValue.ts';
 import { argumentsOf, assemble, label, own, type Argument } from './schema.ts';
 
-/** Something the customer wrote, and which argument it answered for, as our question named it. */
+/** A text of the customer, and the argument that it answers for, as our question named it. */
 export interface Source {
   readonly text: string;
   readonly asked: string | null;
-  /** It came after the request was repeated to the customer: what it says replaces what was said. */
+  /** Whether it came after our question to confirm. Its values then replace earlier ones. */
   readonly isCorrection: boolean;
 }
 
 export interface ReadArguments {
   readonly arguments: JsonObject;
-  /** The first required argument that nothing was found for; null when the tool can be called. */
+  /** The first required argument without a value. Null when the tool can be called. */
   readonly missing: Argument | null;
-  /** Reading ended before everything was looked for: a value may have been overlooked. */
+  /** Whether reading stopped early, so that it may have missed a value. */
   readonly isCutShort: boolean;
 }
 
@@ -31,13 +31,13 @@ export interface ReadingContext {
 
 const MAX_ARGUMENTS = 50;
 
-/** Whether our question named this argument so, in whichever language it asked. */
+/** Whether our question named this argument, in any language. */
 export const isNamed = (argument: Argument, asked: string): boolean =>
   LANGUAGES.some((language) => label(argument, language) === asked);
 
 /**
- * Looks for a tool's arguments in what the customer wrote: the required ones, and the optional ones
- * that are clearly there. What stands beside its argument's name is taken before what stands alone.
+ * Reads a tool's arguments from the customer's texts: the required ones, and optional ones that are
+ * clearly there. A value beside its argument's name is taken before one that stands alone.
  * @param sources the newest first
  */
 export function readArguments(
@@ -76,7 +76,7 @@ const NO_ANSWER =
 class Search {
   readonly #sources: readonly Source[];
   readonly #context: ReadingContext;
-  /** Places that are the value of an argument already: `source:at`. */
+  /** The places whose value an argument has taken: `source:at`. */
   readonly #taken = new Set<string>();
   readonly #dates = new Map<string, DatesAndTimes>();
 
@@ -86,8 +86,8 @@ class Search {
   }
 
   /**
-   * In the answers to this argument's question, then in every text, then across them: a date may
-   * have come before its time.
+   * Looks in the answers to this argument's question, then in each text, then across texts, since a
+   * date and its time may be in two of them.
    */
   find(argument: Argument, onlyNamed: boolean): Value | null {
     if (isFreeText(argument)) return this.#freeText(argument);
@@ -106,7 +106,7 @@ class Search {
     return this.#read(argument, texts.map(({ text }) => text).join('\n'), 'all', false, false);
   }
 
-  /** The answer when it was asked for, else what the customer began with. */
+  /** The answer to the question for it, else the text that the request began with. */
   #freeText(argument: Argument): Value | null {
     const answer =
       this.#sources.find(({ asked }) => asked !== null && isNamed(argument, asked)) ??
@@ -114,7 +114,7 @@ class Search {
     return answer === undefined ? null : this.#read(argument, answer.text, 'free', true, false);
   }
 
-  /** Null where reading has cost what it may: the customer is asked then. */
+  /** Null once reading has used up its work. The customer is asked then. */
   #read(
     argument: Argument,
     text: string,

@@ -7,17 +7,17 @@ import { offsetAt, type DatesAndTimes, type Found } from './dates.ts';
 import { numbersIn } from './numbers.ts';
 import { list, nameOf, number, own, text as textOf, typeOf, type Argument } from './schema.ts';
 
-/** One look at one text for one argument. */
+/** What is read: one text, for one argument. */
 export interface Reading {
   readonly argument: Argument;
   readonly text: string;
   readonly language: Language;
   readonly now: Date;
-  /** The text answers the question for this argument: it may be the value as it stands. */
+  /** Whether the text answers the question for this argument, so that all of it may be the value. */
   readonly isAnswer: boolean;
-  /** Takes a number or a code only beside a word of the argument's name. */
+  /** Whether a number or a code counts only beside a word of the argument's name. */
   readonly onlyNamed: boolean;
-  /** Whether what stands at this place is not the value of another argument already. */
+  /** Whether no other argument has taken its value from this place. */
   readonly isFree: (at: number) => boolean;
   /** The dates and times in the text. */
   readonly dates: () => DatesAndTimes;
@@ -25,17 +25,18 @@ export interface Reading {
   readonly work: PatternWork;
 }
 
-/** `at`: where the value stands; null when another argument may have it too. */
+/** `at`: the value's place in the text. Null when other arguments may take the same value. */
 export interface Value {
   readonly value: Json;
   readonly at: number | null;
 }
 
-/** What reading a character costs, in the unit of `work`. */
+/** The cost of reading one character, in the unit of `work`. */
 const WORK_TO_READ = 16;
 
 /**
- * The value that a text has for an argument; null when it has none, or several that could be meant.
+ * Reads an argument's value from a text.
+ * @returns null when the text has no value, or several that could be meant
  * @throws PatternBudgetError when the turn has read enough
  */
 export function readValue(reading: Reading): Value | null {
@@ -61,7 +62,7 @@ export function readValue(reading: Reading): Value | null {
   }
 }
 
-/** Whether asking the customer can bring a value at all. */
+/** Whether the customer can be asked for the argument. */
 export const canBeAsked = ({ schema }: Argument): boolean =>
   typeOf(schema) !== 'object' || Object.hasOwn(schema, 'enum');
 
@@ -94,7 +95,7 @@ function optionsIn(options: readonly Json[], text: string): readonly Json[] {
     .map(({ option }) => option);
 }
 
-/** Without options, a list is what the customer answers when asked for it. */
+/** Reads a list. Without options, it is read only from the answer to the question for it. */
 function readList(reading: Reading): Value | null {
   const { argument, text, isAnswer, language } = reading;
   const items = own(argument.schema, 'items');
@@ -125,7 +126,7 @@ const YES_WORDS = wordSet(
 );
 const NO_WORDS = wordSet('no nope not dont false nao never nunca without sin sem');
 
-/** The answer to the question for it; elsewhere only where the message names the argument. */
+/** Reads yes or no from the answer to the question, or from a message that names the argument. */
 function readBoolean({ argument, text, isAnswer }: Reading): Value | null {
   const words = wordsOf(text).slice(0, 400);
   const saysNo = (among: readonly string[]) => among.some((word) => NO_WORDS.has(word));
@@ -179,7 +180,7 @@ function fits(value: number, schema: JsonObject, isInteger: boolean): boolean {
 
 const AROUND_CHARACTERS = 48;
 
-/** What has a word of the argument's name right after it ("4 people") or before ("people: 4"). */
+/** Puts items first that have a word of the argument's name after ("4 people") or before ("people: 4"). */
 function namedFirst<Item extends Found<unknown>>(
   found: readonly Item[],
   text: string,
@@ -214,7 +215,7 @@ const PHONE = /(?<![\p{L}\p{N}+])\+?\(?\d[\d ().-]{5,18}\d(?![\p{L}\p{N}])/giu;
 const CODE =
   /(?<![\p{L}\p{N}])#?[\p{L}\p{N}](?:[\p{L}\p{N}._/-]{0,62}[\p{L}\p{N}])?(?![\p{L}\p{N}])/gu;
 
-/** The customer's own address and number as the agent sees them; the loop puts the real one in. */
+/** The customer's own e-mail and phone, masked. The service puts in the real one for the call. */
 const MASKED_EMAIL =
   /(?<![\p{L}\p{N}•@])[^\s@•,;:<>()"']?•{1,8}@[^\s@•,;:<>()"']?•{1,8}(?:\.[\p{L}\p{N}-]{1,63})?(?![\p{L}\p{N}•@])/gu;
 const MASKED_PHONE = /(?<![\p{L}\p{N}•+])\+\d{0,3}•{1,20}(?:\d{2})?(?![\p{L}\p{N}•])/gu;
@@ -232,7 +233,7 @@ const blank = (text: string, found: readonly Found<unknown>[]) =>
     text,
   );
 
-/** Dates and addresses have digits that are no number and no code. Places in the text stay. */
+/** Blanks out dates and times, whose digits are no number and no code. Places in the text stay. */
 const withoutDates = ({ text, dates }: Reading) =>
   blank(text, [...dates().dates, ...dates().times]);
 const withoutAddresses = (text: string) =>
@@ -266,7 +267,7 @@ const KINDS_BY_FORMAT: Readonly<Record<string, Kind>> = {
   time: 'time',
 };
 
-/** Without a format, a word in the argument's name says what kind of text it wants. */
+/** The kind of text that a word in the argument's name means, if the schema has no format. */
 const KINDS_BY_NAME: readonly (readonly [Kind, ReadonlySet<string>])[] = [
   ['email', wordSet('email mail correo')],
   ['uri', wordSet('url link website')],
@@ -294,7 +295,7 @@ function kindOf(argument: Argument): Kind {
   return KINDS_BY_NAME.find(([, words]) => name.some((word) => words.has(word)))?.[0] ?? 'other';
 }
 
-/** Whether the customer's whole message is the value, whatever it says. */
+/** Whether the customer's whole message is the value. */
 export const isFreeText = (argument: Argument): boolean =>
   typeOf(argument.schema) === 'string' &&
   !['enum', 'const', 'pattern'].some((key) => Object.hasOwn(argument.schema, key)) &&
@@ -315,8 +316,8 @@ function readString(reading: Reading): Value | null {
 }
 
 /**
- * A pattern, a format and a length are about the value that is masked, so they say nothing about
- * the mask. A detail in the clear before it comes first.
+ * Reads a masked e-mail or phone. The schema's pattern, format and length apply to the real value, so
+ * they are not checked here. A detail in the clear before it comes first.
  */
 function maskedIn(kind: Kind, { text, isFree }: Reading): Value | null {
   if (kind !== 'email' && kind !== 'phone') return null;
@@ -389,7 +390,7 @@ const READERS: Readonly<Record<Kind, (reading: Reading) => readonly Value[]>> = 
   other: (reading) => (reading.isAnswer ? wholeText(reading) : codesIn(reading)),
 };
 
-/** The customer's words as they stand, cut to what the schema allows. */
+/** The customer's whole text, cut to the length that the schema allows. */
 function wholeText({ text, argument }: Reading): readonly Value[] {
   const characters = [...text.trim()];
   const length = number(argument.schema, 'maxLength') ?? characters.length;
@@ -397,8 +398,8 @@ function wholeText({ text, argument }: Reading): readonly Value[] {
 }
 
 /**
- * What looks like a code has a digit. The one beside the argument's name comes first, then those
- * with letters, then those of three digits and more.
+ * The words that look like a code, which has a digit. Those beside the argument's name come first, then
+ * those with letters, then those of three digits or more.
  */
 function codesIn(reading: Reading): readonly Value[] {
   const { argument, isAnswer, onlyNamed, isFree } = reading;

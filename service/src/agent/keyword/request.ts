@@ -2,12 +2,9 @@ import type { HistoryItem } from '../agentModel.ts';
 import { questionIn, type AgentQuestion } from '../sentences.ts';
 import type { Source } from './readArguments.ts';
 
-/**
- * What the customer wants now, worked out from the history alone: the messages that asked for it,
- * our questions, and the answers to them.
- */
+/** What the customer wants now, read from the history: their messages, our questions and the answers. */
 export interface Request {
-  /** What the customer wrote last, since anyone else wrote or did something. */
+  /** What the customer has written since anyone else last wrote or did something. */
   readonly newest: string;
   /** Everything the customer wrote for this request, the newest first. */
   readonly sources: readonly Source[];
@@ -17,7 +14,7 @@ export interface Request {
 
 const MAX_STEPS = 100;
 const MAX_SOURCES = 20;
-/** Of all texts together, the newest first. */
+/** The most characters of all texts together, from the newest back. */
 const MAX_REQUEST_CHARACTERS = 8_192;
 
 /**
@@ -54,5 +51,5 @@ export function currentRequest(history: readonly HistoryItem[]): Request {
   return { newest: sources[0]?.text ?? '', sources, questions };
 }
 
-/** What the customer began the request with. */
+/** The text that the request began with. */
 export const openingOf = ({ sources }: Request): string => sources.at(-1)?.text ?? '';
