@@ -91,7 +91,7 @@ describe('WhatsApp', () => {
       path: new URL(address).pathname,
     };
     await write(number, 'Hello');
-    await page.getByText(/WhatsApp last delivered something/).waitFor();
+    await page.getByText(/Last received from WhatsApp:/).waitFor();
     await expectNoReload();
   });
 

@@ -151,7 +151,7 @@ describe('by keyboard alone', () => {
     await page.keyboard.type('Website');
     await press('Enter');
     await page.getByRole('heading', { name: 'Your new API key' }).waitFor();
-    await tabTo('Copy');
+    await tabTo('Copy the secret');
     await tabTo(/^Revoke the key Website/);
     await press('Enter');
     await page.getByText('API key revoked.').waitFor();
@@ -159,7 +159,7 @@ describe('by keyboard alone', () => {
 
   it('the way past the navigation is short', async () => {
     await tab();
-    expect(await focused()).toBe('Skip to the content');
+    expect(await focused()).toBe('Skip to content');
     await press('Enter');
     await tab();
     expect(await focused()).toMatch(/^Search by name/);

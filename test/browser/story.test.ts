@@ -106,8 +106,8 @@ describe('the whole story, as people see it', () => {
 
   async function copyKey(member: Page) {
     const key = await member.getByText(/^cs_live_/).innerText();
-    await member.getByRole('button', { name: 'Copy', exact: true }).click();
-    await button(member, 'Copied').waitFor();
+    await member.getByRole('button', { name: 'Copy the API key' }).click();
+    await member.getByText('Copied', { exact: true }).waitFor();
     expect(await member.evaluate(() => navigator.clipboard.readText())).toBe(key);
     expect((await apiClient(url, key).get('/api/conversations')).status).toBe(200);
   }

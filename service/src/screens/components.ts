@@ -50,7 +50,7 @@ export const shownOnce = (title: string, intro: View, secret: string, next: View
   <article class="once" data-shown-once aria-labelledby="once-title">
     <h2 id="once-title">${title}</h2>
     <p>${intro} Copy it now. You won’t be able to see it again.</p>
-    <p class="row">${copyable('once', secret, 'it')}</p>
+    <p class="row">${copyable('once', secret, 'the secret')}</p>
     ${next}
   </article>
 `;
