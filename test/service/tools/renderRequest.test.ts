@@ -72,7 +72,7 @@ describe('the address of a rendered request', () => {
     '%2e%2e%00',
     `%${'25'.repeat(30_000)}2e`,
   ])('refuses %.40j, which leads elsewhere', (value) => {
-    expect(() => path(value)).toThrow(/another path/);
+    expect(() => path(value)).toThrow(/leads elsewhere/);
   });
 
   it.each([
@@ -82,7 +82,7 @@ describe('the address of a rendered request', () => {
     ['https://h.example/{{args.a}};v=1', { a: '..' }],
     ['https://h.example/%25{{args.a}}', { a: '2e' }],
   ])('refuses a dot segment that %s and %j make together', (url, args) => {
-    expect(() => render({ url }, args)).toThrow(/another path/);
+    expect(() => render({ url }, args)).toThrow(/leads elsewhere/);
   });
 
   it.each(['', null, undefined])('refuses %j where a segment needs a value', (value) => {
