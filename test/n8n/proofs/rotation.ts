@@ -67,7 +67,7 @@ export function provesRotation(stage: () => Stage): void {
       const [answer] = rotation.output['Rotate Secret']!;
       expect(answer).toMatchObject({
         id: first!.id,
-        notice: expect.stringContaining('published again'),
+        notice: expect.stringContaining('publish it again'),
         previous_secret_expires_at: expect.any(String),
       });
       expect(JSON.stringify(rotation)).not.toContain('whsec_');

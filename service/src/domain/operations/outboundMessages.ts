@@ -87,8 +87,7 @@ export async function putOutbound(
   after: OutboundMessage,
 ): Promise<void> {
   await tx.outboundMessages.put(after);
-  const message =
-    after.status === before.status ? null : await tx.messages.get(after.messageId);
+  const message = after.status === before.status ? null : await tx.messages.get(after.messageId);
   if (!message) return;
   const parts = await tx.outboundMessages.find({
     where: { messageId: message.id },
