@@ -442,7 +442,7 @@ describe('deliveries', () => {
     const { status, body } = await service.api.post(`/api/hooks/${id}/rotate-secret`);
     expect(status).toBe(200);
     expect(body.secret).not.toBe(old);
-    expect(body.notice).toContain('published again');
+    expect(body.notice).toContain('publish it again');
 
     const accepts = (secret: string) =>
       signatureFault(receiver.requests.at(-1)!, secret, Date.now() + skewMs) === null;
