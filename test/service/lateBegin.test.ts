@@ -1,11 +1,9 @@
 // A process that comes to what it has claimed after its lease: another one is at it already.
-import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { loadTurn } from '../../service/src/agent/loadTurn.ts';
 import { putToolCalls } from '../../service/src/agent/putToolCalls.ts';
 import { beginAttempt } from '../../service/src/channels/outboundAttempts.ts';
-import { channelDirectory } from '../../service/src/channels/registry.ts';
 import type { ServiceStore } from '../../service/src/domain/collections.ts';
 import type { Deps } from '../../service/src/domain/deps.ts';
 import { createChannel } from '../../service/src/domain/operations/channels.ts';
@@ -17,14 +15,12 @@ import { sendMessage } from '../../service/src/domain/operations/sendMessage.ts'
 import { startChatSession } from '../../service/src/domain/operations/chatSessions.ts';
 import { TOOL_CALL_QUEUE } from '../../service/src/domain/toolCall.ts';
 import type { Workspace } from '../../service/src/domain/workspace.ts';
-import { paymentDirectory } from '../../service/src/payments/registry.ts';
-import { createSecretBox } from '../../service/src/security/secretBox.ts';
 import { beginToolCall } from '../../service/src/tools/beginToolCall.ts';
 import { Lease } from '../../service/src/work/lease.ts';
 import { startWorker } from '../../service/src/work/worker.ts';
 import { openFreshStore, type FreshStore } from '../helpers/openStore.ts';
 import { TestClock } from '../helpers/testClock.ts';
-import { unwatchedBounds } from '../../service/src/limits/bounds.ts';
+import { testDeps } from '../helpers/testDeps.ts';
 
 const LEASE_MS = 60_000;
 const RECORD_MS = 10_000;
@@ -43,19 +39,7 @@ describe('what was claimed and begun late', () => {
     fresh = await openFreshStore({ clock });
     ({ store } = fresh);
     const agent = { isOnByDefault: true, quietMs: 0, approvalExpiresMs: 60_000 };
-    deps = {
-      store,
-      clock,
-      secrets: createSecretBox(randomBytes(32)),
-      checkTargetUrl: async () => {},
-      bounds: unwatchedBounds,
-      assertRoom() {},
-      passwords: {} as never,
-      agent,
-      channels: channelDirectory,
-      payments: paymentDirectory,
-      publicUrl: () => '',
-    };
+    deps = testDeps({ store, clock, agent });
     workspace = await createWorkspace(deps, 'Test');
   });
   afterEach(() => fresh.remove());

@@ -2,9 +2,7 @@ import { stat } from 'node:fs/promises';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { channelDirectory } from '../../service/src/channels/registry.ts';
 import { memoryLimiters } from '../../service/src/limits/memoryLimiter.ts';
-import { paymentDirectory } from '../../service/src/payments/registry.ts';
 import { createKeywordAgent } from '../../service/src/agent/keywordAgent.ts';
 import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
 import {
@@ -15,8 +13,8 @@ import {
 import { eachFile, textOfFolder } from '../helpers/folderFiles.ts';
 import { onEmbeddedStore } from '../helpers/onEmbeddedStore.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
+import { testDeps } from '../helpers/testDeps.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import { unwatchedBounds } from '../../service/src/limits/bounds.ts';
 
 const PHONE = '5491155550134';
 const EMAIL = 'maria.lopez@example.com';
@@ -169,19 +167,12 @@ describe('what must not get out', () => {
         payments: { stripeApiUrl: '', timeoutMs: 1 },
         metricsToken: null,
       },
-      deps: {
-        store: { transaction: () => Promise.reject(new Error('inner detail /var/secret')) },
-        clock: { now: () => new Date() },
-        secrets: {} as never,
-        checkTargetUrl: async () => {},
-        bounds: unwatchedBounds,
-        assertRoom() {},
-        passwords: {} as never,
+      deps: testDeps({
+        store: {
+          transaction: () => Promise.reject(new Error('inner detail /var/secret')),
+        } as never,
         agent: { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 },
-        channels: channelDirectory,
-        payments: paymentDirectory,
-        publicUrl: () => '',
-      },
+      }),
       log: pino({ level: 'silent' }),
       health: {
         storeFault: () => null,

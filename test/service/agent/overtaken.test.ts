@@ -1,22 +1,17 @@
 // The moment between choosing words and writing them down, too short for a test to hit from
 // outside.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { channelDirectory } from '../../../service/src/channels/registry.ts';
-import { paymentDirectory } from '../../../service/src/payments/registry.ts';
 import { loadTurn } from '../../../service/src/agent/loadTurn.ts';
 import { putToolCalls } from '../../../service/src/agent/putToolCalls.ts';
 import { recordOutcome } from '../../../service/src/agent/recordOutcome.ts';
-import { systemClock } from '../../../service/src/domain/clock.ts';
 import type { ServiceStore } from '../../../service/src/domain/collections.ts';
-import type { Deps } from '../../../service/src/domain/deps.ts';
 import { createTool } from '../../../service/src/domain/operations/createTool.ts';
 import { createWorkspace } from '../../../service/src/domain/operations/createWorkspace.ts';
 import { decideToolCall } from '../../../service/src/domain/operations/decideToolCall.ts';
 import { receiveMessage } from '../../../service/src/domain/operations/receiveMessage.ts';
 import { startChatSession } from '../../../service/src/domain/operations/chatSessions.ts';
-import { createSecretBox } from '../../../service/src/security/secretBox.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
-import { unwatchedBounds } from '../../../service/src/limits/bounds.ts';
+import { testDeps } from '../../helpers/testDeps.ts';
 
 describe('words that were chosen while an approval waited', () => {
   let fresh: FreshStore;
@@ -31,19 +26,7 @@ describe('words that were chosen while an approval waited', () => {
 
   it('do not count as telling how it ended', async () => {
     const agent = { isOnByDefault: true, quietMs: 0, approvalExpiresMs: 60_000 };
-    const deps: Deps = {
-      store,
-      clock: systemClock,
-      secrets: createSecretBox(Buffer.alloc(32, 1)),
-      checkTargetUrl: async () => {},
-      bounds: unwatchedBounds,
-      assertRoom() {},
-      passwords: {} as never,
-      agent,
-      channels: channelDirectory,
-      payments: paymentDirectory,
-      publicUrl: () => '',
-    };
+    const deps = testDeps({ store, agent });
     const workspace = await createWorkspace(deps, 'Test');
     const { tool } = await createTool(
       deps,

@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { channelDirectory } from '../../../service/src/channels/registry.ts';
 import { AGENT_QUEUE } from '../../../service/src/domain/agentTurn.ts';
 import type { Channel } from '../../../service/src/domain/channel.ts';
 import { timestamp } from '../../../service/src/domain/clock.ts';
@@ -25,12 +23,10 @@ import {
   type OutboundMessage,
 } from '../../../service/src/domain/outboundMessage.ts';
 import type { Workspace } from '../../../service/src/domain/workspace.ts';
-import { paymentDirectory } from '../../../service/src/payments/registry.ts';
-import { createSecretBox } from '../../../service/src/security/secretBox.ts';
 import type { Query } from '../../../service/src/store/store.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 import { steadied } from '../../helpers/testClock.ts';
-import { unwatchedBounds } from '../../../service/src/limits/bounds.ts';
+import { testDeps } from '../../helpers/testDeps.ts';
 
 const ACCOUNT = '106540352242922';
 const PHONE = '5491155550001';
@@ -52,19 +48,12 @@ beforeEach(async () => {
     clock: steadied({ now: () => new Date(now.getTime() + storeAheadMs) }),
   });
   ({ store } = fresh);
-  deps = {
+  deps = testDeps({
     store,
     clock: { now: () => now },
-    secrets: createSecretBox(randomBytes(32)),
-    checkTargetUrl: async () => {},
-    bounds: unwatchedBounds,
-    assertRoom() {},
-    passwords: {} as never,
     agent: { isOnByDefault: false, quietMs: 800, approvalExpiresMs: 1000 },
-    channels: channelDirectory,
-    payments: paymentDirectory,
     publicUrl: () => 'http://localhost',
-  };
+  });
   workspace = await createWorkspace(deps, 'Test');
   channel = await connect(ACCOUNT);
 });

@@ -139,11 +139,11 @@ describe('an import into a data folder', () => {
     const into = await openInTemporaryFolder({ snapshotAfterBytes: 1 });
     const reader = await ExportReader.open(createReadStream(file));
     const importing = into.store.restore(reader.records());
-    const meanwhile = put(into.store, thing('late', { code: 'c0' })).catch(
+    const lateWrite = put(into.store, thing('late', { code: 'c0' })).catch(
       (error: Error) => error.name,
     );
     await importing;
-    expect(await meanwhile).toBe('UniqueViolation');
+    expect(await lateWrite).toBe('UniqueViolation');
     await put(into.store, thing('more'));
     await into.store.forgetHistory();
     await put(into.store, thing('most'));

@@ -1,0 +1,21 @@
+import { randomBytes } from 'node:crypto';
+import { channelDirectory } from '../../service/src/channels/registry.ts';
+import { systemClock } from '../../service/src/domain/clock.ts';
+import type { Deps } from '../../service/src/domain/deps.ts';
+import { unwatchedBounds } from '../../service/src/limits/bounds.ts';
+import { paymentDirectory } from '../../service/src/payments/registry.ts';
+import { createSecretBox } from '../../service/src/security/secretBox.ts';
+
+/** What operations get in a test without a running service: no bounds, and every URL is allowed. */
+export const testDeps = (own: Pick<Deps, 'store' | 'agent'> & Partial<Deps>): Deps => ({
+  clock: systemClock,
+  secrets: createSecretBox(randomBytes(32)),
+  checkTargetUrl: async () => {},
+  bounds: unwatchedBounds,
+  assertRoom() {},
+  passwords: {} as never,
+  channels: channelDirectory,
+  payments: paymentDirectory,
+  publicUrl: () => '',
+  ...own,
+});
