@@ -1,13 +1,8 @@
-import type {
-  Channel,
-  ChannelCapabilities,
-  ChannelType,
-  ConnectionTest,
-} from '../domain/channel.ts';
+import type { SetupField, SetupValues, TestResult } from '../domain/accountSetup.ts';
+import type { Channel, ChannelCapabilities, ChannelType } from '../domain/channel.ts';
 import type { Contact } from '../domain/contact.ts';
 import type { InboundItem } from '../domain/inbound.ts';
 import type { SendResult } from '../domain/outboundMessage.ts';
-import type { SetupField, SetupValues } from '../domain/accountSetup.ts';
 
 /**
  * One channel: its capabilities, the form that connects an account, its webhook, and how a text is
@@ -51,7 +46,7 @@ export interface ConnectedChannel extends Named {
   /** Sends one text of at most `capabilities.textMax` characters. Rejects only by the signal. */
   send(text: OutboundText, account: OpenAccount, context: ChannelContext): Promise<SendResult>;
   /** Asks the channel whether the account and its credentials are valid. Sends no message. */
-  test(account: OpenAccount, context: ChannelContext): Promise<Omit<ConnectionTest, 'at'>>;
+  test(account: OpenAccount, context: ChannelContext): Promise<TestResult>;
 }
 
 /** An account with its secrets in the clear, for one call. */

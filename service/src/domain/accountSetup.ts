@@ -1,5 +1,6 @@
+import type { SecretBox } from '../security/secretBox.ts';
 import { newSetupValue } from '../security/tokens.ts';
-import type { Deps } from './deps.ts';
+import type { Document } from '../store/store.ts';
 import { AppError } from './errorCatalogue.ts';
 
 /**
@@ -106,11 +107,34 @@ const refused = (name: string, problem: string) =>
 
 /** What was filled in, as it is stored with a channel or a payment account. */
 export interface SealedSetup {
+  /** What is not secret, by the adapter's field names. */
   readonly settings: SetupValues;
+  /** Sealed, by the adapter's field names. */
   readonly sealedSecrets: SetupValues;
 }
 
-type Box = Pick<Deps, 'secrets'>;
+/** How a test of a connection ended. */
+export interface TestResult {
+  readonly ok: boolean;
+  /** In words: what was reached, or what is wrong and what to do. */
+  readonly message: string;
+}
+
+export interface ConnectionTest extends TestResult {
+  readonly at: string;
+}
+
+/** A workspace's account with a third party: a channel or a payment provider. */
+export interface ConnectedAccount extends Document, SealedSetup {
+  readonly workspaceId: string;
+  readonly lastTest: ConnectionTest | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+interface Box {
+  readonly secrets: SecretBox;
+}
 
 export const EMPTY_SETUP: SealedSetup = { settings: {}, sealedSecrets: {} };
 

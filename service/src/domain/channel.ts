@@ -1,5 +1,4 @@
-import type { Document } from '../store/store.ts';
-import type { SetupField, SetupValues } from './accountSetup.ts';
+import type { ConnectedAccount, SetupField, SetupValues } from './accountSetup.ts';
 import { timestamp } from './clock.ts';
 import type { Contact } from './contact.ts';
 
@@ -43,8 +42,7 @@ export interface ChannelSetup {
 }
 
 /** An account of a workspace on a channel: a WhatsApp number. The hosted chat needs none. */
-export interface Channel extends Document {
-  readonly workspaceId: string;
+export interface Channel extends ConnectedAccount {
   readonly type: ChannelType;
   /** As the team calls it. */
   readonly name: string;
@@ -53,23 +51,8 @@ export interface Channel extends Document {
    * and type.
    */
   readonly account: string;
-  /** What is not secret, by the adapter's field names. */
-  readonly settings: Readonly<Record<string, string>>;
-  /** Sealed, by the adapter's field names. */
-  readonly sealedSecrets: Readonly<Record<string, string>>;
-  readonly lastTest: ConnectionTest | null;
   /** When the channel last delivered something to us that was authentic. */
   readonly lastInboundAt: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
-
-/** How a Test connection ended. */
-export interface ConnectionTest {
-  readonly ok: boolean;
-  /** In words: what was reached, or what is wrong and what to do. */
-  readonly message: string;
-  readonly at: string;
 }
 
 export const MAX_CHANNELS = 50;

@@ -1,7 +1,6 @@
 import type { Document } from '../store/store.ts';
-import type { ConnectionTest } from './channel.ts';
+import type { ConnectedAccount, SetupField } from './accountSetup.ts';
 import type { Actor } from './conversation.ts';
-import type { SetupField } from './accountSetup.ts';
 
 /**
  * Payment links, and the accounts that money goes to. What a provider can do is in its adapter in
@@ -76,16 +75,8 @@ export const PAYMENT_QUEUE = 'payments';
 export const MAX_PAYMENT_DESCRIPTION_CHARACTERS = 200;
 
 /** A workspace's account with a provider; one per provider. */
-export interface PaymentAccount extends Document {
-  readonly workspaceId: string;
+export interface PaymentAccount extends ConnectedAccount {
   readonly provider: PaymentProvider;
-  /** What is not secret, by the adapter's field names. */
-  readonly settings: Readonly<Record<string, string>>;
-  /** Sealed, by the adapter's field names. */
-  readonly sealedSecrets: Readonly<Record<string, string>>;
-  readonly lastTest: ConnectionTest | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
 }
 
 /** `confirming`: the customer has finished, and their bank still has to confirm. */

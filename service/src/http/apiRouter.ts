@@ -12,14 +12,13 @@ import { byCaller, byWorkspace, limitRate, type Counting, type Rate } from './ra
 import type { RequestTurns } from './requestTurns.ts';
 import { agentRouter } from './routes/agent.ts';
 import { channelsRouter } from './routes/channels.ts';
-import { channelWebhooksRouter } from './routes/channelWebhooks.ts';
+import { channelWebhooksRouter, paymentWebhooksRouter } from './routes/webhooks.ts';
 import { chatMessagesRouter, chatSessionsRouter } from './routes/chat.ts';
 import { CHAT_STREAMS, chatStreamRouter } from './routes/chatStream.ts';
 import { conversationsRouter } from './routes/conversations.ts';
 import { docsRouter } from './routes/docs.ts';
 import { hooksRouter } from './routes/hooks.ts';
 import { paymentsRouter } from './routes/payments.ts';
-import { paymentWebhooksRouter } from './routes/paymentWebhooks.ts';
 import { toolCallsRouter } from './routes/toolCalls.ts';
 import { toolsRouter } from './routes/tools.ts';
 import { countBytesBy } from './jsonRequest.ts';

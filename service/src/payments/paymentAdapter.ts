@@ -1,4 +1,3 @@
-import type { ConnectionTest } from '../domain/channel.ts';
 import type {
   Payment,
   PaymentAccount,
@@ -7,7 +6,7 @@ import type {
   PaymentRules,
   PaymentStanding,
 } from '../domain/payment.ts';
-import type { SetupField, SetupValues } from '../domain/accountSetup.ts';
+import type { SetupField, SetupValues, TestResult } from '../domain/accountSetup.ts';
 
 /**
  * A payment provider: which payments it accepts, what a team fills in to use it and, if it hosts the
@@ -28,6 +27,12 @@ export interface ManualProvider extends AnyProvider {
   readonly isRemote: false;
 }
 
+type Ask<Result> = (
+  payment: Payment,
+  account: OpenPaymentAccount,
+  context: PaymentContext,
+) => Promise<Result>;
+
 /** A provider that hosts the payment page and reports by webhook. */
 export interface RemoteProvider extends AnyProvider {
   readonly isRemote: true;
@@ -37,23 +42,11 @@ export interface RemoteProvider extends AnyProvider {
    * Makes the page where the customer pays. Asked twice for the same payment, it makes one page.
    * @throws only the signal's reason
    */
-  create(
-    payment: Payment,
-    account: OpenPaymentAccount,
-    context: PaymentContext,
-  ): Promise<CreateResult>;
+  create: Ask<CreateResult>;
   /** Asks the provider for the payment's status. */
-  check(
-    payment: Payment,
-    account: OpenPaymentAccount,
-    context: PaymentContext,
-  ): Promise<CheckResult>;
+  check: Ask<CheckResult>;
   /** Closes the page, so that it can no longer be paid. */
-  expire(
-    payment: Payment,
-    account: OpenPaymentAccount,
-    context: PaymentContext,
-  ): Promise<CheckResult>;
+  expire: Ask<CheckResult>;
   /**
    * Verifies and reads a webhook, and changes nothing.
    * @returns null when it is not signed with the account's secret
@@ -66,7 +59,7 @@ export interface RemoteProvider extends AnyProvider {
     account: OpenPaymentAccount,
   ): Promise<readonly PaymentUpdate[] | null>;
   /** Asks the provider whether it accepts the account's keys. */
-  test(account: OpenPaymentAccount, context: PaymentContext): Promise<Omit<ConnectionTest, 'at'>>;
+  test(account: OpenPaymentAccount, context: PaymentContext): Promise<TestResult>;
 }
 
 /** An account with its secrets in the clear. It lives only as long as a call. */

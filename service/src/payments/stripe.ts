@@ -4,7 +4,6 @@ import type { RemoteProvider } from './paymentAdapter.ts';
 import { askStripe } from './stripe/askStripe.ts';
 import { createSession, expireSession, standingOf } from './stripe/checkoutSession.ts';
 import { readStripeEvent } from './stripe/readStripeEvent.ts';
-import { STRIPE_SETUP_STEPS } from './stripe/setupSteps.ts';
 import { stripeAmount } from './stripe/stripeAmount.ts';
 
 const refuse: PaymentRules['refuse'] = ({ amount, currency }) => {
@@ -48,7 +47,12 @@ export const stripe: RemoteProvider = {
       max: 300,
     },
   ],
-  setupSteps: STRIPE_SETUP_STEPS,
+  // The events are those that readStripeEvent.ts reads.
+  setupSteps: [
+    'In the Stripe dashboard, under Developers, Webhooks, add an endpoint (an event destination of the type webhook) with this address.',
+    'Choose these four events: checkout.session.completed, checkout.session.async_payment_succeeded, checkout.session.async_payment_failed, checkout.session.expired.',
+    'Stripe then shows the signing secret of this endpoint (whsec_…). Fill it in below and save.',
+  ],
 
   create: (payment, account, context) =>
     askStripe(account, context, async (stripe) => {

@@ -1,4 +1,4 @@
-import type { ConnectionTest } from '../../domain/channel.ts';
+import type { TestResult } from '../../domain/accountSetup.ts';
 import type { ChannelContext, OpenAccount, OutboundText, SendResult } from '../channelAdapter.ts';
 import { errorInWords, isTemporary, type GraphError } from './errorWords.ts';
 import { fieldsOf, listOf, textOf, type Fields } from './fields.ts';
@@ -41,7 +41,7 @@ export async function sendText(
 export async function testConnection(
   { values }: OpenAccount,
   context: ChannelContext,
-): Promise<Omit<ConnectionTest, 'at'>> {
+): Promise<TestResult> {
   const id = values.phone_number_id ?? '';
   const path = `${id}?fields=display_phone_number,verified_name,quality_rating,platform_type`;
   const answer = await graphCall(

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { MAX_CHANNELS, type Channel, type ChannelType, type ConnectionTest } from '../channel.ts';
+import { MAX_CHANNELS, type Channel, type ChannelType } from '../channel.ts';
 import {
   EMPTY_SETUP,
   checkSetup,
@@ -133,36 +133,6 @@ export const updateChannel = (
     await tx.channels.put(changed);
     return changed;
   });
-
-/** Asks the channel about an account, whose secrets it gets in the clear. */
-export type AskChannel = (account: {
-  readonly channel: Channel;
-  readonly values: SetupValues;
-}) => Promise<Omit<ConnectionTest, 'at'>>;
-
-/**
- * Tests a connection and records the result, unless the account was changed during the test.
- * @param ask is called outside of any transaction
- * @throws not_found (404)
- */
-export async function testChannel(
-  deps: Deps,
-  workspace: Workspace,
-  id: string,
-  ask: AskChannel,
-): Promise<ConnectionTest> {
-  const { store, clock } = deps;
-  const channel = await getChannel(deps, workspace, id);
-  const asked = openSetup(deps, channel);
-  const { ok, message } = await ask({ channel, values: asked });
-  const lastTest: ConnectionTest = { ok, message, at: timestamp(clock.now()) };
-  await store.transaction(async (tx) => {
-    const current = await tx.channels.get(id);
-    if (current && isDeepStrictEqual(openSetup(deps, current), asked))
-      await tx.channels.put({ ...current, lastTest });
-  });
-  return lastTest;
-}
 
 /**
  * Disconnects an account and removes its secrets; its conversations stay. Messages that wait to be

@@ -1,5 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
-import type { ConnectionTest } from '../channel.ts';
 import { EMPTY_SETUP, checkSetup, sealSetup, type SetupValues } from '../accountSetup.ts';
 import { timestamp } from '../clock.ts';
 import type { Tx } from '../collections.ts';
@@ -89,30 +87,6 @@ export const deletePaymentAccount = (
     const { id } = await loadPaymentAccount(tx, workspace, provider);
     await tx.paymentAccounts.delete(id);
   });
-
-/**
- * Tests an account, and records the result unless the account was changed during the test.
- * @param ask asks the provider, outside of any transaction
- * @throws not_found (404)
- */
-export async function testPaymentAccount(
-  deps: Pick<Deps, 'store' | 'clock'>,
-  workspace: Workspace,
-  provider: PaymentProvider,
-  ask: (account: PaymentAccount) => Promise<Omit<ConnectionTest, 'at'>>,
-): Promise<ConnectionTest> {
-  const asked = await getPaymentAccount(deps, workspace, provider);
-  const lastTest: ConnectionTest = { ...(await ask(asked)), at: timestamp(deps.clock.now()) };
-  await deps.store.transaction(async (tx) => {
-    const account = await tx.paymentAccounts.get(asked.id);
-    if (account && isDeepStrictEqual(filledIn(account), filledIn(asked)))
-      await tx.paymentAccounts.put({ ...account, lastTest });
-  });
-  return lastTest;
-}
-
-/** Sealing gives another text each time, so a secret that is entered again counts as a change. */
-const filledIn = ({ settings, sealedSecrets }: PaymentAccount) => ({ settings, sealedSecrets });
 
 async function loadPaymentAccount(
   tx: Tx,

@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import type { ChannelsConfig } from '../../channels/channelAdapter.ts';
 import { connectedChannel } from '../../channels/registry.ts';
+import { testChannel } from '../../channels/testChannel.ts';
 import type { Channel } from '../../domain/channel.ts';
 import type { Deps } from '../../domain/deps.ts';
 import {
@@ -8,30 +9,13 @@ import {
   deleteChannel,
   getChannel,
   listChannels,
-  testChannel,
   updateChannel,
-  type AskChannel,
 } from '../../domain/operations/channels.ts';
 import { openGenerated } from '../../domain/accountSetup.ts';
 import * as contract from '../contract/channels.ts';
 import { pageFrom, pageJson } from '../pages.ts';
 import { serve } from '../serve.ts';
 import { channelJson } from '../views/channel.ts';
-
-/** Longer than the adapter's own time-out, so that a test always ends. */
-const TEST_MARGIN_MS = 5000;
-
-/** Tests a channel with its adapter. */
-export const askChannelWith =
-  (config: ChannelsConfig): AskChannel =>
-  async (account) => {
-    const { label, test } = connectedChannel(account.channel.type);
-    const signal = AbortSignal.timeout(config.timeoutMs + TEST_MARGIN_MS);
-    return test(account, { config, signal }).catch((error: unknown) => {
-      if (!signal.aborted) throw error;
-      return { ok: false, message: `${label} did not answer in time. Try again.` };
-    });
-  };
 
 /** The connected accounts of a workspace. */
 export function channelsRouter(deps: Deps, config: ChannelsConfig): Router {
@@ -73,7 +57,7 @@ export function channelsRouter(deps: Deps, config: ChannelsConfig): Router {
   });
 
   serve(router, deps, contract.testChannel, async ({ deps, caller, params }) =>
-    testChannel(deps, caller.workspace, params.id!, askChannelWith(config)),
+    testChannel(deps, config, caller.workspace, params.id!),
   );
 
   return router;

@@ -15,7 +15,7 @@ import {
 } from '../../domain/operations/paymentAccounts.ts';
 import { PAYMENT_PROVIDERS, type PaymentProvider } from '../../domain/payment.ts';
 import { paymentPageUrl } from '../../domain/webhookAddress.ts';
-import { askForTest } from '../../payments/accounts.ts';
+import { testPaymentAccount } from '../../payments/accounts.ts';
 import type { PaymentsConfig } from '../../payments/paymentAdapter.ts';
 import * as contract from '../contract/payments.ts';
 import { pageFrom, pageJson } from '../pages.ts';
@@ -110,7 +110,7 @@ export function paymentsRouter(
   });
 
   serve(router, deps, contract.testPaymentAccount, async ({ deps, caller, params }) =>
-    askForTest(deps, config, caller.workspace, providerOf(params)),
+    testPaymentAccount(deps, config, caller.workspace, providerOf(params)),
   );
 
   return router;

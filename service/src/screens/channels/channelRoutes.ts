@@ -2,6 +2,7 @@ import { Router, type Response } from 'express';
 import { z } from 'zod';
 import type { ChannelsConfig } from '../../channels/channelAdapter.ts';
 import { connectedChannel, CONNECTED_CHANNELS } from '../../channels/registry.ts';
+import { testChannel } from '../../channels/testChannel.ts';
 import { MAX_CHANNELS, type Channel } from '../../domain/channel.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError, notFound } from '../../domain/errorCatalogue.ts';
@@ -10,12 +11,10 @@ import {
   deleteChannel,
   getChannel,
   listChannels,
-  testChannel,
   updateChannel,
 } from '../../domain/operations/channels.ts';
 import { openGenerated } from '../../domain/accountSetup.ts';
 import { textSchema } from '../../http/contract/shared.ts';
-import { askChannelWith } from '../../http/routes/channels.ts';
 import { isError } from '../errorPage.ts';
 import { parseForm, readForm, type FormState, type FormValues } from '../forms.ts';
 import { html, sendPage, sendPart, type View } from '../html.ts';
@@ -129,7 +128,7 @@ function addChannel(router: Router, deps: Deps, config: ChannelsConfig): void {
   });
 
   router.post('/channels/:id/test', async ({ params: { id } }, response) => {
-    const { ok } = await testChannel(deps, workspaceOf(response), id, askChannelWith(config));
+    const { ok } = await testChannel(deps, config, workspaceOf(response), id);
     const notice = ok ? 'channel-tested' : 'channel-test-failed';
     response.redirect(303, `/channels/${id}?notice=${notice}`);
   });

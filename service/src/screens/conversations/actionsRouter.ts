@@ -17,8 +17,7 @@ import { isError } from '../errorPage.ts';
 import { parseForm, readForm } from '../forms.ts';
 import { actorOf, signedInOf } from '../session.ts';
 import { MAX_REASON_CHARACTERS } from './approvalCard.ts';
-import type { ShowThread } from './conversationsRouter.ts';
-import { placeOf, threadHref } from './place.ts';
+import { goBack, type ShowThread } from './thread.ts';
 
 type Post = Request<{ id: string; callId: string }>;
 
@@ -43,9 +42,6 @@ export function actionsRouter(deps: Deps, showThread: ShowThread): Router {
   addDecisions(router, deps);
   return router;
 }
-
-const goBack = (request: Post, response: Response, notice?: string, anchor = '') =>
-  response.redirect(303, threadHref(request.params.id, placeOf(request), { notice }) + anchor);
 
 function addReply(router: Router, deps: Deps, showThread: ShowThread): void {
   router.post('/conversations/:id/reply', async (request: Post, response) => {

@@ -5,9 +5,9 @@ import { parseUrlTemplate } from '../../domain/urlTemplate.ts';
 import { csrfField, postButton } from '../components.ts';
 import { html, type View } from '../html.ts';
 import { timeView } from '../times.ts';
-import { noteInWords, type ThreadParts } from './itemsView.ts';
-import { actorName, callBadge } from './labels.ts';
+import { actorName, callBadge, noteInWords } from './labels.ts';
 import { threadHref } from './place.ts';
+import type { ThreadParts } from './thread.ts';
 import { argumentsView, callName, resultView } from './toolCallView.ts';
 
 export const MAX_REASON_CHARACTERS = 1000;

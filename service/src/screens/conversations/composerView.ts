@@ -6,7 +6,7 @@ import { formProblem, newForm, select, textArea, type FormState } from '../forms
 import { html, type View } from '../html.ts';
 import { reloadsOn } from '../liveSection.ts';
 import { exactTime, timeView } from '../times.ts';
-import type { ThreadParts } from './itemsView.ts';
+import type { ThreadParts } from './thread.ts';
 import { actorName, VERDICT_LABELS } from './labels.ts';
 import { threadHref } from './place.ts';
 

@@ -4,7 +4,7 @@ import { FUNNEL_STAGES } from '../../domain/funnel.ts';
 import { csrfField, postButton } from '../components.ts';
 import { html, type View } from '../html.ts';
 import { timeView } from '../times.ts';
-import type { ThreadParts } from './itemsView.ts';
+import type { ThreadParts } from './thread.ts';
 import { threadHref } from './place.ts';
 import { STAGE_LABELS, VERDICT_LABELS, actorName, customerName, holderBadge } from './labels.ts';
 

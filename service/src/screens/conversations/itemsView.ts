@@ -2,34 +2,18 @@ import { adapterOf } from '../../channels/registry.ts';
 import type { ChannelType } from '../../domain/channel.ts';
 import type { Conversation } from '../../domain/conversation.ts';
 import type { DeliveryState, Message } from '../../domain/message.ts';
-import type { SignedIn } from '../../domain/operations/findSession.ts';
 import type { Thread, ThreadItem } from '../../domain/operations/readThread.ts';
 import type { Payment } from '../../domain/payment.ts';
 import type { SystemNote } from '../../domain/systemNote.ts';
-import type { PaymentPageUrl } from '../../domain/webhookAddress.ts';
 import { html, type View } from '../html.ts';
 import { amountOf, paymentBadge } from '../payments/paymentLabels.ts';
 import { paymentView } from '../payments/paymentView.ts';
 import { timeView } from '../times.ts';
 import { approvalCard } from './approvalCard.ts';
-import {
-  actorName,
-  AGENT_REASONS,
-  customerName,
-  SENDER_LABELS,
-  STAGE_LABELS,
-  VERDICT_LABELS,
-} from './labels.ts';
-import { threadHref, type Place } from './place.ts';
+import { customerName, noteInWords, SENDER_LABELS, VERDICT_LABELS } from './labels.ts';
+import { threadHref } from './place.ts';
+import type { ThreadParts } from './thread.ts';
 import { toolCallView } from './toolCallView.ts';
-
-export interface ThreadParts {
-  readonly signedIn: SignedIn;
-  readonly thread: Thread;
-  readonly place: Place;
-  readonly now: Date;
-  readonly pageUrl: PaymentPageUrl;
-}
 
 /** A page of messages, with the tool calls, payment links and events between them. */
 export const itemsFragment = (parts: ThreadParts): View => {
@@ -106,28 +90,6 @@ const noteView = (note: SystemNote, { outcome }: Conversation, now: Date): View 
   <p class="note"><bdi>${noteInWords(note)}</bdi> · ${timeView(note.createdAt, now)}</p>
   ${note.change.type === 'closed' && outcome ? html`<p class="note"><b>${VERDICT_LABELS[outcome.verdict]}.</b> <bdi class="text">${outcome.summary}</bdi></p>` : null}
 `;
-
-/** `Ana took over`. */
-export function noteInWords({ change, actor }: SystemNote): string {
-  const who = actorName(actor);
-  switch (change.type) {
-    case 'handed_over': {
-      const { reason, note } = change;
-      if (reason === 'api_message') return `${who} sent a message and took over`;
-      if (actor.type !== 'agent') return `${who} took over`;
-      const details = note === null ? '' : ` (${note})`;
-      return `${who} handed over to a person: ${AGENT_REASONS[reason] ?? reason}${details}`;
-    }
-    case 'handed_back':
-      return `${who} handed back to the agent`;
-    case 'closed':
-      return `${who} closed the conversation`;
-    case 'channel_note':
-      return `The customer ${change.text}`;
-    case 'stage_changed':
-      return `${who} changed the stage from ${STAGE_LABELS[change.from]} to ${STAGE_LABELS[change.to]}`;
-  }
-}
 
 /** A payment link, at the point where it was created. */
 function paymentCard(

@@ -4,6 +4,7 @@ import type { FunnelStage } from '../../domain/funnel.ts';
 import type { InboxTab } from '../../domain/inbox.ts';
 import { contactDisplay } from '../../domain/masking.ts';
 import type { SenderType } from '../../domain/message.ts';
+import type { SystemNote } from '../../domain/systemNote.ts';
 import type { ToolCall, ToolCallStatus } from '../../domain/toolCall.ts';
 import { badge } from '../components.ts';
 import { html, type View } from '../html.ts';
@@ -60,7 +61,7 @@ export const SENDER_LABELS: Readonly<Record<SenderType, string>> = {
 };
 
 /** Why the agent handed a conversation over. */
-export const AGENT_REASONS: Partial<Record<HandoverReason, string>> = {
+const AGENT_REASONS: Partial<Record<HandoverReason, string>> = {
   customer_request: 'the customer asked for a person',
   missing_knowledge: 'it did not know the answer',
   tool_failure: 'a tool failed',
@@ -93,3 +94,25 @@ export const holderBadge = (conversation: Conversation, takenByName: string | nu
 
 export const actorName = ({ type, name }: Actor): string =>
   type === 'api' ? `${name} (API)` : name;
+
+/** `Ana took over`. */
+export function noteInWords({ change, actor }: SystemNote): string {
+  const who = actorName(actor);
+  switch (change.type) {
+    case 'handed_over': {
+      const { reason, note } = change;
+      if (reason === 'api_message') return `${who} sent a message and took over`;
+      if (actor.type !== 'agent') return `${who} took over`;
+      const details = note === null ? '' : ` (${note})`;
+      return `${who} handed over to a person: ${AGENT_REASONS[reason] ?? reason}${details}`;
+    }
+    case 'handed_back':
+      return `${who} handed back to the agent`;
+    case 'closed':
+      return `${who} closed the conversation`;
+    case 'channel_note':
+      return `The customer ${change.text}`;
+    case 'stage_changed':
+      return `${who} changed the stage from ${STAGE_LABELS[change.from]} to ${STAGE_LABELS[change.to]}`;
+  }
+}

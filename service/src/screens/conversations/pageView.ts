@@ -2,30 +2,26 @@ import type { SignedIn } from '../../domain/operations/findSession.ts';
 import type { Thread } from '../../domain/operations/readThread.ts';
 import type { PaymentPageUrl } from '../../domain/webhookAddress.ts';
 import { backLink } from '../components.ts';
-import type { FormState } from '../forms.ts';
 import { html, type View } from '../html.ts';
 import { teamPage } from '../layout.ts';
 import { reloadsOn } from '../liveSection.ts';
 import { closeForm, composer } from './composerView.ts';
 import { headFragment } from './headView.ts';
-import { itemsFragment, type ThreadParts } from './itemsView.ts';
+import { itemsFragment } from './itemsView.ts';
 import { listPane, type ListParts } from './listView.ts';
-import { paymentForm, type PaymentForm } from './paymentForm.ts';
+import { paymentForm } from './paymentForm.ts';
 import { hrefAt, threadHref } from './place.ts';
 import { customerName } from './labels.ts';
+import type { OpenForm, ThreadParts } from './thread.ts';
 
-export interface PageParts extends ListParts {
+interface PageParts extends ListParts, OpenForm {
   readonly signedIn: SignedIn;
   /** Null: only the list. */
   readonly thread: Thread | null;
   /** The message before which the page ends. */
   readonly before?: number | null;
   readonly notice?: unknown;
-  readonly isClosing?: boolean;
-  readonly paying?: PaymentForm;
   readonly pageUrl: PaymentPageUrl;
-  /** A form that was refused. */
-  readonly form?: FormState;
 }
 
 /** The list and the open conversation, side by side. A phone shows one of them. */

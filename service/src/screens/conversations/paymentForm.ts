@@ -20,7 +20,7 @@ import {
 } from '../forms.ts';
 import { html, type View } from '../html.ts';
 import { providerLabel } from '../payments/paymentLabels.ts';
-import type { ThreadParts } from './itemsView.ts';
+import type { ThreadParts } from './thread.ts';
 import { threadHref } from './place.ts';
 
 /** The form that creates a payment link. */

@@ -20,9 +20,8 @@ import { readForm, type FormValues, type Problems } from '../forms.ts';
 import { cancelLink, markLinkPaid } from '../payments/paymentActions.ts';
 import { amountOf } from '../payments/paymentLabels.ts';
 import { actorOf, signedInOf } from '../session.ts';
-import type { ShowThread } from './conversationsRouter.ts';
 import { newPaymentValues, parsePaymentForm, paymentProblems } from './paymentForm.ts';
-import { placeOf, threadHref } from './place.ts';
+import { goBack, type ShowThread } from './thread.ts';
 
 type Post = Request<{ id: string; paymentId: string }>;
 
@@ -43,13 +42,6 @@ export function paymentRouter(
   addLinkActions(router, deps);
   return router;
 }
-
-const goBack = (
-  request: Request<{ id: string }>,
-  response: Response,
-  notice: string,
-  anchor = '',
-) => response.redirect(303, threadHref(request.params.id, placeOf(request), { notice }) + anchor);
 
 function addCreation(
   router: Router,

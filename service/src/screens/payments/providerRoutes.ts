@@ -8,7 +8,7 @@ import {
 } from '../../domain/operations/paymentAccounts.ts';
 import type { PaymentAccount } from '../../domain/payment.ts';
 import type { SetupValues } from '../../domain/accountSetup.ts';
-import { askForTest } from '../../payments/accounts.ts';
+import { testPaymentAccount } from '../../payments/accounts.ts';
 import type { PaymentAdapter, PaymentsConfig } from '../../payments/paymentAdapter.ts';
 import { PAYMENT_ADAPTERS } from '../../payments/registry.ts';
 import { setupFrom, setupProblems } from '../channels/setupForm.ts';
@@ -56,7 +56,7 @@ export function providerRouter(deps: Deps, config: PaymentsConfig): Router {
 
   router.post('/payments/providers/:provider/test', async ({ params }, response) => {
     const { provider } = findAdapter(params.provider);
-    const { ok } = await askForTest(deps, config, signedInOf(response).workspace, provider);
+    const { ok } = await testPaymentAccount(deps, config, signedInOf(response).workspace, provider);
     const notice = ok ? 'provider-test-passed' : 'provider-test-failed';
     response.redirect(303, `/payments/providers/${provider}?notice=${notice}`);
   });

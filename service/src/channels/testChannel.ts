@@ -1,0 +1,28 @@
+import type { ConnectionTest, SetupValues } from '../domain/accountSetup.ts';
+import type { Deps } from '../domain/deps.ts';
+import { getChannel } from '../domain/operations/channels.ts';
+import { testConnection } from '../domain/operations/testConnection.ts';
+import type { Workspace } from '../domain/workspace.ts';
+import type { ChannelsConfig } from './channelAdapter.ts';
+import { connectedChannel } from './registry.ts';
+
+/** Longer than the adapter's own time-out, so that a test always ends. */
+const TEST_MARGIN_MS = 5000;
+
+/** Asks a channel whether it takes an account's keys. @throws not_found (404) */
+export async function testChannel(
+  deps: Deps,
+  config: ChannelsConfig,
+  workspace: Workspace,
+  id: string,
+): Promise<ConnectionTest> {
+  const channel = await getChannel(deps, workspace, id);
+  const { label, test } = connectedChannel(channel.type);
+  const signal = AbortSignal.timeout(config.timeoutMs + TEST_MARGIN_MS);
+  const ask = (values: SetupValues) =>
+    test({ channel, values }, { config, signal }).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+      return { ok: false, message: `${label} did not answer in time. Try again.` };
+    });
+  return testConnection(deps, channel, (tx) => tx.channels, ask);
+}
