@@ -1,12 +1,9 @@
 import type { Config } from './config.ts';
 import type { Setting, Tx } from './domain/collections.ts';
-import type { Deps } from './domain/deps.ts';
-import { inOneTransaction } from './domain/inOneTransaction.ts';
-import { createApiKey } from './domain/operations/createApiKey.ts';
-import { createMember } from './domain/operations/createMember.ts';
-import { createWorkspace } from './domain/operations/createWorkspace.ts';
-import { startSession } from './domain/operations/signIn.ts';
-import { findWorkspace } from './domain/operations/findWorkspace.ts';
+import { inOneTransaction, type Deps } from './domain/deps.ts';
+import { createApiKey } from './domain/operations/apiKeys.ts';
+import { createMember, createWorkspace, findWorkspace } from './domain/operations/team.ts';
+import { startSession } from './domain/operations/sessions.ts';
 import { hashToken, newSetupToken } from './security/tokens.ts';
 
 const DEFAULT_WORKSPACE = 'Workspace';

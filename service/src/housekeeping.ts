@@ -1,11 +1,10 @@
 import { timestamp } from './domain/clock.ts';
 import type { IdempotentAnswer, ServiceStore, Tx } from './domain/collections.ts';
-import type { Delivery } from './domain/delivery.ts';
-import type { Event } from './domain/event.ts';
+import type { Delivery, Event } from './domain/delivery.ts';
 import { removeOldConversations } from './domain/operations/removeOldConversations.ts';
 import { removeSilentVisitors } from './domain/operations/removeSilentVisitors.ts';
 import type { OutboundMessage } from './domain/outboundMessage.ts';
-import type { Session } from './domain/session.ts';
+import type { Session } from './domain/workspace.ts';
 import { isComplete, type ToolCall } from './domain/toolCall.ts';
 import type { Collection, Document, Query } from './store/store.ts';
 

@@ -1,9 +1,14 @@
 import type { Logger } from 'pino';
 import type { Clock } from './domain/clock.ts';
 import type { ServiceStore } from './domain/collections.ts';
-import { HOUSEKEEPING_JOB, HOUSEKEEPING_QUEUE } from './domain/housekeepingJob.ts';
 import { sweepAll, type Retention } from './housekeeping.ts';
 import { startWorker, type JobContext, type Worker } from './work/worker.ts';
+
+/** The queue of the clean-up. It holds one job for ever, which says when the next sweep is due. */
+export const HOUSEKEEPING_QUEUE = 'housekeeping';
+
+/** Id and group of that job: of several processes one sweeps at a time. */
+export const HOUSEKEEPING_JOB = 'housekeeping';
 
 export interface HousekeepingOptions {
   readonly store: ServiceStore;
@@ -18,6 +23,7 @@ export interface HousekeepingOptions {
 }
 
 const EVERY_MS = 10 * 60 * 1000;
+
 /** A second process may start a sweep that takes longer, which does no harm. */
 const LEASE_MS = 15 * 60 * 1000;
 

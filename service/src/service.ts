@@ -13,7 +13,7 @@ import { collections, workspaceOf, type ServiceStore } from './domain/collection
 import type { Deps } from './domain/deps.ts';
 import { openSecretBox } from './encryption/openSecretBox.ts';
 import type { Retention } from './housekeeping.ts';
-import { WORK_QUEUES } from './domain/workQueues.ts';
+import { WORK_QUEUES } from './workQueues.ts';
 import { createApp, createWorkerApp } from './app/createApp.ts';
 import { createBoundedServer, SERVER_LIMITS, type ServerLimits } from './http/server.ts';
 import { followChatMessages, type ChatFeed } from './http/chatFeed.ts';

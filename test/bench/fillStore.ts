@@ -9,11 +9,10 @@ import {
   openConversation,
   type Conversation,
 } from '../../service/src/domain/conversation.ts';
-import { recordAttempt, type Delivery } from '../../service/src/domain/delivery.ts';
-import type { Event } from '../../service/src/domain/event.ts';
+import { recordAttempt, type Delivery, type Event } from '../../service/src/domain/delivery.ts';
 import { newId } from '../../service/src/domain/ids.ts';
 import type { Message } from '../../service/src/domain/message.ts';
-import { findWorkspace } from '../../service/src/domain/operations/findWorkspace.ts';
+import { findWorkspace } from '../../service/src/domain/operations/team.ts';
 import { eventPayload, type EventDetail } from '../../service/src/domain/payload.ts';
 import type { Workspace } from '../../service/src/domain/workspace.ts';
 import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';

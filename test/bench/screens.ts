@@ -11,8 +11,7 @@ import {
 } from '../../service/src/domain/conversation.ts';
 import { newId } from '../../service/src/domain/ids.ts';
 import type { Message } from '../../service/src/domain/message.ts';
-import { createMember } from '../../service/src/domain/operations/createMember.ts';
-import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
+import { createMember, createWorkspace } from '../../service/src/domain/operations/team.ts';
 import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
 import { signedInBrowser } from '../helpers/browserless.ts';
 import { hashOf } from '../helpers/hashOf.ts';

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { readConfig } from '../../service/src/config.ts';
 import { systemClock, type Clock, type SteadyClock } from '../../service/src/domain/clock.ts';
-import { createApiKey } from '../../service/src/domain/operations/createApiKey.ts';
-import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
+import { createApiKey } from '../../service/src/domain/operations/apiKeys.ts';
+import { createWorkspace } from '../../service/src/domain/operations/team.ts';
 import { startService, type Service, type StartOptions } from '../../service/src/service.ts';
 import { apiClient, type ApiClient } from './apiClient.ts';
 import { openStoreOf } from './openStore.ts';

@@ -5,7 +5,7 @@ import { systemClock } from '../../service/src/domain/clock.ts';
 import type { ServiceStore, Tx } from '../../service/src/domain/collections.ts';
 import { DELIVERY_QUEUE, type Delivery } from '../../service/src/domain/delivery.ts';
 import type { Deps } from '../../service/src/domain/deps.ts';
-import { queueDelivery } from '../../service/src/domain/emitEvent.ts';
+import { queueDelivery } from '../../service/src/domain/operations/deliveries.ts';
 import { newId } from '../../service/src/domain/ids.ts';
 import type { Job } from '../../service/src/store/store.ts';
 import { openStoreOf } from '../helpers/openStore.ts';

@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { systemClock } from '../../service/src/domain/clock.ts';
-import { createApiKey } from '../../service/src/domain/operations/createApiKey.ts';
-import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
+import { createApiKey } from '../../service/src/domain/operations/apiKeys.ts';
+import { createWorkspace } from '../../service/src/domain/operations/team.ts';
 import { MEMBER_ENV, signedInBrowser } from '../helpers/browserless.ts';
 import { apiClient, chatCustomer, type ApiClient } from '../helpers/apiClient.ts';
 import { readMetrics } from '../helpers/metrics.ts';

@@ -4,8 +4,7 @@ import type { ServiceStore } from '../../service/src/domain/collections.ts';
 import { openConversation } from '../../service/src/domain/conversation.ts';
 import { newId } from '../../service/src/domain/ids.ts';
 import { readPosition, writePosition } from '../../service/src/domain/inbox.ts';
-import { createMember } from '../../service/src/domain/operations/createMember.ts';
-import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
+import { createMember, createWorkspace } from '../../service/src/domain/operations/team.ts';
 import {
   INBOX_PAGE,
   MAX_COUNTED,

@@ -11,11 +11,12 @@ import {
 } from '../../service/src/domain/delivery.ts';
 import type { Deps } from '../../service/src/domain/deps.ts';
 import { newId } from '../../service/src/domain/ids.ts';
-import { createSubscription } from '../../service/src/domain/operations/createSubscription.ts';
-import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
-import { deleteSubscription } from '../../service/src/domain/operations/deleteSubscription.ts';
-import { recoverDeliveries } from '../../service/src/domain/operations/recoverDeliveries.ts';
-import { redeliver } from '../../service/src/domain/operations/redeliver.ts';
+import {
+  createSubscription,
+  deleteSubscription,
+} from '../../service/src/domain/operations/subscribe.ts';
+import { createWorkspace } from '../../service/src/domain/operations/team.ts';
+import { recoverDeliveries, redeliver } from '../../service/src/domain/operations/deliveries.ts';
 import type { Subscription } from '../../service/src/domain/subscription.ts';
 import type { Workspace } from '../../service/src/domain/workspace.ts';
 import { createSecretBox } from '../../service/src/security/secretBox.ts';

@@ -5,13 +5,14 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../service/src/domain/clock.ts';
 import { collections, type ServiceStore } from '../../service/src/domain/collections.ts';
 import type { Deps } from '../../service/src/domain/deps.ts';
-import { queueDelivery } from '../../service/src/domain/emitEvent.ts';
-import type { Event } from '../../service/src/domain/event.ts';
+import { queueDelivery, listDeliveries } from '../../service/src/domain/operations/deliveries.ts';
+import type { Event } from '../../service/src/domain/delivery.ts';
 import { newId } from '../../service/src/domain/ids.ts';
-import { createSubscription } from '../../service/src/domain/operations/createSubscription.ts';
-import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
-import { deleteSubscription } from '../../service/src/domain/operations/deleteSubscription.ts';
-import { listDeliveries } from '../../service/src/domain/operations/listDeliveries.ts';
+import {
+  createSubscription,
+  deleteSubscription,
+} from '../../service/src/domain/operations/subscribe.ts';
+import { createWorkspace } from '../../service/src/domain/operations/team.ts';
 import { createSecretBox } from '../../service/src/security/secretBox.ts';
 import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
 import { bytesInFolder } from '../helpers/folderFiles.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { AGENT_QUEUE } from '../../service/src/domain/agentTurn.ts';
+import { AGENT_QUEUE } from '../../service/src/domain/agentSettings.ts';
 import { timestamp } from '../../service/src/domain/clock.ts';
 import type { ServiceStore, Tx } from '../../service/src/domain/collections.ts';
 import type { Contact } from '../../service/src/domain/contact.ts';

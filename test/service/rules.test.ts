@@ -5,6 +5,9 @@ import {
   handBack,
   openConversation,
   takeOver,
+  FUNNEL_STAGES,
+  isForward,
+  isQualifiedOrBeyond,
   type Conversation,
 } from '../../service/src/domain/conversation.ts';
 import {
@@ -14,7 +17,6 @@ import {
   judge,
   type Delivery,
 } from '../../service/src/domain/delivery.ts';
-import { FUNNEL_STAGES, isForward, isQualifiedOrBeyond } from '../../service/src/domain/funnel.ts';
 import {
   MAX_IN_FLIGHT,
   INITIAL_IN_FLIGHT,

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { AGENT_QUEUE } from '../domain/agentTurn.ts';
+import { AGENT_QUEUE } from '../domain/agentSettings.ts';
 import type { ServiceStore } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
 import { refusalOf } from '../limits/room.ts';

@@ -4,7 +4,7 @@ import {
   MAX_REPLIES_PER_WINDOW,
   MAX_TOOL_CALLS_PER_TURN,
   REPLY_WINDOW_MS,
-} from '../domain/agentTurn.ts';
+} from '../domain/agentSettings.ts';
 import { isBuiltIn, isComplete, type ToolCall } from '../domain/toolCall.ts';
 import type { AgentModel, Language, Step, Turn, WantedCall } from './agentModel.ts';
 import { agentToolOf, builtInAgentTool } from './agentTools.ts';

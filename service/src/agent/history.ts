@@ -1,5 +1,5 @@
 import { maskJson, maskText } from '../domain/masking.ts';
-import { resultExcerpt } from '../domain/resultExcerpt.ts';
+import { resultExcerpt } from '../domain/maskedResult.ts';
 import type { Contact } from '../domain/contact.ts';
 import type { ToolCall } from '../domain/toolCall.ts';
 import type { HistoryItem, PastToolCall } from './agentModel.ts';

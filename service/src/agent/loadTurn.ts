@@ -1,15 +1,18 @@
-import { MAX_REPLIES_PER_WINDOW, REPLY_WINDOW_MS } from '../domain/agentTurn.ts';
-import { isEnabled, type AgentSettings } from '../domain/agentSettings.ts';
+import {
+  MAX_REPLIES_PER_WINDOW,
+  REPLY_WINDOW_MS,
+  isEnabled,
+  type AgentSettings,
+} from '../domain/agentSettings.ts';
 import type { BuiltInTool } from '../domain/builtInTools.ts';
 import type { Tx } from '../domain/collections.ts';
 import type { Conversation } from '../domain/conversation.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { Message } from '../domain/message.ts';
-import { findAgentSettings } from '../domain/operations/findAgentSettings.ts';
-import { findBuiltInTools } from '../domain/operations/findBuiltInTools.ts';
-import { loadConversation, type ConversationView } from '../domain/operations/loadConversation.ts';
-import type { Tool } from '../domain/tool.ts';
-import { MAX_TOOLS } from '../domain/tool.ts';
+import { findAgentSettings } from '../domain/operations/wakeAgent.ts';
+import { findBuiltInTools } from '../domain/operations/agentSettings.ts';
+import { loadConversation, type ConversationView } from '../domain/operations/conversations.ts';
+import { MAX_TOOLS, type Tool } from '../domain/tool.ts';
 import { isComplete, type ToolCall } from '../domain/toolCall.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import { someoneIsWanted } from './phrases.ts';

@@ -4,14 +4,14 @@ import type { Tx } from '../domain/collections.ts';
 import type { Conversation } from '../domain/conversation.ts';
 import type { Deps } from '../domain/deps.ts';
 import { newId } from '../domain/ids.ts';
-import { ARGUMENT_LIMITS } from '../domain/argumentLimits.ts';
+import { ARGUMENT_LIMITS } from '../domain/parametersSchema.ts';
 import { brokenLimit, holdsInfinity, type JsonObject } from '../domain/json.ts';
 import { paymentLinkResult } from '../domain/builtInTools.ts';
-import { findBuiltInTools } from '../domain/operations/findBuiltInTools.ts';
+import { findBuiltInTools } from '../domain/operations/agentSettings.ts';
 import { findOpenPaymentLink } from '../domain/operations/paymentLinks.ts';
-import { enqueueToolCall } from '../domain/operations/enqueueToolCall.ts';
+import { enqueueToolCall } from '../domain/operations/toolCalls.ts';
 import { complete, newToolCall, succeed, type ToolCall } from '../domain/toolCall.ts';
-import { MAX_TOOL_CALLS_PER_TURN } from '../domain/agentTurn.ts';
+import { MAX_TOOL_CALLS_PER_TURN } from '../domain/agentSettings.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 import {
   resolveBuiltInCall,
@@ -19,7 +19,7 @@ import {
   type CheckedCall,
   type ResolvedCall,
 } from './wantedCall.ts';
-import { paymentPageUrl } from '../domain/webhookAddress.ts';
+import { paymentPageUrl } from '../domain/payment.ts';
 
 /**
  * Stores the calls of one step. A call that may run is queued, a call that needs approval waits, and a

@@ -1,12 +1,17 @@
-import { MAX_TOOL_CALLS_PER_TURN } from '../domain/agentTurn.ts';
+import { MAX_TOOL_CALLS_PER_TURN } from '../domain/agentSettings.ts';
 import type { Tx } from '../domain/collections.ts';
-import { handOver, moveStage, type Actor, type Conversation } from '../domain/conversation.ts';
+import {
+  handOver,
+  moveStage,
+  isForward,
+  type Actor,
+  type Conversation,
+} from '../domain/conversation.ts';
 import type { Deps } from '../domain/deps.ts';
-import { isForward } from '../domain/funnel.ts';
-import { putClosed } from '../domain/operations/closeConversation.ts';
-import type { ConversationView } from '../domain/operations/loadConversation.ts';
+import { putClosed } from '../domain/operations/control.ts';
+import type { ConversationView } from '../domain/operations/conversations.ts';
 import { putStageMove } from '../domain/operations/setFunnelStage.ts';
-import { storeReply } from '../domain/operations/storeMessage.ts';
+import { storeReply } from '../domain/operations/sendMessage.ts';
 import { newSystemNote } from '../domain/systemNote.ts';
 import { composeMessage } from './messageText.ts';
 import type { Outcome } from './decideTurn.ts';

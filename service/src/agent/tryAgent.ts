@@ -1,11 +1,14 @@
-import type { AgentHandoverReason, Verdict } from '../domain/conversation.ts';
-import { openConversation } from '../domain/conversation.ts';
+import {
+  openConversation,
+  type AgentHandoverReason,
+  type Verdict,
+} from '../domain/conversation.ts';
 import { timestamp } from '../domain/clock.ts';
 import type { Deps } from '../domain/deps.ts';
 import { newId } from '../domain/ids.ts';
 import type { Message } from '../domain/message.ts';
-import { findAgentSettings } from '../domain/operations/findAgentSettings.ts';
-import { findBuiltInTools } from '../domain/operations/findBuiltInTools.ts';
+import { findAgentSettings } from '../domain/operations/wakeAgent.ts';
+import { findBuiltInTools } from '../domain/operations/agentSettings.ts';
 import { MAX_TOOLS } from '../domain/tool.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import type { AgentModel } from './agentModel.ts';

@@ -1,6 +1,6 @@
 import { readConfig, type Config } from '../config.ts';
 import { collections, type ServiceStore } from '../domain/collections.ts';
-import { WORK_QUEUES } from '../domain/workQueues.ts';
+import { WORK_QUEUES } from '../workQueues.ts';
 import { openStore, type OpenStoreOptions } from '../store/openStore.ts';
 import type { Logger } from '../store/options.ts';
 

@@ -1,11 +1,8 @@
 import type { Command } from 'commander';
 import { systemClock } from '../domain/clock.ts';
 import type { ServiceStore } from '../domain/collections.ts';
-import { createApiKey } from '../domain/operations/createApiKey.ts';
-import { createWorkspace } from '../domain/operations/createWorkspace.ts';
-import { findWorkspace } from '../domain/operations/findWorkspace.ts';
-import { listApiKeys } from '../domain/operations/listApiKeys.ts';
-import { revokeApiKey } from '../domain/operations/revokeApiKey.ts';
+import { createApiKey, listApiKeys, revokeApiKey } from '../domain/operations/apiKeys.ts';
+import { createWorkspace, findWorkspace } from '../domain/operations/team.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import { runOrFail, withStore } from './command.ts';
 

@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { systemClock } from '../domain/clock.ts';
-import { inOneTransaction } from '../domain/inOneTransaction.ts';
-import { createInvite } from '../domain/operations/createInvite.ts';
-import { createWorkspace } from '../domain/operations/createWorkspace.ts';
-import { listWorkspaces } from '../domain/operations/listWorkspaces.ts';
+import { inOneTransaction } from '../domain/deps.ts';
+import { createInvite } from '../domain/operations/invites.ts';
+import { createWorkspace, listWorkspaces } from '../domain/operations/team.ts';
 import { runOrFail, withStore } from './command.ts';
 
 const MAX_NAME_CHARACTERS = 100;

@@ -1,7 +1,6 @@
 import type { Tx } from '../domain/collections.ts';
-import type { Delivery } from '../domain/delivery.ts';
+import type { Delivery, Event } from '../domain/delivery.ts';
 import type { Deps } from '../domain/deps.ts';
-import type { Event } from '../domain/event.ts';
 import { isRemoved, signingSecrets, type Subscription } from '../domain/subscription.ts';
 import type { Job } from '../store/store.ts';
 

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { ServiceStore } from '../domain/collections.ts';
 import { requeue, wasTurnedAwaySince } from '../domain/delivery.ts';
 import type { Deps } from '../domain/deps.ts';
-import { enqueueDelivery } from '../domain/emitEvent.ts';
+import { enqueueDelivery } from '../domain/operations/deliveries.ts';
 import { isRemoved, REMOVAL_QUEUE } from '../domain/subscription.ts';
 import type { Job } from '../store/store.ts';
 import { startWorker, type Worker } from '../work/worker.ts';

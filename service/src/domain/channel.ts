@@ -3,6 +3,18 @@ import { timestamp } from './clock.ts';
 import type { Contact } from './contact.ts';
 
 /**
+ * The service's own addresses that stand elsewhere: in a channel's or provider's settings, in a
+ * customer's chat. Each inbound one carries the account's id, so that it is verified with its own
+ * secret.
+ * @see docs/channels.md and docs/payments.md
+ */
+
+export const channelWebhookUrl = (
+  publicUrl: string,
+  { type, id }: Pick<Channel, 'type' | 'id'>,
+): string => `${publicUrl}/api/channels/${type}/webhook/${id}`;
+
+/**
  * Where conversations come from. What a channel can do is told by its adapter in src/channels; the
  * domain knows no channel by name but the hosted chat.
  * @see docs/channels.md

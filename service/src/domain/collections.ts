@@ -1,21 +1,18 @@
 import { collection, type Document, type Store, type Transaction } from '../store/store.ts';
-import type { AgentSettings } from './agentSettings.ts';
-import type { AgentTurn } from './agentTurn.ts';
-import type { ApiKey } from './apiKey.ts';
+import type { AgentSettings, AgentTurn } from './agentSettings.ts';
+import type { ApiKey, Invite, Session, Member, Workspace } from './workspace.ts';
 import type { Channel } from './channel.ts';
 import type { ChatSession, Contact } from './contact.ts';
 import type { Conversation } from './conversation.ts';
-import type { Delivery } from './delivery.ts';
-import type { Event } from './event.ts';
+import type { Delivery, Event } from './delivery.ts';
 import type { Message } from './message.ts';
 import type { Payment, PaymentAccount } from './payment.ts';
 import type { OutboundMessage } from './outboundMessage.ts';
-import type { Invite, ReadMark, Session } from './session.ts';
+import type { ReadMark } from './inbox.ts';
 import type { Subscription } from './subscription.ts';
 import type { SystemNote } from './systemNote.ts';
 import type { Tool } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
-import type { Member, Workspace } from './workspace.ts';
 
 /**
  * The first answer to a write that carried an Idempotency-Key. Id: hash of workspace, method, path

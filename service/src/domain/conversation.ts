@@ -1,8 +1,7 @@
 import type { Document } from '../store/store.ts';
-import { timestamp } from './clock.ts';
 import type { ChannelType } from './channel.ts';
+import { timestamp } from './clock.ts';
 import { AppError, ERROR_CATALOGUE } from './errorCatalogue.ts';
-import { isForward, isQualifiedOrBeyond, type FunnelStage } from './funnel.ts';
 import type { Sender } from './message.ts';
 
 /**
@@ -16,6 +15,7 @@ export const CONVERSATION_STATUSES = [
   'human_active',
   'closed',
 ] as const;
+
 export type ConversationStatus = (typeof CONVERSATION_STATUSES)[number];
 
 export const VERDICTS = [
@@ -25,6 +25,7 @@ export const VERDICTS = [
   'not_relevant',
   'unknown',
 ] as const;
+
 export type Verdict = (typeof VERDICTS)[number];
 
 /** Of the summary that is written when a conversation is closed. */
@@ -39,14 +40,18 @@ export interface Actor {
 }
 
 export const PERSON_HANDOVER_REASONS = ['team_takeover', 'api_takeover', 'api_message'] as const;
+
 export const AGENT_HANDOVER_REASONS = [
   'customer_request',
   'missing_knowledge',
   'tool_failure',
   'agent_error',
 ] as const;
+
 export const HANDOVER_REASONS = [...PERSON_HANDOVER_REASONS, ...AGENT_HANDOVER_REASONS] as const;
+
 export type AgentHandoverReason = (typeof AGENT_HANDOVER_REASONS)[number];
+
 export type HandoverReason = (typeof HANDOVER_REASONS)[number];
 
 export interface Handover {
@@ -241,3 +246,33 @@ export function moveStage(
     qualifiedNow,
   };
 }
+/** The funnel, in order; `lost` stands off the ladder. */
+export const FUNNEL_STAGES = [
+  'new',
+  'engaged',
+  'qualified',
+  'payment_pending',
+  'customer',
+  'lost',
+] as const;
+
+export type FunnelStage = (typeof FUNNEL_STAGES)[number];
+
+const LADDER: readonly FunnelStage[] = [
+  'new',
+  'engaged',
+  'qualified',
+  'payment_pending',
+  'customer',
+];
+
+/** True at `qualified` and every later stage; `lost` is none of them. */
+export const isQualifiedOrBeyond = (stage: FunnelStage): boolean =>
+  LADDER.indexOf(stage) >= LADDER.indexOf('qualified');
+
+/**
+ * True when an automatic move to `to` goes up the ladder; automatic moves never go back, nor out of
+ * `lost`.
+ */
+export const isForward = (from: FunnelStage, to: FunnelStage): boolean =>
+  from !== 'lost' && LADDER.indexOf(to) > LADDER.indexOf(from);

@@ -3,7 +3,7 @@ import type { Passwords } from '../security/passwords.ts';
 import type { SecretBox } from '../security/secretBox.ts';
 import type { ChannelDirectory } from './channel.ts';
 import type { Clock } from './clock.ts';
-import type { ServiceStore } from './collections.ts';
+import type { ServiceStore, Tx } from './collections.ts';
 import type { PaymentDirectory } from './payment.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -55,3 +55,10 @@ export interface Deps {
   /** The service's address as others see it, without a `/` at its end. */
   readonly publicUrl: () => string;
 }
+
+/** Runs several operations as one transaction: all of them are kept, or none. */
+export const inOneTransaction = <D extends Pick<Deps, 'store'>, T>(
+  deps: D,
+  run: (within: D, tx: Tx) => Promise<T>,
+): Promise<T> =>
+  deps.store.transaction((tx) => run({ ...deps, store: { transaction: (fn) => fn(tx) } }, tx));

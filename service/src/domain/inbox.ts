@@ -1,7 +1,16 @@
+import type { Document } from '../store/store.ts';
 import type { Conversation } from './conversation.ts';
+
+/** How far a member has read a conversation. Id: member and conversation. */
+export interface ReadMark extends Document {
+  readonly memberId: string;
+  /** The customer's messages seen so far. */
+  readonly customerMessages: number;
+}
 
 /** The tabs of the team's list of conversations. */
 export const INBOX_TABS = ['all', 'agent', 'waiting', 'mine', 'closed', 'approvals'] as const;
+
 export type InboxTab = (typeof INBOX_TABS)[number];
 
 /** The filter of a tab. `approvals` has none, since it lists conversations by their tool calls. */

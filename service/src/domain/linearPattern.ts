@@ -1,6 +1,4 @@
 import { RE2JS } from 're2js';
-import { ParametersError } from './parametersError.ts';
-import { patternSize } from './patternSize.ts';
 
 /**
  * Runs the patterns of a tool's parameters on RE2, whose time grows linearly with the text. On
@@ -164,7 +162,9 @@ export interface PatternFinder {
  * oldest go first.
  */
 const MAX_REMEMBERED_SIZE = 100_000;
+
 const remembered = new Map<string, RE2JS | null>();
+
 let rememberedSize = 0;
 
 /** A pattern's share of `MAX_REMEMBERED_SIZE`; null is a pattern that cannot be used. */
@@ -225,4 +225,48 @@ export function patternFinder(pattern: string, work: PatternWork): PatternFinder
       return found;
     },
   };
+}
+/**
+ * The size of a pattern with its counts written out: about the number of instructions that it compiles
+ * to, estimated from its text. `(?:(?:x{30}){30}){30}` is short, and compiles to 27,000.
+ */
+export function patternSize(pattern: string): number {
+  /** For each open group: its size so far, and the size of the part that a count would repeat. */
+  const open = [{ size: 3, last: 0 }];
+  const add = (size: number) => {
+    open.at(-1)!.size += size;
+    open.at(-1)!.last = size;
+  };
+  /** Repeats the part that was added last. */
+  const repeat = (least: number, most: number) => {
+    const { last } = open.at(-1)!;
+    add(last * (most - 1) + (most - least));
+    open.at(-1)!.last += last;
+  };
+  for (const { 0: part, groups } of pattern.matchAll(PARTS)) {
+    if (groups?.least !== undefined)
+      repeat(Number(groups.least), Number(groups.most ?? groups.least));
+    else if (groups?.open !== undefined) repeat(Number(groups.open), Number(groups.open) + 1);
+    else if (part.startsWith('('))
+      open.push({ size: part === '(' || part.endsWith('>') ? 2 : 0, last: 0 });
+    else if (part === ')' && open.length > 1) add(open.pop()!.size);
+    else if ('|?*+'.includes(part)) repeat(0, 1);
+    else add(1);
+  }
+  return open.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** Matches a whole count, start of a group, class or escape, or else one character. */
+const PARTS =
+  /\{(?<least>\d{1,9})(?:,(?<most>\d{1,9}))?\}|\{(?<open>\d{1,9}),\}|\((?:\?(?:P?<\w*>|[a-zA-Z-]*:?))?|\[\^?\]?(?:\\.|\[:\^?[a-z]+:\]|[^\]\\])*\]|\\(?:[pP](?:\{[^}]*\}|.)|x\{[^}]*\}|.)|./gsu;
+/** A `parameters` schema that cannot be used; `message` says what is wrong and what to do. */
+export class ParametersError extends Error {
+  override readonly name = 'ParametersError';
+  /** The place at fault: `parameters.properties.date.type`. */
+  readonly param: string;
+
+  constructor(param: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.param = param;
+  }
 }

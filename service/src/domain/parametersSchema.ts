@@ -1,14 +1,12 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Bounds } from '../limits/bounds.ts';
-import { ARGUMENT_LIMITS } from './argumentLimits.ts';
 import { brokenLimit, holdsInfinity, isJsonObject, type Json, type JsonObject } from './json.ts';
-import { LinearPatterns, PatternBudgetError } from './linearPattern.ts';
-import { ParametersError } from './parametersError.ts';
+import { LinearPatterns, PatternBudgetError, ParametersError } from './linearPattern.ts';
 import { expandReferences } from './schemaDocument.ts';
 import { describeFault } from './schemaFaults.ts';
 
-export { ParametersError } from './parametersError.ts';
+export { ParametersError } from './linearPattern.ts';
 
 /**
  * Checks arguments with the `parameters` of a custom tool, a JSON Schema 2020-12. Neither the schema
@@ -27,6 +25,7 @@ const DIALECT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
  * reads one line only. As with unknown formats, any text fits.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set(['url', 'regex', 'byte']);
+
 const FORMATS = Object.fromEntries(
   Object.entries(fullFormats).filter(([name]) => !LEFT_OUT.has(name)),
 );
@@ -205,3 +204,5 @@ function compileOrRefuse(schema: JsonObject): CompiledParameters {
     );
   }
 }
+/** What arguments of a tool call may measure as JSON, before anything else looks at them. */
+export const ARGUMENT_LIMITS = { maxBytes: 64 * 1024, maxDepth: 32 } as const;

@@ -1,11 +1,14 @@
 import { timestamp } from './clock.ts';
+import type { Tx } from './collections.ts';
 import type { Contact } from './contact.ts';
-import type { Actor, Conversation, Handover, Outcome } from './conversation.ts';
-import type { EventName } from './event.ts';
-import type { FunnelStage } from './funnel.ts';
+import type { Actor, Conversation, Handover, Outcome, FunnelStage } from './conversation.ts';
+import type { EventName, Event } from './delivery.ts';
+import { newId } from './ids.ts';
 import { contactDisplay, maskId, maskName, maskText } from './masking.ts';
 import type { Message, Sender } from './message.ts';
+import { queueDelivery } from './operations/deliveries.ts';
 import type { Payment } from './payment.ts';
+import { MAX_REMOVED_SUBSCRIPTIONS, MAX_SUBSCRIPTIONS } from './subscription.ts';
 import type { Workspace } from './workspace.ts';
 
 /**
@@ -120,3 +123,31 @@ export const eventPayload = (
   conversation: conversationPayload(about.conversation, about.contact, about.workspace),
   ...detailPayload(detail, about.conversation, about.contact),
 });
+
+/**
+ * Stores an event and a pending delivery for each subscription of it, in the caller's transaction:
+ * what happened and what is owed for it are one write. A removed subscription is owed it too, as
+ * long as it can be revived.
+ */
+export async function emitEvent(
+  tx: Tx,
+  detail: EventDetail,
+  about: { workspace: Workspace; conversation: Conversation; contact: Contact },
+  now: Date,
+): Promise<void> {
+  const id = newId('evt');
+  const where = { workspaceId: about.workspace.id, event: detail.name };
+  const limit = MAX_SUBSCRIPTIONS + MAX_REMOVED_SUBSCRIPTIONS;
+  const subscriptions = await tx.subscriptions.find({ where, limit });
+  if (subscriptions.length === 0) return;
+  const event: Event = {
+    id,
+    workspaceId: about.workspace.id,
+    name: detail.name,
+    conversationId: about.conversation.id,
+    body: JSON.stringify(eventPayload(id, detail, about, now)),
+    createdAt: timestamp(now),
+  };
+  await tx.events.put(event);
+  for (const subscription of subscriptions) await queueDelivery(tx, event, subscription.id, now);
+}

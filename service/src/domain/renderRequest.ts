@@ -1,4 +1,4 @@
-import { ARGUMENT_LIMITS } from './argumentLimits.ts';
+import { ARGUMENT_LIMITS } from './parametersSchema.ts';
 import { brokenLimit, isJsonObject, type Json, type JsonObject } from './json.ts';
 import {
   isPlaceholder,

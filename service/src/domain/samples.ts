@@ -1,8 +1,12 @@
 import { timestamp } from './clock.ts';
 import type { Contact } from './contact.ts';
 import type { Conversation, Handover, Outcome } from './conversation.ts';
-import type { EventName } from './event.ts';
+import type { EventName, Delivery } from './delivery.ts';
+import type { Deps } from './deps.ts';
+import { newId } from './ids.ts';
 import type { Message } from './message.ts';
+import { queueDelivery } from './operations/deliveries.ts';
+import { peekSubscription } from './operations/subscriptions.ts';
 import { eventPayload, type EventDetail } from './payload.ts';
 import type { Payment } from './payment.ts';
 import type { Workspace } from './workspace.ts';
@@ -153,3 +157,29 @@ export const samplePayment = (workspace: Workspace, now: Date): Payment => ({
   createdAt: timestamp(now),
   updatedAt: timestamp(now),
 });
+
+/**
+ * Owes a subscription a sample of its event, signed and delivered as a real one.
+ * @returns the pending delivery
+ * @throws not_found (404)
+ */
+export const sendTestEvent = (
+  { store, clock }: Deps,
+  workspace: Workspace,
+  subscriptionId: string,
+) =>
+  store.transaction(async (tx): Promise<Delivery> => {
+    const now = clock.now();
+    const subscription = await peekSubscription(tx, workspace, subscriptionId);
+    const id = newId('evt');
+    const event = {
+      id,
+      workspaceId: workspace.id,
+      name: subscription.event,
+      conversationId: null,
+      body: JSON.stringify({ ...samplePayload(subscription.event, workspace, now), id }),
+      createdAt: timestamp(now),
+    };
+    await tx.events.put(event);
+    return queueDelivery(tx, event, subscription.id, now);
+  });

@@ -1,6 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
-import type { LinearPatterns } from './linearPattern.ts';
-import { ParametersError } from './parametersError.ts';
+import { ParametersError, type LinearPatterns } from './linearPattern.ts';
 
 /**
  * Reads a JSON Schema 2020-12 document: the schemas in it, where references lead, and a copy without

@@ -1,6 +1,6 @@
 import type { Document, Job } from '../store/store.ts';
 import { timestamp } from './clock.ts';
-import type { EventName } from './event.ts';
+import type { EventName } from './delivery.ts';
 import { workGroup } from './workGroup.ts';
 
 /**

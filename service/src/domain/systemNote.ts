@@ -1,7 +1,6 @@
 import type { Document } from '../store/store.ts';
 import { timestamp } from './clock.ts';
-import type { Actor, Conversation, HandoverReason } from './conversation.ts';
-import type { FunnelStage } from './funnel.ts';
+import type { Actor, Conversation, HandoverReason, FunnelStage } from './conversation.ts';
 import { newId } from './ids.ts';
 
 /** What happened to a conversation beside its messages; the team's screens show it at its place. */

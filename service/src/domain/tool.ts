@@ -3,7 +3,6 @@ import type { Document } from '../store/store.ts';
 import { timestamp } from './clock.ts';
 import { newId } from './ids.ts';
 import type { JsonObject } from './json.ts';
-import type { Owner } from './owner.ts';
 import type { RequestTemplate } from './requestTemplate.ts';
 
 /**
@@ -12,18 +11,26 @@ import type { RequestTemplate } from './requestTemplate.ts';
  */
 
 export const TOOL_KINDS = ['Webhook', 'HTTP'] as const;
+
 export type ToolKind = (typeof TOOL_KINDS)[number];
 
 export const TOOL_STATUSES = ['draft', 'live', 'paused'] as const;
+
 export type ToolStatus = (typeof TOOL_STATUSES)[number];
 
 export const TOOL_NAME_PATTERN = /^[a-z][a-z0-9_]{0,63}$/;
+
 export const TOOL_NAME_RULE =
   'must begin with a lower-case letter and have only lower-case letters, digits and _, at most 64 in all';
+
 export const MAX_TOOLS = 100;
+
 export const DEFAULT_TOOL_TIMEOUT_SECONDS = 10;
+
 export const MAX_TOOL_TIMEOUT_SECONDS = 120;
+
 export const MAX_EXAMPLE_PHRASES = 20;
+
 export const MAX_EXAMPLE_PHRASE_CHARACTERS = 200;
 
 /** What a tool is: everything but its life cycle and secrets. */
@@ -175,3 +182,25 @@ export function pause(tool: Tool, now: Date): Tool {
     ? tool
     : { ...tool, goLiveCallId: null, updatedAt: timestamp(now) };
 }
+/** The n8n workflow that published something here, and where that n8n runs. */
+export interface Owner {
+  readonly instanceId: string;
+  readonly workflowId: string;
+  readonly workflowName: string;
+  readonly nodeId: string;
+  /** The host of the n8n's webhook addresses. A clone of an instance has its id, but another host. */
+  readonly host: string;
+}
+
+/** What tells owners apart; the name of a workflow can change. */
+export type OwnerIdentity = Omit<Owner, 'workflowName'>;
+
+export const isSameOwner = (a: OwnerIdentity, b: OwnerIdentity): boolean =>
+  a.instanceId === b.instanceId &&
+  a.host === b.host &&
+  a.workflowId === b.workflowId &&
+  a.nodeId === b.nodeId;
+
+/** For messages and screens: `the workflow "Orders" of the n8n at n8n.example.com`. */
+export const ownerInWords = ({ workflowName, host }: Owner): string =>
+  `the workflow ${JSON.stringify(workflowName)} of the n8n at ${host}`;

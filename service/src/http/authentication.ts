@@ -1,10 +1,9 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import type { ApiKey } from '../domain/apiKey.ts';
+import type { ApiKey } from '../domain/workspace.ts';
 import type { Deps } from '../domain/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
-import { findApiKey } from '../domain/operations/findApiKey.ts';
-import { findChatVisitor } from '../domain/operations/chatSessions.ts';
-import { isUseNoted, noteKeyUse } from '../domain/operations/noteKeyUse.ts';
+import { findApiKey, isUseNoted, noteKeyUse } from '../domain/operations/apiKeys.ts';
+import { findChatVisitor } from '../domain/operations/chat.ts';
 import type { Caller } from './caller.ts';
 import { noLongerStranger } from './connections.ts';
 import type { WrongKeys } from './wrongKeys.ts';

@@ -1,7 +1,11 @@
 import type { Channel } from '../domain/channel.ts';
 import { timestamp } from '../domain/clock.ts';
-import type { Delivery } from '../domain/delivery.ts';
-import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../domain/event.ts';
+import {
+  EVENT_DESCRIPTIONS,
+  EVENT_NAMES,
+  type Delivery,
+  type EventName,
+} from '../domain/delivery.ts';
 import { sampleMessage, samplePayload, samplePayment, sampleView } from '../domain/samples.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Tool } from '../domain/tool.ts';

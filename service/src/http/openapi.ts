@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode } from '../domain/errorCatalogue.ts';
-import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../domain/event.ts';
+import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../domain/delivery.ts';
 import { VERSION } from '../version.ts';
 import { operations } from './contract/index.ts';
 import type { Operation } from './contract/operation.ts';

@@ -2,8 +2,7 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import type { AttemptResult } from '../delivery/attempt.ts';
 import type { DeliveryObserver } from '../delivery/deliveryObserver.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Delivery } from '../domain/delivery.ts';
-import { EVENT_NAMES } from '../domain/event.ts';
+import { EVENT_NAMES, type Delivery } from '../domain/delivery.ts';
 import { statusClass } from './statusClass.ts';
 
 const OUTCOMES = ['delivered', 'failed', 'cancelled'] as const;

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { ServiceStore } from '../domain/collections.ts';
-import { findActiveSubscriptions } from '../domain/operations/loadSubscription.ts';
+import { findActiveSubscriptions } from '../domain/operations/subscriptions.ts';
 import { subscriptionStatus } from '../domain/subscription.ts';
 import { StoreUnavailable } from '../store/store.ts';
 

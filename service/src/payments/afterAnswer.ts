@@ -1,5 +1,4 @@
 import { timestamp } from '../domain/clock.ts';
-import type { Payment, PaymentWork } from '../domain/payment.ts';
 import {
   confirm,
   expire,
@@ -9,7 +8,9 @@ import {
   newWork,
   retryWaitMs,
   withoutWork,
-} from '../domain/paymentRules.ts';
+  type Payment,
+  type PaymentWork,
+} from '../domain/payment.ts';
 import type { CheckResult, CreateResult } from './paymentAdapter.ts';
 
 /** How a payment moves on with its provider's answer, unless it was paid. Pure. */

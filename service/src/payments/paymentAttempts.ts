@@ -1,7 +1,7 @@
 import type { Tx } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
 import { completePayment } from '../domain/operations/endPaymentLink.ts';
-import { loadConversation } from '../domain/operations/loadConversation.ts';
+import { loadConversation } from '../domain/operations/conversations.ts';
 import { findPaymentAccount } from '../domain/operations/paymentAccounts.ts';
 import {
   lockPaymentWithConversation,
@@ -9,8 +9,15 @@ import {
   schedulePayment,
 } from '../domain/operations/paymentLinks.ts';
 import { putStageForward } from '../domain/operations/setFunnelStage.ts';
-import type { Payment, PaymentAccount, PaymentWork } from '../domain/payment.ts';
-import { expire, isOver, newWork, nextWorkAt } from '../domain/paymentRules.ts';
+import {
+  expire,
+  isOver,
+  newWork,
+  nextWorkAt,
+  type Payment,
+  type PaymentAccount,
+  type PaymentWork,
+} from '../domain/payment.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import type { Job } from '../store/store.ts';
 import { afterAnswer, createFailed, withPage, withoutAccount } from './afterAnswer.ts';

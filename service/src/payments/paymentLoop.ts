@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
 import type { ServiceStore } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
-import { PAYMENT_QUEUE } from '../domain/payment.ts';
-import { paymentPageUrl } from '../domain/webhookAddress.ts';
+import { PAYMENT_QUEUE, paymentPageUrl } from '../domain/payment.ts';
 import type { Job } from '../store/store.ts';
 import { LEASE_MARGIN_MS, startWorker, type JobContext, type Worker } from '../work/worker.ts';
 import { beginAttempt, recordAnswer, type BegunAttempt } from './paymentAttempts.ts';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { timestamp } from '../domain/clock.ts';
-import type { Deps } from '../domain/deps.ts';
-import { inOneTransaction } from '../domain/inOneTransaction.ts';
+import { inOneTransaction, type Deps } from '../domain/deps.ts';
 import type { Workspace } from '../domain/workspace.ts';
 
 const REMEMBERED_MS = 24 * 60 * 60 * 1000;

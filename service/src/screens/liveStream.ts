@@ -3,7 +3,7 @@ import type { Deps } from '../domain/deps.ts';
 import { atBound } from '../http/atBound.ts';
 import { beat, beginEvents, endSoon } from '../http/eventStream.ts';
 import { OpenStreams, type StreamLimits } from '../http/openStreams.ts';
-import { findSession } from '../domain/operations/findSession.ts';
+import { findSession } from '../domain/operations/sessions.ts';
 import type { Change } from '../store/store.ts';
 import type { LiveFeed } from './liveFeed.ts';
 import { sessionToken, signedInOf } from './session.ts';

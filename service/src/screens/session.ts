@@ -1,8 +1,8 @@
 import type { CookieOptions, NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Actor } from '../domain/conversation.ts';
 import type { Deps } from '../domain/deps.ts';
-import { findSession, type SignedIn } from '../domain/operations/findSession.ts';
-import { MAX_SESSION_MS } from '../domain/session.ts';
+import { findSession, type SignedIn } from '../domain/operations/sessions.ts';
+import { MAX_SESSION_MS } from '../domain/workspace.ts';
 import { noLongerStranger } from '../http/connections.ts';
 import { isSameText } from '../security/isSameText.ts';
 import { sendErrorPage } from './errorPage.ts';

@@ -3,9 +3,7 @@ import { z } from 'zod';
 import { normalizeEmail } from '../domain/contact.ts';
 import type { Deps } from '../domain/deps.ts';
 import { AppError } from '../domain/errorCatalogue.ts';
-import { endAllSessions, endSession } from '../domain/operations/endSessions.ts';
-import { findSession } from '../domain/operations/findSession.ts';
-import { signIn } from '../domain/operations/signIn.ts';
+import { endAllSessions, endSession, findSession, signIn } from '../domain/operations/sessions.ts';
 import type { AttemptLimits } from './attempts.ts';
 import { noteError } from './errorPage.ts';
 import {

@@ -2,14 +2,19 @@ import { Router, type Response } from 'express';
 import { z } from 'zod';
 import type { Deps } from '../domain/deps.ts';
 import { AppError } from '../domain/errorCatalogue.ts';
-import { acceptInvite, findInvite, revokeInvite } from '../domain/operations/acceptInvite.ts';
-import { changePassword } from '../domain/operations/changePassword.ts';
-import { createInvite } from '../domain/operations/createInvite.ts';
-import { deleteSessionsOf } from '../domain/operations/endSessions.ts';
-import type { SignedIn } from '../domain/operations/findSession.ts';
-import { listTeam } from '../domain/operations/listTeam.ts';
-import { removeMember } from '../domain/operations/removeMember.ts';
-import { startSession } from '../domain/operations/signIn.ts';
+import {
+  acceptInvite,
+  findInvite,
+  revokeInvite,
+  createInvite,
+} from '../domain/operations/invites.ts';
+import {
+  changePassword,
+  deleteSessionsOf,
+  startSession,
+  type SignedIn,
+} from '../domain/operations/sessions.ts';
+import { listTeam, removeMember } from '../domain/operations/team.ts';
 import { textSchema } from '../http/contract/shared.ts';
 import type { AttemptLimits } from './attempts.ts';
 import { copyable, csrfField, postButton } from './components.ts';

@@ -8,9 +8,8 @@ import {
   recoverInterrupted,
   type ToolCall,
 } from '../domain/toolCall.ts';
-import { lockToolCall } from '../domain/operations/loadToolCall.ts';
+import { lockToolCall, enqueueToolCall } from '../domain/operations/toolCalls.ts';
 import { completeToolCall } from '../domain/operations/completeToolCall.ts';
-import { enqueueToolCall } from '../domain/operations/enqueueToolCall.ts';
 import type { Lease } from '../work/lease.ts';
 import { CONNECTION_WAIT_MS } from './attemptToolCall.ts';
 import { makePaymentLink } from './makePaymentLink.ts';

@@ -5,10 +5,10 @@ import type { Conversation } from '../domain/conversation.ts';
 import type { Deps } from '../domain/deps.ts';
 import { AppError } from '../domain/errorCatalogue.ts';
 import { putPaymentLink } from '../domain/operations/createPaymentLink.ts';
-import { findAgentSettings } from '../domain/operations/findAgentSettings.ts';
-import { loadConversation, type ConversationView } from '../domain/operations/loadConversation.ts';
+import { findAgentSettings } from '../domain/operations/wakeAgent.ts';
+import { loadConversation, type ConversationView } from '../domain/operations/conversations.ts';
 import { complete, refuse, succeed, type ToolCall } from '../domain/toolCall.ts';
-import { paymentPageUrl } from '../domain/webhookAddress.ts';
+import { paymentPageUrl } from '../domain/payment.ts';
 
 /**
  * Makes the payment link that a call of the agent asks for, in the caller's transaction: after a

@@ -1,5 +1,4 @@
-import { JsonError, parseJson, type Json } from '../domain/json.ts';
-import { selectFields } from '../domain/selectFields.ts';
+import { JsonError, parseJson, isJsonObject, type Json } from '../domain/json.ts';
 import type { ToolAttemptResult } from '../domain/toolCall.ts';
 import type { OutboundResponse } from '../outbound/outboundClient.ts';
 import type { ToolAddress } from './toolRequest.ts';
@@ -9,7 +8,9 @@ import type { ToolAddress } from './toolRequest.ts';
  * hold about 300,000 values.
  */
 const MAX_VALUES = 500_000;
+
 const JSON_LIMITS = { maxDepth: 64, maxValues: MAX_VALUES };
+
 const EXCERPT_CHARACTERS = 300;
 
 const NOT_DONE = 'Nothing of it was used.';
@@ -139,4 +140,52 @@ function excerpt({ body }: Answer, clean: Clean): string {
   return text === ''
     ? '.'
     : `: ${[...text.slice(0, 2 * EXCERPT_CHARACTERS)].slice(0, EXCERPT_CHARACTERS).join('')}`;
+}
+
+/** Dot paths as a tree. Where a path ends, everything below is kept (`all`). */
+interface Selection {
+  readonly all: boolean;
+  readonly fields: ReadonlyMap<string, Selection>;
+}
+
+function selectionOf(paths: readonly (readonly string[])[]): Selection {
+  const below = Map.groupBy(
+    paths.filter((path) => path.length > 0),
+    ([name]) => name!,
+  );
+  const fields = [...below].map(
+    ([name, inner]) => [name, selectionOf(inner.map((path) => path.slice(1)))] as const,
+  );
+  return { all: paths.some((path) => path.length === 0), fields: new Map(fields) };
+}
+
+/** The most lists directly inside each other. A path has no names for them. */
+const MAX_NESTED_LISTS = 32;
+
+/** @returns undefined when nothing of the value is selected */
+function select(value: Json, selection: Selection, nestedLists: number): Json | undefined {
+  if (selection.all) return value;
+  if (Array.isArray(value)) {
+    if (nestedLists >= MAX_NESTED_LISTS) return undefined;
+    return value
+      .map((item: Json) => select(item, selection, nestedLists + 1))
+      .filter((item) => item !== undefined);
+  }
+  if (!isJsonObject(value)) return undefined;
+  const kept = [...selection.fields].flatMap(([name, inner]): [string, Json][] => {
+    const field = Object.hasOwn(value, name) ? select(value[name]!, inner, 0) : undefined;
+    return field === undefined ? [] : [[name, field]];
+  });
+  return Object.fromEntries(kept);
+}
+
+/**
+ * Keeps the fields of an answer that the dot paths name, in the answer's own structure. A path applies
+ * to every item of a list (`items.name`). A path that matches nothing keeps nothing.
+ * @param fields when absent or empty, keeps everything
+ * @returns null when the answer is a plain value, which has no fields
+ */
+export function selectFields(result: Json, fields: readonly string[] | undefined): Json {
+  if (fields === undefined || fields.length === 0) return result;
+  return select(result, selectionOf(fields.map((path) => path.split('.'))), 0) ?? null;
 }

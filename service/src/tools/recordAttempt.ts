@@ -1,8 +1,7 @@
 import type { Tx } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
-import { lockToolCall } from '../domain/operations/loadToolCall.ts';
+import { lockToolCall, enqueueToolCall } from '../domain/operations/toolCalls.ts';
 import { completeToolCall } from '../domain/operations/completeToolCall.ts';
-import { enqueueToolCall } from '../domain/operations/enqueueToolCall.ts';
 import { recordToolAttempt, type ToolAttemptResult, type ToolCall } from '../domain/toolCall.ts';
 import type { LargeResults } from './largeResults.ts';
 

@@ -5,11 +5,11 @@ import { loadTurn } from '../../../service/src/agent/loadTurn.ts';
 import { putToolCalls } from '../../../service/src/agent/putToolCalls.ts';
 import { recordOutcome } from '../../../service/src/agent/recordOutcome.ts';
 import type { ServiceStore } from '../../../service/src/domain/collections.ts';
-import { createTool } from '../../../service/src/domain/operations/createTool.ts';
-import { createWorkspace } from '../../../service/src/domain/operations/createWorkspace.ts';
-import { decideToolCall } from '../../../service/src/domain/operations/decideToolCall.ts';
+import { createTool } from '../../../service/src/domain/operations/defineTool.ts';
+import { createWorkspace } from '../../../service/src/domain/operations/team.ts';
+import { decideToolCall } from '../../../service/src/domain/operations/completeToolCall.ts';
 import { receiveMessage } from '../../../service/src/domain/operations/receiveMessage.ts';
-import { startChatSession } from '../../../service/src/domain/operations/chatSessions.ts';
+import { startChatSession } from '../../../service/src/domain/operations/chat.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 import { testDeps } from '../../helpers/testDeps.ts';
 

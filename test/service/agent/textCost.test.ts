@@ -9,8 +9,8 @@ import {
   patternFinder,
   PatternBudgetError,
   PatternWork,
+  patternSize,
 } from '../../../service/src/domain/linearPattern.ts';
-import { patternSize } from '../../../service/src/domain/patternSize.ts';
 import { splitText } from '../../../service/src/domain/splitText.ts';
 import { readMetrics } from '../../helpers/metrics.ts';
 import { waitFor } from '../../helpers/waitFor.ts';

@@ -12,10 +12,10 @@ import { openConversation } from '../../../service/src/domain/conversation.ts';
 import type { Deps } from '../../../service/src/domain/deps.ts';
 import { newId } from '../../../service/src/domain/ids.ts';
 import type { Message } from '../../../service/src/domain/message.ts';
-import { createWorkspace } from '../../../service/src/domain/operations/createWorkspace.ts';
-import type { ConversationView } from '../../../service/src/domain/operations/loadConversation.ts';
-import { recordReceipt } from '../../../service/src/domain/operations/recordReceipt.ts';
-import { storeReply } from '../../../service/src/domain/operations/storeMessage.ts';
+import { createWorkspace } from '../../../service/src/domain/operations/team.ts';
+import type { ConversationView } from '../../../service/src/domain/operations/conversations.ts';
+import { recordReceipt } from '../../../service/src/domain/operations/outboundMessages.ts';
+import { storeReply } from '../../../service/src/domain/operations/sendMessage.ts';
 import { createSecretBox } from '../../../service/src/security/secretBox.ts';
 import type { OutboundMessage } from '../../../service/src/domain/outboundMessage.ts';
 import {

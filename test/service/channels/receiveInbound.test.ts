@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { AGENT_QUEUE } from '../../../service/src/domain/agentTurn.ts';
+import { AGENT_QUEUE } from '../../../service/src/domain/agentSettings.ts';
 import type { Channel } from '../../../service/src/domain/channel.ts';
 import { timestamp } from '../../../service/src/domain/clock.ts';
 import type { ServiceStore, Tx } from '../../../service/src/domain/collections.ts';
@@ -14,10 +14,10 @@ import {
 } from '../../../service/src/domain/inbound.ts';
 import type { DeliveryState, Message } from '../../../service/src/domain/message.ts';
 import { createChannel, findChannelAt } from '../../../service/src/domain/operations/channels.ts';
-import { createWorkspace } from '../../../service/src/domain/operations/createWorkspace.ts';
+import { createWorkspace } from '../../../service/src/domain/operations/team.ts';
 import { receiveInbound } from '../../../service/src/domain/operations/receiveInbound.ts';
 import { sendMessage } from '../../../service/src/domain/operations/sendMessage.ts';
-import { updateAgentSettings } from '../../../service/src/domain/operations/updateAgentSettings.ts';
+import { updateAgentSettings } from '../../../service/src/domain/operations/agentSettings.ts';
 import {
   OUTBOUND_QUEUE,
   type OutboundMessage,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkInTurn } from '../../../service/src/domain/checkInTurn.ts';
+import { checkInTurn } from '../../../service/src/domain/checkDefinition.ts';
 import type { Workspace } from '../../../service/src/domain/workspace.ts';
 import type { BoundName } from '../../../service/src/limits/bounds.ts';
 import { LoopShare } from '../../../service/src/limits/loopShare.ts';

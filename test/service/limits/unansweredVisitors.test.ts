@@ -3,15 +3,15 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { channelDirectory } from '../../../service/src/channels/registry.ts';
 import type { ServiceStore } from '../../../service/src/domain/collections.ts';
 import type { Deps } from '../../../service/src/domain/deps.ts';
-import { createWorkspace } from '../../../service/src/domain/operations/createWorkspace.ts';
+import { createWorkspace } from '../../../service/src/domain/operations/team.ts';
 import { receiveMessage } from '../../../service/src/domain/operations/receiveMessage.ts';
 import {
   removeUnansweredVisitors,
   type RoomNeeded,
 } from '../../../service/src/domain/operations/removeUnansweredVisitors.ts';
 import { sendMessage } from '../../../service/src/domain/operations/sendMessage.ts';
-import { startChatSession } from '../../../service/src/domain/operations/chatSessions.ts';
-import { takeOverConversation } from '../../../service/src/domain/operations/takeOverConversation.ts';
+import { startChatSession } from '../../../service/src/domain/operations/chat.ts';
+import { takeOverConversation } from '../../../service/src/domain/operations/control.ts';
 import type { Subscription } from '../../../service/src/domain/subscription.ts';
 import type { Workspace } from '../../../service/src/domain/workspace.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';

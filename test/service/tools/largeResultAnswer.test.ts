@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { maskJson } from '../../../service/src/domain/masking.ts';
-import { maskJsonText } from '../../../service/src/domain/maskJsonText.ts';
+import { maskJsonText } from '../../../service/src/domain/maskedResult.ts';
 import type { ToolCall } from '../../../service/src/domain/toolCall.ts';
 import { toolCallJson } from '../../../service/src/http/views/tool.ts';
 import { WrittenJson, writeJson } from '../../../service/src/http/writtenJson.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ServiceStore, Tx } from '../../../service/src/domain/collections.ts';
 import { newId } from '../../../service/src/domain/ids.ts';
 import { boundResults } from '../../../service/src/tools/largeResults.ts';
-import { resultExcerpt } from '../../../service/src/domain/resultExcerpt.ts';
+import { resultExcerpt } from '../../../service/src/domain/maskedResult.ts';
 import {
   MAX_LARGE_RESULTS_CHARACTERS,
   resultOf,

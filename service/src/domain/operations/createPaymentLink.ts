@@ -14,7 +14,7 @@ import {
 } from '../payment.ts';
 import type { Workspace } from '../workspace.ts';
 import { findPaymentAccount } from './paymentAccounts.ts';
-import { loadConversation, type ConversationView } from './loadConversation.ts';
+import { loadConversation, type ConversationView } from './conversations.ts';
 import { putPayment, type PaymentView } from './paymentLinks.ts';
 import { putStageForward } from './setFunnelStage.ts';
 

@@ -2,12 +2,20 @@ import { timestamp } from '../clock.ts';
 import type { Tx } from '../collections.ts';
 import type { Actor } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
-import { emitEvent } from '../emitEvent.ts';
+import { emitEvent } from '../payload.ts';
 import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
-import type { Payment, PaymentAccount, PaymentUpdate } from '../payment.ts';
-import { confirm, expire, newWork, refuseByBank, withoutWork } from '../paymentRules.ts';
+import {
+  confirm,
+  expire,
+  newWork,
+  refuseByBank,
+  withoutWork,
+  type Payment,
+  type PaymentAccount,
+  type PaymentUpdate,
+} from '../payment.ts';
 import type { Workspace } from '../workspace.ts';
-import { loadConversation } from './loadConversation.ts';
+import { loadConversation } from './conversations.ts';
 import {
   lockPaymentLink,
   lockPaymentWithConversation,

@@ -2,7 +2,6 @@ import type { Tx } from '../collections.ts';
 import type { Contact } from '../contact.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
-import { contactMatcher } from '../contactSearch.ts';
 import {
   filterOfTab,
   positionOf,
@@ -11,9 +10,10 @@ import {
   type InboxPosition,
   type InboxTab,
 } from '../inbox.ts';
+import { contactDisplay } from '../masking.ts';
 import type { Message } from '../message.ts';
 import type { Member } from '../workspace.ts';
-import { withContacts, type ConversationView } from './loadConversation.ts';
+import { withContacts, type ConversationView } from './conversations.ts';
 
 export interface InboxItem extends Omit<ConversationView, 'workspace'> {
   readonly lastMessage: Message | null;
@@ -46,9 +46,12 @@ export interface InboxQuery {
 }
 
 export const INBOX_PAGE = 50;
+
 export const MAX_COUNTED = 100;
+
 /** Conversations that one search looks at. */
 export const MAX_SEARCHED = 5000;
+
 const CHUNK = 250;
 
 /**
@@ -166,4 +169,30 @@ async function countWaiting(tx: Tx, workspaceId: string): Promise<InboxCounts> {
     limit: MAX_COUNTED,
   });
   return { waiting: waiting.length, approvals: approvals.length };
+}
+
+/** Without case and accents: "Müller" is found by "muller". */
+const fold = (text: string) =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase();
+
+/** Fewer digits are in too many numbers to say anything. */
+const MIN_DIGITS = 3;
+
+/**
+ * Finds contacts by a part of their name, e-mail, phone number (in any spelling, with or without
+ * the country code's `+` or `00`) or of the masked label that n8n and the API show.
+ */
+export function contactMatcher(search: string): (contact: Contact) => boolean {
+  const wanted = fold(search.trim());
+  const digits = /^[+\d\s().\-/]+$/.test(wanted)
+    ? wanted.replace(/\D/g, '').replace(/^0+/, '')
+    : '';
+  return (contact) =>
+    (contact.name !== null && fold(contact.name).includes(wanted)) ||
+    (contact.email !== null && contact.email.includes(wanted)) ||
+    (digits.length >= MIN_DIGITS && contact.phone !== null && contact.phone.includes(digits)) ||
+    fold(contactDisplay(contact)).includes(wanted);
 }

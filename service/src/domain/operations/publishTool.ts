@@ -4,8 +4,9 @@ import type { Tx } from '../collections.ts';
 import type { Deps } from '../deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
 import type { JsonObject } from '../json.ts';
-import { isSameOwner, ownerInWords, type Owner } from '../owner.ts';
 import {
+  isSameOwner,
+  ownerInWords,
   goLive,
   hashDefinition,
   isInUse,
@@ -15,15 +16,16 @@ import {
   TOOL_NAME_PATTERN,
   TOOL_NAME_RULE,
   withNewSecret,
+  type Owner,
   type Tool,
   type ToolDefinition,
+  type OwnerIdentity,
 } from '../tool.ts';
 import type { Workspace } from '../workspace.ts';
-import { cancelApprovals } from './cancelApprovals.ts';
-import { assertRoomForTool } from './createTool.ts';
-import { removeTool } from './deleteTool.ts';
-import { putLive, testThenGoLive } from './goLiveWithTool.ts';
-import { checkTestArguments, type TestArguments } from './startTestCall.ts';
+import { cancelApprovals } from './completeToolCall.ts';
+import { assertRoomForTool } from './defineTool.ts';
+import { removeTool, putPaused } from './pauseTool.ts';
+import { putLive, testThenGoLive, checkTestArguments, type TestArguments } from './testTool.ts';
 
 export interface WantedPublication {
   readonly definition: Omit<ToolDefinition, 'kind' | 'requestTemplate'>;
@@ -161,3 +163,40 @@ async function bringLive(tx: Tx, tool: Tool, sample: TestArguments, now: Date): 
   await tx.tools.put(tool);
   return tool;
 }
+
+export interface Unpublishing {
+  readonly owner: OwnerIdentity;
+  /** The publication to take back; undefined: the newest. */
+  readonly revision: number | undefined;
+  /** Only while the tool calls this address. */
+  readonly endpoint: string | undefined;
+}
+
+/**
+ * Pauses a tool for the workflow that published it. Nothing happens to a tool that is gone, that
+ * another workflow published, or that was published again since.
+ * @returns whether the tool is paused now on this demand
+ */
+export const unpublishTool = (
+  deps: Deps,
+  workspace: Workspace,
+  name: string,
+  unpublishing: Unpublishing,
+) =>
+  deps.store.transaction(async (tx): Promise<boolean> => {
+    const where = { workspaceId: workspace.id, name };
+    const [found] = await tx.tools.find({ where, limit: 1 });
+    const tool = found ? await tx.tools.get(found.id) : null;
+    if (!tool || !isMeant(tool, unpublishing)) return false;
+    await putPaused(tx, deps, tool);
+    return true;
+  });
+
+const isMeant = (
+  { publication, endpoint: current }: Tool,
+  { owner, revision, endpoint }: Unpublishing,
+): boolean =>
+  publication !== undefined &&
+  isSameOwner(publication.owner, owner) &&
+  (revision === undefined || revision === publication.revision) &&
+  (endpoint === undefined || endpoint === current);

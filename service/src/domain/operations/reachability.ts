@@ -4,7 +4,7 @@ import type { Contact } from '../contact.ts';
 import type { Deps } from '../deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
 import { findChannelOf } from './channels.ts';
-import type { ConversationView } from './loadConversation.ts';
+import type { ConversationView } from './conversations.ts';
 
 /**
  * Refuses a message that the conversation's channel would not take.

@@ -9,9 +9,9 @@ import type { SystemNote } from '../systemNote.ts';
 import type { Tool } from '../tool.ts';
 import type { ToolCall } from '../toolCall.ts';
 import type { Member, Workspace } from '../workspace.ts';
-import { findAgentSettings } from './findAgentSettings.ts';
+import { findAgentSettings } from './wakeAgent.ts';
 import { nameOfTaker } from './listInbox.ts';
-import { peekConversation, type ConversationView } from './loadConversation.ts';
+import { peekConversation, type ConversationView } from './conversations.ts';
 import { readReach, type Reach } from './reachability.ts';
 
 export type ThreadItem =

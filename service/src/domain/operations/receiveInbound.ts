@@ -15,9 +15,10 @@ import { derivedId } from '../ids.ts';
 import { newSystemNote } from '../systemNote.ts';
 import type { Workspace } from '../workspace.ts';
 import { KeyedMutex } from '../../work/keyedMutex.ts';
-import { findLastConversation, findReceived, storeReceived } from './receiveMessage.ts';
+import { findLastConversation } from './conversations.ts';
+import { findReceived, storeReceived } from './receiveMessage.ts';
 import { keepContact, newContact, recogniseContact, renumberContact } from './recogniseContact.ts';
-import { recordReceipt } from './recordReceipt.ts';
+import { recordReceipt } from './outboundMessages.ts';
 import { wakeAgent } from './wakeAgent.ts';
 
 /** Transactions that run at once. They share the store's writes to disk. */

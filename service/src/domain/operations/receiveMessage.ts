@@ -2,12 +2,13 @@ import type { Tx } from '../collections.ts';
 import type { Contact } from '../contact.ts';
 import { openConversation, type Conversation } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
-import { emitEvent } from '../emitEvent.ts';
 import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
 import { newId } from '../ids.ts';
 import type { Message } from '../message.ts';
+import { emitEvent } from '../payload.ts';
 import type { Workspace } from '../workspace.ts';
-import { storeMessage } from './storeMessage.ts';
+import { findLastConversation } from './conversations.ts';
+import { storeMessage } from './sendMessage.ts';
 import { wakeAgent } from './wakeAgent.ts';
 
 /**
@@ -105,13 +106,4 @@ async function currentConversation(
     previousConversationId: last?.id ?? null,
   };
   return { conversation: openConversation(start, now), isNew: true };
-}
-
-/** A contact has one open conversation at most, and it is the newest. */
-export async function findLastConversation(
-  tx: Tx,
-  contactId: string,
-): Promise<Conversation | null> {
-  const [last] = await tx.conversations.find({ where: { contactId }, direction: 'desc', limit: 1 });
-  return last ?? null;
 }

@@ -2,7 +2,7 @@ import type { Tx } from '../collections.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import { positionOf, readMarkId, type InboxPosition } from '../inbox.ts';
-import { nextWorkAt } from '../paymentRules.ts';
+import { nextWorkAt } from '../payment.ts';
 
 /** One transaction removes about this many documents, so that others do not wait long. */
 const BATCH = 500;

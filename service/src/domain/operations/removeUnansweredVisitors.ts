@@ -2,11 +2,10 @@ import { encodeTime } from 'ulid';
 import { WEB_CHAT } from '../channel.ts';
 import type { Tx } from '../collections.ts';
 import type { Conversation } from '../conversation.ts';
-import type { Delivery } from '../delivery.ts';
+import type { Delivery, Event } from '../delivery.ts';
 import type { Deps } from '../deps.ts';
-import type { Event } from '../event.ts';
 import { positionOf, type InboxPosition } from '../inbox.ts';
-import { findSubscriptions } from './loadSubscription.ts';
+import { findSubscriptions } from './subscriptions.ts';
 import { isAtRest, removeConversation, removeParts } from './removeOldConversations.ts';
 
 /** One transaction reads at most this many documents, so that others do not wait long. */

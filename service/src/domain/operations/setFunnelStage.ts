@@ -1,11 +1,16 @@
 import type { Tx } from '../collections.ts';
-import { moveStage, type Actor, type Conversation } from '../conversation.ts';
+import {
+  moveStage,
+  isForward,
+  type Actor,
+  type Conversation,
+  type FunnelStage,
+} from '../conversation.ts';
 import type { Deps } from '../deps.ts';
-import { emitEvent } from '../emitEvent.ts';
-import { isForward, type FunnelStage } from '../funnel.ts';
+import { emitEvent } from '../payload.ts';
 import { newSystemNote } from '../systemNote.ts';
 import type { Workspace } from '../workspace.ts';
-import { loadConversation, type ConversationView } from './loadConversation.ts';
+import { loadConversation, type ConversationView } from './conversations.ts';
 
 /**
  * Sets the funnel stage, forward or back, of a closed conversation too (a customer can pay after

@@ -1,10 +1,8 @@
-import { isEnabled } from '../agentSettings.ts';
-import { AGENT_QUEUE } from '../agentTurn.ts';
+import { isEnabled, AGENT_QUEUE, DEFAULT_AGENT, type AgentSettings } from '../agentSettings.ts';
 import type { Tx } from '../collections.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import { workGroup } from '../workGroup.ts';
-import { findAgentSettings } from './findAgentSettings.ts';
 
 /**
  * Asks the agent to look at a conversation, if it is on and in control; with `toTell` also while
@@ -35,3 +33,20 @@ export async function wakeAgent(
   });
   return true;
 }
+
+/** For changing it: locked, also while nobody has set anything. */
+export const loadAgentSettings = async (tx: Tx, workspaceId: string): Promise<AgentSettings> =>
+  (await tx.agentSettings.get(workspaceId)) ?? asFromStart(workspaceId);
+
+/** A workspace's agent, as set or as it is from the start. Locks nothing: each message asks. */
+export async function findAgentSettings(tx: Tx, workspaceId: string): Promise<AgentSettings> {
+  const [found] = await tx.agentSettings.find({ where: { workspaceId }, limit: 1 });
+  return found ?? asFromStart(workspaceId);
+}
+
+const asFromStart = (workspaceId: string): AgentSettings => ({
+  id: workspaceId,
+  workspaceId,
+  ...DEFAULT_AGENT,
+  updatedAt: '',
+});

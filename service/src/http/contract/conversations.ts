@@ -4,8 +4,8 @@ import {
   HANDOVER_REASONS,
   MAX_SUMMARY_CHARACTERS,
   VERDICTS,
+  FUNNEL_STAGES,
 } from '../../domain/conversation.ts';
-import { FUNNEL_STAGES } from '../../domain/funnel.ts';
 import { DELIVERY_STATES, MAX_REPLY_CHARACTERS } from '../../domain/message.ts';
 import { channelTypeSchema } from './channels.ts';
 import { operation } from './operation.ts';

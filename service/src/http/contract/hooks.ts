@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { DELIVERY_STATUSES, MAX_ATTEMPTS_KEPT } from '../../domain/delivery.ts';
-import { EVENT_NAMES } from '../../domain/event.ts';
-import { PENDING_CHOICES } from '../../domain/operations/deleteSubscription.ts';
+import { DELIVERY_STATUSES, MAX_ATTEMPTS_KEPT, EVENT_NAMES } from '../../domain/delivery.ts';
+import { PENDING_CHOICES } from '../../domain/operations/subscribe.ts';
 import { operation } from './operation.ts';
 import { payloadSchema } from './payloads.ts';
 import { listOf, pageQuerySchema, timestampSchema } from './shared.ts';

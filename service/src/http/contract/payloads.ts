@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { EventName } from '../../domain/event.ts';
-import { FUNNEL_STAGES } from '../../domain/funnel.ts';
+import type { EventName } from '../../domain/delivery.ts';
+import { FUNNEL_STAGES } from '../../domain/conversation.ts';
 import {
   handoverSchema,
   messageSchema,

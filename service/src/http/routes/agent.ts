@@ -1,9 +1,9 @@
 import { Router } from 'express';
 import { isEnabled, paymentLinkPolicyOf, type AgentSettings } from '../../domain/agentSettings.ts';
-import { definedOnly } from '../../domain/definedOnly.ts';
+import { definedOnly } from '../../domain/json.ts';
 import type { Deps } from '../../domain/deps.ts';
-import { findAgentSettings } from '../../domain/operations/findAgentSettings.ts';
-import { updateAgentSettings } from '../../domain/operations/updateAgentSettings.ts';
+import { findAgentSettings } from '../../domain/operations/wakeAgent.ts';
+import { updateAgentSettings } from '../../domain/operations/agentSettings.ts';
 import type { Workspace } from '../../domain/workspace.ts';
 import * as contract from '../contract/agent.ts';
 import { serve } from '../serve.ts';

@@ -1,10 +1,9 @@
 import { Router } from 'express';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError, notFound } from '../../domain/errorCatalogue.ts';
-import { findWorkspace } from '../../domain/operations/findWorkspace.ts';
-import { listChatMessages } from '../../domain/operations/listChatMessages.ts';
+import { findWorkspace } from '../../domain/operations/team.ts';
+import { listChatMessages, startChatSession } from '../../domain/operations/chat.ts';
 import { receiveMessage } from '../../domain/operations/receiveMessage.ts';
-import { startChatSession } from '../../domain/operations/chatSessions.ts';
 import { pageOf } from '../../domain/page.ts';
 import { visitorOf } from '../caller.ts';
 import * as contract from '../contract/chat.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Router, type Response } from 'express';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError } from '../../domain/errorCatalogue.ts';
-import { listChatMessages } from '../../domain/operations/listChatMessages.ts';
+import { listChatMessages } from '../../domain/operations/chat.ts';
 import { retryThroughOutage } from '../../work/outageRetry.ts';
 import { atBound } from '../atBound.ts';
 import { callerOf, visitorOf } from '../caller.ts';

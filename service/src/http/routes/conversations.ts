@@ -2,16 +2,18 @@ import { Router } from 'express';
 import { normalizeEmail } from '../../domain/contact.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError } from '../../domain/errorCatalogue.ts';
-import { closeConversation } from '../../domain/operations/closeConversation.ts';
+import {
+  closeConversation,
+  handBackConversation,
+  takeOverConversation,
+} from '../../domain/operations/control.ts';
 import {
   findConversationByContact,
   listConversations,
   readConversation,
-} from '../../domain/operations/findConversations.ts';
-import { handBackConversation } from '../../domain/operations/handBackConversation.ts';
+} from '../../domain/operations/conversations.ts';
 import { sendMessage } from '../../domain/operations/sendMessage.ts';
 import { setFunnelStage } from '../../domain/operations/setFunnelStage.ts';
-import { takeOverConversation } from '../../domain/operations/takeOverConversation.ts';
 import * as contract from '../contract/conversations.ts';
 import { pageFrom, pageJson } from '../pages.ts';
 import { serve } from '../serve.ts';

@@ -6,17 +6,19 @@ import {
   EVENT_NAMES,
   isEventName,
   type EventName,
-} from '../../domain/event.ts';
-import { createSubscription } from '../../domain/operations/createSubscription.ts';
-import { deleteSubscription } from '../../domain/operations/deleteSubscription.ts';
-import { listDeliveries } from '../../domain/operations/listDeliveries.ts';
-import { listSubscriptions } from '../../domain/operations/listSubscriptions.ts';
-import { recoverDeliveries } from '../../domain/operations/recoverDeliveries.ts';
-import { redeliver } from '../../domain/operations/redeliver.ts';
-import { rotateSubscriptionSecret } from '../../domain/operations/rotateSubscriptionSecret.ts';
-import { revokePreviousSecrets } from '../../domain/operations/revokePreviousSecrets.ts';
-import { sendTestEvent } from '../../domain/operations/sendTestEvent.ts';
-import { samplePayload } from '../../domain/samples.ts';
+} from '../../domain/delivery.ts';
+import { createSubscription, deleteSubscription } from '../../domain/operations/subscribe.ts';
+import {
+  listDeliveries,
+  recoverDeliveries,
+  redeliver,
+} from '../../domain/operations/deliveries.ts';
+import { listSubscriptions } from '../../domain/operations/subscriptions.ts';
+import {
+  rotateSubscriptionSecret,
+  revokePreviousSecrets,
+} from '../../domain/operations/rotateSubscriptionSecret.ts';
+import { sendTestEvent, samplePayload } from '../../domain/samples.ts';
 import type { Workspace } from '../../domain/workspace.ts';
 import * as contract from '../contract/hooks.ts';
 import type { Payload } from '../contract/payloads.ts';

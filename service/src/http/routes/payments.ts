@@ -13,8 +13,7 @@ import {
   listPaymentAccounts,
   putPaymentAccount,
 } from '../../domain/operations/paymentAccounts.ts';
-import { PAYMENT_PROVIDERS, type PaymentProvider } from '../../domain/payment.ts';
-import { paymentPageUrl } from '../../domain/webhookAddress.ts';
+import { PAYMENT_PROVIDERS, paymentPageUrl, type PaymentProvider } from '../../domain/payment.ts';
 import { testPaymentAccount } from '../../payments/accounts.ts';
 import type { PaymentsConfig } from '../../payments/paymentAdapter.ts';
 import * as contract from '../contract/payments.ts';

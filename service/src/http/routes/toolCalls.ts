@@ -1,8 +1,7 @@
 import { Router } from 'express';
 import type { Deps } from '../../domain/deps.ts';
-import { decideToolCall } from '../../domain/operations/decideToolCall.ts';
-import { getToolCall } from '../../domain/operations/getToolCall.ts';
-import { listToolCalls } from '../../domain/operations/listToolCalls.ts';
+import { decideToolCall } from '../../domain/operations/completeToolCall.ts';
+import { getToolCall, listToolCalls } from '../../domain/operations/toolCalls.ts';
 import { TEST_CONVERSATION_ID } from '../../domain/toolCall.ts';
 import * as contract from '../contract/toolCalls.ts';
 import { pageFrom, pageJson } from '../pages.ts';

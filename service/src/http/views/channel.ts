@@ -1,6 +1,5 @@
 import { connectedChannel } from '../../channels/registry.ts';
-import type { Channel } from '../../domain/channel.ts';
-import { channelWebhookUrl } from '../../domain/webhookAddress.ts';
+import { channelWebhookUrl, type Channel } from '../../domain/channel.ts';
 import type { SetupValues } from '../../domain/accountSetup.ts';
 
 /** @param shown the generated secrets, which may be shown in the clear */

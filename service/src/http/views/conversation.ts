@@ -1,7 +1,7 @@
 import type { Contact } from '../../domain/contact.ts';
 import type { Message } from '../../domain/message.ts';
 import { maskedDetails } from '../../domain/masking.ts';
-import type { ConversationView } from '../../domain/operations/loadConversation.ts';
+import type { ConversationView } from '../../domain/operations/conversations.ts';
 import { conversationPayload, handoverPayload, outcomePayload } from '../../domain/payload.ts';
 import { trackedMessageJson } from './message.ts';
 

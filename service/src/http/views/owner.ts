@@ -1,4 +1,4 @@
-import type { Owner, OwnerIdentity } from '../../domain/owner.ts';
+import type { Owner, OwnerIdentity } from '../../domain/tool.ts';
 
 export const ownerJson = ({ instanceId, workflowId, workflowName, nodeId, host }: Owner) => ({
   instance_id: instanceId,

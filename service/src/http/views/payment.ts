@@ -2,8 +2,7 @@ import type { Contact } from '../../domain/contact.ts';
 import { formatAmount } from '../../domain/currency.ts';
 import { maskText } from '../../domain/masking.ts';
 import { paymentPayload } from '../../domain/payload.ts';
-import type { Payment, PaymentAccount } from '../../domain/payment.ts';
-import { paymentWebhookUrl } from '../../domain/webhookAddress.ts';
+import { paymentWebhookUrl, type Payment, type PaymentAccount } from '../../domain/payment.ts';
 import { paymentAdapterOf } from '../../payments/registry.ts';
 
 /** A payment link in the API's answers: the fields of an event, and those of the link. */

@@ -1,9 +1,8 @@
 import type { Contact } from '../../domain/contact.ts';
 import type { Json } from '../../domain/json.ts';
 import { maskJson, maskText } from '../../domain/masking.ts';
-import type { ToolCallView } from '../../domain/operations/loadToolCall.ts';
-import { maskJsonText, type InTurn } from '../../domain/maskJsonText.ts';
-import { resultExcerpt } from '../../domain/resultExcerpt.ts';
+import type { ToolCallView } from '../../domain/operations/toolCalls.ts';
+import { maskJsonText, resultExcerpt, type InTurn } from '../../domain/maskedResult.ts';
 import type { Tool } from '../../domain/tool.ts';
 import {
   LARGE_RESULT_CHARACTERS,

@@ -7,7 +7,7 @@ import {
   type Language,
   type PaymentLinkPolicy,
 } from '../../domain/agentSettings.ts';
-import type { SignedIn } from '../../domain/operations/findSession.ts';
+import type { SignedIn } from '../../domain/operations/sessions.ts';
 import { MAX_MESSAGE_CHARACTERS } from '../../domain/message.ts';
 import type { Workspace } from '../../domain/workspace.ts';
 import { badge, copyButton, csrfField, postButton } from '../components.ts';

@@ -1,9 +1,8 @@
 import type { ConnectedChannel } from '../../channels/channelAdapter.ts';
 import { connectedChannel } from '../../channels/registry.ts';
-import type { Channel } from '../../domain/channel.ts';
-import type { SignedIn } from '../../domain/operations/findSession.ts';
+import { channelWebhookUrl, type Channel } from '../../domain/channel.ts';
+import type { SignedIn } from '../../domain/operations/sessions.ts';
 import type { SetupValues } from '../../domain/accountSetup.ts';
-import { channelWebhookUrl } from '../../domain/webhookAddress.ts';
 import { backLink, copyable, csrfField, postButton } from '../components.ts';
 import { field, formProblem, newForm, type FormState } from '../forms.ts';
 import { html, type View } from '../html.ts';

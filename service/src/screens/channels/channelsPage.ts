@@ -1,6 +1,6 @@
 import { adapterOf, CONNECTED_CHANNELS } from '../../channels/registry.ts';
 import { MAX_CHANNELS, WEB_CHAT, type Channel } from '../../domain/channel.ts';
-import type { SignedIn } from '../../domain/operations/findSession.ts';
+import type { SignedIn } from '../../domain/operations/sessions.ts';
 import { badge } from '../components.ts';
 import { html, type View } from '../html.ts';
 import { teamPage } from '../layout.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Router } from 'express';
 import type { Deps } from '../../domain/deps.ts';
-import { findWorkspace } from '../../domain/operations/findWorkspace.ts';
+import { findWorkspace } from '../../domain/operations/team.ts';
 import { sendPage } from '../html.ts';
 import { securityHeaders } from '../securityHeaders.ts';
 import { chatPage, noChatPage } from './chatPage.ts';

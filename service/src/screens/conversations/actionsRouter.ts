@@ -1,16 +1,22 @@
 import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
-import { MAX_SUMMARY_CHARACTERS, VERDICTS, type Actor } from '../../domain/conversation.ts';
+import {
+  MAX_SUMMARY_CHARACTERS,
+  VERDICTS,
+  FUNNEL_STAGES,
+  type Actor,
+} from '../../domain/conversation.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError, type ErrorCode } from '../../domain/errorCatalogue.ts';
-import { FUNNEL_STAGES } from '../../domain/funnel.ts';
 import { MAX_REPLY_CHARACTERS } from '../../domain/message.ts';
-import { closeConversation } from '../../domain/operations/closeConversation.ts';
-import { decideToolCall } from '../../domain/operations/decideToolCall.ts';
-import { handBackConversation } from '../../domain/operations/handBackConversation.ts';
+import {
+  closeConversation,
+  handBackConversation,
+  takeOverConversation,
+} from '../../domain/operations/control.ts';
+import { decideToolCall } from '../../domain/operations/completeToolCall.ts';
 import { sendMessage } from '../../domain/operations/sendMessage.ts';
 import { setFunnelStage } from '../../domain/operations/setFunnelStage.ts';
-import { takeOverConversation } from '../../domain/operations/takeOverConversation.ts';
 import type { Workspace } from '../../domain/workspace.ts';
 import { textSchema } from '../../http/contract/shared.ts';
 import { isError } from '../errorPage.ts';

@@ -1,9 +1,8 @@
 import { Router, type Request, type Response } from 'express';
-import type { Deps } from '../../domain/deps.ts';
-import { inOneTransaction } from '../../domain/inOneTransaction.ts';
+import { inOneTransaction, type Deps } from '../../domain/deps.ts';
 import { listInbox } from '../../domain/operations/listInbox.ts';
 import { readThread } from '../../domain/operations/readThread.ts';
-import { paymentPageUrl } from '../../domain/webhookAddress.ts';
+import { paymentPageUrl } from '../../domain/payment.ts';
 import type { FollowPayment } from '../../http/paymentFeed.ts';
 import { sendPage, sendPart, type View } from '../html.ts';
 import { signedInOf } from '../session.ts';

@@ -1,6 +1,5 @@
 import { adapterOf } from '../../channels/registry.ts';
-import type { Conversation } from '../../domain/conversation.ts';
-import { FUNNEL_STAGES } from '../../domain/funnel.ts';
+import { FUNNEL_STAGES, type Conversation } from '../../domain/conversation.ts';
 import { csrfField, postButton } from '../components.ts';
 import { html, type View } from '../html.ts';
 import { timeView } from '../times.ts';

@@ -1,6 +1,11 @@
 import type { Contact } from '../../domain/contact.ts';
-import type { Actor, Conversation, HandoverReason, Verdict } from '../../domain/conversation.ts';
-import type { FunnelStage } from '../../domain/funnel.ts';
+import type {
+  Actor,
+  Conversation,
+  HandoverReason,
+  Verdict,
+  FunnelStage,
+} from '../../domain/conversation.ts';
 import type { InboxTab } from '../../domain/inbox.ts';
 import { contactDisplay } from '../../domain/masking.ts';
 import type { SenderType } from '../../domain/message.ts';

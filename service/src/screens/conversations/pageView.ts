@@ -1,6 +1,6 @@
-import type { SignedIn } from '../../domain/operations/findSession.ts';
+import type { SignedIn } from '../../domain/operations/sessions.ts';
 import type { Thread } from '../../domain/operations/readThread.ts';
-import type { PaymentPageUrl } from '../../domain/webhookAddress.ts';
+import type { PaymentPageUrl } from '../../domain/payment.ts';
 import { backLink } from '../components.ts';
 import { html, type View } from '../html.ts';
 import { teamPage } from '../layout.ts';

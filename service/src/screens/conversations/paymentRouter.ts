@@ -5,12 +5,11 @@ import {
   createPaymentLink,
   type WantedPayment,
 } from '../../domain/operations/createPaymentLink.ts';
-import type { SignedIn } from '../../domain/operations/findSession.ts';
+import type { SignedIn } from '../../domain/operations/sessions.ts';
 import { getPaymentLink, listPaymentLinks } from '../../domain/operations/paymentLinks.ts';
 import { listPaymentAccounts } from '../../domain/operations/paymentAccounts.ts';
 import { sendMessage } from '../../domain/operations/sendMessage.ts';
-import type { Payment } from '../../domain/payment.ts';
-import { paymentPageUrl } from '../../domain/webhookAddress.ts';
+import { paymentPageUrl, type Payment } from '../../domain/payment.ts';
 import type { Workspace } from '../../domain/workspace.ts';
 import type { FollowPayment } from '../../http/paymentFeed.ts';
 import { newFormToken } from '../../security/tokens.ts';

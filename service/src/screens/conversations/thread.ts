@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
-import type { SignedIn } from '../../domain/operations/findSession.ts';
+import type { SignedIn } from '../../domain/operations/sessions.ts';
 import type { Thread } from '../../domain/operations/readThread.ts';
-import type { PaymentPageUrl } from '../../domain/webhookAddress.ts';
+import type { PaymentPageUrl } from '../../domain/payment.ts';
 import type { FormState } from '../forms.ts';
 import type { PaymentForm } from './paymentForm.ts';
 import { placeOf, threadHref, type Place } from './place.ts';

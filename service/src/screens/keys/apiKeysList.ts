@@ -1,5 +1,5 @@
-import type { ApiKey } from '../../domain/apiKey.ts';
-import type { SignedIn } from '../../domain/operations/findSession.ts';
+import type { ApiKey } from '../../domain/workspace.ts';
+import type { SignedIn } from '../../domain/operations/sessions.ts';
 import { postButton } from '../components.ts';
 import { html, type View } from '../html.ts';
 import { timeView } from '../times.ts';

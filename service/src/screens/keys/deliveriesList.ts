@@ -5,7 +5,7 @@ import {
   type Delivery,
   type DeliveryStatus,
 } from '../../domain/delivery.ts';
-import type { SignedIn } from '../../domain/operations/findSession.ts';
+import type { SignedIn } from '../../domain/operations/sessions.ts';
 import type { Page } from '../../domain/page.ts';
 import {
   addressWith,

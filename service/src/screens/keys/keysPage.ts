@@ -1,6 +1,6 @@
-import type { ApiKey } from '../../domain/apiKey.ts';
-import type { SignedIn } from '../../domain/operations/findSession.ts';
-import type { SubscriptionHealth } from '../../domain/operations/subscriptionHealth.ts';
+import type { ApiKey } from '../../domain/workspace.ts';
+import type { SignedIn } from '../../domain/operations/sessions.ts';
+import type { SubscriptionHealth } from '../../domain/operations/subscriptions.ts';
 import { csrfField } from '../components.ts';
 import { field, newForm, type FormState } from '../forms.ts';
 import { html, type View } from '../html.ts';

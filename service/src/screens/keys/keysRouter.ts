@@ -1,13 +1,10 @@
 import { Router, type Response } from 'express';
 import { z } from 'zod';
-import type { Deps } from '../../domain/deps.ts';
+import { inOneTransaction, type Deps } from '../../domain/deps.ts';
 import { AppError } from '../../domain/errorCatalogue.ts';
-import { inOneTransaction } from '../../domain/inOneTransaction.ts';
-import { createApiKey } from '../../domain/operations/createApiKey.ts';
-import { createSubscription } from '../../domain/operations/createSubscription.ts';
-import { listApiKeys } from '../../domain/operations/listApiKeys.ts';
-import { listSubscriptionHealth } from '../../domain/operations/subscriptionHealth.ts';
-import { revokeApiKey } from '../../domain/operations/revokeApiKey.ts';
+import { createApiKey, listApiKeys, revokeApiKey } from '../../domain/operations/apiKeys.ts';
+import { createSubscription } from '../../domain/operations/subscribe.ts';
+import { listSubscriptionHealth } from '../../domain/operations/subscriptions.ts';
 import { textSchema } from '../../http/contract/shared.ts';
 import { parseForm, readForm } from '../forms.ts';
 import { sendPage, sendPart } from '../html.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AppError } from '../../domain/errorCatalogue.ts';
-import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../../domain/event.ts';
-import type { SignedIn } from '../../domain/operations/findSession.ts';
+import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../../domain/delivery.ts';
+import type { SignedIn } from '../../domain/operations/sessions.ts';
 import { MAX_SUBSCRIPTIONS } from '../../domain/subscription.ts';
 import { csrfField } from '../components.ts';
 import { field, formProblem, select, type FormState, type Problems } from '../forms.ts';

@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../domain/apiKey.ts';
+import type { ApiKey } from '../../domain/workspace.ts';
 import type { Subscription } from '../../domain/subscription.ts';
 import { copyable, shownOnce } from '../components.ts';
 import { html, type View } from '../html.ts';

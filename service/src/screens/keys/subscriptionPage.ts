@@ -1,6 +1,6 @@
 import type { Delivery } from '../../domain/delivery.ts';
-import type { SignedIn } from '../../domain/operations/findSession.ts';
-import type { SubscriptionHealth } from '../../domain/operations/subscriptionHealth.ts';
+import type { SignedIn } from '../../domain/operations/sessions.ts';
+import type { SubscriptionHealth } from '../../domain/operations/subscriptions.ts';
 import type { Page } from '../../domain/page.ts';
 import { signingSecrets, type Subscription } from '../../domain/subscription.ts';
 import { addressWith, backLink, csrfField, postButton } from '../components.ts';

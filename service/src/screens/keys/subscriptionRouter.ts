@@ -1,14 +1,17 @@
 import { Router, type Response } from 'express';
-import type { Deps } from '../../domain/deps.ts';
-import { inOneTransaction } from '../../domain/inOneTransaction.ts';
-import { deleteSubscription } from '../../domain/operations/deleteSubscription.ts';
-import { getSubscriptionHealth } from '../../domain/operations/subscriptionHealth.ts';
-import { listDeliveries } from '../../domain/operations/listDeliveries.ts';
-import { recoverDeliveries } from '../../domain/operations/recoverDeliveries.ts';
-import { redeliver } from '../../domain/operations/redeliver.ts';
-import { revokePreviousSecrets } from '../../domain/operations/revokePreviousSecrets.ts';
-import { rotateSubscriptionSecret } from '../../domain/operations/rotateSubscriptionSecret.ts';
-import { sendTestEvent } from '../../domain/operations/sendTestEvent.ts';
+import { inOneTransaction, type Deps } from '../../domain/deps.ts';
+import { deleteSubscription } from '../../domain/operations/subscribe.ts';
+import { getSubscriptionHealth } from '../../domain/operations/subscriptions.ts';
+import {
+  listDeliveries,
+  recoverDeliveries,
+  redeliver,
+} from '../../domain/operations/deliveries.ts';
+import {
+  revokePreviousSecrets,
+  rotateSubscriptionSecret,
+} from '../../domain/operations/rotateSubscriptionSecret.ts';
+import { sendTestEvent } from '../../domain/samples.ts';
 import { parseCursor } from '../../domain/page.ts';
 import { isError } from '../errorPage.ts';
 import { readForm } from '../forms.ts';

@@ -1,5 +1,5 @@
 import type { Attempt } from '../../domain/delivery.ts';
-import type { SubscriptionHealth } from '../../domain/operations/subscriptionHealth.ts';
+import type { SubscriptionHealth } from '../../domain/operations/subscriptions.ts';
 import {
   subscriptionStatus,
   type SealedSecret,

@@ -1,4 +1,4 @@
-import type { SubscriptionHealth } from '../../domain/operations/subscriptionHealth.ts';
+import type { SubscriptionHealth } from '../../domain/operations/subscriptions.ts';
 import { MAX_SUBSCRIPTIONS } from '../../domain/subscription.ts';
 import { html, type View } from '../html.ts';
 import { timeView } from '../times.ts';

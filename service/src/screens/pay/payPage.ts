@@ -1,7 +1,6 @@
 import { formatAmount } from '../../domain/currency.ts';
-import type { PaymentPage } from '../../domain/operations/findPaymentPage.ts';
-import type { Payment } from '../../domain/payment.ts';
-import { isOver } from '../../domain/paymentRules.ts';
+import type { PaymentPage } from '../../domain/operations/paymentLinks.ts';
+import { isOver, type Payment } from '../../domain/payment.ts';
 import { assetUrl } from '../assets.ts';
 import { html, type View } from '../html.ts';
 import { exactTime } from '../times.ts';

@@ -1,9 +1,8 @@
 import { Router, type ErrorRequestHandler, type RequestHandler, type Response } from 'express';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError } from '../../domain/errorCatalogue.ts';
-import { findPaymentPage } from '../../domain/operations/findPaymentPage.ts';
-import type { Payment } from '../../domain/payment.ts';
-import { isOver } from '../../domain/paymentRules.ts';
+import { findPaymentPage } from '../../domain/operations/paymentLinks.ts';
+import { isOver, type Payment } from '../../domain/payment.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { sendPage } from '../html.ts';
 import { securityHeaders } from '../securityHeaders.ts';

@@ -1,8 +1,7 @@
-import type { SignedIn } from '../../domain/operations/findSession.ts';
+import type { SignedIn } from '../../domain/operations/sessions.ts';
 import type { PaymentView } from '../../domain/operations/paymentLinks.ts';
 import type { Page } from '../../domain/page.ts';
-import { PAYMENT_STATUSES, type PaymentStatus } from '../../domain/payment.ts';
-import type { PaymentPageUrl } from '../../domain/webhookAddress.ts';
+import { PAYMENT_STATUSES, type PaymentStatus, type PaymentPageUrl } from '../../domain/payment.ts';
 import { addressWith, filterLinks, pager } from '../components.ts';
 import { customerName } from '../conversations/labels.ts';
 import { html, type View } from '../html.ts';

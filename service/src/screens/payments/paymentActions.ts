@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Deps } from '../../domain/deps.ts';
 import { cancelPaymentLink, markPaymentPaid } from '../../domain/operations/endPaymentLink.ts';
-import type { SignedIn } from '../../domain/operations/findSession.ts';
+import type { SignedIn } from '../../domain/operations/sessions.ts';
 import { textSchema } from '../../http/contract/shared.ts';
 import { isError } from '../errorPage.ts';
 import type { FormValues } from '../forms.ts';

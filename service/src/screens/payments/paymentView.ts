@@ -1,7 +1,5 @@
-import type { SignedIn } from '../../domain/operations/findSession.ts';
-import type { Payment } from '../../domain/payment.ts';
-import { isOver } from '../../domain/paymentRules.ts';
-import type { PaymentPageUrl } from '../../domain/webhookAddress.ts';
+import type { SignedIn } from '../../domain/operations/sessions.ts';
+import { isOver, type Payment, type PaymentPageUrl } from '../../domain/payment.ts';
 import { paymentAdapterOf } from '../../payments/registry.ts';
 import { copyButton, csrfField, hiddenFields, postButton } from '../components.ts';
 import { actorName } from '../conversations/labels.ts';

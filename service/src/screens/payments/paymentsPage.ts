@@ -1,4 +1,4 @@
-import type { SignedIn } from '../../domain/operations/findSession.ts';
+import type { SignedIn } from '../../domain/operations/sessions.ts';
 import type { PaymentAccount } from '../../domain/payment.ts';
 import type { PaymentAdapter } from '../../payments/paymentAdapter.ts';
 import { PAYMENT_ADAPTERS } from '../../payments/registry.ts';

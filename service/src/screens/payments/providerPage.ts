@@ -1,7 +1,6 @@
-import type { SignedIn } from '../../domain/operations/findSession.ts';
-import type { PaymentAccount } from '../../domain/payment.ts';
+import type { SignedIn } from '../../domain/operations/sessions.ts';
+import { paymentWebhookUrl, type PaymentAccount } from '../../domain/payment.ts';
 import type { SetupField } from '../../domain/accountSetup.ts';
-import { paymentWebhookUrl } from '../../domain/webhookAddress.ts';
 import type { PaymentAdapter, RemoteProvider } from '../../payments/paymentAdapter.ts';
 import { connectionBadge, lastTestView, reachabilityWarning } from '../channels/channelState.ts';
 import { setupFormProblems, setupFormValues, setupInputs } from '../channels/setupForm.ts';

@@ -1,5 +1,4 @@
-import { definedOnly } from '../../domain/definedOnly.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import { definedOnly, type JsonObject } from '../../domain/json.ts';
 import { DEFAULT_TOOL_TIMEOUT_SECONDS, type Tool, type ToolKind } from '../../domain/tool.ts';
 import type { FormValues, Problems } from '../forms.ts';
 import { EMPTY_ROW, rowsFrom, rowsFromSchema, rowValues, schemaFromRows } from './parameterRows.ts';

@@ -1,4 +1,4 @@
-import type { SignedIn } from '../../domain/operations/findSession.ts';
+import type { SignedIn } from '../../domain/operations/sessions.ts';
 import { MAX_EXAMPLE_PHRASES, MAX_TOOL_TIMEOUT_SECONDS, type Tool } from '../../domain/tool.ts';
 import { csrfField } from '../components.ts';
 import {

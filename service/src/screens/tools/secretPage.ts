@@ -1,4 +1,4 @@
-import type { SignedIn } from '../../domain/operations/findSession.ts';
+import type { SignedIn } from '../../domain/operations/sessions.ts';
 import type { Tool } from '../../domain/tool.ts';
 import { shownOnce } from '../components.ts';
 import { html, type View } from '../html.ts';

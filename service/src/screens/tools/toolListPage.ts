@@ -1,5 +1,5 @@
-import type { SignedIn } from '../../domain/operations/findSession.ts';
-import type { ToolWithLastCall } from '../../domain/operations/listToolsWithLastCall.ts';
+import type { SignedIn } from '../../domain/operations/sessions.ts';
+import type { ToolWithLastCall } from '../../domain/operations/tools.ts';
 import { html, type View } from '../html.ts';
 import { teamPage } from '../layout.ts';
 import { liveArea, liveSection } from '../liveSection.ts';

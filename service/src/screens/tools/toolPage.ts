@@ -1,7 +1,6 @@
-import type { SignedIn } from '../../domain/operations/findSession.ts';
-import type { ToolInDetail } from '../../domain/operations/readTool.ts';
-import { ownerInWords } from '../../domain/owner.ts';
-import type { Tool } from '../../domain/tool.ts';
+import type { SignedIn } from '../../domain/operations/sessions.ts';
+import type { ToolInDetail } from '../../domain/operations/tools.ts';
+import { ownerInWords, type Tool } from '../../domain/tool.ts';
 import { backLink, postButton } from '../components.ts';
 import { formProblem, type FormState } from '../forms.ts';
 import { html, type View } from '../html.ts';

@@ -1,13 +1,8 @@
 import { Router, type Response } from 'express';
 import type { Deps } from '../../domain/deps.ts';
-import { deleteTool } from '../../domain/operations/deleteTool.ts';
-import { getTool } from '../../domain/operations/getTool.ts';
-import { goLiveWithTool } from '../../domain/operations/goLiveWithTool.ts';
-import { listToolsWithLastCall } from '../../domain/operations/listToolsWithLastCall.ts';
-import { pauseTool } from '../../domain/operations/pauseTool.ts';
-import { readTool } from '../../domain/operations/readTool.ts';
-import { rotateToolSecret } from '../../domain/operations/rotateToolSecret.ts';
-import { startTestCall } from '../../domain/operations/startTestCall.ts';
+import { deleteTool, pauseTool, rotateToolSecret } from '../../domain/operations/pauseTool.ts';
+import { getTool, listToolsWithLastCall, readTool } from '../../domain/operations/tools.ts';
+import { goLiveWithTool, startTestCall } from '../../domain/operations/testTool.ts';
 import type { FollowToolCall } from '../../http/toolCallFeed.ts';
 import { isError } from '../errorPage.ts';
 import { newForm, readForm } from '../forms.ts';

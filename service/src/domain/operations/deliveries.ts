@@ -1,0 +1,172 @@
+import { timestamp } from '../clock.ts';
+import type { Tx } from '../collections.ts';
+import {
+  requeue,
+  hasFailedSince,
+  DELIVERY_QUEUE,
+  type DeliveryStatus,
+  type Delivery,
+  type Event,
+} from '../delivery.ts';
+import type { Deps } from '../deps.ts';
+import { AppError, ERROR_CATALOGUE, notFound } from '../errorCatalogue.ts';
+import { newId } from '../ids.ts';
+import { pageOf, type PageRequest } from '../page.ts';
+import { workGroup } from '../workGroup.ts';
+import type { Workspace } from '../workspace.ts';
+import { peekSubscription } from './subscriptions.ts';
+
+/**
+ * What a subscription is owed and was sent, newest first.
+ * @throws not_found (404)
+ */
+export const listDeliveries = (
+  { store }: Deps,
+  workspace: Workspace,
+  subscriptionId: string,
+  filter: { status?: DeliveryStatus },
+  page: PageRequest,
+) =>
+  store.transaction(async (tx) => {
+    await peekSubscription(tx, workspace, subscriptionId);
+    return pageOf(page, (query) =>
+      tx.deliveries.find({ where: { subscriptionId, ...filter }, direction: 'desc', ...query }),
+    );
+  });
+
+/**
+ * Sends a finished delivery again: the same event id and body, marked as manual.
+ * @param deliveryOrEventId a `dlv_` or an `evt_` id
+ * @throws delivery_pending (409), not_found (404)
+ */
+export const redeliver = (
+  { store, clock }: Deps,
+  workspace: Workspace,
+  subscriptionId: string,
+  deliveryOrEventId: string,
+) =>
+  store.transaction(async (tx): Promise<Delivery> => {
+    await peekSubscription(tx, workspace, subscriptionId);
+    const delivery = await findDelivery(tx, subscriptionId, deliveryOrEventId);
+    if (!delivery) throw notFound('delivery', deliveryOrEventId);
+    if (delivery.status === 'pending') {
+      throw new AppError(
+        'delivery_pending',
+        `Delivery ${delivery.id} is still on its way. ${ERROR_CATALOGUE.delivery_pending.fix}`,
+      );
+    }
+    return sendAgain(tx, delivery, { isRepeat: true }, clock.now());
+  });
+
+async function findDelivery(tx: Tx, subscriptionId: string, id: string): Promise<Delivery | null> {
+  if (id.startsWith('evt_')) {
+    const [delivery] = await tx.deliveries.find({
+      where: { subscriptionId, eventId: id },
+      limit: 1,
+    });
+    return delivery ?? null;
+  }
+  const delivery = await tx.deliveries.get(id);
+  return delivery?.subscriptionId === subscriptionId ? delivery : null;
+}
+
+/**
+ * Queues a finished delivery once more, behind fresh ones.
+ * @param round.isRepeat whether a receiver that deduplicates is asked to take it again
+ */
+export async function sendAgain(
+  tx: Tx,
+  delivery: Delivery,
+  { isRepeat }: { isRepeat: boolean },
+  now: Date,
+): Promise<Delivery> {
+  const again = requeue(delivery, { trigger: 'manual', isRepeat }, now);
+  await tx.deliveries.put(again);
+  await enqueueDelivery(tx, again, now.getTime(), 1);
+  return again;
+}
+
+/** Read in one transaction, so that no other write waits long. */
+const BATCH = 500;
+
+/**
+ * Sends again every delivery that failed since a time and never succeeded; what is pending is left
+ * alone. The time is that of the failure; the event may be older. The same event ids go out, and a
+ * receiver that has taken one after all (its answer was lost) may drop it. Recovering twice, at once
+ * or after a crash, queues nothing twice.
+ * @returns how many deliveries this call queued
+ * @throws not_found (404)
+ */
+export async function recoverDeliveries(
+  { store, clock }: Deps,
+  workspace: Workspace,
+  subscriptionId: string,
+  since: Date,
+): Promise<number> {
+  let queued = 0;
+  let after: { value: string } | undefined;
+  do {
+    const from = after ? { after } : {};
+    const batch = await store.transaction(async (tx) => {
+      await peekSubscription(tx, workspace, subscriptionId);
+      const failed = await tx.deliveries.find({
+        where: { subscriptionId, status: 'failed' },
+        limit: BATCH,
+        ...from,
+      });
+      const wanted = failed.filter((each) => hasFailedSince(each, since));
+      for (const delivery of wanted)
+        await sendAgain(tx, delivery, { isRepeat: false }, clock.now());
+      return { queued: wanted.length, last: failed.length === BATCH ? failed.at(-1)!.id : null };
+    });
+    queued += batch.queued;
+    after = batch.last === null ? undefined : { value: batch.last };
+  } while (after);
+  return queued;
+}
+
+/** Owes an event to a subscription from now on. */
+export async function queueDelivery(
+  tx: Tx,
+  event: Event,
+  subscriptionId: string,
+  now: Date,
+): Promise<Delivery> {
+  const delivery: Delivery = {
+    id: newId('dlv'),
+    workspaceId: event.workspaceId,
+    subscriptionId,
+    eventId: event.id,
+    event: event.name,
+    status: 'pending',
+    attempts: [],
+    roundStart: 0,
+    trigger: 'automatic',
+    isRepeat: false,
+    everDelivered: false,
+    nextAttemptAt: timestamp(now),
+    createdAt: timestamp(now),
+  };
+  await tx.deliveries.put(delivery);
+  await enqueueDelivery(tx, delivery, now.getTime(), 0);
+  return delivery;
+}
+
+/**
+ * Puts a delivery's next attempt into the work queue. A delivery has at most one job, named after
+ * it.
+ */
+export const enqueueDelivery = (
+  tx: Tx,
+  delivery: Delivery,
+  runAt: number,
+  rank: number,
+): Promise<void> =>
+  tx.jobs.enqueue({
+    id: delivery.id,
+    queue: DELIVERY_QUEUE,
+    group: workGroup(delivery.workspaceId, delivery.subscriptionId),
+    runAt,
+    rank,
+    data: {},
+  });
