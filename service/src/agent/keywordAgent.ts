@@ -14,15 +14,18 @@ import type {
 } from './agentModel.ts';
 import { chooseTool, contentTerms } from './keyword/chooseTool.ts';
 import { asksForPaymentDetail, asksToPay, readPayment } from './keyword/payment.ts';
-import {
-  isNamed,
-  readArguments,
-  type ReadingContext,
-  type Source,
-} from './keyword/readArguments.ts';
-import { canBeAsked, isFreeText } from './keyword/readValue.ts';
+import { readArguments, type ReadingContext, type Source } from './keyword/readArguments.ts';
+import { isFreeText } from './keyword/readValue.ts';
 import { currentRequest, openingOf, type Request } from './keyword/request.ts';
-import { argumentsOf, label, nameOf } from './keyword/schema.ts';
+import {
+  argumentsOf,
+  canBeAsked,
+  isLabel,
+  isNamed,
+  labelOf,
+  nameOf,
+  type Label,
+} from './keyword/schema.ts';
 import { isFarewell, isGreeting, isNo, isThanks, isYes } from './phrases.ts';
 import { callInWords, cut } from './resultWording.ts';
 import { offersPerson, sentence, type AgentQuestion } from './sentences.ts';
@@ -121,9 +124,7 @@ function askAgain(refused: PastToolCall, turn: Turn): Step {
     (argument) => canBeAsked(argument) && words.includes(nameOf(argument)),
   );
   if (named === undefined) return HAND_OVER;
-  return ask(label(named, turn.language), currentRequest(turn.history), turn, (what) =>
-    isNamed(named, what),
-  );
+  return ask(labelOf(named), currentRequest(turn.history), turn);
 }
 
 // ---- After a message of the customer
@@ -185,7 +186,7 @@ interface Plan {
   /** What the call does, in words for the customer. Null for a read-only tool. */
   readonly action: string | null;
   /** What has to be asked for first. */
-  readonly missing: { readonly label: string; readonly is: (asked: string) => boolean } | null;
+  readonly missing: Label | null;
   /** The language of the question about it. */
   readonly language: Language;
   /** True if reading stopped early, or if the customer cannot be asked for the missing value. */
@@ -263,11 +264,9 @@ function answerToArgument(
 ): Step | null {
   const plan = planForArgument(what, request, turn, context);
   if (plan === null) return null;
-  if (plan.missing?.is(what)) {
-    const other = chooseTool(request.newest, customTools(turn));
-    if (other !== null && other.name !== plan.tool) return null;
-  }
-  return carryOut(plan, request, turn);
+  const isStillMissing = plan.missing !== null && isLabel(plan.missing, what);
+  const meant = isStillMissing ? chooseTool(request.newest, customTools(turn)) : null;
+  return meant === null || meant.name === plan.tool ? carryOut(plan, request, turn) : null;
 }
 
 function planForArgument(
@@ -326,31 +325,23 @@ function answeringTool(turn: Turn): AgentTool | null {
 // ---- Plans
 
 function planOf(tool: AgentTool, sources: readonly Source[], context: ReadingContext): Plan {
-  const read = readArguments(tool, sources, context);
-  const missing = read.missing;
+  const { arguments: args, missing } = readArguments(tool, sources, context);
   return {
     tool: tool.name,
-    arguments: read.arguments,
+    arguments: args,
     language: context.language,
-    action: tool.readOnly ? null : actionOf(tool, read.arguments, context.language),
-    missing: missing && {
-      label: label(missing, context.language),
-      is: (asked) => isNamed(missing, asked),
-    },
-    isHopeless: missing === null ? read.isCutShort : !canBeAsked(missing),
+    action: tool.readOnly ? null : actionOf(tool, args, context.language),
+    missing: missing && labelOf(missing),
+    isHopeless: missing === null ? context.work.isSpent : !canBeAsked(missing),
   };
 }
 
-function paymentPlan(sources: readonly Source[], language: Language): Plan {
-  const { missing, ...payment } = readPayment(sources, language);
-  return {
-    ...payment,
-    tool: CREATE_PAYMENT_LINK,
-    language,
-    missing: missing === null ? null : { label: missing, is: (asked) => asked === missing },
-    isHopeless: false,
-  };
-}
+const paymentPlan = (sources: readonly Source[], language: Language): Plan => ({
+  ...readPayment(sources, language),
+  tool: CREATE_PAYMENT_LINK,
+  language,
+  isHopeless: false,
+});
 
 /**
  * Asks for a missing value, or asks the customer to confirm a call that changes something, or calls a
@@ -358,7 +349,7 @@ function paymentPlan(sources: readonly Source[], language: Language): Plan {
  */
 function carryOut(plan: Plan, request: Request, turn: Turn): Step {
   if (plan.isHopeless) return HAND_OVER;
-  if (plan.missing !== null) return ask(plan.missing.label, request, turn, plan.missing.is);
+  if (plan.missing !== null) return ask(plan.missing, request, turn);
   if (!turn.mayCallTools) return HAND_OVER;
   if (plan.action === null) return call(plan);
   return reply(sentence('confirmCall', plan.language, { action: plan.action }));
@@ -379,16 +370,11 @@ const call = ({ tool, arguments: args }: Plan): Step => ({
   ],
 });
 
-function ask(
-  what: string,
-  { questions }: Request,
-  { language }: Turn,
-  isSame: (asked: string) => boolean,
-): Step {
-  const asked = questions.filter((each) => each.type === 'argument' && isSame(each.what));
+function ask(label: Label, { questions }: Request, { language }: Turn): Step {
+  const asked = questions.filter(({ type, what }) => type === 'argument' && isLabel(label, what));
   return asked.length >= MAX_QUESTIONS_FOR_ARGUMENT
     ? HAND_OVER
-    : reply(sentence('askForArgument', language, { what }));
+    : reply(sentence('askForArgument', language, { what: label(language) }));
 }
 
 // ---- What a call would do, in words

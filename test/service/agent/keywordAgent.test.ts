@@ -9,7 +9,6 @@ import type {
   Step,
   Turn,
 } from '../../../service/src/agent/agentModel.ts';
-import { offsetAt } from '../../../service/src/agent/keyword/dates.ts';
 import { createKeywordAgent } from '../../../service/src/agent/keywordAgent.ts';
 import { sentence } from '../../../service/src/agent/sentences.ts';
 import type { JsonObject } from '../../../service/src/domain/json.ts';
@@ -120,7 +119,9 @@ const confirm = (action: string, language: Language = 'en') =>
 const confirming = (action: string, language: Language = 'en') =>
   said(sentence('confirmCall', language, { action }));
 /** Of the machine's time zone. */
-const OFFSET = offsetAt(NOW);
+const OFFSET =
+  new Intl.DateTimeFormat('en', { timeZoneName: 'longOffset' }).format(NOW).split('GMT')[1] ||
+  '+00:00';
 const asking = (language: Language = 'en') =>
   said(sentence('askForArgument', language, { what: 'Order number' }));
 

@@ -2,8 +2,7 @@
 // person.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Language } from '../../../service/src/agent/agentModel.ts';
-import { moneyIn } from '../../../service/src/agent/keyword/numbers.ts';
-import { asksToPay, readPayment } from '../../../service/src/agent/keyword/payment.ts';
+import { asksToPay, moneyIn, readPayment } from '../../../service/src/agent/keyword/payment.ts';
 import { sentence, SENTENCES } from '../../../service/src/agent/sentences.ts';
 import { setUpManual } from '../payments/support.ts';
 import { answers, startAgentService, type AgentService, type Talk } from './agentService.ts';
@@ -34,7 +33,6 @@ describe('a request to pay', () => {
     ['en', 'I want to pay my invoice 4455'],
     ['en', 'I want to pay 50'],
     ['en', 'I want to pay $50k'],
-    ['en', 'I want to pay $50 million'],
     ['en', 'I want to pay 50 dollars or 60 dollars'],
     ['en', 'I want to pay -50 usd'],
     ['en', 'I want to pay 0 dollars'],
@@ -44,11 +42,11 @@ describe('a request to pay', () => {
     ['es', 'quiero pagar 50 pesos'],
     ['es', 'quiero pagar 50 mil dólares'],
   ])('%s: asks for the amount after "%s"', (language, text) =>
-    expect(read(text, language).missing).toBe(sentence('paymentAmount', language)),
+    expect(read(text, language).missing?.(language)).toBe(sentence('paymentAmount', language)),
   );
 
   it('asks what the payment is for', () =>
-    expect(read('I want to pay 50 dollars', 'en').missing).toBe('what the payment is for'));
+    expect(read('I want to pay 50 dollars', 'en').missing?.('en')).toBe('what the payment is for'));
 
   it.each<[Language, string]>([
     ['en', 'I paid 50 dollars already'],

@@ -17,7 +17,7 @@ export interface Found<Value> {
 export interface DatesAndTimes {
   /** `2026-12-31` */
   readonly dates: readonly Found<string>[];
-  /** `15:30:00` */
+  /** `15:30:00-03:00` */
   readonly times: readonly Found<string>[];
   /** The first date with the first time: `2026-12-31T15:30:00-03:00`. */
   readonly moments: readonly Found<string>[];
@@ -32,31 +32,28 @@ const TIME_WITH_DAYPART =
   /(?<![\p{L}\p{N}])(\d{1,2})(?::(\d{2}))?\s*(?:h|hs|horas)?\s+(?:de|por|da)\s+(?:la\s+)?(mañana|tarde|noche|manhã|noite)/iu;
 const TIME_WITH_H = /(?<![\p{L}\p{N}])(\d{1,2})\s?h(?:s|rs|oras)?(\d{2})?(?![\p{L}\p{N}])/iu;
 
+const timeOfDay = (hour: number, minute = '0') =>
+  hour > 23 ? null : { hour, minute: Number(minute), meridiem: hour >= 12 ? 1 : 0 };
+
 const ADDED_PARSERS: readonly chrono.Parser[] = [
   {
     pattern: () => DAY_AFTER_TOMORROW,
-    extract: (context) => {
-      const day = new Date(context.refDate);
+    extract: ({ refDate }) => {
+      const day = new Date(refDate);
       day.setDate(day.getDate() + 2);
       return { year: day.getFullYear(), month: day.getMonth() + 1, day: day.getDate() };
     },
   },
   {
     pattern: () => TIME_WITH_DAYPART,
-    extract: (_context, match) => {
-      const isMorning = /^ma/i.test(match[3]!);
-      const hour = Number(match[1]) + (isMorning || Number(match[1]) >= 12 ? 0 : 12);
-      return hour > 23
-        ? null
-        : { hour, minute: Number(match[2] ?? 0), meridiem: isMorning ? 0 : 1 };
+    extract: (_context, [, hour, minute, daypart]) => {
+      const isMorning = /^ma/i.test(daypart!);
+      return timeOfDay(Number(hour) + (isMorning || Number(hour) >= 12 ? 0 : 12), minute);
     },
   },
   {
     pattern: () => TIME_WITH_H,
-    extract: (_context, [, hour, minute]) =>
-      Number(hour) > 23
-        ? null
-        : { hour: Number(hour), minute: Number(minute ?? 0), meridiem: Number(hour) >= 12 ? 1 : 0 },
+    extract: (_context, [, hour, minute]) => timeOfDay(Number(hour), minute),
   },
 ];
 
@@ -78,33 +75,26 @@ export function datesIn(text: string, language: Language, now: Date): DatesAndTi
   const results = READERS[language]
     .parse(read, now, { forwardDate: true })
     .filter((result) => !isMisread(result, read, language));
-  const found = (result: chrono.ParsedResult, value: string): Found<string> => ({
-    value,
-    at: result.index,
-    length: result.text.length,
-  });
-  const dates = results
-    .filter(({ start }) => start.isCertain('day') || start.isCertain('weekday'))
-    .map((result) => found(result, dateOf(result.start)));
+  const dated = results.filter(({ start }) => start.isCertain('day') || start.isCertain('weekday'));
   const timed = results.filter(
     ({ start, text }) =>
       start.isCertain('hour') && (start.isCertain('meridiem') || /\d[:.h]\d/i.test(text)),
   );
-  const times = timed.map((result) => {
-    const time = found(result, timeOf(result.start));
-    // Read together with a date: it stands at the end, so that both can be values.
-    const isDated = dates.some(({ at }) => at === time.at);
-    return isDated ? { ...time, at: time.at + time.length - 1, length: 1 } : time;
-  });
-  const moments =
-    dates.length === 0 || times.length === 0
-      ? []
-      : [
-          {
-            ...dates[0]!,
-            value: withOffset(dates[0]!.value, times[0]!.value, timed[0]!.start),
-          },
-        ];
+  const dates = dated.map(({ start, index, text }) => ({
+    value: dateOf(start),
+    at: index,
+    length: text.length,
+  }));
+  const times = timed.map((result) => ({
+    value: timeOf(result.start) + offsetAt(now),
+    // Read together with a date, it stands at the end, so that both can be values.
+    ...(dated.includes(result)
+      ? { at: result.index + result.text.length - 1, length: 1 }
+      : { at: result.index, length: result.text.length }),
+  }));
+  const [date] = dates;
+  const [time] = timed;
+  const moments = date && time ? [{ ...date, value: momentOf(date.value, time.start) }] : [];
   return { dates, times, moments };
 }
 
@@ -131,13 +121,14 @@ const dateOf = (at: chrono.ParsedComponents) =>
 const timeOf = (at: chrono.ParsedComponents) =>
   `${two(at.get('hour')!)}:${two(at.get('minute') ?? 0)}:${two(at.get('second') ?? 0)}`;
 
-function withOffset(date: string, time: string, at: chrono.ParsedComponents): string {
-  const minutes = at.get('timezoneOffset');
-  return `${date}T${time}${minutes === null ? offsetAt(new Date(`${date}T${time}`)) : offset(minutes)}`;
+function momentOf(date: string, time: chrono.ParsedComponents): string {
+  const moment = `${date}T${timeOf(time)}`;
+  const minutes = time.get('timezoneOffset');
+  return moment + (minutes === null ? offsetAt(new Date(moment)) : offset(minutes));
 }
 
 const offset = (minutes: number) =>
   `${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
 
 /** The offset of the machine's time zone at that moment: `-03:00`. */
-export const offsetAt = (moment: Date): string => offset(-moment.getTimezoneOffset());
+const offsetAt = (moment: Date): string => offset(-moment.getTimezoneOffset());

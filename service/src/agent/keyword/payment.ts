@@ -1,30 +1,17 @@
-import { formatAmount, parseAmount } from '../../domain/currency.ts';
+import { CURRENCIES, formatAmount, parseAmount } from '../../domain/currency.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { LANGUAGES, type Language } from '../agentModel.ts';
-import { sentence } from '../sentences.ts';
+import type { Language } from '../agentModel.ts';
 import { cut } from '../resultWording.ts';
-import { foldCase } from '../words.ts';
-import { moneyIn } from './numbers.ts';
+import { sentence } from '../sentences.ts';
+import { foldCase, wordSet } from '../words.ts';
+import { parseNumber } from './numbers.ts';
 import type { Source } from './readArguments.ts';
+import { isLabel, type Label } from './schema.ts';
 
 const PAY = /\b(?:pay|payment|pagar|pago|pagamento)\b/;
 const WISH =
   /\b(?:want|like|need|can i|could i|how|link|send|make|quiero|quisiera|necesito|puedo|podria|como|enlace|mand[ae](?:me)?|envi[ae](?:me)?|quero|gostaria|preciso|posso)\b/;
 const DENIED = /\b(?:dont|do not|not|never|cant|cannot|no|nunca|nao|ya|already|ja)\b/;
-const MAX_DESCRIPTION_CHARACTERS = 100;
-const PURPOSE =
-  /\b(?:for|por|para|pela|pelo)\s+(?!(?:me|now|today|favor|pagar|mim|hoy|hoje)\b)([^.,;:!?\n]{3,100})/giu;
-const POLITE_END =
-  /(?:[\s,]+(?:please|now|today|por favor|gracias|thanks|obrigad[oa]|ahora|agora|hoy|hoje))+$/iu;
-
-/** What a request to pay says so far. */
-export interface PaymentRequest {
-  readonly arguments: JsonObject;
-  /** The label of what has to be asked for; null when the link can be made. */
-  readonly missing: string | null;
-  /** What is done, in words for the customer. */
-  readonly action: string;
-}
 
 /** Whether the customer asks to pay, or to be sent a link for paying. */
 export function asksToPay(text: string, language: Language): boolean {
@@ -36,41 +23,112 @@ export function asksToPay(text: string, language: Language): boolean {
   );
 }
 
-type Label = 'paymentAmount' | 'paymentDescription';
-const isLabel = (asked: string | null, name: Label) =>
-  LANGUAGES.some((language) => sentence(name, language) === asked);
+/** What a request to pay says so far. */
+interface PaymentRequest {
+  readonly arguments: JsonObject;
+  /** What has to be asked for; null when the link can be made. */
+  readonly missing: Label | null;
+  /** What is done, in words for the customer. */
+  readonly action: string;
+}
+
+const amountLabel: Label = (language) => sentence('paymentAmount', language);
+const descriptionLabel: Label = (language) => sentence('paymentDescription', language);
 
 /** Whether our question was for a detail of a payment. */
 export const asksForPaymentDetail = (asked: string): boolean =>
-  isLabel(asked, 'paymentAmount') || isLabel(asked, 'paymentDescription');
+  isLabel(amountLabel, asked) || isLabel(descriptionLabel, asked);
+
+const MAX_DESCRIPTION_CHARACTERS = 100;
 
 /** Amount and purpose from what the customer wrote. @param sources the newest first */
 export function readPayment(sources: readonly Source[], language: Language): PaymentRequest {
-  const [money] = sources
+  const amounts = sources
     .map(({ text }) => moneyIn(text, language))
-    .filter((found) => found.length > 0)
-    .map((found) => (found.length === 1 ? found[0] : undefined));
-  const description =
-    sources.find(({ asked }) => isLabel(asked, 'paymentDescription'))?.text.trim() ??
-    sources.map(({ text }) => purposeIn(text)).find((purpose) => purpose !== null);
-  if (money === undefined)
-    return { arguments: {}, missing: sentence('paymentAmount', language), action: '' };
-  if (!description)
-    return { arguments: {}, missing: sentence('paymentDescription', language), action: '' };
-  const args = { ...money, description: cut(description, MAX_DESCRIPTION_CHARACTERS) };
-  const amountMinor = parseAmount(String(money.amount), money.currency)!;
-  const amount = formatAmount(amountMinor, money.currency);
+    .find(({ length }) => length > 0);
+  const answer = sources.find(({ asked }) => asked !== null && isLabel(descriptionLabel, asked));
+  const purpose =
+    answer?.text.trim() ??
+    sources.map(({ text }) => purposeIn(text)).find((found) => found !== undefined);
+  if (amounts?.length !== 1) return { arguments: {}, missing: amountLabel, action: '' };
+  if (!purpose) return { arguments: {}, missing: descriptionLabel, action: '' };
+  const [money] = amounts;
+  const description = cut(purpose, MAX_DESCRIPTION_CHARACTERS);
+  const amount = formatAmount(
+    parseAmount(String(money!.amount), money!.currency)!,
+    money!.currency,
+  );
   return {
-    arguments: args,
+    arguments: { ...money!, description },
     missing: null,
-    action: sentence('makePaymentLink', language, { amount, description: args.description }),
+    action: sentence('makePaymentLink', language, { amount, description }),
   };
 }
 
+const PURPOSE =
+  /\b(?:for|por|para|pela|pelo)\s+(?!(?:me|now|today|favor|pagar|mim|hoy|hoje)\b)([^.,;:!?\n]{3,100})/giu;
+const POLITE_END =
+  /(?:[\s,]+(?:please|now|today|por favor|gracias|thanks|obrigad[oa]|ahora|agora|hoy|hoje))+$/iu;
+
 /** "… for the demo": what is paid for, in the customer's words; not the money itself. */
-function purposeIn(text: string): string | null {
-  const purposes = [...text.matchAll(PURPOSE)]
+const purposeIn = (text: string): string | undefined =>
+  [...text.matchAll(PURPOSE)]
     .map((match) => match[1]!.replace(POLITE_END, '').trim())
-    .filter((purpose) => purpose.length > 2 && !/^\p{Sc}|\d/u.test(purpose.slice(0, 6)));
-  return purposes[0] ?? null;
+    .find((purpose) => purpose.length > 2 && !/^\p{Sc}|\d/u.test(purpose.slice(0, 6)));
+
+// ---- Money
+
+/** An amount of money as a customer writes it. */
+interface Money {
+  /** In the main unit. */
+  readonly amount: number;
+  /** ISO 4217, lower case. */
+  readonly currency: string;
+}
+
+/** Codes that are words as well: "50 all", "50 pen". */
+const WORDS_TOO = wordSet('all bob cup ern gel lak mad mop pen ron sos std top try');
+
+/** Pesos and other names that several countries share do not say which currency is meant. */
+const NAMES: readonly (readonly [pattern: string, currency: string])[] = [
+  ['u\\$s|us\\$|u\\$d|usd\\$|(?:us|american) dollars?|dollars?|bucks|dolar(?:es)?', 'usd'],
+  ['euros?|€', 'eur'],
+  ['reais|real|r\\$', 'brl'],
+  ['pounds?(?: sterling)?|libras esterlinas|£', 'gbp'],
+  ['pesos mexicanos|mexican pesos|mx\\$', 'mxn'],
+  ['pesos argentinos|argentine pesos', 'ars'],
+  ['pesos colombianos|colombian pesos', 'cop'],
+  ['pesos chilenos|chilean pesos', 'clp'],
+  ['pesos uruguayos|uruguayan pesos', 'uyu'],
+  ['(?:nuevos )?soles|s/\\.?', 'pen'],
+];
+const NAMED = NAMES.map(
+  ([pattern, currency]) => [new RegExp(`^(?:${pattern})$`, 'u'), currency] as const,
+);
+const CODES = CURRENCIES.filter((code) => !WORDS_TOO.has(code)).join('|');
+const CURRENCY = `(?:${NAMES.map(([pattern]) => pattern).join('|')}|${CODES}|\\$)`;
+const AMOUNT = new RegExp(
+  `(?<![\\p{L}\\p{N}.,/#$-])(?:(?<before>${CURRENCY}) ?)?(?<number>\\d[\\d.,]*\\d|\\d)` +
+    `(?:\\s?(?<after>${CURRENCY})(?![\\p{L}\\p{N}]))?(?![\\p{L}\\p{N}%/])`,
+  'gu',
+);
+
+/**
+ * The amounts of money in a text, each once: numbers with a currency beside them. `$` alone is the
+ * US dollar in English, and says nothing in Spanish and Portuguese.
+ */
+export function moneyIn(text: string, language: Language): readonly Money[] {
+  const found = [...foldCase(text).matchAll(AMOUNT)].flatMap(({ groups }) => {
+    const written = groups?.after ?? groups?.before;
+    const currency = written === undefined ? null : currencyOf(written, language);
+    const amount = parseNumber(groups!.number!, language, false);
+    if (currency === null || Number.isNaN(amount)) return [];
+    return parseAmount(String(amount), currency) === null ? [] : [{ amount, currency }];
+  });
+  return [...new Map(found.map((money) => [`${money.amount} ${money.currency}`, money])).values()];
+}
+
+function currencyOf(written: string, language: Language): string | null {
+  if (written === '$') return language === 'en' ? 'usd' : null;
+  return NAMED.find(([pattern]) => pattern.test(written))?.[1] ?? written;
 }

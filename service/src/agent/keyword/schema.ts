@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../domain/json.ts';
 import { resolveReference } from '../../domain/schemaDocument.ts';
 import { sentence } from '../sentences.ts';
 import { readableName } from '../words.ts';
-import type { AgentTool, Language } from '../agentModel.ts';
+import { LANGUAGES, type AgentTool, type Language } from '../agentModel.ts';
 
 /**
  * A tool's parameters as the flat list of what has to be found in a message. The properties that an
@@ -18,7 +18,7 @@ export interface Argument {
 export const nameOf = (argument: Argument): string => argument.path.at(-1)!;
 
 /** Of a tool with more, the first are looked at: nobody is asked so many questions in a chat. */
-const MAX_ARGUMENTS = 100;
+const MAX_ARGUMENTS = 50;
 
 /** Parameters never change in place: each is read once. */
 const known = new WeakMap<JsonObject, readonly Argument[]>();
@@ -47,15 +47,13 @@ function readArguments(parameters: JsonObject): readonly Argument[] {
 
 /** A value for each path, put together; own properties only, whatever their names are. */
 export function assemble(values: readonly (readonly [Argument, Json])[]): JsonObject {
-  const names = [...new Set(values.map(([{ path }]) => path[0]))];
-  return Object.fromEntries(
-    names.map((name) => {
-      const parts = values.filter(([{ path }]) => path[0] === name);
-      const [first] = parts;
-      if (first![0].path.length === 1) return [name, first![1]];
-      return [name, Object.fromEntries(parts.map(([{ path }, value]) => [path[1]!, value]))];
-    }),
-  );
+  const whole = new Map<string, Json>();
+  for (const [{ path }, value] of values) {
+    const [name, inner] = path;
+    const earlier = Object.entries((whole.get(name) ?? {}) as JsonObject);
+    whole.set(name, inner === undefined ? value : Object.fromEntries([...earlier, [inner, value]]));
+  }
+  return Object.fromEntries(whole);
 }
 
 /** The value of an own property of a schema, as a string. */
@@ -79,42 +77,50 @@ export const own = (schema: JsonObject, key: string): Json | undefined =>
 
 /** The type that a schema asks for; of several, the first that says something. */
 export function typeOf(schema: JsonObject): string {
-  const type = own(schema, 'type');
-  if (typeof type === 'string') return type;
-  const named = Array.isArray(type)
-    ? type.find((each) => typeof each === 'string' && each !== 'null')
-    : undefined;
+  const types = [own(schema, 'type')].flat();
+  const named = types.find((type) => typeof type === 'string' && type !== 'null');
   return typeof named === 'string' ? named : 'string';
 }
+
+/** Whether the customer can be asked for the argument. */
+export const canBeAsked = ({ schema }: Argument): boolean =>
+  typeOf(schema) !== 'object' || Object.hasOwn(schema, 'enum');
+
+/** What the asking sentence calls something, in each language. */
+export type Label = (language: Language) => string;
+
+/** Whether a question of ours asked for this, in any language. */
+export const isLabel = (label: Label, asked: string): boolean =>
+  LANGUAGES.some((language) => label(language) === asked);
+
+export const isNamed = (argument: Argument, asked: string): boolean =>
+  isLabel(labelOf(argument), asked);
 
 const MAX_LABEL = 160;
 
 /** Longer descriptions are no label, with however much white space. */
 const MAX_DESCRIPTION_READ = 4 * MAX_LABEL;
 
-/**
- * What the asking sentence calls an argument: its description or its name, and what can be
- * answered.
- */
-export function label(argument: Argument, language: Language): string {
-  const described = (text(argument.schema, 'description') ?? text(argument.schema, 'title') ?? '')
-    .slice(0, MAX_DESCRIPTION_READ)
-    .replace(/\s+/g, ' ')
-    .trim()
-    .replace(/[.:\s]+$/, '');
-  const name =
-    described !== '' && described.length <= MAX_LABEL
-      ? described
-      : readableName(nameOf(argument)).slice(0, MAX_LABEL);
-  const hint = answerHint(argument.schema, language);
-  return hint === null || name.includes('(') ? name : `${name} (${hint})`;
-}
+/** The argument's description, or else its name, with what can be answered. */
+export const labelOf =
+  (argument: Argument): Label =>
+  (language) => {
+    const described = (text(argument.schema, 'description') ?? text(argument.schema, 'title') ?? '')
+      .slice(0, MAX_DESCRIPTION_READ)
+      .replace(/\s+/g, ' ')
+      .trim()
+      .replace(/[.:\s]+$/, '');
+    const isShort = described !== '' && described.length <= MAX_LABEL;
+    const name = isShort ? described : readableName(nameOf(argument)).slice(0, MAX_LABEL);
+    const hint = answerHint(argument.schema, language);
+    return hint === null || name.includes('(') ? name : `${name} (${hint})`;
+  };
 
-const EXAMPLES: Readonly<Record<string, string>> = {
-  date: '2026-12-31',
-  time: '15:30',
-  'date-time': '2026-12-31 15:30',
-};
+const EXAMPLES = new Map([
+  ['date', '2026-12-31'],
+  ['time', '15:30'],
+  ['date-time', '2026-12-31 15:30'],
+]);
 
 function answerHint(schema: JsonObject, language: Language): string | null {
   const options = list(schema, 'enum')?.filter(
@@ -126,8 +132,7 @@ function answerHint(schema: JsonObject, language: Language): string | null {
       : null;
   if (typeOf(schema) === 'boolean')
     return `${sentence('yes', language)} / ${sentence('no', language)}`;
-  const format = text(schema, 'format');
-  return format !== null && Object.hasOwn(EXAMPLES, format) ? EXAMPLES[format]! : null;
+  return EXAMPLES.get(text(schema, 'format') ?? '') ?? null;
 }
 
 const isObjectSchema = (schema: JsonObject) =>
@@ -139,16 +144,12 @@ function properties(
   root: JsonObject,
 ): readonly (readonly [name: string, schema: JsonObject, required: boolean])[] {
   const declared = own(schema, 'properties');
-  const required = new Set(list(schema, 'required')?.filter((name) => typeof name === 'string'));
-  const known = isJsonObject(declared)
-    ? Object.entries(declared).map(
-        ([name, each]) => [name, resolve(each, root), required.has(name)] as const,
-      )
-    : [];
-  const undeclared = [...required].filter(
-    (name) => !isJsonObject(declared) || !Object.hasOwn(declared, name),
-  );
-  return [...known, ...undeclared.map((name) => [name, {}, true] as const)];
+  const required = list(schema, 'required') ?? [];
+  return Object.entries(isJsonObject(declared) ? declared : {}).map(([name, each]) => [
+    name,
+    resolve(each, root),
+    required.includes(name),
+  ]);
 }
 
 const MAX_REFERENCES = 16;

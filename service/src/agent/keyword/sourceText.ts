@@ -1,0 +1,71 @@
+import type { Language } from '../agentModel.ts';
+import { stem, wordsOf } from '../words.ts';
+import { datesIn, type DatesAndTimes, type Found } from './dates.ts';
+
+export const EMAIL =
+  /(?<![\p{L}\p{N}.!#$%&'*+/=?^_`{|}~•-])[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}(?![\p{L}\p{N}•])/giu;
+export const ADDRESS = /(?<![\p{L}\p{N}])https?:\/\/[^\s<>"']{1,2000}/giu;
+
+/** The customer's own e-mail and phone, masked. The service puts in the real one for the call. */
+export const MASKED_EMAIL =
+  /(?<![\p{L}\p{N}•@])[^\s@•,;:<>()"']?•{1,8}@[^\s@•,;:<>()"']?•{1,8}(?:\.[\p{L}\p{N}-]{1,63})?(?![\p{L}\p{N}•@])/gu;
+export const MASKED_PHONE = /(?<![\p{L}\p{N}•+])\+\d{0,3}•{1,20}(?:\d{2})?(?![\p{L}\p{N}•])/gu;
+
+const MAX_FINDS = 50;
+const AROUND_CHARACTERS = 48;
+
+/** A text of the customer, and the places whose value an argument has taken. */
+export class SourceText {
+  readonly text: string;
+  readonly language: Language;
+  readonly taken = new Set<number>();
+  readonly #now: Date;
+  #dates: DatesAndTimes | undefined;
+
+  constructor(text: string, language: Language, now: Date) {
+    this.text = text.normalize('NFC');
+    this.language = language;
+    this.#now = now;
+  }
+
+  get dates(): DatesAndTimes {
+    return (this.#dates ??= datesIn(this.text, this.language, this.#now));
+  }
+
+  /** The text with blanks for dates and addresses, whose digits are no number and no code. */
+  get withoutDates(): string {
+    const blank = (rest: string, { at, length }: Found<string>) =>
+      rest.slice(0, at) + ' '.repeat(length) + rest.slice(at + length);
+    const withoutDates = [...this.dates.dates, ...this.dates.times].reduce(blank, this.text);
+    return [ADDRESS, EMAIL, MASKED_EMAIL, MASKED_PHONE].reduce(blankMatches, withoutDates);
+  }
+
+  find(pattern: RegExp, text = this.text): readonly Found<string>[] {
+    return [...text.matchAll(pattern)]
+      .slice(0, MAX_FINDS)
+      .map((match) => ({ value: match[0], at: match.index, length: match[0].length }));
+  }
+
+  /** The find with one of the words after it ("4 people"), else before it ("people: 4"). */
+  besideName<Item extends Found<unknown>>(
+    found: readonly Item[],
+    name: readonly string[],
+  ): Item | undefined {
+    const isName = (word: string) => name.includes(stem(word));
+    const wordAfter = ({ at, length }: Item) => {
+      const after = this.text.slice(at + length, at + length + AROUND_CHARACTERS);
+      return wordsOf(after.split(/[,;.!?\n]/)[0]!).slice(0, 1);
+    };
+    const wordsBefore = ({ at }: Item) => {
+      const before = this.text.slice(Math.max(0, at - AROUND_CHARACTERS), at);
+      return wordsOf(before.split(/[,;!?\n]|\d/).at(-1)!).slice(-3);
+    };
+    return (
+      found.find((item) => wordAfter(item).some(isName)) ??
+      found.find((item) => wordsBefore(item).some(isName))
+    );
+  }
+}
+
+export const blankMatches = (text: string, pattern: RegExp): string =>
+  text.replace(pattern, (match) => ' '.repeat(match.length));
