@@ -5,9 +5,10 @@ import {
   MAX_TOOL_CALLS_PER_TURN,
   REPLY_WINDOW_MS,
 } from '../domain/agentSettings.ts';
+import type { BuiltInTool } from '../domain/builtInTools.ts';
+import type { Tool } from '../domain/tool.ts';
 import { isBuiltIn, isComplete, type ToolCall } from '../domain/toolCall.ts';
-import type { AgentModel, Language, Step, Turn, WantedCall } from './agentModel.ts';
-import { agentToolOf, builtInAgentTool } from './agentTools.ts';
+import type { AgentModel, AgentTool, Language, Step, Turn, WantedCall } from './agentModel.ts';
 import { isYes, someoneIsWanted } from './phrases.ts';
 import { historyOf, pastCall } from './history.ts';
 import { callInWords } from './resultWording.ts';
@@ -227,10 +228,17 @@ function turnFor(turn: LoadedTurn, language: Language, nothingFailed: boolean): 
     },
     language,
     history: historyOf(turn),
-    tools: [...turn.tools.map(agentToolOf), ...turn.builtIn.map(builtInAgentTool)],
+    tools: [...turn.tools, ...turn.builtIn].map(asAgentTool),
     mayCallTools: nothingFailed && made < MAX_TOOL_CALLS_PER_TURN,
   };
 }
+
+/** Of a tool a model sees no more than this. */
+const asAgentTool = (tool: Tool | BuiltInTool): AgentTool => {
+  const { name, description, parameters } = tool;
+  const { readOnly = false, examplePhrases = [] }: Partial<Tool> = 'kind' in tool ? tool : {};
+  return { name, description, parameters, readOnly, examplePhrases };
+};
 
 /** @throws Error when the step is empty */
 function asOutcome(step: Step, language: Language): Outcome {

@@ -100,83 +100,76 @@ export const isNo = (text: string) =>
 
 // ---- A person
 
-/** Before a person or a team, one a language: "talk to support". */
-const ASKS_TO_TALK = [
-  '(?:talk|speak|chat) (?:directly )?(?:to|with)|(?:connect|transfer|pass|put|forward) (?:me|us)(?: through)? (?:to|with)|escalate (?:this |it )?to',
-  '(?:hablar|platicar|conversar|chatear|comunicar(?:me)?|contactar(?:me)?)(?: con)?|(?:pas[ae]|comuni[cq]u?[ae]|conect[ae]|transfier[ae]|deriv[ae])(?:r|n)?(?:me)? (?:con|a)',
-  '(?:falar|conversar|ser atendid[oa])(?: com| por)?|(?:pass[ae]|transfir[ae]|transfere|conect[ae]|encaminh[ae])r?(?: me)? (?:para|pra|pro|com|a)|em contato com|transferir(?: para)?',
-];
-/** Before a person only: "I want support" asks for something else. */
-const ASKS_FOR = [
-  '(?:want|need|prefer|get me|give me|would like|id like|help from)',
-  '(?:quiero|quisiera|necesito|prefiero|ayuda de)',
-  '(?:quero|queria|gostaria de|preciso(?: de)?|prefiro|chamar?|ajuda de)',
-];
-const PERSONS = [
-  '(?:an? |another |the |some |your |my )?(?:real |live |actual |human )?(?:person|human(?: being)?|agent|operator|representative|supervisor)',
-  '(?:una? |otra? |algun[oa]? |el |la |su |al )?(?:verdader[oa] )?(?:persona|ser humano|human[oa]|asesora?|agente|operadora?|representante|supervisora?)',
-  '(?:uma? |outra? |algum[a]? |[oa] |seu |sua )?(?:pessoa|ser humano|human[oa]|atendente|agente|operadora?|representante|supervisora?)',
-];
-const TEAMS = [
-  '(?:an? |the |your |my )?(?:somebody|someone|manager|colleague|team|customer (?:service|support|care)|support)',
-  '(?:una? |el |la |su |al )?(?:alguien|encargad[oa]|gerente|soporte|atencion al cliente|servicio al cliente|equipo)',
-  '(?:uma? |[oa] |seu |sua )?(?:alguem|gerente|responsavel|suporte|atendimento|equipe)',
-];
-const ASKS_FOR_PERSON = PERSONS.map(
-  (persons, language) =>
-    new RegExp(
-      `\\b(?:(?:${ASKS_TO_TALK[language]}) (?:${persons}|${TEAMS[language]})|${ASKS_FOR[language]} ${persons})\\b(?! (?:resources|rights|size|number))`,
-      'g',
-    ),
+const anyOf = (...patterns: readonly string[]) => `(?:${patterns.join('|')})`;
+
+const PERSON = anyOf(
+  'person|human(?: being)?|agent|operator|representative|supervisor',
+  'persona|ser humano|human[oa]|asesora?|agente|operadora?|representante|supervisora?',
+  'pessoa|atendente',
 );
-/** Said without a verb of asking, about being called, or about the program. */
-const FIXED = [
-  /\b(?:is there|hay|tem) (?:a real person|a person|a human|someone|anyone|alguien|alguem|una persona|uma pessoa)(?: ai)? (?:(?:i|we) can|to (?:talk|speak)|que me|con quien|com quem|para falar|para hablar|real|de verdad)\b/,
-  /\b(?:real|live) (?:person|human|agent) (?:please|pls|now|instead)\b|\bhuman (?:agent|support|help|being)\b/,
-  /\b(?:persona (?:real|de verdad)|(?:agente|asesora?|atencion|ayuda) humana?)\b/,
-  /\b(?:pessoa (?:real|de verdade)|(?:atendente|atendimento|suporte) human[oa])\b/,
-  /\b(?:someone|somebody|person|human|colleagues?|agent|representative)(?: from your team)? (?:call|contact|phone|write to) (?:me|us)\b/,
-  /\b(?:alguien|persona|humano|asesora?|agente) (?:me )?(?:llame|contacte|atienda|escriba|ayude)\b/,
-  /\b(?:atiend[ae]|atender(?:me)?) (?:alguien|una persona|un humano|una? asesora?|un agente)\b/,
-  /\b(?:alguem|pessoa|humano|atendente) (?:(?:pode )?me )?(?:ligue|contate|atenda|atender|escreva|ajude)\b/,
-  /\bque me (?:llamen|contacten|atiendan|liguem|contatem|atendam)(?: por favor| ya| ahora| agora)*$/,
-  /\b(?:dont|do not|not) (?:want|like)(?: to)?(?: (?:talk|speak|chat)(?: to| with)?)? (?:an? |this |your )?(?:bot|robot|machine|chatbot)\b/,
-  /\b(?:no|nao) (?:quiero|quero)(?: (?:hablar|tratar|falar|conversar) con?m?)? (?:una? |uma? |este |esse )?(?:bot|robot?|maquina|chatbot)\b/,
-];
-/** A message that is nothing but this. A bare "a person" may say how many come. */
-const ALONE =
-  /^(?:(?:an? |una? |uma? )?(?:human|agent|operator|representative|human[oa]|agente|asesora?|operadora?|atendente)(?: (?:please|pls|por favor|porfa))*|(?:please |por favor )?(?:an? |una? |uma? )?(?:person|persona|pessoa) (?:please|pls|por favor|porfa))$/;
-/** Right before the request, within the clause: the customer does not want one, or had one. */
+const TEAM = anyOf(
+  'someone|somebody|manager|colleague|team|customer (?:service|support|care)|support',
+  'alguien|encargad[oa]|gerente|soporte|atencion al cliente|servicio al cliente|equipo',
+  'alguem|responsavel|suporte|atendimento|equipe',
+);
+const ARTICLES = `(?:${anyOf(
+  'an?|another|the|some|your|my|real|live|actual|human',
+  'una?|otr[oa]|algun[oa]?|el|la|su|al|verdader[oa]',
+  'uma?|outr[oa]|alguma?|o|seu|sua',
+)} ){0,2}`;
+/** Before a person or a team: "talk to support". */
+const ASKS_TO_TALK = anyOf(
+  '(?:talk|speak|chat) (?:directly )?(?:to|with)',
+  '(?:connect|transfer|pass|put|forward) (?:me|us)(?: through)? (?:to|with)',
+  'escalate (?:this |it )?to',
+  '(?:hablar|platicar|conversar|chatear|comunicar(?:me)?|contactar(?:me)?)(?: con)?',
+  '(?:pas[ae]|comuni(?:ca|que)|conect[ae]|transfier[ae]|deriv[ae])[rn]?(?:me)? (?:con|a)',
+  'atiend[ae]|atender(?:me)?',
+  '(?:falar|conversar|ser atendid[oa])(?: com| por)?|em contato com',
+  '(?:pass[ae]r?|transfira|transfer(?:e|ir)|conect[ae]r?)(?: me)? (?:para|pra|pro|com|a)',
+);
+/** Before a person only: "I want support" asks for something else. */
+const ASKS_FOR = anyOf(
+  'want|need|prefer|get me|give me|would like|id like|help from',
+  'quiero|quisiera|necesito|prefiero|ayuda de',
+  'quero|queria|gostaria de|preciso(?: de)?|prefiro|chamar?|ajuda de',
+);
+const BOT = '(?:bot|chatbot|robot?|machine|maquina)';
+/** A clause that is nothing but this. A bare "a person" may say how many come. */
+const ALONE = `(?:^|[.!?;:\\n] *)${anyOf(
+  `(?!person|pessoa)${ARTICLES}(?!person|pessoa)${PERSON}(?:,? (?:please|pls|por favor|porfa))?`,
+  `${ARTICLES}${PERSON},? (?:please|pls|por favor|porfa)`,
+)} *(?=$|[.!?;:\\n])`;
+
+const REQUESTS = new RegExp(
+  [
+    `\\b${ASKS_TO_TALK} ${ARTICLES}${anyOf(PERSON, TEAM)}\\b`,
+    `\\b${ASKS_FOR} ${ARTICLES}${PERSON}\\b(?! (?:resources|rights|size|number))`,
+    '\\b(?:real|live) (?:person|human|agent)\\b|\\bhuman (?:agent|support|help)\\b',
+    '\\b(?:persona|pessoa) (?:real|de (?:verdad|verdade))\\b',
+    '\\b(?:agente|asesora?|atencion|ayuda|atendente|atendimento|suporte) human[oa]\\b',
+    '\\b(?:someone|anyone) (?:i|we) can (?:talk|speak)|\\b(?:alguien|alguem) (?:con quien|com quem)',
+    `\\b${anyOf(PERSON, TEAM)} (?:call|contact|phone|write to) (?:me|us)\\b`,
+    `\\b${anyOf(PERSON, TEAM)} (?:pode )?(?:me )?(?:llame|contacte|atienda|escriba|ayude)\\b`,
+    `\\b${anyOf(PERSON, TEAM)} (?:pode )?(?:me )?(?:ligue|contate|atenda|atender|escreva|ajude)\\b`,
+    '\\bque me (?:llamen|contacten|atiendan|liguem|contatem|atendam)\\b',
+    `\\b(?:dont|do not|not|no|nao) (?:want|like|quiero|quero)(?: \\p{L}+){0,4} ${BOT}\\b`,
+    ALONE,
+  ].join('|'),
+  'gu',
+);
+/** Right before the request: the customer does not want one, or had one. */
 const NEGATED =
   /\b(?:dont|do not|didnt|did not|not|never|without|no need|instead of|rather than|managed|was able|no|nunca|sin|tampoco|pude|nao|nem|sem|consegui)(?: \p{L}+){0,3} ?$/u;
 const NOT_NEGATED = /\b(?:why|por ?que|understand|entiendo|entendo|puedo|logro|consigo)\b/;
 
-/** Read at either end of a text: what is asked for stands there. */
-const MAX_CLAUSES = 80;
-
-function clausesOf(text: string): readonly string[] {
-  const clauses = foldCase(text)
-    .split(/[.,;:!?¿¡()"\n]+/u)
-    .map((clause) => clause.replace(/[^\p{L}\p{N}]+/gu, ' ').trim())
-    .filter((clause) => clause !== '');
-  return clauses.length <= MAX_CLAUSES
-    ? clauses
-    : [...clauses.slice(0, MAX_CLAUSES / 2), ...clauses.slice(-MAX_CLAUSES / 2)];
-}
-
-function asksInClause(clause: string): boolean {
-  if (ALONE.test(clause)) return true;
-  const isMeant = (at: number) => {
-    if (at === -1) return false;
-    const before = clause.slice(Math.max(0, at - 80), at);
-    return !NEGATED.test(before) || NOT_NEGATED.test(before);
-  };
-  return (
-    FIXED.some((pattern) => isMeant(clause.search(pattern))) ||
-    ASKS_FOR_PERSON.some((pattern) =>
-      [...clause.matchAll(pattern)].some(({ index }) => isMeant(index)),
-    )
-  );
+function asksForPerson(text: string): boolean {
+  const folded = foldCase(text).replace(/[^\S\n]+/g, ' ');
+  return [...folded.matchAll(REQUESTS)].some(({ index }) => {
+    const before = folded.slice(Math.max(0, index - 80), index);
+    const clause = before.split(/[.,;:!?\n]/).at(-1)!;
+    return !NEGATED.test(clause) || NOT_NEGATED.test(clause);
+  });
 }
 
 /**
@@ -185,7 +178,7 @@ function asksInClause(clause: string): boolean {
  * @param phrases the workspace's own: one of them anywhere in the text counts
  */
 export function wantsPerson(text: string, phrases: readonly string[] = []): boolean {
-  if (clausesOf(text).some(asksInClause) || ALONE.test(shortWords(text).join(' '))) return true;
+  if (asksForPerson(text)) return true;
   const words = ` ${wordsOf(text).join(' ')} `;
   return phrases.some((phrase) => {
     const wanted = wordsOf(phrase).join(' ');

@@ -1,6 +1,6 @@
 import type { Language, PastToolCall } from './agentModel.ts';
 import { CREATE_PAYMENT_LINK } from '../domain/builtInTools.ts';
-import { isJsonObject, type Json, type JsonObject } from '../domain/json.ts';
+import { isJsonObject, type Json } from '../domain/json.ts';
 import { sentence } from './sentences.ts';
 import { readableName } from './words.ts';
 
@@ -10,7 +10,7 @@ const MAX_ITEMS = 5;
 const MAX_NESTING = 6;
 
 /** Properties that are the answer in words already, the plainest first. */
-const SPEAKING = ['message', 'text', 'answer', 'reply', 'result', 'output'] as const;
+const ANSWERS = ['message', 'text', 'answer', 'reply', 'result', 'output'] as const;
 
 /**
  * How a tool call ended, for the customer: at most 1,000 characters (a payment link: whole), and
@@ -19,7 +19,7 @@ const SPEAKING = ['message', 'text', 'answer', 'reply', 'result', 'output'] as c
 export function callInWords(call: PastToolCall, language: Language): string | null {
   switch (call.status) {
     case 'succeeded':
-      return madeLink(call, language)?.words ?? cut(resultInWords(call.outcome, language));
+      return madeLink(call, language)?.words ?? cut(outcomeInWords(call.outcome, language));
     case 'pending_approval':
       return sentence('waitingForApproval', language);
     case 'rejected':
@@ -34,115 +34,75 @@ export function callInWords(call: PastToolCall, language: Language): string | nu
   }
 }
 
-function resultInWords(outcome: string, language: Language): string {
+/** @param outcome the result as JSON, or words that are none */
+function outcomeInWords(outcome: string, language: Language): string {
   const result = parse(outcome);
-  return result === undefined
-    ? plainText(outcome, language)
-    : inWords(result, language, MAX_NESTING);
+  // A cut text has lost its closing quote.
+  return inWords(result === undefined ? outcome.replace(/^"|"$/g, '') : result, language);
 }
 
-function inWords(result: Json, language: Language, nesting: number): string {
+function inWords(result: Json | undefined, language: Language, nesting = MAX_NESTING): string {
   const done = sentence('toolDone', language);
-  if (result === null || result === true || nesting === 0) return done;
-  if (typeof result === 'string') return inString(result, language, nesting);
-  if (!isJsonObject(result) && Array.isArray(result)) return listInWords(result, language, nesting);
+  if (result === undefined || result === null || result === true || nesting === 0) return done;
+  if (typeof result === 'string') return textInWords(result, language, nesting);
+  if (Array.isArray(result)) return listInWords(result, language, nesting);
   if (!isJsonObject(result))
     return sentence('toolResult', language, { result: scalar(result, language)! });
-  const spoken = SPEAKING.filter((key) => Object.hasOwn(result, key)).map((key) => result[key]!);
-  const speaking = spoken.find((value) => typeof value === 'string' && value.trim() !== '');
-  if (speaking !== undefined) return inWords(speaking, language, nesting - 1);
+  const answers = ANSWERS.map((name) => (Object.hasOwn(result, name) ? result[name] : null));
+  const answer = answers.find((value) => typeof value === 'string' && value.trim() !== '');
+  if (answer !== undefined) return inWords(answer, language, nesting - 1);
   const entries = Object.entries(result);
   if (entries.length === 1 && isContainer(entries[0]![1]))
     return inWords(entries[0]![1], language, nesting - 1);
-  if (entries.every(([name, value]) => isSuccessFlag(name, value) || value === null)) return done;
-  const lines = flatLines(result, language);
-  return lines.length === 0 || lines.length > MAX_LINES
-    ? done
-    : sentence('toolResult', language, { result: lines.join('\n') });
+  const saysOnlyDone = entries.every(([name, value]) => value === null || isDone(name, value));
+  const lines = saysOnlyDone ? null : flatLines(result, language);
+  return lines === null ? done : sentence('toolResult', language, { result: lines.join('\n') });
 }
-
-const FLAGS: ReadonlySet<string> = new Set([
-  'ok',
-  'success',
-  'successful',
-  'succeeded',
-  'accepted',
-  'done',
-  'status',
-  'statuscode',
-  'code',
-]);
-const SUCCESS: ReadonlySet<string> = new Set([
-  'ok',
-  'success',
-  'successful',
-  'succeeded',
-  'accepted',
-  'true',
-]);
 
 /** `ok: true`, `status: "accepted"`, `status: 200`: that it worked, and no more. */
-function isSuccessFlag(name: string, value: Json): boolean {
-  if (!FLAGS.has(name.toLowerCase().replace(/[^a-z]/g, ''))) return false;
-  if (typeof value === 'string') return SUCCESS.has(value.trim().toLowerCase());
-  return (
-    value === true ||
-    (/^(?:status|code|status.?code)$/i.test(name) &&
-      typeof value === 'number' &&
-      value >= 200 &&
-      value < 300)
-  );
-}
+const isDone = (name: string, value: Json): boolean =>
+  /^(?:ok|success(?:ful)?|succeeded|accepted|done|status(?:.?code)?|code)$/i.test(name) &&
+  /^(?:true|ok|success(?:ful)?|succeeded|accepted|2\d\d)$/i.test(String(value));
 
 /** A text may be JSON once more: automations like to wrap what they answer. */
-function inString(text: string, language: Language, nesting: number): string {
-  const inner = /^\s*[[{]/.test(text) ? parse(text) : undefined;
-  return inner === undefined ? plainText(text, language) : inWords(inner, language, nesting - 1);
+function textInWords(text: string, language: Language, nesting: number): string {
+  if (!LOOKS_LIKE_JSON.test(text)) return text.trim();
+  return inWords(parse(text), language, nesting - 1);
 }
 
-/** JSON that was cut in the middle is not for reading. */
-const plainText = (text: string, language: Language) =>
-  /^\s*(?:[[{]|$)/.test(text) ? sentence('toolDone', language) : text.trim().replace(/^"|"$/g, '');
+const LOOKS_LIKE_JSON = /^\s*(?:[[{]|$)/;
 
 function listInWords(items: readonly Json[], language: Language, nesting: number): string {
   if (items.length === 0) return sentence('nothingFound', language);
   if (items.length === 1) return inWords(items[0]!, language, nesting - 1);
-  const lines = items.slice(0, MAX_ITEMS).map((item) => itemInWords(item, language));
-  if (lines.includes(null)) return sentence('toolDone', language);
-  const more =
-    items.length > MAX_ITEMS
-      ? [sentence('moreItems', language, { count: String(items.length - MAX_ITEMS) })]
-      : [];
-  return sentence('toolResult', language, {
-    result: [...lines.map((line) => `- ${line}`), ...more].join('\n'),
-  });
-}
-
-function itemInWords(item: Json, language: Language): string | null {
-  if (!isContainer(item)) return scalar(item, language);
-  const lines = isJsonObject(item) ? flatLines(item, language) : [];
-  return lines.length === 0 || lines.length > MAX_LINES ? null : lines.join(', ');
-}
-
-/** `name: value` for each property that is a single value, or a short list of them. */
-const flatLines = (object: JsonObject, language: Language): readonly string[] =>
-  Object.entries(object).flatMap(([name, value]) => {
-    const words = Array.isArray(value) ? shortList(value, language) : scalar(value, language);
-    return words === null || words === '' ? [] : [`${readableName(name)}: ${words}`];
-  });
-
-function shortList(items: readonly Json[], language: Language): string | null {
-  if (items.length === 0 || items.length > MAX_ITEMS || items.some(isContainer)) return null;
-  return items.map((item) => scalar(item, language)).join(', ');
+  const lines = items
+    .slice(0, MAX_ITEMS)
+    .map((item) => scalar(item, language) ?? flatLines(item, language)?.join(', '));
+  if (lines.includes(undefined)) return sentence('toolDone', language);
+  const left = items.length - MAX_ITEMS;
+  const more = left > 0 ? [sentence('moreItems', language, { count: String(left) })] : [];
+  const result = [...lines.map((line) => `- ${line}`), ...more].join('\n');
+  return sentence('toolResult', language, { result });
 }
 
 /**
- * Null for what is no single value, and for what is nothing to read: null, or a text that is JSON.
+ * `name: value` for each property that is a single value, or a short list of them. Null when there is
+ * none, or too many.
  */
+function flatLines(item: Json, language: Language): readonly string[] | null {
+  const lines = Object.entries(isJsonObject(item) ? item : {}).flatMap(([name, value]) => {
+    const values = [value].flat().map((each) => scalar(each, language));
+    if (values.length > MAX_ITEMS || values.some((each) => !each)) return [];
+    return [`${readableName(name)}: ${values.join(', ')}`];
+  });
+  return lines.length === 0 || lines.length > MAX_LINES ? null : lines;
+}
+
+/** Null for what is no single value, and for what is nothing to read: null, or a text that is JSON. */
 function scalar(value: Json, language: Language): string | null {
   if (typeof value === 'boolean') return sentence(value ? 'yes' : 'no', language);
   if (typeof value === 'number') return String(value);
-  if (typeof value !== 'string' || /^\s*[[{]/.test(value)) return null;
+  if (typeof value !== 'string' || LOOKS_LIKE_JSON.test(value)) return null;
   return value.replace(/\s+/g, ' ').trim();
 }
 

@@ -58,7 +58,6 @@ export function chooseTool(text: string, tools: readonly AgentTool[]): AgentTool
     .map(({ tool, score, coverage }) => ({ tool, score: score * coverage }));
   const best = Math.max(...found.map(({ score }) => score));
   const close = found.filter(({ score }) => score * MIN_LEAD > best);
-  if (close.some(({ tool }) => isDenied(tool, read))) return null;
   if (close.length === 1) return close[0]!.tool;
   const readOnly = close.filter(({ tool }) => tool.readOnly);
   return readOnly.length === 1 ? readOnly[0]!.tool : null;
@@ -76,19 +75,6 @@ function coverageOf(matched: readonly string[], text: string): number {
   return Math.max(0, ...shares);
 }
 
-const NEGATIONS = wordSet('dont not never cant cannot without no nunca sin nao nem sem');
-
-/** "Don't cancel my order": one of the three words before a word of the tool's name denies it. */
-function isDenied({ name, readOnly }: AgentTool, text: string): boolean {
-  if (readOnly) return false;
-  const named = new Set(termsOf(splitName(name)));
-  const words = text.split(/[.,;:!?\n]/).map((clause) => wordsOf(clause).map(stem));
-  return words.some((clause) => {
-    const at = clause.findIndex((word) => named.has(word));
-    return clause.slice(Math.max(0, at - 3), Math.max(0, at)).some((word) => NEGATIONS.has(word));
-  });
-}
-
 interface Indexed {
   readonly id: number;
   readonly name: string;
@@ -97,7 +83,7 @@ interface Indexed {
   readonly examples: string;
 }
 
-/** By the first tool of a list: tools that did not change are the same objects at each turn. */
+/** By the first tool of a list: a turn asks for the same tools several times. */
 const indexes = new WeakMap<
   AgentTool,
   { readonly tools: readonly AgentTool[]; readonly index: MiniSearch<Indexed> }
