@@ -76,7 +76,7 @@ async function hasMember(tx: Tx): Promise<boolean> {
 }
 
 /** What the first member enters in the set-up form. */
-export interface FirstSetup {
+interface FirstSetup {
   readonly workspaceName: string;
   readonly memberName: string;
   readonly email: string;

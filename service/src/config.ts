@@ -227,7 +227,7 @@ export const SETTINGS: readonly string[] = Object.keys(environment.shape);
 /** What a process does: answers requests (`api`), works on what is queued (`worker`), or both. */
 export type Role = 'all' | 'api' | 'worker';
 
-export interface DatabaseConfig {
+interface DatabaseConfig {
   /** Contains a password. */
   readonly url: string;
   /** The schema of the tables. The queues have one of their own, with the suffix `_work`. */

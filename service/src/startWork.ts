@@ -3,15 +3,12 @@ import { startAgent } from './agent/agentLoop.ts';
 import type { AgentModel } from './agent/agentModel.ts';
 import { startSender } from './channels/sender.ts';
 import type { Config } from './config.ts';
-import type { DeliveryObserver } from './delivery/deliveryObserver.ts';
-import { Dispatcher } from './delivery/dispatcher.ts';
+import { type DeliveryObserver, Dispatcher, tellOverdue } from './delivery/dispatcher.ts';
 import { startRemovals } from './delivery/removals.ts';
-import { tellOverdue } from './delivery/tellOverdue.ts';
 import type { SteadyClock } from './domain/clock.ts';
 import type { ServiceStore } from './domain/collections.ts';
 import type { Deps } from './domain/deps.ts';
-import type { Retention } from './housekeeping.ts';
-import { startHousekeeping } from './housekeepingLoop.ts';
+import { type Retention, startHousekeeping } from './housekeeping.ts';
 import { RoomMaker } from './limits/roomMaker.ts';
 import type { OutboundClient } from './outbound/outboundClient.ts';
 import { startPayments } from './payments/paymentLoop.ts';
@@ -19,7 +16,7 @@ import { startToolRunner } from './tools/toolRunner.ts';
 import { openMonotonicClock } from './work/monotonicClock.ts';
 import type { StopTogether } from './work/stopTogether.ts';
 
-export interface WorkParts {
+interface WorkParts {
   readonly store: ServiceStore;
   readonly deps: Deps;
   readonly outbound: OutboundClient;

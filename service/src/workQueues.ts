@@ -4,7 +4,7 @@ import { OUTBOUND_QUEUE } from './domain/outboundMessage.ts';
 import { PAYMENT_QUEUE } from './domain/payment.ts';
 import { REMOVAL_QUEUE } from './domain/subscription.ts';
 import { TOOL_CALL_QUEUE } from './domain/toolCall.ts';
-import { HOUSEKEEPING_QUEUE } from './housekeepingLoop.ts';
+import { HOUSEKEEPING_QUEUE } from './housekeeping.ts';
 
 /** Every queue that work is put into. */
 export const WORK_QUEUES: readonly string[] = [

@@ -3,8 +3,8 @@ import {
   MAX_IN_FLIGHT,
   INITIAL_IN_FLIGHT,
   InFlightLimit,
-} from '../../service/src/delivery/inFlightLimit.ts';
-import { InFlightLimits } from '../../service/src/delivery/inFlightLimits.ts';
+  InFlightLimits,
+} from '../../service/src/delivery/inFlightLimits.ts';
 
 const TIMEOUT_MS = 10_000;
 const RETRY_DELAYS_MS = [5000, 30_000, 120_000];

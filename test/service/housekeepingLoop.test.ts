@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { systemClock } from '../../service/src/domain/clock.ts';
-import { HOUSEKEEPING_QUEUE, startHousekeeping } from '../../service/src/housekeepingLoop.ts';
+import { HOUSEKEEPING_QUEUE, startHousekeeping } from '../../service/src/housekeeping.ts';
 import type { Worker } from '../../service/src/work/worker.ts';
 import { openFreshStore, type FreshStore } from '../helpers/openStore.ts';
 import { waitFor } from '../helpers/waitFor.ts';

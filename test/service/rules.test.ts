@@ -22,7 +22,7 @@ import {
   INITIAL_IN_FLIGHT,
   InFlightLimit,
   MIN_IN_FLIGHT,
-} from '../../service/src/delivery/inFlightLimit.ts';
+} from '../../service/src/delivery/inFlightLimits.ts';
 import { slugFrom } from '../../service/src/domain/workspace.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');

@@ -5,7 +5,7 @@ import type { Deps } from '../domain/deps.ts';
 import { openSetup } from '../domain/accountSetup.ts';
 import { OUTBOUND_QUEUE, type SendResult, type AttemptPolicy } from '../domain/outboundMessage.ts';
 import type { Job } from '../store/store.ts';
-import { KeyedMutex } from '../work/keyedMutex.ts';
+import { KeyedMutex } from '../work/semaphore.ts';
 import { LEASE_MARGIN_MS, startWorker, type JobContext, type Worker } from '../work/worker.ts';
 import type { ChannelsConfig } from './channelAdapter.ts';
 import { beginAttempt, recordAttempt, type BegunAttempt } from './outboundAttempts.ts';

@@ -4,13 +4,11 @@ import { readConfig } from '../config.ts';
 import { systemClock } from '../domain/clock.ts';
 import type { ServiceStore } from '../domain/collections.ts';
 import { findFingerprint } from '../encryption/openSecretBox.ts';
-import { headerOf, type Tally } from '../moving/exportFormat.ts';
+import { headerOf, type Tally, writeExport } from '../moving/exportFormat.ts';
 import { makeNewFile } from '../moving/newFile.ts';
-import { writeExport } from '../moving/writeExport.ts';
 import { inWords } from '../store/lowdb/errors.ts';
 import { describeLocation, type StoreLocation } from '../store/openStore.ts';
-import { runOrFail, withStore } from './command.ts';
-import { Progress, tallyLines } from './progress.ts';
+import { runOrFail, withStore, Progress, tallyLines } from './command.ts';
 
 /** `conversation-service export`: writes all stored data, as of one moment, to one file. */
 export function addExportCommand(program: Command): void {

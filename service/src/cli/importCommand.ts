@@ -2,13 +2,12 @@ import { createReadStream } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { readConfig, type Config } from '../config.ts';
-import { ExportReader, ExportRefused } from '../moving/readExport.ts';
+import { ExportReader, ExportRefused } from '../moving/exportFormat.ts';
 import { KeyRequirement } from '../moving/requireKey.ts';
 import { inWords } from '../store/lowdb/errors.ts';
 import { describeLocation } from '../store/openStore.ts';
 import { StoreNotEmpty, type DumpedRecord } from '../store/store.ts';
-import { runOrFail, withStore } from './command.ts';
-import { Progress, tallyLines } from './progress.ts';
+import { runOrFail, withStore, Progress, tallyLines } from './command.ts';
 
 const PIECE_BYTES = 1 << 20;
 

@@ -20,7 +20,7 @@ export interface AttemptResult {
 }
 
 /** An event as it goes to one subscriber. */
-export interface EventCall {
+interface EventCall {
   readonly workspaceId: string;
   readonly url: string;
   readonly event: string;

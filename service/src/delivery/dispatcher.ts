@@ -9,13 +9,11 @@ import { StoreUnavailable, type Job } from '../store/store.ts';
 import { Batcher, isolateFailures } from '../work/batcher.ts';
 import { LEASE_MARGIN_MS, startWorker, type Worker } from '../work/worker.ts';
 import { attempt, type AttemptResult } from './attempt.ts';
-import { noObserver, type DeliveryObserver } from './deliveryObserver.ts';
-import type { InFlightLimit } from './inFlightLimit.ts';
-import { InFlightLimits } from './inFlightLimits.ts';
+import { type InFlightLimit, InFlightLimits } from './inFlightLimits.ts';
 import { loadDueDeliveries, type DueDelivery, type LoadedDelivery } from './loadDueDeliveries.ts';
 import { recordResults, type MadeAttempt } from './recordResult.ts';
 
-export interface DispatcherOptions {
+interface DispatcherOptions {
   readonly store: ServiceStore;
   readonly deps: Deps;
   readonly outbound: Pick<OutboundClient, 'request'>;
@@ -206,3 +204,27 @@ export class Dispatcher {
 }
 
 const isOutage = (error: unknown): boolean => error instanceof StoreUnavailable;
+
+/** Counts attempts and deliveries. Called often: it must be quick and never throw. */
+export interface DeliveryObserver {
+  /** An attempt has ended; it may not be on record yet. */
+  attempted(result: AttemptResult): void;
+  /** The delivery has ended, and that is on record. */
+  ended(delivery: Delivery): void;
+}
+
+const noObserver: DeliveryObserver = { attempted() {}, ended() {} };
+
+/**
+ * Logs at a start how many deliveries are late, and that some may arrive twice. A process that died
+ * during an attempt has left no other trace of it.
+ * @see docs/decisions/0024
+ */
+export async function tellOverdue(store: Pick<ServiceStore, 'stats'>, log: Logger): Promise<void> {
+  const queue = (await store.stats()).queues[DELIVERY_QUEUE];
+  if (queue === undefined || queue.oldestDueMs === null) return;
+  log.info(
+    { deliveries: queue.due, late_seconds: Math.round(queue.oldestDueMs / 1000) },
+    'deliveries became due before this start and are sent now; what was under way when a process ended may arrive a second time, with the same id',
+  );
+}

@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { AttemptResult } from '../delivery/attempt.ts';
-import type { DeliveryObserver } from '../delivery/deliveryObserver.ts';
+import type { DeliveryObserver } from '../delivery/dispatcher.ts';
 import type { Clock } from '../domain/clock.ts';
 import { EVENT_NAMES, type Delivery } from '../domain/delivery.ts';
 import { statusClass } from './statusClass.ts';

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
-import type { DeliveryObserver } from '../delivery/deliveryObserver.ts';
+import type { DeliveryObserver } from '../delivery/dispatcher.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ServiceStore } from '../domain/collections.ts';
 import type { BoundName } from '../limits/bounds.ts';

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LineTooLong, linesOf, type Line } from '../store/lines.ts';
 import type { DumpedRecord } from '../store/store.ts';
 import { VERSION } from '../version.ts';
 
@@ -14,7 +15,7 @@ import { VERSION } from '../version.ts';
  * The checksum is over all lines before the trailer, their newlines included.
  * @see decision 0034
  */
-export interface ExportHeader {
+interface ExportHeader {
   readonly format: typeof FORMAT;
   readonly version: typeof FORMAT_VERSION;
   /** The version of conversation-service. */
@@ -26,7 +27,7 @@ export interface ExportHeader {
 }
 
 export const FORMAT = 'conversation-service export';
-export const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 1;
 /**
  * No line of an export is longer: the largest documents have a few hundred thousand characters.
  */
@@ -40,7 +41,7 @@ export interface Tally {
 }
 
 /** Counts records and computes the checksum. Takes everything in the order of the file. */
-export class Ledger {
+class Ledger {
   private readonly hash = createHash('sha256');
   private readonly counts = new Map<string, number>();
   total = 0;
@@ -73,5 +74,191 @@ export const headerOf = (at: Date, keyFingerprint: string | null): ExportHeader 
 export const lineOf = (value: ExportHeader | DumpedRecord): string => `${JSON.stringify(value)}\n`;
 
 /** The last line of the file, byte for byte, without its newline. */
-export const trailerOf = ({ counts, sha256 }: Tally): string =>
+const trailerOf = ({ counts, sha256 }: Tally): string =>
   JSON.stringify({ end: true, counts, sha256 });
+
+const PIECE_CHARACTERS = 256 << 10;
+
+/**
+ * Writes an export in pieces of limited size.
+ * @param write resolves when it is ready for the next piece
+ * @param onRecords called with the number of records so far
+ * @returns null when there was no record; then nothing was written
+ */
+export async function writeExport(
+  records: AsyncIterable<DumpedRecord>,
+  header: ExportHeader,
+  write: (piece: Buffer) => Promise<void>,
+  onRecords: (total: number) => void = () => {},
+): Promise<Tally | null> {
+  const ledger = new Ledger();
+  const put = async (lines: string) => {
+    const piece = Buffer.from(lines);
+    ledger.addLines(piece);
+    await write(piece);
+    onRecords(ledger.total);
+  };
+  let lines = lineOf(header);
+  for await (const record of records) {
+    const line = lineOf(record);
+    if (line.length * 3 > MAX_LINE_BYTES && Buffer.byteLength(line) > MAX_LINE_BYTES)
+      throw new Error(`${nameOf(record)} is too large to be exported.`);
+    lines += line;
+    ledger.count(record);
+    if (lines.length < PIECE_CHARACTERS) continue;
+    await put(lines);
+    lines = '';
+  }
+  if (ledger.total === 0) return null;
+  await put(lines);
+  const tally = ledger.finish();
+  await write(Buffer.from(`${trailerOf(tally)}\n`));
+  return tally;
+}
+
+const nameOf = (record: DumpedRecord): string =>
+  'job' in record ? `job ${record.job.id}` : `${record.collection} ${record.document.id}`;
+
+/** The input is not a complete, unchanged export that this version can read. */
+export class ExportRefused extends Error {
+  override readonly name = 'ExportRefused';
+}
+
+const WHAT_TO_DO = 'Copy the file again, or make a new export.';
+
+/**
+ * Reads an export in one pass. `records` ends without an error only if the whole file is valid. So a
+ * caller that keeps either all records or none keeps nothing of a damaged file.
+ */
+export class ExportReader {
+  readonly header: ExportHeader;
+  private readonly lines: AsyncGenerator<Line>;
+  private readonly ledger = new Ledger();
+  private confirmed: Tally | null = null;
+
+  private constructor(header: ExportHeader, lines: AsyncGenerator<Line>, first: Line) {
+    this.header = header;
+    this.lines = lines;
+    this.add(first);
+  }
+
+  /** @throws ExportRefused when the input does not begin like an export of a known version */
+  static async open(pieces: AsyncIterable<Uint8Array>): Promise<ExportReader> {
+    const lines = eachLine(pieces);
+    const first = await nextLine(lines);
+    if (first === null) throw new ExportRefused('It is empty, so it is not an export.');
+    return new ExportReader(parseHeader(first), lines, first);
+  }
+
+  /** How many records have been read. */
+  get total(): number {
+    return this.ledger.total;
+  }
+
+  /** What was read, as the trailer confirmed it. Available once `records` has ended. */
+  get tally(): Tally {
+    if (this.confirmed === null) throw new Error('The export has not been read to its end');
+    return this.confirmed;
+  }
+
+  /** @throws ExportRefused when the file is damaged, at the latest after its last record */
+  async *records(): AsyncGenerator<DumpedRecord> {
+    for (let line = await nextLine(this.lines); ; line = await nextLine(this.lines)) {
+      if (line === null) throw cutOff(`after record ${this.total}`);
+      if (!line.ended) throw cutOff(`in the middle of record ${this.total + 1}`);
+      const record = this.parse(line);
+      if (record === null) return await this.end(line);
+      this.add(line);
+      this.ledger.count(record);
+      yield record;
+    }
+  }
+
+  private add({ bytes }: Line): void {
+    this.ledger.addLines(bytes);
+    this.ledger.addLines(NEWLINE);
+  }
+
+  /** @returns null for the trailer */
+  private parse({ bytes, number }: Line): DumpedRecord | null {
+    const value = parseObject(bytes);
+    if (value !== null && isRecord(value)) return value;
+    if (value !== null && 'end' in value) return null;
+    throw new ExportRefused(
+      `Line ${number} is not a record of an export: the file was changed or damaged. ${WHAT_TO_DO}`,
+    );
+  }
+
+  private async end({ bytes }: Line): Promise<void> {
+    const tally = this.ledger.finish();
+    if (bytes.toString() !== trailerOf(tally))
+      throw new ExportRefused(
+        `The checksum or the counts in its last line do not match the lines before it: the file was changed or damaged. ${WHAT_TO_DO}`,
+      );
+    if ((await nextLine(this.lines)) !== null)
+      throw new ExportRefused(
+        `There is something after the line that ends the export: the file was changed. ${WHAT_TO_DO}`,
+      );
+    this.confirmed = tally;
+  }
+}
+
+const cutOff = (where: string): ExportRefused =>
+  new ExportRefused(
+    `It ends ${where}, without the line that ends an export: it was cut off. ${WHAT_TO_DO}`,
+  );
+
+const NEWLINE = Buffer.from('\n');
+
+async function* eachLine(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
+  for await (const lines of linesOf(pieces, MAX_LINE_BYTES)) yield* lines;
+}
+
+async function nextLine(lines: AsyncGenerator<Line>): Promise<Line | null> {
+  try {
+    const next = await lines.next();
+    return next.done === true ? null : next.value;
+  } catch (error) {
+    if (error instanceof LineTooLong)
+      throw new ExportRefused(
+        `Line ${error.number} has no end within ${MAX_LINE_BYTES >> 20} MiB: it is not an export of conversation-service, or it is damaged. ${WHAT_TO_DO}`,
+      );
+    throw error;
+  }
+}
+
+function parseHeader({ bytes, ended }: Line): ExportHeader {
+  const header = ended
+    ? (parseObject(bytes) as Partial<Record<keyof ExportHeader, unknown>> | null)
+    : null;
+  if (header?.format !== FORMAT)
+    throw new ExportRefused(
+      'It is not an export of conversation-service: its first line is not the header of one.',
+    );
+  const { version, made_by: madeBy } = header;
+  if (version === FORMAT_VERSION) return header as unknown as ExportHeader;
+  throw new ExportRefused(
+    `It has version ${String(version)} of the format. This version of conversation-service (${VERSION}) reads version ${FORMAT_VERSION}. Import it with conversation-service ${String(madeBy)} or newer.`,
+  );
+}
+
+function parseObject(bytes: Buffer): object | null {
+  try {
+    const value: unknown = JSON.parse(bytes.toString());
+    return typeof value === 'object' && value !== null ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isRecord(value: object): value is DumpedRecord {
+  const { collection, document, job } = value as {
+    collection?: unknown;
+    document?: unknown;
+    job?: unknown;
+  };
+  return typeof collection === 'string' ? hasId(document) : hasId(job);
+}
+
+const hasId = (value: unknown): boolean =>
+  typeof (value as { id?: unknown } | null | undefined)?.id === 'string';

@@ -10,7 +10,7 @@ interface Entry<S extends Schema> {
 }
 
 /** A limit, because hundreds of large tool results would stay in memory after their removal. */
-export const MAX_KEPT_CHARACTERS = 16 * 1024 * 1024;
+const MAX_KEPT_CHARACTERS = 16 * 1024 * 1024;
 
 /**
  * The latest changes in a ring, numbered from 1. A position is `<life>-<number>`. A reader whose

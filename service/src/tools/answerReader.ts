@@ -5,7 +5,7 @@ import type { Bounds } from '../limits/bounds.ts';
 import { FairQueue } from '../limits/fairQueue.ts';
 import { OutboundError } from '../outbound/outboundClient.ts';
 import { RestartingThread } from '../security/restartingThread.ts';
-import { readAttempt, type AnswerOrder } from './readAttempt.ts';
+import { readAttempt, type AnswerOrder } from './readAnswer.ts';
 
 /** Reads the answers of tools. */
 export interface AnswerReader {

@@ -6,7 +6,7 @@ import {
   type OutboundErrorKind,
 } from '../outbound/outboundClient.ts';
 import type { AnswerReader } from './answerReader.ts';
-import { cleaner } from './readAttempt.ts';
+import { cleaner } from './readAnswer.ts';
 import { toolRequest, type Envelope, type ToolAddress } from './toolRequest.ts';
 
 /** How long an attempt may wait for a free connection, beyond the time-out. */

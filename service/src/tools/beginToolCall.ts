@@ -10,13 +10,13 @@ import {
 } from '../domain/toolCall.ts';
 import { lockToolCall, enqueueToolCall } from '../domain/operations/toolCalls.ts';
 import { completeToolCall } from '../domain/operations/completeToolCall.ts';
-import type { Lease } from '../work/lease.ts';
+import type { Lease } from '../work/worker.ts';
 import { CONNECTION_WAIT_MS } from './attemptToolCall.ts';
 import { makePaymentLink } from './makePaymentLink.ts';
 import type { ToolAddress } from './toolRequest.ts';
 
 /** An attempt that is on record and can be made now. */
-export interface BegunCall {
+interface BegunCall {
   readonly call: ToolCall;
   readonly address: ToolAddress;
   readonly timeoutMs: number;

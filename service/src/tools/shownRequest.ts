@@ -4,10 +4,10 @@ import type { ToolCall } from '../domain/toolCall.ts';
 import { envelopeOf, toolRequest, type ToolAddress } from './toolRequest.ts';
 
 /** Shown in place of a secret. */
-export const SECRET_PLACE = '[secret]';
+const SECRET_PLACE = '[secret]';
 
 /** A request as a person may see it. */
-export interface ShownRequest {
+interface ShownRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: readonly (readonly [name: string, value: string])[];

@@ -1,4 +1,4 @@
-export interface BatcherOptions<Item, Result> {
+interface BatcherOptions<Item, Result> {
   /** Returns a result for each item, in the same order. An `Error` rejects that item alone. */
   readonly run: (items: readonly Item[]) => Promise<readonly (Result | Error)[]>;
   /** When the collected items run: `queueMicrotask`, `process.nextTick` or `setImmediate`. */

@@ -8,7 +8,7 @@ const MAX_PLAUSIBLE_LEAD_MS = 7 * DAY_MS;
 /** By then the network has corrected a wrong clock. */
 const DOUBT_LASTS_MS = HOUR_MS;
 
-export interface MonotonicClockOptions {
+interface MonotonicClockOptions {
   readonly clock: SteadyClock;
   readonly store: Pick<ServiceStore, 'transaction'>;
   readonly log: { warn(message: string): void };

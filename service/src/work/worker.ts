@@ -3,11 +3,9 @@ import { systemClock, type SteadyClock } from '../domain/clock.ts';
 import type { BoundName, Bounds } from '../limits/bounds.ts';
 import { FairPool } from '../limits/fairPool.ts';
 import { shareOf, StoreUnavailable, type Job, type Schema, type Store } from '../store/store.ts';
-import { Lease } from './lease.ts';
 import { retryThroughOutage, type Retry } from './outageRetry.ts';
-import { ShareWatch } from './shareWatch.ts';
 
-export interface WorkerOptions {
+interface WorkerOptions {
   readonly store: Pick<Store<Schema>, 'claim' | 'msUntilDue' | 'onWork'>;
   readonly log: Logger;
   /** Measures leases. Default: the system's clock. */
@@ -206,5 +204,75 @@ export class Worker {
     const underWay = (this.#underWay.get(group) ?? 0) + by;
     if (underWay === 0) this.#underWay.delete(group);
     else this.#underWay.set(group, underWay);
+  }
+}
+
+/** Time to record the result of an attempt. */
+const RECORD_MS = 10_000;
+
+/**
+ * How long claimed jobs belong to this process alone, by its own clock. It counts from before the
+ * claim was sent, so it ends no later than the store's lease. After a pause or an outage, the
+ * process sees here that another one may have taken over its jobs.
+ */
+export class Lease {
+  readonly #clock: SteadyClock;
+  readonly #endsAt: number;
+
+  constructor(clock: SteadyClock, ms: number) {
+    this.#clock = clock;
+    this.#endsAt = clock.steadyMs() + ms;
+  }
+
+  /** Whether an attempt of this length ends, and is recorded, before another process may claim. */
+  covers(attemptMs: number): boolean {
+    return this.#clock.steadyMs() + attemptMs + RECORD_MS <= this.#endsAt;
+  }
+}
+
+/** How often to check whether a workspace that has its full share has more jobs waiting. */
+const CHECK_EVERY_MS = 1000;
+
+/**
+ * Reports the bound when a workspace has all the places that it may have, and more jobs waiting:
+ * once each time that happens.
+ */
+class ShareWatch {
+  readonly #places: FairPool;
+  readonly #bound: { readonly bounds: Bounds; readonly name: BoundName };
+  /** Full shares, and when each was checked last, in steady milliseconds. */
+  readonly #full = new Map<string, number | 'reported'>();
+  #withRoom: readonly string[] = [];
+
+  constructor(places: FairPool, bound: { readonly bounds: Bounds; readonly name: BoundName }) {
+    this.#places = places;
+    this.#bound = bound;
+  }
+
+  beforeClaim(): void {
+    this.#withRoom = [...this.#full.keys()].filter((share) => this.#places.freeFor(share) > 0);
+  }
+
+  /**
+   * A share that had room and got no claim has no jobs waiting.
+   * @param claimed the shares whose jobs were claimed
+   */
+  afterClaim(claimed: ReadonlySet<string>): void {
+    for (const share of this.#withRoom) if (!claimed.has(share)) this.#full.delete(share);
+    for (const share of claimed) {
+      if (this.#places.freeFor(share) === 0 && !this.#full.has(share))
+        this.#full.set(share, -Infinity);
+    }
+  }
+
+  /** @param hasMore whether a share has due jobs that wait for a place */
+  async report(hasMore: (share: string) => Promise<boolean>): Promise<void> {
+    for (const [share, checkedAt] of this.#full) {
+      if (checkedAt === 'reported' || performance.now() - checkedAt < CHECK_EVERY_MS) continue;
+      this.#full.set(share, performance.now());
+      if (!(await hasMore(share))) continue;
+      this.#full.set(share, 'reported');
+      this.#bound.bounds.reached(this.#bound.name);
+    }
   }
 }

@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { headerOf, lineOf, MAX_LINE_BYTES } from '../../../service/src/moving/exportFormat.ts';
-import { ExportReader, ExportRefused } from '../../../service/src/moving/readExport.ts';
-import { writeExport } from '../../../service/src/moving/writeExport.ts';
+import {
+  headerOf,
+  lineOf,
+  MAX_LINE_BYTES,
+  ExportReader,
+  ExportRefused,
+  writeExport,
+} from '../../../service/src/moving/exportFormat.ts';
 import type { DumpedRecord } from '../../../service/src/store/store.ts';
 import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
 import { put, thing } from '../../contract/schema.ts';

@@ -3,7 +3,7 @@
 // when it gets to its end.
 import { createReadStream } from 'node:fs';
 import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
-import { ExportReader } from '../../../service/src/moving/readExport.ts';
+import { ExportReader } from '../../../service/src/moving/exportFormat.ts';
 import { filesInSteps } from '../../helpers/filesInSteps.ts';
 import { contractSchema } from '../../contract/schema.ts';
 

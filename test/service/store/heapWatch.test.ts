@@ -1,7 +1,6 @@
 // How full the store takes its heap to be: measured after collections, estimated between them.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { HeapWatch } from '../../../service/src/store/lowdb/heapWatch.ts';
-import { heapLimitBytes } from '../../../service/src/store/lowdb/heapLimit.ts';
+import { HeapWatch, heapLimitBytes } from '../../../service/src/store/lowdb/heapWatch.ts';
 import { HeapAt } from '../../helpers/heapAt.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { listeningLog } from './listeningLog.ts';

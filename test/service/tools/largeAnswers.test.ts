@@ -6,7 +6,7 @@ import {
   readAtOnce,
   MAX_SMALL_ANSWER_BYTES,
 } from '../../../service/src/tools/answerReader.ts';
-import type { AnswerOrder } from '../../../service/src/tools/readAttempt.ts';
+import type { AnswerOrder } from '../../../service/src/tools/readAnswer.ts';
 
 const FIVE_MEBIBYTES = 5 * 1024 * 1024;
 const SECRET = 'a-secret-of-the-tool';

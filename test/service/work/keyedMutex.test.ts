@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { KeyedMutex } from '../../../service/src/work/keyedMutex.ts';
+import { KeyedMutex } from '../../../service/src/work/semaphore.ts';
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 

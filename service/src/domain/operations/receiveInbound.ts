@@ -14,7 +14,7 @@ import {
 import { derivedId } from '../ids.ts';
 import { newSystemNote } from '../systemNote.ts';
 import type { Workspace } from '../workspace.ts';
-import { KeyedMutex } from '../../work/keyedMutex.ts';
+import { KeyedMutex } from '../../work/semaphore.ts';
 import { findLastConversation } from './conversations.ts';
 import { findReceived, storeReceived } from './receiveMessage.ts';
 import { keepContact, newContact, recogniseContact, renumberContact } from './recogniseContact.ts';

@@ -12,7 +12,7 @@ import { receiveInbound } from '../../domain/operations/receiveInbound.ts';
 import { openPaymentAccount } from '../../payments/accounts.ts';
 import type { OpenPaymentAccount, RemoteProvider } from '../../payments/paymentAdapter.ts';
 import { PAYMENT_ADAPTERS } from '../../payments/registry.ts';
-import { KeyedMutex } from '../../work/keyedMutex.ts';
+import { KeyedMutex } from '../../work/semaphore.ts';
 import { noLongerStranger } from '../connections.ts';
 import { readBody } from '../readBody.ts';
 

@@ -11,10 +11,9 @@ import { Journal, createJournal } from './journal.ts';
 import type { Logger } from '../options.ts';
 import type { Recovered } from './recovery.ts';
 import { recover } from './recovery.ts';
-import { passedOver } from './snapshot.ts';
+import { passedOver, inParts, writeSnapshot, type SnapshotHeader } from './snapshot.ts';
 import type { MergeOrder, Merged } from './snapshotMerge.ts';
 import { mergeInWorker, mergeSnapshot } from './snapshotMerge.ts';
-import { inParts, writeSnapshot, type SnapshotHeader } from './snapshotWriter.ts';
 import type { Data } from './state.ts';
 
 /** What must fit on a disk before it counts as writable again. */

@@ -3,7 +3,6 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Logger } from '../options.ts';
 import type { Refusal, StorePressure } from '../store.ts';
-import { heapLimitBytes } from './heapLimit.ts';
 
 /**
  * The shares of the heap limit at which the store begins to refuse: at `visitors` new visitors, at
@@ -12,7 +11,7 @@ import { heapLimitBytes } from './heapLimit.ts';
  * under way and for the next start, which needs up to 15 % more.
  * @see docs/decisions/0041-a-mark-before-the-end.md
  */
-export const MARKS = {
+const MARKS = {
   visitors_of_largest: 0.55,
   largest: 0.6,
   visitors: 0.65,
@@ -179,7 +178,7 @@ export class HeapWatch {
 }
 
 /** The holders that share the memory. */
-export interface Held {
+interface Held {
   readonly holders: number;
   /** The largest holder's part of everything, from 0 to 1. */
   readonly largestShare: number;
@@ -233,3 +232,30 @@ const v8Heap = (): Heap => {
     },
   };
 };
+
+const MIB = 2 ** 20;
+const SETTING = /^--max[-_]old[-_]space[-_]size=(\d+)$/;
+/** By default, V8 gives young objects 3 bytes for each 64 of old ones. */
+const OLD_SHARE = 64 / 67;
+
+/**
+ * How many bytes old objects may take before V8 ends the process. Node's heap limit also contains
+ * the young generation, which can be larger than the rest of a small heap.
+ * @param given options of the process; the last one applies
+ */
+export const heapLimitBytes = (
+  given = optionsOfProcess(),
+  limitBytes = getHeapStatistics().heap_size_limit,
+): number => {
+  const set = given
+    .map((option) => SETTING.exec(option)?.[1])
+    .findLast((megabytes) => megabytes !== undefined);
+  const most = limitBytes * OLD_SHARE;
+  return set === undefined || Number(set) === 0 ? most : Math.min(most, Number(set) * MIB);
+};
+
+/** Options of the environment, then of the command line. */
+const optionsOfProcess = (): readonly string[] => [
+  ...(process.env.NODE_OPTIONS ?? '').split(/\s+/),
+  ...process.execArgv,
+];

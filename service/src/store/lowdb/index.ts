@@ -1,7 +1,6 @@
 import type { Schema, Store } from '../store.ts';
 import { nodeFiles } from './files.ts';
-import { makeFolder } from './folder.ts';
-import { lockFolder } from './folderLock.ts';
+import { makeFolder, lockFolder } from './folder.ts';
 import { LowdbStore } from './lowdbStore.ts';
 import type { LowdbOptions } from './options.ts';
 

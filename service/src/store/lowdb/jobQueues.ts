@@ -1,7 +1,5 @@
 import type { ClaimRequest, Job, QueueStats, SharedPlaces } from '../store.ts';
-import type { ScheduledJob } from './jobGroup.ts';
-import type { Lease } from './jobQueue.ts';
-import { JobQueue } from './jobQueue.ts';
+import { type ScheduledJob, type Lease, JobQueue } from './jobQueue.ts';
 import type { StoredJob } from './jobClock.ts';
 
 /**

@@ -7,7 +7,7 @@ import type { Frame, Operation } from './frame.ts';
 import { decodeFrame, holdsFrame } from './frame.ts';
 import type { Line } from '../lines.ts';
 import { readLines } from './files.ts';
-import type { SnapshotHeader } from './snapshotWriter.ts';
+import type { SnapshotHeader } from './snapshot.ts';
 
 /** Reads journals in order and remembers the first position where no frame could be read. */
 export class Replay {

@@ -1,7 +1,7 @@
 import { checkJob, toJson } from '../document.ts';
 import type { Document, DumpedRecord, Schema } from '../store.ts';
 import type { JobClock } from './jobClock.ts';
-import { snapshotLine } from './snapshotWriter.ts';
+import { snapshotLine } from './snapshot.ts';
 import { JOBS, State, type Data } from './state.ts';
 
 /** Builds a store in memory from the records of a dump. */

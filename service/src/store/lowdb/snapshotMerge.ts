@@ -12,9 +12,11 @@ import {
   noGoodSnapshot,
   readDocumentLines,
   readSnapshotHeader,
+  type SnapshotHeader,
+  type SnapshotPart,
+  snapshotLine,
+  writeSnapshot,
 } from './snapshot.ts';
-import type { SnapshotHeader, SnapshotPart } from './snapshotWriter.ts';
-import { snapshotLine, writeSnapshot } from './snapshotWriter.ts';
 
 /**
  * A snapshot to be made. All journals before its generation are closed. Can be passed between

@@ -4,7 +4,7 @@ import type { JournaledAdapter } from './adapter.ts';
 import type { StoreDamaged } from './errors.ts';
 import { inWords } from './errors.ts';
 import type { LowdbOptions } from './options.ts';
-import { snapshotLine } from './snapshotWriter.ts';
+import { snapshotLine } from './snapshot.ts';
 import { JOBS, type Data } from './state.ts';
 
 export interface SnapshotsOptions {

@@ -22,7 +22,7 @@ export interface Notification {
   readonly load?: Load;
 }
 
-export interface ChangeNotificationsOptions {
+interface ChangeNotificationsOptions {
   readonly database: Database;
   readonly schema: string;
   /** Names this process while it runs. */

@@ -5,7 +5,7 @@ import { fromText, quoted } from './sql.ts';
 import type { Table } from './tables.ts';
 import { OpenTransaction } from './transaction.ts';
 
-export interface DumpSource {
+interface DumpSource {
   readonly database: Database;
   readonly schemaName: string;
   readonly tables: ReadonlyMap<string, Table>;

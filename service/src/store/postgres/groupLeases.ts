@@ -36,7 +36,7 @@ interface Taken {
 }
 
 /** A process without a heartbeat for this long loses its leases. pg-boss allows ten or more. */
-export const HEARTBEAT_SECONDS = 15;
+const HEARTBEAT_SECONDS = 15;
 const BEAT_MS = 5_000;
 /** How often dead processes are looked for. */
 export const SUPERVISE_SECONDS = 5;
@@ -72,7 +72,7 @@ const BUSY_MS = 50;
 const MAX_LOCKS = 100;
 const NEVER_DELETE_SECONDS = 10 * 365 * 24 * 3600;
 
-export interface GroupLeasesOptions {
+interface GroupLeasesOptions {
   readonly database: Database;
   readonly boss: PgBoss;
   readonly schema: string;
@@ -549,7 +549,7 @@ export class GroupLeases {
 }
 
 /** Runs pg-boss's statements on our connection, as part of its transaction. */
-export const dbOf = (connection: Connection): Db => ({
+const dbOf = (connection: Connection): Db => ({
   executeSql: async (text, values) =>
     (await connection.query({
       text,

@@ -1,14 +1,13 @@
 import { silent } from '../options.ts';
 import type { Schema } from '../store.ts';
 import { inWords } from './errors.ts';
-import type { PostgresOptions } from './options.ts';
+import { type PostgresOptions, PostgresStore } from './postgresStore.ts';
 import { PgDatabase } from './pgDatabase.ts';
-import { PostgresStore } from './postgresStore.ts';
 
 export { serviceMigrations } from './versions/index.ts';
 export type { Connection, Database, Result } from './database.ts';
 export { baseTables, createTable, generationTable, type Migrations } from './migrations.ts';
-export type { PostgresOptions } from './options.ts';
+export type { PostgresOptions } from './postgresStore.ts';
 export type { PostgresStore } from './postgresStore.ts';
 
 const DEFAULT_CONNECTIONS = 10;

@@ -12,9 +12,9 @@ export type Migration = (schema: string) => string;
 export type Migrations = Readonly<Record<string, Migration>>;
 
 /** The types of columns that are not text, by field. */
-export type ColumnTypes = Readonly<Record<string, 'double precision' | 'boolean'>>;
+type ColumnTypes = Readonly<Record<string, 'double precision' | 'boolean'>>;
 
-export interface TableIndex {
+interface TableIndex {
   readonly on: readonly string[];
   readonly orderBy?: string;
   readonly unique?: boolean;

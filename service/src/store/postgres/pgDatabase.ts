@@ -2,11 +2,10 @@ import pg from 'pg';
 import type { Logger } from '../options.ts';
 import type { Connection, Database } from './database.ts';
 import { Busy } from './errors.ts';
-import { PooledConnection } from './pooledConnection.ts';
+import { PooledConnection, destroy, ConnectionWatchdog } from './pooledConnection.ts';
 import { lockSchema, type Guard } from './schemaLock.ts';
-import { destroy, ConnectionWatchdog } from './connectionWatchdog.ts';
 
-export interface PgOptions {
+interface PgOptions {
   readonly url: string;
   readonly connections: number;
   readonly log: Logger;

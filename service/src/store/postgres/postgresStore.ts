@@ -1,36 +1,69 @@
 import { randomUUID } from 'node:crypto';
 import { PgBoss, type Db } from 'pg-boss';
-import { silent, systemTime } from '../options.ts';
-import type {
-  Change,
-  ClaimRequest,
-  Document,
-  DumpedRecord,
-  Gap,
-  Job,
-  Schema,
-  SharedPlaces,
-  Store,
-  StoreStats,
-  Transaction,
+import { type Logger, type StoreClock, silent, systemTime } from '../options.ts';
+import {
+  type Change,
+  type ClaimRequest,
+  type Document,
+  type DumpedRecord,
+  type Gap,
+  type Job,
+  type Schema,
+  type SharedPlaces,
+  type Store,
+  type StoreStats,
+  type Transaction,
+  StoreUnavailable,
 } from '../store.ts';
-import { StoreUnavailable } from '../store.ts';
 import { WorkListeners } from '../workListeners.ts';
+import { ChangeNotifications, type Notification } from './changeNotifications.ts';
 import { ChangeReader } from './changeReader.ts';
-import { runOn, type Database, type Result, type Statement } from './database.ts';
+import { type Database, runOn, type Result, type Statement } from './database.ts';
+import { DatabaseClock, nowSql } from './databaseClock.ts';
 import { inWords, isOutage } from './errors.ts';
 import { GroupLeases, SUPERVISE_SECONDS } from './groupLeases.ts';
-import { wasCommitted } from './lostCommit.ts';
-import { migrate, workSchemaOf } from './migrations.ts';
-import { ChangeNotifications, type Notification } from './changeNotifications.ts';
-import type { PostgresOptions } from './options.ts';
+import { type Migrations, migrate, workSchemaOf } from './migrations.ts';
 import { assertWritable, Outage } from './outage.ts';
-import { quoted } from './sql.ts';
 import { connectionGuard } from './schemaLock.ts';
+import { quoted } from './sql.ts';
 import { readTables, type Table } from './tables.ts';
-import { DatabaseClock, nowSql } from './databaseClock.ts';
+import { wasCommitted } from './transaction.ts';
 import { TransactionRunner, type Committed } from './transactionRunner.ts';
 import { WorkQueue } from './workQueue.ts';
+
+export interface PostgresOptions {
+  /**
+   * `postgres://user:password@host:5432/database`. Tests pass an open database, which is closed
+   * with the store.
+   */
+  readonly database: string | Database;
+  /** Contains the tables; `<schema>_work` contains the queues. Both are created when missing. */
+  readonly schema: string;
+  /** By name, applied in the order of names. An applied migration never changes. */
+  readonly migrations: Migrations;
+  /** The names of all queues. */
+  readonly queues: readonly string[];
+  /** The most connections, besides one that listens. Default 10. */
+  readonly connections?: number;
+  /** Whether this process does work, or only adds it as an API process does. Default true. */
+  readonly works?: boolean;
+  /** No other process may have the schema open: for commands that need it alone. Default false. */
+  readonly exclusive?: boolean;
+  /**
+   * Called when another process rewrote all documents, so that this store can no longer be used.
+   */
+  readonly onRewritten?: (error: Error) => void;
+  readonly log?: Logger;
+  /** The wall clock for the times of jobs. Default: the system's. */
+  readonly clock?: StoreClock;
+  /** For tests: replaces the database's clock, in milliseconds since the epoch. */
+  readonly databaseNow?: () => number;
+  /** How many changes a reader can catch up on. Default 10,000. */
+  readonly keptChanges?: number;
+  /** The most counts of rate limits. A sweep removes any beyond that, those that end first. */
+  readonly maxCounts?: number;
+  readonly sweepCountsMs?: number;
+}
 
 /**
  * How often to check the database, even without requests, because load balancers ask for its state.

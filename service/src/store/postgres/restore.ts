@@ -19,7 +19,7 @@ import { quoted, tableName } from './sql.ts';
 import { MAX_ROWS, type Row, type Table } from './tables.ts';
 import { OpenTransaction, readXid } from './transaction.ts';
 
-export interface RestoreTarget {
+interface RestoreTarget {
   readonly database: Database;
   readonly schemaName: string;
   readonly tables: ReadonlyMap<string, Table>;
@@ -41,7 +41,7 @@ export interface RestoreTarget {
   readonly wasCommitted: (xid: string) => Promise<boolean>;
 }
 
-export interface RestoredWork {
+interface RestoredWork {
   readonly queues: ReadonlySet<string>;
   /** Groups whose lease existed already. */
   readonly alreadyLeased: readonly DueGroup[];

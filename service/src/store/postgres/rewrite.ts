@@ -20,7 +20,7 @@ async function documentTables(
   return rows.map(({ table_name }) => String(table_name));
 }
 
-export interface Rewriting {
+interface Rewriting {
   readonly database: Database;
   readonly schemaName: string;
   readonly tables: ReadonlyMap<string, Table>;

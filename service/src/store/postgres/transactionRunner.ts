@@ -4,7 +4,12 @@ import type { Schema, Transaction } from '../store.ts';
 import { transactionMaker, type UnitOfWork } from '../unitOfWork.ts';
 import type { ChangeReader } from './changeReader.ts';
 import type { Connection, Database } from './database.ts';
-import { DocumentBusy, DocumentPlaces, documentSemaphore } from './documentPlaces.ts';
+import {
+  DocumentBusy,
+  DocumentPlaces,
+  documentSemaphore,
+  PostgresUnitOfWork,
+} from './unitOfWork.ts';
 import {
   isOutage,
   isToBeRunAgain,
@@ -15,13 +20,17 @@ import {
 } from './errors.ts';
 import type { DueGroup, WrittenJobs } from './jobWrites.ts';
 import type { GroupLeases } from './groupLeases.ts';
-import { LostCommit, wasCommitted, type CommitMarks } from './lostCommit.ts';
+import {
+  LostCommit,
+  wasCommitted,
+  type CommitMarks,
+  OpenTransaction,
+  readXid,
+} from './transaction.ts';
 import type { Outage } from './outage.ts';
-import { PostgresUnitOfWork } from './unitOfWork.ts';
 import { quoted } from './sql.ts';
 import type { Table } from './tables.ts';
 import type { DatabaseClock } from './databaseClock.ts';
-import { OpenTransaction, readXid } from './transaction.ts';
 
 /** How many times to run a transaction that conflicts with others. */
 const MAX_RUNS = 50;
@@ -40,7 +49,7 @@ export interface Committed<T> {
   readonly alreadyLeased: readonly DueGroup[];
 }
 
-export interface TransactionRunnerOptions<S extends Schema> {
+interface TransactionRunnerOptions<S extends Schema> {
   readonly database: Database;
   readonly schema: S;
   readonly schemaName: string;

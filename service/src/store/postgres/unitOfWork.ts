@@ -1,15 +1,74 @@
+import { Batcher } from '../../work/batcher.ts';
+import { KeyedSemaphore } from '../../work/semaphore.ts';
 import { toJson } from '../document.ts';
 import type { Document } from '../store.ts';
 import type { AnyQuery, UnitOfWork } from '../unitOfWork.ts';
-import { Batcher } from '../../work/batcher.ts';
 import type { Connection, Statement } from './database.ts';
-import type { DocumentPlaces } from './documentPlaces.ts';
 import { Conflict } from './errors.ts';
 import { JobWrites } from './jobWrites.ts';
-import { MAX_READ_TOGETHER, readTogether, type ReadQuery, type Rows } from './readTogether.ts';
+import {
+  MAX_READ_TOGETHER,
+  readTogether,
+  type ReadQuery,
+  type Rows,
+  MAX_ROWS,
+  type Row,
+  type Table,
+} from './tables.ts';
 import { lockNumber } from './sql.ts';
-import { MAX_ROWS, type Row, type Table } from './tables.ts';
 import type { OpenTransaction } from './transaction.ts';
+
+/** How many transactions of this process may lock the same document, or wait for it, at once. */
+const MAX_PER_DOCUMENT = 3;
+
+/** No place is free for this document. The transaction runs again when it has one. */
+export class DocumentBusy extends Error {
+  override readonly name = 'DocumentBusy';
+  readonly key: string;
+
+  constructor(key: string) {
+    super(`too many transactions of this process want ${key}`);
+    this.key = key;
+  }
+}
+
+/**
+ * Limits the transactions of this process that want the same document. Without a limit,
+ * transactions that wait for one popular document, or for one that a stopped process has locked,
+ * would take all connections to the database.
+ */
+export const documentSemaphore = (): KeyedSemaphore => new KeyedSemaphore(MAX_PER_DOCUMENT);
+
+/** The places that one transaction holds. */
+export class DocumentPlaces {
+  readonly #semaphore: KeyedSemaphore;
+  readonly #keys = new Set<string>();
+
+  constructor(semaphore: KeyedSemaphore) {
+    this.#semaphore = semaphore;
+  }
+
+  /** @throws DocumentBusy */
+  take(key: string): void {
+    if (this.#keys.has(key)) return;
+    if (!this.#semaphore.tryAcquire(key)) throw new DocumentBusy(key);
+    this.#keys.add(key);
+  }
+
+  /**
+   * Waits for a place between two runs. The transaction holds no other place then, so two
+   * transactions never wait for each other.
+   */
+  async waitFor(key: string): Promise<void> {
+    await this.#semaphore.acquire(key);
+    this.#keys.add(key);
+  }
+
+  releaseAll(): void {
+    for (const key of this.#keys) this.#semaphore.release(key);
+    this.#keys.clear();
+  }
+}
 
 /** The version of a row that this transaction wrote itself. */
 const OWN = Symbol('own');

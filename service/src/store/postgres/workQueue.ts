@@ -29,7 +29,7 @@ interface QueueCounts extends QueueStats {
   readonly name: string;
 }
 
-export interface WorkQueueOptions {
+interface WorkQueueOptions {
   readonly database: Database;
   readonly leases: GroupLeases;
   readonly schema: string;
