@@ -157,12 +157,11 @@ function withoutNotices(reply: string): string {
   return notice === undefined ? text : withoutNotices(text.slice(0, -notice.length));
 }
 
-/** A question that the agent asked the customer, as it can be read from its reply. */
-export type AgentQuestion =
-  /** Asked for an argument, named `what` in the question. */
-  | { readonly type: 'argument'; readonly what: string; readonly language: Language }
-  /** Asked whether to do `what`. */
-  | { readonly type: 'confirmation'; readonly what: string; readonly language: Language };
+/** A question of the agent: for an argument that it calls `what`, or whether to do `what`. */
+export interface AgentQuestion {
+  readonly type: 'argument' | 'confirmation';
+  readonly what: string;
+}
 
 /**
  * The question that a reply ends with, save for notices about earlier calls; null when it ends with
@@ -172,10 +171,10 @@ export function questionIn(reply: string): AgentQuestion | null {
   const text = withoutNotices(reply);
   for (const language of LANGUAGES) {
     const what = filledIn(text, SENTENCES.askForArgument[language], '{what}');
-    if (what !== null) return { type: 'argument', what, language };
+    if (what !== null) return { type: 'argument', what };
     // A notice may end with a question of its own: a yes would be the answer to that.
     const action = filledIn(reply.trimEnd(), SENTENCES.confirmCall[language], '{action}');
-    if (action !== null) return { type: 'confirmation', what: action, language };
+    if (action !== null) return { type: 'confirmation', what: action };
   }
   return null;
 }

@@ -42,7 +42,7 @@ describe('sentences', () => {
     const question = sentence('askForArgument', language, {
       what: 'Order number (5 digits). Please',
     });
-    const asked = { type: 'argument', what: 'Order number (5 digits). Please', language };
+    const asked = { type: 'argument', what: 'Order number (5 digits). Please' };
     expect(questionIn(question)).toEqual(asked);
     expect(questionIn(`Hello!\n\n${question}\n`)).toEqual(asked);
     expect(
@@ -51,7 +51,7 @@ describe('sentences', () => {
       ),
     ).toEqual(asked);
     const confirm = sentence('confirmCall', language, { action: 'cancel order 1' });
-    const action = { type: 'confirmation', what: 'cancel order 1', language };
+    const action = { type: 'confirmation', what: 'cancel order 1' };
     expect(questionIn(`Hello!\n\n${confirm}\n`)).toEqual(action);
     expect(questionIn(`${confirm}\n\n${sentence('toolFailed', language)}`)).toBeNull();
     expect(questionIn(sentence('toolFailed', language))).toBeNull();

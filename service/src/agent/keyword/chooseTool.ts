@@ -2,7 +2,7 @@ import MiniSearch from 'minisearch';
 import type { AgentTool } from '../agentModel.ts';
 import { FUNCTION_WORDS } from '../language.ts';
 import { splitName, stem, wordSet, wordsOf } from '../words.ts';
-import { argumentsOf, list, nameOf } from './schema.ts';
+import { argumentsOf, list } from './schema.ts';
 
 /**
  * Which tool a message means: full-text search over the tools' names, descriptions, arguments and
@@ -130,7 +130,7 @@ function createIndex(tools: readonly AgentTool[]): MiniSearch<Indexed> {
 const argumentWords = (tool: AgentTool): string =>
   argumentsOf(tool)
     .flatMap((argument) => [
-      splitName(nameOf(argument)),
+      splitName(argument.name),
       ...(list(argument.schema, 'enum') ?? []).map((option) => splitName(String(option))),
     ])
     .join(' ')

@@ -4,7 +4,7 @@ import type { AgentTool, Language } from '../agentModel.ts';
 import { wordsOf } from '../words.ts';
 import { isFreeText, readValue } from './readValue.ts';
 import { SourceText } from './sourceText.ts';
-import { argumentsOf, assemble, isNamed, own, type Argument } from './schema.ts';
+import { argumentsOf, isNamed, own, type Argument } from './schema.ts';
 
 /** A text of the customer, and the argument that it answers for, as our question named it. */
 export interface Source {
@@ -91,10 +91,10 @@ export function readArguments(
     if (fallback !== undefined) found.set(argument, fallback);
   }
   return {
-    arguments: assemble(
-      wanted.flatMap((argument) =>
-        found.has(argument) ? [[argument, found.get(argument)!] as const] : [],
-      ),
+    arguments: Object.fromEntries(
+      wanted
+        .filter((argument) => found.has(argument))
+        .map((argument) => [argument.name, found.get(argument)!]),
     ),
     missing: wanted.find((argument) => argument.required && !found.has(argument)) ?? null,
   };

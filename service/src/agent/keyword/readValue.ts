@@ -4,7 +4,7 @@ import { splitName, stem, wordSet, wordsOf } from '../words.ts';
 import { contentTerms } from './chooseTool.ts';
 import type { Found } from './dates.ts';
 import { numbersIn } from './numbers.ts';
-import { list, nameOf, number, own, text as textOf, typeOf, type Argument } from './schema.ts';
+import { list, number, own, text as textOf, typeOf, type Argument } from './schema.ts';
 import {
   ADDRESS,
   blankMatches,
@@ -61,7 +61,7 @@ function take<Value>(found: Found<Value> | undefined, { taken }: SourceText): Va
   return found?.value;
 }
 
-const nameTerms = (argument: Argument) => contentTerms(splitName(nameOf(argument)));
+const nameTerms = (argument: Argument) => contentTerms(splitName(argument.name));
 
 // ---- Options and lists
 
@@ -214,7 +214,7 @@ const KINDS_BY_NAME: readonly (readonly [Kind, ReadonlySet<string>])[] = [
 function kindOf(argument: Argument): Kind {
   const format = textOf(argument.schema, 'format') ?? '';
   if (Object.hasOwn(READERS, format)) return format as Kind;
-  const name = wordsOf(splitName(nameOf(argument)));
+  const name = wordsOf(splitName(argument.name));
   return KINDS_BY_NAME.find(([, words]) => name.some((word) => words.has(word)))?.[0] ?? 'other';
 }
 

@@ -50,6 +50,3 @@ export function currentRequest(history: readonly HistoryItem[]): Request {
   addSource(null);
   return { newest: sources[0]?.text ?? '', sources, questions };
 }
-
-/** The text that the request began with. */
-export const openingOf = ({ sources }: Request): string => sources.at(-1)?.text ?? '';

@@ -4,18 +4,12 @@ import { sentence } from '../sentences.ts';
 import { readableName } from '../words.ts';
 import { LANGUAGES, type AgentTool, type Language } from '../agentModel.ts';
 
-/**
- * A tool's parameters as the flat list of what has to be found in a message. The properties that an
- * object requires stand in the list themselves, one level deep.
- */
+/** A property of a tool's parameters: what has to be found in a message. */
 export interface Argument {
-  /** Where the value goes: `['order_id']`, or `['address', 'city']`. */
-  readonly path: readonly [string] | readonly [string, string];
+  readonly name: string;
   readonly schema: JsonObject;
   readonly required: boolean;
 }
-
-export const nameOf = (argument: Argument): string => argument.path.at(-1)!;
 
 /** Of a tool with more, the first are looked at: nobody is asked so many questions in a chat. */
 const MAX_ARGUMENTS = 50;
@@ -31,29 +25,13 @@ export function argumentsOf({ parameters }: AgentTool): readonly Argument[] {
 
 function readArguments(parameters: JsonObject): readonly Argument[] {
   const root = resolve(parameters, parameters);
-  return properties(root, parameters).flatMap(([name, schema, required]): Argument[] => {
-    if (!isObjectSchema(schema) || Object.hasOwn(schema, 'default'))
-      return [{ path: [name], schema, required }];
-    if (!required) return [];
-    const inner = properties(schema, parameters).filter(([, , innerRequired]) => innerRequired);
-    if (inner.length === 0) return [{ path: [name], schema: { const: {} }, required }];
-    return inner.map(([innerName, innerSchema]) => ({
-      path: [name, innerName],
-      schema: innerSchema,
-      required,
-    }));
-  });
-}
-
-/** A value for each path, put together; own properties only, whatever their names are. */
-export function assemble(values: readonly (readonly [Argument, Json])[]): JsonObject {
-  const whole = new Map<string, Json>();
-  for (const [{ path }, value] of values) {
-    const [name, inner] = path;
-    const earlier = Object.entries((whole.get(name) ?? {}) as JsonObject);
-    whole.set(name, inner === undefined ? value : Object.fromEntries([...earlier, [inner, value]]));
-  }
-  return Object.fromEntries(whole);
+  const declared = own(root, 'properties');
+  const required = list(root, 'required') ?? [];
+  return Object.entries(isJsonObject(declared) ? declared : {}).map(([name, schema]) => ({
+    name,
+    schema: resolve(schema, parameters),
+    required: required.includes(name),
+  }));
 }
 
 /** The value of an own property of a schema, as a string. */
@@ -79,7 +57,8 @@ export const own = (schema: JsonObject, key: string): Json | undefined =>
 export function typeOf(schema: JsonObject): string {
   const types = [own(schema, 'type')].flat();
   const named = types.find((type) => typeof type === 'string' && type !== 'null');
-  return typeof named === 'string' ? named : 'string';
+  if (typeof named === 'string') return named;
+  return Object.hasOwn(schema, 'properties') ? 'object' : 'string';
 }
 
 /** Whether the customer can be asked for the argument. */
@@ -111,7 +90,7 @@ export const labelOf =
       .trim()
       .replace(/[.:\s]+$/, '');
     const isShort = described !== '' && described.length <= MAX_LABEL;
-    const name = isShort ? described : readableName(nameOf(argument)).slice(0, MAX_LABEL);
+    const name = isShort ? described : readableName(argument.name).slice(0, MAX_LABEL);
     const hint = answerHint(argument.schema, language);
     return hint === null || name.includes('(') ? name : `${name} (${hint})`;
   };
@@ -133,23 +112,6 @@ function answerHint(schema: JsonObject, language: Language): string | null {
   if (typeOf(schema) === 'boolean')
     return `${sentence('yes', language)} / ${sentence('no', language)}`;
   return EXAMPLES.get(text(schema, 'format') ?? '') ?? null;
-}
-
-const isObjectSchema = (schema: JsonObject) =>
-  typeOf(schema) === 'object' ||
-  (own(schema, 'type') === undefined && isJsonObject(own(schema, 'properties')));
-
-function properties(
-  schema: JsonObject,
-  root: JsonObject,
-): readonly (readonly [name: string, schema: JsonObject, required: boolean])[] {
-  const declared = own(schema, 'properties');
-  const required = list(schema, 'required') ?? [];
-  return Object.entries(isJsonObject(declared) ? declared : {}).map(([name, each]) => [
-    name,
-    resolve(each, root),
-    required.includes(name),
-  ]);
 }
 
 const MAX_REFERENCES = 16;
