@@ -1,18 +1,18 @@
 import type { Config } from '../config.ts';
 import type { Deps } from '../domain/deps.ts';
 import { addressBudget } from '../http/addressBudget.ts';
-import { apiRouter, type ApiParts } from '../http/apiRouter.ts';
-import { createBaseApp, type App, type BaseAppParts } from '../http/baseApp.ts';
+import { type ApiParts, apiRouter } from '../http/apiRouter.ts';
+import { type App, type BaseAppParts, createBaseApp } from '../http/baseApp.ts';
 import { handleErrors, refuseOnWorker, refuseUnknown } from '../http/errors.ts';
 import { RequestTurns } from '../http/requestTurns.ts';
-import { healthRouter, type Health } from '../http/routes/health.ts';
+import { type Health, healthRouter } from '../http/routes/health.ts';
 import { metricsRouter } from '../http/routes/metrics.ts';
 import type { ConnectionShares } from '../limits/connectionShares.ts';
 import type { Limiters } from '../limits/limiter.ts';
 import type { ServiceMetrics } from '../metrics/serviceMetrics.ts';
 import type { ScreenModel } from '../screens/agent/agentRoutes.ts';
-import type { LiveFeed } from '../screens/liveFeed.ts';
-import { screensRouter, type ScreenParts } from '../screens/screensRouter.ts';
+import type { LiveFeed } from '../screens/liveStream.ts';
+import { type ScreenParts, screensRouter } from '../screens/screensRouter.ts';
 import type { Setup } from '../screens/setup.ts';
 
 export interface WorkerAppParts extends BaseAppParts {

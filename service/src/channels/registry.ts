@@ -1,7 +1,15 @@
-import type { ChannelDirectory, ChannelType } from '../domain/channel.ts';
-import type { ChannelAdapter, ConnectedChannel } from './channelAdapter.ts';
-import { webChat } from './webChat.ts';
+import { type ChannelDirectory, type ChannelType, WEB_CHAT } from '../domain/channel.ts';
+import type { ChannelAdapter, ConnectedChannel, HostedChannel } from './channelAdapter.ts';
 import { whatsappCloud } from './whatsappCloud.ts';
+import { MAX_REPLY_CHARACTERS } from '../domain/message.ts';
+
+/** The service's own chat page. A stored message is in the chat at once. */
+const webChat: HostedChannel = {
+  type: WEB_CHAT,
+  label: 'Web chat',
+  isHosted: true,
+  capabilities: { isSent: false, textMax: MAX_REPLY_CHARACTERS, windowMs: null },
+};
 
 /** Every channel. To add one, write its adapter and list it here. */
 const ADAPTERS: readonly ChannelAdapter[] = [webChat, whatsappCloud];

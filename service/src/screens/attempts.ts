@@ -3,20 +3,19 @@ import { AppError } from '../domain/errorCatalogue.ts';
 import { byAddress } from '../http/rateLimit.ts';
 import type { BoundName, Bounds } from '../limits/bounds.ts';
 import type { Limiter, Limiters } from '../limits/limiter.ts';
-import { Pauses } from './pauses.ts';
 
 /** How long a failed attempt counts. */
 const MINUTES = 15;
 
 /** For one email from one IP address. */
-export const MAX_TRIES_BY_EMAIL_AND_ADDRESS = 10;
+const MAX_TRIES_BY_EMAIL_AND_ADDRESS = 10;
 /** For one IP address. A whole office can sign in from it; successful attempts do not count. */
-export const MAX_TRIES_BY_ADDRESS = 100;
+const MAX_TRIES_BY_ADDRESS = 100;
 /** For the current password, when a member changes it. */
-export const MAX_TRIES_OF_CURRENT_PASSWORD = 5;
+const MAX_TRIES_OF_CURRENT_PASSWORD = 5;
 
 /** For one email from any address: this many attempts are answered without delay. */
-export const UNSLOWED_TRIES = 10;
+const UNSLOWED_TRIES = 10;
 /** Each further attempt waits this much longer. */
 const SLOWER_BY_MS = 100;
 /** Long enough to slow an attacker down, short enough for the member who is attacked. */
@@ -25,7 +24,7 @@ const MAX_SLOWED_MS = 3_000;
 const MAX_SLOWED = 100;
 
 /** An attempt counts before the password is checked, so that many at once cannot get around it. */
-export interface Attempt {
+interface Attempt {
   /** Failed attempts from this address in the last minutes, including this one. */
   readonly tries: number;
   /** Call it when the attempt succeeds: it no longer counts, nor do the person's earlier mistakes. */
@@ -108,4 +107,33 @@ export function limitAttempts(limiters: Limiters, bounds: Bounds): AttemptLimits
       return { tries: 0, forgive: () => byMember.clear(memberId) };
     },
   };
+}
+
+/** Holds requests back for a while. When too many wait, the oldest continues early. */
+export class Pauses {
+  readonly #most: number;
+  /** Each ends one pause; the oldest comes first. */
+  readonly #ends = new Set<() => void>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** How many requests wait. */
+  get size(): number {
+    return this.#ends.size;
+  }
+
+  pause(ms: number): Promise<void> {
+    if (this.#ends.size >= this.#most) this.#ends.values().next().value!();
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        this.#ends.delete(end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      this.#ends.add(end);
+    });
+  }
 }

@@ -24,6 +24,14 @@ export const sendErrorPage = (response: Response, status: number, message: strin
 export const isError = (error: unknown, code: ErrorCode): error is AppError =>
   error instanceof AppError && error.code === code;
 
+/** Leads to another page from one whose subject was just removed. The error goes on. */
+export const leaveIfRemoved =
+  (response: Response, href: string) =>
+  (error: unknown): never => {
+    if (isError(error, 'not_found')) response.set('HX-Redirect', href);
+    throw error;
+  };
+
 /** Sets what an error says outside of its page: when to try again, and that it need not be logged. */
 export function noteError(response: Response, { details }: AppError): void {
   const { retryAfterSeconds, isAtBound } = details;

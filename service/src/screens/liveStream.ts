@@ -5,8 +5,35 @@ import { beat, beginEvents, endSoon } from '../http/eventStream.ts';
 import { OpenStreams, type StreamLimits } from '../http/openStreams.ts';
 import { findSession } from '../domain/operations/sessions.ts';
 import type { Change } from '../store/store.ts';
-import type { LiveFeed } from './liveFeed.ts';
 import { sessionToken, signedInOf } from './session.ts';
+import type { ServiceStore } from '../domain/collections.ts';
+import { KeyedListeners } from '../http/keyedListeners.ts';
+
+/** Tells the team's open pages what changes in their workspace. All pages share one change feed. */
+export interface LiveFeed {
+  /**
+   * @param listener gets each change, or null when changes were missed and everything has to load
+   * @returns a function that stops listening
+   */
+  listen(workspaceId: string, listener: (change: Change | null) => void): () => void;
+}
+
+/** @param signal ends the feed */
+export function followWorkspaces(store: ServiceStore, signal: AbortSignal): LiveFeed {
+  const listeners = new KeyedListeners<Change | null>();
+  void (async () => {
+    for await (const change of store.changes({ signal })) {
+      if ('gap' in change) listeners.tellAll(null);
+      // A removed document no longer has a workspace. Listeners only learn that a list may have changed.
+      else if (change.document === null) listeners.tellAll(change as Change);
+      else {
+        const { workspaceId } = change.document as { workspaceId?: string };
+        if (workspaceId !== undefined) listeners.tell(workspaceId, change as Change);
+      }
+    }
+  })();
+  return listeners;
+}
 
 const BEAT_MS = 15_000;
 const RETRY_MS = 1000;
@@ -14,7 +41,7 @@ const RETRY_MS = 1000;
 const REPLACED_RETRY_MS = 60_000;
 const FULL_RETRY_MS = 30_000;
 /** A member has one stream for each tab. The total leaves room for the customers' streams. */
-export const TEAM_STREAMS: StreamLimits = { perOwner: 20, perAddress: Infinity, inAll: 2000 };
+const TEAM_STREAMS: StreamLimits = { perOwner: 20, perAddress: Infinity, inAll: 2000 };
 /** Changes within this time are sent as one event. */
 const GATHER_MS = 150;
 

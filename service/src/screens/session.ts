@@ -2,7 +2,7 @@ import type { CookieOptions, NextFunction, Request, RequestHandler, Response } f
 import type { Actor } from '../domain/conversation.ts';
 import type { Deps } from '../domain/deps.ts';
 import { findSession, type SignedIn } from '../domain/operations/sessions.ts';
-import { MAX_SESSION_MS } from '../domain/workspace.ts';
+import { MAX_SESSION_MS, type Workspace } from '../domain/workspace.ts';
 import { noLongerStranger } from '../http/connections.ts';
 import { isSameText } from '../security/isSameText.ts';
 import { sendErrorPage } from './errorPage.ts';
@@ -49,6 +49,8 @@ export const requireMember =
 
 /** The signed-in member. Use it only after requireMember. */
 export const signedInOf = (response: Response): SignedIn => response.locals.signedIn as SignedIn;
+
+export const workspaceOf = (response: Response): Workspace => signedInOf(response).workspace;
 
 /** The member as the actor of what they do. */
 export const actorOf = ({ member }: SignedIn): Actor => ({

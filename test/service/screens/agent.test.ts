@@ -139,17 +139,13 @@ describe('the agent’s screen with the keyword agent', () => {
     await expectNothingStored(service, endpoint, 1);
   });
 
-  it('refuses an empty text, one that is too long, and forms without the session’s token', async () => {
+  it('refuses an empty text, and one that is too long', async () => {
     expect((await browser.post('/agent/try', { text: ' ' })).problem('text')).toBe(
       'Must not be empty.',
     );
     expect((await browser.post('/agent/try', { text: 'x'.repeat(10_000) })).problem('text')).toBe(
       'Must have at most 4096 characters.',
     );
-    for (const path of ['/agent', '/agent/switch', '/agent/try'])
-      expect((await browser.post(path, { text: 'x', enabled: 'on' }, { csrf: null })).status).toBe(
-        403,
-      );
   });
 });
 

@@ -1,6 +1,6 @@
 // How often a password may be tried; who is refused, and who never is.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Pauses } from '../../../service/src/screens/pauses.ts';
+import { Pauses } from '../../../service/src/screens/attempts.ts';
 import { browserless, MEMBER, MEMBER_ENV } from '../../helpers/browserless.ts';
 import { postFrom } from '../../helpers/postFrom.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   MEMBER_ENV,
-  browserless,
   signedInBrowser,
   type Browserless,
   type Page,
@@ -23,7 +22,7 @@ import {
 } from '../../helpers/meta.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { whyUnreachable } from '../../../service/src/screens/channels/channelState.ts';
+import { whyUnreachable } from '../../../service/src/screens/accountForm.ts';
 
 const HOSTILE = `<script>alert(1)</script>"'><img src=x onerror=alert(2)>`;
 const OTHER_NUMBER = {
@@ -86,19 +85,6 @@ describe('the channels', () => {
     expect(html).toContain('href="/agent#chat-title"');
     expect((await browser.get('/agent')).html).toContain('id="chat-title"');
     expect(text).toContain('Connected accounts No connected accounts yet. Connect WhatsApp');
-  });
-
-  it('are for members alone', async () => {
-    const stranger = browserless(service.url);
-    for (const path of ['/channels', '/channels/new?type=whatsapp_cloud', '/channels/fragment'])
-      expect((await stranger.get(path)).path).toMatch(/^\/sign-in/);
-    expect((await stranger.post('/channels', form(), { csrf: null })).path).toMatch(/^\/sign-in/);
-    expect(await channels()).toEqual([]);
-  });
-
-  it('take no form of another page', async () => {
-    expect((await browser.post('/channels', form(), { csrf: 'made-up' })).status).toBe(403);
-    expect(await channels()).toEqual([]);
   });
 
   it('show each account with its state in words, here and as the part that loads again', async () => {

@@ -12,7 +12,7 @@ import { textSchema } from '../../http/contract/shared.ts';
 import { linesFrom } from '../tools/textLines.ts';
 import { parseForm, readForm, type FormValues } from '../forms.ts';
 import { sendPage } from '../html.ts';
-import { signedInOf } from '../session.ts';
+import { signedInOf, workspaceOf } from '../session.ts';
 import { agentPage, type AgentPage, type ModelInfo } from './agentPage.ts';
 
 /** The model that decides for the agent, and how the screens name it. */
@@ -51,13 +51,13 @@ export function agentScreenRouter(
     if (!form.ok) return show(response, 400, { form });
     const { payment_links: paymentLinks, handover_phrases: handoverPhrases, ...others } = form.data;
     const changes = definedOnly({ ...others, paymentLinks, handoverPhrases });
-    await updateAgentSettings(deps, signedInOf(response).workspace, changes);
+    await updateAgentSettings(deps, workspaceOf(response), changes);
     response.redirect(303, '/agent?notice=saved');
   });
 
   router.post('/agent/switch', async (request, response) => {
     const enabled = readForm(request).enabled === 'on';
-    await updateAgentSettings(deps, signedInOf(response).workspace, { enabled });
+    await updateAgentSettings(deps, workspaceOf(response), { enabled });
     response.redirect(303, `/agent?notice=${enabled ? 'agent-on' : 'agent-off'}`);
   });
 
@@ -65,7 +65,7 @@ export function agentScreenRouter(
     const values = readForm(request);
     const form = parseForm(messageSchema, values);
     if (!form.ok) return show(response, 400, { tried: { form, step: null } });
-    const { workspace } = signedInOf(response);
+    const workspace = workspaceOf(response);
     const limits = { timeoutMs: model.timeoutMs, signal: stopping };
     const step = await tryAgent(deps, model.model, workspace, form.data.text, limits);
     await show(response, 200, { tried: { form: { values, problems: {} }, step } });

@@ -13,8 +13,10 @@ import {
   lastInboundView,
   lastTestView,
   reachabilityWarning,
-} from './channelState.ts';
-import { setupFormProblems, setupFormValues, setupInputs } from './setupForm.ts';
+  setupFormProblems,
+  setupFormValues,
+  setupInputs,
+} from '../accountForm.ts';
 
 export interface NewChannelPage {
   readonly adapter: ConnectedChannel;

@@ -15,10 +15,11 @@ import {
 } from '../../domain/operations/channels.ts';
 import { openGenerated } from '../../domain/accountSetup.ts';
 import { textSchema } from '../../http/contract/shared.ts';
-import { isError } from '../errorPage.ts';
+import { setupFrom, setupProblems } from '../accountForm.ts';
+import { leaveIfRemoved } from '../errorPage.ts';
 import { parseForm, readForm, type FormState, type FormValues } from '../forms.ts';
 import { html, sendPage, sendPart, type View } from '../html.ts';
-import { signedInOf } from '../session.ts';
+import { signedInOf, workspaceOf } from '../session.ts';
 import {
   channelPage,
   connectionSection,
@@ -27,7 +28,6 @@ import {
   type NewChannelPage,
 } from './channelPage.ts';
 import { accountsSection, channelsPage } from './channelsPage.ts';
-import { setupFrom, setupProblems } from './setupForm.ts';
 
 const nameSchema = z.object({ name: textSchema(100) });
 
@@ -39,8 +39,6 @@ export function channelScreensRouter(deps: Deps, config: ChannelsConfig): Router
   addChannel(router, deps, config);
   return router;
 }
-
-const workspaceOf = (response: Response) => signedInOf(response).workspace;
 
 function addChannelList(router: Router, deps: Deps): void {
   const listAll = async (response: Response) => {
@@ -106,7 +104,7 @@ function addChannel(router: Router, deps: Deps, config: ChannelsConfig): void {
 
   router.get('/channels/:id/fragment', async ({ params }, response) => {
     const channel = await getChannel(deps, workspaceOf(response), params.id).catch(
-      (error: unknown) => leaveIfRemoved(response, error),
+      leaveIfRemoved(response, '/channels?notice=channel-disconnected'),
     );
     sendPart(response, connectionSection(signedInOf(response), channel, deps.clock.now()));
   });
@@ -178,10 +176,3 @@ const conflictView = ({ message, details }: AppError): View =>
   details.existingId === undefined
     ? message
     : html`This account is already connected. <a href=${`/channels/${details.existingId}`}>Open it</a> to change or disconnect it.`;
-
-/** Leads from the page of a channel that was just disconnected back to the list. @throws the error */
-function leaveIfRemoved(response: Response, error: unknown): never {
-  if (isError(error, 'not_found'))
-    response.set('HX-Redirect', '/channels?notice=channel-disconnected');
-  throw error;
-}

@@ -5,7 +5,7 @@ import { badge } from '../components.ts';
 import { html, type View } from '../html.ts';
 import { teamPage } from '../layout.ts';
 import { liveArea, liveSection } from '../liveSection.ts';
-import { connectionBadge, lastInboundView, reachabilityWarning } from './channelState.ts';
+import { connectionBadge, lastInboundView, reachabilityWarning } from '../accountForm.ts';
 
 export interface ChannelsPage {
   readonly channels: readonly Channel[];

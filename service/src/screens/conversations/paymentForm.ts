@@ -10,16 +10,16 @@ import {
   field,
   fieldProblem,
   formProblem,
-  radio,
-  select,
-  sentence,
   type FormState,
   type FormValues,
   type ParsedForm,
   type Problems,
+  radio,
+  select,
+  sentence,
 } from '../forms.ts';
 import { html, type View } from '../html.ts';
-import { providerLabel } from '../payments/paymentLabels.ts';
+import { providerLabel } from '../payments/paymentView.ts';
 import type { ThreadParts } from './thread.ts';
 import { threadHref } from './place.ts';
 

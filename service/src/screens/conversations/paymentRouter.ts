@@ -1,4 +1,4 @@
-import { Router, type Request, type Response } from 'express';
+import { type Request, type Response, Router } from 'express';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError, notFound } from '../../domain/errorCatalogue.ts';
 import {
@@ -9,16 +9,16 @@ import type { SignedIn } from '../../domain/operations/sessions.ts';
 import { getPaymentLink, listPaymentLinks } from '../../domain/operations/paymentLinks.ts';
 import { listPaymentAccounts } from '../../domain/operations/paymentAccounts.ts';
 import { sendMessage } from '../../domain/operations/sendMessage.ts';
-import { paymentPageUrl, type Payment } from '../../domain/payment.ts';
+import { type Payment, paymentPageUrl } from '../../domain/payment.ts';
 import type { Workspace } from '../../domain/workspace.ts';
 import type { FollowPayment } from '../../http/paymentFeed.ts';
 import { newFormToken } from '../../security/tokens.ts';
 import { onceForForm } from '../formOnce.ts';
 import { isError } from '../errorPage.ts';
-import { readForm, type FormValues, type Problems } from '../forms.ts';
+import { type FormValues, type Problems, readForm } from '../forms.ts';
 import { cancelLink, markLinkPaid } from '../payments/paymentActions.ts';
-import { amountOf } from '../payments/paymentLabels.ts';
-import { actorOf, signedInOf } from '../session.ts';
+import { amountOf } from '../payments/paymentView.ts';
+import { actorOf, signedInOf, workspaceOf } from '../session.ts';
 import { newPaymentValues, parsePaymentForm, paymentProblems } from './paymentForm.ts';
 import { goBack, type ShowThread } from './thread.ts';
 
@@ -52,7 +52,7 @@ function addCreation(
     (await listPaymentAccounts(deps, workspace)).map(({ provider }) => provider);
 
   router.get('/conversations/:id/payment-link', async (request, response) => {
-    const { workspace } = signedInOf(response);
+    const workspace = workspaceOf(response);
     const providers = await listProviders(workspace);
     const currency = await lastCurrency(deps, workspace);
     const values = newPaymentValues(providers, { form: newFormToken(), currency });

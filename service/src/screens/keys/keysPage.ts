@@ -1,14 +1,14 @@
 import type { ApiKey } from '../../domain/workspace.ts';
 import type { SignedIn } from '../../domain/operations/sessions.ts';
 import type { SubscriptionHealth } from '../../domain/operations/subscriptions.ts';
-import { csrfField } from '../components.ts';
-import { field, newForm, type FormState } from '../forms.ts';
+import { csrfField, postButton } from '../components.ts';
+import { field, type FormState, newForm } from '../forms.ts';
 import { html, type View } from '../html.ts';
 import { teamPage } from '../layout.ts';
 import { liveArea, liveSection } from '../liveSection.ts';
-import { apiKeysList } from './apiKeysList.ts';
-import { newSubscriptionForm, type NewSubscriptionForm } from './newSubscription.ts';
-import { subscriptionsList } from './subscriptionsList.ts';
+import { type NewSubscriptionForm, newSubscriptionForm } from './newSubscription.ts';
+import { subscriptionsList } from './subscriptionState.ts';
+import { timeView } from '../times.ts';
 
 /** What the page shows besides the lists. */
 export interface KeysPageExtras {
@@ -19,7 +19,7 @@ export interface KeysPageExtras {
   readonly subscriptionForm?: NewSubscriptionForm;
 }
 
-export interface KeysPage extends KeysPageExtras {
+interface KeysPage extends KeysPageExtras {
   readonly apiKeys: readonly ApiKey[];
   readonly subscriptions: readonly SubscriptionHealth[];
   readonly now: Date;
@@ -71,4 +71,60 @@ const newKeyForm = (signedIn: SignedIn, form: FormState | undefined): View => ht
       <button>Create key</button>
     </form>
   </details>
+`;
+
+/** The active keys, then the revoked ones, folded. */
+export function apiKeysList(signedIn: SignedIn, apiKeys: readonly ApiKey[], now: Date): View {
+  const active = apiKeys.filter(({ revokedAt }) => revokedAt === null);
+  const revoked = apiKeys.filter(({ revokedAt }) => revokedAt !== null);
+  return html`
+    ${
+      active.length === 0
+        ? html`<p>No active keys. Create one below.</p>`
+        : html`<ul class="records">${active.map((key) => activeKey(signedIn, key, now))}</ul>`
+    }
+    ${
+      revoked.length === 0
+        ? null
+        : html`
+            <details id="revoked-keys">
+              <summary>Revoked keys (${revoked.length})</summary>
+              <ul class="records">${revoked.map((key) => revokedKey(key, now))}</ul>
+            </details>
+          `
+    }
+  `;
+}
+
+const shortForm = ({ prefix, lastFour }: ApiKey) => `${prefix}…${lastFour}`;
+
+const activeKey = (signedIn: SignedIn, key: ApiKey, now: Date): View => html`
+  <li>
+    <div class="what">
+      <p><strong><bdi>${key.name}</bdi></strong>${' '}<code>${shortForm(key)}</code></p>
+      <p class="muted">
+        Created ${timeView(key.createdAt, now)} by <bdi>${key.createdBy}</bdi>,${' '}
+        ${key.lastUsedAt === null ? 'never used' : html`last used ${timeView(key.lastUsedAt, now)}`}
+      </p>
+    </div>
+    ${postButton(signedIn, {
+      action: `/keys/${key.id}/revoke`,
+      label: 'Revoke',
+      confirm: `Revoke the key “${key.name}” (${shortForm(key)})? Everything that uses it stops working at once. You can’t undo this.`,
+      button: {
+        id: `revoke-${key.id}`,
+        class: 'small outline secondary',
+        'aria-label': `Revoke the key ${key.name} (${shortForm(key)})`,
+      },
+    })}
+  </li>
+`;
+
+const revokedKey = (key: ApiKey, now: Date): View => html`
+  <li>
+    <div class="what">
+      <p><bdi>${key.name}</bdi>${' '}<code>${shortForm(key)}</code></p>
+      <p class="muted">Revoked ${timeView(key.revokedAt, now)}, created ${timeView(key.createdAt, now)} by <bdi>${key.createdBy}</bdi></p>
+    </div>
+  </li>
 `;

@@ -1,6 +1,6 @@
-import { Router, type Response } from 'express';
+import { type Response, Router } from 'express';
 import { z } from 'zod';
-import { inOneTransaction, type Deps } from '../../domain/deps.ts';
+import { type Deps, inOneTransaction } from '../../domain/deps.ts';
 import { AppError } from '../../domain/errorCatalogue.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from '../../domain/operations/apiKeys.ts';
 import { createSubscription } from '../../domain/operations/subscribe.ts';
@@ -8,13 +8,12 @@ import { listSubscriptionHealth } from '../../domain/operations/subscriptions.ts
 import { textSchema } from '../../http/contract/shared.ts';
 import { parseForm, readForm } from '../forms.ts';
 import { sendPage, sendPart } from '../html.ts';
-import { signedInOf } from '../session.ts';
-import { apiKeysList } from './apiKeysList.ts';
-import { keysPage, type KeysPageExtras } from './keysPage.ts';
+import { signedInOf, workspaceOf } from '../session.ts';
+import { apiKeysList, keysPage, type KeysPageExtras } from './keysPage.ts';
 import { creationProblems, newSubscriptionSchema } from './newSubscription.ts';
 import { newKeyView, newSubscriptionView } from './shownOnce.ts';
 import { subscriptionRouter } from './subscriptionRouter.ts';
-import { subscriptionsList } from './subscriptionsList.ts';
+import { subscriptionsList } from './subscriptionState.ts';
 
 const newKeySchema = z.object({ name: textSchema(100) });
 
@@ -43,7 +42,7 @@ export function keysRouter(deps: Deps, publicUrl: () => string): Router {
   });
 
   router.get('/keys/live/subscriptions', async (_request, response) => {
-    const subscriptions = await listSubscriptionHealth(deps, signedInOf(response).workspace);
+    const subscriptions = await listSubscriptionHealth(deps, workspaceOf(response));
     sendPart(response, subscriptionsList(subscriptions, deps.clock.now()));
   });
 
@@ -64,12 +63,12 @@ export function keysRouter(deps: Deps, publicUrl: () => string): Router {
   });
 
   router.post('/keys/:id/revoke', async ({ params }, response) => {
-    await revokeApiKey(deps, signedInOf(response).workspace, params.id);
+    await revokeApiKey(deps, workspaceOf(response), params.id);
     response.redirect(303, '/keys?notice=key-revoked');
   });
 
   router.post('/keys/subscriptions', async (request, response) => {
-    const { workspace } = signedInOf(response);
+    const workspace = workspaceOf(response);
     const values = readForm(request);
     const form = parseForm(newSubscriptionSchema, values);
     if (!form.ok) return show(response, 400, { subscriptionForm: form });

@@ -16,7 +16,7 @@ import { parseCursor } from '../../domain/page.ts';
 import { isError } from '../errorPage.ts';
 import { readForm } from '../forms.ts';
 import { sendPage, sendPart, type View } from '../html.ts';
-import { signedInOf } from '../session.ts';
+import { signedInOf, workspaceOf } from '../session.ts';
 import { exactTime } from '../times.ts';
 import {
   deliveriesList,
@@ -57,7 +57,7 @@ const readSubscription = (
   { status, cursor }: DeliveriesView = {},
 ) =>
   inOneTransaction(deps, async (within) => {
-    const { workspace } = signedInOf(response);
+    const workspace = workspaceOf(response);
     const health = await getSubscriptionHealth(within, workspace, id);
     const filter = status === undefined ? {} : { status };
     const page = { limit: PAGE_SIZE, cursor: parseCursor(cursor) };
@@ -96,7 +96,7 @@ function addPages(router: Router, deps: Deps): void {
 
   router.get('/keys/subscriptions/:id/live/state', ({ params }, response) =>
     sendUnlessRemoved(response, async () => {
-      const { workspace } = signedInOf(response);
+      const workspace = workspaceOf(response);
       const health = await getSubscriptionHealth(deps, workspace, params.id);
       return subscriptionState(health, deps.clock.now());
     }),
@@ -118,7 +118,7 @@ const countFrom = (text: unknown): number | undefined =>
 
 function addDeliveryActions(router: Router, deps: Deps): void {
   router.post('/keys/subscriptions/:id/test', async ({ params }, response) => {
-    const { id } = await sendTestEvent(deps, signedInOf(response).workspace, params.id);
+    const { id } = await sendTestEvent(deps, workspaceOf(response), params.id);
     response.redirect(303, subscriptionHref(params.id, { open: id }, { notice: 'test-event' }));
   });
 
@@ -128,7 +128,7 @@ function addDeliveryActions(router: Router, deps: Deps): void {
       const { id, deliveryId } = request.params;
       const view = { ...deliveriesViewFrom(readForm(request)), open: deliveryId };
       try {
-        await redeliver(deps, signedInOf(response).workspace, id, deliveryId);
+        await redeliver(deps, workspaceOf(response), id, deliveryId);
         response.redirect(303, subscriptionHref(id, view, { notice: 'resent' }));
       } catch (error) {
         if (!isError(error, 'delivery_pending')) throw error;
@@ -146,7 +146,7 @@ function addDeliveryActions(router: Router, deps: Deps): void {
       const recoverForm = { values, problems: { since: 'Enter a date and a time.' } };
       return showSubscription(deps, response, id, 400, { recoverForm });
     }
-    const recovered = await recoverDeliveries(deps, signedInOf(response).workspace, id, since);
+    const recovered = await recoverDeliveries(deps, workspaceOf(response), id, since);
     response.redirect(303, subscriptionHref(id, {}, { recovered: String(recovered) }));
   });
 }
@@ -154,7 +154,7 @@ function addDeliveryActions(router: Router, deps: Deps): void {
 function addSubscriptionActions(router: Router, deps: Deps): void {
   router.post('/keys/subscriptions/:id/rotate-secret', async ({ params: { id } }, response) => {
     try {
-      const rotated = await rotateSubscriptionSecret(deps, signedInOf(response).workspace, id);
+      const rotated = await rotateSubscriptionSecret(deps, workspaceOf(response), id);
       const once = rotatedSecretView(rotated.secret, exactTime(rotated.overlapEndsAt));
       await showSubscription(deps, response, id, 201, { once });
     } catch (error) {
@@ -168,13 +168,13 @@ function addSubscriptionActions(router: Router, deps: Deps): void {
   router.post(
     '/keys/subscriptions/:id/revoke-previous-secrets',
     async ({ params: { id } }, response) => {
-      await revokePreviousSecrets(deps, signedInOf(response).workspace, id);
+      await revokePreviousSecrets(deps, workspaceOf(response), id);
       response.redirect(303, subscriptionHref(id, {}, { notice: 'secrets-revoked' }));
     },
   );
 
   router.post('/keys/subscriptions/:id/remove', async ({ params }, response) => {
-    await deleteSubscription(deps, signedInOf(response).workspace, params.id);
+    await deleteSubscription(deps, workspaceOf(response), params.id);
     response.redirect(303, '/keys?notice=unsubscribed');
   });
 }

@@ -1,22 +1,23 @@
-import { Router, type Response } from 'express';
+import { type Response, Router } from 'express';
 import type { Deps } from '../../domain/deps.ts';
 import { listPaymentLinks } from '../../domain/operations/paymentLinks.ts';
 import { listPaymentAccounts } from '../../domain/operations/paymentAccounts.ts';
 import { parseCursor } from '../../domain/page.ts';
-import { paymentPageUrl, type Payment } from '../../domain/payment.ts';
+import { type Payment, paymentPageUrl } from '../../domain/payment.ts';
 import type { PaymentsConfig } from '../../payments/paymentAdapter.ts';
 import { readForm } from '../forms.ts';
 import { sendPage, sendPart } from '../html.ts';
-import { signedInOf } from '../session.ts';
+import { signedInOf, workspaceOf } from '../session.ts';
 import {
   linksList,
-  paymentsHref,
-  paymentsViewFrom,
   type LinksPage,
+  paymentsHref,
+  paymentsPage,
   type PaymentsView,
-} from './linksList.ts';
+  paymentsViewFrom,
+  providersList,
+} from './paymentsPage.ts';
 import { cancelLink, markLinkPaid } from './paymentActions.ts';
-import { paymentsPage, providersList } from './paymentsPage.ts';
 import { providerRouter } from './providerRoutes.ts';
 
 const PAGE_SIZE = 20;
@@ -24,12 +25,11 @@ const PAGE_SIZE = 20;
 /** `/payments`: the providers and the payment links. */
 export function paymentScreensRouter(deps: Deps, config: PaymentsConfig): Router {
   const router = Router();
-  const listAccounts = (response: Response) =>
-    listPaymentAccounts(deps, signedInOf(response).workspace);
+  const listAccounts = (response: Response) => listPaymentAccounts(deps, workspaceOf(response));
   const readLinks = async (response: Response, view: PaymentsView): Promise<LinksPage> => {
     const filter = view.status === undefined ? {} : { status: view.status };
     const page = { limit: PAGE_SIZE, cursor: parseCursor(view.cursor) };
-    const links = await listPaymentLinks(deps, signedInOf(response).workspace, filter, page);
+    const links = await listPaymentLinks(deps, workspaceOf(response), filter, page);
     const pageUrl = (payment: Payment) => paymentPageUrl(deps, payment);
     return { links, view, now: deps.clock.now(), pageUrl };
   };

@@ -1,15 +1,41 @@
 import type { SignedIn } from '../../domain/operations/sessions.ts';
-import { isOver, type Payment, type PaymentPageUrl } from '../../domain/payment.ts';
+import {
+  isOver,
+  type Payment,
+  type PaymentPageUrl,
+  type PaymentProvider,
+  type PaymentStatus,
+} from '../../domain/payment.ts';
 import { paymentAdapterOf } from '../../payments/registry.ts';
-import { copyButton, csrfField, hiddenFields, postButton } from '../components.ts';
+import { badge, copyButton, csrfField, hiddenFields, postButton } from '../components.ts';
 import { actorName } from '../conversations/labels.ts';
 import { html, type View } from '../html.ts';
 import { exactTime, timeView } from '../times.ts';
-import { amountOf, providerLabel } from './paymentLabels.ts';
+import { formatAmount } from '../../domain/currency.ts';
+
+export const PAYMENT_LABELS: Readonly<Record<PaymentStatus, string>> = {
+  creating: 'being created',
+  open: 'open',
+  paid: 'paid',
+  expired: 'expired',
+  cancelled: 'cancelled',
+  failed: 'failed',
+};
+
+export const paymentBadge = ({ status }: Payment): View => {
+  const tone = status === 'paid' ? 'good' : status === 'failed' ? 'bad' : '';
+  return badge(PAYMENT_LABELS[status], tone);
+};
+
+export const providerLabel = (provider: PaymentProvider): string =>
+  paymentAdapterOf(provider).label;
+
+export const amountOf = ({ amount, currency }: Pick<Payment, 'amount' | 'currency'>): string =>
+  formatAmount(amount, currency);
 
 export const MAX_REFERENCE_CHARACTERS = 200;
 
-export interface PaymentParts {
+interface PaymentParts {
   readonly signedIn: SignedIn;
   readonly now: Date;
   readonly pageUrl: PaymentPageUrl;
@@ -80,7 +106,7 @@ function paidInWords(payment: Payment, now: Date): View {
 }
 
 const linkView = (payment: Payment, { pageUrl }: PaymentParts): View => html`
-  <p class="link"><code id=${`link-${payment.id}`}>${pageUrl(payment)}</code> ${copyButton(`link-${payment.id}`, `the link for ${amountOf(payment)}`, 'small outline')}</p>
+  <p class="link row"><code id=${`link-${payment.id}`}>${pageUrl(payment)}</code> ${copyButton(`link-${payment.id}`, `the link for ${amountOf(payment)}`, 'small outline')}</p>
 `;
 
 /** Whether a customer who opens the link can pay. */

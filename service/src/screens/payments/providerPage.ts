@@ -2,8 +2,14 @@ import type { SignedIn } from '../../domain/operations/sessions.ts';
 import { paymentWebhookUrl, type PaymentAccount } from '../../domain/payment.ts';
 import type { SetupField } from '../../domain/accountSetup.ts';
 import type { PaymentAdapter, RemoteProvider } from '../../payments/paymentAdapter.ts';
-import { connectionBadge, lastTestView, reachabilityWarning } from '../channels/channelState.ts';
-import { setupFormProblems, setupFormValues, setupInputs } from '../channels/setupForm.ts';
+import {
+  connectionBadge,
+  lastTestView,
+  reachabilityWarning,
+  setupFormProblems,
+  setupFormValues,
+  setupInputs,
+} from '../accountForm.ts';
 import { backLink, badge, copyButton, csrfField, postButton } from '../components.ts';
 import { checkbox, newForm, type FormState } from '../forms.ts';
 import { html, type View } from '../html.ts';

@@ -11,17 +11,17 @@ import type { SetupValues } from '../../domain/accountSetup.ts';
 import { testPaymentAccount } from '../../payments/accounts.ts';
 import type { PaymentAdapter, PaymentsConfig } from '../../payments/paymentAdapter.ts';
 import { PAYMENT_ADAPTERS } from '../../payments/registry.ts';
-import { setupFrom, setupProblems } from '../channels/setupForm.ts';
+import { setupFrom, setupProblems } from '../accountForm.ts';
 import { readForm, type FormValues } from '../forms.ts';
 import { sendPage } from '../html.ts';
-import { signedInOf } from '../session.ts';
+import { signedInOf, workspaceOf } from '../session.ts';
 import { providerPage, removableSecrets, removalField, type ProviderPage } from './providerPage.ts';
 
 /** One provider: set up, change, test, remove. */
 export function providerRouter(deps: Deps, config: PaymentsConfig): Router {
   const router = Router();
   const findAccount = async (response: Response, { provider }: PaymentAdapter) => {
-    const accounts = await listPaymentAccounts(deps, signedInOf(response).workspace);
+    const accounts = await listPaymentAccounts(deps, workspaceOf(response));
     return accounts.find((account) => account.provider === provider) ?? null;
   };
   const show = async (
@@ -45,7 +45,7 @@ export function providerRouter(deps: Deps, config: PaymentsConfig): Router {
     const values = readForm(request);
     try {
       const given = setupValuesFrom(adapter, await findAccount(response, adapter), values);
-      await putPaymentAccount(deps, signedInOf(response).workspace, provider, given);
+      await putPaymentAccount(deps, workspaceOf(response), provider, given);
     } catch (error) {
       const problems = setupProblems(error);
       if (problems === null) throw error;
@@ -56,14 +56,14 @@ export function providerRouter(deps: Deps, config: PaymentsConfig): Router {
 
   router.post('/payments/providers/:provider/test', async ({ params }, response) => {
     const { provider } = findAdapter(params.provider);
-    const { ok } = await testPaymentAccount(deps, config, signedInOf(response).workspace, provider);
+    const { ok } = await testPaymentAccount(deps, config, workspaceOf(response), provider);
     const notice = ok ? 'provider-test-passed' : 'provider-test-failed';
     response.redirect(303, `/payments/providers/${provider}?notice=${notice}`);
   });
 
   router.post('/payments/providers/:provider/remove', async ({ params }, response) => {
     const { provider } = findAdapter(params.provider);
-    await deletePaymentAccount(deps, signedInOf(response).workspace, provider);
+    await deletePaymentAccount(deps, workspaceOf(response), provider);
     response.redirect(303, '/payments?notice=provider-removed');
   });
 

@@ -1,7 +1,14 @@
 import { definedOnly, type JsonObject } from '../../domain/json.ts';
 import { DEFAULT_TOOL_TIMEOUT_SECONDS, type Tool, type ToolKind } from '../../domain/tool.ts';
 import type { FormValues, Problems } from '../forms.ts';
-import { EMPTY_ROW, rowsFrom, rowsFromSchema, rowValues, schemaFromRows } from './parameterRows.ts';
+import {
+  EMPTY_ROW,
+  type ParameterRow,
+  rowsFrom,
+  rowsFromSchema,
+  rowValues,
+  schemaFromRows,
+} from './parameterRows.ts';
 import {
   FormTextError,
   jsonFrom,
@@ -14,8 +21,7 @@ import {
 
 /** A tool's definition as the values of a form, and back as the API takes it. */
 
-export const kindOf = (values: FormValues): ToolKind =>
-  values.kind === 'HTTP' ? 'HTTP' : 'Webhook';
+const kindOf = (values: FormValues): ToolKind => (values.kind === 'HTTP' ? 'HTTP' : 'Webhook');
 
 /** The form of a new tool. */
 export const newToolValues: FormValues = {
@@ -59,7 +65,7 @@ const storedSecretValues = (names: readonly string[]): FormValues =>
   );
 
 /** Parameters as fields where they fit, else as JSON Schema. */
-export function parameterValues(schema: JsonObject): FormValues {
+function parameterValues(schema: JsonObject): FormValues {
   const found = rowsFromSchema(schema);
   if (found === null) return { parameters_as: 'json', parameters: prettyJson(schema) };
   return {
@@ -70,7 +76,7 @@ export function parameterValues(schema: JsonObject): FormValues {
 }
 
 /** A form in the shape that the API's schemas check. */
-export interface WrittenDefinition {
+interface WrittenDefinition {
   readonly body: Readonly<Record<string, unknown>>;
   /** What cannot be read, by field. */
   readonly problems: Problems;
@@ -176,4 +182,63 @@ export function shownValues(values: FormValues): FormValues {
     ([name]) => !/^s\d+_value$|^p\d+_|^csrf$|^do$/.test(name),
   );
   return { ...Object.fromEntries(kept), ...rowValues(rowsFrom(values)) };
+}
+
+interface ChangedForm {
+  readonly values: FormValues;
+  readonly problems?: Problems;
+  readonly added?: boolean;
+}
+
+/** What the buttons inside of the form change; null when the form is saved. */
+export function changeForm(values: FormValues): ChangedForm | null {
+  const [action, number] = (values.do ?? 'save').split(':');
+  switch (action) {
+    case 'add-parameter':
+      return { values: withRows(values, [...rowsFrom(values), EMPTY_ROW]), added: true };
+    case 'remove-parameter':
+      return {
+        values: withRows(
+          values,
+          rowsFrom(values).filter((_, index) => index !== Number(number)),
+        ),
+      };
+    case 'to-json':
+      return toJson(values);
+    case 'to-fields':
+      return toFields(values);
+    case 'add-secret':
+      return { values: { ...values, [`s${(secretNumbers(values).at(-1) ?? -1) + 1}_name`]: '' } };
+    default:
+      return null;
+  }
+}
+
+const withRows = (values: FormValues, rows: readonly ParameterRow[]): FormValues => ({
+  ...withoutParameters(values),
+  ...rowValues(rows),
+});
+
+const withoutParameters = (values: FormValues): FormValues =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => !/^p\d+_|^parameters$/.test(name)));
+
+function toJson(values: FormValues): ChangedForm {
+  const problems: Record<string, string> = {};
+  const schema = parametersFrom({ ...values, parameters_as: 'fields' }, problems);
+  if (Object.keys(problems).length > 0) return { values, problems };
+  const { closed: _, ...rest } = withoutParameters(values);
+  return { values: { ...rest, parameters_as: 'json', parameters: prettyJson(schema) } };
+}
+
+function toFields(values: FormValues): ChangedForm {
+  const problems: Record<string, string> = {};
+  const schema = parametersFrom({ ...values, parameters_as: 'json' }, problems);
+  if (Object.keys(problems).length > 0) return { values, problems };
+  const found = parameterValues(schema);
+  if (found.parameters_as === 'json')
+    return {
+      values,
+      problems: { parameters: 'This schema does not fit into fields. Keep it as JSON Schema.' },
+    };
+  return { values: { ...withoutParameters(values), ...found } };
 }

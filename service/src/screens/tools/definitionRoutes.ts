@@ -1,4 +1,4 @@
-import { Router, type Request, type Response } from 'express';
+import { type Request, type Response, Router } from 'express';
 import { isDeepStrictEqual } from 'node:util';
 import type { Deps } from '../../domain/deps.ts';
 import type { JsonObject } from '../../domain/json.ts';
@@ -7,13 +7,18 @@ import { getTool } from '../../domain/operations/tools.ts';
 import type { Tool } from '../../domain/tool.ts';
 import * as contract from '../../http/contract/tools.ts';
 import { toDefinition } from '../../http/views/tool.ts';
-import { newForm, readForm, type FormValues, type Problems } from '../forms.ts';
+import { type FormValues, newForm, type Problems, readForm } from '../forms.ts';
 import { sendPage } from '../html.ts';
-import { signedInOf } from '../session.ts';
-import { definitionFrom, newToolValues, shownValues, toolValues } from './definitionForm.ts';
+import { signedInOf, workspaceOf } from '../session.ts';
+import {
+  changeForm,
+  definitionFrom,
+  newToolValues,
+  shownValues,
+  toolValues,
+} from './definitionForm.ts';
 import { definitionPage, type DefinitionPage } from './definitionPage.ts';
 import { operationProblems, schemaProblems } from './definitionProblems.ts';
-import { changeForm } from './formChanges.ts';
 import { saysTheSame } from './parameterRows.ts';
 import { secretPage } from './secretPage.ts';
 
@@ -26,7 +31,7 @@ export function definitionRouter(deps: Deps): Router {
   );
 
   router.get('/tools/:id/edit', async ({ params }, response) => {
-    const tool = await getTool(deps, signedInOf(response).workspace, params.id);
+    const tool = await getTool(deps, workspaceOf(response), params.id);
     show(response, 200, { tool, form: newForm(toolValues(tool)) });
   });
 
@@ -45,7 +50,7 @@ export function definitionRouter(deps: Deps): Router {
   });
 
   router.post('/tools/:id', async (request, response) => {
-    const { workspace } = signedInOf(response);
+    const workspace = workspaceOf(response);
     const tool = await getTool(deps, workspace, request.params.id);
     await saveForm(request, response, tool, async (typed) => {
       const values = { ...typed, kind: tool.kind };

@@ -8,7 +8,7 @@ import { teamPage } from '../layout.ts';
 import { liveArea, reloadsOn } from '../liveSection.ts';
 import { timeView } from '../times.ts';
 import { callSection, recentCalls } from './callView.ts';
-import { testCallForm } from './testCallForm.ts';
+import { testCallForm } from './argumentsForm.ts';
 import { stateBadge, stateOf, whyNotLive } from './toolState.ts';
 
 export interface ToolPage extends ToolInDetail {

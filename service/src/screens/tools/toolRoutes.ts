@@ -4,10 +4,10 @@ import { deleteTool, pauseTool, rotateToolSecret } from '../../domain/operations
 import { getTool, listToolsWithLastCall, readTool } from '../../domain/operations/tools.ts';
 import { goLiveWithTool, startTestCall } from '../../domain/operations/testTool.ts';
 import type { FollowToolCall } from '../../http/toolCallFeed.ts';
-import { isError } from '../errorPage.ts';
+import { isError, leaveIfRemoved } from '../errorPage.ts';
 import { newForm, readForm } from '../forms.ts';
 import { sendPage, sendPart } from '../html.ts';
-import { signedInOf } from '../session.ts';
+import { signedInOf, workspaceOf } from '../session.ts';
 import { argumentProblems, argumentsFrom, argumentValues } from './argumentsForm.ts';
 import { definitionRouter } from './definitionRoutes.ts';
 import { secretPage } from './secretPage.ts';
@@ -31,8 +31,6 @@ export function toolScreensRouter(deps: Deps, followToolCall: FollowToolCall): R
   );
   return router;
 }
-
-const workspaceOf = (response: Response) => signedInOf(response).workspace;
 
 function addToolList(router: Router, deps: Deps): void {
   router.get('/tools', async ({ query }, response) => {
@@ -78,7 +76,7 @@ function addToolPage(router: Router, deps: Deps): void {
 
   router.get('/tools/:id/fragment', async ({ params, query }, response) => {
     const detail = await readTool(deps, workspaceOf(response), params.id, textOf(query.call)).catch(
-      (error: unknown) => leaveIfRemoved(response, error),
+      leaveIfRemoved(response, '/tools?notice=tool-removed'),
     );
     const page = { ...detail, now: deps.clock.now() };
     sendPart(response, livePartsOfTool(signedInOf(response), page));
@@ -130,12 +128,6 @@ function addActions(router: Router, deps: Deps): void {
     await deleteTool(deps, workspaceOf(response), params.id);
     response.redirect(303, '/tools?notice=tool-removed');
   });
-}
-
-/** Leads from the page of a tool that was just removed back to the list. @throws the error */
-function leaveIfRemoved(response: Response, error: unknown): never {
-  if (isError(error, 'not_found')) response.set('HX-Redirect', '/tools?notice=tool-removed');
-  throw error;
 }
 
 const textOf = (value: unknown): string | null =>
