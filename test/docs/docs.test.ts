@@ -2,58 +2,88 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import { ConversationService } from '../../nodes/ConversationService/ConversationService.node';
 import { checkSignature } from '../../nodes/ConversationService/shared/signature';
 import { SETTINGS } from '../../service/src/config.ts';
+import { ERROR_CATALOGUE } from '../../service/src/domain/errorCatalogue.ts';
 import { BOUNDS } from '../../service/src/limits/bounds.ts';
 import { operations } from '../../service/src/http/contract/index.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
+/** The text below a heading of the second level, up to the next one. */
+const sectionOf = (path: string, heading: string): string =>
+  read(path)
+    .split('\n## ')
+    .find((part) => part.startsWith(`${heading}\n`))!;
+
+/** What the first cells of a section's tables name. */
+const firstCells = (section: string, name: RegExp): string[] =>
+  section
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .flatMap((line) => [...line.split('|')[1]!.matchAll(name)].map(([, found]) => found!));
+
+const optionsOf = (property: INodeProperties | undefined) =>
+  (property?.options ?? []) as INodePropertyOptions[];
+
 describe('the documentation keeps step with the code', () => {
-  it('README and .env.example list exactly the variables that config.ts reads', () => {
+  it('docs/self-hosting.md and .env.example list exactly the variables that config.ts reads', () => {
     const supported = [...SETTINGS].sort();
     expect(supported.length).toBeGreaterThan(15);
     const inEnv = [...read('.env.example').matchAll(/^# ?([A-Z][A-Z0-9_]+)=/gm)].map(
       ([, name]) => name!,
     );
     expect([...new Set(inEnv)].sort()).toEqual(supported);
-    const table = read('README.md')
-      .split('\n')
-      .filter((line) => line.startsWith('| `'));
-    for (const name of supported)
-      expect(table.some((line) => line.split('|')[1]!.includes(`\`${name}\``))).toBe(true);
+    const settings = sectionOf('docs/self-hosting.md', 'Settings');
+    expect(firstCells(settings, /`([A-Z][A-Z0-9_]+)`/g).sort()).toEqual(supported);
   });
 
-  it('the README shows the very code of the receivers', () => {
-    const readme = read('README.md').replace(/\s+/g, ' ');
+  it('docs/events-and-signatures.md shows the very code of the receivers', () => {
+    const page = read('docs/events-and-signatures.md').replace(/\s+/g, ' ');
     for (const language of ['node', 'python', 'php', 'go']) {
       const folder = `examples/receivers/${language}`;
       const verify = readdirSync(join(root, folder)).find((name) => name.startsWith('verify.'))!;
       expect({
         verify,
-        shown: readme.includes(read(join(folder, verify)).trim().replace(/\s+/g, ' ')),
+        shown: page.includes(read(join(folder, verify)).trim().replace(/\s+/g, ' ')),
       }).toEqual({ verify, shown: true });
     }
   });
 
   it('docs/operations.md lists exactly the bounds that /metrics counts', () => {
-    const section = read('docs/operations.md')
-      .split('\n## ')
-      .find((part) => part.startsWith('Bounds\n'))!;
-    const named = section
-      .split('\n')
-      .filter((line) => line.startsWith('| `'))
-      .flatMap((line) =>
-        [...line.split('|')[1]!.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name!),
-      );
-    expect(named.sort()).toEqual(Object.keys(BOUNDS).sort());
+    const bounds = sectionOf('docs/operations.md', 'Bounds');
+    expect(firstCells(bounds, /`([a-z_]+)`/g).sort()).toEqual(Object.keys(BOUNDS).sort());
   });
 
-  it('the README names every endpoint', () => {
-    const readme = read('README.md');
+  it('docs/api.md names every endpoint and every error code', () => {
+    const page = read('docs/api.md');
     for (const { path } of operations)
-      expect(readme).toContain(`/api${path.replace(/:([a-z_]+)/g, '{$1}')}`);
+      expect(page).toContain(`/api${path.replace(/:([a-z_]+)/g, '{$1}')}`);
+    for (const code of Object.keys(ERROR_CATALOGUE)) expect(page).toContain(`\`${code}\``);
+  });
+
+  it('the README names every operation of the node', () => {
+    const table = sectionOf('README.md', 'The nodes and their operations')
+      .split('\n')
+      .map((line) => line.split('|').map((cell) => cell.trim()));
+    const { properties } = new ConversationService().description;
+    const resources = optionsOf(properties.find(({ name }) => name === 'resource'));
+    expect(resources.length).toBeGreaterThan(4);
+    for (const { name, value } of resources) {
+      const operation = properties.find(
+        (property) =>
+          property.name === 'operation' && property.displayOptions?.show?.resource?.[0] === value,
+      );
+      const named = table.filter((cells) => cells[1] === name).map((cells) => cells[2]!);
+      expect(named.flatMap((cell) => cell.split(', ')).sort()).toEqual(
+        optionsOf(operation)
+          .map((option) => option.name)
+          .sort(),
+      );
+    }
   });
 });
 

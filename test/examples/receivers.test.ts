@@ -22,7 +22,7 @@ import {
 
 const TEXT = 'Grüße, 你好 🎉 "quoted" \\ </script>';
 const now = () => Math.floor(Date.now() / 1000);
-/** Written from the README's description, without any code of the service. */
+/** Written from docs/events-and-signatures.md, without any code of the service. */
 const sign = (body: string, secret: string, t: number) =>
   `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
 const eventOf = (id: string) =>

@@ -37,7 +37,7 @@ export interface EventReceiver extends TlsReceiver {
 }
 
 /**
- * Verifies as the README tells a receiver to, without any code of the service.
+ * Verifies as docs/events-and-signatures.md tells a receiver to, without any code of the service.
  */
 export function signatureFault(
   request: ReceivedRequest,

@@ -39,7 +39,7 @@ export interface ToolEndpoint extends TlsReceiver {
   envelopes(path: string): readonly Json[];
   /** Forgets what was called so far. */
   forget(): void;
-  /** Checks each call of a path from then on as the README tells a receiver to. */
+  /** Checks each call of a path from then on as docs/events-and-signatures.md tells a receiver to. */
   verify(path: string, secret: string): void;
   /** What was wrong with calls, in words. */
   readonly faults: readonly string[];

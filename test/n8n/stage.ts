@@ -113,7 +113,7 @@ export const payloadOf = (execution: Execution) =>
 
 export const eventsOf = (workflow: Workflow) => triggerOf(workflow).parameters.events as string[];
 
-/** Signs as the README describes it, without any code of the service. */
+/** Signs as docs/events-and-signatures.md describes it, without any code of the service. */
 export const signature = (body: string, secret: string, at = Date.now() / 1000) => {
   const t = Math.floor(at);
   return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;

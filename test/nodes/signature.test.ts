@@ -7,7 +7,7 @@ import {
   isSignedByOlderSecret,
 } from '../../nodes/ConversationService/shared/signature';
 
-// The fixture signer: written from the README's description alone, never with the code under test.
+// The fixture signer: written from docs/events-and-signatures.md alone, never with the code under test.
 const secret = 'whsec_dGhpcyBpcyBhIHRlc3Qgc2VjcmV0IG9mIDMyIGI=';
 const now = 1_795_000_000;
 const body = Buffer.from('{"id":"evt_1","event":"message.received","text":"Grüße 🎉"}');

@@ -12,7 +12,7 @@ import {
 } from './helpers/webhookHost.ts';
 
 // What the tool trigger does with a call. It asks the service nothing then, so there is none here:
-// calls are signed by hand, as the README describes it.
+// calls are signed by hand, as docs/events-and-signatures.md describes it.
 
 const SECRET = 'whsec_c2VjcmV0';
 let host: WebhookHost;

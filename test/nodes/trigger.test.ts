@@ -78,7 +78,7 @@ const stored = (side: Side): Stored =>
   ((side.staticData['node:Trigger'] as IDataObject | undefined)?.subscriptions ??
     {}) as unknown as Stored;
 
-// What the service would send, signed by hand as the README describes it.
+// What the service would send, signed by hand as docs/events-and-signatures.md describes it.
 const payloadOf = (event = 'message.received', conversation: Json = {}): Json => ({
   id: `evt_${randomUUID().replaceAll('-', '')}`,
   event,

@@ -47,7 +47,7 @@ export interface Deps {
    * than the rest, and a workspace that holds much sooner than others.
    * @param workspaceId whose it would be; null while that is not known
    * @throws unavailable (503) with Retry-After
-   * @see docs/decisions/0041
+   * @see docs/decisions/0016
    */
   readonly assertRoom: (adds: 'visitor' | 'data', workspaceId: string | null) => void;
   readonly channels: ChannelDirectory;

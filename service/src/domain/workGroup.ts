@@ -3,7 +3,7 @@ import { shareOf } from '../store/store.ts';
 /**
  * Names the group of a job. The jobs of a group share one limit, such as the deliveries of one
  * subscription. All workspaces share the places for work in flight.
- * @see docs/decisions/0040
+ * @see docs/decisions/0017
  */
 export const workGroup = (workspaceId: string, limited: string): string =>
   `${workspaceId} ${limited}`;

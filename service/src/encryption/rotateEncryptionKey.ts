@@ -36,7 +36,7 @@ export const nothingToRotate = ({ dataDir, database = null }: RotatedPlace): Err
  * The next start finishes what is left to do.
  * @returns how many documents were sealed with the new key
  * @throws Error when there is nothing to rotate, or the current key is not the right one
- * @see decision 0025
+ * @see docs/decisions/0025
  */
 export async function rotateEncryptionKey(
   store: ServiceStore,

@@ -13,7 +13,7 @@ import { VERSION } from '../version.ts';
  *     {"end":true,"counts":{"contacts":1,"jobs":1},"sha256":"…"}
  *
  * The checksum is over all lines before the trailer, their newlines included.
- * @see decision 0034
+ * @see docs/decisions/0034
  */
 interface ExportHeader {
   readonly format: typeof FORMAT;

@@ -83,7 +83,7 @@ class Recent {
  *   quick do not count.
  * - The queue is limited, and workspaces take turns in it.
  * - Callers that ask for the same name share one look-up.
- * @see docs/decisions/0028, docs/decisions/0039
+ * @see docs/decisions/0028, docs/decisions/0029
  */
 export class Lookups {
   readonly #resolver: Resolver;

@@ -8,7 +8,7 @@ import { createHmac, createSecretKey } from 'node:crypto';
  *
  * The Standard Webhooks headers carry the same id and time. Their HMAC is over `<id>.<t>.<raw body>`,
  * and its key is the 32 bytes that the secret encodes.
- * @see README.md, "Verifying signatures"
+ * @see docs/events-and-signatures.md, "Verifying signatures"
  */
 export function signatureHeaders(
   id: string,

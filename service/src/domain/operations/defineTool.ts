@@ -146,7 +146,7 @@ type Sealed = Readonly<Record<string, string>>;
  * host and port for which they were given. When the request goes elsewhere, those it uses have to
  * be given again, the others go.
  * @throws invalid_request (400) that names the secrets to give again
- * @see decision 0039
+ * @see docs/decisions/0029
  */
 export function secretsAfterChange(
   before: RequestTemplate | null,

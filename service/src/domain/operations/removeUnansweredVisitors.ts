@@ -36,7 +36,7 @@ export interface RoomMade {
  * visitor's sessions and the delivered events go with it. A conversation stays, with its events,
  * while a subscription is still owed one of them: a delivery that is pending, or that failed and can
  * be recovered.
- * @see docs/decisions/0041
+ * @see docs/decisions/0016
  */
 export async function removeUnansweredVisitors(
   { store }: Pick<Deps, 'store'>,

@@ -9,7 +9,7 @@ import { bearer } from '../authentication.ts';
  * Serves `/metrics` in Prometheus' text format. With METRICS_TOKEN set, callers must send it. Without
  * it, only programs on this machine that connect directly can read metrics.
  * @throws unauthorized (401)
- * @see decision 0024
+ * @see docs/decisions/0024
  */
 export function metricsRouter(metrics: Pick<ServiceMetrics, 'read'>, token: string | null): Router {
   const router = Router();

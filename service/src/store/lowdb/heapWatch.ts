@@ -9,7 +9,7 @@ import type { Refusal, StorePressure } from '../store.ts';
  * `additions` everything that adds. A holder that has more than is free reaches its own marks a
  * tenth sooner. V8 ends the process when about 80 % is live. The rest is for requests, for work
  * under way and for the next start, which needs up to 15 % more.
- * @see docs/decisions/0041-a-mark-before-the-end.md
+ * @see docs/decisions/0016-additions-are-refused-before-memory-is-full.md
  */
 const MARKS = {
   visitors_of_largest: 0.55,

@@ -12,7 +12,7 @@ const TOLERANCE_MS = 20;
 /**
  * Turns a job's wall time into steady time when the job is enqueued. Setting the clock later moves
  * no job that is already waiting.
- * @see docs/decisions/0020-time-that-does-not-jump.md
+ * @see docs/decisions/0020-waits-use-a-monotonic-clock.md
  */
 export class JobClock {
   private readonly clock: StoreClock;
