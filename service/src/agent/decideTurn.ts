@@ -16,26 +16,34 @@ import { detectLanguage } from './language.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 import { offersPerson, sentence, type SentenceName } from './sentences.ts';
 
-/** What the agent does in a turn. `notices` are the service's own sentences, sent with the text. */
+interface Reply {
+  readonly type: 'reply';
+  readonly text: string;
+  /** The service's own sentences, sent with the text. */
+  readonly notices: readonly string[];
+  readonly qualify: boolean;
+  readonly close: { readonly verdict: Verdict; readonly summary: string } | null;
+}
+
+interface HandOver {
+  readonly type: 'hand_over';
+  readonly reason: AgentHandoverReason;
+  readonly text: string;
+  readonly notices: readonly string[];
+  /** For the team. */
+  readonly note: string | null;
+}
+
+/** An outcome that says something to the customer. */
+export type Spoken = Reply | HandOver;
+
+/** What the agent does in a turn. */
 export type Outcome =
-  | {
-      readonly type: 'reply';
-      readonly text: string;
-      readonly notices: readonly string[];
-      readonly qualify: boolean;
-      readonly close: { readonly verdict: Verdict; readonly summary: string } | null;
-    }
+  | Spoken
   | {
       readonly type: 'tool_calls';
       readonly calls: readonly WantedCall[];
       readonly qualify: boolean;
-    }
-  | {
-      readonly type: 'hand_over';
-      readonly reason: AgentHandoverReason;
-      readonly text: string;
-      readonly notices: readonly string[];
-      readonly note: string | null;
     };
 
 /**
@@ -52,28 +60,14 @@ export async function decideTurn(
   { now, signal, modelSignal }: { now: Date; signal: AbortSignal; modelSignal: AbortSignal },
 ): Promise<Outcome> {
   const language = languageOf(turn);
-  if (!turn.mayAnswer)
-    return {
-      type: 'reply',
-      text: '',
-      notices: toldAfterwards(turn, language),
-      qualify: false,
-      close: null,
-    };
+  if (!turn.mayAnswer) return replyWith('', toldAfterwards(turn, language));
   const notices = noticesOf(turn, language);
   const asked = requestedPerson(turn, language);
   if (asked)
     return withNotices(asked, [...resultsInWords(turn, language), ...allNotices(turn, language)]);
   if (repliesTooOften(turn, now))
     return failedTurn(turn, `More than ${MAX_REPLIES_PER_WINDOW} replies in ten minutes.`);
-  if (notices.length > 0 && !needsModelToo(turn))
-    return {
-      type: 'reply',
-      text: '',
-      notices: allNotices(turn, language),
-      qualify: false,
-      close: null,
-    };
+  if (notices.length > 0 && !needsModelToo(turn)) return replyWith('', allNotices(turn, language));
   try {
     const step = await model.next(turnFor(turn, language, notices.length === 0), modelSignal);
     const outcome = asOutcome(step, language);
@@ -240,6 +234,11 @@ const asAgentTool = (tool: Tool | BuiltInTool): AgentTool => {
   return { name, description, parameters, readOnly, examplePhrases };
 };
 
+const HANDED_OVER = {
+  customer_request: 'handOverOnRequest',
+  missing_knowledge: 'handOverUnknown',
+} as const;
+
 /** @throws Error when the step is empty */
 function asOutcome(step: Step, language: Language): Outcome {
   switch (step.type) {
@@ -248,21 +247,11 @@ function asOutcome(step: Step, language: Language): Outcome {
         throw new Error('The model asked for tool calls and named none.');
       return { type: 'tool_calls', calls: step.calls, qualify: step.qualify ?? false };
     case 'hand_over':
-      return handOver(
-        step.reason,
-        step.text ??
-          sentence(
-            step.reason === 'customer_request' ? 'handOverOnRequest' : 'handOverUnknown',
-            language,
-          ),
-        null,
-      );
+      return handOver(step.reason, step.text ?? sentence(HANDED_OVER[step.reason], language), null);
     case 'reply':
       if (step.text.trim() === '') throw new Error('The model answered with an empty text.');
       return {
-        type: 'reply',
-        text: step.text,
-        notices: [],
+        ...replyWith(step.text, []),
         qualify: step.qualify ?? false,
         close: step.close ?? null,
       };
@@ -283,6 +272,14 @@ function withNotices(outcome: Outcome, notices: readonly string[]): Outcome {
     ? { ...outcome, text, notices }
     : { ...outcome, text, notices, close: null };
 }
+
+const replyWith = (text: string, notices: readonly string[]): Reply => ({
+  type: 'reply',
+  text,
+  notices,
+  qualify: false,
+  close: null,
+});
 
 const handOver = (reason: AgentHandoverReason, text: string, note: string | null): Outcome => ({
   type: 'hand_over',

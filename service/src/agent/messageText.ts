@@ -1,22 +1,3 @@
-import { MAX_MESSAGE_CHARACTERS } from '../domain/message.ts';
-
-const GAP = '\n\n';
-
-/**
- * Joins the parts of a message to at most `MAX_MESSAGE_CHARACTERS`. If they are too long together, only
- * `words` is cut. The parts before and after it are the service's own sentences and stay whole.
- */
-export function composeMessage(
-  before: readonly string[],
-  words: string,
-  after: readonly string[],
-): string {
-  const taken = [...before, ...after].reduce((sum, part) => sum + [...part].length + GAP.length, 0);
-  return [...before, cutText(words, MAX_MESSAGE_CHARACTERS - taken), ...after]
-    .filter((part) => part !== '')
-    .join(GAP);
-}
-
 /**
  * Cuts a text to at most `max` characters (code points): at the end of a sentence in the second half,
  * else at the end of a word, with an ellipsis.

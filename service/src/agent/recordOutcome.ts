@@ -13,11 +13,10 @@ import type { ConversationView } from '../domain/operations/conversations.ts';
 import { putStageMove } from '../domain/operations/setFunnelStage.ts';
 import { storeReply } from '../domain/operations/sendMessage.ts';
 import { newSystemNote } from '../domain/systemNote.ts';
-import { composeMessage } from './messageText.ts';
-import type { Outcome } from './decideTurn.ts';
-import { linksLeftOut } from './linksLeftOut.ts';
+import type { Outcome, Spoken } from './decideTurn.ts';
 import { findControlled, isCurrent, needsTelling, type LoadedTurn } from './loadTurn.ts';
 import { putToolCalls } from './putToolCalls.ts';
+import { wordsOf } from './replyText.ts';
 import { checkCalls } from './wantedCall.ts';
 
 /**
@@ -95,7 +94,7 @@ async function speak(
   deps: Deps,
   turn: LoadedTurn,
   view: ConversationView,
-  outcome: Exclude<Outcome, { type: 'tool_calls' }>,
+  outcome: Spoken,
   actor: Actor,
   now: Date,
 ): Promise<void> {
@@ -131,33 +130,6 @@ async function speak(
       { ...outcome.close, actor },
       now,
     );
-}
-
-/**
- * The text of the agent's reply. The first one in a conversation begins with the greeting. An offer to
- * fetch a person comes last, so that a "yes" answers it.
- */
-export function wordsOf(
-  turn: LoadedTurn,
-  outcome: Exclude<Outcome, { type: 'tool_calls' }>,
-): string {
-  const words = composed(turn, outcome);
-  const leftOut = linksLeftOut(turn, words);
-  return leftOut.length === 0
-    ? words
-    : composed(turn, { ...outcome, notices: [...leftOut, ...outcome.notices] });
-}
-
-function composed(
-  { settings, messages }: LoadedTurn,
-  { type, text, notices }: Exclude<Outcome, { type: 'tool_calls' }>,
-): string {
-  const isFirst =
-    messages[0]?.number === 1 && !messages.some(({ sender }) => sender.type === 'agent');
-  const greeting = isFirst && settings.greeting !== '' ? [settings.greeting] : [];
-  return type === 'hand_over'
-    ? composeMessage([...greeting, ...notices], text, [])
-    : composeMessage(greeting, text, notices);
 }
 
 /** Moves the funnel to `qualified`, unless it is there or further already. */

@@ -1,8 +1,4 @@
-import {
-  openConversation,
-  type AgentHandoverReason,
-  type Verdict,
-} from '../domain/conversation.ts';
+import { openConversation } from '../domain/conversation.ts';
 import { timestamp } from '../domain/clock.ts';
 import type { Deps } from '../domain/deps.ts';
 import { newId } from '../domain/ids.ts';
@@ -12,25 +8,18 @@ import { findBuiltInTools } from '../domain/operations/agentSettings.ts';
 import { MAX_TOOLS } from '../domain/tool.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import type { AgentModel } from './agentModel.ts';
-import { decideTurn, type Outcome } from './decideTurn.ts';
+import { decideTurn, type Outcome, type Spoken } from './decideTurn.ts';
 import type { LoadedTurn } from './loadTurn.ts';
-import { wordsOf } from './recordOutcome.ts';
+import { wordsOf } from './replyText.ts';
 import { checkCalls, resolveBuiltInCall, resolveCall, type CheckedCall } from './wantedCall.ts';
 
 /** What the agent would do about a customer's first message. */
 export type TriedStep =
+  | Spoken
   | {
-      readonly type: 'reply';
-      readonly text: string;
+      readonly type: 'tool_calls';
+      readonly calls: readonly TriedCall[];
       readonly qualify: boolean;
-      readonly close: { readonly verdict: Verdict; readonly summary: string } | null;
-    }
-  | { readonly type: 'tool_calls'; readonly calls: readonly TriedCall[]; readonly qualify: boolean }
-  | {
-      readonly type: 'hand_over';
-      readonly reason: AgentHandoverReason;
-      readonly text: string;
-      readonly note: string | null;
     };
 
 export interface TriedCall {
@@ -135,23 +124,11 @@ async function asStep(deps: Deps, turn: LoadedTurn, outcome: Outcome): Promise<T
 }
 
 function asTried(deps: Deps, turn: LoadedTurn, call: CheckedCall): TriedCall {
-  const { tool: name, arguments: args, needsApproval } = call;
+  const { tool: name, arguments: args, needsApproval = false } = call;
   const builtIn = turn.builtIn.find((each) => each.name === name);
   const tool = turn.tools.find((each) => each.name === name);
-  if (!builtIn && !tool)
-    return {
-      tool: name,
-      arguments: args,
-      asksFirst: false,
-      problem: 'There is no live tool of this name.',
-    };
   const { askBeforeRunning, problem } = builtIn
     ? resolveBuiltInCall(args, builtIn, deps)
-    : resolveCall(call, tool!, tool, turn);
-  return {
-    tool: name,
-    arguments: args,
-    asksFirst: askBeforeRunning || needsApproval === true,
-    problem,
-  };
+    : resolveCall(call, tool ?? null, tool, turn);
+  return { tool: name, arguments: args, asksFirst: askBeforeRunning || needsApproval, problem };
 }

@@ -30,16 +30,10 @@ export function chatRequest(turn: Turn, model: string): ChatRequest {
     ],
     tools: [...custom, ...BUILT_IN_FUNCTIONS].map((definition) => ({
       type: 'function',
-      function: functionOf(definition),
+      function: definition,
     })),
   };
 }
-
-const functionOf = ({ name, description, parameters }: FunctionDefinition) => ({
-  name,
-  description,
-  parameters: { ...parameters },
-});
 
 function definitionOf({
   name,
