@@ -35,7 +35,6 @@ export default {
   },
   testEnvironment: '<rootDir>/test/environment.mjs',
   testTimeout: 90_000,
-  // Most of a suite's time is waiting for processes, disks and clocks; by default jest leaves a
-  // processor free.
-  maxWorkers: '100%',
+  // More than half of a suite's time is waiting for processes, disks and clocks.
+  maxWorkers: '200%',
 };

@@ -4,5 +4,6 @@ import { storeContract } from './storeContract.ts';
 
 // The first one compiles PostgreSQL: half a minute on a busy machine.
 jest.setTimeout(120_000);
-storeContract('PostgreSQL, in this process', openInPglite);
+// Each database costs seconds. `npm run test:postgres` moves, too, on a real server.
+storeContract('PostgreSQL, in this process', openInPglite, { isMoving: false });
 afterAll(closePglite);

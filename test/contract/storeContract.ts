@@ -12,8 +12,14 @@ import { StoreUnavailable, UniqueViolation } from '../../service/src/store/store
  * What every implementation of the store's port owes, whatever database is behind it:
  *
  *     storeContract('lowdb', openInTemporaryFolder);
+ *
+ * @param options.isMoving false: nothing is moved from store to store, which takes three databases
  */
-export const storeContract = (name: string, open: OpenContractStore): void => {
+export const storeContract = (
+  name: string,
+  open: OpenContractStore,
+  { isMoving = true }: { readonly isMoving?: boolean } = {},
+): void => {
   describe(`store contract: ${name}`, () => {
     let store: ContractStore;
     let clock: ContractClock;
@@ -210,7 +216,7 @@ export const storeContract = (name: string, open: OpenContractStore): void => {
       () => store,
       async () => (store = await reopen()),
     );
-    describeDump(() => ({ store, clock }), open);
+    if (isMoving) describeDump(() => ({ store, clock }), open);
     describeRewrite(() => ({ store, reopen: async () => (store = await reopen()) }));
   });
 };

@@ -1,10 +1,10 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
@@ -79,8 +79,9 @@ describe('a data folder', () => {
       const holder = run();
       await started(holder);
       await symlink(data, join(folder, 'link'));
-      for (const path of [data, join(folder, 'link'), join(folder, 'x', '..', 'data')]) {
-        expect(await refusal(run(path))).toMatch(
+      const paths = [data, join(folder, 'link'), join(folder, 'x', '..', 'data')];
+      for (const line of await Promise.all(paths.map((path) => refusal(run(path))))) {
+        expect(line).toMatch(
           new RegExp(
             `^conversation-service: The data folder .* is in use by process ${holder.child.pid}\\. Stop that process first`,
           ),
@@ -106,17 +107,25 @@ describe('a data folder', () => {
   });
 
   describe('that is damaged', () => {
-    /** What a service that was killed, or stopped in order, left. */
+    /** What a service that was killed, or stopped in order, left: made once for each. */
+    const left = new Map<string, string>();
+    afterAll(async () => {
+      for (const path of left.values()) await rm(path, { recursive: true, force: true });
+    });
     const leave = async (signal: 'SIGKILL' | 'SIGTERM') => {
-      const service = run();
-      const customer = await chatCustomer(await started(service));
-      for (let n = 0; n < 5; n += 1) await customer.write(`message ${n}`);
-      service.child.kill(signal);
-      await once(service.child, 'exit');
-      return {
-        path: join(data, 'journal-1.log'),
-        bytes: await readFile(join(data, 'journal-1.log')),
-      };
+      const made = left.get(signal);
+      if (made === undefined) {
+        const service = run();
+        const customer = await chatCustomer(await started(service));
+        for (let n = 0; n < 5; n += 1) await customer.write(`message ${n}`);
+        service.child.kill(signal);
+        await once(service.child, 'exit');
+        const copy = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+        left.set(signal, copy);
+        await cp(data, copy, { recursive: true });
+      } else await cp(made, data, { recursive: true });
+      const path = join(data, 'journal-1.log');
+      return { path, bytes: await readFile(path) };
     };
     const flip = (bytes: Buffer, at: number) => {
       const changed = Buffer.from(bytes);
