@@ -75,6 +75,7 @@ describe('a message to a customer on WhatsApp', () => {
     const [taken] = takenFor(phone);
     await account.tell(taken!, 'read');
     await account.tell(taken!, 'delivered');
+    await account.tell(taken!, 'failed');
     expect(await customer.deliveries()).toEqual([
       { text: body.message.text, state: 'read', error: null },
     ]);
@@ -283,6 +284,7 @@ describe('a message to a customer on WhatsApp', () => {
     await customer.reply('one');
     await waitFor('the request', () => takenFor(phone).length === 1);
     await account.tell(takenFor(phone)[0]!, 'delivered');
+    await customer.delivery(1, 'delivered');
     await customer.reply('two');
     breakOff();
     await customer.delivery(2, 'sent');

@@ -195,7 +195,12 @@ describe('payment links whose pages a provider makes', () => {
     stripe.answerAll(null);
     expect(await answer).toMatchObject({
       status: 201,
-      body: { id: link.id, status: 'open', error: null },
+      body: {
+        id: link.id,
+        status: 'open',
+        error: null,
+        provider_reference: stripe.sessionOf(link.id).id,
+      },
     });
     expect((await open(link)).response.status).toBe(303);
     expect(await stageOf(service, conversationId)).toBe('payment_pending');
@@ -328,7 +333,8 @@ describe('payment links whose pages a provider makes', () => {
     expect((await readLink(service, link.id)).status).toBe('open');
     skewMs = 1_800_000 + 31_000;
     await linkIn(service, link.id, 'expired');
-    expect(stripe.sessionOf(link.id).status).toBe('expired');
+    expect(stripe.sessionOf(link.id)).toMatchObject({ status: 'expired', url: null });
+    expect(await paidEventsOf(link.id)).toEqual([]);
   });
 
   it('is paid, not expired, when it was paid unseen', async () => {
@@ -336,6 +342,7 @@ describe('payment links whose pages a provider makes', () => {
     await stripe.pay(stripe.sessionOf(link.id).id);
     skewMs = DAY_MS + 31_000;
     await linkIn(service, link.id, 'paid');
+    expect(await stageOf(service, conversationId)).toBe('customer');
     expect(await paidEventsOf(link.id)).toHaveLength(1);
   });
 
