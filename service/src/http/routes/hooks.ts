@@ -64,18 +64,12 @@ export function hooksRouter(deps: Deps): Router {
     return { id, deleted: await deleteSubscription(deps, caller.workspace, id, query) };
   });
 
-  serve(router, deps, contract.listDeliveries, async ({ deps, caller, params, query }) => {
-    const filter = query.status === undefined ? {} : { status: query.status };
-    return pageJson(
-      await listDeliveries(deps, caller.workspace, params.id!, filter, pageFrom(query)),
-      deliveryJson,
-    );
-  });
+  addSecrets(router, deps);
+  addDeliveries(router, deps);
+  return router;
+}
 
-  serve(router, deps, contract.sendTestEvent, async ({ deps, caller, params }) =>
-    deliveryJson(await sendTestEvent(deps, caller.workspace, params.id!)),
-  );
-
+function addSecrets(router: Router, deps: Deps): void {
   serve(router, deps, contract.rotateSecret, async ({ deps, caller, params }) => {
     const { subscription, secret, overlapEndsAt } = await rotateSubscriptionSecret(
       deps,
@@ -99,6 +93,20 @@ export function hooksRouter(deps: Deps): Router {
     );
     return { ...subscriptionJson(subscription), revoked };
   });
+}
+
+function addDeliveries(router: Router, deps: Deps): void {
+  serve(router, deps, contract.listDeliveries, async ({ deps, caller, params, query }) => {
+    const filter = query.status === undefined ? {} : { status: query.status };
+    return pageJson(
+      await listDeliveries(deps, caller.workspace, params.id!, filter, pageFrom(query)),
+      deliveryJson,
+    );
+  });
+
+  serve(router, deps, contract.sendTestEvent, async ({ deps, caller, params }) =>
+    deliveryJson(await sendTestEvent(deps, caller.workspace, params.id!)),
+  );
 
   serve(router, deps, contract.redeliver, async ({ deps, caller, params }) =>
     deliveryJson(await redeliver(deps, caller.workspace, params.id!, params.delivery_id!)),
@@ -107,8 +115,6 @@ export function hooksRouter(deps: Deps): Router {
   serve(router, deps, contract.recoverDeliveries, async ({ deps, caller, params, body }) => ({
     redelivered: await recoverDeliveries(deps, caller.workspace, params.id!, new Date(body.since)),
   }));
-
-  return router;
 }
 
 /** @throws unknown_event (400) */

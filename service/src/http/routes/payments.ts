@@ -87,6 +87,11 @@ export function paymentsRouter(
     ),
   );
 
+  addAccounts(router, deps, config);
+  return router;
+}
+
+function addAccounts(router: Router, deps: Deps, config: PaymentsConfig): void {
   serve(router, deps, contract.listPaymentAccounts, async ({ deps, caller }) => {
     const accounts = await listPaymentAccounts(deps, caller.workspace);
     return {
@@ -111,8 +116,6 @@ export function paymentsRouter(
   serve(router, deps, contract.testPaymentAccount, async ({ deps, caller, params }) =>
     testPaymentAccount(deps, config, caller.workspace, providerOf(params)),
   );
-
-  return router;
 }
 
 /** The link stays on record with the status `failed`. */
