@@ -2,7 +2,6 @@ import type { Document } from '../store/store.ts';
 
 /** The languages in which the agent can work: the service has sentences of its own in each. */
 export const LANGUAGES = ['en', 'es', 'pt'] as const;
-
 export type Language = (typeof LANGUAGES)[number];
 
 /** How a workspace's agent presents itself. Id: the workspace's. */
@@ -31,13 +30,10 @@ export interface AgentSettings extends Document {
 }
 
 export const MAX_HANDOVER_PHRASES = 50;
-
 export const MAX_HANDOVER_PHRASE_CHARACTERS = 100;
 
 export const PAYMENT_LINK_POLICIES = ['off', 'ask', 'allow'] as const;
-
 export type PaymentLinkPolicy = (typeof PAYMENT_LINK_POLICIES)[number];
-
 /** A person decides, until the team says otherwise. */
 export const paymentLinkPolicyOf = ({
   paymentLinks,
@@ -64,13 +60,10 @@ export interface AgentTurn extends Document {
 }
 
 export const AGENT_QUEUE = 'agent_turns';
-
 export const MAX_TOOL_CALLS_PER_TURN = 8;
-
 /**
  * An agent that writes this often within `REPLY_WINDOW_MS` talks with a machine; a person looks
  * into it.
  */
 export const MAX_REPLIES_PER_WINDOW = 30;
-
 export const REPLY_WINDOW_MS = 10 * 60 * 1000;

@@ -78,7 +78,7 @@ export interface AskedPaymentLink {
  * The arguments in one spelling, with what they mean; or why they cannot be used, in a sentence for
  * a model.
  */
-export type ReadPaymentLink =
+type ReadPaymentLink =
   | { readonly problem: null; readonly arguments: JsonObject; readonly asked: AskedPaymentLink }
   | { readonly problem: string };
 

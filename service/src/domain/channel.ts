@@ -48,7 +48,7 @@ export interface ChannelDirectory {
 }
 
 /** What a workspace fills in to connect an account, and which account that is. */
-export interface ChannelSetup {
+interface ChannelSetup {
   readonly fields: readonly SetupField[];
   accountOf(values: SetupValues): string;
 }

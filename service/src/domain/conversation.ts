@@ -15,8 +15,7 @@ export const CONVERSATION_STATUSES = [
   'human_active',
   'closed',
 ] as const;
-
-export type ConversationStatus = (typeof CONVERSATION_STATUSES)[number];
+type ConversationStatus = (typeof CONVERSATION_STATUSES)[number];
 
 export const VERDICTS = [
   'goal_reached',
@@ -25,7 +24,6 @@ export const VERDICTS = [
   'not_relevant',
   'unknown',
 ] as const;
-
 export type Verdict = (typeof VERDICTS)[number];
 
 /** Of the summary that is written when a conversation is closed. */
@@ -39,19 +37,15 @@ export interface Actor {
   readonly memberId?: string;
 }
 
-export const PERSON_HANDOVER_REASONS = ['team_takeover', 'api_takeover', 'api_message'] as const;
-
-export const AGENT_HANDOVER_REASONS = [
+const PERSON_HANDOVER_REASONS = ['team_takeover', 'api_takeover', 'api_message'] as const;
+const AGENT_HANDOVER_REASONS = [
   'customer_request',
   'missing_knowledge',
   'tool_failure',
   'agent_error',
 ] as const;
-
 export const HANDOVER_REASONS = [...PERSON_HANDOVER_REASONS, ...AGENT_HANDOVER_REASONS] as const;
-
 export type AgentHandoverReason = (typeof AGENT_HANDOVER_REASONS)[number];
-
 export type HandoverReason = (typeof HANDOVER_REASONS)[number];
 
 export interface Handover {
@@ -246,6 +240,7 @@ export function moveStage(
     qualifiedNow,
   };
 }
+
 /** The funnel, in order; `lost` stands off the ladder. */
 export const FUNNEL_STAGES = [
   'new',
@@ -255,7 +250,6 @@ export const FUNNEL_STAGES = [
   'customer',
   'lost',
 ] as const;
-
 export type FunnelStage = (typeof FUNNEL_STAGES)[number];
 
 const LADDER: readonly FunnelStage[] = [

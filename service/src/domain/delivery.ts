@@ -23,14 +23,11 @@ export const EVENT_DESCRIPTIONS = {
 } as const;
 
 export type EventName = keyof typeof EVENT_DESCRIPTIONS;
-
 export const EVENT_NAMES = Object.keys(EVENT_DESCRIPTIONS) as EventName[];
-
 export const isEventName = (name: string): name is EventName =>
   Object.hasOwn(EVENT_DESCRIPTIONS, name);
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
-
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** One HTTP request. */
@@ -69,7 +66,6 @@ export interface Delivery extends Document {
 
 /** The queue that deliveries wait in; its groups are subscriptions. */
 export const DELIVERY_QUEUE = 'deliveries';
-
 export const RESPONSE_EXCERPT_BYTES = 4096;
 
 /** How an attempt ended. `gone`: the receiver answered 410. */

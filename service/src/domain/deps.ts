@@ -7,7 +7,7 @@ import type { ServiceStore, Tx } from './collections.ts';
 import type { PaymentDirectory } from './payment.ts';
 import type { Workspace } from './workspace.ts';
 
-export interface AgentPolicy {
+interface AgentPolicy {
   /** What `enabled` is until someone decides: true when a model is configured. */
   readonly isOnByDefault: boolean;
   /**

@@ -95,7 +95,7 @@ export const ERROR_CATALOGUE = {
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
-export interface ErrorDetails {
+interface ErrorDetails {
   /** The path of the wrong field: `text`, `parameters.type`. */
   readonly param?: string;
   readonly existingId?: string;

@@ -14,7 +14,7 @@ const fraction = () => {
 
 const nextUlid = monotonicFactory(fraction);
 
-export type IdPrefix =
+type IdPrefix =
   | 'agent'
   | 'call'
   | 'chan'

@@ -10,7 +10,6 @@ export interface ReadMark extends Document {
 
 /** The tabs of the team's list of conversations. */
 export const INBOX_TABS = ['all', 'agent', 'waiting', 'mine', 'closed', 'approvals'] as const;
-
 export type InboxTab = (typeof INBOX_TABS)[number];
 
 /** The filter of a tab. `approvals` has none, since it lists conversations by their tool calls. */

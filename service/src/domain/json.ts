@@ -14,7 +14,6 @@ export class JsonError extends Error {
 }
 
 const QUOTE = 0x22;
-
 const BACKSLASH = 0x5c;
 
 /** The index of the quote that ends the string at `start`, or the text's end if nothing ends it. */
@@ -28,7 +27,6 @@ export function endOfString(text: string, start: number): number {
 }
 
 const isOpening = (code: number) => code === 0x7b || code === 0x5b;
-
 const isClosing = (code: number) => code === 0x7d || code === 0x5d;
 
 const COMMA = 0x2c;
@@ -104,7 +102,7 @@ function parseOrRefuse(json: string): Json {
   }
 }
 
-export interface JsonLimits {
+interface JsonLimits {
   readonly maxBytes: number;
   readonly maxDepth: number;
 }
@@ -173,6 +171,7 @@ export function mapStrings(
   }
   return root;
 }
+
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** Without what was left out: an undefined field would overwrite what is there. */

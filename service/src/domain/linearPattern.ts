@@ -144,13 +144,13 @@ export class LinearPatterns {
 }
 
 /** A place in a text where a pattern matches. */
-export interface PatternMatch {
+interface PatternMatch {
   readonly value: string;
   readonly at: number;
 }
 
 /** Searches texts for a pattern, within the bounds of a `PatternWork`. */
-export interface PatternFinder {
+interface PatternFinder {
   /** The first `most` matches, in the order of the text. @throws PatternBudgetError */
   find(text: string, most: number): readonly PatternMatch[];
   /** @throws PatternBudgetError */
@@ -162,9 +162,7 @@ export interface PatternFinder {
  * oldest go first.
  */
 const MAX_REMEMBERED_SIZE = 100_000;
-
 const remembered = new Map<string, RE2JS | null>();
-
 let rememberedSize = 0;
 
 /** A pattern's share of `MAX_REMEMBERED_SIZE`; null is a pattern that cannot be used. */
@@ -226,6 +224,7 @@ export function patternFinder(pattern: string, work: PatternWork): PatternFinder
     },
   };
 }
+
 /**
  * The size of a pattern with its counts written out: about the number of instructions that it compiles
  * to, estimated from its text. `(?:(?:x{30}){30}){30}` is short, and compiles to 27,000.
@@ -259,6 +258,7 @@ export function patternSize(pattern: string): number {
 /** Matches a whole count, start of a group, class or escape, or else one character. */
 const PARTS =
   /\{(?<least>\d{1,9})(?:,(?<most>\d{1,9}))?\}|\{(?<open>\d{1,9}),\}|\((?:\?(?:P?<\w*>|[a-zA-Z-]*:?))?|\[\^?\]?(?:\\.|\[:\^?[a-z]+:\]|[^\]\\])*\]|\\(?:[pP](?:\{[^}]*\}|.)|x\{[^}]*\}|.)|./gsu;
+
 /** A `parameters` schema that cannot be used; `message` says what is wrong and what to do. */
 export class ParametersError extends Error {
   override readonly name = 'ParametersError';

@@ -68,11 +68,8 @@ export async function maskJsonText(
 }
 
 const QUOTE = 0x22;
-
 const MINUS = 0x2d;
-
 const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
-
 /** The characters of a number. */
 const OF_NUMBER = /[\d+.Ee-]*/y;
 

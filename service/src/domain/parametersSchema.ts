@@ -25,7 +25,6 @@ const DIALECT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
  * reads one line only. As with unknown formats, any text fits.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set(['url', 'regex', 'byte']);
-
 const FORMATS = Object.fromEntries(
   Object.entries(fullFormats).filter(([name]) => !LEFT_OUT.has(name)),
 );
@@ -111,7 +110,7 @@ function assertDescribesObject({ type }: JsonObject): void {
   );
 }
 
-export interface CompiledParameters {
+interface CompiledParameters {
   /**
    * Checks arguments; never changes them and never throws.
    * @param bounds is told when patterns take too long
@@ -204,5 +203,6 @@ function compileOrRefuse(schema: JsonObject): CompiledParameters {
     );
   }
 }
+
 /** What arguments of a tool call may measure as JSON, before anything else looks at them. */
 export const ARGUMENT_LIMITS = { maxBytes: 64 * 1024, maxDepth: 32 } as const;

@@ -11,7 +11,6 @@ import type { Deps } from './deps.ts';
  */
 
 export const PAYMENT_PROVIDERS = ['manual', 'stripe'] as const;
-
 export type PaymentProvider = (typeof PAYMENT_PROVIDERS)[number];
 
 /**
@@ -26,7 +25,6 @@ export const PAYMENT_STATUSES = [
   'cancelled',
   'failed',
 ] as const;
-
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
 export interface Payment extends Document {
@@ -76,7 +74,6 @@ export interface PaymentWork {
 }
 
 export const PAYMENT_QUEUE = 'payments';
-
 export const MAX_PAYMENT_DESCRIPTION_CHARACTERS = 200;
 
 /** A workspace's account with a provider; one per provider. */
@@ -121,11 +118,8 @@ export interface PaymentDirectory {
 
 /** Providers close a page by their own clock, so they are asked a little after ours says so. */
 const EXPIRY_MARGIN_MS = 30_000;
-
 const RETRY_WAITS_MS = [2000, 5000, 15_000, 60_000, 300_000] as const;
-
 const LATE_WAITS_MS = [60_000, 300_000, 1_800_000, 3_600_000, 6 * 3_600_000] as const;
-
 /** A bank can take days to confirm a payment. After this time, the service stops asking. */
 const WAIT_FOR_MONEY_MS = 30 * 24 * 3_600_000;
 

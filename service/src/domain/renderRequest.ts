@@ -12,7 +12,7 @@ import type { RequestTemplate } from './requestTemplate.ts';
 import { isDotSegment, parseUrlTemplate, type UrlTemplate } from './urlTemplate.ts';
 
 /** The values that fill a template. */
-export interface RequestValues {
+interface RequestValues {
   readonly arguments: JsonObject;
   readonly conversationId: string;
   readonly callId: string;

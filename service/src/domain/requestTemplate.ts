@@ -45,7 +45,7 @@ export class RequestTemplateError extends Error {
 }
 
 /** What placeholders may name. */
-export interface KnownNames {
+interface KnownNames {
   /** JSON Schema of the arguments. */
   readonly parameters: JsonObject;
   readonly secretNames: readonly string[];

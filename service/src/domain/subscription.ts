@@ -39,7 +39,7 @@ export const MAX_REMOVED_SUBSCRIPTIONS = 100;
 /** How long a removed subscription can be revived. */
 export const REVIVAL_MS = 60 * 1000;
 /** Failed deliveries in a row that flag a subscription as failing; deliveries continue. */
-export const FAILING_AFTER = 5;
+const FAILING_AFTER = 5;
 /** How long the replaced secret still signs. */
 export const ROTATION_OVERLAP_MS = 24 * 60 * 60 * 1000;
 
@@ -91,7 +91,7 @@ export const REMOVAL_QUEUE = 'removals';
  * `end`: nobody has revived the subscription. `resend`: it was revived, and its receiver may have
  * refused deliveries while it was being replaced.
  */
-export type RemovalTask = 'end' | 'resend';
+type RemovalTask = 'end' | 'resend';
 
 /** A job of that queue. Each removal has its own, so that one never ends a later removal. */
 export const removalJob = (

@@ -11,26 +11,18 @@ import type { RequestTemplate } from './requestTemplate.ts';
  */
 
 export const TOOL_KINDS = ['Webhook', 'HTTP'] as const;
-
 export type ToolKind = (typeof TOOL_KINDS)[number];
 
 export const TOOL_STATUSES = ['draft', 'live', 'paused'] as const;
-
-export type ToolStatus = (typeof TOOL_STATUSES)[number];
+type ToolStatus = (typeof TOOL_STATUSES)[number];
 
 export const TOOL_NAME_PATTERN = /^[a-z][a-z0-9_]{0,63}$/;
-
 export const TOOL_NAME_RULE =
   'must begin with a lower-case letter and have only lower-case letters, digits and _, at most 64 in all';
-
 export const MAX_TOOLS = 100;
-
 export const DEFAULT_TOOL_TIMEOUT_SECONDS = 10;
-
 export const MAX_TOOL_TIMEOUT_SECONDS = 120;
-
 export const MAX_EXAMPLE_PHRASES = 20;
-
 export const MAX_EXAMPLE_PHRASE_CHARACTERS = 200;
 
 /** What a tool is: everything but its life cycle and secrets. */
@@ -76,13 +68,13 @@ export interface Tool extends Document, ToolDefinition {
 }
 
 /** The workflow that published a tool, and controls it since. */
-export interface Publication {
+interface Publication {
   readonly owner: Owner;
   /** Counts how often the tool was published. To unpublish an older revision does nothing. */
   readonly revision: number;
 }
 
-export interface LastTest {
+interface LastTest {
   readonly toolCallId: string;
   readonly succeeded: boolean;
   /** Null after a success. */
@@ -182,6 +174,7 @@ export function pause(tool: Tool, now: Date): Tool {
     ? tool
     : { ...tool, goLiveCallId: null, updatedAt: timestamp(now) };
 }
+
 /** The n8n workflow that published something here, and where that n8n runs. */
 export interface Owner {
   readonly instanceId: string;

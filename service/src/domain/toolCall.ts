@@ -36,7 +36,7 @@ export const TOOL_CALL_ERROR_TYPES = [
 ] as const;
 export type ToolCallErrorType = (typeof TOOL_CALL_ERROR_TYPES)[number];
 
-export interface ToolCallError {
+interface ToolCallError {
   readonly type: ToolCallErrorType;
   /** What happened, in a sentence. */
   readonly message: string;
@@ -146,7 +146,7 @@ export const MAX_TOOL_CALL_ATTEMPTS = 3;
  * A tool that is about to go live may answer 401 or 503 for this long: n8n knows a new secret only
  * a moment after it was published.
  */
-export const GO_LIVE_PATIENCE_MS = 60_000;
+const GO_LIVE_PATIENCE_MS = 60_000;
 const GO_LIVE_RETRY_MS = 2000;
 
 /** A call as it is asked for: to be made, and nothing sent yet. */

@@ -61,7 +61,6 @@ export interface Session extends Document {
 
 /** An unused session ends after this time, a used one after `MAX_SESSION_MS`. */
 export const SESSION_IDLE_MS = 7 * 24 * 60 * 60 * 1000;
-
 export const MAX_SESSION_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** A link by which somebody joins the team, once. Id: hash of its token. */

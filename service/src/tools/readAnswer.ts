@@ -9,9 +9,7 @@ import type { ToolAddress } from './toolRequest.ts';
  * hold about 300,000 values.
  */
 const MAX_VALUES = 500_000;
-
 const JSON_LIMITS = { maxDepth: 64, maxValues: MAX_VALUES };
-
 const EXCERPT_CHARACTERS = 300;
 
 const NOT_DONE = 'Nothing of it was used.';

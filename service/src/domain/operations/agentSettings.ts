@@ -23,7 +23,7 @@ export const readAgent = ({ store }: Deps, workspace: Workspace) =>
     }),
   );
 
-export type AgentChanges = Partial<
+type AgentChanges = Partial<
   Pick<
     AgentSettings,
     | 'name'

@@ -8,7 +8,6 @@ import type { ApiKey, Workspace } from '../workspace.ts';
 
 /** A workspace's keys that were not revoked: one for each workflow, and more. */
 export const MAX_API_KEYS = 100;
-
 const PAGE = 500;
 
 /**

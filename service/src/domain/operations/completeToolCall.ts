@@ -49,7 +49,7 @@ async function askAgentToTell(
 }
 
 /** One approval fewer is pending. */
-export async function dropApproval(tx: Tx, conversation: Conversation): Promise<Conversation> {
+async function dropApproval(tx: Tx, conversation: Conversation): Promise<Conversation> {
   const pendingApprovals = Math.max(0, conversation.pendingApprovals - 1);
   const counted = { ...conversation, pendingApprovals };
   await tx.conversations.put(counted);
@@ -121,7 +121,6 @@ function assertWaiting(call: ToolCall, now: Date): void {
 }
 
 const MAX_PENDING = 10_000;
-
 const MAX_PENDING_IN_CONVERSATION = 1000;
 
 /**

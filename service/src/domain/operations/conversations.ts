@@ -89,7 +89,7 @@ export const readConversation = (
     return { ...view, messages: newest.toReversed() };
   });
 
-export type ConversationFilter = Partial<Pick<Conversation, 'status' | 'channel' | 'funnelStage'>>;
+type ConversationFilter = Partial<Pick<Conversation, 'status' | 'channel' | 'funnelStage'>>;
 
 /** Lists the workspace's conversations, newest first. */
 export const listConversations = (

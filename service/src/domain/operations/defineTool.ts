@@ -50,14 +50,14 @@ export async function assertRoomForTool(tx: Tx, workspace: Workspace): Promise<v
   );
 }
 
-export const sealAll = (
+const sealAll = (
   { secrets: box }: Pick<Deps, 'secrets'>,
   secrets: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, box.seal(value)]));
 
 /** @throws tool_exists (409) when another tool has the name */
-export async function assertNameIsFree(
+async function assertNameIsFree(
   tx: Tx,
   workspace: Workspace,
   { id, name }: Pick<Tool, 'id' | 'name'>,
@@ -148,7 +148,7 @@ type Sealed = Readonly<Record<string, string>>;
  * @throws invalid_request (400) that names the secrets to give again
  * @see docs/decisions/0029
  */
-export function secretsAfterChange(
+function secretsAfterChange(
   before: RequestTemplate | null,
   after: RequestTemplate | null,
   stored: Sealed,

@@ -74,7 +74,7 @@ async function findDelivery(tx: Tx, subscriptionId: string, id: string): Promise
  * Queues a finished delivery once more, behind fresh ones.
  * @param round.isRepeat whether a receiver that deduplicates is asked to take it again
  */
-export async function sendAgain(
+async function sendAgain(
   tx: Tx,
   delivery: Delivery,
   { isRepeat }: { isRepeat: boolean },

@@ -46,12 +46,9 @@ export interface InboxQuery {
 }
 
 export const INBOX_PAGE = 50;
-
 export const MAX_COUNTED = 100;
-
 /** Conversations that one search looks at. */
 export const MAX_SEARCHED = 5000;
-
 const CHUNK = 250;
 
 /**
@@ -185,7 +182,7 @@ const MIN_DIGITS = 3;
  * Finds contacts by a part of their name, e-mail, phone number (in any spelling, with or without
  * the country code's `+` or `00`) or of the masked label that n8n and the API show.
  */
-export function contactMatcher(search: string): (contact: Contact) => boolean {
+function contactMatcher(search: string): (contact: Contact) => boolean {
   const wanted = fold(search.trim());
   const digits = /^[+\d\s().\-/]+$/.test(wanted)
     ? wanted.replace(/\D/g, '').replace(/^0+/, '')

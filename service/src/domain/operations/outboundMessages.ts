@@ -62,7 +62,7 @@ export async function queueOutbound(
 }
 
 /** Makes the contact's next outbound message due. */
-export const enqueueOutbound = (tx: Tx, contact: Contact, now: Date): Promise<void> =>
+const enqueueOutbound = (tx: Tx, contact: Contact, now: Date): Promise<void> =>
   tx.jobs.enqueue({
     id: contact.id,
     queue: OUTBOUND_QUEUE,

@@ -22,7 +22,7 @@ export interface PaymentView {
 export const getPaymentLink = ({ store }: Deps, workspace: Workspace, id: string) =>
   store.transaction(async (tx) => viewPayment(tx, workspace, id, await tx.payments.peek(id)));
 
-export type PaymentFilter = Partial<Pick<Payment, 'conversationId' | 'status'>>;
+type PaymentFilter = Partial<Pick<Payment, 'conversationId' | 'status'>>;
 
 /** Lists the workspace's payment links, newest first. */
 export const listPaymentLinks = (

@@ -27,7 +27,7 @@ import { assertRoomForTool } from './defineTool.ts';
 import { removeTool, putPaused } from './pauseTool.ts';
 import { putLive, testThenGoLive, checkTestArguments, type TestArguments } from './testTool.ts';
 
-export interface WantedPublication {
+interface WantedPublication {
   readonly definition: Omit<ToolDefinition, 'kind' | 'requestTemplate'>;
   readonly sampleArguments: JsonObject;
   readonly owner: Owner;
@@ -37,7 +37,7 @@ export interface WantedPublication {
   readonly takeOver: boolean;
 }
 
-export interface PublishedTool {
+interface PublishedTool {
   readonly tool: Tool;
   /** Null when the publisher holds the tool's secret already. */
   readonly secret: string | null;

@@ -36,7 +36,7 @@ export interface Thread extends ConversationView {
   readonly newerConversationId: string | null;
 }
 
-export const THREAD_PAGE = 50;
+const THREAD_PAGE = 50;
 /** Tool calls, payment links and notes, of each so many, between the messages of one page. */
 const MAX_BETWEEN_MESSAGES = 500;
 

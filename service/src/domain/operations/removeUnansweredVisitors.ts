@@ -24,7 +24,7 @@ export interface RoomNeeded {
   readonly isConnected: (contactId: string) => boolean;
 }
 
-export interface RoomMade {
+interface RoomMade {
   readonly conversations: number;
   readonly messages: number;
   readonly events: number;

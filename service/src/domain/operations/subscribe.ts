@@ -101,7 +101,7 @@ function assertRoom(all: readonly Subscription[]): void {
 /** What becomes of a removed subscription's deliveries: kept for a revival, or cancelled. */
 export const PENDING_CHOICES = ['keep', 'cancel'] as const;
 
-export interface Deletion {
+interface Deletion {
   readonly pending?: (typeof PENDING_CHOICES)[number];
   /** Only this revision is removed, and a later one stays. Left out: whichever there is. */
   readonly revision?: number | undefined;

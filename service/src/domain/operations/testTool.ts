@@ -64,7 +64,7 @@ function assertFits(
 }
 
 /** @throws invalid_request (400) when the tool has changed, and the arguments do not fit it now */
-export async function putTestCall(
+async function putTestCall(
   tx: Tx,
   tool: Tool,
   { args, definitionHash: checkedFor }: TestArguments,

@@ -57,7 +57,7 @@ export async function viewToolCall(tx: Tx, call: ToolCall): Promise<ToolCallView
 export const getToolCall = ({ store }: Deps, workspace: Workspace, id: string) =>
   store.transaction(async (tx) => viewToolCall(tx, await peekToolCall(tx, workspace, id)));
 
-export type ToolCallFilter = Partial<Pick<ToolCall, 'status' | 'tool' | 'conversationId'>>;
+type ToolCallFilter = Partial<Pick<ToolCall, 'status' | 'tool' | 'conversationId'>>;
 
 /** The workspace's tool calls, newest first. */
 export const listToolCalls = (
