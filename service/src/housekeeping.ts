@@ -3,7 +3,7 @@ import { type Clock, timestamp } from './domain/clock.ts';
 import type { ServiceStore, IdempotentAnswer, Tx } from './domain/collections.ts';
 import type { Delivery, Event } from './domain/delivery.ts';
 import { removeOldConversations } from './domain/operations/removeOldConversations.ts';
-import { removeSilentVisitors } from './domain/operations/removeSilentVisitors.ts';
+import { removeSilentVisitors } from './domain/operations/removeVisitors.ts';
 import type { OutboundMessage } from './domain/outboundMessage.ts';
 import { isComplete, type ToolCall } from './domain/toolCall.ts';
 import type { Session } from './domain/workspace.ts';

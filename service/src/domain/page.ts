@@ -1,3 +1,6 @@
+import type { Document } from '../store/store.ts';
+import type { Tx } from './collections.ts';
+import type { Deps } from './deps.ts';
 import { AppError } from './errorCatalogue.ts';
 
 /** A page of a list: how many, and after which position. */
@@ -64,3 +67,36 @@ export function parseCursor(cursor: string | undefined): string | null {
     },
   );
 }
+
+/** Where a batch of a list starts, as a part of its query; `{}` is the beginning. */
+export interface From {
+  readonly after?: { readonly value: string; readonly id?: string };
+}
+
+export interface Batch<Result> {
+  readonly result: Result;
+  /** Where the next batch starts; null when this one was the last. */
+  readonly next: From | null;
+}
+
+/**
+ * Works through a long list in small transactions, so that others do not wait long.
+ * @param take works on one batch
+ * @returns the result of each batch; nothing more is taken once nobody asks for the next
+ */
+export async function* inBatches<Result>(
+  { store }: Pick<Deps, 'store'>,
+  take: (tx: Tx, from: From) => Promise<Batch<Result>>,
+  first: From = {},
+): AsyncGenerator<Result> {
+  for (let next: From | null = first; next !== null; ) {
+    const from: From = next;
+    const batch = await store.transaction((tx) => take(tx, from));
+    yield batch.result;
+    next = batch.next;
+  }
+}
+
+/** Where the batch after this one starts in a list that is ordered by id. */
+export const following = (batch: readonly Document[], limit: number): From | null =>
+  batch.length < limit ? null : { after: { value: batch.at(-1)!.id } };

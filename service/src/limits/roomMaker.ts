@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { ServiceStore } from '../domain/collections.ts';
-import { removeSilentVisitors } from '../domain/operations/removeSilentVisitors.ts';
-import { removeUnansweredVisitors } from '../domain/operations/removeUnansweredVisitors.ts';
+import {
+  removeSilentVisitors,
+  removeUnansweredVisitors,
+} from '../domain/operations/removeVisitors.ts';
 import { StoreUnavailable, type StorePressure } from '../store/store.ts';
 
 export interface RoomMakerOptions {

@@ -8,7 +8,7 @@ import { receiveMessage } from '../../../service/src/domain/operations/receiveMe
 import {
   removeUnansweredVisitors,
   type RoomNeeded,
-} from '../../../service/src/domain/operations/removeUnansweredVisitors.ts';
+} from '../../../service/src/domain/operations/removeVisitors.ts';
 import { sendMessage } from '../../../service/src/domain/operations/sendMessage.ts';
 import { startChatSession } from '../../../service/src/domain/operations/chat.ts';
 import { takeOverConversation } from '../../../service/src/domain/operations/control.ts';

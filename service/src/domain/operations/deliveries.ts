@@ -11,7 +11,7 @@ import {
 import type { Deps } from '../deps.ts';
 import { AppError, ERROR_CATALOGUE, notFound } from '../errorCatalogue.ts';
 import { newId } from '../ids.ts';
-import { pageOf, type PageRequest } from '../page.ts';
+import { following, inBatches, pageOf, type PageRequest } from '../page.ts';
 import { workGroup } from '../workGroup.ts';
 import type { Workspace } from '../workspace.ts';
 import { peekSubscription } from './subscriptions.ts';
@@ -98,30 +98,22 @@ const BATCH = 500;
  * @throws not_found (404)
  */
 export async function recoverDeliveries(
-  { store, clock }: Deps,
+  deps: Deps,
   workspace: Workspace,
   subscriptionId: string,
   since: Date,
 ): Promise<number> {
+  const batches = inBatches(deps, async (tx, from) => {
+    await peekSubscription(tx, workspace, subscriptionId);
+    const where = { subscriptionId, status: 'failed' } as const;
+    const failed = await tx.deliveries.find({ where, limit: BATCH, ...from });
+    const wanted = failed.filter((each) => hasFailedSince(each, since));
+    for (const delivery of wanted)
+      await sendAgain(tx, delivery, { isRepeat: false }, deps.clock.now());
+    return { result: wanted.length, next: following(failed, BATCH) };
+  });
   let queued = 0;
-  let after: { value: string } | undefined;
-  do {
-    const from = after ? { after } : {};
-    const batch = await store.transaction(async (tx) => {
-      await peekSubscription(tx, workspace, subscriptionId);
-      const failed = await tx.deliveries.find({
-        where: { subscriptionId, status: 'failed' },
-        limit: BATCH,
-        ...from,
-      });
-      const wanted = failed.filter((each) => hasFailedSince(each, since));
-      for (const delivery of wanted)
-        await sendAgain(tx, delivery, { isRepeat: false }, clock.now());
-      return { queued: wanted.length, last: failed.length === BATCH ? failed.at(-1)!.id : null };
-    });
-    queued += batch.queued;
-    after = batch.last === null ? undefined : { value: batch.last };
-  } while (after);
+  for await (const queuedHere of batches) queued += queuedHere;
   return queued;
 }
 

@@ -1,7 +1,8 @@
 import type { Tx } from '../collections.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
-import { positionOf, readMarkId, type InboxPosition } from '../inbox.ts';
+import { positionOf, readMarkId } from '../inbox.ts';
+import { following, inBatches, type Batch, type From } from '../page.ts';
 import { nextWorkAt } from '../payment.ts';
 
 /** One transaction removes about this many documents, so that others do not wait long. */
@@ -22,80 +23,57 @@ const ALL = 100_000;
  * @see docs/decisions/0026
  */
 export async function removeOldConversations(
-  { store }: Pick<Deps, 'store'>,
+  deps: Pick<Deps, 'store'>,
   before: string,
 ): Promise<number> {
   let removed = 0;
-  let last: string | undefined;
-  do {
-    const after = last;
-    const workspaces = await store.transaction((tx) =>
-      tx.workspaces.find({
-        where: {},
-        limit: WORKSPACES_AT_ONCE,
-        ...(after === undefined ? {} : { after: { value: after } }),
-      }),
-    );
-    for (const { id } of workspaces) removed += await removeOldInWorkspace({ store }, id, before);
-    last = workspaces.at(-1)?.id;
-  } while (last !== undefined);
+  const all = inBatches(deps, async (tx, from) => {
+    const workspaces = await tx.workspaces.find({ where: {}, limit: WORKSPACES_AT_ONCE, ...from });
+    return { result: workspaces, next: following(workspaces, WORKSPACES_AT_ONCE) };
+  });
+  for await (const workspaces of all) {
+    for (const { id } of workspaces) {
+      const batches = inBatches(deps, (tx, from) => removeBatch(tx, id, before, from));
+      for await (const removedHere of batches) removed += removedHere;
+    }
+  }
   return removed;
 }
 
-async function removeOldInWorkspace(
-  { store }: Pick<Deps, 'store'>,
-  workspaceId: string,
-  before: string,
-): Promise<number> {
-  let removed = 0;
-  for (let from: InboxPosition | null = null; ; ) {
-    const batch: Batch = await store.transaction((tx) =>
-      removeBatch(tx, workspaceId, before, from),
-    );
-    removed += batch.removed;
-    if (batch.isLast) return removed;
-    from = batch.next;
-  }
-}
-
-interface Batch {
-  readonly removed: number;
-  /** Where the next batch starts: after the last conversation that was removed or has to stay. */
-  readonly next: InboxPosition | null;
-  readonly isLast: boolean;
-}
-
-/** Removes one batch, starting with the conversation that has been unchanged longest. */
+/**
+ * Removes one batch, starting with the conversation that has been unchanged longest. The next one
+ * starts after the last conversation that was removed or has to stay.
+ */
 async function removeBatch(
   tx: Tx,
   workspaceId: string,
   before: string,
-  from: InboxPosition | null,
-): Promise<Batch> {
+  from: From,
+): Promise<Batch<number>> {
   const oldest = await tx.conversations.find({
     where: { workspaceId },
     orderBy: 'updatedAt',
     limit: CONVERSATIONS_AT_ONCE,
-    ...(from ? { after: from } : {}),
+    ...from,
   });
   const members = await tx.members.find({ where: { workspaceId }, limit: ALL });
   let removed = 0;
   let next = from;
   let left = BATCH;
   for (const conversation of oldest) {
-    if (conversation.updatedAt >= before) return { removed, next, isLast: true };
+    if (conversation.updatedAt >= before) return { result: removed, next: null };
     if ((await isAtRest(tx, conversation)) && (await lockOld(tx, conversation, before))) {
       left -= (await removeParts(tx, conversation, left)) + members.length;
       // A long conversation takes several batches. The conversation itself goes in the last one.
-      if (left <= 0) return { removed, next, isLast: false };
+      if (left <= 0) return { result: removed, next };
       for (const member of members)
         await tx.readMarks.delete(readMarkId(member.id, conversation.id));
       await removeConversation(tx, conversation);
       removed += 1;
     }
-    next = positionOf(conversation);
+    next = { after: positionOf(conversation) };
   }
-  return { removed, next, isLast: oldest.length < CONVERSATIONS_AT_ONCE };
+  return { result: removed, next: oldest.length < CONVERSATIONS_AT_ONCE ? null : next };
 }
 
 /**

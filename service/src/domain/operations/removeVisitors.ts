@@ -1,15 +1,79 @@
 import { encodeTime } from 'ulid';
 import { WEB_CHAT } from '../channel.ts';
 import type { Tx } from '../collections.ts';
+import type { ChatSession } from '../contact.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Delivery, Event } from '../delivery.ts';
 import type { Deps } from '../deps.ts';
-import { positionOf, type InboxPosition } from '../inbox.ts';
-import { findSubscriptions } from './subscriptions.ts';
+import { positionOf } from '../inbox.ts';
+import { inBatches, following, type Batch, type From } from '../page.ts';
 import { isAtRest, removeConversation, removeParts } from './removeOldConversations.ts';
+import { findSubscriptions } from './subscriptions.ts';
+
+const SESSIONS_AT_ONCE = 500;
+
+/** The setting that says how far the sweep has come. */
+const POSITION = 'chat_sessions_swept';
+
+/**
+ * Removes visitors of the chat who arrived before a time and never wrote: session and contact. Each
+ * session is checked once: a visitor who has written by then keeps theirs.
+ * @param before ISO 8601, as stored
+ * @param workspaces left out: all. Otherwise those of others stay, and are looked at another time
+ * @returns how many were removed
+ */
+export async function removeSilentVisitors(
+  deps: Pick<Deps, 'store'>,
+  before: string,
+  workspaces?: readonly string[],
+): Promise<number> {
+  let removed = 0;
+  const batches = inBatches(deps, (tx, from) => removeSilentOf(tx, before, workspaces, from));
+  for await (const removedHere of batches) removed += removedHere;
+  return removed;
+}
+
+async function removeSilentOf(
+  tx: Tx,
+  before: string,
+  workspaces: readonly string[] | undefined,
+  from: From,
+): Promise<Batch<number>> {
+  const swept = from.after ? null : await tx.settings.get(POSITION);
+  const [value, id] = swept?.value.split(' ') ?? [];
+  const next = await tx.chatSessions.find({
+    where: {},
+    orderBy: 'createdAt',
+    limit: SESSIONS_AT_ONCE,
+    ...(value === undefined ? from : { after: { value, id } }),
+  });
+  const old = next.filter(({ createdAt }) => createdAt < before);
+  let removed = 0;
+  for (const session of old) {
+    const isWanted = workspaces?.includes(session.workspaceId) ?? true;
+    if (isWanted && (await removeSilent(tx, session))) removed += 1;
+  }
+  const last = old.at(-1);
+  if (last && workspaces === undefined)
+    await tx.settings.put({ id: POSITION, value: `${last.createdAt} ${last.id}` });
+  if (!last || old.length < SESSIONS_AT_ONCE) return { result: removed, next: null };
+  const after = { value: last.createdAt, id: last.id };
+  return { result: removed, next: workspaces === undefined ? {} : { after } };
+}
+
+async function removeSilent(tx: Tx, { id, contactId }: ChatSession): Promise<boolean> {
+  // Locked, so that a message at this moment has its conversation when that is looked for.
+  await tx.contacts.get(contactId);
+  const [conversation] = await tx.conversations.find({ where: { contactId }, limit: 1 });
+  if (conversation) return false;
+  await tx.chatSessions.delete(id);
+  await tx.contacts.delete(contactId);
+  return true;
+}
 
 /** One transaction reads at most this many documents, so that others do not wait long. */
 const BATCH = 200;
+
 /** More documents than one conversation or contact can have. */
 const ALL = 100_000;
 
@@ -39,13 +103,13 @@ interface RoomMade {
  * @see docs/decisions/0016
  */
 export async function removeUnansweredVisitors(
-  { store }: Pick<Deps, 'store'>,
+  deps: Pick<Deps, 'store'>,
   needed: RoomNeeded,
 ): Promise<RoomMade> {
   let made: RoomMade = { conversations: 0, messages: 0, events: 0 };
   for (const id of needed.workspaces) {
     if (made.messages >= needed.mostMessages) break;
-    const here = await makeRoomIn({ store }, id, needed, needed.mostMessages - made.messages);
+    const here = await makeRoomIn(deps, id, needed, needed.mostMessages - made.messages);
     made = {
       conversations: made.conversations + here.conversations,
       messages: made.messages + here.messages,
@@ -66,18 +130,13 @@ async function makeRoomIn(
   const owed = await conversationsOwed(deps, subscriptionIds);
   const removed = new Map<string, Conversation>();
   let messages = 0;
-  let from: InboxPosition | null = null;
-  while (messages < mostMessages) {
-    const after: InboxPosition | null = from;
-    const batch: Batch = await deps.store.transaction((tx) =>
-      removeBatch(tx, workspaceId, needed, owed, after),
-    );
-    for (const conversation of batch.removed) {
+  const batches = inBatches(deps, (tx, from) => removeBatch(tx, workspaceId, needed, owed, from));
+  for await (const batch of batches) {
+    for (const conversation of batch) {
       removed.set(conversation.id, conversation);
       messages += conversation.messageCount;
     }
-    if (batch.next === null) break;
-    from = batch.next;
+    if (messages >= mostMessages) break;
   }
   return {
     conversations: removed.size,
@@ -88,37 +147,23 @@ async function makeRoomIn(
 
 /** The conversations with a pending or failed delivery. */
 async function conversationsOwed(
-  { store }: Pick<Deps, 'store'>,
+  deps: Pick<Deps, 'store'>,
   subscriptionIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const owed = new Set<string>();
   for (const subscriptionId of subscriptionIds) {
     for (const status of ['pending', 'failed'] as const) {
-      let last: string | undefined;
-      do {
-        const after = last;
-        last = await store.transaction(async (tx) => {
-          const deliveries = await tx.deliveries.find({
-            where: { subscriptionId, status },
-            limit: BATCH,
-            ...(after === undefined ? {} : { after: { value: after } }),
-          });
-          for (const { eventId } of deliveries) {
-            const event = await tx.events.peek(eventId);
-            if (event?.conversationId) owed.add(event.conversationId);
-          }
-          return deliveries.at(-1)?.id;
-        });
-      } while (last !== undefined);
+      const batches = inBatches(deps, async (tx, from) => {
+        const where = { subscriptionId, status };
+        const deliveries = await tx.deliveries.find({ where, limit: BATCH, ...from });
+        const events = await Promise.all(deliveries.map(({ eventId }) => tx.events.peek(eventId)));
+        return { result: events, next: following(deliveries, BATCH) };
+      });
+      for await (const events of batches)
+        for (const event of events) if (event?.conversationId) owed.add(event.conversationId);
     }
   }
   return owed;
-}
-
-interface Batch {
-  readonly removed: readonly Conversation[];
-  /** Where the next batch starts. Null when there is nothing left to remove. */
-  readonly next: InboxPosition | null;
 }
 
 async function removeBatch(
@@ -126,18 +171,18 @@ async function removeBatch(
   workspaceId: string,
   needed: RoomNeeded,
   owed: ReadonlySet<string>,
-  from: InboxPosition | null,
-): Promise<Batch> {
+  from: From,
+): Promise<Batch<readonly Conversation[]>> {
   const oldest = await tx.conversations.find({
     where: { workspaceId },
     orderBy: 'updatedAt',
     limit: BATCH,
-    ...(from ? { after: from } : {}),
+    ...from,
   });
   const removed: Conversation[] = [];
   let documents = 0;
   for (const conversation of oldest) {
-    if (conversation.updatedAt >= needed.before) return { removed, next: null };
+    if (conversation.updatedAt >= needed.before) return { result: removed, next: null };
     if (
       !owed.has(conversation.id) &&
       isUnanswered(conversation) &&
@@ -147,10 +192,11 @@ async function removeBatch(
       await removeConversation(tx, conversation);
       removed.push(conversation);
     }
-    if (documents >= BATCH) return { removed, next: positionOf(conversation) };
+    if (documents >= BATCH) return { result: removed, next: { after: positionOf(conversation) } };
   }
   const last = oldest.at(-1);
-  return { removed, next: last && oldest.length === BATCH ? positionOf(last) : null };
+  const isLast = last === undefined || oldest.length < BATCH;
+  return { result: removed, next: isLast ? null : { after: positionOf(last) } };
 }
 
 /** Only the visitor has written, and nobody has taken it over, closed or rated it. */
@@ -194,7 +240,7 @@ async function mayRemove(
  * between the first conversation's creation and the last one's change.
  */
 async function removeDeliveredEvents(
-  { store }: Pick<Deps, 'store'>,
+  deps: Pick<Deps, 'store'>,
   subscriptionIds: readonly string[],
   removed: ReadonlyMap<string, Conversation>,
 ): Promise<number> {
@@ -202,24 +248,28 @@ async function removeDeliveredEvents(
   const conversations = [...removed.values()];
   const firstCreatedAt = conversations.map(({ createdAt }) => createdAt).reduce(earlier);
   const lastUpdatedAt = conversations.map(({ updatedAt }) => updatedAt).reduce(later);
-  let events = 0;
-  let position: string | undefined = `evt_${encodeTime(Date.parse(firstCreatedAt))}`;
-  while (position !== undefined) {
-    const after: string = position;
-    position = await store.transaction(async (tx) => {
-      const next = await tx.events.find({ where: {}, limit: BATCH, after: { value: after } });
-      for (const event of next) {
-        if (event.createdAt > lastUpdatedAt) return undefined;
+  const first = { after: { value: `evt_${encodeTime(Date.parse(firstCreatedAt))}` } };
+  const batches = inBatches(
+    deps,
+    async (tx, from) => {
+      const next = await tx.events.find({ where: {}, limit: BATCH, ...from });
+      const past = next.filter(({ createdAt }) => createdAt <= lastUpdatedAt);
+      let gone = 0;
+      for (const event of past) {
         if (event.conversationId !== null && removed.has(event.conversationId))
-          events += Number(await removeEvent(tx, event, subscriptionIds));
+          gone += Number(await removeEvent(tx, event, subscriptionIds));
       }
-      return next.length === BATCH ? next.at(-1)!.id : undefined;
-    });
-  }
+      return { result: gone, next: following(past, BATCH) };
+    },
+    first,
+  );
+  let events = 0;
+  for await (const gone of batches) events += gone;
   return events;
 }
 
 const earlier = (a: string, b: string): string => (b < a ? b : a);
+
 const later = (a: string, b: string): string => (b > a ? b : a);
 
 /** @returns false, with nothing removed, while a subscription is owed the event */
