@@ -177,7 +177,7 @@ export function close(
   conversation: Conversation,
   closing: { verdict: Verdict; summary: string; actor: Actor },
   now: Date,
-): Conversation {
+): Conversation & { readonly outcome: Outcome } {
   assertOpen(conversation);
   const closedAt = timestamp(now);
   return {
@@ -252,13 +252,7 @@ export const FUNNEL_STAGES = [
 ] as const;
 export type FunnelStage = (typeof FUNNEL_STAGES)[number];
 
-const LADDER: readonly FunnelStage[] = [
-  'new',
-  'engaged',
-  'qualified',
-  'payment_pending',
-  'customer',
-];
+const LADDER: readonly FunnelStage[] = FUNNEL_STAGES.filter((stage) => stage !== 'lost');
 
 /** True at `qualified` and every later stage; `lost` is none of them. */
 export const isQualifiedOrBeyond = (stage: FunnelStage): boolean =>

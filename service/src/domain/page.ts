@@ -1,4 +1,4 @@
-import type { Document } from '../store/store.ts';
+import type { Collection, Document, Query } from '../store/store.ts';
 import type { Tx } from './collections.ts';
 import type { Deps } from './deps.ts';
 import { AppError } from './errorCatalogue.ts';
@@ -100,3 +100,11 @@ export async function* inBatches<Result>(
 /** Where the batch after this one starts in a list that is ordered by id. */
 export const following = (batch: readonly Document[], limit: number): From | null =>
   batch.length < limit ? null : { after: { value: batch.at(-1)!.id } };
+
+/** Reads a page of a collection, newest first. */
+export const newestFirst = <Doc extends Document>(
+  collection: Collection<Doc>,
+  where: Query<Doc>['where'],
+  page: PageRequest,
+): Promise<Page<Doc>> =>
+  pageOf(page, (query) => collection.find({ where, direction: 'desc', ...query }));

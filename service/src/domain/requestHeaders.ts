@@ -8,18 +8,20 @@ export const HEADER_TEXT = /^[\x20-\x7e\xa0-\xff]*$/;
 
 /** They follow from the connection, the address and the body, or end at the next server. */
 export const FIXED_HEADERS: ReadonlySet<string> = new Set([
-  ...[
-    'host',
-    'content-length',
-    'content-encoding',
-    'transfer-encoding',
-    'connection',
-    'keep-alive',
-    'proxy-connection',
-    'proxy-authenticate',
-    'proxy-authorization',
-  ],
-  ...['te', 'trailer', 'upgrade', 'expect', 'accept-encoding'],
+  'host',
+  'content-length',
+  'content-encoding',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+  'accept-encoding',
 ]);
 
 /**
@@ -27,35 +29,29 @@ export const FIXED_HEADERS: ReadonlySet<string> = new Set([
  * `X-CSRF-Token: Fetch` and `Idempotency-Key` are called like keys and are none.
  */
 const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
-  ...[
-    'authorization',
-    'x-authorization',
-    'x-api-key',
-    'api-key',
-    'apikey',
-    'x-apikey',
-    'x-api-secret',
-    'x-api-token',
-    'api-token',
-  ],
-  ...[
-    'x-auth-token',
-    'x-auth-key',
-    'x-access-token',
-    'x-token',
-    'private-token',
-    'x-goog-api-key',
-    'x-rapidapi-key',
-    'x-functions-key',
-  ],
-  ...[
-    'ocp-apim-subscription-key',
-    'x-shopify-access-token',
-    'x-vault-token',
-    'x-figma-token',
-    'dd-api-key',
-    'dd-application-key',
-  ],
+  'authorization',
+  'x-authorization',
+  'x-api-key',
+  'api-key',
+  'apikey',
+  'x-apikey',
+  'x-api-secret',
+  'x-api-token',
+  'api-token',
+  'x-auth-token',
+  'x-auth-key',
+  'x-access-token',
+  'x-token',
+  'private-token',
+  'x-goog-api-key',
+  'x-rapidapi-key',
+  'x-functions-key',
+  'ocp-apim-subscription-key',
+  'x-shopify-access-token',
+  'x-vault-token',
+  'x-figma-token',
+  'dd-api-key',
+  'dd-application-key',
 ]);
 
 /**

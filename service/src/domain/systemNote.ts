@@ -4,7 +4,7 @@ import type { Actor, Conversation, HandoverReason, FunnelStage } from './convers
 import { newId } from './ids.ts';
 
 /** What happened to a conversation beside its messages; the team's screens show it at its place. */
-type NotedChange =
+export type NotedChange =
   | { readonly type: 'handed_over'; readonly reason: HandoverReason; readonly note: string | null }
   | { readonly type: 'handed_back' }
   | { readonly type: 'closed' }

@@ -149,28 +149,8 @@ export const MAX_TOOL_CALL_ATTEMPTS = 3;
 const GO_LIVE_PATIENCE_MS = 60_000;
 const GO_LIVE_RETRY_MS = 2000;
 
-/** A call as it is asked for: to be made, and nothing sent yet. */
-export const newToolCall = (
-  asked: Pick<
-    ToolCall,
-    | 'workspaceId'
-    | 'toolId'
-    | 'tool'
-    | 'kind'
-    | 'provider'
-    | 'arguments'
-    | 'conversationId'
-    | 'purpose'
-    | 'definitionHash'
-    | 'stepId'
-    | 'controlEpoch'
-    | 'afterMessage'
-    | 'isTold'
-  >,
-  now: Date,
-): ToolCall => ({
-  ...asked,
-  id: newId('call'),
+/** What a call is before anything was sent. */
+const UNSENT = {
   status: 'running',
   attempts: 0,
   isUnderWay: false,
@@ -182,9 +162,14 @@ export const newToolCall = (
   neededApproval: false,
   decision: null,
   expiresAt: null,
-  createdAt: timestamp(now),
   finishedAt: null,
-});
+} as const satisfies Partial<ToolCall>;
+
+/** A call as it is asked for: to be made, and nothing sent yet. */
+export const newToolCall = (
+  asked: Omit<ToolCall, keyof typeof UNSENT | 'id' | 'createdAt'>,
+  now: Date,
+): ToolCall => ({ ...asked, ...UNSENT, id: newId('call'), createdAt: timestamp(now) });
 
 export const isBuiltIn = ({ kind }: Pick<ToolCall, 'kind'>): boolean => kind === 'BuiltIn';
 

@@ -13,7 +13,7 @@ import type { Contact } from '../contact.ts';
 import type { Deps } from '../deps.ts';
 import { AppError, ERROR_CATALOGUE, notFound } from '../errorCatalogue.ts';
 import { newId } from '../ids.ts';
-import { pageOf, type PageRequest } from '../page.ts';
+import { newestFirst, type PageRequest } from '../page.ts';
 import type { Workspace } from '../workspace.ts';
 
 /** @throws not_found (404), also for another workspace's channel */
@@ -39,11 +39,7 @@ export async function findChannelOf(
 
 /** Lists the workspace's channels, newest first. */
 export const listChannels = ({ store }: Deps, workspace: Workspace, page: PageRequest) =>
-  store.transaction((tx) =>
-    pageOf(page, (query) =>
-      tx.channels.find({ where: { workspaceId: workspace.id }, direction: 'desc', ...query }),
-    ),
-  );
+  store.transaction((tx) => newestFirst(tx.channels, { workspaceId: workspace.id }, page));
 
 /**
  * Connects an account without testing the connection.

@@ -9,11 +9,14 @@ import {
   type Verdict,
 } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
-import { emitEvent } from '../payload.ts';
-import { newSystemNote } from '../systemNote.ts';
 import type { Workspace } from '../workspace.ts';
 import { cancelApprovalsIn } from './completeToolCall.ts';
-import { loadConversation, type ConversationView } from './conversations.ts';
+import {
+  findNewestMessages,
+  loadConversation,
+  putChange,
+  type ConversationView,
+} from './conversations.ts';
 import { wakeAgent } from './wakeAgent.ts';
 
 /**
@@ -46,22 +49,13 @@ export async function giveToPerson(
 ): Promise<Conversation> {
   const inControl = takeOver(view.conversation, { ...by, note: null }, now);
   if (inControl === view.conversation || !inControl.handover) return view.conversation;
-  await tx.systemNotes.put(
-    newSystemNote(inControl, { type: 'handed_over', reason: by.reason, note: null }, by.actor, now),
-  );
-  if (view.conversation.status === 'human_active') {
-    await tx.conversations.put(inControl); // from one team member to another: control does not pass
-    return inControl;
-  }
+  const change = { type: 'handed_over', reason: by.reason, note: null } as const;
+  // From one team member to another: control does not pass.
+  if (view.conversation.status === 'human_active')
+    return putChange(tx, view, inControl, { change, actor: by.actor }, now);
+  const event = { name: 'conversation.handed_over', handover: inControl.handover } as const;
   const taken = await cancelApprovalsIn(tx, inControl, now);
-  await tx.conversations.put(taken);
-  await emitEvent(
-    tx,
-    { name: 'conversation.handed_over', handover: inControl.handover },
-    { ...view, conversation: taken },
-    now,
-  );
-  return taken;
+  return putChange(tx, view, taken, { change, actor: by.actor, event }, now);
 }
 
 /**
@@ -75,15 +69,10 @@ export const handBackConversation = (deps: Deps, workspace: Workspace, id: strin
     const now = deps.clock.now();
     const handedBack = handBack(view.conversation, now);
     if (handedBack === view.conversation) return view;
-    const conversation = await cancelApprovalsIn(tx, handedBack, now);
-    await tx.conversations.put(conversation);
-    await tx.systemNotes.put(newSystemNote(conversation, { type: 'handed_back' }, actor, now));
-    const [last] = await tx.messages.find({
-      where: { conversationId: id },
-      orderBy: 'number',
-      direction: 'desc',
-      limit: 1,
-    });
+    const free = await cancelApprovalsIn(tx, handedBack, now);
+    const change = { type: 'handed_back' } as const;
+    const conversation = await putChange(tx, view, free, { change, actor }, now);
+    const [last] = await findNewestMessages(tx, id, 1);
     if (last?.direction === 'inbound') await wakeAgent(tx, deps, conversation, now.getTime());
     return { ...view, conversation };
   });
@@ -113,16 +102,9 @@ export async function putClosed(
   closing: { verdict: Verdict; summary: string; actor: Actor },
   now: Date,
 ): Promise<Conversation> {
-  const conversation = await cancelApprovalsIn(tx, close(view.conversation, closing, now), now);
-  await tx.conversations.put(conversation);
-  await tx.systemNotes.put(newSystemNote(conversation, { type: 'closed' }, closing.actor, now));
-  if (conversation.outcome) {
-    await emitEvent(
-      tx,
-      { name: 'conversation.closed', outcome: conversation.outcome },
-      { ...view, conversation },
-      now,
-    );
-  }
-  return conversation;
+  const closed = close(view.conversation, closing, now);
+  const change = { type: 'closed' } as const;
+  const event = { name: 'conversation.closed', outcome: closed.outcome } as const;
+  const conversation = await cancelApprovalsIn(tx, closed, now);
+  return putChange(tx, view, conversation, { change, actor: closing.actor, event }, now);
 }

@@ -1,10 +1,12 @@
 import type { Tx } from '../collections.ts';
 import type { Contact } from '../contact.ts';
-import type { Conversation } from '../conversation.ts';
+import type { Actor, Conversation } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../errorCatalogue.ts';
 import type { Message } from '../message.ts';
-import { pageOf, type Page, type PageRequest } from '../page.ts';
+import { newestFirst, type Page, type PageRequest } from '../page.ts';
+import { emitEvent, type EventDetail } from '../payload.ts';
+import { newSystemNote, type NotedChange } from '../systemNote.ts';
 import type { Workspace } from '../workspace.ts';
 
 /** A conversation with all that its wire form needs. */
@@ -77,15 +79,7 @@ export const readConversation = (
 ) =>
   store.transaction(async (tx): Promise<ConversationView & { messages: readonly Message[] }> => {
     const view = await peekConversation(tx, workspace, id);
-    const newest =
-      messageLimit === 0
-        ? []
-        : await tx.messages.find({
-            where: { conversationId: id },
-            orderBy: 'number',
-            direction: 'desc',
-            limit: messageLimit,
-          });
+    const newest = messageLimit === 0 ? [] : await findNewestMessages(tx, id, messageLimit);
     return { ...view, messages: newest.toReversed() };
   });
 
@@ -99,12 +93,10 @@ export const listConversations = (
   page: PageRequest,
 ) =>
   store.transaction(async (tx): Promise<Page<ConversationView>> => {
-    const found = await pageOf(page, (query) =>
-      tx.conversations.find({
-        where: { workspaceId: workspace.id, ...filter },
-        direction: 'desc',
-        ...query,
-      }),
+    const found = await newestFirst(
+      tx.conversations,
+      { workspaceId: workspace.id, ...filter },
+      page,
     );
     const items = (await withContacts(tx, found.items)).map(([conversation, contact]) => ({
       workspace,
@@ -159,4 +151,26 @@ export async function findLastConversation(
 ): Promise<Conversation | null> {
   const [last] = await tx.conversations.find({ where: { contactId }, direction: 'desc', limit: 1 });
   return last ?? null;
+}
+
+/** The newest messages of a conversation, the last one first. @param limit from 1 */
+export const findNewestMessages = (
+  tx: Tx,
+  conversationId: string,
+  limit: number,
+): Promise<readonly Message[]> =>
+  tx.messages.find({ where: { conversationId }, orderBy: 'number', direction: 'desc', limit });
+
+/** Saves a change of a conversation, with its note in the thread and its event if it has one. */
+export async function putChange(
+  tx: Tx,
+  view: ConversationView,
+  conversation: Conversation,
+  { change, actor, event }: { change: NotedChange; actor: Actor; event?: EventDetail | null },
+  now: Date,
+): Promise<Conversation> {
+  await tx.conversations.put(conversation);
+  await tx.systemNotes.put(newSystemNote(conversation, change, actor, now));
+  if (event) await emitEvent(tx, event, { ...view, conversation }, now);
+  return conversation;
 }

@@ -11,7 +11,7 @@ import {
 import type { Deps } from '../deps.ts';
 import { AppError, ERROR_CATALOGUE, notFound } from '../errorCatalogue.ts';
 import { newId } from '../ids.ts';
-import { following, inBatches, pageOf, type PageRequest } from '../page.ts';
+import { following, inBatches, newestFirst, type PageRequest } from '../page.ts';
 import { workGroup } from '../workGroup.ts';
 import type { Workspace } from '../workspace.ts';
 import { peekSubscription } from './subscriptions.ts';
@@ -29,9 +29,7 @@ export const listDeliveries = (
 ) =>
   store.transaction(async (tx) => {
     await peekSubscription(tx, workspace, subscriptionId);
-    return pageOf(page, (query) =>
-      tx.deliveries.find({ where: { subscriptionId, ...filter }, direction: 'desc', ...query }),
-    );
+    return newestFirst(tx.deliveries, { subscriptionId, ...filter }, page);
   });
 
 /**

@@ -4,8 +4,8 @@ import type { Tx } from '../collections.ts';
 import { normalizeEmail } from '../contact.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, AppError } from '../errorCatalogue.ts';
-import { newId } from '../ids.ts';
 import { INVITE_LASTS_MS, type Invite, type Member } from '../workspace.ts';
+import { putMember } from './team.ts';
 
 /**
  * Makes a link's token by which one person can join the team within seven days. It is shown this
@@ -75,15 +75,8 @@ export async function acceptInvite(
     const invite = usable(await tx.invites.get(hashToken(token)), now);
     if (!invite) return null;
     await refuseTwin(tx, email);
-    const member = {
-      id: newId('mbr'),
-      workspaceId: invite.workspaceId,
-      name,
-      email: normalizeEmail(email),
-      passwordHash,
-      createdAt: timestamp(now),
-    };
-    await tx.members.put(member);
+    const { workspaceId } = invite;
+    const member = await putMember(tx, { workspaceId, name, email, passwordHash }, now);
     await tx.invites.delete(invite.id);
     return member;
   });

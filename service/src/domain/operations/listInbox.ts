@@ -13,7 +13,7 @@ import {
 import { contactDisplay } from '../masking.ts';
 import type { Message } from '../message.ts';
 import type { Member } from '../workspace.ts';
-import { withContacts, type ConversationView } from './conversations.ts';
+import { findNewestMessages, withContacts, type ConversationView } from './conversations.ts';
 
 export interface InboxItem extends Omit<ConversationView, 'workspace'> {
   readonly lastMessage: Message | null;
@@ -134,12 +134,7 @@ async function viewItem(
   contact: Contact,
   member: Member,
 ): Promise<InboxItem> {
-  const [lastMessage = null] = await tx.messages.find({
-    where: { conversationId: conversation.id },
-    orderBy: 'number',
-    direction: 'desc',
-    limit: 1,
-  });
+  const [lastMessage = null] = await findNewestMessages(tx, conversation.id, 1);
   const mark = await tx.readMarks.peek(readMarkId(member.id, conversation.id));
   return {
     conversation,

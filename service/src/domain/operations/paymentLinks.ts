@@ -5,7 +5,7 @@ import type { Tx } from '../collections.ts';
 import type { Contact } from '../contact.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../errorCatalogue.ts';
-import { pageOf, type Page, type PageRequest } from '../page.ts';
+import { newestFirst, type Page, type PageRequest } from '../page.ts';
 import { PAYMENT_QUEUE, isOver, nextWorkAt, type Payment } from '../payment.ts';
 import { workGroup } from '../workGroup.ts';
 import type { Workspace } from '../workspace.ts';
@@ -32,13 +32,7 @@ export const listPaymentLinks = (
   page: PageRequest,
 ) =>
   store.transaction(async (tx): Promise<Page<PaymentView>> => {
-    const found = await pageOf(page, (query) =>
-      tx.payments.find({
-        where: { workspaceId: workspace.id, ...filter },
-        direction: 'desc',
-        ...query,
-      }),
-    );
+    const found = await newestFirst(tx.payments, { workspaceId: workspace.id, ...filter }, page);
     const items = (await withContacts(tx, found.items)).map(([payment, contact]) => ({
       payment,
       contact,

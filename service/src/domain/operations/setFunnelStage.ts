@@ -7,10 +7,8 @@ import {
   type FunnelStage,
 } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
-import { emitEvent } from '../payload.ts';
-import { newSystemNote } from '../systemNote.ts';
 import type { Workspace } from '../workspace.ts';
-import { loadConversation, type ConversationView } from './conversations.ts';
+import { loadConversation, putChange, type ConversationView } from './conversations.ts';
 
 /**
  * Sets the funnel stage, forward or back, of a closed conversation too (a customer can pay after
@@ -28,16 +26,8 @@ export const setFunnelStage = (
   store.transaction(async (tx): Promise<ConversationView> => {
     const now = clock.now();
     const view = await loadConversation(tx, workspace, id);
-    return {
-      ...view,
-      conversation: await putStageMove(
-        tx,
-        view,
-        moveStage(view.conversation, stage, now),
-        actor,
-        now,
-      ),
-    };
+    const moved = moveStage(view.conversation, stage, now);
+    return { ...view, conversation: await putStageMove(tx, view, moved, actor, now) };
   });
 
 /**
@@ -71,22 +61,8 @@ export async function putStageMove(
   const { conversation, qualifiedNow } = moved;
   if (conversation === view.conversation) return conversation;
   const previousStage = view.conversation.funnelStage;
-  await tx.conversations.put(conversation);
-  await tx.systemNotes.put(
-    newSystemNote(
-      conversation,
-      { type: 'stage_changed', from: previousStage, to: conversation.funnelStage },
-      actor,
-      now,
-    ),
-  );
-  if (qualifiedNow) {
-    await emitEvent(
-      tx,
-      { name: 'conversation.qualified', previousStage },
-      { ...view, conversation },
-      now,
-    );
-  }
-  return conversation;
+  const to = conversation.funnelStage;
+  const change = { type: 'stage_changed', from: previousStage, to } as const;
+  const event = qualifiedNow ? ({ name: 'conversation.qualified', previousStage } as const) : null;
+  return putChange(tx, view, conversation, { change, actor, event }, now);
 }

@@ -1,3 +1,4 @@
+import type { Tx } from '../collections.ts';
 import { timestamp } from '../clock.ts';
 import { normalizeEmail } from '../contact.ts';
 import type { Deps } from '../deps.ts';
@@ -49,18 +50,21 @@ export const createMember = (
   workspace: Workspace,
   { name, email, passwordHash }: Pick<Member, 'name' | 'email' | 'passwordHash'>,
 ) =>
-  store.transaction(async (tx): Promise<Member> => {
-    const member = {
-      id: newId('mbr'),
-      workspaceId: workspace.id,
-      name,
-      email: normalizeEmail(email),
-      passwordHash,
-      createdAt: timestamp(clock.now()),
-    };
-    await tx.members.put(member);
-    return member;
-  });
+  store.transaction((tx) =>
+    putMember(tx, { workspaceId: workspace.id, name, email, passwordHash }, clock.now()),
+  );
+
+/** As `createMember`, within the caller's transaction. */
+export async function putMember(
+  tx: Tx,
+  fields: Omit<Member, 'id' | 'createdAt'>,
+  now: Date,
+): Promise<Member> {
+  const email = normalizeEmail(fields.email);
+  const member = { ...fields, email, id: newId('mbr'), createdAt: timestamp(now) };
+  await tx.members.put(member);
+  return member;
+}
 
 /** The workspace's members, oldest first, and the invitations that can still be used. */
 export const listTeam = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, workspace: Workspace) =>

@@ -73,18 +73,21 @@ async function putTestCall(
 ): Promise<ToolCall> {
   if (tool.definitionHash !== checkedFor) assertFits(tool, args, 'arguments');
   const { workspaceId, id: toolId, name, kind, definitionHash } = tool;
-  const asked = {
-    workspaceId,
-    toolId,
-    tool: name,
-    kind,
-    arguments: args,
-    conversationId: null,
-    purpose,
-    definitionHash,
-  };
   const call = newToolCall(
-    { ...asked, stepId: null, controlEpoch: 0, afterMessage: 0, isTold: true },
+    {
+      workspaceId,
+      toolId,
+      tool: name,
+      kind,
+      arguments: args,
+      conversationId: null,
+      purpose,
+      definitionHash,
+      stepId: null,
+      controlEpoch: 0,
+      afterMessage: 0,
+      isTold: true,
+    },
     now,
   );
   await tx.toolCalls.put(call);

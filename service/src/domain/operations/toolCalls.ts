@@ -2,7 +2,7 @@ import type { Tx } from '../collections.ts';
 import type { Contact } from '../contact.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../errorCatalogue.ts';
-import { pageOf, type Page, type PageRequest } from '../page.ts';
+import { newestFirst, type Page, type PageRequest } from '../page.ts';
 import { TOOL_CALL_QUEUE, type ToolCall } from '../toolCall.ts';
 import { workGroup } from '../workGroup.ts';
 import type { Workspace } from '../workspace.ts';
@@ -67,13 +67,7 @@ export const listToolCalls = (
   page: PageRequest,
 ) =>
   store.transaction(async (tx): Promise<Page<ToolCallView>> => {
-    const found = await pageOf(page, (query) =>
-      tx.toolCalls.find({
-        where: { workspaceId: workspace.id, ...filter },
-        direction: 'desc',
-        ...query,
-      }),
-    );
+    const found = await newestFirst(tx.toolCalls, { workspaceId: workspace.id, ...filter }, page);
     const items = [];
     for (const call of found.items) items.push(await viewToolCall(tx, call));
     return { ...found, items };

@@ -1,7 +1,7 @@
 import type { Tx } from '../collections.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../errorCatalogue.ts';
-import { pageOf, type PageRequest } from '../page.ts';
+import { newestFirst, type PageRequest } from '../page.ts';
 import { MAX_TOOLS, type Tool } from '../tool.ts';
 import type { ToolCall } from '../toolCall.ts';
 import type { Workspace } from '../workspace.ts';
@@ -33,15 +33,7 @@ export const listTools = (
   filter: Partial<Pick<Tool, 'name' | 'status'>>,
   page: PageRequest,
 ) =>
-  store.transaction((tx) =>
-    pageOf(page, (query) =>
-      tx.tools.find({
-        where: { workspaceId: workspace.id, ...filter },
-        direction: 'desc',
-        ...query,
-      }),
-    ),
-  );
+  store.transaction((tx) => newestFirst(tx.tools, { workspaceId: workspace.id, ...filter }, page));
 
 export interface ToolWithLastCall {
   readonly tool: Tool;
