@@ -95,12 +95,29 @@ const freezeObject = (value: object, path: string): void => {
 const isForeignPlain = (prototype: unknown) =>
   Object.getPrototypeOf(prototype) === null && 'hasOwnProperty' in (prototype as object);
 
+/** The job as it was enqueued, without what a store or a file has added. */
+export const plainJob = ({ id, queue, group, runAt, rank, data }: Job): Job => ({
+  id,
+  queue,
+  group,
+  runAt,
+  rank,
+  data,
+});
+
+/** @throws TypeError */
+export function assertJobTime(id: string, { runAt, rank }: Pick<Job, 'runAt' | 'rank'>): void {
+  if (!Number.isFinite(runAt) || !Number.isFinite(rank))
+    throw new TypeError(`job ${id}: runAt and rank must be numbers`);
+}
+
 /**
  * Checks a dumped job.
  * @returns the job without any other properties
  * @throws TypeError when a property is missing
  */
-export const checkJob = ({ id, queue, group, runAt, rank, data }: Job): Job => {
+export const checkJob = (job: Job): Job => {
+  const { id, queue, group, runAt, rank, data } = job;
   const isJob =
     typeof queue === 'string' &&
     typeof group === 'string' &&
@@ -109,5 +126,5 @@ export const checkJob = ({ id, queue, group, runAt, rank, data }: Job): Job => {
     typeof data === 'object' &&
     data !== null;
   if (!isJob) throw new TypeError(`job ${id} lacks its queue, group, time, rank or data`);
-  return { id, queue, group, runAt, rank, data };
+  return plainJob(job);
 };

@@ -50,18 +50,32 @@ const collectionOf = (work: UnitOfWork, name: string): Collection<Document> => (
   delete: (id) => work.delete(name, id),
 });
 
-/** @throws Error, because a find without the filter would return the documents of all customers */
-export function refuseUndefined(collection: string, where: AnyQuery['where']): void {
+/**
+ * The indexes that can answer a query, by their schema's rule.
+ * @throws Error when a filter is undefined, because a find without it would return the documents of
+ * all customers, or when the schema declares no index for such a query
+ */
+export function indexesFor<Index extends { readonly on: readonly string[]; orderBy?: string }>(
+  collection: string,
+  indexes: readonly Index[],
+  { where, orderBy = 'id' }: Pick<AnyQuery, 'where' | 'orderBy'>,
+): readonly Index[] {
   for (const field in where) {
     if (where[field] === undefined)
       throw new Error(
         `find in ${collection}: where.${field} is undefined; use null or leave it out`,
       );
   }
-}
-
-/** A programming error: the schema declares no index for such a query. */
-export const noIndexFits = (collection: string, where: AnyQuery['where'], orderBy: string): Error =>
-  new Error(
+  const fitting = indexes.filter(
+    (index) => (index.orderBy ?? 'id') === orderBy && index.on.every((field) => field in where),
+  );
+  if (fitting.length > 0) return fitting;
+  throw new Error(
     `find in ${collection}: no index fits; declare { on: ${JSON.stringify(Object.keys(where))} (or some of these), orderBy: '${orderBy}' }`,
   );
+}
+
+/** @throws Error when the function of a transaction goes on after its end */
+export function assertNotEnded(hasEnded: boolean): void {
+  if (hasEnded) throw new Error('The transaction has ended; await everything inside its function');
+}

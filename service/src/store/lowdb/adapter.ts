@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import type { Adapter } from 'lowdb';
 import type { FileStats } from '../store.ts';
 import { HighWaterMark } from './highWaterMark.ts';
-import type { Files } from './files.ts';
-import { nodeFiles } from './files.ts';
+import { cutFile, nodeFiles, withFile } from './files.ts';
 import { FIRST_GENERATION, TEMPORARY, journalName, snapshotName, tidyFolder } from './folder.ts';
-import type { JournalEvents, JournalPosition } from './journal.ts';
+import type { JournalOptions, JournalPosition } from './journal.ts';
 import { Journal, createJournal } from './journal.ts';
 import type { Logger } from '../options.ts';
 import type { Recovered } from './recovery.ts';
@@ -19,16 +18,17 @@ import type { Data } from './state.ts';
 /** What must fit on a disk before it counts as writable again. */
 const PROBE_BYTES = 256 << 10;
 
+interface AdapterOptions extends JournalOptions {
+  readonly log: Logger;
+}
+
 /**
  * lowdb's two methods over a folder: `read` recovers the snapshot and the journals, `write` makes a
  * snapshot. Each transaction is appended to the journal, so that its cost does not grow with the
  * store.
  */
 export class JournaledAdapter implements Adapter<Data> {
-  private readonly folder: string;
-  private readonly files: Files;
-  private readonly log: Logger;
-  private readonly events: JournalEvents;
+  private readonly options: AdapterOptions;
   private current: Journal | null = null;
   private mark: HighWaterMark | null = null;
   private base: Recovered['base'] = { generation: FIRST_GENERATION, bytes: 0, at: null };
@@ -36,11 +36,8 @@ export class JournaledAdapter implements Adapter<Data> {
   private carried = 0;
   private writing: AbortController | null = null;
 
-  constructor(folder: string, files: Files, log: Logger, events: JournalEvents) {
-    this.folder = folder;
-    this.files = files;
-    this.log = log;
-    this.events = events;
+  constructor(options: AdapterOptions) {
+    this.options = options;
   }
 
   get journal(): Journal {
@@ -76,12 +73,12 @@ export class JournaledAdapter implements Adapter<Data> {
   async read(): Promise<Data> {
     const failed = this.current;
     if (failed !== null) await this.cutUnacknowledged(failed);
-    const recovered = await recover(this.folder, this.files, this.log);
+    const recovered = await recover(this.options.folder, this.options.files, this.options.log);
     const { file, position } = await this.openJournal(recovered.position, failed !== null);
     await this.mark?.close();
-    this.mark = await HighWaterMark.open(this.folder, this.files);
+    this.mark = await HighWaterMark.open(this.options.folder, this.options.files);
     await this.mark.write(position.nextSequence);
-    this.current = new Journal(this.folder, this.files, file, position, this.mark, this.events);
+    this.current = new Journal(this.options, file, position, this.mark);
     this.base = recovered.base;
     this.carried = recovered.journalBytes;
     return recovered.data;
@@ -96,10 +93,12 @@ export class JournaledAdapter implements Adapter<Data> {
   async write(): Promise<void> {
     const { signal } = (this.writing = new AbortController());
     const merged = await this.rebase((header) =>
-      this.publish(header, (target) => this.merge({ folder: this.folder, header, target }, signal)),
+      this.publish(header, (target) =>
+        this.merge({ folder: this.options.folder, header, target }, signal),
+      ),
     );
-    for (const generation of merged.damaged) this.log.warn(passedOver(generation));
-    await tidyFolder(this.folder, merged.base, this.files);
+    for (const generation of merged.damaged) this.options.log.warn(passedOver(generation));
+    await tidyFolder(this.options.folder, merged.base, this.options.files);
   }
 
   /**
@@ -110,7 +109,7 @@ export class JournaledAdapter implements Adapter<Data> {
   async writeFrom(lines: AsyncIterable<string>): Promise<void> {
     await this.rebase((header) =>
       this.publish(header, async (target) => ({
-        bytes: await writeSnapshot(target, header, inParts(lines), this.files),
+        bytes: await writeSnapshot(target, header, inParts(lines), this.options.files),
       })),
     );
   }
@@ -141,64 +140,58 @@ export class JournaledAdapter implements Adapter<Data> {
     { generation }: SnapshotHeader,
     make: (target: string) => Promise<T>,
   ): Promise<T> {
-    const path = join(this.folder, snapshotName(generation));
+    const path = join(this.options.folder, snapshotName(generation));
     const target = `${path}.${randomUUID()}${TEMPORARY}`;
     try {
       const made = await make(target);
-      await this.files.rename(target, path);
-      await this.files.syncFolder(this.folder);
+      await this.options.files.rename(target, path);
+      await this.options.files.syncFolder(this.options.folder);
       return made;
     } catch (error) {
-      for (const made of [target, path]) await this.files.remove(made).catch(() => {});
-      await this.files.syncFolder(this.folder).catch(() => {});
+      for (const made of [target, path]) await this.options.files.remove(made).catch(() => {});
+      await this.options.files.syncFolder(this.options.folder).catch(() => {});
       throw error;
     }
   }
 
   /** A test's file operations cannot be passed to another thread. */
   private merge(order: MergeOrder, signal: AbortSignal): Promise<Merged> {
-    return this.files === nodeFiles
+    return this.options.files === nodeFiles
       ? mergeInWorker(order, signal)
-      : mergeSnapshot(order, this.files, signal);
+      : mergeSnapshot(order, this.options.files, signal);
   }
 
   private async openJournal(last: JournalPosition | null, afterFailure: boolean) {
     if (last !== null && !afterFailure) {
       return {
-        file: await this.files.open(join(this.folder, journalName(last.generation)), 'r+'),
+        file: await this.options.files.open(
+          join(this.options.folder, journalName(last.generation)),
+          'r+',
+        ),
         position: last,
       };
     }
     const generation = last === null ? FIRST_GENERATION : last.generation + 1;
-    const file = await createJournal(this.folder, generation, this.files);
+    const file = await createJournal(this.options.folder, generation, this.options.files);
     return { file, position: { generation, length: 0, nextSequence: last?.nextSequence ?? 1 } };
   }
 
   private async cutUnacknowledged(failed: Journal): Promise<void> {
     await failed.close();
     const { generation, length } = failed.position;
-    const file = await this.files.open(join(this.folder, journalName(generation)), 'r+');
-    try {
-      await file.truncate(length);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await cutFile(this.options.files, join(this.options.folder, journalName(generation)), length);
     await this.probe();
   }
 
   private async probe(): Promise<void> {
-    const path = join(this.folder, `probe-${randomUUID()}${TEMPORARY}`);
+    const path = join(this.options.folder, `probe-${randomUUID()}${TEMPORARY}`);
     try {
-      const file = await this.files.open(path, 'w');
-      try {
+      await withFile(this.options.files, path, 'w', async (file) => {
         await file.write(Buffer.alloc(PROBE_BYTES, 'probe'), 0);
         await file.sync();
-      } finally {
-        await file.close();
-      }
+      });
     } finally {
-      await this.files.remove(path);
+      await this.options.files.remove(path);
     }
   }
 }

@@ -64,6 +64,28 @@ export const nodeFiles: Files = {
   },
 };
 
+/** Runs `use` on a file and closes it in any case. */
+export async function withFile<T>(
+  files: Files,
+  path: string,
+  flags: 'w' | 'r+',
+  use: (file: StoreFile) => Promise<T>,
+): Promise<T> {
+  const file = await files.open(path, flags);
+  try {
+    return await use(file);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Cuts off a file's end; that survives a loss of power. */
+export const cutFile = (files: Files, path: string, length: number): Promise<void> =>
+  withFile(files, path, 'r+', async (file) => {
+    await file.truncate(length);
+    await file.sync();
+  });
+
 const CHUNK_BYTES = 256 << 10;
 
 /** The lines of a file, many at a time. */

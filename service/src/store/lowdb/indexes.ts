@@ -85,11 +85,6 @@ export class Index {
     }
   }
 
-  /** Whether this index can answer a query. */
-  fits(orderBy: string, where: object): boolean {
-    return this.orderBy === orderBy && this.on.every((field) => field in where);
-  }
-
   /** The documents with the `on` fields of `where`, in order, after the position. */
   walk(where: object, direction: 'asc' | 'desc', after: Position): Iterable<Document> {
     const group = this.groups.get(keyOf(where as Row, this.on));

@@ -1,3 +1,4 @@
+import { plainJob } from '../document.ts';
 import type { ClaimRequest, Job, QueueStats, SharedPlaces } from '../store.ts';
 import { type ScheduledJob, type Lease, JobQueue } from './jobQueue.ts';
 import type { StoredJob } from './jobClock.ts';
@@ -52,7 +53,7 @@ export class JobQueues {
     for (const scheduled of byGroup.take({ ...request, now })) {
       // Leased at once: if `freeSlots` throws later, the job comes back when the lease ends.
       this.lease({ scheduled, until: now + leaseMs });
-      jobs.push(asEnqueued(scheduled.job));
+      jobs.push(plainJob(scheduled.job));
     }
     return jobs;
   }
@@ -109,12 +110,3 @@ export class JobQueues {
     return jobs;
   }
 }
-
-const asEnqueued = ({ id, queue, group, runAt, rank, data }: StoredJob): Job => ({
-  id,
-  queue,
-  group,
-  runAt,
-  rank,
-  data,
-});

@@ -17,13 +17,20 @@ export interface JournalPosition {
   readonly nextSequence: number;
 }
 
-export interface JournalEvents {
+interface JournalEvents {
   /**
    * Called with transactions in order, after they became durable and before they are acknowledged.
    */
   durable(commits: readonly (readonly Write[])[]): void;
   /** Called once. The journal accepts nothing more; nothing after `position` was acknowledged. */
   failed(reason: string): void;
+}
+
+/** Where a journal is and whom it tells. */
+export interface JournalOptions {
+  readonly folder: string;
+  readonly files: Files;
+  readonly events: JournalEvents;
 }
 
 interface PendingFrame {
@@ -44,10 +51,8 @@ const FRAME_CHARACTERS = 4 << 20;
  * everything before it is.
  */
 export class Journal {
-  private readonly folder: string;
-  private readonly files: Files;
+  private readonly options: JournalOptions;
   private readonly mark: HighWaterMark;
-  private readonly events: JournalEvents;
   private readonly waiting: PendingFrame[] = [];
   /** The frame that is being written: the first one in `waiting`. */
   private inFlight: PendingFrame | null = null;
@@ -59,20 +64,11 @@ export class Journal {
   /** Bytes of frames that this object has made durable. */
   written = 0;
 
-  constructor(
-    folder: string,
-    files: Files,
-    file: StoreFile,
-    at: JournalPosition,
-    mark: HighWaterMark,
-    events: JournalEvents,
-  ) {
-    this.folder = folder;
-    this.files = files;
+  constructor(options: JournalOptions, file: StoreFile, at: JournalPosition, mark: HighWaterMark) {
+    this.options = options;
     this.file = file;
     this.at = at;
     this.mark = mark;
-    this.events = events;
   }
 
   get position(): JournalPosition {
@@ -165,13 +161,13 @@ export class Journal {
     await this.mark.write(this.at.nextSequence);
     this.waiting.shift();
     this.inFlight = null;
-    this.events.durable(frame.commits);
+    this.options.events.durable(frame.commits);
     frame.settled.resolve(undefined);
   }
 
   private async openNext(rotation: PromiseWithResolvers<JournalPosition>): Promise<void> {
     const generation = this.at.generation + 1;
-    const next = await createJournal(this.folder, generation, this.files);
+    const next = await createJournal(this.options.folder, generation, this.options.files);
     const earlier = this.file;
     this.file = next;
     this.at = { generation, length: 0, nextSequence: this.at.nextSequence };
@@ -186,7 +182,7 @@ export class Journal {
     for (const frame of this.waiting) frame.settled.reject(this.failure);
     this.rotation?.reject(this.failure);
     this.waiting.length = 0;
-    this.events.failed(reason);
+    this.options.events.failed(reason);
   }
 }
 

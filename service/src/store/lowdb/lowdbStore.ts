@@ -100,10 +100,11 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     this.queues = this.queuesOf(this.state);
     this.usage = new StorageUsage(holderOf);
     this.heap = new HeapWatch(log, () => this.usage, options.heap);
-    this.adapter = new JournaledAdapter(folder, files, log, {
-      durable: (commits) => this.publish(commits),
-      failed: (reason) => this.beginOutage(reason),
-    });
+    const events = {
+      durable: (commits: readonly (readonly Write[])[]) => this.publish(commits),
+      failed: (reason: string) => this.beginOutage(reason),
+    };
+    this.adapter = new JournaledAdapter({ folder, files, log, events });
     this.db = new Low<Data>(this.adapter, {});
     this.snapshots = new Snapshots({
       db: this.db,

@@ -1,3 +1,4 @@
+import { plainJob } from '../document.ts';
 import type { Document, DumpedRecord } from '../store.ts';
 import type { StoredJob } from './jobClock.ts';
 import type { Write } from './unitOfWork.ts';
@@ -95,7 +96,8 @@ export class TableView {
 /** @param wallMs the wall clock. As after a start, a job waits no longer than at first. */
 export const recordOf = (collection: string, document: Document, wallMs: number): DumpedRecord => {
   if (collection !== JOBS) return { collection, document };
-  const { id, queue, group, runAt, waitMs, rank, data } = document as StoredJob;
+  const job = document as StoredJob;
+  const { runAt, waitMs } = job;
   const latest = waitMs === undefined ? runAt : Math.min(runAt, wallMs + waitMs);
-  return { job: { id, queue, group, runAt: latest, rank, data } };
+  return { job: { ...plainJob(job), runAt: latest } };
 };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readHighWaterMark } from './highWaterMark.ts';
 import { ParsedDocuments } from '../document.ts';
-import type { Files } from './files.ts';
+import { cutFile, withFile, type Files } from './files.ts';
 import type { Listing } from './folder.ts';
 import { FIRST_GENERATION, basesOf, journalName, listFolder } from './folder.ts';
 import type { Operation } from './frame.ts';
@@ -86,13 +86,7 @@ const cut = async (
   log.warn(
     `${file} ends in an unfinished frame at byte ${position}; it was never acknowledged and is cut off`,
   );
-  const handle = await files.open(join(folder, file), 'r+');
-  try {
-    await handle.truncate(position);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await cutFile(files, join(folder, file), position);
 };
 
 /**
@@ -107,12 +101,9 @@ const syncLastFrame = async (
   last: Line | null,
   files: Files,
 ): Promise<void> => {
-  const handle = await files.open(join(folder, journalName(generation)), 'r+');
-  try {
-    if (last !== null) await handle.write(last.bytes, last.position);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await withFile(files, join(folder, journalName(generation)), 'r+', async (file) => {
+    if (last !== null) await file.write(last.bytes, last.position);
+    await file.sync();
+  });
   await files.syncFolder(folder);
 };

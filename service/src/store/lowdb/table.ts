@@ -1,4 +1,4 @@
-import { noIndexFits, refuseUndefined, type AnyQuery } from '../unitOfWork.ts';
+import { indexesFor, type AnyQuery } from '../unitOfWork.ts';
 import type { Document, IndexDefinition } from '../store.ts';
 import { UniqueViolation } from '../store.ts';
 import { Index } from './indexes.ts';
@@ -69,8 +69,10 @@ export class Table {
   }
 
   find(query: AnyQuery): readonly Document[] {
-    const { where, orderBy = 'id', direction = 'asc', after, limit } = query;
-    const index = this.indexFor(orderBy, where);
+    const { where, direction = 'asc', after, limit } = query;
+    const index = indexesFor(this.name, this.declared, query).reduce((best, each) =>
+      each.on.length > best.on.length ? each : best,
+    );
     const rest = Object.keys(where).filter((field) => !index.on.includes(field));
     const found: Document[] = [];
     if (limit <= 0) return found;
@@ -98,16 +100,6 @@ export class Table {
       if (slice.length >= count) break;
     }
     return slice;
-  }
-
-  private indexFor(orderBy: string, where: AnyQuery['where']): Index {
-    refuseUndefined(this.name, where);
-    let best: Index | undefined;
-    for (const index of this.declared)
-      if (index.fits(orderBy, where) && (best === undefined || index.on.length > best.on.length))
-        best = index;
-    if (best !== undefined) return best;
-    throw noIndexFits(this.name, where, orderBy);
   }
 
   private index(document: Document): void {

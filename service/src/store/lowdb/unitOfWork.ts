@@ -1,6 +1,6 @@
-import { toJson } from '../document.ts';
+import { assertJobTime, toJson } from '../document.ts';
 import type { Document, Job, TransactionJobs } from '../store.ts';
-import type { AnyQuery, UnitOfWork } from '../unitOfWork.ts';
+import { assertNotEnded, type AnyQuery, type UnitOfWork } from '../unitOfWork.ts';
 import type { JobClock } from './jobClock.ts';
 import { JOBS, type State } from './state.ts';
 import type { LastWrite, Table } from './table.ts';
@@ -103,8 +103,7 @@ export class LowdbUnitOfWork implements UnitOfWork {
   }
 
   private async enqueue(job: Job, clock: JobClock): Promise<void> {
-    if (!Number.isFinite(job.runAt) || !Number.isFinite(job.rank))
-      throw new TypeError(`job ${job.id}: runAt and rank must be numbers`);
+    assertJobTime(job.id, job);
     const { stored, dueAt } = clock.enqueue(job);
     await this.put(JOBS, stored, dueAt);
   }
@@ -117,8 +116,7 @@ export class LowdbUnitOfWork implements UnitOfWork {
   }
 
   private open(collection: string): Table {
-    if (this.ended)
-      throw new Error('The transaction has ended; await everything inside its function');
+    assertNotEnded(this.ended);
     const table = this.state.table(collection);
     const { lastWrite } = table;
     if (lastWrite !== null && (this.seen === null || lastWrite.order > this.seen.order))

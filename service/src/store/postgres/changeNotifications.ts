@@ -42,7 +42,6 @@ interface ChangeNotificationsOptions {
  */
 export class ChangeNotifications {
   readonly #options: ChangeNotificationsOptions;
-  /** Also the name of the schema lock. Earlier versions use the same name. */
   readonly channel: string;
   #gathered: { readonly queues: Set<string>; readonly leases: DueGroup[] } | null = null;
   readonly #toOffer: DueGroup[] = [];
@@ -52,7 +51,7 @@ export class ChangeNotifications {
 
   constructor(options: ChangeNotificationsOptions) {
     this.#options = options;
-    this.channel = `${options.schema}_news`;
+    this.channel = channelOf(options.schema);
   }
 
   /**
@@ -147,6 +146,9 @@ export class ChangeNotifications {
       this.#options.log.warn(`${what}: ${inWords(error)}`);
   }
 }
+
+/** Also the name of the schema lock. Earlier versions use the same name. */
+export const channelOf = (schema: string): string => `${schema}_news`;
 
 /** Any user of the database can send anything on a channel. */
 const parse = (payload: string): Notification | null => {

@@ -1,5 +1,4 @@
 import { isOutage, isUnsent } from './errors.ts';
-import type { Guard } from './schemaLock.ts';
 
 /** The port to a PostgreSQL client: a pool of connections, and notifications. */
 
@@ -24,6 +23,12 @@ export interface Connection {
   query(statement: Statement): Promise<Result>;
   /** Returns the connection to the pool, or ends it after an error. Call it once. */
   release(error?: Error): void;
+}
+
+/** A check that each connection of a pool passes once before it is used. */
+export interface Guard {
+  /** @throws Error, which goes to the caller that wanted the connection */
+  pass(connection: Connection): Promise<void>;
 }
 
 export interface Database {

@@ -1,19 +1,9 @@
 import type { Document, DumpedRecord, Job } from '../store.ts';
-import type { Connection, Database } from './database.ts';
+import type { Connection } from './database.ts';
 import { inWords, isOutage, unavailable } from './errors.ts';
 import { fromText, quoted } from './sql.ts';
-import type { Table } from './tables.ts';
+import type { OpenSchema } from './tables.ts';
 import { OpenTransaction } from './transaction.ts';
-
-interface DumpSource {
-  readonly database: Database;
-  readonly schemaName: string;
-  readonly tables: ReadonlyMap<string, Table>;
-  /** The database's clock in milliseconds. */
-  readonly nowSql: string;
-  /** The wall clock of this process. */
-  readonly now: () => Date;
-}
 
 /** The size of a page; pages of large documents have fewer rows. */
 const PAGE_CHARACTERS = 2 << 20;
@@ -24,7 +14,7 @@ const FIRST_ROWS = 50;
 const TOLERANCE_MS = 1_000;
 
 /** Yields everything as one transaction sees it. Does not hold up other transactions. */
-export async function* dumpAll(source: DumpSource): AsyncGenerator<DumpedRecord> {
+export async function* dumpAll(source: OpenSchema): AsyncGenerator<DumpedRecord> {
   const { database } = source;
   if (database.kind === 'postgres') return yield* recordsOf(source);
   // PGlite has one connection, which must not be held while the reader is busy.
@@ -38,8 +28,8 @@ async function* recordsOf({
   schemaName,
   tables,
   nowSql,
-  now,
-}: DumpSource): AsyncGenerator<DumpedRecord> {
+  clock,
+}: OpenSchema): AsyncGenerator<DumpedRecord> {
   const transaction = new OpenTransaction(await database.connect());
   const { connection } = transaction;
   try {
@@ -49,7 +39,7 @@ async function* recordsOf({
       text: 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
     });
     const { rows } = await connection.query({ text: `SELECT (${nowSql})::float8 AS now` });
-    const clocks = { wall: now().getTime(), database: Number(rows[0]!.now) };
+    const clocks = { wall: clock.now().getTime(), database: Number(rows[0]!.now) };
     for (const collection of [...tables.keys()].sort()) {
       for await (const { json } of rowsOf(
         connection,

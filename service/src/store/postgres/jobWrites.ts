@@ -1,3 +1,4 @@
+import { assertJobTime } from '../document.ts';
 import type { Job, TransactionJobs } from '../store.ts';
 import type { Connection, Result, Statement } from './database.ts';
 import { quoted, toText } from './sql.ts';
@@ -67,8 +68,7 @@ export class JobWrites implements TransactionJobs {
   }
 
   async enqueue(job: Job): Promise<void> {
-    if (!Number.isFinite(job.runAt) || !Number.isFinite(job.rank))
-      throw new TypeError(`job ${job.id}: runAt and rank must be numbers`);
+    assertJobTime(job.id, job);
     if (!this.#queues.has(job.queue))
       throw new TypeError(
         `job ${job.id}: there is no queue ${job.queue}; name it when the store is opened`,
@@ -80,9 +80,9 @@ export class JobWrites implements TransactionJobs {
     this.#writes.set(id, { type: 'remove' });
   }
 
-  async release(id: string, { runAt, rank }: { runAt: number; rank: number }): Promise<void> {
-    if (!Number.isFinite(runAt) || !Number.isFinite(rank))
-      throw new TypeError(`job ${id}: runAt and rank must be numbers`);
+  async release(id: string, at: { runAt: number; rank: number }): Promise<void> {
+    assertJobTime(id, at);
+    const { runAt, rank } = at;
     const earlier = this.#writes.get(id);
     if (earlier?.type === 'remove') return;
     this.#writes.set(

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import type { Logger } from '../options.ts';
-import type { Connection, Database } from './database.ts';
+import type { Connection, Database, Guard } from './database.ts';
 import { Busy } from './errors.ts';
 import { PooledConnection, destroy, ConnectionWatchdog } from './pooledConnection.ts';
-import { lockSchema, type Guard } from './schemaLock.ts';
+import { lockSchema } from './schemaLock.ts';
 
 interface PgOptions {
   readonly url: string;

@@ -16,7 +16,7 @@ import {
   StoreUnavailable,
 } from '../store.ts';
 import { WorkListeners } from '../workListeners.ts';
-import { ChangeNotifications, type Notification } from './changeNotifications.ts';
+import { ChangeNotifications, channelOf, type Notification } from './changeNotifications.ts';
 import { ChangeReader } from './changeReader.ts';
 import { type Database, runOn, type Result, type Statement } from './database.ts';
 import { DatabaseClock, nowSql } from './databaseClock.ts';
@@ -26,7 +26,7 @@ import { type Migrations, migrate, workSchemaOf } from './migrations.ts';
 import { assertWritable, Outage } from './outage.ts';
 import { connectionGuard } from './schemaLock.ts';
 import { quoted } from './sql.ts';
-import { readTables, type Table } from './tables.ts';
+import { readTables, type OpenSchema, type Table } from './tables.ts';
 import { wasCommitted } from './transaction.ts';
 import { TransactionRunner, type Committed } from './transactionRunner.ts';
 import { WorkQueue } from './workQueue.ts';
@@ -94,11 +94,10 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   readonly schemaName: string;
   readonly pressure = null;
   readonly #options: Required<Omit<PostgresOptions, 'databaseNow' | 'database' | 'connections'>>;
-  readonly #tables: ReadonlyMap<string, Table>;
+  readonly #opened: OpenSchema;
   readonly #queues: ReadonlySet<string>;
   readonly #boss: PgBoss;
   readonly #time: DatabaseClock;
-  readonly #nowSql: string;
   readonly #leases: GroupLeases;
   readonly #work: WorkQueue;
   readonly #changes: ChangeReader<S>;
@@ -124,13 +123,21 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.schemaName = options.schema;
     this.#options = { ...DEFAULTS, ...options };
     this.#listeners = new WorkListeners(this.#options.log);
-    this.#tables = tables;
     this.#queues = new Set(options.queues);
     this.#boss = boss;
     this.#time = time;
     const workSchema = workSchemaOf(options.schema);
-    this.#nowSql = nowSql(workSchema);
-    const shared = { database, schema: options.schema, workSchema, nowSql: this.#nowSql };
+    this.#opened = {
+      database,
+      schemaName: options.schema,
+      tables,
+      queues: this.#queues,
+      nowSql: nowSql(workSchema),
+      clock: this.#options.clock,
+      exclusiveLock: this.#options.exclusive ? channelOf(options.schema) : null,
+    };
+    const { nowSql: now } = this.#opened;
+    const shared = { database, schema: options.schema, workSchema, nowSql: now };
     this.#leases = new GroupLeases({
       ...shared,
       boss,
@@ -154,13 +161,8 @@ export class PostgresStore<S extends Schema> implements Store<S> {
       (now) => time.learn(now),
     );
     this.#transactions = new TransactionRunner({
-      database,
+      ...this.#opened,
       schema,
-      schemaName: options.schema,
-      tables,
-      queues: this.#queues,
-      nowSql: this.#nowSql,
-      clock: this.#options.clock,
       time,
       outage: this.#outage,
       leases: this.#leases,
@@ -271,19 +273,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
 
   async rewrite(change: (document: Document, collection: string) => Document): Promise<void> {
     const { rewriteAll } = await import('./rewrite.ts');
-    await this.#tracked(() =>
-      this.#outage.watch(() =>
-        rewriteAll(
-          {
-            database: this.database,
-            schemaName: this.schemaName,
-            tables: this.#tables,
-            exclusiveLock: this.#exclusiveLock,
-          },
-          change,
-        ),
-      ),
-    );
+    await this.#tracked(() => this.#outage.watch(() => rewriteAll(this.#opened, change)));
     this.#changes.look();
   }
 
@@ -296,13 +286,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#refuseWhenUnavailable();
     await this.#time.sync();
     const { dumpAll } = await import('./dump.ts');
-    yield* dumpAll({
-      database: this.database,
-      schemaName: this.schemaName,
-      tables: this.#tables,
-      nowSql: this.#nowSql,
-      now: () => this.#options.clock.now(),
-    });
+    yield* dumpAll(this.#opened);
   }
 
   async restore(records: AsyncIterable<DumpedRecord>): Promise<void> {
@@ -311,14 +295,8 @@ export class PostgresStore<S extends Schema> implements Store<S> {
       await this.#time.sync();
       const { queues, alreadyLeased } = await restoreAll(
         {
-          database: this.database,
-          schemaName: this.schemaName,
-          tables: this.#tables,
-          queues: this.#queues,
-          nowSql: this.#nowSql,
-          now: () => this.#options.clock.now(),
+          ...this.#opened,
           offer: (due, connection) => this.#leases.offerAlone(connection, due),
-          exclusiveLock: this.#exclusiveLock,
           wasCommitted: (xid) =>
             wasCommitted(this.database, this.schemaName, { xid, written: null }),
         },
@@ -363,11 +341,6 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#every(SWEEP_MS, () => this.#work.offerGroupsWithoutLease());
     this.#every(SWEEP_CHANGES_MS, () => this.#changes.sweep());
     this.#every(this.#options.sweepCountsMs, () => this.#sweepCounts());
-  }
-
-  /** The name of the schema lock when this process holds it exclusively; else null. */
-  get #exclusiveLock(): string | null {
-    return this.#options.exclusive ? this.#notifications.channel : null;
   }
 
   /** Removes counts that ended a while ago and, when there are too many, those that end first. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { checkJob, toJson } from '../document.ts';
 import type { DumpedRecord, Job } from '../store.ts';
 import { StoreNotEmpty } from '../store.ts';
-import type { Connection, Database } from './database.ts';
+import type { Connection } from './database.ts';
 import {
   cannotBeReached,
   inWords,
@@ -16,27 +16,15 @@ import {
 import { dueGroupOf, insertJobs, type DueGroup, type JobTime } from './jobWrites.ts';
 import { lockOutConnections } from './schemaLock.ts';
 import { quoted, tableName } from './sql.ts';
-import { MAX_ROWS, type Row, type Table } from './tables.ts';
+import { MAX_ROWS, type OpenSchema, type Row, type Table } from './tables.ts';
 import { OpenTransaction, readXid } from './transaction.ts';
 
-interface RestoreTarget {
-  readonly database: Database;
-  readonly schemaName: string;
-  readonly tables: ReadonlyMap<string, Table>;
-  readonly queues: ReadonlySet<string>;
-  /** The database's clock in milliseconds. */
-  readonly nowSql: string;
-  /** The wall clock of this process, which decides how long jobs wait. */
-  readonly now: () => Date;
+interface RestoreTarget extends OpenSchema {
   /** Creates leases for placed jobs, within the transaction. @returns those that existed already */
   readonly offer: (
     placed: readonly DueGroup[],
     connection: Connection,
   ) => Promise<readonly DueGroup[]>;
-  /**
-   * The schema lock's name when this process holds it exclusively, to keep others out; else null.
-   */
-  readonly exclusiveLock: string | null;
   /** Whether a transaction was committed, when the answer to COMMIT was lost. */
   readonly wasCommitted: (xid: string) => Promise<boolean>;
 }
@@ -86,26 +74,26 @@ async function restoreOn(
   });
   const { rows } = await connection.query({ text: `SELECT (${nowSql})::float8 AS now` });
   const jobs = `${quoted(schemaName)}.jobs`;
+  const tables = [...target.tables.values()].map(({ name }) => name);
   await connection.query({
-    text: `LOCK TABLE ${[...[...target.tables.values()].map(({ name }) => name), jobs].join(', ')} IN SHARE ROW EXCLUSIVE MODE`,
+    text: `LOCK TABLE ${[...tables, jobs].join(', ')} IN SHARE ROW EXCLUSIVE MODE`,
   });
   await refuseUnlessEmpty(connection, target, jobs);
-  const time = { wall: target.now().getTime(), sql: String(rows[0]!.now) };
+  const time = { wall: target.clock.now().getTime(), sql: String(rows[0]!.now) };
   const batch = new Batch(connection, target, jobs, time);
 
   // Readers of changes are told to read everything again, instead of each document.
-  for (const { name } of target.tables.values())
+  for (const name of tables)
     await connection.query({ text: `ALTER TABLE ${name} DISABLE TRIGGER changes` });
   for await (const record of records) await batch.add(record);
   await batch.flush();
-  for (const { name } of target.tables.values())
+  for (const name of tables)
     await connection.query({ text: `ALTER TABLE ${name} ENABLE TRIGGER changes` });
   await connection.query({
     text: `UPDATE ${tableName(schemaName, 'change_life')} SET life = $1`,
     values: [randomUUID()],
   });
-  for (const name of [...[...target.tables.values()].map((table) => table.name), jobs])
-    await connection.query({ text: `ANALYZE ${name}` });
+  for (const name of [...tables, jobs]) await connection.query({ text: `ANALYZE ${name}` });
   return offerAll(connection, target, jobs);
 }
 
@@ -114,10 +102,7 @@ async function refuseUnlessEmpty(
   { tables, schemaName }: RestoreTarget,
   jobs: string,
 ): Promise<void> {
-  for (const [collection, name] of [
-    ...[...tables].map(([key, table]) => [key, table.name] as const),
-    ['jobs', jobs] as const,
-  ]) {
+  for (const { collection, name } of [...tables.values(), { collection: 'jobs', name: jobs }]) {
     const { rows } = await connection.query({ text: `SELECT 1 FROM ${name} LIMIT 1` });
     if (rows.length > 0)
       throw new StoreNotEmpty(

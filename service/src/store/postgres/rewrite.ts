@@ -3,7 +3,7 @@ import type { Document } from '../store.ts';
 import { runOn, type Connection, type Database } from './database.ts';
 import { beginGeneration, lockOutConnections } from './schemaLock.ts';
 import { quoted, tableName, toText } from './sql.ts';
-import type { Table } from './tables.ts';
+import type { OpenSchema, Table } from './tables.ts';
 import { transactionOn } from './transaction.ts';
 
 const PAGE = 200;
@@ -20,19 +20,9 @@ async function documentTables(
   return rows.map(({ table_name }) => String(table_name));
 }
 
-interface Rewriting {
-  readonly database: Database;
-  readonly schemaName: string;
-  readonly tables: ReadonlyMap<string, Table>;
-  /**
-   * The schema lock's name when this process holds it exclusively, to keep others out; else null.
-   */
-  readonly exclusiveLock: string | null;
-}
-
 /** Replaces every document with what `change` returns, in one transaction. Others wait for it. */
 export async function rewriteAll(
-  { database, schemaName, tables, exclusiveLock }: Rewriting,
+  { database, schemaName, tables, exclusiveLock }: OpenSchema,
   change: (document: Document, collection: string) => Document,
 ): Promise<void> {
   const byTable = new Map([...tables.values()].map((table) => [table.name, table]));

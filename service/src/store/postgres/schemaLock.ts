@@ -1,4 +1,4 @@
-import { runOn, type Connection, type Database } from './database.ts';
+import { runOn, type Connection, type Database, type Guard } from './database.ts';
 import { SchemaInUse, SchemaRewritten, SchemaTaken } from './errors.ts';
 import { quoted } from './sql.ts';
 
@@ -8,12 +8,6 @@ interface LastingConnection {
     text: string,
     values: unknown[],
   ): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
-}
-
-/** A check that each connection of a pool passes once before it is used. */
-export interface Guard {
-  /** @throws Error, which goes to the caller that wanted the connection */
-  pass(connection: Connection): Promise<void>;
 }
 
 /** A second lock, which each of a process's other connections holds. */

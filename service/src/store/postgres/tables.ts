@@ -1,5 +1,6 @@
+import type { StoreClock } from '../options.ts';
 import type { Document, Schema } from '../store.ts';
-import { noIndexFits, refuseUndefined, type AnyQuery } from '../unitOfWork.ts';
+import { indexesFor, type AnyQuery } from '../unitOfWork.ts';
 import { type Connection, runOn, type Database } from './database.ts';
 import {
   nameOf,
@@ -35,6 +36,22 @@ export async function readTogether(
 const asPart = (text: string, i: number): string =>
   `(SELECT ${i} AS part, document, version FROM (${text}) q)`;
 
+/** The schema of a store, as its transactions, dumps, restores and rewrites need it. */
+export interface OpenSchema {
+  readonly database: Database;
+  readonly schemaName: string;
+  readonly tables: ReadonlyMap<string, Table>;
+  readonly queues: ReadonlySet<string>;
+  /** The database's clock in milliseconds. */
+  readonly nowSql: string;
+  /** The wall clock of this process, which decides how long jobs wait. */
+  readonly clock: StoreClock;
+  /**
+   * The schema lock's name when this process holds it exclusively, to keep others out; else null.
+   */
+  readonly exclusiveLock: string | null;
+}
+
 /** A collection's table: its columns, and the statements on it. */
 export class Table {
   readonly collection: string;
@@ -68,7 +85,7 @@ export class Table {
 
   /** @throws Error when no index of the schema fits, like the embedded store */
   find(query: AnyQuery): ReadQuery {
-    this.#assertIndexed(query.where, query.orderBy ?? 'id');
+    indexesFor(this.collection, this.#indexes, query);
     return (values) => this.#find(query, values);
   }
 
@@ -190,17 +207,6 @@ export class Table {
         `find in ${this.collection}: ${field} has no column; declare an index with it`,
       );
     return columnName(field);
-  }
-
-  #assertIndexed(where: AnyQuery['where'], orderBy: string): void {
-    refuseUndefined(this.collection, where);
-    if (
-      this.#indexes.some(
-        (index) => (index.orderBy ?? 'id') === orderBy && index.on.every((field) => field in where),
-      )
-    )
-      return;
-    throw noIndexFits(this.collection, where, orderBy);
   }
 }
 

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StoreClock } from '../options.ts';
 import type { Schema, Transaction } from '../store.ts';
 import { transactionMaker, type UnitOfWork } from '../unitOfWork.ts';
 import type { ChangeReader } from './changeReader.ts';
-import type { Connection, Database } from './database.ts';
+import type { Connection } from './database.ts';
 import {
   DocumentBusy,
   DocumentPlaces,
@@ -29,7 +28,7 @@ import {
 } from './transaction.ts';
 import type { Outage } from './outage.ts';
 import { quoted } from './sql.ts';
-import type { Table } from './tables.ts';
+import type { OpenSchema } from './tables.ts';
 import type { DatabaseClock } from './databaseClock.ts';
 
 /** How many times to run a transaction that conflicts with others. */
@@ -49,16 +48,8 @@ export interface Committed<T> {
   readonly alreadyLeased: readonly DueGroup[];
 }
 
-interface TransactionRunnerOptions<S extends Schema> {
-  readonly database: Database;
+interface TransactionRunnerOptions<S extends Schema> extends OpenSchema {
   readonly schema: S;
-  readonly schemaName: string;
-  readonly tables: ReadonlyMap<string, Table>;
-  readonly queues: ReadonlySet<string>;
-  /** The database's clock in milliseconds. */
-  readonly nowSql: string;
-  /** The wall clock of callers, for the times of jobs. */
-  readonly clock: StoreClock;
   readonly time: Pick<DatabaseClock, 'estimate'>;
   readonly outage: Pick<Outage, 'watch'>;
   readonly leases: Pick<GroupLeases, 'offerWithin'>;
@@ -96,11 +87,7 @@ export class TransactionRunner<S extends Schema> {
         );
       } catch (error) {
         if (error instanceof DocumentBusy) {
-          if (performance.now() > giveUpAt)
-            throw unavailable(
-              'too many requests change the same documents at once; try again later',
-              error,
-            );
+          if (performance.now() > giveUpAt) throw tooManyWriters(error);
           await places.waitFor(error.key);
           runs -= 1;
           continue;
@@ -109,11 +96,7 @@ export class TransactionRunner<S extends Schema> {
           violations += 1;
           if (violations >= MAX_VIOLATIONS) throw uniqueViolation(error);
         } else if (!isToBeRunAgain(error)) throw error;
-        if (runs >= MAX_RUNS)
-          throw unavailable(
-            'too many requests change the same documents at once; try again later',
-            error,
-          );
+        if (runs >= MAX_RUNS) throw tooManyWriters(error);
         if (runs > 2) await sleep(Math.random() * 10 * Math.min(runs, 10));
       }
     }
@@ -271,3 +254,6 @@ async function commitWith<T>(
 }
 
 const NO_JOBS: WrittenJobs = { added: [], ids: [] };
+
+const tooManyWriters = (cause: unknown) =>
+  unavailable('too many requests change the same documents at once; try again later', cause);

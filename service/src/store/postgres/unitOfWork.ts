@@ -2,7 +2,7 @@ import { Batcher } from '../../work/batcher.ts';
 import { KeyedSemaphore } from '../../work/semaphore.ts';
 import { toJson } from '../document.ts';
 import type { Document } from '../store.ts';
-import type { AnyQuery, UnitOfWork } from '../unitOfWork.ts';
+import { assertNotEnded, type AnyQuery, type UnitOfWork } from '../unitOfWork.ts';
 import type { Connection, Statement } from './database.ts';
 import { Conflict } from './errors.ts';
 import { JobWrites } from './jobWrites.ts';
@@ -216,8 +216,7 @@ export class PostgresUnitOfWork implements UnitOfWork {
   }
 
   #assertOpen(): void {
-    if (this.#ended)
-      throw new Error('The transaction has ended; await everything inside its function');
+    assertNotEnded(this.#ended);
   }
 
   async #read(table: Table, id: string, lock: boolean): Promise<Document | null> {
