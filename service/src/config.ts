@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import type { ChannelsConfig } from './channels/channelAdapter.ts';
-import type { PaymentsConfig } from './payments/paymentAdapter.ts';
 import { API_KEY_PATTERN } from './security/tokens.ts';
 import { parseEncryptionKey } from './security/encryptionKey.ts';
 
@@ -104,6 +102,10 @@ const nat64Prefixes = list.pipe(
   ),
 );
 
+/** Waits before further attempts. */
+const waits = (number: number, maxMs: number, message: string) =>
+  list.pipe(z.array(integer(0, maxMs)).length(number, message));
+
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s):// address' });
 
 const environment = z.object({
@@ -138,16 +140,11 @@ const environment = z.object({
     .regex(/^v\d{1,3}\.\d{1,2}$/, 'must be a version such as v24.0')
     .default('v24.0'),
   STRIPE_API_URL: httpUrl.default('https://api.stripe.com'),
-  CHANNEL_RETRY_DELAYS_MS: list
-    .pipe(
-      z
-        .array(integer(0, 3_600_000))
-        .length(
-          4,
-          'must be four waits in milliseconds separated by commas, such as 2000,10000,60000,300000',
-        ),
-    )
-    .default([2000, 10_000, 60_000, 300_000]),
+  CHANNEL_RETRY_DELAYS_MS: waits(
+    4,
+    3_600_000,
+    'must be four waits in milliseconds separated by commas, such as 2000,10000,60000,300000',
+  ).default([2000, 10_000, 60_000, 300_000]),
   ENCRYPTION_KEY: z
     .string()
     .refine(
@@ -172,23 +169,16 @@ const environment = z.object({
     .default('false')
     .transform((text) => text === 'true'),
   DELIVERY_TIMEOUT_MS: integer(100, 120_000).default(10_000),
-  DELIVERY_RETRY_DELAYS_MS: list
-    .pipe(
-      z
-        .array(integer(0, 7 * 24 * 3_600_000))
-        .length(
-          3,
-          'must be three waits in milliseconds separated by commas, such as 5000,30000,120000',
-        ),
-    )
-    .default([5000, 30_000, 120_000]),
-  TOOL_RETRY_DELAYS_MS: list
-    .pipe(
-      z
-        .array(integer(0, 60_000))
-        .length(2, 'must be two waits in milliseconds separated by commas, such as 500,2000'),
-    )
-    .default([500, 2000]),
+  DELIVERY_RETRY_DELAYS_MS: waits(
+    3,
+    7 * 24 * 3_600_000,
+    'must be three waits in milliseconds separated by commas, such as 5000,30000,120000',
+  ).default([5000, 30_000, 120_000]),
+  TOOL_RETRY_DELAYS_MS: waits(
+    2,
+    60_000,
+    'must be two waits in milliseconds separated by commas, such as 500,2000',
+  ).default([500, 2000]),
   APPROVAL_EXPIRES_MS: integer(1000, 365 * 24 * 3_600_000).default(24 * 3_600_000),
   RETENTION_DAYS: integer(1, 3650).default(30),
   CONVERSATION_RETENTION_DAYS: integer(0, 36_500).default(0),
@@ -227,70 +217,8 @@ export const SETTINGS: readonly string[] = Object.keys(environment.shape);
 /** What a process does: answers requests (`api`), works on what is queued (`worker`), or both. */
 export type Role = 'all' | 'api' | 'worker';
 
-interface DatabaseConfig {
-  /** Contains a password. */
-  readonly url: string;
-  /** The schema of the tables. The queues have one of their own, with the suffix `_work`. */
-  readonly schema: string;
-  /** The most that are open at once, beside one that listens. */
-  readonly connections: number;
-}
-
-export interface Config {
-  readonly host: string;
-  readonly port: number;
-  /** Null: `http://localhost:<port>`, with the port in use. */
-  readonly publicUrl: string | null;
-  readonly dataDir: string;
-  /** Null: the embedded store in `dataDir`. */
-  readonly database: DatabaseConfig | null;
-  readonly role: Role;
-  readonly encryptionKey: string | undefined;
-  readonly allowedNetworks: readonly string[];
-  readonly nat64Prefixes: readonly string[];
-  readonly insecureTargets: boolean;
-  /** CIDRs of the proxies whose X-Forwarded-For names the visitor's address. */
-  readonly trustedProxies: readonly string[];
-  readonly deliveryTimeoutMs: number;
-  readonly deliveryRetryDelaysMs: readonly number[];
-  /** Before a tool call's second and third attempt. */
-  readonly toolRetryDelaysMs: readonly number[];
-  readonly approvalExpiresMs: number;
-  /** How long a customer must be quiet before the agent answers. */
-  readonly agentQuietMs: number;
-  /** Null: the built-in keyword agent. */
-  readonly llm: {
-    readonly baseUrl: string;
-    readonly apiKey: string | undefined;
-    readonly model: string;
-  } | null;
-  readonly llmTimeoutMs: number;
-  readonly channels: ChannelsConfig;
-  /** Before the second and later attempts to send a message to a channel. */
-  readonly channelRetryDelaysMs: readonly number[];
-  readonly payments: PaymentsConfig;
-  readonly retentionDays: number;
-  /** 0 keeps conversations forever. */
-  readonly conversationRetentionDays: number;
-  /** 0: no limit. */
-  readonly apiRateLimitPerMinute: number;
-  readonly workspaceRateLimitPerMinute: number;
-  /** For the messages of a chat visitor. */
-  readonly chatRateLimitPerMinute: number;
-  /** Multiplies the limits of callers without a key behind one address. 0: no limits. */
-  readonly addressBudget: number;
-  /** The sites that may show the chat page in a frame. */
-  readonly chatFrameOrigins: readonly string[];
-  /** Opens /metrics. Null: only programs on this machine may read it. */
-  readonly metricsToken: string | null;
-  readonly bootstrap: {
-    readonly adminEmail?: string;
-    readonly adminPassword?: string;
-    readonly apiKey?: string;
-    readonly workspace?: string;
-  };
-  readonly logLevel: string;
-}
+/** What `readConfig` returns. */
+export type Config = ReturnType<typeof readConfig>;
 
 /** An environment that cannot be used. The message is one line that names the variable. */
 export class ConfigError extends Error {
@@ -298,20 +226,25 @@ export class ConfigError extends Error {
 }
 
 /** Reads the settings. An empty variable counts as not set. @throws ConfigError */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const values = parse(env);
   assertConsistent(values);
   return {
     host: values.HOST,
     port: values.PORT,
+    /** Null: `http://localhost:<port>`, with the port in use. */
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, '') ?? null,
     dataDir: values.DATA_DIR,
+    /** Null: the embedded store in `dataDir`. */
     database:
       values.DATABASE_URL === undefined
         ? null
         : {
+            /** Contains a password. */
             url: values.DATABASE_URL,
+            /** The schema of the tables. The queues have one of their own, with the suffix `_work`. */
             schema: values.DATABASE_SCHEMA,
+            /** The most that are open at once, beside one that listens. */
             connections: values.DATABASE_CONNECTIONS,
           },
     role: values.ROLE,
@@ -319,30 +252,41 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     allowedNetworks: values.ALLOWED_NETWORKS,
     nat64Prefixes: values.NAT64_PREFIXES,
     insecureTargets: values.INSECURE_TARGETS,
+    /** CIDRs of the proxies whose X-Forwarded-For names the visitor's address. */
     trustedProxies: values.TRUSTED_PROXIES,
     deliveryTimeoutMs: values.DELIVERY_TIMEOUT_MS,
     deliveryRetryDelaysMs: values.DELIVERY_RETRY_DELAYS_MS,
+    /** Before a tool call's second and third attempt. */
     toolRetryDelaysMs: values.TOOL_RETRY_DELAYS_MS,
     approvalExpiresMs: values.APPROVAL_EXPIRES_MS,
+    /** How long a customer must be quiet before the agent answers. */
     agentQuietMs: values.AGENT_QUIET_MS,
+    /** Null: the built-in keyword agent. */
     llm: readLlm(values),
     llmTimeoutMs: values.LLM_TIMEOUT_MS,
     channels: {
       graphApiUrl: `${values.GRAPH_API_URL.replace(/\/+$/, '')}/${values.GRAPH_API_VERSION}`,
       timeoutMs: PLATFORM_TIMEOUT_MS,
     },
+    /** Before the second and later attempts to send a message to a channel. */
     channelRetryDelaysMs: values.CHANNEL_RETRY_DELAYS_MS,
     payments: {
       stripeApiUrl: values.STRIPE_API_URL.replace(/\/+$/, ''),
       timeoutMs: PLATFORM_TIMEOUT_MS,
     },
     retentionDays: values.RETENTION_DAYS,
+    /** 0 keeps conversations forever. */
     conversationRetentionDays: values.CONVERSATION_RETENTION_DAYS,
+    /** 0: no limit. */
     apiRateLimitPerMinute: values.API_RATE_LIMIT_PER_MINUTE,
     workspaceRateLimitPerMinute: values.WORKSPACE_RATE_LIMIT_PER_MINUTE,
+    /** For the messages of a chat visitor. */
     chatRateLimitPerMinute: values.CHAT_RATE_LIMIT_PER_MINUTE,
+    /** Multiplies the limits of callers without a key behind one address. 0: no limits. */
     addressBudget: values.ADDRESS_BUDGET,
+    /** The sites that may show the chat page in a frame. */
     chatFrameOrigins: values.CHAT_FRAME_ORIGINS,
+    /** Opens /metrics. Null: only programs on this machine may read it. */
     metricsToken: values.METRICS_TOKEN ?? null,
     bootstrap: {
       adminEmail: values.BOOTSTRAP_ADMIN_EMAIL,
@@ -393,11 +337,7 @@ function assertConsistent(values: Environment): void {
 }
 
 /** @throws ConfigError: a model needs an address and a name */
-function readLlm({
-  LLM_BASE_URL: baseUrl,
-  LLM_API_KEY: apiKey,
-  LLM_MODEL: model,
-}: Environment): Config['llm'] {
+function readLlm({ LLM_BASE_URL: baseUrl, LLM_API_KEY: apiKey, LLM_MODEL: model }: Environment) {
   if (baseUrl === undefined) {
     const unused = apiKey !== undefined ? 'LLM_API_KEY' : model !== undefined ? 'LLM_MODEL' : null;
     if (unused !== null)

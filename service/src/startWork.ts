@@ -40,22 +40,8 @@ export interface StartedWork {
 /**
  * Starts everything that does what is queued: in each process but those that only answer requests.
  */
-export async function startWork(
-  {
-    store,
-    deps,
-    outbound,
-    log,
-    config,
-    clock,
-    model,
-    observer,
-    retention,
-    housekeepingEveryMs,
-    isConnected,
-  }: WorkParts,
-  parts: StopTogether,
-): Promise<StartedWork> {
+export async function startWork(work: WorkParts, parts: StopTogether): Promise<StartedWork> {
+  const { store, deps, outbound, log, config, clock } = work;
   await tellOverdue(store, log);
   const dispatcher = parts.add(
     'deliveries',
@@ -66,7 +52,7 @@ export async function startWork(
       log,
       timeoutMs: config.deliveryTimeoutMs,
       retryDelaysMs: config.deliveryRetryDelaysMs,
-      observer,
+      observer: work.observer,
     }),
   );
   parts.add('removed subscriptions', startRemovals({ store, deps, log }));
@@ -86,7 +72,10 @@ export async function startWork(
     }),
   );
   parts.add('payments', startPayments({ store, deps, log, config: config.payments }));
-  parts.add('agent', startAgent({ store, deps, model, log, timeoutMs: config.llmTimeoutMs }));
+  parts.add(
+    'agent',
+    startAgent({ store, deps, model: work.model, log, timeoutMs: config.llmTimeoutMs }),
+  );
   const ageClock = await openMonotonicClock({ clock, store, log });
   parts.add(
     'clean-up',
@@ -94,12 +83,15 @@ export async function startWork(
       store,
       clock,
       ageClock,
-      retention,
+      retention: work.retention,
       log,
-      everyMs: housekeepingEveryMs,
+      everyMs: work.housekeepingEveryMs,
     }),
   );
   if (store.pressure !== null)
-    parts.add('room', new RoomMaker({ store, clock: ageClock, log, isConnected }));
+    parts.add(
+      'room',
+      new RoomMaker({ store, clock: ageClock, log, isConnected: work.isConnected }),
+    );
   return { sinceLastTurnMs: () => dispatcher.sinceLastTurnMs };
 }

@@ -79,17 +79,9 @@ function asFailure(
   durationMs: number,
   clean: (text: string) => string,
 ): ToolAttemptResult {
-  if (error instanceof RequestRenderError) {
-    return {
-      type: 'failure',
-      retry: 'never',
-      httpStatus: null,
-      durationMs,
-      error: { type: 'invalid_arguments', message: clean(error.message) },
-    };
-  }
-  if (!(error instanceof OutboundError)) throw error;
-  const { type, retry } = BY_KIND[error.kind];
+  if (!(error instanceof RequestRenderError || error instanceof OutboundError)) throw error;
+  const kind = error instanceof OutboundError ? error.kind : 'invalid_request';
+  const { type, retry } = BY_KIND[kind];
   return {
     type: 'failure',
     retry,
