@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode } from '../domain/errorCatalogue.ts';
 import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../domain/delivery.ts';
 import { VERSION } from '../version.ts';
-import { operations } from './contract/index.ts';
+import { operations, type NamedOperation } from './contract/index.ts';
 import type { Operation } from './contract/operation.ts';
 import { payloadSchemas } from './contract/payloads.ts';
 import { errorSchema } from './contract/shared.ts';
@@ -86,6 +86,7 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output', components: Json)
 /** All errors of an operation: its own, and those that every operation of its form can have. */
 export function errorsOf(operation: Operation): readonly ErrorCode[] {
   const common: ErrorCode[] = ['rate_limited', 'internal', 'unavailable'];
+  if (operation.noIdempotencyKey) common.unshift('idempotency_key_not_allowed');
   if (operation.auth !== 'none') common.push('unauthorized');
   if (operation.query || operation.body) common.push('invalid_request');
   if (operation.body) common.push('invalid_json', 'body_too_large', 'unsupported_media_type');
@@ -94,7 +95,7 @@ export function errorsOf(operation: Operation): readonly ErrorCode[] {
   return [...new Set([...operation.errors, ...common])];
 }
 
-function operationObject(operation: Operation, components: Json): Json {
+function operationObject(operation: NamedOperation, components: Json): Json {
   const idempotent = operation.method !== 'get' && !operation.noIdempotencyKey;
   return {
     operationId: operation.id,
@@ -126,7 +127,7 @@ function operationObject(operation: Operation, components: Json): Json {
   };
 }
 
-const answerObject = (operation: Operation, components: Json): Json => ({
+const answerObject = (operation: NamedOperation, components: Json): Json => ({
   description: 'Success',
   headers: { 'X-Request-Id': { schema: { type: 'string' } } },
   content: {

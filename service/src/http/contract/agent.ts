@@ -5,8 +5,8 @@ import {
   MAX_HANDOVER_PHRASES,
   PAYMENT_LINK_POLICIES,
 } from '../../domain/agentSettings.ts';
-import { operation } from './operation.ts';
-import { textSchema, timestampSchema } from './shared.ts';
+import { operationsOf } from './operation.ts';
+import { oneOf, textSchema, timestampSchema } from './shared.ts';
 
 const agentSchema = z
   .strictObject({
@@ -18,17 +18,19 @@ const agentSchema = z
     greeting: z.string(),
     instructions: z.string(),
     languages: z.array(z.enum(LANGUAGES)),
-    enabled: z.boolean().meta({
-      description:
+    enabled: z
+      .boolean()
+      .describe(
         'Whether the agent answers. It is off until you switch it on, a first tool goes live, or a language model is configured.',
-    }),
-    payment_links: z.enum(PAYMENT_LINK_POLICIES).meta({
-      description:
+      ),
+    payment_links: z
+      .enum(PAYMENT_LINK_POLICIES)
+      .describe(
         'Whether the agent may create payment links, if a payment provider is set up. `off`: no. `ask`: a person approves each link. `allow`: a language model creates them by itself; the keyword agent takes the amount from the customer, so a person still approves.',
-    }),
-    handover_phrases: z.array(z.string()).meta({
-      description: 'More phrases with which customers ask for a person',
-    }),
+      ),
+    handover_phrases: z
+      .array(z.string())
+      .describe('More phrases with which customers ask for a person'),
     model: z.string().meta({
       description:
         '`keyword` for the built-in keyword agent, otherwise the name of the language model',
@@ -41,24 +43,14 @@ const agentSchema = z
 /** A text that may be empty. */
 const optionalText = (max: number) => z.union([z.literal(''), textSchema(max)]);
 
-const common = { tag: 'Agent', auth: 'key', extension: true } as const;
+const operation = operationsOf({ tag: 'Agent', auth: 'key', extension: true });
 
-export const getAgent = operation({
-  ...common,
-  id: 'getAgent',
-  method: 'get',
-  path: '/agent',
+export const getAgent = operation('GET /agent', {
   summary: "Get the agent's settings",
-  status: 200,
   answer: agentSchema,
-  errors: [],
 });
 
-export const updateAgent = operation({
-  ...common,
-  id: 'updateAgent',
-  method: 'patch',
-  path: '/agent',
+export const updateAgent = operation('PATCH /agent', {
   summary: "Update the agent's settings",
   description:
     'Fields that you leave out keep their values. While the agent is off, conversations stay in `ai_active`, and only workflows and people answer. Once it is on, it answers new messages.',
@@ -67,24 +59,22 @@ export const updateAgent = operation({
       name: textSchema(100).optional(),
       greeting: optionalText(1000)
         .optional()
-        .meta({ description: "How the agent's first message in each conversation begins" }),
-      instructions: optionalText(20_000).optional().meta({
-        description: 'For a language model: what the agent does, what it knows and how it writes',
-      }),
+        .describe("How the agent's first message in each conversation begins"),
+      instructions: optionalText(20_000)
+        .optional()
+        .describe('For a language model: what the agent does, what it knows and how it writes'),
       languages: z
-        .array(z.enum(LANGUAGES, `must be one of ${LANGUAGES.join(', ')}`), 'must be a list')
+        .array(oneOf(LANGUAGES), 'must be a list')
         .min(1, 'must name at least one language')
         .transform((languages) => [...new Set(languages)])
         .optional()
-        .meta({ description: 'The languages that the agent answers in, the preferred one first' }),
+        .describe('The languages that the agent answers in, the preferred one first'),
       enabled: z.boolean('must be true or false').optional(),
-      payment_links: z
-        .enum(PAYMENT_LINK_POLICIES, `must be one of ${PAYMENT_LINK_POLICIES.join(', ')}`)
+      payment_links: oneOf(PAYMENT_LINK_POLICIES)
         .optional()
-        .meta({
-          description:
-            'Whether the agent may create payment links: `off`, `ask` (a person approves each) or `allow`',
-        }),
+        .describe(
+          'Whether the agent may create payment links: `off`, `ask` (a person approves each) or `allow`',
+        ),
       handover_phrases: z
         .array(textSchema(MAX_HANDOVER_PHRASE_CHARACTERS), 'must be a list of texts')
         .max(MAX_HANDOVER_PHRASES, `must have at most ${MAX_HANDOVER_PHRASES} entries`)
@@ -96,7 +86,5 @@ export const updateAgent = operation({
         }),
     })
     .meta({ example: { name: 'Ana', enabled: true, languages: ['es', 'en'] } }),
-  status: 200,
   answer: agentSchema,
-  errors: [],
 });

@@ -8,31 +8,34 @@ import {
 } from '../../domain/conversation.ts';
 import { DELIVERY_STATES, MAX_REPLY_CHARACTERS } from '../../domain/message.ts';
 import { channelTypeSchema } from './channels.ts';
-import { operation } from './operation.ts';
-import { listOf, pageQuerySchema, phoneSchema, textSchema, timestampSchema } from './shared.ts';
+import { operationsOf } from './operation.ts';
+import {
+  countSchema,
+  listOf,
+  oneOf,
+  pageQuerySchema,
+  phoneSchema,
+  textSchema,
+  timestampSchema,
+} from './shared.ts';
 
 const CONVERSATION_ID = 'conv_01JD6Z0000000000000000000A';
 
-const statusSchema = z.enum(
-  CONVERSATION_STATUSES,
-  `must be one of ${CONVERSATION_STATUSES.join(', ')}`,
-);
-const stageSchema = z.enum(FUNNEL_STAGES, `must be one of ${FUNNEL_STAGES.join(', ')}`);
-const verdictSchema = z.enum(VERDICTS, `must be one of ${VERDICTS.join(', ')}`);
+const statusSchema = oneOf(CONVERSATION_STATUSES);
+const stageSchema = oneOf(FUNNEL_STAGES);
+const verdictSchema = oneOf(VERDICTS);
 
 const actorSchema = z.object({ type: z.enum(['agent', 'team_member', 'api']), name: z.string() });
 
 /** The conversation object inside an event payload. */
 const conversationFields = {
   id: z.string().meta({ example: CONVERSATION_ID }),
-  agent_id: z.string().meta({ description: 'The id of the agent' }),
+  agent_id: z.string().describe('The id of the agent'),
   channel: channelTypeSchema,
   contact_display: z
     .string()
     .meta({ description: 'A masked label of the contact', example: '+54•••••••••34' }),
-  contact_name: z
-    .string()
-    .meta({ description: 'The name of the contact; empty when it is unknown' }),
+  contact_name: z.string().describe('The name of the contact; empty when it is unknown'),
   status: statusSchema,
   funnel_stage: stageSchema,
   message_count: z.int(),
@@ -62,13 +65,12 @@ const trackedMessageSchema = z
     delivery: z
       .strictObject({
         state: z.enum(DELIVERY_STATES),
-        error: z.string().nullable().meta({ description: 'Why it failed' }),
+        error: z.string().nullable().describe('Why it failed'),
       })
       .nullable()
-      .meta({
-        description:
-          'The delivery state of an outgoing message on its channel. Null in the web chat and for messages of the customer.',
-      }),
+      .describe(
+        'The delivery state of an outgoing message on its channel. Null in the web chat and for messages of the customer.',
+      ),
   })
   .meta({
     id: 'TrackedMessage',
@@ -95,10 +97,12 @@ export const handoverSchema = z
 
 const recordFields = {
   ...conversationFields,
-  channel_account: z.string().nullable().meta({
-    description:
+  channel_account: z
+    .string()
+    .nullable()
+    .describe(
       "An extension of the core interface: the account that the customer wrote to, by the channel's own id (WhatsApp: phone_number_id). Null in the web chat.",
-  }),
+    ),
   contact: z.strictObject({
     id: z.string(),
     name: z.string().nullable(),
@@ -116,17 +120,12 @@ const recordFields = {
 };
 const conversationSchema = z.strictObject(recordFields).meta({ id: 'Conversation' });
 
-const common = { tag: 'Conversations', auth: 'key' } as const;
+const operation = operationsOf({ tag: 'Conversations', auth: 'key' });
 
-export const lookupContact = operation({
-  ...common,
-  id: 'lookupContact',
-  method: 'post',
-  path: '/contacts/lookup',
+export const lookupContact = operation('POST /contacts/lookup', {
   summary: 'Find the conversation of a contact',
   description:
     'Send either `phone` or `email`. If several contacts match, one that its channel verified comes before one that only claims the value; then open conversations come first, then newer ones.',
-  extension: false,
   body: z
     .object({
       phone: phoneSchema.optional().meta({ example: '+54 9 11 5555 0134' }),
@@ -137,16 +136,11 @@ export const lookupContact = operation({
       path: [],
     })
     .meta({ example: { phone: '+54 9 11 5555 0134' } }),
-  status: 200,
   answer: conversationSchema,
   errors: ['not_found'],
 });
 
-export const listConversations = operation({
-  ...common,
-  id: 'listConversations',
-  method: 'get',
-  path: '/conversations',
+export const listConversations = operation('GET /conversations', {
   summary: 'List conversations, newest first',
   extension: true,
   query: pageQuerySchema.extend({
@@ -154,53 +148,34 @@ export const listConversations = operation({
     channel: channelTypeSchema.optional(),
     funnel_stage: stageSchema.optional(),
   }),
-  status: 200,
   answer: listOf(conversationSchema),
-  errors: [],
 });
 
-export const getConversation = operation({
-  ...common,
-  id: 'getConversation',
-  method: 'get',
-  path: '/conversations/:id',
+export const getConversation = operation('GET /conversations/:id', {
   summary: 'Get a conversation with its newest messages',
-  extension: false,
   query: z.object({
-    messages: z.coerce
-      .number('must be a number from 0 to 200')
-      .int('must be a whole number from 0 to 200')
-      .min(0, 'must be from 0 to 200')
-      .max(200, 'must be from 0 to 200')
-      .default(50)
-      .meta({ description: 'How many of the newest messages to return' }),
+    messages: countSchema(0, 200).describe('How many of the newest messages to return'),
   }),
-  status: 200,
   answer: z
     .strictObject({
       ...recordFields,
       messages: z
         .array(trackedMessageSchema)
-        .meta({ description: 'The newest messages, in the order in which they were sent' }),
+        .describe('The newest messages, in the order in which they were sent'),
     })
     .meta({ id: 'ConversationWithMessages' }),
   errors: ['not_found'],
 });
 
-export const sendMessage = operation({
-  ...common,
-  id: 'sendMessage',
+export const sendMessage = operation('POST /conversations/:id/messages', {
   adds: 'data',
-  method: 'post',
-  path: '/conversations/:id/messages',
   summary: 'Send a message to the customer',
   description: 'Sending a message pauses the agent, as a take-over does.',
-  extension: false,
   body: z
     .object({
-      text: textSchema(MAX_REPLY_CHARACTERS).meta({
-        description: `1 to ${MAX_REPLY_CHARACTERS} characters. WhatsApp gets a text of more than 4096 in several messages, split at the ends of sentences.`,
-      }),
+      text: textSchema(MAX_REPLY_CHARACTERS).describe(
+        `1 to ${MAX_REPLY_CHARACTERS} characters. WhatsApp gets a text of more than 4096 in several messages, split at the ends of sentences.`,
+      ),
     })
     .meta({ example: { text: 'Tuesday at ten it is.' } }),
   status: 201,
@@ -210,62 +185,39 @@ export const sendMessage = operation({
   errors: ['not_found', 'conversation_closed', 'outside_messaging_window', 'channel_removed'],
 });
 
-export const takeOverConversation = operation({
-  ...common,
-  id: 'takeOverConversation',
-  method: 'post',
-  path: '/conversations/:id/takeover',
+export const takeOverConversation = operation('POST /conversations/:id/takeover', {
   summary: 'Take over a conversation',
   description: 'A person takes control, and the agent pauses.',
-  extension: false,
-  status: 200,
   answer: conversationSchema,
   errors: ['not_found', 'conversation_closed'],
 });
 
-export const handBackConversation = operation({
-  ...common,
-  id: 'handBackConversation',
-  method: 'post',
-  path: '/conversations/:id/handback',
+export const handBackConversation = operation('POST /conversations/:id/handback', {
   summary: 'Hand a conversation back to the agent',
-  extension: false,
-  status: 200,
   answer: conversationSchema,
   errors: ['not_found', 'conversation_closed'],
 });
 
-export const closeConversation = operation({
-  ...common,
-  id: 'closeConversation',
-  method: 'post',
-  path: '/conversations/:id/close',
+export const closeConversation = operation('POST /conversations/:id/close', {
   summary: 'Close a conversation with a summary and a verdict',
-  extension: false,
   body: z
     .object({
-      summary: textSchema(MAX_SUMMARY_CHARACTERS).meta({
-        description: `1 to ${MAX_SUMMARY_CHARACTERS} characters`,
-      }),
+      summary: textSchema(MAX_SUMMARY_CHARACTERS).describe(
+        `1 to ${MAX_SUMMARY_CHARACTERS} characters`,
+      ),
       verdict: verdictSchema,
     })
     .meta({ example: { summary: 'Booked the demo for Tuesday.', verdict: 'goal_reached' } }),
-  status: 200,
   answer: conversationSchema,
   errors: ['not_found', 'conversation_closed'],
 });
 
-export const updateConversation = operation({
-  ...common,
-  id: 'updateConversation',
-  method: 'patch',
-  path: '/conversations/:id',
+export const updateConversation = operation('PATCH /conversations/:id', {
   summary: 'Set the funnel stage',
   description:
     'When a conversation first reaches `qualified` or a later stage, the service emits `conversation.qualified`. You can set the stage of a closed conversation too.',
   extension: true,
   body: z.object({ funnel_stage: stageSchema }).meta({ example: { funnel_stage: 'qualified' } }),
-  status: 200,
   answer: conversationSchema,
   errors: ['not_found'],
 });

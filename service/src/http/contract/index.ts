@@ -8,11 +8,14 @@ import * as toolCalls from './toolCalls.ts';
 import * as tools from './tools.ts';
 import type { Operation } from './operation.ts';
 
+/** The id of an operation is the name of its constant. */
+export type NamedOperation = Operation & { readonly id: string };
+
 const isOperation = (value: unknown): value is Operation =>
   typeof value === 'object' && value !== null && 'answer' in value && 'path' in value;
 
 /** Every endpoint of the API that answers JSON. */
-export const operations: readonly Operation[] = [
+export const operations: readonly NamedOperation[] = [
   hooks,
   conversations,
   payments,
@@ -21,4 +24,6 @@ export const operations: readonly Operation[] = [
   toolCalls,
   agent,
   chat,
-].flatMap((module) => Object.values(module as Record<string, unknown>).filter(isOperation));
+]
+  .flatMap((module) => Object.entries<unknown>(module))
+  .flatMap(([id, value]) => (isOperation(value) ? [{ id, ...value }] : []));

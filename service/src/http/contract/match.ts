@@ -1,5 +1,4 @@
-import { operations } from './index.ts';
-import type { Operation } from './operation.ts';
+import { operations, type NamedOperation } from './index.ts';
 
 const PATTERNS = operations.map((operation) => ({
   operation,
@@ -7,7 +6,7 @@ const PATTERNS = operations.map((operation) => ({
 }));
 
 /** The operations at a path, one for each method. @param path without a query */
-export const operationsAt = (path: string): readonly Operation[] =>
+export const operationsAt = (path: string): readonly NamedOperation[] =>
   PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ operation }) => operation);
 
 const PLAIN_PATHS =

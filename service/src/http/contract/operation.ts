@@ -1,19 +1,7 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../../domain/errorCatalogue.ts';
 
-/**
- * Describes one endpoint of the API. The same description checks requests, makes the OpenAPI document
- * and checks every answer in the tests.
- */
-export interface Operation<
-  Query extends z.ZodType = z.ZodType,
-  Body extends z.ZodType = z.ZodType,
-  Answer extends z.ZodType = z.ZodType,
-> {
-  readonly id: string;
-  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** As Express writes it, without `/api`: `/hooks/:id`. */
-  readonly path: string;
+interface Group {
   readonly tag:
     | 'Subscriptions'
     | 'Conversations'
@@ -22,23 +10,29 @@ export interface Operation<
     | 'Tools'
     | 'Agent'
     | 'Chat';
-  readonly summary: string;
-  readonly description?: string;
   /** `key`: an API key; `chat`: a visitor's token. */
   readonly auth: 'key' | 'chat' | 'none';
   /** True for what goes beyond the core interface; the OpenAPI document marks it `x-extension`. */
-  readonly extension: boolean;
+  readonly extension?: boolean;
+}
+
+/** An operation as the contract writes it; what is left out has a default. */
+interface Definition<Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>
+  extends Partial<Group> {
+  readonly summary: string;
+  readonly description?: string;
   readonly query?: Query;
   /** Absent when the endpoint takes no body. A body that is sent anyway is ignored. */
   readonly body?: Body;
-  readonly status: 200 | 201 | 202;
+  /** By default 200. */
+  readonly status?: 200 | 201 | 202;
   readonly answer: Answer;
   /** Whether the status is 202 instead, since some of the work goes on after the answer. */
   goesOn?(answer: z.input<Answer>): boolean;
   /** By default `application/json`. */
   readonly answerType?: 'text/event-stream';
-  /** The errors of this endpoint, besides those that every endpoint can have. */
-  readonly errors: readonly ErrorCode[];
+  /** The errors of this endpoint, besides those that every endpoint of its form can have. */
+  readonly errors?: readonly ErrorCode[];
   /**
    * True when the answer shows a secret or waits for a customer's system. Such an answer is never
    * stored, so the endpoint takes no Idempotency-Key.
@@ -56,11 +50,43 @@ export interface Operation<
   readonly adds?: 'visitor' | 'data';
 }
 
-/** Checks the shape of an operation, and keeps the types of its schemas. */
-export const operation = <
-  Query extends z.ZodType,
-  Body extends z.ZodType,
-  Answer extends z.ZodType,
->(
-  definition: Operation<Query, Body, Answer>,
-): Operation<Query, Body, Answer> => definition;
+/**
+ * Describes one endpoint of the API. The same description checks requests, makes the OpenAPI document
+ * and checks every answer in the tests.
+ */
+export interface Operation<
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
+  Answer extends z.ZodType = z.ZodType,
+> extends Definition<Query, Body, Answer> {
+  readonly method: Method;
+  /** As Express writes it, without `/api`: `/hooks/:id`. */
+  readonly path: string;
+  readonly tag: Group['tag'];
+  readonly auth: Group['auth'];
+  readonly status: 200 | 201 | 202;
+  readonly errors: readonly ErrorCode[];
+}
+
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+/**
+ * Makes the function that describes the operations of a group. They have the group's fields, unless
+ * they give their own.
+ */
+export const operationsOf =
+  (group: Group) =>
+  <Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
+    endpoint: `${Uppercase<Method>} /${string}`,
+    definition: Definition<Query, Body, Answer>,
+  ): Operation<Query, Body, Answer> => {
+    const [method, path] = endpoint.split(' ') as [string, string];
+    return {
+      status: 200,
+      errors: [],
+      ...group,
+      ...definition,
+      method: method.toLowerCase() as Method,
+      path,
+    };
+  };

@@ -16,9 +16,9 @@ const base = {
   id: z
     .string()
     .regex(/^evt_[0-9A-Z]+$/)
-    .meta({ description: 'The same as `X-Service-Delivery`. Deduplicate on it.' }),
+    .describe('The same as `X-Service-Delivery`. Deduplicate on it.'),
   occurred_at: timestampSchema,
-  workspace: z.string().meta({ description: "The workspace's slug" }),
+  workspace: z.string().describe("The workspace's slug"),
   conversation: payloadConversationSchema,
 };
 
@@ -26,8 +26,8 @@ const paymentSchema = z
   .strictObject({
     id: z.string(),
     status: z.literal('paid'),
-    amount: z.int().meta({ description: 'The amount in minor units of the currency' }),
-    currency: z.string().meta({ description: 'ISO 4217 in lower case' }),
+    amount: z.int().describe('The amount in minor units of the currency'),
+    currency: z.string().describe('ISO 4217 in lower case'),
     description: z.string(),
     provider: z.enum(PAYMENT_PROVIDERS),
     provider_reference: z.string().nullable(),

@@ -5,12 +5,12 @@ import {
   PAYMENT_PROVIDERS,
   PAYMENT_STATUSES,
 } from '../../domain/payment.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { connectionTestSchema, settingsSchema, shownSettings } from './setup.ts';
-import { listOf, pageQuerySchema, textSchema, timestampSchema } from './shared.ts';
+import { listOf, oneOf, pageQuerySchema, textSchema, timestampSchema } from './shared.ts';
 
-const providerSchema = z.enum(PAYMENT_PROVIDERS, `must be one of ${PAYMENT_PROVIDERS.join(', ')}`);
-const statusSchema = z.enum(PAYMENT_STATUSES, `must be one of ${PAYMENT_STATUSES.join(', ')}`);
+const providerSchema = oneOf(PAYMENT_PROVIDERS);
+const statusSchema = oneOf(PAYMENT_STATUSES);
 
 const AMOUNT_HINT = `must be a whole number of minor units from 1 to ${MAX_AMOUNT_MINOR} (4900 is 49.00 USD, and 4900 JPY)`;
 
@@ -34,10 +34,9 @@ const paymentLinkSchema = z
   .strictObject({
     id: z.string().meta({ example: 'pay_01JD6Z0000000000000000000A' }),
     conversation_id: z.string(),
-    status: statusSchema.meta({
-      description:
-        "`creating`: the provider is preparing the payment page. `failed`: the provider refused to create it, or the customer's bank refused the payment.",
-    }),
+    status: statusSchema.describe(
+      "`creating`: the provider is preparing the payment page. `failed`: the provider refused to create it, or the customer's bank refused the payment.",
+    ),
     amount: z.int(),
     currency: z.string(),
     amount_display: z.string().meta({
@@ -47,10 +46,11 @@ const paymentLinkSchema = z
     description: z.string(),
     provider: providerSchema,
     provider_reference: z.string().nullable(),
-    url: z.string().meta({ description: 'The address that the customer opens to pay' }),
-    error: z.string().nullable().meta({
-      description: 'Why the provider or a bank refused, or why the provider could not be reached',
-    }),
+    url: z.string().describe('The address that the customer opens to pay'),
+    error: z
+      .string()
+      .nullable()
+      .describe('Why the provider or a bank refused, or why the provider could not be reached'),
     created_by: z.strictObject({ type: z.enum(['agent', 'team_member', 'api']), name: z.string() }),
     expires_at: timestampSchema,
     paid_at: timestampSchema.nullable(),
@@ -66,21 +66,17 @@ const accountSchema = z
     webhook_url: z
       .string()
       .nullable()
-      .meta({ description: "The address to enter in the provider's settings. Null for `manual`." }),
+      .describe("The address to enter in the provider's settings. Null for `manual`."),
     last_test: connectionTestSchema.nullable(),
     created_at: timestampSchema,
     updated_at: timestampSchema,
   })
   .meta({ id: 'PaymentAccount' });
 
-const common = { tag: 'Payments', auth: 'key', extension: true } as const;
+const operation = operationsOf({ tag: 'Payments', auth: 'key', extension: true });
 
-export const createPaymentLink = operation({
-  ...common,
-  id: 'createPaymentLink',
+export const createPaymentLink = operation('POST /conversations/:id/payment-links', {
   adds: 'data',
-  method: 'post',
-  path: '/conversations/:id/payment-links',
   summary: 'Create a payment link',
   description:
     'Creates a payment link in a conversation. The service does not send it: send its `url` as a message. Once the link is open, the funnel moves to `payment_pending`. When it is paid, the service emits `payment.paid` and the funnel moves to `customer`. The call waits up to 15 seconds for the provider to prepare its page; if that takes longer, the link has the status `creating`. Repeating the call with the same Idempotency-Key returns the same link with its current status.',
@@ -88,20 +84,19 @@ export const createPaymentLink = operation({
     .strictObject({
       amount: amountSchema,
       currency: currencySchema,
-      description: textSchema(MAX_PAYMENT_DESCRIPTION_CHARACTERS).meta({
-        description: 'What the customer pays for',
-      }),
+      description: textSchema(MAX_PAYMENT_DESCRIPTION_CHARACTERS).describe(
+        'What the customer pays for',
+      ),
       provider: providerSchema
         .optional()
-        .meta({ description: 'Defaults to `stripe` if it is set up, otherwise to `manual`' }),
+        .describe('Defaults to `stripe` if it is set up, otherwise to `manual`'),
       expires_in: z
         .int('must be a whole number of seconds')
         .min(60, 'must be at least 60')
         .optional()
-        .meta({
-          description:
-            'Seconds until the link expires. `stripe`: 1800 to 86400, by default 86400. `manual`: 60 to 31536000, by default 30 days.',
-        }),
+        .describe(
+          'Seconds until the link expires. `stripe`: 1800 to 86400, by default 86400. `manual`: 60 to 31536000, by default 30 days.',
+        ),
     })
     .meta({ example: { amount: 4900, currency: 'usd', description: 'Demo, one hour' } }),
   status: 201,
@@ -109,82 +104,51 @@ export const createPaymentLink = operation({
   errors: ['not_found', 'conversation_closed', 'payment_provider_missing', 'payment_refused'],
 });
 
-export const listPaymentLinks = operation({
-  ...common,
-  id: 'listPaymentLinks',
-  method: 'get',
-  path: '/payment-links',
+export const listPaymentLinks = operation('GET /payment-links', {
   summary: 'List payment links, newest first',
   query: pageQuerySchema.extend({
     conversation_id: z.string().optional(),
     status: statusSchema.optional(),
   }),
-  status: 200,
   answer: listOf(paymentLinkSchema),
-  errors: [],
 });
 
-export const getPaymentLink = operation({
-  ...common,
-  id: 'getPaymentLink',
-  method: 'get',
-  path: '/payment-links/:id',
+export const getPaymentLink = operation('GET /payment-links/:id', {
   summary: 'Get a payment link',
-  status: 200,
   answer: paymentLinkSchema,
   errors: ['not_found'],
 });
 
-export const cancelPaymentLink = operation({
-  ...common,
-  id: 'cancelPaymentLink',
-  method: 'post',
-  path: '/payment-links/:id/cancel',
+export const cancelPaymentLink = operation('POST /payment-links/:id/cancel', {
   summary: 'Cancel a payment link',
   description:
     'A cancelled link can no longer be paid. If the customer pays at the same moment, the payment counts. Cancelling a cancelled link changes nothing.',
-  status: 200,
   answer: paymentLinkSchema,
   errors: ['not_found', 'payment_not_open'],
 });
 
-export const markPaymentPaid = operation({
-  ...common,
-  id: 'markPaymentPaid',
-  method: 'post',
-  path: '/payment-links/:id/mark-paid',
+export const markPaymentPaid = operation('POST /payment-links/:id/mark-paid', {
   summary: 'Mark a manual payment as paid',
   description:
     'Use it when the money has arrived outside of the service. The service emits `payment.paid` once, no matter how often you mark the link. You can mark an expired link too.',
   body: z
     .strictObject({
-      reference: textSchema(200).nullish().meta({
-        description: 'How to find the payment: the number of a bank transfer, for example',
-      }),
+      reference: textSchema(200)
+        .nullish()
+        .describe('How to find the payment: the number of a bank transfer, for example'),
     })
     .meta({ example: { reference: 'Transfer 2026-1182' } }),
-  status: 200,
   answer: paymentLinkSchema,
   errors: ['not_found', 'payment_not_open'],
 });
 
-export const listPaymentAccounts = operation({
-  ...common,
-  id: 'listPaymentAccounts',
-  method: 'get',
-  path: '/payment-accounts',
+export const listPaymentAccounts = operation('GET /payment-accounts', {
   summary: 'List the payment providers that are set up',
   query: pageQuerySchema,
-  status: 200,
   answer: listOf(accountSchema),
-  errors: [],
 });
 
-export const putPaymentAccount = operation({
-  ...common,
-  id: 'putPaymentAccount',
-  method: 'put',
-  path: '/payment-accounts/:provider',
+export const putPaymentAccount = operation('PUT /payment-accounts/:provider', {
   summary: 'Set up or update a payment provider',
   description:
     '`manual` takes `instructions`; `stripe` takes `secret_key` and `webhook_secret`. Fields that you leave out keep their values, secrets included.',
@@ -195,36 +159,25 @@ export const putPaymentAccount = operation({
       },
     },
   }),
-  status: 200,
   answer: accountSchema,
-  errors: ['not_found', 'idempotency_key_not_allowed'],
+  errors: ['not_found'],
   noIdempotencyKey: true,
 });
 
-export const deletePaymentAccount = operation({
-  ...common,
-  id: 'deletePaymentAccount',
-  method: 'delete',
-  path: '/payment-accounts/:provider',
+export const deletePaymentAccount = operation('DELETE /payment-accounts/:provider', {
   summary: 'Remove a payment provider',
   description:
     'Open links stay as they are, and the service no longer learns whether they are paid. Cancel them first.',
-  status: 200,
   answer: z.strictObject({
-    id: z.string().meta({ description: 'The name of the provider' }),
+    id: z.string().describe('The name of the provider'),
     deleted: z.literal(true),
   }),
   errors: ['not_found'],
 });
 
-export const testPaymentAccount = operation({
-  ...common,
-  id: 'testPaymentAccount',
-  method: 'post',
-  path: '/payment-accounts/:provider/test',
+export const testPaymentAccount = operation('POST /payment-accounts/:provider/test', {
   summary: "Test a payment provider's keys",
-  status: 200,
   answer: connectionTestSchema,
-  errors: ['not_found', 'idempotency_key_not_allowed'],
+  errors: ['not_found'],
   noIdempotencyKey: true,
 });

@@ -9,12 +9,12 @@ export const settingsSchema = z
     z.string('must be a text').max(8192, 'must have at most 8192 characters'),
     'must be an object of texts',
   )
-  .meta({ description: 'Values by field name. An empty string removes a value.' });
+  .describe('Values by field name. An empty string removes a value.');
 
 export const connectionTestSchema = z
   .strictObject({
     ok: z.boolean(),
-    message: z.string().meta({ description: 'What was reached, or what is wrong and what to do' }),
+    message: z.string().describe('What was reached, or what is wrong and what to do'),
     at: timestampSchema,
   })
   .meta({ id: 'ConnectionTest' });
@@ -23,8 +23,8 @@ export const connectionTestSchema = z
 export const shownSettings = {
   settings: z
     .record(z.string(), z.string())
-    .meta({ description: 'The values that are not secret, by field name' }),
-  secrets_set: z.array(z.string()).meta({
-    description: 'The names of the secrets that are set. Their values are never returned.',
-  }),
+    .describe('The values that are not secret, by field name'),
+  secrets_set: z
+    .array(z.string())
+    .describe('The names of the secrets that are set. Their values are never returned.'),
 };

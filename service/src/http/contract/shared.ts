@@ -13,19 +13,32 @@ export const timestampSchema = z.iso
     example: '2026-11-21T10:00:00.000+00:00',
   });
 
+/** One of a few words. */
+export const oneOf = <const Words extends readonly string[]>(words: Words) =>
+  z.enum(words, `must be one of ${words.join(', ')}`);
+
+/** How many items a query asks for. */
+export const countSchema = (min: number, max: number) =>
+  z.coerce
+    .number(`must be a number from ${min} to ${max}`)
+    .int(`must be a whole number from ${min} to ${max}`)
+    .min(min, `must be from ${min} to ${max}`)
+    .max(max, `must be from ${min} to ${max}`)
+    .default(50);
+
+export const revisionSchema = z.coerce
+  .number('must be a number')
+  .int('must be a whole number')
+  .min(1, 'must be at least 1')
+  .optional();
+
 export const pageQuerySchema = z.object({
-  limit: z.coerce
-    .number('must be a number from 1 to 200')
-    .int('must be a whole number from 1 to 200')
-    .min(1, 'must be from 1 to 200')
-    .max(200, 'must be from 1 to 200')
-    .default(50)
-    .meta({
-      description:
-        'The maximum number of items. A page of very large items has fewer; `next_cursor` says whether there are more.',
-      example: 50,
-    }),
-  cursor: z.string().optional().meta({ description: 'The `next_cursor` of the previous page' }),
+  limit: countSchema(1, 200).meta({
+    description:
+      'The maximum number of items. A page of very large items has fewer; `next_cursor` says whether there are more.',
+    example: 50,
+  }),
+  cursor: z.string().optional().describe('The `next_cursor` of the previous page'),
 });
 
 /** The form of every list. */
@@ -38,16 +51,28 @@ export const listOf = <Item extends z.ZodType>(item: Item) =>
     }),
   });
 
+export const deletedSchema = z.strictObject({ id: z.string(), deleted: z.literal(true) });
+
+/** What can be wrong with an address that the service is to call. */
+export const ADDRESS_ERRORS = [
+  'target_url_invalid',
+  'target_url_not_https',
+  'target_url_not_public',
+  'target_url_unresolvable',
+] as const;
+
 export const errorSchema = z
   .object({
     error: z.object({
       code: z.enum(Object.keys(ERROR_CATALOGUE) as ErrorCode[]),
-      message: z.string().meta({ description: 'What happened and what to do' }),
-      param: z.string().optional().meta({ description: 'The path of the wrong field' }),
-      existing_id: z.string().optional().meta({
-        description:
+      message: z.string().describe('What happened and what to do'),
+      param: z.string().optional().describe('The path of the wrong field'),
+      existing_id: z
+        .string()
+        .optional()
+        .describe(
           'The id of the existing record, with `subscription_exists`, `tool_exists` and `channel_exists`',
-      }),
+        ),
       request_id: z.string().meta({
         description: 'The same as in the X-Request-Id header',
         example: 'req_01JD6Z0000000000000000000A',
@@ -93,7 +118,8 @@ export const jsonObjectSchema = z
   .refine((object) => !holdsInfinity(object), 'must not hold a number beyond 1.8e308')
   .transform((object) => object as JsonObject);
 
-const ownerPart = (max: number) =>
+/** A text that need not be well-formed: an address or an id. */
+export const plainTextSchema = (max: number) =>
   z
     .string('must be a text')
     .min(1, 'must not be empty')
@@ -101,17 +127,17 @@ const ownerPart = (max: number) =>
 
 /** What tells the n8n workflows that publish something apart. */
 export const ownerIdentityFields = {
-  instance_id: ownerPart(255).meta({ example: '5d9f1c' }),
-  workflow_id: ownerPart(255).meta({ example: 'rXz41Hqk' }),
-  node_id: ownerPart(255).meta({ example: '2b7c9e4a-3f0d-4c1b-9a52-0f6d8e1c7b33' }),
-  host: ownerPart(255).meta({
+  instance_id: plainTextSchema(255).meta({ example: '5d9f1c' }),
+  workflow_id: plainTextSchema(255).meta({ example: 'rXz41Hqk' }),
+  node_id: plainTextSchema(255).meta({ example: '2b7c9e4a-3f0d-4c1b-9a52-0f6d8e1c7b33' }),
+  host: plainTextSchema(255).meta({
     description: 'Host and port of the webhook addresses of that n8n',
     example: 'n8n.example.com',
   }),
 };
 export const ownerSchema = z
   .strictObject(
-    { ...ownerIdentityFields, workflow_name: ownerPart(255).meta({ example: 'Find order' }) },
+    { ...ownerIdentityFields, workflow_name: plainTextSchema(255).meta({ example: 'Find order' }) },
     'must be an object',
   )
   .meta({ id: 'Owner' });

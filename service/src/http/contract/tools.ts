@@ -9,13 +9,18 @@ import {
   DEFAULT_TOOL_TIMEOUT_SECONDS,
   MAX_TOOL_TIMEOUT_SECONDS,
 } from '../../domain/tool.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import {
+  ADDRESS_ERRORS,
+  deletedSchema,
   jsonObjectSchema,
   listOf,
+  oneOf,
   ownerIdentityFields,
   ownerSchema,
   pageQuerySchema,
+  plainTextSchema,
+  revisionSchema,
   textSchema,
   timestampSchema,
 } from './shared.ts';
@@ -39,14 +44,10 @@ const parametersSchema = jsonObjectSchema.meta({
     required: ['order_number'],
   },
 });
-const endpointSchema = z
-  .string('must be a text')
-  .min(1, 'must not be empty')
-  .max(2048, 'must have at most 2048 characters')
-  .meta({
-    description: 'Webhook kind: a public https:// URL',
-    example: 'https://n8n.example.com/webhook/6f1c2a52/tool',
-  });
+const endpointSchema = plainTextSchema(2048).meta({
+  description: 'Webhook kind: a public https:// URL',
+  example: 'https://n8n.example.com/webhook/6f1c2a52/tool',
+});
 const templateSchema = jsonObjectSchema.meta({
   description:
     'HTTP kind: method, url, query, headers, body and response_fields. Placeholders are {{args.x}}, {{conversation.id}}, {{call.id}} and, in headers only, {{secrets.NAME}}.',
@@ -80,14 +81,15 @@ const timeoutSchema = z
   .number('must be a number of seconds')
   .min(1, `must be from 1 to ${MAX_TOOL_TIMEOUT_SECONDS}`)
   .max(MAX_TOOL_TIMEOUT_SECONDS, `must be from 1 to ${MAX_TOOL_TIMEOUT_SECONDS}`)
-  .meta({ description: 'The time limit of one attempt, in seconds' });
+  .describe('The time limit of one attempt, in seconds');
 const askSchema = z
   .boolean('must be true or false')
-  .meta({ description: 'Whether a person approves each call before it runs' });
-const readOnlySchema = z.boolean('must be true or false').meta({
-  description:
+  .describe('Whether a person approves each call before it runs');
+const readOnlySchema = z
+  .boolean('must be true or false')
+  .describe(
     'Whether the tool only reads and changes nothing. The keyword agent calls such a tool without asking the customer first. Like `readOnlyHint` in MCP.',
-});
+  );
 const examplePhrasesSchema = z
   .array(textSchema(MAX_EXAMPLE_PHRASE_CHARACTERS), 'must be a list of texts')
   .max(MAX_EXAMPLE_PHRASES, `must have at most ${MAX_EXAMPLE_PHRASES} entries`)
@@ -110,32 +112,31 @@ const toolFields = {
   endpoint: z
     .string()
     .nullable()
-    .meta({ description: 'Webhook kind: the address that is called. Null for the HTTP kind.' }),
+    .describe('Webhook kind: the address that is called. Null for the HTTP kind.'),
   request_template: z
     .record(z.string(), z.unknown())
     .nullable()
-    .meta({ description: 'HTTP kind: the request that is made. Null for the Webhook kind.' }),
+    .describe('HTTP kind: the request that is made. Null for the Webhook kind.'),
   secret_names: z
     .array(z.string())
-    .meta({ description: 'HTTP kind: the names of its secrets. Their values are never returned.' }),
+    .describe('HTTP kind: the names of its secrets. Their values are never returned.'),
   timeout: z.number(),
   ask_before_running: z.boolean(),
   read_only: z.boolean(),
   example_phrases: z.array(z.string()),
   status: z.enum(TOOL_STATUSES),
-  tested_at: timestampSchema.nullable().meta({
-    description:
+  tested_at: timestampSchema
+    .nullable()
+    .describe(
       'When a call of the current definition succeeded. A change to how the tool is called sets it to null.',
-  }),
-  going_live: z.boolean().meta({
-    description: 'Whether a test call is running that takes the tool live if it succeeds',
-  }),
+    ),
+  going_live: z
+    .boolean()
+    .describe('Whether a test call is running that takes the tool live if it succeeds'),
   owner: ownerSchema
     .nullable()
-    .meta({ description: 'The workflow that published the tool; null when none did' }),
-  revision: z
-    .number()
-    .meta({ description: 'How often the tool was published; 0 when it never was' }),
+    .describe('The workflow that published the tool; null when none did'),
+  revision: z.number().describe('How often the tool was published; 0 when it never was'),
   last_test: z
     .strictObject({
       tool_call_id: z.string(),
@@ -144,7 +145,7 @@ const toolFields = {
       at: timestampSchema,
     })
     .nullable()
-    .meta({ description: 'How the newest test call of the current definition ended' }),
+    .describe('How the newest test call of the current definition ended'),
   created_at: timestampSchema,
   updated_at: timestampSchema,
 };
@@ -164,20 +165,10 @@ const definitionFields = {
   example_phrases: examplePhrasesSchema.default([]),
 };
 
-const common = { tag: 'Tools', auth: 'key', extension: true } as const;
-const addressErrors = [
-  'target_url_invalid',
-  'target_url_not_https',
-  'target_url_not_public',
-  'target_url_unresolvable',
-] as const;
+const operation = operationsOf({ tag: 'Tools', auth: 'key', extension: true });
 
-export const createTool = operation({
-  ...common,
-  id: 'createTool',
+export const createTool = operation('POST /tools', {
   adds: 'data',
-  method: 'post',
-  path: '/tools',
   summary: 'Create a tool',
   description:
     'A new tool is a draft. It can go live once a test call has succeeded. For a Webhook tool, the answer shows the signing secret, only this once.',
@@ -207,42 +198,27 @@ export const createTool = operation({
   answer: z
     .strictObject({ ...toolFields, secret: secretSchema.nullable() })
     .meta({ id: 'CreatedTool' }),
-  errors: ['tool_exists', 'tool_limit_reached', ...addressErrors, 'idempotency_key_not_allowed'],
+  errors: ['tool_exists', 'tool_limit_reached', ...ADDRESS_ERRORS],
   noIdempotencyKey: true,
 });
 
-export const listTools = operation({
-  ...common,
-  id: 'listTools',
-  method: 'get',
-  path: '/tools',
+export const listTools = operation('GET /tools', {
   summary: 'List tools, newest first',
   query: pageQuerySchema.extend({
-    name: z.string().optional().meta({ description: 'Only the tool with this name' }),
-    status: z.enum(TOOL_STATUSES, `must be one of ${TOOL_STATUSES.join(', ')}`).optional(),
+    name: z.string().optional().describe('Only the tool with this name'),
+    status: oneOf(TOOL_STATUSES).optional(),
   }),
-  status: 200,
   answer: listOf(toolSchema),
-  errors: [],
 });
 
-export const getTool = operation({
-  ...common,
-  id: 'getTool',
-  method: 'get',
-  path: '/tools/:id',
+export const getTool = operation('GET /tools/:id', {
   summary: 'Get a tool',
-  status: 200,
   answer: toolSchema,
   errors: ['not_found'],
 });
 
-export const updateTool = operation({
-  ...common,
-  id: 'updateTool',
+export const updateTool = operation('PATCH /tools/:id', {
   adds: 'data',
-  method: 'patch',
-  path: '/tools/:id',
   summary: 'Update a tool',
   description:
     'Fields that you leave out keep their values; the kind cannot change. A change to how the tool is called (name, parameters, endpoint, request_template, secrets) makes it a draft again, which needs a new test call, and cancels calls that wait for approval. You can change description, example_phrases, read_only, timeout and ask_before_running while it is live. When request_template.url goes to another scheme, host or port, stored secrets are not sent there: give those that the request uses again in secrets (else 400, param secrets); the others are removed.',
@@ -260,45 +236,30 @@ export const updateTool = operation({
       example_phrases: examplePhrasesSchema.optional(),
     })
     .meta({ example: { description: 'Finds an order by its number.', timeout: 20 } }),
-  status: 200,
   answer: toolSchema,
-  errors: ['not_found', 'tool_exists', ...addressErrors],
+  errors: ['not_found', 'tool_exists', ...ADDRESS_ERRORS],
 });
 
-export const deleteTool = operation({
-  ...common,
-  id: 'deleteTool',
-  method: 'delete',
-  path: '/tools/:id',
+export const deleteTool = operation('DELETE /tools/:id', {
   summary: 'Delete a tool',
   description: 'Calls that wait for approval are cancelled. Past calls stay on record.',
-  status: 200,
-  answer: z.strictObject({ id: z.string(), deleted: z.literal(true) }),
+  answer: deletedSchema,
   errors: ['not_found'],
 });
 
-export const testTool = operation({
-  ...common,
-  id: 'testTool',
+export const testTool = operation('POST /tools/:id/test', {
   adds: 'data',
-  method: 'post',
-  path: '/tools/:id/test',
   summary: 'Test a tool',
   description: `Makes one real call, as the agent would, with retries and with conversation_id "conv_test". The answer comes when the call has ended, after at most three attempts. A failed call is a 200 with the status failed.`,
   body: z
     .strictObject({ arguments: argumentsSchema.default({}) })
     .meta({ example: { arguments: { order_number: 'A-1042' } } }),
-  status: 200,
   answer: toolCallSchema,
-  errors: ['not_found', 'idempotency_key_not_allowed'],
+  errors: ['not_found'],
   noIdempotencyKey: true,
 });
 
-export const goLive = operation({
-  ...common,
-  id: 'goLive',
-  method: 'post',
-  path: '/tools/:id/go-live',
+export const goLive = operation('POST /tools/:id/go-live', {
   summary: 'Take a tool live',
   description:
     'Lets the agent call the tool. If a test call of the definition has succeeded, the tool goes live at once. Otherwise send `sample_arguments`: the service answers, then makes the test call (after a 401 or 503 it tries again for 60 seconds) and takes the tool live if it succeeds. If it fails, the tool stays a draft, and `last_test` has the reason.',
@@ -310,38 +271,24 @@ export const goLive = operation({
   errors: ['not_found', 'tool_not_tested'],
 });
 
-export const pauseTool = operation({
-  ...common,
-  id: 'pauseTool',
-  method: 'post',
-  path: '/tools/:id/pause',
+export const pauseTool = operation('POST /tools/:id/pause', {
   summary: 'Pause a tool',
   description:
     'The agent no longer calls the tool, and calls that wait for approval are cancelled. A draft stays a draft, and a running test call no longer takes it live.',
-  status: 200,
   answer: toolSchema,
   errors: ['not_found'],
 });
 
-export const rotateToolSecret = operation({
-  ...common,
-  id: 'rotateToolSecret',
-  method: 'post',
-  path: '/tools/:id/rotate-secret',
+export const rotateToolSecret = operation('POST /tools/:id/rotate-secret', {
   summary: 'Rotate the signing secret of a Webhook tool',
   description: 'From now on, only the new secret signs calls.',
-  status: 200,
   answer: z.strictObject({ ...toolFields, secret: secretSchema }).meta({ id: 'RotatedTool' }),
-  errors: ['not_found', 'invalid_request', 'idempotency_key_not_allowed'],
+  errors: ['not_found', 'invalid_request'],
   noIdempotencyKey: true,
 });
 
-export const publishTool = operation({
-  ...common,
-  id: 'publishTool',
+export const publishTool = operation('PUT /tools/published/:name', {
   adds: 'data',
-  method: 'put',
-  path: '/tools/published/:name',
   summary: 'Publish a workflow as a tool',
   description: `Creates or changes the Webhook tool of this name, and lets it go live. The answer is 200 when it is live. It is 202 when this definition has not passed a test call yet, or when the tool has a new secret: the service then makes a test call with sample_arguments, and a 401 or 503 is asked again for 60 seconds. After a success the tool goes live by itself; after a failure it stays a draft with the reason in last_test. Publishing the same again changes nothing but the revision. A tool that this owner published under another name gets this one.`,
   body: z
@@ -359,14 +306,13 @@ export const publishTool = operation({
         .string()
         .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 hash in lower-case hexadecimal')
         .optional()
-        .meta({
-          description:
-            "SHA-256 of the signing secret that the publisher holds. Without it, or when it is not that of the tool's secret, the tool gets a new secret, and the answer shows it",
-        }),
+        .describe(
+          "SHA-256 of the signing secret that the publisher holds. Without it, or when it is not that of the tool's secret, the tool gets a new secret, and the answer shows it",
+        ),
       take_over: z
         .boolean('must be true or false')
         .default(false)
-        .meta({ description: 'Takes over the tool even while another workflow publishes it' }),
+        .describe('Takes over the tool even while another workflow publishes it'),
     })
     .meta({
       example: {
@@ -389,49 +335,31 @@ export const publishTool = operation({
         },
       },
     }),
-  status: 200,
   goesOn: ({ going_live }) => going_live,
   answer: z
     .strictObject({
       ...toolFields,
-      secret: secretSchema.nullable().meta({
-        description:
+      secret: secretSchema
+        .nullable()
+        .describe(
           'A new signing secret. It is shown only here. Null when the publisher has it already.',
-      }),
+        ),
     })
     .meta({ id: 'PublishedTool' }),
-  errors: [
-    'tool_exists',
-    'published_elsewhere',
-    'tool_limit_reached',
-    ...addressErrors,
-    'idempotency_key_not_allowed',
-  ],
+  errors: ['tool_exists', 'published_elsewhere', 'tool_limit_reached', ...ADDRESS_ERRORS],
   noIdempotencyKey: true,
 });
 
-export const unpublishTool = operation({
-  ...common,
-  id: 'unpublishTool',
-  method: 'delete',
-  path: '/tools/published/:name',
+export const unpublishTool = operation('DELETE /tools/published/:name', {
   summary: 'Pause a tool for the workflow that published it',
   description:
     'The tool is never removed. Nothing happens when it is gone, when another workflow published it, or when it was published again since the given revision.',
   query: z.object({
     ...ownerIdentityFields,
-    revision: z.coerce
-      .number('must be a number')
-      .int('must be a whole number')
-      .min(1, 'must be at least 1')
-      .optional()
-      .meta({ description: 'The publication to take back; the newest when it is left out' }),
-    endpoint: z
-      .string()
-      .optional()
-      .meta({ description: 'Pauses the tool only while it calls this address' }),
+    revision: revisionSchema.describe(
+      'The publication to take back; the newest when it is left out',
+    ),
+    endpoint: z.string().optional().describe('Pauses the tool only while it calls this address'),
   }),
-  status: 200,
   answer: z.strictObject({ name: z.string(), paused: z.boolean() }),
-  errors: [],
 });
