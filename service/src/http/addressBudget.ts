@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express';
+import type { BoundName } from '../limits/bounds.ts';
 import { memoryLimiters } from '../limits/memoryLimiter.ts';
 import {
   byAddress,
@@ -12,6 +13,17 @@ import {
 const MINUTE = 60;
 const DAY = 86_400;
 
+const rate = (
+  bound: BoundName,
+  most: number,
+  seconds: number,
+  what: string,
+  name: string = bound,
+): Rate => ({ name, most, seconds, bound, what });
+
+const CHATS = 'new chats from one address';
+const MESSAGES = 'chat messages from one address';
+
 /**
  * What callers without a valid API key may do together from one address, which may be that of an
  * office, a school or a mobile network. Each number is about ten times what a hundred people need.
@@ -20,77 +32,34 @@ const DAY = 86_400;
 export const ADDRESS_RATES = {
   /** New chats: 30 a minute, and 60 at once. */
   sessions: [
-    {
-      name: 'address_sessions',
-      most: 60,
-      seconds: 2 * MINUTE,
-      bound: 'address_sessions',
-      what: 'new chats from one address',
-    },
-    {
-      name: 'address_sessions_day',
-      most: 2000,
-      seconds: DAY,
-      bound: 'address_sessions',
-      what: 'new chats from one address',
-    },
+    rate('address_sessions', 60, 2 * MINUTE, CHATS),
+    rate('address_sessions', 2000, DAY, CHATS, 'address_sessions_day'),
   ],
   messages: [
-    {
-      name: 'address_messages',
-      most: 300,
-      seconds: MINUTE,
-      bound: 'address_messages',
-      what: 'chat messages from one address',
-    },
-    {
-      name: 'address_messages_day',
-      most: 20_000,
-      seconds: DAY,
-      bound: 'address_messages',
-      what: 'chat messages from one address',
-    },
+    rate('address_messages', 300, MINUTE, MESSAGES),
+    rate('address_messages', 20_000, DAY, MESSAGES, 'address_messages_day'),
   ],
   /** Bytes of chat requests: about 400 of the longest messages. */
-  bytes: {
-    name: 'address_bytes',
-    most: 2_000_000,
-    seconds: MINUTE,
-    bound: 'address_bytes',
-    what: 'bytes of chat messages from one address',
-  },
+  bytes: rate('address_bytes', 2_000_000, MINUTE, 'bytes of chat messages from one address'),
   /** Bytes of the messages that chats read: ten times what they may write. */
-  readBytes: {
-    name: 'address_read_bytes',
-    most: 20_000_000,
-    seconds: MINUTE,
-    bound: 'address_read_bytes',
-    what: 'bytes of chat messages read from one address',
-  },
+  readBytes: rate(
+    'address_read_bytes',
+    20_000_000,
+    MINUTE,
+    'bytes of chat messages read from one address',
+  ),
   /** Pages, their assets and a chat's reads: 400 chat pages that poll. */
-  requests: {
-    name: 'address_requests',
-    most: 6000,
-    seconds: MINUTE,
-    bound: 'address_requests',
-    what: 'requests from one address',
-  },
+  requests: rate('address_requests', 6000, MINUTE, 'requests from one address'),
   /** Wrong API keys: an automation with a revoked key tries a few times a second at most. */
-  wrongKeys: {
-    name: 'address_wrong_keys',
-    most: 300,
-    seconds: MINUTE,
-    bound: 'address_wrong_keys',
-    what: 'wrong API keys from one address',
-  },
-  payPages: {
-    name: 'address_pay_pages',
-    most: 300,
-    seconds: MINUTE,
-    bound: 'address_requests',
-    what: 'payment pages for one address',
-  },
-} as const satisfies Record<string, Rate | readonly Rate[]>;
+  wrongKeys: rate('address_wrong_keys', 300, MINUTE, 'wrong API keys from one address'),
+  payPages: rate(
+    'address_requests',
+    300,
+    MINUTE,
+    'payment pages for one address',
+    'address_pay_pages',
+  ),
+};
 
 /** Open at the same time from one address. */
 export const MAX_STREAMS_PER_ADDRESS = 100;
@@ -118,7 +87,7 @@ export interface AddressBudget {
 
 /** @param factor ADDRESS_BUDGET; 0 turns the limits off */
 export function addressBudget(counting: Counting, factor: number): AddressBudget {
-  const scaled = <R extends Rate>(rate: R): Rate => ({ ...rate, most: times(rate.most, factor) });
+  const scaled = (rate: Rate): Rate => ({ ...rate, most: times(rate.most, factor) });
   const limit = ({ limiters, bounds }: Counting, ...rates: readonly Rate[]) =>
     limitRate({ limiters, bounds }, rates.map(scaled), byAddress);
   // These protect this process alone, so they are counted in it: asking a database would cost more
