@@ -1,5 +1,6 @@
 import type { Bounds } from '../limits/bounds.ts';
 import { QueuedPool } from '../limits/queuedPool.ts';
+import type { EnterRoom } from './exchange.ts';
 
 const PIECE_BYTES = 16 * 1024;
 /**
@@ -39,6 +40,21 @@ export class AnswerRoom {
   wait(workspaceId: string, bytes: number, start: (leave: () => void) => void): () => void {
     this.#bounds?.reached('workspace_answers');
     return this.#pieces.wait(workspaceId, piecesOf(bytes), start);
+  }
+
+  /** The memory that the answers of one call take, over all its redirects. */
+  open(workspaceId: string): { readonly enter: EnterRoom; leave(): void } {
+    const leaves: (() => void)[] = [];
+    return {
+      enter: (bytes, onRoom) => {
+        const leave = this.enter(workspaceId, bytes);
+        leaves.push(
+          leave ?? this.wait(workspaceId, bytes, (later) => (leaves.push(later), onRoom())),
+        );
+        return leave !== null;
+      },
+      leave: () => leaves.forEach((leave) => leave()),
+    };
   }
 }
 

@@ -1,12 +1,7 @@
 import zlib from 'node:zlib';
 import { BoundedBody } from './boundedBody.ts';
-
-/** A body whose content encoding was undone. */
-export interface DecodedBody {
-  body: Buffer;
-  /** The body is longer than the limit. */
-  cut: boolean;
-}
+import type { ExchangeRequest, RawResponse } from './exchange.ts';
+import { OutboundError } from './outboundError.ts';
 
 type Decoder = NodeJS.ReadWriteStream & AsyncIterable<Buffer>;
 
@@ -23,23 +18,39 @@ const DECODERS: Record<string, (mayEndEarly: boolean) => Decoder> = {
     zlib.createZstdDecompress(mayEndEarly ? { finishFlush: ZSTD_e_flush } : {}),
 };
 
-export const isDecodable = (encoding: string | undefined): encoding is string =>
-  encoding !== undefined && Object.hasOwn(DECODERS, encoding.toLowerCase());
-
 /**
- * Decodes a body and stops at `maxBytes` of output, so that a small answer cannot expand in memory.
- * @throws zlib's Error when the bytes are not in that encoding, or end early without `mayEndEarly`
+ * Undoes the content encoding of an answer; one that is not known stays. Decoding stops at `maxBytes`
+ * of output, so that a small answer cannot expand in memory.
+ * @throws OutboundError `network` when the body is not in its encoding, `too_large` when it is longer
+ * than `maxBytes`; with `onTooLarge: 'cut'`, what there is comes back instead
  */
 export const decodeBody = async (
-  encoded: Buffer,
-  encoding: string,
-  { maxBytes, mayEndEarly }: { maxBytes: number; mayEndEarly: boolean },
-): Promise<DecodedBody> => {
-  const decoder = DECODERS[encoding.toLowerCase()]!(mayEndEarly);
+  raw: RawResponse,
+  { target, maxBytes, onTooLarge }: ExchangeRequest,
+): Promise<RawResponse> => {
+  const { 'content-encoding': encoding = '', ...headers } = raw.headers;
+  const name = encoding.toLowerCase();
+  if (!Object.hasOwn(DECODERS, name)) return raw;
+  const mayCut = onTooLarge === 'cut';
+  const decoder = DECODERS[name]!(mayCut);
   const decoded = new BoundedBody(maxBytes);
-  decoder.end(encoded);
-  for await (const chunk of decoder) {
-    if (!decoded.append(chunk)) return { body: decoded.bytes, cut: true };
+  let isTooLarge = false;
+  decoder.end(raw.body);
+  try {
+    for await (const chunk of decoder) {
+      isTooLarge = !decoded.append(chunk);
+      if (isTooLarge) break;
+    }
+  } catch (cause) {
+    if (mayCut) return { ...raw, cut: true };
+    const message = `${target.url.host} announced a body in ${encoding}, but sent something else.`;
+    throw new OutboundError('network', message, { cause });
   }
-  return { body: decoded.bytes, cut: false };
+  if (isTooLarge && !mayCut) {
+    throw new OutboundError(
+      'too_large',
+      `${target.url.host} answered with more than ${maxBytes} bytes after decoding.`,
+    );
+  }
+  return { ...raw, headers, body: decoded.bytes, cut: raw.cut || isTooLarge };
 };

@@ -2,9 +2,9 @@ import type { Logger } from 'pino';
 import type { Bounds } from '../limits/bounds.ts';
 import { createAddressPolicy } from './addressPolicy.ts';
 import { ConnectionPools } from './connectionPools.ts';
-import { decodeBody, isDecodable } from './decodeBody.ts';
+import { decodeBody } from './decodeBody.ts';
 import { AnswerRoom } from './answerRoom.ts';
-import { exchange, type EnterRoom, type ExchangeRequest, type RawResponse } from './exchange.ts';
+import { exchange, type EnterRoom } from './exchange.ts';
 import { createGuardedConnector } from './guardedConnector.ts';
 import { createHostGuard, type HostGuard } from './hostGuard.ts';
 import type { Resolver } from './lookups.ts';
@@ -139,35 +139,6 @@ const resolveSoon = async (
   await guard.resolve(target, asker).finally(() => clearTimeout(timer));
 };
 
-const decode = async (
-  raw: RawResponse,
-  { maxBytes, onTooLarge, target }: ExchangeRequest,
-): Promise<RawResponse> => {
-  const { 'content-encoding': encoding, ...headers } = raw.headers;
-  if (!isDecodable(encoding)) return raw;
-  const decoded = await decodeBody(raw.body, encoding, {
-    maxBytes,
-    mayEndEarly: onTooLarge === 'cut',
-  }).catch((cause: unknown) => {
-    if (onTooLarge === 'cut') return null;
-    throw new OutboundError(
-      'network',
-      `${target.url.host} announced a body in ${encoding}, but sent something else.`,
-      {
-        cause,
-      },
-    );
-  });
-  if (!decoded) return { ...raw, cut: true };
-  if (decoded.cut && onTooLarge === 'fail') {
-    throw new OutboundError(
-      'too_large',
-      `${target.url.host} answered with more than ${maxBytes} bytes after decoding.`,
-    );
-  }
-  return { ...raw, headers, body: decoded.body, cut: raw.cut || decoded.cut };
-};
-
 const never = () => false;
 
 const REFUSALS: ReadonlySet<OutboundErrorKind> = new Set([
@@ -198,82 +169,20 @@ export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => 
     connectionsPerOrigin: policy.connectionsPerOrigin ?? DEFAULT_CONNECTIONS_PER_ORIGIN,
     maxConnectionAgeMs: policy.maxConnectionAgeMs ?? DEFAULT_MAX_CONNECTION_AGE_MS,
   });
-
   const room = new AnswerRoom(policy.bounds, policy.answerPieces);
-
-  /** The memory that the answers of one call take, over all redirects. */
-  const openRoom = (workspaceId: string) => {
-    const leaves: (() => void)[] = [];
-    const enter: EnterRoom = (bytes, onRoom) => {
-      const leave = room.enter(workspaceId, bytes);
-      leaves.push(
-        leave ?? room.wait(workspaceId, bytes, (later) => (leaves.push(later), onRoom())),
-      );
-      return leave !== null;
-    };
-    return { enter, leave: () => leaves.forEach((leave) => leave()) };
-  };
 
   const request = async (
     options: OutboundRequest,
     use: (response: OutboundResponse) => Promise<unknown> = async (response) => response,
   ): Promise<unknown> => {
-    const taken = openRoom(options.workspaceId);
+    const taken = room.open(options.workspaceId);
     try {
-      return await use(await requestWithin(options, taken.enter));
+      options.signal?.throwIfAborted();
+      refuseHostHeader(options.headers);
+      return await use(await follow(pools, policy, options, taken.enter));
     } finally {
       taken.leave();
     }
-  };
-
-  const requestWithin = async (
-    options: OutboundRequest,
-    enterRoom: EnterRoom,
-  ): Promise<OutboundResponse> => {
-    const { workspaceId, timeoutMs, maxBytes, onTooLarge, maxRedirects = 0, signal } = options;
-    signal?.throwIfAborted();
-    refuseHostHeader(options.headers);
-    const isFollowed = maxRedirects > 0 ? isRedirectWithLocation : never;
-
-    const call = async (
-      hop: Hop,
-      redirectsLeft: number,
-      spentMs: number,
-    ): Promise<OutboundResponse> => {
-      const target = parseTarget(hop.url, policy);
-      const { method, headers, body } = hop;
-      const remainingMs = Math.max(1, timeoutMs - spentMs);
-      const sent = {
-        target,
-        method,
-        headers,
-        body,
-        timeoutMs,
-        remainingMs,
-        maxBytes,
-        onTooLarge,
-        isFollowed,
-        signal,
-        enterRoom,
-      };
-      const raw = await exchange(pools.of(workspaceId), sent);
-      const durationMs = spentMs + raw.durationMs;
-      if (!isFollowed(raw.status, raw.headers)) {
-        const response =
-          raw.headers['content-encoding'] === undefined ? raw : await decode(raw, sent);
-        return { ...response, durationMs: Math.round(durationMs) };
-      }
-      if (redirectsLeft === 0) {
-        throw new OutboundError(
-          'redirect',
-          `${target.url.host} redirected again after ${maxRedirects} redirects, and no more are followed.`,
-        );
-      }
-      const next = nextHop(hop, raw.status, raw.headers['location']!);
-      return call(next, redirectsLeft - 1, durationMs).catch(afterRedirectFrom(target));
-    };
-
-    return call(options, maxRedirects, 0);
   };
 
   return {
@@ -285,4 +194,43 @@ export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => 
     request: request as OutboundClient['request'],
     close: () => pools.close(),
   };
+};
+
+/** Sends a request, and those that its redirects ask for. All share its deadline. */
+const follow = async (
+  pools: ConnectionPools,
+  policy: OutboundPolicy,
+  options: OutboundRequest,
+  enterRoom: EnterRoom,
+): Promise<OutboundResponse> => {
+  const { timeoutMs, maxRedirects = 0 } = options;
+  const isFollowed = maxRedirects > 0 ? isRedirectWithLocation : never;
+
+  const call = async (
+    hop: Hop,
+    redirectsLeft: number,
+    spentMs: number,
+  ): Promise<OutboundResponse> => {
+    const target = parseTarget(hop.url, policy);
+    const remainingMs = Math.max(1, timeoutMs - spentMs);
+    const { method, headers, body } = hop;
+    const request = { ...options, method, headers, body };
+    const sent = { ...request, target, remainingMs, isFollowed, enterRoom };
+    const raw = await exchange(pools.of(options.workspaceId), sent);
+    const durationMs = spentMs + raw.durationMs;
+    if (!isFollowed(raw.status, raw.headers)) {
+      const response = 'content-encoding' in raw.headers ? await decodeBody(raw, sent) : raw;
+      return { ...response, durationMs: Math.round(durationMs) };
+    }
+    if (redirectsLeft === 0) {
+      throw new OutboundError(
+        'redirect',
+        `${target.url.host} redirected again after ${maxRedirects} redirects, and no more are followed.`,
+      );
+    }
+    const next = nextHop(hop, raw.status, raw.headers['location']!);
+    return call(next, redirectsLeft - 1, durationMs).catch(afterRedirectFrom(target));
+  };
+
+  return call(options, maxRedirects, 0);
 };
