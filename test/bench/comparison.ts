@@ -58,6 +58,7 @@ export const ratiosOf = ({ name, other, goal, theirs, ours }: Comparison): Ratio
     name: `${name}, to ${other}, by CPU time`,
     values: dividedBy(cpuEach(theirs), cpuEach(ours)),
     goal: null,
+    isDetail: true,
     ours: `${round(median(cpuEach(ours)))} µs each`,
     beside: `${round(median(cpuEach(theirs)))} µs each`,
   },

@@ -62,6 +62,7 @@ const beside = (
     name: `${name}, to ${other}, by CPU time`,
     values: dividedBy(detail(theirs, CPU_EACH), detail(ours, CPU_EACH)),
     goal: null,
+    isDetail: true,
     ours: cpuEach(ours),
     beside: cpuEach(theirs),
   },

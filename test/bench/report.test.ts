@@ -86,15 +86,23 @@ it('puts ratios first, then what could not be measured, then figures, in columns
   expect(new Set(lines.map((line) => line.length)).size).toBe(1);
 });
 
-it('names day, machine and settings on the page', () => {
+it('shows the ratios first, and folds figures, day, machine and settings', () => {
+  const ratio = { values: [2], goal: null, ours: '5', beside: '10' };
   const page = reportPage({
     date: new Date('2026-11-21T23:00:00Z'),
     machine: ['A machine'],
-    parts: [part({ settings: ['One.'] }), part({ settings: ['Two.'] })],
+    parts: [
+      part({ settings: ['One.'], ratios: [{ ...ratio, name: 'Deliveries' }] }),
+      part({ settings: ['Two.'], ratios: [{ ...ratio, name: 'CPU', isDetail: true }] }),
+    ],
   });
-  expect(page).toMatch(/^# Benchmarks\n\nWritten by `npm run bench` on 2026-11-21\./);
-  expect(page).toContain('\n- A machine\n');
-  expect(page).toMatch(/## Settings\n\n- One\.\n- Two\.\n$/);
+  const [shown = '', figures = '', settings = ''] = page.split('<details>');
+  expect(shown).toMatch(/^# Benchmarks\n/);
+  expect(shown).toContain('\n| Deliveries | 2.00 |  |  |\n');
+  expect(shown).not.toContain('CPU');
+  expect(figures).toMatch(/\| CPU +\| 2\.00 +\| +\| +\| 5 /);
+  expect(settings).toContain('Written by `npm run bench` on 2026-11-21.');
+  expect(settings).toContain('\n- A machine\n\n- One.\n- Two.\n');
 });
 
 it('writes the section on PostgreSQL and leaves the rest alone, and the rest without the section', () => {
@@ -107,9 +115,8 @@ it('writes the section on PostgreSQL and leaves the rest alone, and the rest wit
   const section = (setting: string) => postgresSection(report(setting));
   const page = pageWith(pageWith(null, { main: main('One.') }), { section: section('Two.') });
   expect(page).toBe(main('One.') + section('Two.'));
-  expect(page).toMatch(
-    /\n\n## On PostgreSQL\n\nWritten by `npm run bench -- --postgres` on 2026-11-21/,
-  );
+  expect(page).toMatch(/\n\n## On PostgreSQL\n\nSeveral processes/);
+  expect(page).toContain('Written by `npm run bench -- --postgres` on 2026-11-21.');
   expect(pageWith(page, { section: section('Three.') })).toBe(main('One.') + section('Three.'));
   expect(pageWith(page, { main: main('Four.') })).toBe(main('Four.') + section('Two.'));
   expect(pageWith(main('One.'), { main: main('Four.') })).toBe(main('Four.'));

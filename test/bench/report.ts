@@ -1,5 +1,5 @@
-// What the bench found, as one Markdown table: ratios with their goals first, then absolute
-// figures.
+// What the bench found, as a page: the ratios with their goals first, then, folded, every figure and
+// how it was measured.
 import { median } from './statistics.ts';
 
 /** How a ratio should turn out. */
@@ -12,6 +12,8 @@ export interface Ratio {
   readonly values: readonly number[];
   /** Null: for information only. */
   readonly goal: Goal | null;
+  /** Left out of the page's first table. */
+  readonly isDetail?: boolean;
   /** Absolute figures behind it, as text. */
   readonly ours: string;
   readonly beside: string;
@@ -62,26 +64,46 @@ const goalText = (goal: Goal) =>
 
 const HEADINGS = ['What', 'Ratio', 'Goal', 'Result', 'Ours', 'Beside it'] as const;
 
-/** The one table, its columns aligned. */
+/** Everything that was measured, its columns aligned. */
 export function reportTable(parts: readonly PartResult[]): string {
-  const rows = [
-    ...parts.flatMap(({ ratios }) => ratios.map(ratioCells)),
-    ...parts.flatMap(({ missing = [] }) =>
-      missing.map(({ name, why }) => [name, '', '', '**not measured**', why, '']),
-    ),
-    ...parts.flatMap(({ figures }) =>
-      figures.map(({ name, ours, beside }) => [name, '', '', '', ours, beside]),
-    ),
-  ].map((cells) => cells.map(escaped));
+  const rows = rowsOf(parts).map((cells) => cells.map(escaped));
   const widths = HEADINGS.map((heading, column) =>
     Math.max(heading.length, ...rows.map((cells) => cells[column]!.length)),
   );
   const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`;
+    row(cells.map((cell, column) => cell.padEnd(widths[column]!)));
   return [line(HEADINGS), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join(
     '\n',
   );
 }
+
+/** The ratios with their goals, and what could not be measured. */
+function headlineTable(parts: readonly PartResult[]): string {
+  const headlines = parts.map(({ ratios, missing }) => ({
+    ratios: ratios.filter(({ isDetail }) => isDetail !== true),
+    figures: [],
+    settings: [],
+    ...(missing === undefined ? {} : { missing }),
+  }));
+  const headings = HEADINGS.slice(0, 4);
+  return [
+    row(headings),
+    row(headings.map(() => '---')),
+    ...rowsOf(headlines).map((cells) => row(cells.slice(0, 4).map(escaped))),
+  ].join('\n');
+}
+
+const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+
+const rowsOf = (parts: readonly PartResult[]): string[][] => [
+  ...parts.flatMap(({ ratios }) => ratios.map(ratioCells)),
+  ...parts.flatMap(({ missing = [] }) =>
+    missing.map(({ name, why }) => [name, '', '', '**not measured**', why, '']),
+  ),
+  ...parts.flatMap(({ figures }) =>
+    figures.map(({ name, ours, beside }) => [name, '', '', '', ours, beside]),
+  ),
+];
 
 /** A row would end where its text holds a bar or a line break. */
 const escaped = (cell: string) => cell.replaceAll('|', String.raw`\|`).replaceAll(/\s*\n\s*/g, ' ');
@@ -112,38 +134,49 @@ export function pageWith(
 }
 
 /** The section on PostgreSQL. @param report.machine also names the server */
-export const postgresSection = ({ date, machine, parts }: Report): string =>
-  `${SECTION}
-Written by \`npm run bench -- --postgres\` on ${date.toISOString().slice(0, 10)}, by itself. Do not edit it: run the command again.
+export const postgresSection = (report: Report): string => `${SECTION}
+Several processes of the service share one PostgreSQL server. CPU time is that of all of them and of the server together.
 
-${bullets(machine)}
+${headlineTable(report.parts)}
 
-Ratios and CPU time as above; CPU time on PostgreSQL is of all processes of the service and of the server together.
-
-${reportTable(parts)}
-
-### How it was measured
-
-${bullets(parts.flatMap(({ settings }) => settings))}
-`;
+${details(report, 'npm run bench -- --postgres')}`;
 
 /** The whole page but for its section on PostgreSQL, as docs/benchmarks.md holds it. */
-export const reportPage = ({ date, machine, parts }: Report): string =>
-  `# Benchmarks
+export const reportPage = (report: Report): string => `# Benchmarks
 
-Written by \`npm run bench\` on ${date.toISOString().slice(0, 10)}. Do not edit it: run the command again.
-
-${bullets(machine)}
+How the service compares with bare programs that do the same work without its guarantees (an undici loop that signs and
+posts, an Express server that answers), with itself when much is stored or a receiver is bad, and with BullMQ on Redis.
 
 A ratio is the median of neighbouring runs, with the least and the most in brackets; what is compared takes turns within
-one run of the bench. CPU time is user and system time of the program measured. It is what to look at when the machine
-did other things at the same time, or when the sender, the receiver and the program share its cores, as they do here.
+one run. Above 1 is faster where something is counted per second, and slower where time is compared. A ratio says more
+about the program than a figure, which is also the machine's.
+
+${headlineTable(report.parts)}
+
+${details(report, 'npm run bench')}`;
+
+/** @param command what writes this part of the page */
+const details = ({ date, machine, parts }: Report, command: string): string =>
+  `<details>
+<summary>Every figure</summary>
+
+CPU time is user and system time of the program measured. It is what to look at when the machine did other things at the
+same time, or when the sender, the receiver and the program share its cores, as they do here.
 
 ${reportTable(parts)}
 
-## Settings
+</details>
+
+<details>
+<summary>How it was measured</summary>
+
+Written by \`${command}\` on ${date.toISOString().slice(0, 10)}. Do not edit it: run the command again.
+
+${bullets(machine)}
 
 ${bullets(parts.flatMap(({ settings }) => settings))}
+
+</details>
 `;
 
 const bullets = (lines: readonly string[]) => lines.map((line) => `- ${line}`).join('\n');
