@@ -166,7 +166,7 @@ export async function tryAgent(page: Page) {
   await page.getByRole('heading', { name: /^It would/ }).waitFor();
 }
 
-export async function invite(page: Page) {
+async function invite(page: Page) {
   await page.getByLabel('Who is it for?').fill('Ben, our new colleague');
   await button(page, 'Create invitation link').click();
   await page.getByText('/join?token=').waitFor();

@@ -25,6 +25,12 @@ const withoutCode = (text: string) => text.replace(/^```.*?^```/gms, '');
 const headingsOf = (path: string): string[] =>
   [...withoutCode(read(path)).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading!);
 
+/** What a page links to or shows. */
+const linksOf = (page: string): string[] =>
+  [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)].map(
+    ([, link, picture]) => link ?? picture!,
+  );
+
 function isThere(page: string, link: string): boolean {
   const [path = '', anchor] = link.split('#');
   const target = path === '' ? page : join(dirname(page), path);
@@ -34,10 +40,13 @@ function isThere(page: string, link: string): boolean {
 
 describe('links', () => {
   it.each(PAGES)('of %s lead to files and headings', (page) => {
-    const links = [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g)]
-      .map(([, link]) => link!)
-      .filter((link) => !/^https?:/.test(link));
+    const links = linksOf(page).filter((link) => !/^https?:/.test(link));
     expect(links.filter((link) => !isThere(page, link))).toEqual([]);
+  });
+
+  it('show every picture that is kept', () => {
+    const shown = PAGES.flatMap((page) => linksOf(page).map((link) => join(dirname(page), link)));
+    expect(find('docs/screenshots/*').filter((picture) => !shown.includes(picture))).toEqual([]);
   });
 
   it('to the README from n8n lead to its headings', () => {
