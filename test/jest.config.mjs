@@ -1,5 +1,6 @@
 // One runner for everything: real servers on port 0, real files in temporary folders.
 // With DATABASE_URL in the environment the service's data is on that server instead.
+import { availableParallelism } from 'node:os';
 import { embeddedOnly } from './embeddedOnly.mjs';
 
 const notHere = process.env.DATABASE_URL
@@ -36,5 +37,5 @@ export default {
   testEnvironment: '<rootDir>/test/environment.mjs',
   testTimeout: 90_000,
   // More than half of a suite's time is waiting for processes, disks and clocks.
-  maxWorkers: '200%',
+  maxWorkers: availableParallelism() + 1,
 };
