@@ -2,8 +2,10 @@ import type { Config } from './config.ts';
 import type { Setting, Tx } from './domain/collections.ts';
 import { inOneTransaction, type Deps } from './domain/deps.ts';
 import { createApiKey } from './domain/operations/apiKeys.ts';
+import { recordOwner } from './domain/operations/owner.ts';
 import { createMember, createWorkspace, findWorkspace } from './domain/operations/team.ts';
 import { startSession } from './domain/operations/sessions.ts';
+import type { N8nSetting } from './n8nSetting.ts';
 import { hashToken, newSetupToken } from './security/tokens.ts';
 
 const DEFAULT_WORKSPACE = 'Workspace';
@@ -24,6 +26,7 @@ export async function bootstrap(
   deps: Deps,
   { bootstrap: given, role }: Pick<Config, 'bootstrap' | 'role'>,
 ): Promise<{ setupToken: string | null }> {
+  await deps.store.transaction(recordOwner);
   const isGiven = Object.values(given).some((value) => value !== undefined);
   if (!isGiven) return { setupToken: role === 'worker' ? null : await offerSetup(deps) };
   if (await findWorkspace(deps)) return { setupToken: null };
@@ -46,6 +49,7 @@ export async function bootstrap(
         email: adminEmail,
         passwordHash,
       });
+      await recordOwner(tx);
     }
   });
   return { setupToken: null };
@@ -81,10 +85,12 @@ interface FirstSetup {
   readonly memberName: string;
   readonly email: string;
   readonly password: string;
+  /** Where n8n runs, as `N8nAddress`; undefined when nothing was chosen. */
+  readonly n8nOrigin: string | null | undefined;
 }
 
 /** The set-up through a one-time link. Links are in the store: every process accepts them, once. */
-export function oneTimeSetup(deps: Deps) {
+export function oneTimeSetup(deps: Deps, n8n: Pick<N8nSetting, 'put' | 'apply'>) {
   const isUnused = async (tx: Tx, setting: Setting | null, token: string) =>
     linksIn(setting).includes(hashToken(token)) && !(await hasMember(tx));
   /** Whether this token can still be used. */
@@ -104,7 +110,7 @@ export function oneTimeSetup(deps: Deps) {
     ): Promise<{ key: string; sessionToken: string } | null> {
       if (!(await isValid(token))) return null;
       const passwordHash = await deps.passwords.hash(setup.password);
-      return inOneTransaction(deps, async (within, tx) => {
+      const created = await inOneTransaction(deps, async (within, tx) => {
         // locks it, so that only the first of two clicks does this
         if (!(await isUnused(tx, await tx.settings.get(SETUP_LINKS), token))) return null;
         await tx.settings.delete(SETUP_LINKS);
@@ -120,8 +126,12 @@ export function oneTimeSetup(deps: Deps) {
           name: 'First key',
           createdBy: setup.memberName,
         });
+        await recordOwner(tx);
+        if (setup.n8nOrigin !== undefined) await n8n.put(tx, setup.n8nOrigin, member.name);
         return { key, sessionToken: await startSession(within, member) };
       });
+      await n8n.apply();
+      return created;
     },
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readN8nOrigin } from './domain/n8nAddress.ts';
 import { API_KEY_PATTERN } from './security/tokens.ts';
 import { parseEncryptionKey } from './security/encryptionKey.ts';
 
@@ -108,6 +109,16 @@ const waits = (number: number, maxMs: number, message: string) =>
 
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s):// address' });
 
+const n8nUrl = z.string().transform((text, context) => {
+  const origin = readN8nOrigin(text);
+  if (origin !== null) return origin;
+  context.addIssue({
+    code: 'custom',
+    message: 'must be the address of n8n, such as http://n8n:5678 or https://n8n.example.com',
+  });
+  return z.NEVER;
+});
+
 const environment = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: integer(0, 65_535).default(3000),
@@ -162,6 +173,7 @@ const environment = z.object({
       ),
     )
     .default([]),
+  N8N_URL: n8nUrl.optional(),
   NAT64_PREFIXES: nat64Prefixes.default([]),
   TRUSTED_PROXIES: proxyNetworks.default(['127.0.0.0/8', '::1/128']),
   INSECURE_TARGETS: z
@@ -252,6 +264,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     allowedNetworks: values.ALLOWED_NETWORKS,
     nat64Prefixes: values.NAT64_PREFIXES,
     insecureTargets: values.INSECURE_TARGETS,
+    /** The origin of n8n, which decides instead of the stored one. Null: the stored one decides. */
+    n8nUrl: values.N8N_URL ?? null,
     /** CIDRs of the proxies whose X-Forwarded-For names the visitor's address. */
     trustedProxies: values.TRUSTED_PROXIES,
     deliveryTimeoutMs: values.DELIVERY_TIMEOUT_MS,

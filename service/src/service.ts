@@ -29,6 +29,7 @@ import { paymentDirectory } from './payments/registry.ts';
 import { followWorkspaces } from './screens/liveStream.ts';
 import { PasswordThreads } from './security/passwords.ts';
 import { LogOutput } from './logOutput.ts';
+import { openN8nSetting, type N8nSetting } from './n8nSetting.ts';
 import type { LowdbOptions } from './store/lowdb/index.ts';
 import { openStore } from './store/openStore.ts';
 import { type StartedWork, startWork } from './startWork.ts';
@@ -90,10 +91,11 @@ export async function startService(config: Config, options: StartOptions = {}): 
     running.stop(Math.max(config.deliveryTimeoutMs, DRAIN_MS) + RECORD_MS, core.log),
   );
   const stopping = new AbortController();
+  const n8n = await openN8nSetting({ ...core, fromEnvironment: config.n8nUrl }, stopping.signal);
   const chatFeed =
     config.role === 'worker' ? NO_CHATS : followChatMessages(core.store, stopping.signal);
   const work = await startBackgroundWork(core, parts, chatFeed, options);
-  const server = createServer(core, work, chatFeed, stopping.signal, options);
+  const server = createServer(core, work, chatFeed, n8n, stopping.signal, options);
   parts.add('requests', { stop: () => closeServer(server, stopping) });
   await listen(server, config);
 
@@ -231,6 +233,7 @@ function createServer(
   core: Core,
   work: StartedWork,
   chatFeed: ChatFeed,
+  n8n: N8nSetting,
   stopping: AbortSignal,
   options: StartOptions,
 ): Server {
@@ -256,7 +259,8 @@ function createServer(
           followToolCall: followToolCalls(store, deps, stopping),
           followPayment: followPayments(store, deps, stopping),
           model: screenModelOf(core),
-          setup: oneTimeSetup(deps),
+          setup: oneTimeSetup(deps, n8n),
+          n8n,
           connectionShares: connectionSharesOf(core),
           stopping,
         });

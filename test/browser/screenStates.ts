@@ -104,6 +104,7 @@ export const SCREEN_STATES: readonly ScreenState[] = [
   },
   { name: 'agent', path: () => '/agent', prepare: tryAgent },
   { name: 'team', path: () => '/team', prepare: invite },
+  { name: 'settings', path: () => '/settings' },
   { name: 'account', path: () => '/account' },
   { name: 'no such page', path: () => '/conversations/conv_unknown', isRefusal: true },
   { name: 'chat', path: () => '/chat', isPublic: true },

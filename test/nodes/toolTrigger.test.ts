@@ -501,7 +501,7 @@ describe('When publishing fails', () => {
       const error = await failureOf(trigger({}, { credential: () => own }).production.activate());
       expect(error).toMatchObject({
         httpCode: '422',
-        description: expect.stringMatching(/WEBHOOK_URL.*publish again.*ALLOWED_NETWORKS/),
+        description: expect.stringMatching(/WEBHOOK_URL.*publish again.*Settings of the service/),
       });
       expect((await strict.api.get('/api/tools')).body.data).toEqual([]);
     } finally {

@@ -307,7 +307,7 @@ describe('Life cycle', () => {
       );
       expect(error).toMatchObject({
         httpCode: '422',
-        description: expect.stringMatching(/WEBHOOK_URL.*ALLOWED_NETWORKS/),
+        description: expect.stringMatching(/WEBHOOK_URL.*Settings of the service/),
       });
     } finally {
       await strict.stop();

@@ -190,6 +190,7 @@ describe('what must not get out', () => {
       followPayment: () => Promise.reject(new Error('not here')),
       model: { name: 'keyword', host: null, timeoutMs: 1000, model: createKeywordAgent() },
       live: { listen: () => () => {} },
+      n8n: { fromEnvironment: null } as never,
       setup: {
         isValid: async () => false,
         workspaceName: async () => null,

@@ -1,10 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
+import { browserless } from '../helpers/browserless.ts';
 import { onEmbeddedStore } from '../helpers/onEmbeddedStore.ts';
 import { freshStorage, testDatabaseUrl, type Storage } from '../helpers/storage.ts';
 import { waitFor } from '../helpers/waitFor.ts';
@@ -227,7 +230,7 @@ describe('the service as a process', () => {
     expect(service.err).toMatch(/^conversation-service: DATA_DIR .* cannot be used: .*\n$/);
   });
 
-  it('ends in order when npm, which started it, is told to', async () => {
+  const npmStart = () => {
     const npm = spawn('npm', ['start'], {
       cwd: fileURLToPath(new URL('../..', import.meta.url)),
       env: { ...process.env, PORT: '0', ...storage.env, NODE_OPTIONS: '' },
@@ -236,8 +239,58 @@ describe('the service as a process', () => {
     const each: Run = { child: npm, out: '', err: '' };
     npm.stdout.on('data', (chunk) => (each.out += String(chunk)));
     running.push(each);
+    return each;
+  };
+
+  it('serves an n8n on the same machine after npm start and the setup form, with no variable', async () => {
+    const events: unknown[] = [];
+    const n8n = createServer((request, response) => {
+      events.push(request.headers['x-service-event']);
+      request.resume();
+      response.end('ok');
+    }).listen(0, 'localhost');
+    try {
+      await once(n8n, 'listening');
+      const { port } = n8n.address() as AddressInfo;
+      const service = npmStart();
+      const url = await started(service);
+      const link = await waitFor(
+        'the link',
+        () => /http:\/\/localhost:\d+(\/setup\?token=\S+)/.exec(service.out)?.[1],
+      );
+      const visitor = browserless(url);
+      const form = await visitor.get(link);
+      expect(form.html).toMatch(/value="this_machine" checked/);
+      const ready = await visitor.post('/setup', {
+        token: form.value('token')!,
+        workspace: 'Acme',
+        name: 'Ana',
+        email: 'ana@example.com',
+        password: 'correct horse battery',
+        n8n: 'this_machine',
+        n8n_port: String(port),
+      });
+      const api = apiClient(url, /cs_live_[0-9A-Za-z]{32}/.exec(ready.html)![0]);
+      const target = `http://localhost:${port}/webhook/7d1c`;
+      const subscribed = await api.post('/api/hooks', {
+        event: 'message.received',
+        target_url: target,
+      });
+      expect(subscribed.status).toBe(201);
+      await (await chatCustomer(url)).write('hello');
+      await waitFor('the event', () => events.includes('message.received'));
+      service.child.kill('SIGTERM');
+      await ended(service);
+    } finally {
+      n8n.close();
+      n8n.closeAllConnections();
+    }
+  });
+
+  it('ends in order when npm, which started it, is told to', async () => {
+    const each = npmStart();
     const url = await started(each);
-    npm.kill('SIGTERM');
+    each.child.kill('SIGTERM');
     await waitFor('the service to be gone', () =>
       fetch(`${url}/healthz`).then(
         () => false,

@@ -17,7 +17,7 @@ interface ErrorBody {
 }
 
 const LOCAL_N8N =
-	'For an n8n on your own machine, start the service with ALLOWED_NETWORKS=127.0.0.0/8 (or the network that n8n is in)';
+	'For an n8n on your own machine or in a private network, choose where n8n runs under Settings of the service (/settings at the base URL), or set N8N_URL of the service';
 
 /** What an n8n user can do about each error of the service. */
 const FIXES: Record<string, string> = {
@@ -40,7 +40,7 @@ const FIXES: Record<string, string> = {
 		'Unpublish a workflow that is no longer needed, or remove a subscription with Subscription → Delete.',
 	subscription_exists:
 		'Another call subscribed this address at the same moment. Publish the workflow again.',
-	target_url_not_https: `The service calls https:// addresses only. Set WEBHOOK_URL of n8n to its https address, then publish again. ${LOCAL_N8N} and INSECURE_TARGETS=true.`,
+	target_url_not_https: `The service calls https:// addresses only. Set WEBHOOK_URL of n8n to its https address, then publish again. ${LOCAL_N8N}.`,
 	target_url_not_public: `The service must be able to reach n8n at a public address. Set WEBHOOK_URL of n8n to it, then publish again. ${LOCAL_N8N}.`,
 	target_url_unresolvable:
 		'The service cannot resolve the host name in the webhook URL of n8n. Set WEBHOOK_URL of n8n to a name that the service can resolve, then publish again.',

@@ -41,6 +41,7 @@ export interface AppParts extends Omit<WorkerAppParts, 'bounds'> {
   readonly model: ScreenModel;
   readonly live: LiveFeed;
   readonly setup: Setup;
+  readonly n8n: ScreenParts['n8n'];
   /** Shares the connections to the database between workspaces; null for the embedded store. */
   readonly connectionShares: ConnectionShares | null;
 }

@@ -121,10 +121,15 @@ export class ConnectionPools {
     return agent;
   }
 
+  /** Gives later requests new connections, which are checked anew. Running requests end. */
+  renew(): void {
+    while (this.#agents.size > 0) this.#closeOldest();
+  }
+
   /** Lets running requests end, then closes every connection. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    while (this.#agents.size > 0) this.#closeOldest();
+    this.renew();
     await Promise.all(this.#closing);
   }
 

@@ -67,7 +67,7 @@ export const createGuardedConnector = (guard: HostGuard, extraCa?: string): Guar
   }) as Dial;
 
   return (workspaceId, options, callback) => {
-    const { hostname } = options;
+    const { hostname, port } = options;
     const protocol = options.protocol as Target['protocol'];
     const givingUp = new AbortController();
     const { signal } = givingUp;
@@ -80,7 +80,7 @@ export const createGuardedConnector = (guard: HostGuard, extraCa?: string): Guar
     };
     // net never asks for the addresses of an IP literal, so here a literal is checked too.
     guard
-      .resolve({ hostname, protocol }, { workspaceId, signal })
+      .resolve({ hostname, protocol, port }, { workspaceId, signal })
       .then(open)
       .catch((error: Error) => callback(error, null));
     return { destroy: (reason) => (socket ? socket.destroy(reason) : givingUp.abort(reason)) };

@@ -3,25 +3,24 @@ import { isIP } from 'node:net';
 import type { Logger } from 'pino';
 import type { Bounds } from '../limits/bounds.ts';
 import type { AddressPolicy, Verdict } from './addressPolicy.ts';
-import { OutboundError } from './outboundError.ts';
+import type { Host, HostOpening } from './hostOpening.ts';
 import { Lookups, type Asker, type Resolver } from './lookups.ts';
-import type { Target } from './targetUrl.ts';
+import { OutboundError } from './outboundError.ts';
 
 export interface ResolvedAddress {
   address: string;
   family: 4 | 6;
 }
 
-type Host = Pick<Target, 'hostname' | 'protocol'>;
-
 /** Tells which addresses of a host may be dialled. */
 export interface HostGuard {
   /**
    * All addresses of a name or literal, each checked.
+   * @param opening judged by this one instead of the one that is in force
    * @throws OutboundError `unresolvable`, `busy`, `blocked_address` or `not_https`; the signal's
    * reason
    */
-  resolve(host: Host, asker: Asker): Promise<ResolvedAddress[]>;
+  resolve(host: Host, asker: Asker, opening?: HostOpening): Promise<ResolvedAddress[]>;
 }
 
 const systemResolver: Resolver = async (hostname) =>
@@ -48,16 +47,22 @@ const unresolvable = (hostname: string, cause?: unknown) => {
  * @throws OutboundError `blocked_address`, or `not_https` for http:// to an address that
  * ALLOWED_NETWORKS does not open
  */
-const requireCallable = (verdict: Verdict, { hostname, protocol }: Host, address: string) => {
+const requireCallable = (
+  verdict: Verdict,
+  { hostname, protocol }: Host,
+  address: string,
+  insecureTargets: boolean,
+) => {
   const isLiteral = hostname === address;
   if (!verdict.allowed) {
     // Leaves out the address of a name, which may be inside the operator's network.
     const what = isLiteral ? `it is ${verdict.reason}` : `its name leads to ${verdict.kind}`;
     throw new OutboundError('blocked_address', `${hostname} may not be called: ${what}.`, {
-      advice: 'Use a public address; ALLOWED_NETWORKS can open a private network.',
+      advice:
+        'Use a public address. The owner of this service can open one private host under Settings, and ALLOWED_NETWORKS a private network.',
     });
   }
-  if (protocol === 'http:' && !verdict.opened) {
+  if (protocol === 'http:' && !(insecureTargets && verdict.opened)) {
     throw new OutboundError(
       'not_https',
       `${hostname} must be called over https://; http:// is for addresses in ALLOWED_NETWORKS only.`,
@@ -66,6 +71,10 @@ const requireCallable = (verdict: Verdict, { hostname, protocol }: Host, address
 };
 
 export interface GuardOptions {
+  /** Lets http:// through to addresses in ALLOWED_NETWORKS. */
+  insecureTargets: boolean;
+  /** The host that is opened now, beside ALLOWED_NETWORKS. Asked for each address. */
+  opening: () => HostOpening | null;
   resolver?: Resolver;
   /** Told when too many names wait to be looked up. */
   bounds?: Bounds;
@@ -79,10 +88,16 @@ export interface GuardOptions {
  */
 export const createHostGuard = (
   policy: AddressPolicy,
-  { resolver = systemResolver, bounds, log }: GuardOptions = {},
+  { insecureTargets, opening, resolver = systemResolver, bounds, log }: GuardOptions,
 ): HostGuard => {
   const lookups = new Lookups(resolver, { bounds });
-  const check = (host: Host, address: string) => {
+  const isOpened = (opened: HostOpening | null, host: Host, address: string) => {
+    if (!opened?.includes(host) || (host.protocol === 'http:' && !opened.allowsHttp)) return false;
+    const verdict = opened.judge(address);
+    return verdict.allowed && verdict.opened;
+  };
+  const check = (host: Host, address: string, opened: HostOpening | null) => {
+    if (isOpened(opened, host, address)) return;
     const verdict = policy.judge(address);
     if (!verdict.allowed && host.hostname !== address) {
       log?.info(
@@ -90,7 +105,7 @@ export const createHostGuard = (
         'a name has an address that may not be called',
       );
     }
-    requireCallable(verdict, host, address);
+    requireCallable(verdict, host, address, insecureTargets);
   };
 
   const addressesOf = async (hostname: string, asker: Asker) => {
@@ -104,9 +119,11 @@ export const createHostGuard = (
   };
 
   return {
-    resolve: async (host, asker) => {
+    resolve: async (host, asker, candidate) => {
       const addresses = await addressesOf(host.hostname, asker);
-      for (const address of addresses) check(host, address);
+      // Asked for after the look-up, so that a host closed in between is not dialled.
+      const opened = candidate ?? opening();
+      for (const address of addresses) check(host, address, opened);
       return addresses.map((address) => ({ address, family: isIP(address) === 6 ? 6 : 4 }));
     },
   };

@@ -7,6 +7,7 @@ import { AnswerRoom } from './answerRoom.ts';
 import { exchange, type EnterRoom } from './exchange.ts';
 import { createGuardedConnector } from './guardedConnector.ts';
 import { createHostGuard, type HostGuard } from './hostGuard.ts';
+import { openHost, type Host, type HostOpening } from './hostOpening.ts';
 import type { Resolver } from './lookups.ts';
 import { OutboundError, type OutboundErrorKind } from './outboundError.ts';
 import { isRedirectWithLocation, nextHop, type Hop } from './redirects.ts';
@@ -57,6 +58,16 @@ export interface OutboundClient {
    * @throws OutboundError `invalid_url`, `not_https`, `blocked_address`, `unresolvable` or `busy`
    */
   checkTarget(url: string, workspaceId: string): Promise<void>;
+  /**
+   * Opens one host and port at private addresses, in place of the one opened before.
+   * @param origin `http://localhost:5678`; null closes it
+   */
+  open(origin: string | null): void;
+  /**
+   * Checks that a host can be called once it is opened.
+   * @throws OutboundError as `checkTarget`
+   */
+  checkOpening(origin: string): Promise<void>;
   /**
    * Sends one request. Any status is a response.
    * @throws OutboundError, or the signal's reason when the caller gave up
@@ -113,11 +124,15 @@ const refuseHostHeader = (headers: Record<string, string>) => {
   }
 };
 
+/** Look-ups for an opening have a share of their own. */
+const NO_WORKSPACE = 'service';
+
 /** Resolves a host, or gives up before the person who saves the form does. */
 const resolveSoon = async (
   guard: HostGuard,
   target: Target,
   workspaceId: string,
+  opening?: HostOpening,
 ): Promise<void> => {
   const { hostname } = target;
   const givingUp = new AbortController();
@@ -136,7 +151,7 @@ const resolveSoon = async (
     );
   }, CHECK_TIMEOUT_MS);
   const asker = { workspaceId, signal: givingUp.signal, onBegin: () => void (hasBegun = true) };
-  await guard.resolve(target, asker).finally(() => clearTimeout(timer));
+  await guard.resolve(target, asker, opening).finally(() => clearTimeout(timer));
 };
 
 const never = () => false;
@@ -161,10 +176,13 @@ const afterRedirectFrom =
 
 /** @throws TypeError when an allowed network or a NAT64 prefix is not in CIDR notation */
 export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => {
-  const guard = createHostGuard(
-    createAddressPolicy(policy.allowedNetworks, policy.nat64Prefixes),
-    policy,
-  );
+  let opening: HostOpening | null = null;
+  const guard = createHostGuard(createAddressPolicy(policy.allowedNetworks, policy.nat64Prefixes), {
+    ...policy,
+    opening: () => opening,
+  });
+  const mayUseHttp = (host: Host, opened = opening) =>
+    policy.insecureTargets || (opened !== null && opened.allowsHttp && opened.includes(host));
   const pools = new ConnectionPools(createGuardedConnector(guard, policy.ca), {
     connectionsPerOrigin: policy.connectionsPerOrigin ?? DEFAULT_CONNECTIONS_PER_ORIGIN,
     maxConnectionAgeMs: policy.maxConnectionAgeMs ?? DEFAULT_MAX_CONNECTION_AGE_MS,
@@ -179,7 +197,7 @@ export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => 
     try {
       options.signal?.throwIfAborted();
       refuseHostHeader(options.headers);
-      return await use(await follow(pools, policy, options, taken.enter));
+      return await use(await follow(pools, mayUseHttp, options, taken.enter));
     } finally {
       taken.leave();
     }
@@ -187,9 +205,20 @@ export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => 
 
   return {
     checkTarget: async (url, workspaceId) => {
-      const target = parseTarget(url, policy);
+      const target = parseTarget(url, mayUseHttp);
       assertPlainlyWritten(url, target);
       await resolveSoon(guard, target, workspaceId);
+    },
+    open: (origin) => {
+      if (origin === (opening?.origin ?? null)) return;
+      opening = origin === null ? null : openHost(new URL(origin), policy.nat64Prefixes);
+      // The host that is closed may still have connections.
+      pools.renew();
+    },
+    checkOpening: async (origin) => {
+      const candidate = openHost(new URL(origin), policy.nat64Prefixes);
+      const target = parseTarget(origin, (host) => mayUseHttp(host, candidate));
+      await resolveSoon(guard, target, NO_WORKSPACE, candidate);
     },
     request: request as OutboundClient['request'],
     close: () => pools.close(),
@@ -199,7 +228,7 @@ export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => 
 /** Sends a request, and those that its redirects ask for. All share its deadline. */
 const follow = async (
   pools: ConnectionPools,
-  policy: OutboundPolicy,
+  mayUseHttp: (host: Host) => boolean,
   options: OutboundRequest,
   enterRoom: EnterRoom,
 ): Promise<OutboundResponse> => {
@@ -211,7 +240,7 @@ const follow = async (
     redirectsLeft: number,
     spentMs: number,
   ): Promise<OutboundResponse> => {
-    const target = parseTarget(hop.url, policy);
+    const target = parseTarget(hop.url, mayUseHttp);
     const remainingMs = Math.max(1, timeoutMs - spentMs);
     const { method, headers, body } = hop;
     const request = { ...options, method, headers, body };

@@ -7,6 +7,8 @@ export interface Target {
   protocol: 'https:' | 'http:';
   /** A name, or an IP literal without brackets. */
   hostname: string;
+  /** Empty for the protocol's own. */
+  port: string;
   /** Path and query, as sent. */
   path: string;
 }
@@ -31,15 +33,17 @@ const withoutBrackets = (hostname: string) =>
 /**
  * Reads a target's URL and applies the rules that need no network. `URL` turns every spelling of an
  * IPv4 literal (`127.1`, `0x7f.1`, `2130706433`, full-width digits) into the same form.
+ * @param mayUseHttp whether http:// may be used to this host; its addresses are checked later
  * @throws OutboundError `invalid_url` (no URL, or with a user name or password) or `not_https`
  */
 export const parseTarget = (
   text: string,
-  { insecureTargets }: { insecureTargets: boolean },
+  mayUseHttp: (host: Pick<Target, 'protocol' | 'hostname' | 'port'>) => boolean,
 ): Target => {
   const url = parseUrl(text);
-  const { protocol } = url;
-  if (!isHttp(protocol) || (protocol === 'http:' && !insecureTargets)) {
+  const { protocol, port } = url;
+  const hostname = withoutBrackets(url.hostname);
+  if (!isHttp(protocol) || (protocol === 'http:' && !mayUseHttp({ protocol, hostname, port }))) {
     throw new OutboundError(
       'not_https',
       `The address must begin with https://, not ${protocol}//.`,
@@ -53,7 +57,8 @@ export const parseTarget = (
     url,
     origin: url.origin,
     protocol,
-    hostname: withoutBrackets(url.hostname),
+    hostname,
+    port,
     path: url.pathname + url.search,
   };
 };

@@ -53,6 +53,7 @@ export const SECTIONS = [
   { id: 'payments', href: '/payments', label: 'Payments' },
   { id: 'keys', href: '/keys', label: 'API keys' },
   { id: 'team', href: '/team', label: 'Team' },
+  { id: 'settings', href: '/settings', label: 'Settings' },
 ] as const;
 export type Section = (typeof SECTIONS)[number]['id'] | 'account';
 

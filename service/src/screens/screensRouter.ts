@@ -18,12 +18,14 @@ import type { ConnectionShares } from '../limits/connectionShares.ts';
 import { limitRate } from '../http/rateLimit.ts';
 import type { Limiters } from '../limits/limiter.ts';
 import { memoryLimiters } from '../limits/memoryLimiter.ts';
+import type { N8nSetting } from '../n8nSetting.ts';
 import { type LiveFeed, liveStreamRouter } from './liveStream.ts';
 import { securityHeaders } from './securityHeaders.ts';
 import { payRouter } from './pay/payRouter.ts';
 import { doForMember, withMemberShare } from './memberShare.ts';
 import { paymentScreensRouter } from './payments/paymentRoutes.ts';
 import { refuseCrossSite, requireCsrfToken, requireMember, signedInOf } from './session.ts';
+import { settingsRouter } from './settings.ts';
 import { type Setup, setupRouter } from './setup.ts';
 import { signInRouter } from './signIn.ts';
 import { joinRouter, teamRouter } from './team.ts';
@@ -41,6 +43,7 @@ export interface ScreenParts {
   readonly turns: RequestTurns;
   readonly live: LiveFeed;
   readonly setup: Setup;
+  readonly n8n: N8nSetting;
   readonly model: ScreenModel;
   readonly followToolCall: FollowToolCall;
   readonly followPayment: FollowPayment;
@@ -60,6 +63,7 @@ const MEMBER_PATHS = [
   '/payments',
   '/keys',
   '/team',
+  '/settings',
   '/account',
   '/live',
 ];
@@ -110,7 +114,7 @@ export function screensRouter(parts: ScreenParts): Router {
     next();
   });
   router.get('/', (_request, response) => response.redirect(303, '/conversations'));
-  router.use(setupRouter(parts.setup, attempts, publicUrl));
+  router.use(setupRouter(parts.setup, parts.n8n, attempts, publicUrl));
   router.use(signInRouter(deps, attempts, isHttps), joinRouter(deps, attempts, isHttps));
 
   const workspaceOf = (response: Response) => signedInOf(response).workspace.id;
@@ -136,6 +140,7 @@ export function screensRouter(parts: ScreenParts): Router {
   router.use(paymentScreensRouter(deps, config.payments));
   router.use(teamRouter(deps, attempts, publicUrl));
   router.use(keysRouter(deps, publicUrl));
+  router.use(settingsRouter(deps, parts.n8n));
 
   router.use(handleScreenErrors);
   return router;

@@ -1,6 +1,9 @@
 import { Router } from 'express';
 import { z } from 'zod';
 import { textSchema } from '../http/contract/shared.ts';
+import { DEFAULT_N8N_PORT, originOnThisMachine } from '../domain/n8nAddress.ts';
+import { isThisMachine } from '../outbound/hostOpening.ts';
+import type { N8nSetting } from '../n8nSetting.ts';
 import type { AttemptLimits } from './attempts.ts';
 import { copyable } from './components.ts';
 import {
@@ -14,6 +17,7 @@ import {
 } from './forms.ts';
 import { html, sendPage, type View } from './html.ts';
 import { plainPage } from './layout.ts';
+import { n8nFields, n8nFormValues, readN8nChoice } from './n8nFields.ts';
 import { setSessionCookie } from './session.ts';
 
 /** The one-time link of the first start. */
@@ -24,7 +28,13 @@ export interface Setup {
   /** @returns the first API key and the member's session; null when the link is already used */
   complete(
     token: string,
-    setup: { workspaceName: string; memberName: string; email: string; password: string },
+    setup: {
+      workspaceName: string;
+      memberName: string;
+      email: string;
+      password: string;
+      n8nOrigin: string | null | undefined;
+    },
   ): Promise<{ key: string; sessionToken: string } | null>;
 }
 
@@ -75,16 +85,24 @@ export const newMemberFields = (form: FormState): View => html`
 `;
 
 /**
- * Creates the first member, workspace and API key. Works once, and without scripts.
+ * Creates the first member, workspace and API key, and asks where n8n runs. Works once, and without
+ * scripts.
  * @param publicUrl the service's public URL
  */
-export function setupRouter(setup: Setup, limits: AttemptLimits, publicUrl: () => string): Router {
+export function setupRouter(
+  setup: Setup,
+  n8n: Pick<N8nSetting, 'check' | 'fromEnvironment'>,
+  limits: AttemptLimits,
+  publicUrl: () => string,
+): Router {
   const router = Router();
+  const asksForN8n = n8n.fromEnvironment === null;
 
   router.get('/setup', async ({ query }, response) => {
     const token = typeof query.token === 'string' ? query.token : '';
     if (!(await setup.isValid(token))) return sendPage(response, usedLinkPage, 404);
-    sendPage(response, setupPage(token, await setup.workspaceName()));
+    const form = newForm(n8nFormValues(isLocal(publicUrl()) ? ON_THIS_MACHINE : null));
+    sendPage(response, setupPage(token, await setup.workspaceName(), asksForN8n, form));
   });
 
   router.post('/setup', readPublicFormBody, async (request, response) => {
@@ -95,12 +113,18 @@ export function setupRouter(setup: Setup, limits: AttemptLimits, publicUrl: () =
     const existing = await setup.workspaceName();
     const workspace = existing === null ? textSchema(100) : z.string().optional();
     const form = parseForm(newMemberSchema.extend({ workspace }), values);
-    if (!form.ok) return sendPage(response, setupPage(token, existing, form), 400);
+    const choice =
+      asksForN8n && values.n8n !== undefined ? await readN8nChoice(n8n, values) : NO_CHOICE;
+    if (!form.ok || !choice.ok) {
+      const problems = { ...(form.ok ? {} : form.problems), ...(choice.ok ? {} : choice.problems) };
+      return sendPage(response, setupPage(token, existing, asksForN8n, { values, problems }), 400);
+    }
     const created = await setup.complete(token, {
       workspaceName: form.data.workspace ?? '',
       memberName: form.data.name,
       email: form.data.email,
       password: form.data.password,
+      n8nOrigin: choice.data,
     });
     if (created === null) return sendPage(response, usedLinkPage, 404);
     await attempt.forgive();
@@ -110,6 +134,14 @@ export function setupRouter(setup: Setup, limits: AttemptLimits, publicUrl: () =
 
   return router;
 }
+
+/** What is sent by a program that leaves the question out. It can be answered under Settings. */
+const NO_CHOICE = { ok: true, data: undefined } as const;
+
+const ON_THIS_MACHINE = originOnThisMachine(DEFAULT_N8N_PORT);
+
+/** On a service that only its own machine reaches, n8n is most likely there too. */
+const isLocal = (publicUrl: string): boolean => isThisMachine(new URL(publicUrl));
 
 const usedLinkPage = plainPage(
   'This link does not work',
@@ -126,7 +158,8 @@ const usedLinkPage = plainPage(
 const setupPage = (
   token: string,
   existingWorkspace: string | null,
-  form: FormState = newForm(),
+  asksForN8n: boolean,
+  form: FormState,
 ): View =>
   plainPage(
     'Set up Conversation Service',
@@ -146,6 +179,7 @@ const setupPage = (
             : html`<p>You are joining the workspace <strong>${existingWorkspace}</strong>.</p>`
         }
         ${newMemberFields(form)}
+        ${asksForN8n ? n8nFields(form) : null}
         <button>Set up and show the API key</button>
       </form>
     `,

@@ -34,6 +34,7 @@ const POSTS = [
   '/team/invites',
   '/team/invites/inv_1/revoke',
   '/team/members/mem_1/remove',
+  '/settings/n8n',
   '/account/password',
   '/sign-out',
   '/sign-out-everywhere',
@@ -47,6 +48,7 @@ const GETS = [
   ...['', '/links', '/providers/manual'].map((path) => `/payments${path}`),
   ...['', '/live/api-keys', '/subscriptions/sub_1'].map((path) => `/keys${path}`),
   '/team',
+  '/settings',
   '/account',
   '/live',
 ];
