@@ -6,7 +6,16 @@ import { MEMBER } from '../helpers/browserless.ts';
 import { listenTracked, type TrackedServer } from '../helpers/trackedServer.ts';
 import { BEN, fillSignIn, join, signIn, startTeam, type Team } from './team.ts';
 
-const PAGES = ['/conversations', '/tools', '/tools/new', '/agent', '/keys', '/team', '/settings', '/account'];
+const PAGES = [
+  '/conversations',
+  '/tools',
+  '/tools/new',
+  '/agent',
+  '/keys',
+  '/team',
+  '/settings',
+  '/account',
+];
 
 describe('the screens’ defences in a browser', () => {
   let team: Team;

@@ -56,7 +56,11 @@ describe('the API keys screen: subscribing by hand', () => {
       ['', 400, /^Must not be empty\.$/],
       ['nonsense', 422, /^This URL cannot be used: .*absolute https:\/\/ URL/],
       ['http://example.com/x', 422, /^This URL cannot be used: .*must begin with https/],
-      ['https://10.0.0.1/x', 422, /^This URL cannot be used: .*private address.*Settings.*ALLOWED_NETWORKS/],
+      [
+        'https://10.0.0.1/x',
+        422,
+        /^This URL cannot be used: .*private address.*Settings.*ALLOWED_NETWORKS/,
+      ],
       ['https://name.invalid/x', 422, /^This URL cannot be used: .*Check the host name/],
       [`https://127.0.0.1/${'x'.repeat(10_000)}`, 400, /^Must have at most 2048 characters\.$/],
       [`https://127.0.0.1/${HOSTILE}#x`, 422, /^This URL cannot be used/],
