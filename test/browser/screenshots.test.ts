@@ -23,7 +23,6 @@ const PICTURES: readonly Picture[] = [
   { name: 'tool', path: ({ liveTool }) => `/tools/${liveTool}`, prepare: testTool },
   { name: 'tool-form', path: () => '/tools/new' },
   { name: 'agent', path: () => '/agent', prepare: tryAgent },
-  { name: 'channel', path: ({ channel }) => `/channels/${channel}` },
   { name: 'payment-link', path: ({ paying }) => `/conversations/${paying}/payment-link` },
   { name: 'keys', path: () => '/keys' },
   {

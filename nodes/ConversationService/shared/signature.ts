@@ -7,6 +7,7 @@ export type SignatureCheck = 'valid' | 'malformed' | 'too_old' | 'too_new' | 'mi
  * lower-case hex, and its key is the secret. If there are several v1 values, one must match.
  * @param body the bytes as they were received
  * @param secret its UTF-8 bytes are the key, `whsec_` included
+ * @see docs/events-and-signatures.md, "Verifying signatures"
  */
 export function checkSignature({
 	header,

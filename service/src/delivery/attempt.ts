@@ -40,6 +40,7 @@ interface EventCall {
  * POSTs an event to a subscriber once, signed with the current time. One deadline covers
  * connecting, TLS, headers and body. A 2xx whose headers arrive in time is a success, even if its
  * body is cut.
+ * @see docs/events-and-signatures.md, "Headers"
  */
 export async function attempt(
   outbound: Pick<OutboundClient, 'request'>,

@@ -71,7 +71,10 @@ export const RESPONSE_EXCERPT_BYTES = 4096;
 /** How an attempt ended. `gone`: the receiver answered 410. */
 export type AttemptVerdict = 'success' | 'retry' | 'failure' | 'gone';
 
-/** 2xx succeeds; a 5xx and no answer at all are retried; everything else is final. */
+/**
+ * 2xx succeeds; a 5xx and no answer at all are retried; everything else is final.
+ * @see docs/events-and-signatures.md, "Retries and failures"
+ */
 export function judge(statusCode: number | null): AttemptVerdict {
   if (statusCode === null) return 'retry';
   if (statusCode >= 200 && statusCode < 300) return 'success';

@@ -70,7 +70,7 @@ export const ERROR_CATALOGUE = {
   tool_limit_reached: { status: 409, fix: 'Delete a tool that you no longer use.' },
   tool_not_tested: {
     status: 409,
-    fix: 'Make a test call that succeeds (POST …/test), or send `sample_arguments` with go-live.',
+    fix: 'Make a test call that succeeds (POST …/test), or send `arguments` with go-live.',
   },
   body_too_large: { status: 413, fix: 'Send at most 256 KiB.' },
   unsupported_media_type: { status: 415, fix: 'Send `Content-Type: application/json`, UTF-8.' },

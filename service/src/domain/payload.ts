@@ -14,6 +14,7 @@ import type { Workspace } from './workspace.ts';
 /**
  * The wire form of conversations and what belongs to them, contact details masked. Event payloads
  * and API answers are both made here, so that neither can show what the other hides.
+ * @see docs/events-and-signatures.md, "The payload"
  */
 
 /** The customer's name, or an empty text when none is known. */

@@ -17,7 +17,10 @@ export type ToolAddress =
       readonly secrets: Readonly<Record<string, string>>;
     };
 
-/** The call as its receiver sees it, the same for every attempt. */
+/**
+ * The call as its receiver sees it, the same for every attempt.
+ * @see docs/events-and-signatures.md, "Signed tool calls"
+ */
 export interface Envelope {
   readonly tool_call_id: string;
   readonly tool: string;

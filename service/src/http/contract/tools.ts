@@ -262,7 +262,7 @@ export const testTool = operation('POST /tools/:id/test', {
 export const goLive = operation('POST /tools/:id/go-live', {
   summary: 'Take a tool live',
   description:
-    'Lets the agent call the tool. If a test call of the definition has succeeded, the tool goes live at once. Otherwise send `sample_arguments`: the service answers, then makes the test call (after a 401 or 503 it tries again for 60 seconds) and takes the tool live if it succeeds. If it fails, the tool stays a draft, and `last_test` has the reason.',
+    'Lets the agent call the tool. If a test call of the definition has succeeded, the tool goes live at once. Otherwise send `arguments`: the service answers, then makes the test call (after a 401 or 503 it tries again for 60 seconds) and takes the tool live if it succeeds. If it fails, the tool stays a draft, and `last_test` has the reason.',
   body: z
     .strictObject({ arguments: argumentsSchema.optional() })
     .meta({ example: { arguments: { order_number: 'A-1042' } } }),
