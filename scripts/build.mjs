@@ -31,7 +31,7 @@ function newest(path) {
  */
 export function buildService() {
   run('tsc', ['-b', 'service']);
-  cpSync(join(root, 'service/src/screens/assets'), join(root, 'service/dist/screens/assets'), {
+  cpSync(join(root, 'service/src/platform/html/assets'), join(root, 'service/dist/platform/html/assets'), {
     recursive: true,
   });
 }

@@ -11,14 +11,14 @@ export const embeddedOnly = {
   'test/service/crash/killedInSnapshot.test.ts': 'killed at operations on its files',
   'test/service/crash/killedWriting.test.ts': 'killed at operations on its files',
   'test/service/crash/stoppingOnTroubledDisk.test.ts': 'a stop while its disk fails',
-  'test/service/diskFaults.test.ts': 'its disk fails',
-  'test/service/fullDisk.test.ts': 'its disk is full',
-  'test/service/channels/whatsappFullDisk.test.ts': 'its disk is full',
-  'test/service/rotateEncryptionKeyKilled.test.ts':
+  'test/service/app/diskFaults.test.ts': 'its disk fails',
+  'test/service/app/fullDisk.test.ts': 'its disk is full',
+  'test/service/channels/whatsapp/whatsappFullDisk.test.ts': 'its disk is full',
+  'test/service/platform/security/rotateEncryptionKeyKilled.test.ts':
     'killed at operations on its files and the key file',
-  'test/service/rotateEncryptionKey.test.ts':
+  'test/service/platform/security/rotateEncryptionKey.test.ts':
     'copies data folders, and reads their files and the key file',
-  'test/service/limits/fullMemory.test.ts': 'its memory is full',
-  'test/service/limits/largestWorkspace.test.ts': 'its memory is full',
-  'test/service/removalCost.test.ts': 'a cost in bytes of its journal',
+  'test/service/platform/limits/fullMemory.test.ts': 'its memory is full',
+  'test/service/platform/limits/largestWorkspace.test.ts': 'its memory is full',
+  'test/service/deliveries/removalCost.test.ts': 'a cost in bytes of its journal',
 };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BUILD = fileURLToPath(new URL('../scripts/build.mjs', import.meta.url));
-const SERVICE = new URL('../service/src/service.ts', import.meta.url).href;
+const SERVICE = new URL('../service/src/app/service.ts', import.meta.url).href;
 
 /**
  * Builds what is stale before any test runs: several suites load the nodes from dist/ or start the

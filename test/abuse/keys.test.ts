@@ -1,7 +1,7 @@
 // Attack 14: the many keys of one workspace. There were 300; now a workspace has at most a hundred,
 // which share one limit.
 import { describe, expect, it } from '@jest/globals';
-import { MAX_API_KEYS } from '../../service/src/domain/operations/apiKeys.ts';
+import { MAX_API_KEYS } from '../../service/src/team/operations/apiKeys.ts';
 import { minutesSince, sized } from './size.ts';
 import { onStage } from './stage.ts';
 

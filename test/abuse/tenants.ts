@@ -1,7 +1,7 @@
 // Two workspaces in one service: one whose members and visitors are honest, and one that attacks.
-import { systemClock } from '../../service/src/domain/clock.ts';
-import { createApiKey } from '../../service/src/domain/operations/apiKeys.ts';
-import { createMember, createWorkspace } from '../../service/src/domain/operations/team.ts';
+import { systemClock } from '../../service/src/platform/clock.ts';
+import { createApiKey } from '../../service/src/team/operations/apiKeys.ts';
+import { createMember, createWorkspace } from '../../service/src/team/operations/team.ts';
 import { apiClient, type ApiClient } from '../helpers/apiClient.ts';
 import { MEMBER } from '../helpers/browserless.ts';
 import { hashOf } from '../helpers/hashOf.ts';

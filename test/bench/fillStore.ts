@@ -1,20 +1,20 @@
 // Fills a store with finished conversations: through the store itself, in a process that ends
 // afterwards and gives its memory back.
-import { timestamp } from '../../service/src/domain/clock.ts';
-import { collections, type Tx } from '../../service/src/domain/collections.ts';
-import type { Contact } from '../../service/src/domain/contact.ts';
+import { timestamp } from '../../service/src/platform/clock.ts';
+import { collections, type Tx } from '../../service/src/app/collections.ts';
+import type { Contact } from '../../service/src/conversations/contact.ts';
 import {
   close,
   countMessage,
   openConversation,
   type Conversation,
-} from '../../service/src/domain/conversation.ts';
-import { recordAttempt, type Delivery, type Event } from '../../service/src/domain/delivery.ts';
-import { newId } from '../../service/src/domain/ids.ts';
-import type { Message } from '../../service/src/domain/message.ts';
-import { findWorkspace } from '../../service/src/domain/operations/team.ts';
-import { eventPayload, type EventDetail } from '../../service/src/domain/payload.ts';
-import type { Workspace } from '../../service/src/domain/workspace.ts';
+} from '../../service/src/conversations/conversation.ts';
+import { recordAttempt, type Delivery, type Event } from '../../service/src/deliveries/delivery.ts';
+import { newId } from '../../service/src/platform/ids.ts';
+import type { Message } from '../../service/src/conversations/message.ts';
+import { findWorkspace } from '../../service/src/team/operations/team.ts';
+import { eventPayload, type EventDetail } from '../../service/src/conversations/payload.ts';
+import type { Workspace } from '../../service/src/team/workspace.ts';
 import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
 import { answerQuestions } from './children.ts';
 import { MESSAGE_TEXT } from './customers.ts';

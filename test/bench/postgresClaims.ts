@@ -1,5 +1,5 @@
 // What it costs to claim a due job beside the waiting, or overdue, retries of a dead subscriber.
-import { collections } from '../../service/src/domain/collections.ts';
+import { collections } from '../../service/src/app/collections.ts';
 import { openPostgresStore, serviceMigrations } from '../../service/src/store/postgres/index.ts';
 import type { Job, Store } from '../../service/src/store/store.ts';
 import type { Effort } from './comparison.ts';

@@ -1,17 +1,17 @@
 // How long the team's pages take with much stored, beside a small store: the built service, asked
 // one page after the other.
 import { join } from 'node:path';
-import { systemClock } from '../../service/src/domain/clock.ts';
-import { collections, type ServiceStore } from '../../service/src/domain/collections.ts';
-import type { Contact } from '../../service/src/domain/contact.ts';
+import { systemClock } from '../../service/src/platform/clock.ts';
+import { collections, type ServiceStore } from '../../service/src/app/collections.ts';
+import type { Contact } from '../../service/src/conversations/contact.ts';
 import {
   CONVERSATION_STATUSES,
   openConversation,
   type Conversation,
-} from '../../service/src/domain/conversation.ts';
-import { newId } from '../../service/src/domain/ids.ts';
-import type { Message } from '../../service/src/domain/message.ts';
-import { createMember, createWorkspace } from '../../service/src/domain/operations/team.ts';
+} from '../../service/src/conversations/conversation.ts';
+import { newId } from '../../service/src/platform/ids.ts';
+import type { Message } from '../../service/src/conversations/message.ts';
+import { createMember, createWorkspace } from '../../service/src/team/operations/team.ts';
 import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
 import { signedInBrowser } from '../helpers/browserless.ts';
 import { hashOf } from '../helpers/hashOf.ts';

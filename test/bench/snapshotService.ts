@@ -3,10 +3,10 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { readConfig } from '../../service/src/config.ts';
-import { collections } from '../../service/src/domain/collections.ts';
-import { newId } from '../../service/src/domain/ids.ts';
-import { startService, type Service } from '../../service/src/service.ts';
+import { readConfig } from '../../service/src/app/config.ts';
+import { collections } from '../../service/src/app/collections.ts';
+import { newId } from '../../service/src/platform/ids.ts';
+import { startService, type Service } from '../../service/src/app/service.ts';
 import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
 import { answerQuestions } from './children.ts';
 

@@ -2,8 +2,8 @@
 // of memory and disk.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type * as configModule from '../../service/src/config.ts';
-import type * as serviceModule from '../../service/src/service.ts';
+import type * as configModule from '../../service/src/app/config.ts';
+import type * as serviceModule from '../../service/src/app/service.ts';
 import { answerQuestions } from './children.ts';
 
 export type SteadyQuestion =

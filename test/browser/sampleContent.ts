@@ -1,5 +1,5 @@
 // A shop's day: what the pictures of the screens show and the accessibility tests look at.
-import type { Clock } from '../../service/src/domain/clock.ts';
+import type { Clock } from '../../service/src/platform/clock.ts';
 import { chatCustomer, type ApiClient, type ChatCustomer } from '../helpers/apiClient.ts';
 import { graphError, type GraphServer } from '../helpers/graphServer.ts';
 import { connectNumber, deliver, metaText, type ConnectedNumber } from '../helpers/meta.ts';

@@ -1,7 +1,7 @@
 // A service with its first member, an endpoint for tools and events, and a browser for
 // each person.
 import type { Browser, Page } from 'playwright-core';
-import type { Clock } from '../../service/src/domain/clock.ts';
+import type { Clock } from '../../service/src/platform/clock.ts';
 import { MEMBER, MEMBER_ENV } from '../helpers/browserless.ts';
 import { startGraphServer, type GraphServer } from '../helpers/graphServer.ts';
 import { freePort } from '../helpers/program.ts';

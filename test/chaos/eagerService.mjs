@@ -1,6 +1,6 @@
 // The built service with snapshots so frequent that many of a run's kills land in one.
-import { readConfig } from '../../service/dist/config.js';
-import { createLogger, startService } from '../../service/dist/service.js';
+import { readConfig } from '../../service/dist/app/config.js';
+import { createLogger, startService } from '../../service/dist/app/service.js';
 
 const SNAPSHOT_AFTER_BYTES = 256 << 10;
 

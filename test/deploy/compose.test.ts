@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from '@jest/globals';
 import ipaddr from 'ipaddr.js';
-import { readConfig, SETTINGS } from '../../service/src/config.ts';
+import { readConfig, SETTINGS } from '../../service/src/app/config.ts';
 import { readCompose, readEnvFile, variablesOf, type ComposeFile } from './composeFile.ts';
 import { upInFolder, type UpFolder } from './upInFolder.ts';
 

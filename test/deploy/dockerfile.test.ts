@@ -79,7 +79,7 @@ describe('Dockerfile', () => {
   it.each([
     'package.json',
     'service/src/main.ts',
-    'service/src/screens/assets/app.css',
+    'service/src/platform/html/assets/app.css',
     'test/package.json',
     'nodes/ConversationService/ConversationService.node.ts',
     '.npmrc',

@@ -5,10 +5,10 @@ import { describe, expect, it } from '@jest/globals';
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 import { ConversationService } from '../../nodes/ConversationService/ConversationService.node';
 import { checkSignature } from '../../nodes/ConversationService/shared/signature';
-import { SETTINGS } from '../../service/src/config.ts';
-import { ERROR_CATALOGUE } from '../../service/src/domain/errorCatalogue.ts';
-import { BOUNDS } from '../../service/src/limits/bounds.ts';
-import { operations } from '../../service/src/http/contract/index.ts';
+import { SETTINGS } from '../../service/src/app/config.ts';
+import { ERROR_CATALOGUE } from '../../service/src/platform/http/errorCatalogue.ts';
+import { BOUNDS } from '../../service/src/platform/limits/bounds.ts';
+import { operations } from '../../service/src/app/apiOperations.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');

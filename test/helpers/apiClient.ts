@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { ERROR_CATALOGUE, type ErrorCode } from '../../service/src/domain/errorCatalogue.ts';
-import { operationsAt } from '../../service/src/http/contract/match.ts';
-import { errorSchema } from '../../service/src/http/contract/shared.ts';
-import { errorsOf } from '../../service/src/http/openapi.ts';
+import { ERROR_CATALOGUE, type ErrorCode } from '../../service/src/platform/http/errorCatalogue.ts';
+import { operationsAt } from '../../service/src/app/match.ts';
+import { errorSchema } from '../../service/src/platform/http/shared.ts';
+import { errorsOf } from '../../service/src/app/openapi.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are checked against the contract at run time
 type Json = any;

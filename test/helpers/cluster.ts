@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import type { Role } from '../../service/src/config.ts';
+import type { Role } from '../../service/src/app/config.ts';
 import { dropSchema, TEST_SCHEMA } from '../postgres/schemas.ts';
 import { startPostgres } from '../postgres/server.ts';
 import { apiClient, type ApiClient } from './apiClient.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { payloadSchema } from '../../service/src/http/contract/payloads.ts';
+import { payloadSchema } from '../../service/src/conversations/payloadContract.ts';
 import type { TestService } from './service.ts';
 import {
   startTlsReceiver,

@@ -1,5 +1,5 @@
-import { unwatchedBounds } from '../../service/src/limits/bounds.ts';
-import { PasswordThreads } from '../../service/src/security/passwords.ts';
+import { unwatchedBounds } from '../../service/src/platform/limits/bounds.ts';
+import { PasswordThreads } from '../../service/src/platform/security/passwords.ts';
 
 /** What is stored of a password, for members that are made without a service. */
 export async function hashOf(password: string): Promise<string> {

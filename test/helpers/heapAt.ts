@@ -1,4 +1,4 @@
-import type { Heap } from '../../service/src/store/lowdb/heapWatch.ts';
+import type { Heap } from '../../service/src/store/lowdb/memory/heapWatch.ts';
 
 const MIB = 2 ** 20;
 

@@ -1,7 +1,7 @@
-import { readConfig } from '../../service/src/config.ts';
-import { collections, type ServiceStore } from '../../service/src/domain/collections.ts';
-import type { SteadyClock } from '../../service/src/domain/clock.ts';
-import { WORK_QUEUES } from '../../service/src/workQueues.ts';
+import { readConfig } from '../../service/src/app/config.ts';
+import { collections, type ServiceStore } from '../../service/src/app/collections.ts';
+import type { SteadyClock } from '../../service/src/platform/clock.ts';
+import { WORK_QUEUES } from '../../service/src/app/workQueues.ts';
 import { silent } from '../../service/src/store/options.ts';
 import { openStore } from '../../service/src/store/openStore.ts';
 import { freshStorage, type Storage } from './storage.ts';

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import { readConfig } from '../../service/src/config.ts';
-import { systemClock, type Clock, type SteadyClock } from '../../service/src/domain/clock.ts';
-import { createApiKey } from '../../service/src/domain/operations/apiKeys.ts';
-import { createWorkspace } from '../../service/src/domain/operations/team.ts';
-import { startService, type Service, type StartOptions } from '../../service/src/service.ts';
+import { readConfig } from '../../service/src/app/config.ts';
+import { systemClock, type Clock, type SteadyClock } from '../../service/src/platform/clock.ts';
+import { createApiKey } from '../../service/src/team/operations/apiKeys.ts';
+import { createWorkspace } from '../../service/src/team/operations/team.ts';
+import { startService, type Service, type StartOptions } from '../../service/src/app/service.ts';
 import { apiClient, type ApiClient } from './apiClient.ts';
 import { openStoreOf } from './openStore.ts';
 import { freshStorage, type Storage } from './storage.ts';

@@ -1,4 +1,4 @@
-import type { SteadyClock } from '../../service/src/domain/clock.ts';
+import type { SteadyClock } from '../../service/src/platform/clock.ts';
 
 /** A clock that stands still until a test moves it. */
 export class TestClock implements SteadyClock {

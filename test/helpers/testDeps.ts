@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { channelDirectory } from '../../service/src/channels/registry.ts';
-import { systemClock } from '../../service/src/domain/clock.ts';
-import type { Deps } from '../../service/src/domain/deps.ts';
-import { unwatchedBounds } from '../../service/src/limits/bounds.ts';
+import { systemClock } from '../../service/src/platform/clock.ts';
+import type { Deps } from '../../service/src/platform/deps.ts';
+import { unwatchedBounds } from '../../service/src/platform/limits/bounds.ts';
 import { paymentDirectory } from '../../service/src/payments/registry.ts';
-import { createSecretBox } from '../../service/src/security/secretBox.ts';
+import { createSecretBox } from '../../service/src/platform/security/secretBox.ts';
 
 /** What operations get in a test without a running service: no bounds, and every URL is allowed. */
 export const testDeps = (own: Pick<Deps, 'store' | 'agent'> & Partial<Deps>): Deps => ({

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { TOOL_STATUSES } from '../../service/src/domain/tool.ts';
-import { TOOL_CALL_STATUSES } from '../../service/src/domain/toolCall.ts';
+import { TOOL_STATUSES } from '../../service/src/tools/definition/tool.ts';
+import { TOOL_CALL_STATUSES } from '../../service/src/tools/calls/toolCall.ts';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import { waitFor } from '../helpers/waitFor.ts';

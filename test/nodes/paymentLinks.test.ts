@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { INodeListSearchResult, INodeProperties } from 'n8n-workflow';
-import { PAYMENT_PROVIDERS, PAYMENT_STATUSES } from '../../service/src/domain/payment.ts';
+import { PAYMENT_PROVIDERS, PAYMENT_STATUSES } from '../../service/src/payments/payment.ts';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import {

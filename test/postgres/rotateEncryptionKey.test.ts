@@ -5,13 +5,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { parseEncryptionKey } from '../../service/src/security/encryptionKey.ts';
-import { createSecretBox } from '../../service/src/security/secretBox.ts';
+import { parseEncryptionKey } from '../../service/src/platform/security/encryptionKey.ts';
+import { createSecretBox } from '../../service/src/platform/security/secretBox.ts';
 import { startEventReceiver, type EventReceiver } from '../helpers/eventReceiver.ts';
 import { startServiceProcess } from '../helpers/serviceProcess.ts';
 import { freshStorage, type Storage } from '../helpers/storage.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import { opens, SEALED } from '../service/sealedValues.ts';
+import { opens, SEALED } from '../service/app/sealedValues.ts';
 
 const MAIN = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
 

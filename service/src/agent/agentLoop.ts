@@ -1,10 +1,15 @@
 import type { Logger } from 'pino';
-import { AGENT_QUEUE } from '../domain/agentSettings.ts';
-import type { ServiceStore } from '../domain/collections.ts';
-import type { Deps } from '../domain/deps.ts';
-import { refusalOf } from '../limits/room.ts';
+import { AGENT_QUEUE } from './agentSettings.ts';
+import type { ServiceStore } from '../app/collections.ts';
+import type { Deps } from '../platform/deps.ts';
+import { refusalOf } from '../platform/limits/room.ts';
 import { shareOf, StoreUnavailable } from '../store/store.ts';
-import { LEASE_MARGIN_MS, startWorker, type JobContext, type Worker } from '../work/worker.ts';
+import {
+  LEASE_MARGIN_MS,
+  startWorker,
+  type JobContext,
+  type Worker,
+} from '../platform/jobs/worker.ts';
 import type { AgentModel } from './agentModel.ts';
 import { decideTurn, failedTurn, type Outcome } from './decideTurn.ts';
 import { loadTurn, type LoadedTurn } from './loadTurn.ts';

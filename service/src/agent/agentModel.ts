@@ -1,6 +1,6 @@
-import type { Language } from '../domain/agentSettings.ts';
-import type { Verdict } from '../domain/conversation.ts';
-import type { JsonObject } from '../domain/json.ts';
+import type { Language } from './agentSettings.ts';
+import type { Verdict } from '../conversations/conversation.ts';
+import type { JsonObject } from '../platform/json.ts';
 
 /**
  * Decides what the agent does: the built-in keyword agent, or a language model. A model sees a `Turn`
@@ -15,7 +15,7 @@ export interface AgentModel {
   next(turn: Turn, signal: AbortSignal): Promise<Step>;
 }
 
-export { LANGUAGES, type Language } from '../domain/agentSettings.ts';
+export { LANGUAGES, type Language } from './agentSettings.ts';
 
 export interface Turn {
   readonly agent: {

@@ -1,20 +1,20 @@
-import type { AgentHandoverReason, Verdict } from '../domain/conversation.ts';
-import { maskText } from '../domain/masking.ts';
+import type { AgentHandoverReason, Verdict } from '../conversations/conversation.ts';
+import { maskText } from '../platform/masking.ts';
 import {
   MAX_REPLIES_PER_WINDOW,
   MAX_TOOL_CALLS_PER_TURN,
   REPLY_WINDOW_MS,
-} from '../domain/agentSettings.ts';
-import type { BuiltInTool } from '../domain/builtInTools.ts';
-import type { Tool } from '../domain/tool.ts';
-import { isBuiltIn, isComplete, type ToolCall } from '../domain/toolCall.ts';
+} from './agentSettings.ts';
+import type { BuiltInTool } from '../tools/builtInTools.ts';
+import type { Tool } from '../tools/definition/tool.ts';
+import { isBuiltIn, isComplete, type ToolCall } from '../tools/calls/toolCall.ts';
 import type { AgentModel, AgentTool, Language, Step, Turn, WantedCall } from './agentModel.ts';
-import { isYes, someoneIsWanted } from './phrases.ts';
+import { isYes, someoneIsWanted } from './keyword/phrases.ts';
 import { historyOf, pastCall } from './history.ts';
-import { callInWords } from './resultWording.ts';
-import { detectLanguage } from './language.ts';
+import { callInWords } from './keyword/resultWording.ts';
+import { detectLanguage } from './keyword/language.ts';
 import type { LoadedTurn } from './loadTurn.ts';
-import { offersPerson, sentence, type SentenceName } from './sentences.ts';
+import { offersPerson, sentence, type SentenceName } from './keyword/sentences.ts';
 
 interface Reply {
   readonly type: 'reply';

@@ -1,7 +1,7 @@
-import { maskJson, maskText } from '../domain/masking.ts';
-import { resultExcerpt } from '../domain/maskedResult.ts';
-import type { Contact } from '../domain/contact.ts';
-import type { ToolCall } from '../domain/toolCall.ts';
+import { maskJson, maskText } from '../platform/masking.ts';
+import { resultExcerpt } from '../tools/calls/maskedResult.ts';
+import type { Contact } from '../conversations/contact.ts';
+import type { ToolCall } from '../tools/calls/toolCall.ts';
 import type { HistoryItem, PastToolCall } from './agentModel.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 

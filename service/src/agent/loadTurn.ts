@@ -3,19 +3,22 @@ import {
   REPLY_WINDOW_MS,
   isEnabled,
   type AgentSettings,
-} from '../domain/agentSettings.ts';
-import type { BuiltInTool } from '../domain/builtInTools.ts';
-import type { Tx } from '../domain/collections.ts';
-import type { Conversation } from '../domain/conversation.ts';
-import type { Deps } from '../domain/deps.ts';
-import type { Message } from '../domain/message.ts';
-import { findAgentSettings } from '../domain/operations/wakeAgent.ts';
-import { findBuiltInTools } from '../domain/operations/agentSettings.ts';
-import { loadConversation, type ConversationView } from '../domain/operations/conversations.ts';
-import { MAX_TOOLS, type Tool } from '../domain/tool.ts';
-import { isComplete, type ToolCall } from '../domain/toolCall.ts';
-import type { Workspace } from '../domain/workspace.ts';
-import { someoneIsWanted } from './phrases.ts';
+} from './agentSettings.ts';
+import type { BuiltInTool } from '../tools/builtInTools.ts';
+import type { Tx } from '../app/collections.ts';
+import type { Conversation } from '../conversations/conversation.ts';
+import type { Deps } from '../platform/deps.ts';
+import type { Message } from '../conversations/message.ts';
+import { findAgentSettings } from './operations/wakeAgent.ts';
+import { findBuiltInTools } from './operations/agentSettings.ts';
+import {
+  loadConversation,
+  type ConversationView,
+} from '../conversations/operations/conversations.ts';
+import { MAX_TOOLS, type Tool } from '../tools/definition/tool.ts';
+import { isComplete, type ToolCall } from '../tools/calls/toolCall.ts';
+import type { Workspace } from '../team/workspace.ts';
+import { someoneIsWanted } from './keyword/phrases.ts';
 
 /** The most messages and calls that the agent reads. */
 const MESSAGES_READ = 100;

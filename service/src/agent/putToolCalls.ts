@@ -1,25 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
-import { timestamp } from '../domain/clock.ts';
-import type { Tx } from '../domain/collections.ts';
-import type { Conversation } from '../domain/conversation.ts';
-import type { Deps } from '../domain/deps.ts';
-import { newId } from '../domain/ids.ts';
-import { ARGUMENT_LIMITS } from '../domain/parametersSchema.ts';
-import { brokenLimit, holdsInfinity, type JsonObject } from '../domain/json.ts';
-import { paymentLinkResult } from '../domain/builtInTools.ts';
-import { findBuiltInTools } from '../domain/operations/agentSettings.ts';
-import { findOpenPaymentLink } from '../domain/operations/paymentLinks.ts';
-import { enqueueToolCall } from '../domain/operations/toolCalls.ts';
-import { complete, newToolCall, succeed, type ToolCall } from '../domain/toolCall.ts';
-import { MAX_TOOL_CALLS_PER_TURN } from '../domain/agentSettings.ts';
+import { timestamp } from '../platform/clock.ts';
+import type { Tx } from '../app/collections.ts';
+import type { Conversation } from '../conversations/conversation.ts';
+import type { Deps } from '../platform/deps.ts';
+import { newId } from '../platform/ids.ts';
+import { ARGUMENT_LIMITS } from '../tools/definition/parametersSchema.ts';
+import { brokenLimit, holdsInfinity, type JsonObject } from '../platform/json.ts';
+import { paymentLinkResult } from '../tools/builtInTools.ts';
+import { findBuiltInTools } from './operations/agentSettings.ts';
+import { findOpenPaymentLink } from '../payments/operations/paymentLinks.ts';
+import { enqueueToolCall } from '../tools/operations/toolCalls.ts';
+import { complete, newToolCall, succeed, type ToolCall } from '../tools/calls/toolCall.ts';
+import { MAX_TOOL_CALLS_PER_TURN } from './agentSettings.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 import {
   resolveBuiltInCall,
   resolveCall,
   type CheckedCall,
   type ResolvedCall,
-} from './wantedCall.ts';
-import { paymentPageUrl } from '../domain/payment.ts';
+} from './keyword/wantedCall.ts';
+import { paymentPageUrl } from '../payments/payment.ts';
 
 /**
  * Stores the calls of one step. A call that may run is queued, a call that needs approval waits, and a

@@ -1,23 +1,23 @@
-import { MAX_TOOL_CALLS_PER_TURN } from '../domain/agentSettings.ts';
-import type { Tx } from '../domain/collections.ts';
+import { MAX_TOOL_CALLS_PER_TURN } from './agentSettings.ts';
+import type { Tx } from '../app/collections.ts';
 import {
   handOver,
   moveStage,
   isForward,
   type Actor,
   type Conversation,
-} from '../domain/conversation.ts';
-import type { Deps } from '../domain/deps.ts';
-import { putClosed } from '../domain/operations/control.ts';
-import type { ConversationView } from '../domain/operations/conversations.ts';
-import { putStageMove } from '../domain/operations/setFunnelStage.ts';
-import { storeReply } from '../domain/operations/sendMessage.ts';
-import { newSystemNote } from '../domain/systemNote.ts';
+} from '../conversations/conversation.ts';
+import type { Deps } from '../platform/deps.ts';
+import { putClosed } from '../conversations/operations/control.ts';
+import type { ConversationView } from '../conversations/operations/conversations.ts';
+import { putStageMove } from '../conversations/operations/setFunnelStage.ts';
+import { storeReply } from '../conversations/operations/sendMessage.ts';
+import { newSystemNote } from '../conversations/systemNote.ts';
 import type { Outcome, Spoken } from './decideTurn.ts';
 import { findControlled, isCurrent, needsTelling, type LoadedTurn } from './loadTurn.ts';
 import { putToolCalls } from './putToolCalls.ts';
 import { wordsOf } from './replyText.ts';
-import { checkCalls } from './wantedCall.ts';
+import { checkCalls } from './keyword/wantedCall.ts';
 
 /**
  * The most calls that are read of one step. Calls beyond a turn's limit are refused, and calls beyond

@@ -1,9 +1,9 @@
-import { MAX_MESSAGE_CHARACTERS } from '../domain/message.ts';
+import { MAX_MESSAGE_CHARACTERS } from '../conversations/message.ts';
 import { languageOf, type Spoken } from './decideTurn.ts';
 import { pastCall } from './history.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 import { cutText } from './messageText.ts';
-import { madeLink } from './resultWording.ts';
+import { madeLink } from './keyword/resultWording.ts';
 
 /**
  * The text of the agent's reply. The first one in a conversation begins with the greeting. An offer to

@@ -1,17 +1,22 @@
-import { openConversation } from '../domain/conversation.ts';
-import { timestamp } from '../domain/clock.ts';
-import type { Deps } from '../domain/deps.ts';
-import { newId } from '../domain/ids.ts';
-import type { Message } from '../domain/message.ts';
-import { findAgentSettings } from '../domain/operations/wakeAgent.ts';
-import { findBuiltInTools } from '../domain/operations/agentSettings.ts';
-import { MAX_TOOLS } from '../domain/tool.ts';
-import type { Workspace } from '../domain/workspace.ts';
+import { openConversation } from '../conversations/conversation.ts';
+import { timestamp } from '../platform/clock.ts';
+import type { Deps } from '../platform/deps.ts';
+import { newId } from '../platform/ids.ts';
+import type { Message } from '../conversations/message.ts';
+import { findAgentSettings } from './operations/wakeAgent.ts';
+import { findBuiltInTools } from './operations/agentSettings.ts';
+import { MAX_TOOLS } from '../tools/definition/tool.ts';
+import type { Workspace } from '../team/workspace.ts';
 import type { AgentModel } from './agentModel.ts';
 import { decideTurn, type Outcome, type Spoken } from './decideTurn.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 import { wordsOf } from './replyText.ts';
-import { checkCalls, resolveBuiltInCall, resolveCall, type CheckedCall } from './wantedCall.ts';
+import {
+  checkCalls,
+  resolveBuiltInCall,
+  resolveCall,
+  type CheckedCall,
+} from './keyword/wantedCall.ts';
 
 /** What the agent would do about a customer's first message. */
 export type TriedStep =

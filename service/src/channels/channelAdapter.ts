@@ -1,8 +1,8 @@
-import type { SetupField, SetupValues, TestResult } from '../domain/accountSetup.ts';
-import type { Channel, ChannelCapabilities, ChannelType } from '../domain/channel.ts';
-import type { Contact } from '../domain/contact.ts';
-import type { InboundItem } from '../domain/inbound.ts';
-import type { SendResult } from '../domain/outboundMessage.ts';
+import type { SetupField, SetupValues, TestResult } from '../platform/accounts/accountSetup.ts';
+import type { Channel, ChannelCapabilities, ChannelType } from './channel.ts';
+import type { Contact } from '../conversations/contact.ts';
+import type { InboundItem } from './inbound.ts';
+import type { SendResult } from './outboundMessage.ts';
 
 /**
  * One channel: its capabilities, the form that connects an account, its webhook, and how a text is

@@ -1,14 +1,14 @@
-import type { Channel } from '../domain/channel.ts';
-import type { Tx } from '../domain/collections.ts';
-import type { Contact } from '../domain/contact.ts';
-import type { Deps } from '../domain/deps.ts';
-import { findChannelOf } from '../domain/operations/channels.ts';
+import type { Channel } from './channel.ts';
+import type { Tx } from '../app/collections.ts';
+import type { Contact } from '../conversations/contact.ts';
+import type { Deps } from '../platform/deps.ts';
+import { findChannelOf } from './operations/channels.ts';
 import {
   findOldestPending,
   lockOutbound,
   putOutbound,
   unusedChannelMessageId,
-} from '../domain/operations/outboundMessages.ts';
+} from './operations/outboundMessages.ts';
 import {
   afterAttempt,
   failOutbound,
@@ -16,7 +16,7 @@ import {
   type AttemptPolicy,
   type OutboundMessage,
   type SendResult,
-} from '../domain/outboundMessage.ts';
+} from './outboundMessage.ts';
 import type { Job } from '../store/store.ts';
 
 /** An attempt to make now. It is on record already. */

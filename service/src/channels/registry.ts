@@ -1,7 +1,7 @@
-import { type ChannelDirectory, type ChannelType, WEB_CHAT } from '../domain/channel.ts';
+import { type ChannelDirectory, type ChannelType, WEB_CHAT } from './channel.ts';
 import type { ChannelAdapter, ConnectedChannel, HostedChannel } from './channelAdapter.ts';
-import { whatsappCloud } from './whatsappCloud.ts';
-import { MAX_REPLY_CHARACTERS } from '../domain/message.ts';
+import { whatsappCloud } from './whatsapp/whatsappCloud.ts';
+import { MAX_REPLY_CHARACTERS } from '../conversations/message.ts';
 
 /** The service's own chat page. A stored message is in the chat at once. */
 const webChat: HostedChannel = {

@@ -1,12 +1,17 @@
 import type { Logger } from 'pino';
-import type { SteadyClock } from '../domain/clock.ts';
-import type { ServiceStore } from '../domain/collections.ts';
-import type { Deps } from '../domain/deps.ts';
-import { openSetup } from '../domain/accountSetup.ts';
-import { OUTBOUND_QUEUE, type SendResult, type AttemptPolicy } from '../domain/outboundMessage.ts';
+import type { SteadyClock } from '../platform/clock.ts';
+import type { ServiceStore } from '../app/collections.ts';
+import type { Deps } from '../platform/deps.ts';
+import { openSetup } from '../platform/accounts/accountSetup.ts';
+import { OUTBOUND_QUEUE, type SendResult, type AttemptPolicy } from './outboundMessage.ts';
 import type { Job } from '../store/store.ts';
-import { KeyedMutex } from '../work/semaphore.ts';
-import { LEASE_MARGIN_MS, startWorker, type JobContext, type Worker } from '../work/worker.ts';
+import { KeyedMutex } from '../platform/async/semaphore.ts';
+import {
+  LEASE_MARGIN_MS,
+  startWorker,
+  type JobContext,
+  type Worker,
+} from '../platform/jobs/worker.ts';
 import type { ChannelsConfig } from './channelAdapter.ts';
 import { beginAttempt, recordAttempt, type BegunAttempt } from './outboundAttempts.ts';
 import { connectedChannel } from './registry.ts';

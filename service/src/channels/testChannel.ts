@@ -1,8 +1,8 @@
-import type { ConnectionTest, SetupValues } from '../domain/accountSetup.ts';
-import type { Deps } from '../domain/deps.ts';
-import { getChannel } from '../domain/operations/channels.ts';
-import { testConnection } from '../domain/operations/testConnection.ts';
-import type { Workspace } from '../domain/workspace.ts';
+import type { ConnectionTest, SetupValues } from '../platform/accounts/accountSetup.ts';
+import type { Deps } from '../platform/deps.ts';
+import { getChannel } from './operations/channels.ts';
+import { testConnection } from '../platform/accounts/testConnection.ts';
+import type { Workspace } from '../team/workspace.ts';
 import type { ChannelsConfig } from './channelAdapter.ts';
 import { connectedChannel } from './registry.ts';
 

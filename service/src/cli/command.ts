@@ -1,9 +1,9 @@
-import { readConfig, type Config } from '../config.ts';
-import { collections, type ServiceStore } from '../domain/collections.ts';
+import { readConfig, type Config } from '../app/config.ts';
+import { collections, type ServiceStore } from '../app/collections.ts';
 import type { Tally } from '../moving/exportFormat.ts';
 import { openStore, type OpenStoreOptions } from '../store/openStore.ts';
 import type { Logger } from '../store/options.ts';
-import { WORK_QUEUES } from '../workQueues.ts';
+import { WORK_QUEUES } from '../app/workQueues.ts';
 
 /** What all commands share: how they open the store, and how they fail. */
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { readConfig } from '../config.ts';
-import { systemClock } from '../domain/clock.ts';
-import type { ServiceStore } from '../domain/collections.ts';
-import { findFingerprint } from '../encryption/openSecretBox.ts';
+import { readConfig } from '../app/config.ts';
+import { systemClock } from '../platform/clock.ts';
+import type { ServiceStore } from '../app/collections.ts';
+import { findFingerprint } from '../app/encryption/openSecretBox.ts';
 import { headerOf, type Tally, writeExport } from '../moving/exportFormat.ts';
 import { makeNewFile } from '../moving/newFile.ts';
 import { inWords } from '../store/lowdb/errors.ts';

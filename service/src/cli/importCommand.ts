@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { readConfig, type Config } from '../config.ts';
+import { readConfig, type Config } from '../app/config.ts';
 import { ExportReader, ExportRefused } from '../moving/exportFormat.ts';
 import { KeyRequirement } from '../moving/requireKey.ts';
 import { inWords } from '../store/lowdb/errors.ts';

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { systemClock } from '../domain/clock.ts';
-import type { ServiceStore } from '../domain/collections.ts';
-import { createApiKey, listApiKeys, revokeApiKey } from '../domain/operations/apiKeys.ts';
-import { createWorkspace, findWorkspace } from '../domain/operations/team.ts';
-import type { Workspace } from '../domain/workspace.ts';
+import { systemClock } from '../platform/clock.ts';
+import type { ServiceStore } from '../app/collections.ts';
+import { createApiKey, listApiKeys, revokeApiKey } from '../team/operations/apiKeys.ts';
+import { createWorkspace, findWorkspace } from '../team/operations/team.ts';
+import type { Workspace } from '../team/workspace.ts';
 import { runOrFail, withStore } from './command.ts';
 
 interface KeyDeps {

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { readConfig } from '../config.ts';
-import { nothingToRotate, rotateEncryptionKey } from '../encryption/rotateEncryptionKey.ts';
-import { makeEncryptionKey, parseEncryptionKey } from '../security/encryptionKey.ts';
+import { readConfig } from '../app/config.ts';
+import { nothingToRotate, rotateEncryptionKey } from '../app/encryption/rotateEncryptionKey.ts';
+import { makeEncryptionKey, parseEncryptionKey } from '../platform/security/encryptionKey.ts';
 import { describeLocation } from '../store/openStore.ts';
 import { runOrFail, withStore } from './command.ts';
 

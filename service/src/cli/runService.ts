@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { readConfig } from '../config.ts';
-import { createLogger, startService, type Service } from '../service.ts';
+import { readConfig } from '../app/config.ts';
+import { createLogger, startService, type Service } from '../app/service.ts';
 import { failInOneLine } from './command.ts';
 
 /** Runs the service until SIGTERM or SIGINT; a second signal ends it at once. */

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { readConfig } from '../config.ts';
-import { systemClock } from '../domain/clock.ts';
-import { inOneTransaction } from '../domain/deps.ts';
-import { createInvite } from '../domain/operations/invites.ts';
-import { createWorkspace, listWorkspaces } from '../domain/operations/team.ts';
+import { readConfig } from '../app/config.ts';
+import { systemClock } from '../platform/clock.ts';
+import { inOneTransaction } from '../platform/deps.ts';
+import { createInvite } from '../team/operations/invites.ts';
+import { createWorkspace, listWorkspaces } from '../team/operations/team.ts';
 import { runOrFail, withStore } from './command.ts';
 
 const MAX_NAME_CHARACTERS = 100;

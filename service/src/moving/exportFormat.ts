@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LineTooLong, linesOf, type Line } from '../store/lines.ts';
 import type { DumpedRecord } from '../store/store.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../platform/version.ts';
 
 /**
  * An export is a text file of JSON lines (UTF-8, each ended by a newline): a header, one

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import type { Setting } from '../domain/collections.ts';
-import { isFingerprint, type KeyPlace } from '../encryption/openSecretBox.ts';
-import { KEY_FILE, parseEncryptionKey, readKeyFile } from '../security/encryptionKey.ts';
-import { createSecretBox } from '../security/secretBox.ts';
+import type { Setting } from '../app/collections.ts';
+import { isFingerprint, type KeyPlace } from '../app/encryption/openSecretBox.ts';
+import { KEY_FILE, parseEncryptionKey, readKeyFile } from '../platform/security/encryptionKey.ts';
+import { createSecretBox } from '../platform/security/secretBox.ts';
 import type { DumpedRecord } from '../store/store.ts';
 
 /** Refuses an export whose secrets are sealed with another key than the service has here. */

@@ -1,9 +1,9 @@
-import type { Deps } from '../domain/deps.ts';
-import { getPaymentAccount } from '../domain/operations/paymentAccounts.ts';
-import { testConnection } from '../domain/operations/testConnection.ts';
-import type { PaymentAccount, PaymentProvider } from '../domain/payment.ts';
-import { openSetup, type ConnectionTest } from '../domain/accountSetup.ts';
-import type { Workspace } from '../domain/workspace.ts';
+import type { Deps } from '../platform/deps.ts';
+import { getPaymentAccount } from './operations/paymentAccounts.ts';
+import { testConnection } from '../platform/accounts/testConnection.ts';
+import type { PaymentAccount, PaymentProvider } from './payment.ts';
+import { openSetup, type ConnectionTest } from '../platform/accounts/accountSetup.ts';
+import type { Workspace } from '../team/workspace.ts';
 import type { OpenPaymentAccount, PaymentsConfig } from './paymentAdapter.ts';
 import { paymentAdapterOf } from './registry.ts';
 

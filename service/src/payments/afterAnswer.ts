@@ -1,4 +1,4 @@
-import { timestamp } from '../domain/clock.ts';
+import { timestamp } from '../platform/clock.ts';
 import {
   confirm,
   expire,
@@ -10,7 +10,7 @@ import {
   withoutWork,
   type Payment,
   type PaymentWork,
-} from '../domain/payment.ts';
+} from './payment.ts';
 import type { CheckResult, CreateResult } from './paymentAdapter.ts';
 
 /** How a payment moves on with its provider's answer, unless it was paid. Pure. */

@@ -5,8 +5,8 @@ import type {
   PaymentProvider,
   PaymentRules,
   PaymentStanding,
-} from '../domain/payment.ts';
-import type { SetupField, SetupValues, TestResult } from '../domain/accountSetup.ts';
+} from './payment.ts';
+import type { SetupField, SetupValues, TestResult } from '../platform/accounts/accountSetup.ts';
 
 /**
  * A payment provider: which payments it accepts, what a team fills in to use it and, if it hosts the

@@ -1,14 +1,14 @@
-import type { Tx } from '../domain/collections.ts';
-import type { Deps } from '../domain/deps.ts';
-import { completePayment } from '../domain/operations/endPaymentLink.ts';
-import { loadConversation } from '../domain/operations/conversations.ts';
-import { findPaymentAccount } from '../domain/operations/paymentAccounts.ts';
+import type { Tx } from '../app/collections.ts';
+import type { Deps } from '../platform/deps.ts';
+import { completePayment } from './operations/endPaymentLink.ts';
+import { loadConversation } from '../conversations/operations/conversations.ts';
+import { findPaymentAccount } from './operations/paymentAccounts.ts';
 import {
   lockPaymentWithConversation,
   putPayment,
   schedulePayment,
-} from '../domain/operations/paymentLinks.ts';
-import { putStageForward } from '../domain/operations/setFunnelStage.ts';
+} from './operations/paymentLinks.ts';
+import { putStageForward } from '../conversations/operations/setFunnelStage.ts';
 import {
   expire,
   isOver,
@@ -17,8 +17,8 @@ import {
   type Payment,
   type PaymentAccount,
   type PaymentWork,
-} from '../domain/payment.ts';
-import type { Workspace } from '../domain/workspace.ts';
+} from './payment.ts';
+import type { Workspace } from '../team/workspace.ts';
 import type { Job } from '../store/store.ts';
 import { afterAnswer, createFailed, withPage, withoutAccount } from './afterAnswer.ts';
 import type { CheckResult, CreateResult } from './paymentAdapter.ts';

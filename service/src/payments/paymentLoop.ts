@@ -1,9 +1,14 @@
 import type { Logger } from 'pino';
-import type { ServiceStore } from '../domain/collections.ts';
-import type { Deps } from '../domain/deps.ts';
-import { PAYMENT_QUEUE, paymentPageUrl } from '../domain/payment.ts';
+import type { ServiceStore } from '../app/collections.ts';
+import type { Deps } from '../platform/deps.ts';
+import { PAYMENT_QUEUE, paymentPageUrl } from './payment.ts';
 import type { Job } from '../store/store.ts';
-import { LEASE_MARGIN_MS, startWorker, type JobContext, type Worker } from '../work/worker.ts';
+import {
+  LEASE_MARGIN_MS,
+  startWorker,
+  type JobContext,
+  type Worker,
+} from '../platform/jobs/worker.ts';
 import { beginAttempt, recordAnswer, type BegunAttempt } from './paymentAttempts.ts';
 import { openPaymentAccount } from './accounts.ts';
 import type { CheckResult, CreateResult, PaymentsConfig } from './paymentAdapter.ts';

@@ -1,7 +1,7 @@
-import type { PaymentDirectory, PaymentProvider } from '../domain/payment.ts';
-import { manual } from './manual.ts';
+import type { PaymentDirectory, PaymentProvider } from './payment.ts';
+import { manual } from './manual/manual.ts';
 import type { PaymentAdapter } from './paymentAdapter.ts';
-import { stripe } from './stripe.ts';
+import { stripe } from './stripe/stripe.ts';
 
 /**
  * Every payment provider, the preferred one first: a link that names none goes to the first that is

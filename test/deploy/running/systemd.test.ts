@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readConfig } from '../../../service/src/config.ts';
+import { readConfig } from '../../../service/src/app/config.ts';
 import { findProgram } from './proxies.ts';
 
 const deploy = fileURLToPath(new URL('../../../deploy/systemd', import.meta.url));

@@ -21,7 +21,7 @@ import {
   type ToolEndpoint,
 } from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { connectWhatsApp } from '../../service/channels/whatsappTalk.ts';
+import { connectWhatsApp } from '../../service/channels/whatsapp/whatsappTalk.ts';
 import { expireLeases } from '../schemas.ts';
 import { startPostgres, type PostgresServer } from '../server.ts';
 

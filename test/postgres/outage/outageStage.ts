@@ -1,7 +1,7 @@
 // A cluster on a server of its own, a receiver, and customers who write whatever happens.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Role } from '../../../service/src/config.ts';
+import type { Role } from '../../../service/src/app/config.ts';
 import { apiClient, chatCustomer, type ApiAnswer } from '../../helpers/apiClient.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';

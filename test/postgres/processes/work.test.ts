@@ -8,7 +8,7 @@ import { accept, startGraphServer, type GraphServer } from '../../helpers/graphS
 import { readMetrics } from '../../helpers/metrics.ts';
 import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { connectWhatsApp } from '../../service/channels/whatsappTalk.ts';
+import { connectWhatsApp } from '../../service/channels/whatsapp/whatsappTalk.ts';
 import { allowSlowStarts, apisOf, rounds, visitor, type Json } from './race.ts';
 
 allowSlowStarts();

@@ -7,8 +7,8 @@ import type {
   Connection,
   Database,
   Statement,
-} from '../../../service/src/store/postgres/database.ts';
-import { PgDatabase } from '../../../service/src/store/postgres/pgDatabase.ts';
+} from '../../../service/src/store/postgres/connection/database.ts';
+import { PgDatabase } from '../../../service/src/store/postgres/connection/pgDatabase.ts';
 import type { ContractStore } from '../../contract/schema.ts';
 import { freshSchema, openClient, openStore, removeSchema } from './contractStores.ts';
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { silent } from '../../../service/src/store/options.ts';
 import { ChangeReader } from '../../../service/src/store/postgres/changeReader.ts';
-import { PgDatabase } from '../../../service/src/store/postgres/pgDatabase.ts';
+import { PgDatabase } from '../../../service/src/store/postgres/connection/pgDatabase.ts';
 import type { Change, Gap } from '../../../service/src/store/store.ts';
 import { put, thing, type ContractStore, type Thing } from '../../contract/schema.ts';
 import { waitFor } from '../../helpers/waitFor.ts';

@@ -10,9 +10,9 @@ import {
   type Connection,
   type PostgresOptions,
 } from '../../../service/src/store/postgres/index.ts';
-import { runOn } from '../../../service/src/store/postgres/database.ts';
-import { PgDatabase } from '../../../service/src/store/postgres/pgDatabase.ts';
-import { lockOutConnections } from '../../../service/src/store/postgres/schemaLock.ts';
+import { runOn } from '../../../service/src/store/postgres/connection/database.ts';
+import { PgDatabase } from '../../../service/src/store/postgres/connection/pgDatabase.ts';
+import { lockOutConnections } from '../../../service/src/store/postgres/schema/schemaLock.ts';
 import { StoreUnavailable } from '../../../service/src/store/store.ts';
 import { contractMigrations } from '../../contract/openInFreshSchema.ts';
 import { contractSchema, type ContractStore } from '../../contract/schema.ts';

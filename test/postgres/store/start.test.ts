@@ -5,7 +5,7 @@ import type {
   Database,
   Result,
   Statement,
-} from '../../../service/src/store/postgres/database.ts';
+} from '../../../service/src/store/postgres/connection/database.ts';
 import { openPostgresStore } from '../../../service/src/store/postgres/index.ts';
 import { contractMigrations } from '../../contract/openInFreshSchema.ts';
 import { contractSchema } from '../../contract/schema.ts';

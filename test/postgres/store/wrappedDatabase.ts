@@ -1,6 +1,6 @@
 import { silent } from '../../../service/src/store/options.ts';
 import type { Connection, Database } from '../../../service/src/store/postgres/index.ts';
-import { PgDatabase } from '../../../service/src/store/postgres/pgDatabase.ts';
+import { PgDatabase } from '../../../service/src/store/postgres/connection/pgDatabase.ts';
 
 /**
  * The real server that DATABASE_URL names; what is asked on its connections goes through the test's

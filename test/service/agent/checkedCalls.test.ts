@@ -1,10 +1,10 @@
 // What a model wants a tool called with is checked on the workspace's share of the event loop.
 import { describe, expect, it } from '@jest/globals';
-import { checkCalls, resolveCall } from '../../../service/src/agent/wantedCall.ts';
+import { checkCalls, resolveCall } from '../../../service/src/agent/keyword/wantedCall.ts';
 import type { LoadedTurn } from '../../../service/src/agent/loadTurn.ts';
-import type { Tool } from '../../../service/src/domain/tool.ts';
-import { unwatchedBounds } from '../../../service/src/limits/bounds.ts';
-import { LoopShare } from '../../../service/src/limits/loopShare.ts';
+import type { Tool } from '../../../service/src/tools/definition/tool.ts';
+import { unwatchedBounds } from '../../../service/src/platform/limits/bounds.ts';
+import { LoopShare } from '../../../service/src/platform/limits/loopShare.ts';
 
 const PARAMETERS = {
   type: 'object',

@@ -9,9 +9,9 @@ import type {
   Step,
   Turn,
 } from '../../../service/src/agent/agentModel.ts';
-import { createKeywordAgent } from '../../../service/src/agent/keywordAgent.ts';
-import { sentence } from '../../../service/src/agent/sentences.ts';
-import type { JsonObject } from '../../../service/src/domain/json.ts';
+import { createKeywordAgent } from '../../../service/src/agent/keyword/keywordAgent.ts';
+import { sentence } from '../../../service/src/agent/keyword/sentences.ts';
+import type { JsonObject } from '../../../service/src/platform/json.ts';
 
 /** A Saturday, ten in the morning where the machine is. */
 const NOW = new Date(2026, 10, 21, 10, 0);

@@ -1,7 +1,7 @@
 // A model's server that is slow, broken, hostile or wrongly configured.
 import type { Socket } from 'node:net';
 import { pino } from 'pino';
-import { createOpenAiModel, ModelError } from '../../../service/src/agent/openaiModel.ts';
+import { createOpenAiModel, ModelError } from '../../../service/src/agent/openai/openaiModel.ts';
 import {
   hang,
   httpError,

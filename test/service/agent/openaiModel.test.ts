@@ -1,5 +1,5 @@
 // What a language model says, and the step that it means.
-import { MAX_MESSAGE_CHARACTERS } from '../../../service/src/domain/message.ts';
+import { MAX_MESSAGE_CHARACTERS } from '../../../service/src/conversations/message.ts';
 import {
   choice,
   contentFilter,

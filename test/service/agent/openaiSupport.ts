@@ -3,7 +3,7 @@ import {
   createOpenAiModel,
   ModelError,
   type OpenAiModelOptions,
-} from '../../../service/src/agent/openaiModel.ts';
+} from '../../../service/src/agent/openai/openaiModel.ts';
 import type {
   AgentModel,
   AgentTool,

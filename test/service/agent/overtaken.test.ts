@@ -4,12 +4,12 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { loadTurn } from '../../../service/src/agent/loadTurn.ts';
 import { putToolCalls } from '../../../service/src/agent/putToolCalls.ts';
 import { recordOutcome } from '../../../service/src/agent/recordOutcome.ts';
-import type { ServiceStore } from '../../../service/src/domain/collections.ts';
-import { createTool } from '../../../service/src/domain/operations/defineTool.ts';
-import { createWorkspace } from '../../../service/src/domain/operations/team.ts';
-import { decideToolCall } from '../../../service/src/domain/operations/completeToolCall.ts';
-import { receiveMessage } from '../../../service/src/domain/operations/receiveMessage.ts';
-import { startChatSession } from '../../../service/src/domain/operations/chat.ts';
+import type { ServiceStore } from '../../../service/src/app/collections.ts';
+import { createTool } from '../../../service/src/tools/operations/defineTool.ts';
+import { createWorkspace } from '../../../service/src/team/operations/team.ts';
+import { decideToolCall } from '../../../service/src/tools/operations/completeToolCall.ts';
+import { receiveMessage } from '../../../service/src/conversations/operations/receiveMessage.ts';
+import { startChatSession } from '../../../service/src/channels/web_chat/chatOperations.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 import { testDeps } from '../../helpers/testDeps.ts';
 

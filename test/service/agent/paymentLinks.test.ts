@@ -1,7 +1,7 @@
 // The agent makes payment links: a language model asks for one, a person or the settings decide,
 // the customer gets it and pays.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { SENTENCES } from '../../../service/src/agent/sentences.ts';
+import { SENTENCES } from '../../../service/src/agent/keyword/sentences.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { text, toolCalls, type ModelRequest } from '../../helpers/modelServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Language } from '../../../service/src/agent/agentModel.ts';
 import { asksToPay, moneyIn, readPayment } from '../../../service/src/agent/keyword/payment.ts';
-import { sentence, SENTENCES } from '../../../service/src/agent/sentences.ts';
+import { sentence, SENTENCES } from '../../../service/src/agent/keyword/sentences.ts';
 import { setUpManual } from '../payments/support.ts';
 import { answers, startAgentService, type AgentService, type Talk } from './agentService.ts';
 

@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { isNo, isYes, someoneIsWanted, wantsPerson } from '../../../service/src/agent/phrases.ts';
+import {
+  isNo,
+  isYes,
+  someoneIsWanted,
+  wantsPerson,
+} from '../../../service/src/agent/keyword/phrases.ts';
 
 describe('the customer wants a person', () => {
   it.each([

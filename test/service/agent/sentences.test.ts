@@ -6,7 +6,7 @@ import {
   sentence,
   SENTENCES,
   type SentenceName,
-} from '../../../service/src/agent/sentences.ts';
+} from '../../../service/src/agent/keyword/sentences.ts';
 
 const NAMES = Object.keys(SENTENCES) as SentenceName[];
 const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([each]) => each).sort();

@@ -2,7 +2,7 @@
 // message is lost.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { someoneIsWanted } from '../../../service/src/agent/phrases.ts';
+import { someoneIsWanted } from '../../../service/src/agent/keyword/phrases.ts';
 import { contentTerms } from '../../../service/src/agent/keyword/chooseTool.ts';
 import { currentRequest } from '../../../service/src/agent/keyword/request.ts';
 import {
@@ -10,8 +10,8 @@ import {
   PatternBudgetError,
   PatternWork,
   patternSize,
-} from '../../../service/src/domain/linearPattern.ts';
-import { splitText } from '../../../service/src/domain/splitText.ts';
+} from '../../../service/src/platform/linearPattern.ts';
+import { splitText } from '../../../service/src/channels/splitText.ts';
 import { readMetrics } from '../../helpers/metrics.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { startAgentService, type AgentService } from './agentService.ts';

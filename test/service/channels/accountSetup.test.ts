@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkSetup, type SetupField } from '../../../service/src/domain/accountSetup.ts';
-import { AppError } from '../../../service/src/domain/errorCatalogue.ts';
+import {
+  checkSetup,
+  type SetupField,
+} from '../../../service/src/platform/accounts/accountSetup.ts';
+import { AppError } from '../../../service/src/platform/http/errorCatalogue.ts';
 
 const FIELDS: readonly SetupField[] = [
   {

@@ -3,21 +3,21 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { startSender } from '../../../service/src/channels/sender.ts';
-import type { Worker } from '../../../service/src/work/worker.ts';
-import type { Channel } from '../../../service/src/domain/channel.ts';
-import { systemClock, timestamp } from '../../../service/src/domain/clock.ts';
-import type { ServiceStore } from '../../../service/src/domain/collections.ts';
-import type { Contact } from '../../../service/src/domain/contact.ts';
-import { openConversation } from '../../../service/src/domain/conversation.ts';
-import type { Deps } from '../../../service/src/domain/deps.ts';
-import { newId } from '../../../service/src/domain/ids.ts';
-import type { Message } from '../../../service/src/domain/message.ts';
-import { createWorkspace } from '../../../service/src/domain/operations/team.ts';
-import type { ConversationView } from '../../../service/src/domain/operations/conversations.ts';
-import { recordReceipt } from '../../../service/src/domain/operations/outboundMessages.ts';
-import { storeReply } from '../../../service/src/domain/operations/sendMessage.ts';
-import { createSecretBox } from '../../../service/src/security/secretBox.ts';
-import type { OutboundMessage } from '../../../service/src/domain/outboundMessage.ts';
+import type { Worker } from '../../../service/src/platform/jobs/worker.ts';
+import type { Channel } from '../../../service/src/channels/channel.ts';
+import { systemClock, timestamp } from '../../../service/src/platform/clock.ts';
+import type { ServiceStore } from '../../../service/src/app/collections.ts';
+import type { Contact } from '../../../service/src/conversations/contact.ts';
+import { openConversation } from '../../../service/src/conversations/conversation.ts';
+import type { Deps } from '../../../service/src/platform/deps.ts';
+import { newId } from '../../../service/src/platform/ids.ts';
+import type { Message } from '../../../service/src/conversations/message.ts';
+import { createWorkspace } from '../../../service/src/team/operations/team.ts';
+import type { ConversationView } from '../../../service/src/conversations/operations/conversations.ts';
+import { recordReceipt } from '../../../service/src/channels/operations/outboundMessages.ts';
+import { storeReply } from '../../../service/src/conversations/operations/sendMessage.ts';
+import { createSecretBox } from '../../../service/src/platform/security/secretBox.ts';
+import type { OutboundMessage } from '../../../service/src/channels/outboundMessage.ts';
 import {
   accept,
   graphError,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { DELIVERY_STATES } from '../../../service/src/domain/message.ts';
-import { windowOf } from '../../../service/src/domain/channel.ts';
+import { DELIVERY_STATES } from '../../../service/src/conversations/message.ts';
+import { windowOf } from '../../../service/src/channels/channel.ts';
 import {
   startAttempt,
   isForwardState,
@@ -9,7 +9,7 @@ import {
   stateOf,
   type SendResult,
   type OutboundMessage,
-} from '../../../service/src/domain/outboundMessage.ts';
+} from '../../../service/src/channels/outboundMessage.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 const POLICY = { retryDelaysMs: [1000, 10_000], graceMs: 15_000 };

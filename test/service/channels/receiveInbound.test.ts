@@ -1,28 +1,28 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { AGENT_QUEUE } from '../../../service/src/domain/agentSettings.ts';
-import type { Channel } from '../../../service/src/domain/channel.ts';
-import { timestamp } from '../../../service/src/domain/clock.ts';
-import type { ServiceStore, Tx } from '../../../service/src/domain/collections.ts';
-import type { Contact } from '../../../service/src/domain/contact.ts';
-import type { Deps } from '../../../service/src/domain/deps.ts';
+import { AGENT_QUEUE } from '../../../service/src/agent/agentSettings.ts';
+import type { Channel } from '../../../service/src/channels/channel.ts';
+import { timestamp } from '../../../service/src/platform/clock.ts';
+import type { ServiceStore, Tx } from '../../../service/src/app/collections.ts';
+import type { Contact } from '../../../service/src/conversations/contact.ts';
+import type { Deps } from '../../../service/src/platform/deps.ts';
 import {
   groupInbound,
   type InboundItem,
   type InboundReceipt,
   type InboundSender,
-} from '../../../service/src/domain/inbound.ts';
-import type { DeliveryState, Message } from '../../../service/src/domain/message.ts';
-import { createChannel, findChannelAt } from '../../../service/src/domain/operations/channels.ts';
-import { createWorkspace } from '../../../service/src/domain/operations/team.ts';
-import { receiveInbound } from '../../../service/src/domain/operations/receiveInbound.ts';
-import { sendMessage } from '../../../service/src/domain/operations/sendMessage.ts';
-import { updateAgentSettings } from '../../../service/src/domain/operations/agentSettings.ts';
+} from '../../../service/src/channels/inbound.ts';
+import type { DeliveryState, Message } from '../../../service/src/conversations/message.ts';
+import { createChannel, findChannelAt } from '../../../service/src/channels/operations/channels.ts';
+import { createWorkspace } from '../../../service/src/team/operations/team.ts';
+import { receiveInbound } from '../../../service/src/channels/operations/receiveInbound.ts';
+import { sendMessage } from '../../../service/src/conversations/operations/sendMessage.ts';
+import { updateAgentSettings } from '../../../service/src/agent/operations/agentSettings.ts';
 import {
   OUTBOUND_QUEUE,
   type OutboundMessage,
-} from '../../../service/src/domain/outboundMessage.ts';
-import type { Workspace } from '../../../service/src/domain/workspace.ts';
+} from '../../../service/src/channels/outboundMessage.ts';
+import type { Workspace } from '../../../service/src/team/workspace.ts';
 import type { Query } from '../../../service/src/store/store.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 import { steadied } from '../../helpers/testClock.ts';

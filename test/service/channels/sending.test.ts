@@ -12,7 +12,7 @@ import {
 } from '../../helpers/graphServer.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { APP_SECRET, connectWhatsApp, type WhatsAppAccount } from './whatsappTalk.ts';
+import { APP_SECRET, connectWhatsApp, type WhatsAppAccount } from './whatsapp/whatsappTalk.ts';
 
 const HOUR_MS = 3_600_000;
 const RETRIES = { CHANNEL_RETRY_DELAYS_MS: '20,30,40,50', AGENT_QUIET_MS: '0' };

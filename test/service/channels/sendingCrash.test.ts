@@ -10,7 +10,7 @@ import {
 } from '../../helpers/graphServer.ts';
 import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { APP_SECRET, connectWhatsApp, type WhatsAppAccount } from './whatsappTalk.ts';
+import { APP_SECRET, connectWhatsApp, type WhatsAppAccount } from './whatsapp/whatsappTalk.ts';
 
 /** How long a receipt is waited for: Sender, GRACE_MS. */
 const GRACE_MS = 15_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { splitText } from '../../../service/src/domain/splitText.ts';
+import { splitText } from '../../../service/src/channels/splitText.ts';
 
 const sizeOf = (text: string) => [...text].length;
 const withoutSpace = (text: string) => text.replace(/\s+/gu, '');

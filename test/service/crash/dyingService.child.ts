@@ -1,8 +1,8 @@
 // The service, set up by the environment as always, over files that kill it: DIE_AT is a DyingPoint
 // as JSON, DIE_ARMED a file that has to exist for it. Snapshots are early, so that many writes meet
 // one.
-import { readConfig } from '../../../service/src/config.ts';
-import { startService } from '../../../service/src/service.ts';
+import { readConfig } from '../../../service/src/app/config.ts';
+import { startService } from '../../../service/src/app/service.ts';
 import { dyingFiles, type DyingPoint } from './dyingFiles.ts';
 
 const files = dyingFiles(

@@ -1,8 +1,8 @@
 // The service, started as its command starts it, over a disk that gets into trouble as STALL says:
 // `snapshot`: a snapshot's write never ends while the signal has not come to stop;
 // `full-from-signal`: every write fails after SIGUSR2; `fsync-from-signal`: no fsync ends after it.
-import { readConfig } from '../../../service/src/config.ts';
-import { createLogger, startService } from '../../../service/src/service.ts';
+import { readConfig } from '../../../service/src/app/config.ts';
+import { createLogger, startService } from '../../../service/src/app/service.ts';
 import { nodeFiles, type Files, type StoreFile } from '../../../service/src/store/lowdb/index.ts';
 
 const say = (text: string) => void process.stdout.write(`${text}\n`);

@@ -8,7 +8,7 @@ import {
   isCurrency,
   minorToText,
   parseAmount,
-} from '../../../service/src/domain/currency.ts';
+} from '../../../service/src/platform/currency.ts';
 
 describe('currencies', () => {
   it.each([

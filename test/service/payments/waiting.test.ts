@@ -1,11 +1,11 @@
 // Requests that wait for a payment's page: one reader for all, and so many of a workspace.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Payment } from '../../../service/src/domain/payment.ts';
+import type { Payment } from '../../../service/src/payments/payment.ts';
 import {
   MAX_WAITING_PAYMENTS,
   followPayments,
   type FollowPayment,
-} from '../../../service/src/http/paymentFeed.ts';
+} from '../../../service/src/payments/paymentFeed.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 
 const LONG_MS = 600_000;

@@ -8,7 +8,11 @@ import {
   type TakenMessage,
 } from '../../helpers/graphServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { connectWhatsApp, type Customer, type WhatsAppAccount } from '../channels/whatsappTalk.ts';
+import {
+  connectWhatsApp,
+  type Customer,
+  type WhatsAppAccount,
+} from '../channels/whatsapp/whatsappTalk.ts';
 import { rounds, sides } from './sides.ts';
 
 const TEXTS = 15;

@@ -1,8 +1,8 @@
 // A service that is asked from several sides at once: on PostgreSQL two services that share a
 // schema, as two processes do; on the embedded store one, asked twice.
 import { afterAll, beforeAll } from '@jest/globals';
-import { readConfig } from '../../../service/src/config.ts';
-import { startService, type Service, type StartOptions } from '../../../service/src/service.ts';
+import { readConfig } from '../../../service/src/app/config.ts';
+import { startService, type Service, type StartOptions } from '../../../service/src/app/service.ts';
 import { apiClient, type ApiClient } from '../../helpers/apiClient.ts';
 import { TEST_API_KEY, testSettings } from '../../helpers/service.ts';
 import { freshStorage, testDatabaseUrl, type Storage } from '../../helpers/storage.ts';

@@ -1,6 +1,6 @@
 // How full the store takes its heap to be: measured after collections, estimated between them.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { HeapWatch, heapLimitBytes } from '../../../service/src/store/lowdb/heapWatch.ts';
+import { HeapWatch, heapLimitBytes } from '../../../service/src/store/lowdb/memory/heapWatch.ts';
 import { HeapAt } from '../../helpers/heapAt.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { listeningLog } from './listeningLog.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { JobQueues } from '../../../service/src/store/lowdb/jobQueues.ts';
+import { JobQueues } from '../../../service/src/store/lowdb/jobs/jobQueues.ts';
 import type { Job } from '../../../service/src/store/store.ts';
 
 const job = (id: number, group: string, runAt = 0): Job => ({

@@ -1,7 +1,7 @@
 import { readFile, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { mergeInWorker } from '../../../service/src/store/lowdb/snapshotMerge.ts';
+import { mergeInWorker } from '../../../service/src/store/lowdb/snapshots/snapshotMerge.ts';
 import type { LowdbOptions } from '../../../service/src/store/lowdb/index.ts';
 import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
 import type { Thing } from '../../contract/schema.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { systemTime } from '../../../service/src/store/options.ts';
-import { JobClock } from '../../../service/src/store/lowdb/jobClock.ts';
+import { JobClock } from '../../../service/src/store/lowdb/jobs/jobClock.ts';
 import { LowdbUnitOfWork } from '../../../service/src/store/lowdb/unitOfWork.ts';
 import { State } from '../../../service/src/store/lowdb/state.ts';
 import type { AnyQuery } from '../../../service/src/store/unitOfWork.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { SENTENCES } from '../../../service/src/agent/sentences.ts';
+import { SENTENCES } from '../../../service/src/agent/keyword/sentences.ts';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import {

@@ -6,7 +6,7 @@ import {
   mapStrings,
   parseJson,
   type Json,
-} from '../../../service/src/domain/json.ts';
+} from '../../../service/src/platform/json.ts';
 
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 const deepList = (levels: number) => {

@@ -1,12 +1,12 @@
 // Large answers of tools are read beside everything else, and cost what their length costs.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { unwatchedBounds } from '../../../service/src/limits/bounds.ts';
+import { unwatchedBounds } from '../../../service/src/platform/limits/bounds.ts';
 import {
   AnswerThread,
   readAtOnce,
   MAX_SMALL_ANSWER_BYTES,
-} from '../../../service/src/tools/answerReader.ts';
-import type { AnswerOrder } from '../../../service/src/tools/readAnswer.ts';
+} from '../../../service/src/tools/calls/answerReader.ts';
+import type { AnswerOrder } from '../../../service/src/tools/calls/readAnswer.ts';
 
 const FIVE_MEBIBYTES = 5 * 1024 * 1024;
 const SECRET = 'a-secret-of-the-tool';

@@ -1,12 +1,12 @@
 // A large result is given to callers of the API without being read, and masked piece by piece.
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { maskJson } from '../../../service/src/domain/masking.ts';
-import { maskJsonText } from '../../../service/src/domain/maskedResult.ts';
-import type { ToolCall } from '../../../service/src/domain/toolCall.ts';
-import { toolCallJson } from '../../../service/src/http/views/tool.ts';
-import { WrittenJson, writeJson } from '../../../service/src/http/writtenJson.ts';
-import { loopShare } from '../../../service/src/limits/loopShare.ts';
+import { maskJson } from '../../../service/src/platform/masking.ts';
+import { maskJsonText } from '../../../service/src/tools/calls/maskedResult.ts';
+import type { ToolCall } from '../../../service/src/tools/calls/toolCall.ts';
+import { toolCallJson } from '../../../service/src/tools/views.ts';
+import { WrittenJson, writeJson } from '../../../service/src/platform/http/writtenJson.ts';
+import { loopShare } from '../../../service/src/platform/limits/loopShare.ts';
 
 const contact = {
   id: 'ctc',

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { JsonObject } from '../../../service/src/domain/json.ts';
+import type { JsonObject } from '../../../service/src/platform/json.ts';
 import {
   compileParameters,
   ParametersError,
-} from '../../../service/src/domain/parametersSchema.ts';
+} from '../../../service/src/tools/definition/parametersSchema.ts';
 
 const withProperties = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
   type: 'object',

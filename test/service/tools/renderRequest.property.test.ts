@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { isJsonObject, type Json, type JsonObject } from '../../../service/src/domain/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../service/src/platform/json.ts';
 import {
   renderRequest,
   RequestRenderError,
   type RenderedRequest,
-} from '../../../service/src/domain/renderRequest.ts';
+} from '../../../service/src/tools/definition/renderRequest.ts';
 import {
   parseRequestTemplate,
   type RequestTemplate,
-} from '../../../service/src/domain/requestTemplate.ts';
+} from '../../../service/src/tools/definition/requestTemplate.ts';
 
 /** Whatever arguments a model writes, a request is the template's, or is none. */
 

@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Json, JsonObject } from '../../../service/src/domain/json.ts';
-import { renderRequest, RequestRenderError } from '../../../service/src/domain/renderRequest.ts';
-import { parseRequestTemplate } from '../../../service/src/domain/requestTemplate.ts';
+import type { Json, JsonObject } from '../../../service/src/platform/json.ts';
+import {
+  renderRequest,
+  RequestRenderError,
+} from '../../../service/src/tools/definition/renderRequest.ts';
+import { parseRequestTemplate } from '../../../service/src/tools/definition/requestTemplate.ts';
 
 const SECRET = 'sk-4711-geheim';
 const ANY = { properties: { a: {}, b: {}, o: { type: 'object' } } };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import type { JsonObject } from '../../../service/src/domain/json.ts';
+import type { JsonObject } from '../../../service/src/platform/json.ts';
 import {
   parseRequestTemplate,
   RequestTemplateError,
   type RequestTemplate,
-} from '../../../service/src/domain/requestTemplate.ts';
+} from '../../../service/src/tools/definition/requestTemplate.ts';
 
 const parameters: JsonObject = {
   type: 'object',

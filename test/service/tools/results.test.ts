@@ -1,16 +1,16 @@
 // Large results are kept whole only as long as there is room for all of them.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { ServiceStore, Tx } from '../../../service/src/domain/collections.ts';
-import { newId } from '../../../service/src/domain/ids.ts';
-import { boundResults } from '../../../service/src/tools/largeResults.ts';
-import { resultExcerpt } from '../../../service/src/domain/maskedResult.ts';
+import type { ServiceStore, Tx } from '../../../service/src/app/collections.ts';
+import { newId } from '../../../service/src/platform/ids.ts';
+import { boundResults } from '../../../service/src/tools/calls/largeResults.ts';
+import { resultExcerpt } from '../../../service/src/tools/calls/maskedResult.ts';
 import {
   MAX_LARGE_RESULTS_CHARACTERS,
   resultOf,
   type ToolCall,
-} from '../../../service/src/domain/toolCall.ts';
-import { unwatchedBounds } from '../../../service/src/limits/bounds.ts';
-import { LargeResults } from '../../../service/src/tools/largeResults.ts';
+} from '../../../service/src/tools/calls/toolCall.ts';
+import { unwatchedBounds } from '../../../service/src/platform/limits/bounds.ts';
+import { LargeResults } from '../../../service/src/tools/calls/largeResults.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 
 const MEBIBYTE = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { scrubber } from '../../../service/src/tools/scrubber.ts';
+import { scrubber } from '../../../service/src/tools/calls/scrubber.ts';
 
 const SECRET = 'p@ss/w+rd "ü" (x)!~';
 const scrub = scrubber([SECRET]);

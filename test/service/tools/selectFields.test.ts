@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Json } from '../../../service/src/domain/json.ts';
-import { selectFields } from '../../../service/src/tools/readAnswer.ts';
+import type { Json } from '../../../service/src/platform/json.ts';
+import { selectFields } from '../../../service/src/tools/calls/readAnswer.ts';
 
 const ANSWER: Json = {
   id: 7,

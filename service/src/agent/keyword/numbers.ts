@@ -1,5 +1,5 @@
 import type { Language } from '../agentModel.ts';
-import { foldCase, wordSet } from '../words.ts';
+import { foldCase, wordSet } from './words.ts';
 import type { Found } from './dates.ts';
 
 const SIGN = '(?:(?:r|us|u\\$s|s/)?[$€£] ?)?';

@@ -1,9 +1,9 @@
-import { CURRENCIES, formatAmount, parseAmount } from '../../domain/currency.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import { CURRENCIES, formatAmount, parseAmount } from '../../platform/currency.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import type { Language } from '../agentModel.ts';
-import { cut } from '../resultWording.ts';
-import { sentence } from '../sentences.ts';
-import { foldCase, wordSet } from '../words.ts';
+import { cut } from './resultWording.ts';
+import { sentence } from './sentences.ts';
+import { foldCase, wordSet } from './words.ts';
 import { parseNumber } from './numbers.ts';
 import type { Source } from './readArguments.ts';
 import { isLabel, type Label } from './schema.ts';

@@ -1,6 +1,6 @@
-import { isJsonObject, type Json, type JsonObject } from '../../domain/json.ts';
-import { patternFinder, type PatternWork } from '../../domain/linearPattern.ts';
-import { splitName, stem, wordSet, wordsOf } from '../words.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../platform/json.ts';
+import { patternFinder, type PatternWork } from '../../platform/linearPattern.ts';
+import { splitName, stem, wordSet, wordsOf } from './words.ts';
 import { contentTerms } from './chooseTool.ts';
 import type { Found } from './dates.ts';
 import { numbersIn } from './numbers.ts';

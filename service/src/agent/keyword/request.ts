@@ -1,5 +1,5 @@
 import type { HistoryItem } from '../agentModel.ts';
-import { questionIn, type AgentQuestion } from '../sentences.ts';
+import { questionIn, type AgentQuestion } from './sentences.ts';
 import type { Source } from './readArguments.ts';
 
 /** What the customer wants now, read from the history: their messages, our questions and the answers. */

@@ -1,7 +1,7 @@
-import { isJsonObject, type Json, type JsonObject } from '../../domain/json.ts';
-import { resolveReference } from '../../domain/schemaDocument.ts';
-import { sentence } from '../sentences.ts';
-import { readableName } from '../words.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../platform/json.ts';
+import { resolveReference } from '../../tools/definition/schemaDocument.ts';
+import { sentence } from './sentences.ts';
+import { readableName } from './words.ts';
 import { LANGUAGES, type AgentTool, type Language } from '../agentModel.ts';
 
 /** A property of a tool's parameters: what has to be found in a message. */

@@ -1,5 +1,5 @@
 import type { Language } from '../agentModel.ts';
-import { stem, wordsOf } from '../words.ts';
+import { stem, wordsOf } from './words.ts';
 import { datesIn, type DatesAndTimes, type Found } from './dates.ts';
 
 export const EMAIL =

@@ -1,5 +1,5 @@
-import { VERDICTS } from '../../domain/conversation.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import { VERDICTS } from '../../conversations/conversation.ts';
+import type { JsonObject } from '../../platform/json.ts';
 
 /**
  * What the agent can do besides talking and calling tools. The hyphens keep these names apart from

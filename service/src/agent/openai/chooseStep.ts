@@ -1,6 +1,10 @@
-import { MAX_SUMMARY_CHARACTERS, VERDICTS, type Verdict } from '../../domain/conversation.ts';
-import { isJsonObject, type JsonObject } from '../../domain/json.ts';
-import { MAX_MESSAGE_CHARACTERS } from '../../domain/message.ts';
+import {
+  MAX_SUMMARY_CHARACTERS,
+  VERDICTS,
+  type Verdict,
+} from '../../conversations/conversation.ts';
+import { isJsonObject, type JsonObject } from '../../platform/json.ts';
+import { MAX_MESSAGE_CHARACTERS } from '../../conversations/message.ts';
 import type { Language, Step, Turn } from '../agentModel.ts';
 import {
   BUILT_IN_NAMES,

@@ -1,4 +1,4 @@
-import { describeFailure } from '../../outbound/describeFailure.ts';
+import { describeFailure } from '../../platform/outbound/describeFailure.ts';
 import { cutText } from '../messageText.ts';
 import { cleanText } from './modelText.ts';
 

@@ -1,4 +1,4 @@
-import type { TestResult } from '../../domain/accountSetup.ts';
+import type { TestResult } from '../../platform/accounts/accountSetup.ts';
 import type { ChannelContext, OpenAccount, OutboundText, SendResult } from '../channelAdapter.ts';
 import { errorInWords, isTemporary, type GraphError } from './errorWords.ts';
 import { fieldsOf, listOf, textOf, type Fields } from './fields.ts';

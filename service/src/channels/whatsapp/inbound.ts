@@ -1,4 +1,4 @@
-import type { InboundItem, InboundReceipt, InboundSender } from '../../domain/inbound.ts';
+import type { InboundItem, InboundReceipt, InboundSender } from '../inbound.ts';
 import { errorInWords } from './errorWords.ts';
 import { type Fields, fieldsOf, listOf, shortened, textOf } from './fields.ts';
 import { messageInWords } from './inWords.ts';

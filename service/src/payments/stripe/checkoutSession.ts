@@ -1,5 +1,5 @@
 import type { Stripe } from 'stripe';
-import type { Payment, PaymentStanding } from '../../domain/payment.ts';
+import type { Payment, PaymentStanding } from '../payment.ts';
 import type { CheckResult } from '../paymentAdapter.ts';
 import { stripeAmount } from './stripeAmount.ts';
 import { isReplayedFault } from './stripeFailure.ts';

@@ -1,5 +1,5 @@
 import type { Stripe } from 'stripe';
-import type { PaymentUpdate } from '../../domain/payment.ts';
+import type { PaymentUpdate } from '../payment.ts';
 import { standingOf } from './checkoutSession.ts';
 
 /** The oldest that a signature may be. Stripe signs each retry anew. */

@@ -1,4 +1,4 @@
-import { decimalsOf, minorToText } from '../../domain/currency.ts';
+import { decimalsOf, minorToText } from '../../platform/currency.ts';
 
 /**
  * Amounts as Stripe counts them: mostly in ISO 4217's minor units, with exceptions.

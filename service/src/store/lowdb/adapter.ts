@@ -2,17 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Adapter } from 'lowdb';
 import type { FileStats } from '../store.ts';
-import { HighWaterMark } from './highWaterMark.ts';
-import { cutFile, nodeFiles, withFile } from './files.ts';
-import { FIRST_GENERATION, TEMPORARY, journalName, snapshotName, tidyFolder } from './folder.ts';
-import type { JournalOptions, JournalPosition } from './journal.ts';
-import { Journal, createJournal } from './journal.ts';
+import { HighWaterMark } from './journal/highWaterMark.ts';
+import { cutFile, nodeFiles, withFile } from './journal/files.ts';
+import {
+  FIRST_GENERATION,
+  TEMPORARY,
+  journalName,
+  snapshotName,
+  tidyFolder,
+} from './journal/folder.ts';
+import type { JournalOptions, JournalPosition } from './journal/journal.ts';
+import { Journal, createJournal } from './journal/journal.ts';
 import type { Logger } from '../options.ts';
-import type { Recovered } from './recovery.ts';
-import { recover } from './recovery.ts';
-import { passedOver, inParts, writeSnapshot, type SnapshotHeader } from './snapshot.ts';
-import type { MergeOrder, Merged } from './snapshotMerge.ts';
-import { mergeInWorker, mergeSnapshot } from './snapshotMerge.ts';
+import type { Recovered } from './journal/recovery.ts';
+import { recover } from './journal/recovery.ts';
+import { passedOver, inParts, writeSnapshot, type SnapshotHeader } from './snapshots/snapshot.ts';
+import type { MergeOrder, Merged } from './snapshots/snapshotMerge.ts';
+import { mergeInWorker, mergeSnapshot } from './snapshots/snapshotMerge.ts';
 import type { Data } from './state.ts';
 
 /** What must fit on a disk before it counts as writable again. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Low } from 'lowdb';
-import { Semaphore } from '../../work/semaphore.ts';
+import { Semaphore } from '../../platform/async/semaphore.ts';
 import { ChangeFeed } from '../changeFeed.ts';
 import { silent, systemTime } from '../options.ts';
 import type {
@@ -22,17 +22,17 @@ import { transactionMaker } from '../unitOfWork.ts';
 import { WorkListeners } from '../workListeners.ts';
 import { JournaledAdapter } from './adapter.ts';
 import { inWords } from './errors.ts';
-import { nodeFiles } from './files.ts';
-import { tidyFolder, type FolderLock } from './folder.ts';
-import { HeapWatch } from './heapWatch.ts';
-import { JobClock, type StoredJob } from './jobClock.ts';
-import { JobQueues } from './jobQueues.ts';
+import { nodeFiles } from './journal/files.ts';
+import { tidyFolder, type FolderLock } from './journal/folder.ts';
+import { HeapWatch } from './memory/heapWatch.ts';
+import { JobClock, type StoredJob } from './jobs/jobClock.ts';
+import { JobQueues } from './jobs/jobQueues.ts';
 import type { LowdbOptions } from './options.ts';
 import { ReadView, recordOf, type TableView } from './readView.ts';
-import { Restoring } from './restore.ts';
-import { Snapshots } from './snapshots.ts';
+import { Restoring } from './snapshots/restore.ts';
+import { Snapshots } from './snapshots/snapshots.ts';
 import { JOBS, State, type Data } from './state.ts';
-import { StorageUsage } from './storageUsage.ts';
+import { StorageUsage } from './memory/storageUsage.ts';
 import { LowdbUnitOfWork, type Write } from './unitOfWork.ts';
 
 const DEFAULTS = {

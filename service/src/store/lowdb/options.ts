@@ -1,7 +1,7 @@
 import type { Logger, StoreClock } from '../options.ts';
-import type { Files } from './files.ts';
-import type { Heap } from './heapWatch.ts';
-import type { HolderOf } from './storageUsage.ts';
+import type { Files } from './journal/files.ts';
+import type { Heap } from './memory/heapWatch.ts';
+import type { HolderOf } from './memory/storageUsage.ts';
 
 export interface LowdbOptions {
   /** Created when it is missing. One process at a time. */

@@ -1,6 +1,6 @@
 import { plainJob } from '../document.ts';
 import type { Document, DumpedRecord } from '../store.ts';
-import type { StoredJob } from './jobClock.ts';
+import type { StoredJob } from './jobs/jobClock.ts';
 import type { Write } from './unitOfWork.ts';
 import type { SortedTree } from './sortedTree.ts';
 import { compareStrings, sortedTree } from './sortedTree.ts';

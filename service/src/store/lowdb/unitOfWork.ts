@@ -1,7 +1,7 @@
 import { assertJobTime, toJson } from '../document.ts';
 import type { Document, Job, TransactionJobs } from '../store.ts';
 import { assertNotEnded, type AnyQuery, type UnitOfWork } from '../unitOfWork.ts';
-import type { JobClock } from './jobClock.ts';
+import type { JobClock } from './jobs/jobClock.ts';
 import { JOBS, type State } from './state.ts';
 import type { LastWrite, Table } from './table.ts';
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../options.ts';
-import { runOn, type Database } from './database.ts';
-import { inWords, isOutage } from './errors.ts';
-import type { DueGroup } from './jobWrites.ts';
-import type { GroupLeases } from './groupLeases.ts';
-import type { Load } from './leaseBalance.ts';
+import { runOn, type Database } from './connection/database.ts';
+import { inWords, isOutage } from './connection/errors.ts';
+import type { DueGroup } from './jobs/jobWrites.ts';
+import type { GroupLeases } from './jobs/groupLeases.ts';
+import type { Load } from './jobs/leaseBalance.ts';
 
 /** Notifications of transactions within this time are sent as one. */
 const GATHER_MS = 5;

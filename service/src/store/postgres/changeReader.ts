@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ChangeFeed } from '../changeFeed.ts';
 import type { Change, Document, Gap, Schema } from '../store.ts';
-import { runOn, type Database, type Result } from './database.ts';
-import { quoted } from './sql.ts';
+import { runOn, type Database, type Result } from './connection/database.ts';
+import { quoted } from './connection/sql.ts';
 
 /** How often the table is read without a notification. */
 const LOOK_MS = 1_000;

@@ -1,9 +1,9 @@
 import type { Document, DumpedRecord, Job } from '../store.ts';
-import type { Connection } from './database.ts';
-import { inWords, isOutage, unavailable } from './errors.ts';
-import { fromText, quoted } from './sql.ts';
-import type { OpenSchema } from './tables.ts';
-import { OpenTransaction } from './transaction.ts';
+import type { Connection } from './connection/database.ts';
+import { inWords, isOutage, unavailable } from './connection/errors.ts';
+import { fromText, quoted } from './connection/sql.ts';
+import type { OpenSchema } from './schema/tables.ts';
+import { OpenTransaction } from './connection/transaction.ts';
 
 /** The size of a page; pages of large documents have fewer rows. */
 const PAGE_CHARACTERS = 2 << 20;

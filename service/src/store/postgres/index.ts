@@ -1,12 +1,12 @@
 import { silent } from '../options.ts';
 import type { Schema } from '../store.ts';
-import { inWords } from './errors.ts';
+import { inWords } from './connection/errors.ts';
 import { type PostgresOptions, PostgresStore } from './postgresStore.ts';
-import { PgDatabase } from './pgDatabase.ts';
+import { PgDatabase } from './connection/pgDatabase.ts';
 
-export { serviceMigrations } from './versions/index.ts';
-export type { Connection, Database, Result } from './database.ts';
-export { baseTables, createTable, generationTable, type Migrations } from './migrations.ts';
+export { serviceMigrations } from './schema/versions/index.ts';
+export type { Connection, Database, Result } from './connection/database.ts';
+export { baseTables, createTable, generationTable, type Migrations } from './schema/migrations.ts';
 export type { PostgresOptions } from './postgresStore.ts';
 export type { PostgresStore } from './postgresStore.ts';
 

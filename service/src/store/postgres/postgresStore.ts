@@ -18,18 +18,18 @@ import {
 import { WorkListeners } from '../workListeners.ts';
 import { ChangeNotifications, channelOf, type Notification } from './changeNotifications.ts';
 import { ChangeReader } from './changeReader.ts';
-import { type Database, runOn, type Result, type Statement } from './database.ts';
-import { DatabaseClock, nowSql } from './databaseClock.ts';
-import { inWords, isOutage } from './errors.ts';
-import { GroupLeases, SUPERVISE_SECONDS } from './groupLeases.ts';
-import { type Migrations, migrate, workSchemaOf } from './migrations.ts';
-import { assertWritable, Outage } from './outage.ts';
-import { connectionGuard } from './schemaLock.ts';
-import { quoted } from './sql.ts';
-import { readTables, type OpenSchema, type Table } from './tables.ts';
-import { wasCommitted } from './transaction.ts';
-import { TransactionRunner, type Committed } from './transactionRunner.ts';
-import { WorkQueue } from './workQueue.ts';
+import { type Database, runOn, type Result, type Statement } from './connection/database.ts';
+import { DatabaseClock, nowSql } from './connection/databaseClock.ts';
+import { inWords, isOutage } from './connection/errors.ts';
+import { GroupLeases, SUPERVISE_SECONDS } from './jobs/groupLeases.ts';
+import { type Migrations, migrate, workSchemaOf } from './schema/migrations.ts';
+import { assertWritable, Outage } from './connection/outage.ts';
+import { connectionGuard } from './schema/schemaLock.ts';
+import { quoted } from './connection/sql.ts';
+import { readTables, type OpenSchema, type Table } from './schema/tables.ts';
+import { wasCommitted } from './connection/transaction.ts';
+import { TransactionRunner, type Committed } from './connection/transactionRunner.ts';
+import { WorkQueue } from './jobs/workQueue.ts';
 
 export interface PostgresOptions {
   /**

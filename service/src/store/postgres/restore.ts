@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { checkJob, toJson } from '../document.ts';
 import type { DumpedRecord, Job } from '../store.ts';
 import { StoreNotEmpty } from '../store.ts';
-import type { Connection } from './database.ts';
+import type { Connection } from './connection/database.ts';
 import {
   cannotBeReached,
   inWords,
@@ -12,12 +12,12 @@ import {
   tookTooLong,
   unavailable,
   uniqueViolation,
-} from './errors.ts';
-import { dueGroupOf, insertJobs, type DueGroup, type JobTime } from './jobWrites.ts';
-import { lockOutConnections } from './schemaLock.ts';
-import { quoted, tableName } from './sql.ts';
-import { MAX_ROWS, type OpenSchema, type Row, type Table } from './tables.ts';
-import { OpenTransaction, readXid } from './transaction.ts';
+} from './connection/errors.ts';
+import { dueGroupOf, insertJobs, type DueGroup, type JobTime } from './jobs/jobWrites.ts';
+import { lockOutConnections } from './schema/schemaLock.ts';
+import { quoted, tableName } from './connection/sql.ts';
+import { MAX_ROWS, type OpenSchema, type Row, type Table } from './schema/tables.ts';
+import { OpenTransaction, readXid } from './connection/transaction.ts';
 
 interface RestoreTarget extends OpenSchema {
   /** Creates leases for placed jobs, within the transaction. @returns those that existed already */

@@ -1,10 +1,10 @@
 import { toJson } from '../document.ts';
 import type { Document } from '../store.ts';
-import { runOn, type Connection, type Database } from './database.ts';
-import { beginGeneration, lockOutConnections } from './schemaLock.ts';
-import { quoted, tableName, toText } from './sql.ts';
-import type { OpenSchema, Table } from './tables.ts';
-import { transactionOn } from './transaction.ts';
+import { runOn, type Connection, type Database } from './connection/database.ts';
+import { beginGeneration, lockOutConnections } from './schema/schemaLock.ts';
+import { quoted, tableName, toText } from './connection/sql.ts';
+import type { OpenSchema, Table } from './schema/tables.ts';
+import { transactionOn } from './connection/transaction.ts';
 
 const PAGE = 200;
 

@@ -1,11 +1,11 @@
-import { Batcher } from '../../work/batcher.ts';
-import { KeyedSemaphore } from '../../work/semaphore.ts';
+import { Batcher } from '../../platform/async/batcher.ts';
+import { KeyedSemaphore } from '../../platform/async/semaphore.ts';
 import { toJson } from '../document.ts';
 import type { Document } from '../store.ts';
 import { assertNotEnded, type AnyQuery, type UnitOfWork } from '../unitOfWork.ts';
-import type { Connection, Statement } from './database.ts';
-import { Conflict } from './errors.ts';
-import { JobWrites } from './jobWrites.ts';
+import type { Connection, Statement } from './connection/database.ts';
+import { Conflict } from './connection/errors.ts';
+import { JobWrites } from './jobs/jobWrites.ts';
 import {
   MAX_READ_TOGETHER,
   readTogether,
@@ -14,9 +14,9 @@ import {
   MAX_ROWS,
   type Row,
   type Table,
-} from './tables.ts';
-import { lockNumber } from './sql.ts';
-import type { OpenTransaction } from './transaction.ts';
+} from './schema/tables.ts';
+import { lockNumber } from './connection/sql.ts';
+import type { OpenTransaction } from './connection/transaction.ts';
 
 /** How many transactions of this process may lock the same document, or wait for it, at once. */
 const MAX_PER_DOCUMENT = 3;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { LeaseBalance } from '../../../../service/src/store/postgres/leaseBalance.ts';
+import { LeaseBalance } from '../../../../service/src/store/postgres/jobs/leaseBalance.ts';
 
 describe('how many leases a process gives back', () => {
   let nowMs = 0;

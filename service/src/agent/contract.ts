@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import {
+  LANGUAGES,
+  MAX_HANDOVER_PHRASE_CHARACTERS,
+  MAX_HANDOVER_PHRASES,
+  PAYMENT_LINK_POLICIES,
+} from './agentSettings.ts';
+import { operationsOf } from '../platform/http/operation.ts';
+import { oneOf, textSchema, timestampSchema } from '../platform/http/shared.ts';
+
+const agentSchema = z
+  .strictObject({
+    id: z.string().meta({
+      description: 'The same as `agent_id` in payloads',
+      example: 'agent_01JD6Z0000000000000000000A',
+    }),
+    name: z.string(),
+    greeting: z.string(),
+    instructions: z.string(),
+    languages: z.array(z.enum(LANGUAGES)),
+    enabled: z
+      .boolean()
+      .describe(
+        'Whether the agent answers. It is off until you switch it on, a first tool goes live, or a language model is configured.',
+      ),
+    payment_links: z
+      .enum(PAYMENT_LINK_POLICIES)
+      .describe(
+        'Whether the agent may create payment links, if a payment provider is set up. `off`: no. `ask`: a person approves each link. `allow`: a language model creates them by itself; the keyword agent takes the amount from the customer, so a person still approves.',
+      ),
+    handover_phrases: z
+      .array(z.string())
+      .describe('More phrases with which customers ask for a person'),
+    model: z.string().meta({
+      description:
+        '`keyword` for the built-in keyword agent, otherwise the name of the language model',
+      example: 'keyword',
+    }),
+    updated_at: timestampSchema.nullable(),
+  })
+  .meta({ id: 'Agent' });
+
+/** A text that may be empty. */
+const optionalText = (max: number) => z.union([z.literal(''), textSchema(max)]);
+
+const operation = operationsOf({ tag: 'Agent', auth: 'key', extension: true });
+
+export const getAgent = operation('GET /agent', {
+  summary: "Get the agent's settings",
+  answer: agentSchema,
+});
+
+export const updateAgent = operation('PATCH /agent', {
+  summary: "Update the agent's settings",
+  description:
+    'Fields that you leave out keep their values. While the agent is off, conversations stay in `ai_active`, and only workflows and people answer. Once it is on, it answers new messages.',
+  body: z
+    .strictObject({
+      name: textSchema(100).optional(),
+      greeting: optionalText(1000)
+        .optional()
+        .describe("How the agent's first message in each conversation begins"),
+      instructions: optionalText(20_000)
+        .optional()
+        .describe('For a language model: what the agent does, what it knows and how it writes'),
+      languages: z
+        .array(oneOf(LANGUAGES), 'must be a list')
+        .min(1, 'must name at least one language')
+        .transform((languages) => [...new Set(languages)])
+        .optional()
+        .describe('The languages that the agent answers in, the preferred one first'),
+      enabled: z.boolean('must be true or false').optional(),
+      payment_links: oneOf(PAYMENT_LINK_POLICIES)
+        .optional()
+        .describe(
+          'Whether the agent may create payment links: `off`, `ask` (a person approves each) or `allow`',
+        ),
+      handover_phrases: z
+        .array(textSchema(MAX_HANDOVER_PHRASE_CHARACTERS), 'must be a list of texts')
+        .max(MAX_HANDOVER_PHRASES, `must have at most ${MAX_HANDOVER_PHRASES} entries`)
+        .optional()
+        .meta({
+          description:
+            'Phrases with which customers ask for a person, beside the built-in ones in English, Spanish and Portuguese. The agent hands over a conversation when a message contains one.',
+          example: ['hablar con ventas'],
+        }),
+    })
+    .meta({ example: { name: 'Ana', enabled: true, languages: ['es', 'en'] } }),
+  answer: agentSchema,
+});

@@ -1,0 +1,89 @@
+import type { Language } from '../agentModel.ts';
+import { wordSet, wordsOf } from './words.ts';
+
+/**
+ * The words that say in which language a text is, and little about its subject. A word of two
+ * languages stands in both. Folded: no accents.
+ */
+export const FUNCTION_WORDS: Readonly<Record<Language, ReadonlySet<string>>> = {
+  en: wordSet(
+    'a an the this that these those it its i im ive id ill me my mine we us our you your yours he she they them their his her',
+    'is are am was were be been being do does did done doing dont doesnt didnt isnt arent cant cannot wont wouldnt couldnt have has had having',
+    'will would can could should shall may might must and or but if so because as at by for from in into of on off to with without about over after before between',
+    'what which who whom whose when where why how whats wheres hows there here not no yes yeah yep any some every all more most much many very too just only also still again',
+    'want need like know get got give tell please thanks thank hello hi hey help good morning afternoon evening night bye goodbye ok okay sorry someone somebody anyone',
+    'let lets make see say said one two now then than ever never really right thats theres today tomorrow yesterday',
+  ),
+  es: wordSet(
+    'el la los las lo un una unos unas al del de que y o u e en a con por para sin sobre desde hasta entre pero mas si no ni',
+    'yo tu usted ustedes el ella ellos ellas nosotros me te se le les nos mi mis su sus tus mio mia este esta esto estos estas ese esa eso esos esas aquel',
+    'es son soy eres somos era fue ser estar estoy estas estan esta hay ha he han hemos tengo tiene tienen tienes tener hacer hago hace haga puedo puede puedes pueden podria podrias',
+    'quiero quisiera quieres quiere necesito necesita gustaria deseo saber decir dime digame dame deme ver voy va vamos ir favor gracias hola buenas buenos dias tardes noches',
+    'cuando donde como cual cuales quien quienes cuanto cuanta cuantos cuantas porque que muy mucho mucha muchos muchas poco algo alguien alguno alguna nada nadie tambien ya aun todavia',
+    'ahora hoy manana ayer aqui aca ahi alli solo todo toda todos todas otro otra ok vale dale claro adios chau ayuda ayudar ayudarme bien senor senora disculpe perdon listo',
+  ),
+  pt: wordSet(
+    'o a os as um uma uns umas ao aos do da dos das de no na nos nas em que e ou com por para pra pro pelo pela sem sobre desde ate entre mas se nao nem',
+    'eu tu voce voces vc vcs ele ela eles elas nos me te se lhe meu minha meus minhas seu sua seus suas este esta isto isso esse essa estes estas aquele aquela',
+    'e sao sou era foi ser estar estou esta estao tem tenho temos ter ha fazer faco faz posso pode podem poderia consigo consegue quero queria quer preciso precisa gostaria desejo',
+    'saber dizer diga me ver vou vai vamos ir favor obrigado obrigada obg ola oi bom boa dia tarde noite quando onde como qual quais quem quanto quanta quantos quantas porque',
+    'muito muita muitos muitas pouco algo alguem algum alguma nada ninguem tambem ja ainda agora hoje amanha ontem aqui ai ali la so todo toda todos tudo outro outra',
+    'ok ta claro sim tchau ajuda ajudar bem senhor senhora desculpe desculpa falar voce',
+  ),
+};
+
+/** Characters and endings that only one of the languages has. */
+const TRAITS: Readonly<Record<Language, RegExp>> = {
+  en: /\b\w+(?:ing|ght)\b|'(?:s|t|re|ll|ve|m|d)\b/i,
+  es: /[ñ¿¡]|\b\w+(?:ci[oó]n|ciones|dad|dades)\b/i,
+  pt: /[ãõâêôàç]|\b\w+(?:ção|ções|cao|coes|dade|dades|nh[ao]s?|lh[ao]s?)\b/i,
+};
+
+/**
+ * Words of many first messages that only one of the languages has; they say something about the
+ * subject too.
+ */
+const TELLING_WORDS: Readonly<Record<Language, ReadonlySet<string>>> = {
+  en: wordSet(
+    'order orders price refund shipping tracking number name status open closed work works working broken bought',
+  ),
+  es: wordSet(
+    'me llamo llama nombre hora abren abre cierran funciona funcionan pedido envio precio cuesta cuestan llego factura cita',
+  ),
+  pt: wordSet(
+    'me chamo chama nome horas abre abrem fecham funciona funcionam pedido entrega preco custa custam chegou fatura boleto atendente atendentes atendimento',
+  ),
+};
+
+/** Words to read of one message: the first ones say enough. */
+const MAX_WORDS = 200;
+
+/**
+ * The working language that a customer's words are in, told by function words and characters.
+ * The newest text decides; an older one only where the newer ones leave several languages possible.
+ * @param texts what the customer wrote, the newest last
+ * @param among working languages, the preferred one first; it is the answer when nothing decides
+ */
+export function detectLanguage(texts: readonly string[], among: readonly Language[]): Language {
+  let scores = among.map((language) => ({ language, score: 0 }));
+  for (const text of texts.toReversed()) {
+    const head = text.slice(0, 2_000);
+    const words = wordsOf(head).slice(0, MAX_WORDS);
+    scores = scores.map(({ language, score }) => ({
+      language,
+      score: score + scoreOf(language, head, words),
+    }));
+    const best = Math.max(...scores.map(({ score }) => score));
+    const leaders = scores.filter(({ score }) => score === best);
+    if (leaders.length === 1) return leaders[0]!.language;
+  }
+  const best = Math.max(...scores.map(({ score }) => score));
+  return scores.find(({ score }) => score === best)?.language ?? 'en';
+}
+
+function scoreOf(language: Language, text: string, words: readonly string[]): number {
+  const known = words.filter(
+    (word) => FUNCTION_WORDS[language].has(word) || TELLING_WORDS[language].has(word),
+  ).length;
+  return known + (TRAITS[language].test(text) ? 2 : 0);
+}

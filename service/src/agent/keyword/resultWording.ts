@@ -1,0 +1,152 @@
+import type { Language, PastToolCall } from '../agentModel.ts';
+import { CREATE_PAYMENT_LINK } from '../../tools/builtInTools.ts';
+import { isJsonObject, type Json } from '../../platform/json.ts';
+import { sentence } from './sentences.ts';
+import { readableName } from './words.ts';
+
+const MAX_TEXT_CHARACTERS = 1_000;
+const MAX_LINES = 10;
+const MAX_ITEMS = 5;
+const MAX_NESTING = 6;
+
+/** Properties that are the answer in words already, the plainest first. */
+const ANSWERS = ['message', 'text', 'answer', 'reply', 'result', 'output'] as const;
+
+/**
+ * How a tool call ended, for the customer: at most 1,000 characters (a payment link: whole), and
+ * never JSON. Null for `invalid`, which is nothing to tell.
+ */
+export function callInWords(call: PastToolCall, language: Language): string | null {
+  switch (call.status) {
+    case 'succeeded':
+      return madeLink(call, language)?.words ?? cut(outcomeInWords(call.outcome, language));
+    case 'pending_approval':
+      return sentence('waitingForApproval', language);
+    case 'rejected':
+      return sentence('approvalRejected', language);
+    case 'expired':
+      return sentence('approvalExpired', language);
+    case 'failed':
+    case 'cancelled':
+      return sentence('toolFailed', language);
+    case 'invalid':
+      return null;
+  }
+}
+
+/** @param outcome the result as JSON, or words that are none */
+function outcomeInWords(outcome: string, language: Language): string {
+  const result = parse(outcome);
+  // A cut text has lost its closing quote.
+  return inWords(result === undefined ? outcome.replace(/^"|"$/g, '') : result, language);
+}
+
+function inWords(result: Json | undefined, language: Language, nesting = MAX_NESTING): string {
+  const done = sentence('toolDone', language);
+  if (result === undefined || result === null || result === true || nesting === 0) return done;
+  if (typeof result === 'string') return textInWords(result, language, nesting);
+  if (Array.isArray(result)) return listInWords(result, language, nesting);
+  if (!isJsonObject(result))
+    return sentence('toolResult', language, { result: scalar(result, language)! });
+  const answers = ANSWERS.map((name) => (Object.hasOwn(result, name) ? result[name] : null));
+  const answer = answers.find((value) => typeof value === 'string' && value.trim() !== '');
+  if (answer !== undefined) return inWords(answer, language, nesting - 1);
+  const entries = Object.entries(result);
+  if (entries.length === 1 && isContainer(entries[0]![1]))
+    return inWords(entries[0]![1], language, nesting - 1);
+  const saysOnlyDone = entries.every(([name, value]) => value === null || isDone(name, value));
+  const lines = saysOnlyDone ? null : flatLines(result, language);
+  return lines === null ? done : sentence('toolResult', language, { result: lines.join('\n') });
+}
+
+/** `ok: true`, `status: "accepted"`, `status: 200`: that it worked, and no more. */
+const isDone = (name: string, value: Json): boolean =>
+  /^(?:ok|success(?:ful)?|succeeded|accepted|done|status(?:.?code)?|code)$/i.test(name) &&
+  /^(?:true|ok|success(?:ful)?|succeeded|accepted|2\d\d)$/i.test(String(value));
+
+/** A text may be JSON once more: automations like to wrap what they answer. */
+function textInWords(text: string, language: Language, nesting: number): string {
+  if (!LOOKS_LIKE_JSON.test(text)) return text.trim();
+  return inWords(parse(text), language, nesting - 1);
+}
+
+const LOOKS_LIKE_JSON = /^\s*(?:[[{]|$)/;
+
+function listInWords(items: readonly Json[], language: Language, nesting: number): string {
+  if (items.length === 0) return sentence('nothingFound', language);
+  if (items.length === 1) return inWords(items[0]!, language, nesting - 1);
+  const lines = items
+    .slice(0, MAX_ITEMS)
+    .map((item) => scalar(item, language) ?? flatLines(item, language)?.join(', '));
+  if (lines.includes(undefined)) return sentence('toolDone', language);
+  const left = items.length - MAX_ITEMS;
+  const more = left > 0 ? [sentence('moreItems', language, { count: String(left) })] : [];
+  const result = [...lines.map((line) => `- ${line}`), ...more].join('\n');
+  return sentence('toolResult', language, { result });
+}
+
+/**
+ * `name: value` for each property that is a single value, or a short list of them. Null when there is
+ * none, or too many.
+ */
+function flatLines(item: Json, language: Language): readonly string[] | null {
+  const lines = Object.entries(isJsonObject(item) ? item : {}).flatMap(([name, value]) => {
+    const values = [value].flat().map((each) => scalar(each, language));
+    if (values.length > MAX_ITEMS || values.some((each) => !each)) return [];
+    return [`${readableName(name)}: ${values.join(', ')}`];
+  });
+  return lines.length === 0 || lines.length > MAX_LINES ? null : lines;
+}
+
+/** Null for what is no single value, and for what is nothing to read: null, or a text that is JSON. */
+function scalar(value: Json, language: Language): string | null {
+  if (typeof value === 'boolean') return sentence(value ? 'yes' : 'no', language);
+  if (typeof value === 'number') return String(value);
+  if (typeof value !== 'string' || LOOKS_LIKE_JSON.test(value)) return null;
+  return value.replace(/\s+/g, ' ').trim();
+}
+
+const isContainer = (value: Json) => typeof value === 'object' && value !== null;
+
+function parse(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+export function cut(text: string, length = MAX_TEXT_CHARACTERS): string {
+  if (text.length <= length) return text;
+  return `${text
+    .slice(0, length - 1)
+    .replace(/[\uD800-\uDBFF]$/, '')
+    .trimEnd()}…`;
+}
+
+// ---- Payment links
+
+/** A payment link, and the words with which the customer is given it. */
+export interface MadeLink {
+  readonly url: string;
+  readonly words: string;
+}
+
+/** The link that a call has made; null when it has made none. */
+export function madeLink(
+  { tool, status, outcome }: PastToolCall,
+  language: Language,
+): MadeLink | null {
+  if (tool !== CREATE_PAYMENT_LINK || status !== 'succeeded') return null;
+  const result = parse(outcome);
+  if (result === undefined || !isJsonObject(result) || typeof result.url !== 'string') return null;
+  const { url, amount_display: amount, description } = result;
+  return {
+    url,
+    words: sentence('paymentLink', language, {
+      url,
+      amount: String(amount),
+      description: String(description),
+    }),
+  };
+}

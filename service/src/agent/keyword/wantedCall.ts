@@ -1,0 +1,112 @@
+import {
+  readPaymentLink,
+  type AskedPaymentLink,
+  type BuiltInTool,
+} from '../../tools/builtInTools.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { isJsonObject, type JsonObject } from '../../platform/json.ts';
+import { unmaskJson } from '../../platform/masking.ts';
+import { compileParameters } from '../../tools/definition/parametersSchema.ts';
+import type { Tool } from '../../tools/definition/tool.ts';
+import type { ToolCall } from '../../tools/calls/toolCall.ts';
+import type { Bounds } from '../../platform/limits/bounds.ts';
+import { loopShare, type LoopShare } from '../../platform/limits/loopShare.ts';
+import type { WantedCall } from '../agentModel.ts';
+import type { LoadedTurn } from '../loadTurn.ts';
+
+/** What is stored of a call that the model wants, and whether it can be made. */
+export interface ResolvedCall {
+  readonly of: Pick<ToolCall, 'toolId' | 'kind' | 'provider' | 'definitionHash' | 'arguments'>;
+  readonly askBeforeRunning: boolean;
+  /** Why the call cannot be made, in a sentence for the model. Null when it can. */
+  readonly problem: string | null;
+  /** The payment link to make, if the call asks for one and it can be made. */
+  readonly asked?: AskedPaymentLink;
+}
+
+/** A wanted call, checked with the parameters that the model saw. */
+export interface CheckedCall extends WantedCall {
+  /** Why its arguments do not fit the custom tool's parameters. Null when they do, or for other calls. */
+  readonly misfit: string | null;
+}
+
+/**
+ * Checks the arguments of custom tools' calls on the workspace's share of the event loop. Compiling and
+ * checking a tool's parameters may take a quarter of a second, so this comes before the transaction
+ * that stores the calls.
+ */
+export async function checkCalls(
+  turn: LoadedTurn,
+  calls: readonly WantedCall[],
+  bounds: Bounds,
+  share: Pick<LoopShare, 'run'> = loopShare,
+): Promise<readonly CheckedCall[]> {
+  const check = async (call: WantedCall): Promise<CheckedCall> => {
+    const tool = turn.tools.find(({ name }) => name === call.tool);
+    const args = unmasked(call.arguments, turn);
+    if (tool === undefined || !isJsonObject(args)) return { ...call, misfit: null };
+    const misfit = await share.run(turn.workspace.id, () =>
+      compileParameters(tool.parameters).check(args, bounds),
+    );
+    return { ...call, misfit };
+  };
+  return Promise.all(calls.map(check));
+}
+
+const unmasked = (given: unknown, { contact }: LoadedTurn): unknown =>
+  isJsonObject(given) ? unmaskJson(given as JsonObject, contact) : given;
+
+/**
+ * Resolves a call of a custom tool, which may not exist.
+ * @param tool as it is now
+ * @param shown as the model saw it
+ */
+export function resolveCall(
+  { arguments: given, misfit }: CheckedCall,
+  tool: Tool | null,
+  shown: Tool | undefined,
+  turn: LoadedTurn,
+): ResolvedCall {
+  const args = unmasked(given, turn);
+  return {
+    of: {
+      toolId: tool?.id ?? null,
+      kind: tool?.kind ?? 'Webhook',
+      definitionHash: tool?.definitionHash ?? '',
+      arguments: isJsonObject(args) ? (args as JsonObject) : {},
+    },
+    askBeforeRunning: tool?.askBeforeRunning ?? false,
+    problem: problemOf(tool, shown, args, misfit),
+  };
+}
+
+function problemOf(
+  tool: Tool | null,
+  shown: Tool | undefined,
+  given: unknown,
+  misfit: string | null,
+): string | null {
+  if (tool?.status !== 'live') return 'There is no such tool. Use one of those that are listed.';
+  if (tool.definitionHash !== shown?.definitionHash)
+    return 'The tool was changed a moment ago. Look at its parameters again.';
+  return isJsonObject(given) ? misfit : 'The arguments are not a JSON object.';
+}
+
+/** Resolves a built-in call. Masked details stay masked, since its texts appear on the payment page. */
+export function resolveBuiltInCall(
+  given: unknown,
+  { provider, askBeforeRunning }: BuiltInTool,
+  { payments }: Pick<Deps, 'payments'>,
+): ResolvedCall {
+  const read = isJsonObject(given)
+    ? readPaymentLink(given, payments.rulesOf(provider))
+    : { problem: 'The arguments are not a JSON object.' };
+  const args =
+    read.problem === null ? read.arguments : isJsonObject(given) ? (given as JsonObject) : {};
+  return {
+    of: { toolId: null, kind: 'BuiltIn', provider, definitionHash: '', arguments: args },
+    askBeforeRunning,
+    problem: read.problem,
+    ...(read.problem === null ? { asked: read.asked } : {}),
+  };
+}

@@ -1,0 +1,150 @@
+import type OpenAI from 'openai';
+import type { Logger } from 'pino';
+import type { AgentModel, Step, Turn } from '../agentModel.ts';
+import { MARK_QUALIFIED } from './builtInFunctions.ts';
+import { chatRequest, type ChatMessage, type ChatRequest } from './chatRequest.ts';
+import { chooseStep } from './chooseStep.ts';
+import { describeModelFailure, ModelError, type ModelServer } from './modelFailure.ts';
+import { modelFetch } from './modelFetch.ts';
+import { readAnswer, type ModelAnswer } from './readAnswer.ts';
+
+export { ModelError } from './modelFailure.ts';
+
+export interface OpenAiModelOptions {
+  /** Of an OpenAI-compatible API, usually ending in `/v1`. */
+  readonly baseUrl: string;
+  /** Undefined: none is sent, as most servers of one's own want it. */
+  readonly apiKey: string | undefined;
+  readonly model: string;
+  /** For a whole step: every request, retry and wait in it. */
+  readonly timeoutMs: number;
+  readonly log?: Logger;
+}
+
+/**
+ * A language model behind the Chat Completions API of any OpenAI-compatible server. 429, 5xx and
+ * broken connections are tried three times in all, as long as the time allows. The SDK is loaded
+ * here and only here.
+ * @returns a model whose `next` throws ModelError when the model cannot say, or the signal's reason
+ * when the caller gave up
+ * @throws ModelError when address or key cannot be used
+ */
+export async function createOpenAiModel(options: OpenAiModelOptions): Promise<AgentModel> {
+  const server = checkSettings(options);
+  const { OpenAI: Client } = await import('openai');
+  return new OpenAiModel(Client, server, options);
+}
+
+function checkSettings({ baseUrl, apiKey, model }: OpenAiModelOptions): ModelServer {
+  if (!URL.canParse(baseUrl)) throw new ModelError('LLM_BASE_URL is not an address.');
+  const url = new URL(baseUrl);
+  if (url.username || url.password)
+    throw new ModelError(
+      'LLM_BASE_URL must not hold a user name or password: the key belongs in LLM_API_KEY.',
+    );
+  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey))
+    throw new ModelError('LLM_API_KEY must be visible ASCII characters without spaces.');
+  return { host: url.hostname, model, apiKey };
+}
+
+class OpenAiModel implements AgentModel {
+  readonly #Client: typeof OpenAI;
+  readonly #server: ModelServer;
+  readonly #options: OpenAiModelOptions;
+
+  constructor(Client: typeof OpenAI, server: ModelServer, options: OpenAiModelOptions) {
+    this.#Client = Client;
+    this.#server = server;
+    this.#options = options;
+  }
+
+  async next(turn: Turn, signal: AbortSignal): Promise<Step> {
+    signal.throwIfAborted();
+    const { timeoutMs, log } = this.#options;
+    const call = new AbortController();
+    const giveUp = () => call.abort();
+    signal.addEventListener('abort', giveUp, { once: true });
+    const timer = setTimeout(giveUp, timeoutMs);
+    const startedAt = performance.now();
+    try {
+      return await this.#decide(turn, this.#open(startedAt + timeoutMs), call.signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (call.signal.aborted)
+        throw new ModelError(`The model did not answer within ${timeoutMs / 1000} s.`);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', giveUp);
+      log?.debug(
+        { model: this.#server.model, durationMs: Math.round(performance.now() - startedAt) },
+        'the model was asked for a step',
+      );
+    }
+  }
+
+  async #decide(turn: Turn, client: OpenAI, signal: AbortSignal): Promise<Step> {
+    const request = chatRequest(turn, this.#options.model);
+    const step = chooseStep(await this.#ask(client, request, signal), turn);
+    if (step !== null) return step;
+
+    const messages = [...request.messages, ...QUALIFIED];
+    const afterwards = chooseStep(await this.#ask(client, { ...request, messages }, signal), turn);
+    if (afterwards === null) throw new ModelError('The model gave an empty answer.');
+    return afterwards.type === 'hand_over' ? afterwards : { ...afterwards, qualify: true };
+  }
+
+  async #ask(client: OpenAI, request: ChatRequest, signal: AbortSignal): Promise<ModelAnswer> {
+    const body = await client.chat.completions
+      .create(request, { signal })
+      .asResponse()
+      .then((response) => response.text())
+      .catch((error: unknown) => {
+        throw describeModelFailure(error, this.#server);
+      });
+    return readAnswer(body);
+  }
+
+  /**
+   * A client that knows when its call is over. Whatever it would read from the environment is given
+   * here.
+   */
+  #open(deadlineAt: number): OpenAI {
+    const { baseUrl, apiKey, timeoutMs } = this.#options;
+    return new this.#Client({
+      baseURL: baseUrl,
+      apiKey: apiKey ?? 'none',
+      ...(apiKey === undefined ? { defaultHeaders: { Authorization: null } } : {}),
+      adminAPIKey: null,
+      organization: null,
+      project: null,
+      webhookSecret: null,
+      logLevel: 'off', // it would print what customers write
+      maxRetries: 2,
+      timeout: timeoutMs + 1000, // ours ends the call first
+      fetch: modelFetch(deadlineAt),
+    });
+  }
+}
+
+const QUALIFIED_CALL_ID = 'call_mark_qualified';
+
+/** The model's call and its result, after which it has its reply still to write. */
+const QUALIFIED: readonly ChatMessage[] = [
+  {
+    role: 'assistant',
+    content: null,
+    tool_calls: [
+      {
+        id: QUALIFIED_CALL_ID,
+        type: 'function',
+        function: { name: MARK_QUALIFIED, arguments: '{}' },
+      },
+    ],
+  },
+  {
+    role: 'tool',
+    tool_call_id: QUALIFIED_CALL_ID,
+    content: '{"status":"succeeded","message":"done; now reply to the customer"}',
+  },
+];

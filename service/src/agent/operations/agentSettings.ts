@@ -1,0 +1,86 @@
+import { paymentLinkPolicyOf, type AgentSettings } from '../agentSettings.ts';
+import {
+  CREATE_PAYMENT_LINK,
+  paymentLinkTool,
+  type BuiltInTool,
+} from '../../tools/builtInTools.ts';
+import { timestamp } from '../../platform/clock.ts';
+import type { Tx } from '../../app/collections.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { MAX_TOOLS } from '../../tools/definition/tool.ts';
+import type { Workspace } from '../../team/workspace.ts';
+import { cancelApprovals } from '../../tools/operations/completeToolCall.ts';
+import { findPaymentAccount } from '../../payments/operations/paymentAccounts.ts';
+import { findAgentSettings, loadAgentSettings } from './wakeAgent.ts';
+
+/** The agent's settings, and how many tools it can call. */
+export const readAgent = ({ store }: Deps, workspace: Workspace) =>
+  store.transaction(
+    async (tx): Promise<{ settings: AgentSettings; liveTools: number }> => ({
+      settings: await findAgentSettings(tx, workspace.id),
+      liveTools: (
+        await tx.tools.find({
+          where: { workspaceId: workspace.id, status: 'live' },
+          limit: MAX_TOOLS,
+        })
+      ).length,
+    }),
+  );
+
+type AgentChanges = Partial<
+  Pick<
+    AgentSettings,
+    | 'name'
+    | 'greeting'
+    | 'instructions'
+    | 'languages'
+    | 'enabled'
+    | 'paymentLinks'
+    | 'handoverPhrases'
+  >
+>;
+
+/**
+ * Changes what is given of the agent's settings, and leaves the rest. What it may not do any more
+ * waits for no approval.
+ */
+export const updateAgentSettings = (
+  { store, clock, agent }: Deps,
+  workspace: Workspace,
+  changes: AgentChanges,
+) =>
+  store.transaction(async (tx): Promise<AgentSettings> => {
+    const now = clock.now();
+    const settings = {
+      ...(await loadAgentSettings(tx, workspace.id)),
+      ...changes,
+      updatedAt: timestamp(now),
+    };
+    await tx.agentSettings.put(settings);
+    if (paymentLinkPolicyOf(settings) === 'off')
+      await cancelApprovals(
+        tx,
+        { agent },
+        { workspaceId: workspace.id, builtIn: CREATE_PAYMENT_LINK },
+        now,
+      );
+    return settings;
+  });
+
+/**
+ * What the agent of a workspace can do by the service itself, as the settings stand: payment links
+ * where the team lets it and a payment provider is set up, with the preferred one of those.
+ */
+export async function findBuiltInTools(
+  tx: Tx,
+  { payments }: Pick<Deps, 'payments'>,
+  workspaceId: string,
+): Promise<readonly BuiltInTool[]> {
+  const policy = paymentLinkPolicyOf(await findAgentSettings(tx, workspaceId));
+  if (policy === 'off') return [];
+  for (const provider of payments.providers) {
+    if (await findPaymentAccount(tx, workspaceId, provider))
+      return [paymentLinkTool(provider, policy === 'ask')];
+  }
+  return [];
+}

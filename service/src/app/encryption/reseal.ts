@@ -1,0 +1,33 @@
+import type { SecretBox } from '../../platform/security/secretBox.ts';
+import type { Document } from '../../store/store.ts';
+
+/** What a sealed value looks like: its version, then 28 bytes or more. */
+const SEALED = /^v1\.[A-Za-z0-9_-]{38,}$/;
+
+/**
+ * Seals every value of a document that `from` sealed with `to` instead, at any depth. A value is sealed
+ * if `from` opens it. So nobody has to keep a list of sealed fields, and no field can be forgotten.
+ * @returns the same object when it holds no sealed value
+ */
+export function reseal<Doc extends Document>(document: Doc, from: SecretBox, to: SecretBox): Doc {
+  return resealValue(document, from, to) as Doc;
+}
+
+function resealValue(value: unknown, from: SecretBox, to: SecretBox): unknown {
+  if (typeof value === 'string') return SEALED.test(value) ? resealText(value, from, to) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  const before = Object.entries(value);
+  const after = before.map(([name, part]) => [name, resealValue(part, from, to)] as const);
+  if (after.every(([, part], index) => part === before[index]![1])) return value;
+  return Array.isArray(value) ? after.map(([, part]) => part) : Object.fromEntries(after);
+}
+
+function resealText(sealed: string, from: SecretBox, to: SecretBox): string {
+  let secret: string;
+  try {
+    secret = from.open(sealed);
+  } catch {
+    return sealed; // it only looks like a sealed value
+  }
+  return to.seal(secret);
+}

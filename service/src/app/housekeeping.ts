@@ -1,0 +1,228 @@
+import type { Logger } from 'pino';
+import { type Clock, timestamp } from '../platform/clock.ts';
+import type { ServiceStore, IdempotentAnswer, Tx } from './collections.ts';
+import type { Delivery, Event } from '../deliveries/delivery.ts';
+import { removeOldConversations } from '../conversations/operations/removeOldConversations.ts';
+import { removeSilentVisitors } from '../conversations/operations/removeVisitors.ts';
+import type { OutboundMessage } from '../channels/outboundMessage.ts';
+import { isComplete, type ToolCall } from '../tools/calls/toolCall.ts';
+import type { Session } from '../team/workspace.ts';
+import type { Collection, Document, Query } from '../store/store.ts';
+import { startWorker, type JobContext, type Worker } from '../platform/jobs/worker.ts';
+
+/** The queue of the clean-up. It holds one job for ever, which says when the next sweep is due. */
+export const HOUSEKEEPING_QUEUE = 'housekeeping';
+
+/** Id and group of that job: of several processes one sweeps at a time. */
+const HOUSEKEEPING_JOB = 'housekeeping';
+
+interface HousekeepingOptions {
+  readonly store: ServiceStore;
+  /** For when the next sweep is due. */
+  readonly clock: Clock;
+  /** For how old things are: a monotonic clock, since nothing that was removed comes back. */
+  readonly ageClock: Clock;
+  readonly retention: Retention;
+  readonly log: Logger;
+  /** Between two sweeps. Default: ten minutes. */
+  readonly everyMs?: number | undefined;
+}
+
+const EVERY_MS = 10 * 60 * 1000;
+
+/** A second process may start a sweep that takes longer, which does no harm. */
+const LEASE_MS = 15 * 60 * 1000;
+
+/**
+ * Sweeps at the start and then regularly. The next sweep is a job in the store: one process sweeps
+ * at a time, and another one continues when it dies.
+ */
+export async function startHousekeeping(options: HousekeepingOptions): Promise<Worker> {
+  const { store, clock, log } = options;
+  const { [HOUSEKEEPING_QUEUE]: queue } = (await store.stats()).queues;
+  const isUnderWay = (queue?.claimed ?? 0) > 0;
+  if (!isUnderWay) {
+    const job = {
+      id: HOUSEKEEPING_JOB,
+      queue: HOUSEKEEPING_QUEUE,
+      group: HOUSEKEEPING_JOB,
+      rank: 0,
+      data: {},
+    };
+    await store.transaction((tx) => tx.jobs.enqueue({ ...job, runAt: clock.now().getTime() }));
+  }
+  return startWorker({
+    store,
+    log,
+    queue: HOUSEKEEPING_QUEUE,
+    maxPerWorkspace: 1,
+    leaseMs: LEASE_MS,
+    run: (_job, context) => sweepAndReschedule(options, context),
+    onFailure: {
+      message: 'the next clean-up could not be scheduled; it runs when the lease of this one ends',
+      idField: 'job',
+    },
+  });
+}
+
+async function sweepAndReschedule(
+  { store, clock, ageClock, retention, log, everyMs = EVERY_MS }: HousekeepingOptions,
+  { retry }: JobContext,
+): Promise<void> {
+  try {
+    const { givenUp } = await sweepAll(store, ageClock.now(), retention);
+    if (givenUp > 0)
+      log.warn(
+        { deliveries: givenUp },
+        `deliveries that could not be sent within RETENTION_DAYS (${retention.days}) were removed`,
+      );
+  } catch (error) {
+    log.warn({ err: error }, 'the clean-up failed; it runs again later');
+  }
+  await retry(() =>
+    store.transaction((tx) =>
+      tx.jobs.release(HOUSEKEEPING_JOB, { runAt: clock.now().getTime() + everyMs, rank: 0 }),
+    ),
+  );
+}
+
+/** How long things are kept. */
+export interface Retention {
+  /** Events, deliveries, finished tool calls and outbound messages. */
+  readonly days: number;
+  /** Conversations that nobody touches; 0: for good. */
+  readonly conversationDays: number;
+}
+
+const BATCH = 500;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** A visitor who comes back later starts over. */
+const SILENT_VISITOR_DAYS = 1;
+
+/**
+ * One whole sweep, in small transactions: removes what has had its time. Kept answers go after a
+ * day, visitors who never wrote after a day, sessions when they have expired, events, deliveries,
+ * tool calls and outbound messages after RETENTION_DAYS, conversations after CONVERSATION_RETENTION_DAYS.
+ * Two at once do no harm: what one of them has found is looked at again, locked, before it goes.
+ * @returns how many deliveries were given up although they had not been sent
+ */
+export async function sweepAll(
+  store: ServiceStore,
+  now: Date,
+  retention: Retention,
+): Promise<{ givenUp: number }> {
+  const daysAgo = (days: number) => timestamp(new Date(now.getTime() - days * DAY_MS));
+  const before = daysAgo(retention.days);
+  await sweepExpired(store, 'idempotentAnswers', 'idempotent_answer', timestamp(now));
+  await sweepExpired(store, 'sessions', 'session', timestamp(now));
+  await removeSilentVisitors({ store }, daysAgo(SILENT_VISITOR_DAYS));
+  const { givenUp, owed } = await sweepDeliveries(store, before);
+  await sweepOlder(store, 'events', before, ({ id }) => !owed.has(id));
+  await sweepOlder(store, 'toolCalls', before, isComplete);
+  await sweepOlder(store, 'outboundMessages', before, (outbound) => outbound.status !== 'pending');
+  if (retention.conversationDays > 0)
+    await removeOldConversations({ store }, daysAgo(retention.conversationDays));
+  return { givenUp };
+}
+
+type Expiring = { idempotentAnswers: IdempotentAnswer; sessions: Session };
+
+/** Removes what has expired, the oldest first. */
+async function sweepExpired<Name extends keyof Expiring>(
+  store: ServiceStore,
+  name: Name,
+  kind: Expiring[Name]['kind'],
+  now: string,
+): Promise<void> {
+  let expired: readonly unknown[];
+  do {
+    expired = await store.transaction(async (tx) => {
+      const collection = tx[name] as Collection<Expiring[Name]>;
+      const oldest = await collection.find({
+        where: { kind },
+        orderBy: 'expiresAt',
+        limit: BATCH,
+      } as unknown as Query<Expiring[Name]>);
+      const past = oldest.filter(({ expiresAt }) => expiresAt <= now);
+      // Locked: an answer that has expired may be replaced by a new one at this moment.
+      for (const { id } of past)
+        if (((await collection.get(id))?.expiresAt ?? now) <= now) await collection.delete(id);
+      return past;
+    });
+  } while (expired.length === BATCH);
+}
+
+/**
+ * Removes old deliveries. One that waits goes too when its turn has not come for as long: else a
+ * receiver that never answers would fill the disk. One that was queued again lately stays, and its
+ * event with it.
+ * @returns `owed` the events of old deliveries that stay
+ */
+async function sweepDeliveries(
+  store: ServiceStore,
+  before: string,
+): Promise<{ givenUp: number; owed: ReadonlySet<string> }> {
+  const owed = new Set<string>();
+  const givenUp = new Set<string>();
+  await sweepOlder(
+    store,
+    'deliveries',
+    before,
+    async ({ id, status, eventId, nextAttemptAt }, tx) => {
+      if (status !== 'pending') return true;
+      const waitsInVain = nextAttemptAt !== null && nextAttemptAt < before;
+      if (!waitsInVain) {
+        owed.add(eventId);
+        return false;
+      }
+      givenUp.add(id);
+      await tx.jobs.complete(id);
+      return true;
+    },
+  );
+  return { givenUp: givenUp.size, owed };
+}
+
+type Aging = {
+  deliveries: Delivery;
+  events: Event;
+  outboundMessages: OutboundMessage;
+  toolCalls: ToolCall;
+};
+
+/**
+ * Walks from the oldest (ids sort by time) to the first that is young enough; what may not go yet
+ * is passed over.
+ */
+async function sweepOlder<Name extends keyof Aging>(
+  store: ServiceStore,
+  name: Name,
+  before: string,
+  mayGo: (document: Aging[Name], tx: Tx) => boolean | Promise<boolean>,
+): Promise<void> {
+  let after: { value: string } | undefined;
+  do {
+    after = await store.transaction(async (tx) => {
+      const collection = tx[name] as Collection<Aging[Name]>;
+      const oldest = await collection.find({
+        where: {},
+        limit: BATCH,
+        ...(after ? { after } : {}),
+      } as Query<Aging[Name]>);
+      const old = oldest.filter(({ createdAt }) => createdAt < before);
+      for (const { id } of old) await removeOld(tx, collection, id, mayGo);
+      return old.length === BATCH ? { value: old.at(-1)!.id } : undefined;
+    });
+  } while (after);
+}
+
+/** Looks at it again, locked: it may have been queued anew since it was found. */
+async function removeOld<Doc extends Document>(
+  tx: Tx,
+  collection: Collection<Doc>,
+  id: string,
+  mayGo: (document: Doc, tx: Tx) => boolean | Promise<boolean>,
+): Promise<void> {
+  const document = await collection.get(id);
+  if (document && (await mayGo(document, tx))) await collection.delete(id);
+}

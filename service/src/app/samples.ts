@@ -1,0 +1,185 @@
+import { timestamp } from '../platform/clock.ts';
+import type { Contact } from '../conversations/contact.ts';
+import type { Conversation, Handover, Outcome } from '../conversations/conversation.ts';
+import type { EventName, Delivery } from '../deliveries/delivery.ts';
+import type { Deps } from '../platform/deps.ts';
+import { newId } from '../platform/ids.ts';
+import type { Message } from '../conversations/message.ts';
+import { queueDelivery } from '../deliveries/operations/deliveries.ts';
+import { peekSubscription } from '../deliveries/operations/subscriptions.ts';
+import { eventPayload, type EventDetail } from '../conversations/payload.ts';
+import type { Payment } from '../payments/payment.ts';
+import type { Workspace } from '../team/workspace.ts';
+
+/** The ids of samples are fixed, so that nobody takes one for a real conversation. */
+const SAMPLE_ID = '00000000000000000000SAMPLE';
+
+/**
+ * A whole payload, valid for the event, with the exact field names: made by the code that makes the
+ * real ones from a made-up conversation.
+ */
+export function samplePayload(
+  event: EventName,
+  workspace: Workspace,
+  now: Date,
+): Record<string, unknown> {
+  const about = sampleView(event, workspace, now);
+  const id = `evt_${SAMPLE_ID}`;
+  return eventPayload(id, sampleDetail(event, workspace, now), about, now);
+}
+
+/** The made-up conversation that a sample tells of. */
+export const sampleView = (event: EventName, workspace: Workspace, now: Date) => ({
+  workspace,
+  contact: sampleContact(workspace, now),
+  conversation: sampleConversation(event, workspace, now),
+});
+
+function sampleDetail(event: EventName, workspace: Workspace, now: Date): EventDetail {
+  switch (event) {
+    case 'conversation.opened':
+      return { name: event };
+    case 'conversation.qualified':
+      return { name: event, previousStage: 'engaged' };
+    case 'conversation.handed_over':
+      return { name: event, handover: sampleHandover(now) };
+    case 'conversation.closed':
+      return { name: event, outcome: sampleOutcome(now) };
+    case 'message.received':
+    case 'message.sent':
+      return { name: event, message: sampleMessage(event, workspace, now) };
+    case 'payment.paid':
+      return { name: event, payment: samplePayment(workspace, now) };
+  }
+}
+
+const sampleContact = (workspace: Workspace, now: Date): Contact => ({
+  id: `ctc_${SAMPLE_ID}`,
+  workspaceId: workspace.id,
+  channel: 'whatsapp_cloud',
+  channelAccount: '100000000000001',
+  channelUserId: null,
+  lastWroteAt: timestamp(now),
+  name: 'María Sample',
+  phone: '5491155550134',
+  email: 'maria@example.com',
+  verified: true,
+  createdAt: timestamp(now),
+});
+
+const sampleConversation = (event: EventName, workspace: Workspace, now: Date): Conversation => ({
+  id: `conv_${SAMPLE_ID}`,
+  workspaceId: workspace.id,
+  contactId: `ctc_${SAMPLE_ID}`,
+  channel: 'whatsapp_cloud',
+  status: sampleStatus(event),
+  funnelStage:
+    event === 'conversation.opened' ? 'new' : event === 'payment.paid' ? 'customer' : 'qualified',
+  messageCount: event === 'conversation.opened' ? 1 : 6,
+  customerMessageCount: event === 'conversation.opened' ? 1 : 3,
+  controlEpoch: 0,
+  pendingApprovals: 0,
+  handover: null,
+  outcome: event === 'conversation.closed' ? sampleOutcome(now) : null,
+  qualifiedAt: event === 'conversation.opened' ? null : timestamp(now),
+  previousConversationId: null,
+  createdAt: timestamp(now),
+  updatedAt: timestamp(now),
+  closedAt: event === 'conversation.closed' ? timestamp(now) : null,
+});
+
+function sampleStatus(event: EventName): Conversation['status'] {
+  if (event === 'conversation.closed') return 'closed';
+  return event === 'conversation.handed_over' || event === 'message.sent'
+    ? 'human_active'
+    : 'ai_active';
+}
+
+const sampleHandover = (now: Date): Handover => ({
+  reason: 'team_takeover',
+  note: null,
+  triggeredBy: { type: 'team_member', name: 'Ana' },
+  at: timestamp(now),
+});
+
+const sampleOutcome = (now: Date): Outcome => ({
+  verdict: 'goal_reached',
+  summary: 'The customer booked the demo for Tuesday.',
+  closedBy: { type: 'team_member', name: 'Ana' },
+  closedAt: timestamp(now),
+});
+
+export function sampleMessage(
+  event: 'message.received' | 'message.sent',
+  workspace: Workspace,
+  now: Date,
+): Message {
+  const inbound = event === 'message.received';
+  return {
+    id: `msg_${SAMPLE_ID}`,
+    workspaceId: workspace.id,
+    conversationId: `conv_${SAMPLE_ID}`,
+    contactId: `ctc_${SAMPLE_ID}`,
+    number: 6,
+    direction: inbound ? 'inbound' : 'outbound',
+    sender: inbound
+      ? { type: 'customer', name: 'María Sample' }
+      : { type: 'team_member', name: 'Ana' },
+    text: inbound ? 'Do you have time on Tuesday?' : 'Tuesday at ten it is.',
+    channelMessageId: inbound ? 'wamid.SAMPLE' : null,
+    delivery: inbound ? null : { state: 'sent', error: null },
+    createdAt: timestamp(now),
+  };
+}
+
+export const samplePayment = (workspace: Workspace, now: Date): Payment => ({
+  id: `pay_${SAMPLE_ID}`,
+  workspaceId: workspace.id,
+  conversationId: `conv_${SAMPLE_ID}`,
+  contactId: `ctc_${SAMPLE_ID}`,
+  afterMessage: 6,
+  status: 'paid',
+  amount: 4900,
+  currency: 'usd',
+  description: 'Demo, one hour',
+  provider: 'stripe',
+  providerReference: 'cs_test_sample',
+  providerUrl: null,
+  pageTokenHash: '',
+  sealedPageToken: '',
+  error: null,
+  createdBy: { type: 'team_member', name: 'Ana' },
+  expiresAt: timestamp(now),
+  paidAt: timestamp(now),
+  markedPaidBy: null,
+  work: null,
+  checkedAt: null,
+  createdAt: timestamp(now),
+  updatedAt: timestamp(now),
+});
+
+/**
+ * Owes a subscription a sample of its event, signed and delivered as a real one.
+ * @returns the pending delivery
+ * @throws not_found (404)
+ */
+export const sendTestEvent = (
+  { store, clock }: Deps,
+  workspace: Workspace,
+  subscriptionId: string,
+) =>
+  store.transaction(async (tx): Promise<Delivery> => {
+    const now = clock.now();
+    const subscription = await peekSubscription(tx, workspace, subscriptionId);
+    const id = newId('evt');
+    const event = {
+      id,
+      workspaceId: workspace.id,
+      name: subscription.event,
+      conversationId: null,
+      body: JSON.stringify({ ...samplePayload(subscription.event, workspace, now), id }),
+      createdAt: timestamp(now),
+    };
+    await tx.events.put(event);
+    return queueDelivery(tx, event, subscription.id, now);
+  });

@@ -1,0 +1,66 @@
+import type { RequestHandler } from 'express';
+import type { Logger } from 'pino';
+import { Registry } from 'prom-client';
+import type { DeliveryObserver } from '../deliveries/dispatcher.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { ServiceStore } from './collections.ts';
+import type { BoundName } from '../platform/limits/bounds.ts';
+import { countBounds } from '../platform/metrics/boundMetrics.ts';
+import { countDeliveries } from '../deliveries/deliveryMetrics.ts';
+import { gauge } from '../platform/metrics/gauge.ts';
+import { watchProcess } from '../platform/metrics/processMetrics.ts';
+import { countRequests } from '../platform/metrics/requestMetrics.ts';
+import { watchStalls } from '../platform/metrics/stallWatch.ts';
+import { watchStore } from '../platform/metrics/storeMetrics.ts';
+import { watchSubscriptions } from '../deliveries/subscriptionMetrics.ts';
+
+/** The metrics of one service. */
+export interface ServiceMetrics {
+  readonly deliveries: DeliveryObserver;
+  readonly requests: RequestHandler;
+  readonly boundReached: (bound: BoundName) => void;
+  /** The longest time within the last five minutes for which the event loop stood still. */
+  readonly longestStallMs: () => number;
+  /** Adds the time since the delivery worker last looked for jobs. */
+  watchLoop(sinceLastTurnMs: () => number): void;
+  /** In Prometheus' text format. */
+  read(): Promise<{ readonly contentType: string; readonly text: string }>;
+  stop(): void;
+}
+
+/** Each service has a registry of its own, so that several in one process do not mix. */
+export function createMetrics(
+  store: Pick<ServiceStore, 'stats' | 'fault' | 'pressure' | 'transaction'>,
+  clock: Clock,
+  log: Pick<Logger, 'warn'>,
+): ServiceMetrics {
+  const registry = new Registry();
+  const deliveries = countDeliveries(registry, clock);
+  const requests = countRequests(registry);
+  const boundReached = countBounds(registry);
+  watchStore(registry, store);
+  watchSubscriptions(registry, store);
+  const stalls = watchStalls(log);
+  const stopWatchingProcess = watchProcess(registry, stalls.longestMs);
+  return {
+    deliveries,
+    requests,
+    boundReached,
+    longestStallMs: stalls.longestMs,
+    watchLoop(sinceLastTurnMs) {
+      gauge(
+        registry,
+        'conversation_service_delivery_loop_idle_seconds',
+        'Time since the delivery worker last looked for jobs; from 30 on, /readyz fails.',
+        () => sinceLastTurnMs() / 1000,
+      );
+    },
+    async read() {
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+    stop() {
+      stopWatchingProcess();
+      stalls.stop();
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import type { Logger } from 'pino';
+import { startAgent } from '../agent/agentLoop.ts';
+import type { AgentModel } from '../agent/agentModel.ts';
+import { startSender } from '../channels/sender.ts';
+import type { Config } from './config.ts';
+import { type DeliveryObserver, Dispatcher, tellOverdue } from '../deliveries/dispatcher.ts';
+import { startRemovals } from '../deliveries/removals.ts';
+import type { SteadyClock } from '../platform/clock.ts';
+import type { ServiceStore } from './collections.ts';
+import type { Deps } from '../platform/deps.ts';
+import { type Retention, startHousekeeping } from './housekeeping.ts';
+import { RoomMaker } from '../conversations/roomMaker.ts';
+import type { OutboundClient } from '../platform/outbound/outboundClient.ts';
+import { startPayments } from '../payments/paymentLoop.ts';
+import { startToolRunner } from '../tools/calls/toolRunner.ts';
+import { openMonotonicClock } from '../platform/jobs/monotonicClock.ts';
+import type { StopTogether } from '../platform/jobs/stopTogether.ts';
+
+interface WorkParts {
+  readonly store: ServiceStore;
+  readonly deps: Deps;
+  readonly outbound: OutboundClient;
+  readonly log: Logger;
+  readonly config: Config;
+  readonly clock: SteadyClock;
+  readonly model: AgentModel;
+  readonly observer: DeliveryObserver;
+  readonly retention: Retention;
+  /** Between two clean-ups. */
+  readonly housekeepingEveryMs: number | undefined;
+  /** Whether a visitor of the chat looks on. */
+  readonly isConnected: (contactId: string) => boolean;
+}
+
+export interface StartedWork {
+  /** Milliseconds since the delivery loop last turned. */
+  sinceLastTurnMs(): number;
+}
+
+/**
+ * Starts everything that does what is queued: in each process but those that only answer requests.
+ */
+export async function startWork(work: WorkParts, parts: StopTogether): Promise<StartedWork> {
+  const { store, deps, outbound, log, config, clock } = work;
+  await tellOverdue(store, log);
+  const dispatcher = parts.add(
+    'deliveries',
+    new Dispatcher({
+      store,
+      deps,
+      outbound,
+      log,
+      timeoutMs: config.deliveryTimeoutMs,
+      retryDelaysMs: config.deliveryRetryDelaysMs,
+      observer: work.observer,
+    }),
+  );
+  parts.add('removed subscriptions', startRemovals({ store, deps, log }));
+  parts.add(
+    'tool calls',
+    startToolRunner({ store, deps, outbound, log, clock, retryDelaysMs: config.toolRetryDelaysMs }),
+  );
+  parts.add(
+    'channels',
+    startSender({
+      store,
+      deps,
+      log,
+      clock,
+      config: config.channels,
+      retryDelaysMs: config.channelRetryDelaysMs,
+    }),
+  );
+  parts.add('payments', startPayments({ store, deps, log, config: config.payments }));
+  parts.add(
+    'agent',
+    startAgent({ store, deps, model: work.model, log, timeoutMs: config.llmTimeoutMs }),
+  );
+  const ageClock = await openMonotonicClock({ clock, store, log });
+  parts.add(
+    'clean-up',
+    await startHousekeeping({
+      store,
+      clock,
+      ageClock,
+      retention: work.retention,
+      log,
+      everyMs: work.housekeepingEveryMs,
+    }),
+  );
+  if (store.pressure !== null)
+    parts.add(
+      'room',
+      new RoomMaker({ store, clock: ageClock, log, isConnected: work.isConnected }),
+    );
+  return { sinceLastTurnMs: () => dispatcher.sinceLastTurnMs };
+}

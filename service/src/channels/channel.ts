@@ -1,0 +1,99 @@
+import type {
+  ConnectedAccount,
+  SetupField,
+  SetupValues,
+} from '../platform/accounts/accountSetup.ts';
+import { timestamp } from '../platform/clock.ts';
+import type { Contact } from '../conversations/contact.ts';
+
+/**
+ * The service's own addresses that stand elsewhere: in a channel's or provider's settings, in a
+ * customer's chat. Each inbound one carries the account's id, so that it is verified with its own
+ * secret.
+ * @see docs/channels.md and docs/payments.md
+ */
+
+export const channelWebhookUrl = (
+  publicUrl: string,
+  { type, id }: Pick<Channel, 'type' | 'id'>,
+): string => `${publicUrl}/api/channels/${type}/webhook/${id}`;
+
+/**
+ * Where conversations come from. What a channel can do is told by its adapter in src/channels; the
+ * domain knows no channel by name but the hosted chat.
+ * @see docs/channels.md
+ */
+
+/** `web_chat`, `whatsapp_cloud`: the `channel` of a payload. */
+export type ChannelType = string;
+
+/** The one that the service hosts itself. */
+export const WEB_CHAT: ChannelType = 'web_chat';
+
+/** What the domain has to know of a channel. */
+export interface ChannelCapabilities {
+  /**
+   * True: messages to the customer are sent by the channel's adapter. False: a stored message is in
+   * the channel.
+   */
+  readonly isSent: boolean;
+  /** The longest text that the channel takes at once, in characters; longer messages are split. */
+  readonly textMax: number;
+  /** How long after the customer's last message they may be written to, in ms; null: always. */
+  readonly windowMs: number | null;
+}
+
+/** What is known of every channel, by type. */
+export interface ChannelDirectory {
+  /** @throws Error for a type that is not registered */
+  capabilitiesOf(type: ChannelType): ChannelCapabilities;
+  /** @throws Error for a type that is not registered, or that the service hosts itself */
+  setupOf(type: ChannelType): ChannelSetup;
+}
+
+/** What a workspace fills in to connect an account, and which account that is. */
+interface ChannelSetup {
+  readonly fields: readonly SetupField[];
+  accountOf(values: SetupValues): string;
+}
+
+/** An account of a workspace on a channel: a WhatsApp number. The hosted chat needs none. */
+export interface Channel extends ConnectedAccount {
+  readonly type: ChannelType;
+  /** As the team calls it. */
+  readonly name: string;
+  /**
+   * The channel's own id of the account (WhatsApp: the phone number id); unique in the workspace
+   * and type.
+   */
+  readonly account: string;
+  /** When the channel last delivered something to us that was authentic. */
+  readonly lastInboundAt: string | null;
+}
+
+export const MAX_CHANNELS = 50;
+
+/** Whether a customer may be written to now. */
+export interface MessagingWindow {
+  readonly isOpen: boolean;
+  /**
+   * When it closes, or has closed. Null: the channel has no window, or the customer has never
+   * written.
+   */
+  readonly closesAt: string | null;
+}
+
+/**
+ * The time after a customer's last message in which a channel takes messages to them, such as
+ * WhatsApp's 24 hours.
+ */
+export function windowOf(
+  { windowMs }: Pick<ChannelCapabilities, 'windowMs'>,
+  { lastWroteAt }: Pick<Contact, 'lastWroteAt'>,
+  now: Date,
+): MessagingWindow {
+  if (windowMs === null) return { isOpen: true, closesAt: null };
+  if (lastWroteAt === null || lastWroteAt === undefined) return { isOpen: false, closesAt: null };
+  const closesAt = Date.parse(lastWroteAt) + windowMs;
+  return { isOpen: now.getTime() < closesAt, closesAt: timestamp(new Date(closesAt)) };
+}

@@ -1,0 +1,154 @@
+import { isDeepStrictEqual } from 'node:util';
+import { MAX_CHANNELS, type Channel, type ChannelType } from '../channel.ts';
+import {
+  EMPTY_SETUP,
+  checkSetup,
+  openSetup,
+  sealSetup,
+  type SetupValues,
+} from '../../platform/accounts/accountSetup.ts';
+import { timestamp } from '../../platform/clock.ts';
+import type { Tx } from '../../app/collections.ts';
+import type { Contact } from '../../conversations/contact.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';
+import { newId } from '../../platform/ids.ts';
+import { newestFirst, type PageRequest } from '../../platform/http/page.ts';
+import type { Workspace } from '../../team/workspace.ts';
+
+/** @throws not_found (404), also for another workspace's channel */
+export const getChannel = ({ store }: Pick<Deps, 'store'>, workspace: Workspace, id: string) =>
+  store.transaction(async (tx) => ofWorkspace(await tx.channels.peek(id), workspace, id));
+
+/** Finds the channel that a webhook address names, before its workspace is known. */
+export const findChannelAt = ({ store }: Pick<Deps, 'store'>, type: ChannelType, id: string) =>
+  store.transaction(async (tx): Promise<Channel | null> => {
+    const channel = await tx.channels.peek(id);
+    return channel?.type === type ? channel : null;
+  });
+
+/** Finds the account that a contact wrote to; null when it is not connected any more. */
+export async function findChannelOf(
+  tx: Tx,
+  { workspaceId, channel: type, channelAccount: account }: Contact,
+): Promise<Channel | null> {
+  if (account === null || account === undefined) return null;
+  const [channel] = await tx.channels.find({ where: { workspaceId, type, account }, limit: 1 });
+  return channel ?? null;
+}
+
+/** Lists the workspace's channels, newest first. */
+export const listChannels = ({ store }: Deps, workspace: Workspace, page: PageRequest) =>
+  store.transaction((tx) => newestFirst(tx.channels, { workspaceId: workspace.id }, page));
+
+/**
+ * Connects an account without testing the connection.
+ * @param wanted.values the form's values by field name
+ * @throws invalid_request (400) with param `settings.<name>`; channel_exists, channel_limit_reached
+ * (409)
+ */
+export async function createChannel(
+  deps: Deps,
+  workspace: Workspace,
+  { type, name, values }: { type: ChannelType; name: string; values: SetupValues },
+): Promise<Channel> {
+  const { fields, accountOf } = deps.channels.setupOf(type);
+  const setup = sealSetup(deps, EMPTY_SETUP, checkSetup(fields, values, { isNew: true }));
+  const now = timestamp(deps.clock.now());
+  const channel: Channel = {
+    id: newId('chan'),
+    workspaceId: workspace.id,
+    type,
+    name,
+    account: accountOf(openSetup(deps, setup)),
+    ...setup,
+    lastTest: null,
+    lastInboundAt: null,
+    createdAt: now,
+    updatedAt: now,
+  };
+  await deps.store.transaction(async (tx) => {
+    await tx.workspaces.get(workspace.id); // locks the workspace: no twin, and no more than the limit
+    await assertAccountIsFree(tx, channel);
+    const all = await tx.channels.find({
+      where: { workspaceId: workspace.id },
+      limit: MAX_CHANNELS,
+    });
+    if (all.length >= MAX_CHANNELS) {
+      throw new AppError(
+        'channel_limit_reached',
+        `A workspace has at most ${MAX_CHANNELS} channels. ${ERROR_CATALOGUE.channel_limit_reached.fix}`,
+      );
+    }
+    await tx.channels.put(channel);
+  });
+  return channel;
+}
+
+/** @throws channel_exists (409) when another channel of the workspace is that account */
+async function assertAccountIsFree(
+  tx: Tx,
+  { id, workspaceId, type, account }: Channel,
+): Promise<void> {
+  const [twin] = await tx.channels.find({ where: { workspaceId, type, account }, limit: 1 });
+  if (!twin || twin.id === id) return;
+  throw new AppError(
+    'channel_exists',
+    `Channel ${twin.id} (${twin.name}) already connects this account. ${ERROR_CATALOGUE.channel_exists.fix}`,
+    { existingId: twin.id },
+  );
+}
+
+/**
+ * Changes the given values and keeps the others, secrets included. A changed value removes the last
+ * test, which no longer applies.
+ * @throws invalid_request (400) with param `settings.<name>`; not_found (404); channel_exists (409)
+ */
+export const updateChannel = (
+  deps: Deps,
+  workspace: Workspace,
+  id: string,
+  { name, values = {} }: { name?: string | undefined; values?: SetupValues | undefined },
+) =>
+  deps.store.transaction(async (tx): Promise<Channel> => {
+    await tx.workspaces.get(workspace.id); // locks the workspace: no twin
+    const channel = await lockChannel(tx, workspace, id);
+    const { fields, accountOf } = deps.channels.setupOf(channel.type);
+    const before = openSetup(deps, channel);
+    const setup = sealSetup(deps, channel, checkSetup(fields, values, { isNew: false }));
+    const after = openSetup(deps, setup);
+    const changed: Channel = {
+      ...channel,
+      ...setup,
+      name: name ?? channel.name,
+      account: accountOf(after),
+      lastTest: isDeepStrictEqual(before, after) ? channel.lastTest : null,
+      updatedAt: timestamp(deps.clock.now()),
+    };
+    await assertAccountIsFree(tx, changed);
+    await tx.channels.put(changed);
+    return changed;
+  });
+
+/**
+ * Disconnects an account and removes its secrets; its conversations stay. Messages that wait to be
+ * sent through it fail.
+ * @throws not_found (404)
+ */
+export const deleteChannel = ({ store }: Deps, workspace: Workspace, id: string) =>
+  store.transaction(async (tx) => {
+    await lockChannel(tx, workspace, id);
+    await tx.channels.delete(id);
+  });
+
+/**
+ * Loads a channel and locks it until the transaction ends.
+ * @throws not_found (404), also for another workspace's channel
+ */
+const lockChannel = async (tx: Tx, workspace: Workspace, id: string): Promise<Channel> =>
+  ofWorkspace(await tx.channels.get(id), workspace, id);
+
+function ofWorkspace(found: Channel | null, workspace: Workspace, id: string): Channel {
+  if (found?.workspaceId !== workspace.id) throw notFound('channel', id);
+  return found;
+}

@@ -1,0 +1,80 @@
+import { MAX_CHANNELS, windowOf, type MessagingWindow } from '../channel.ts';
+import type { Tx } from '../../app/collections.ts';
+import type { Contact } from '../../conversations/contact.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
+import { findChannelOf } from './channels.ts';
+import type { ConversationView } from '../../conversations/operations/conversations.ts';
+
+/**
+ * Refuses a message that the conversation's channel would not take.
+ * @throws outside_messaging_window, channel_removed (409)
+ */
+export async function assertReachable(
+  tx: Tx,
+  deps: Pick<Deps, 'channels'>,
+  view: Pick<ConversationView, 'contact'>,
+  now: Date,
+): Promise<void> {
+  const obstacle = await findObstacle(tx, deps, view, now);
+  if (obstacle) throw obstacle;
+}
+
+/** Why the customer cannot be written to now; null when nothing is in the way. */
+export async function findObstacle(
+  tx: Tx,
+  deps: Pick<Deps, 'channels'>,
+  { contact }: Pick<ConversationView, 'contact'>,
+  now: Date,
+): Promise<AppError | null> {
+  const capabilities = deps.channels.capabilitiesOf(contact.channel);
+  if (capabilities.isSent && !(await findChannelOf(tx, contact))) {
+    return new AppError(
+      'channel_removed',
+      `The channel that this customer wrote to is not connected any more. ${ERROR_CATALOGUE.channel_removed.fix}`,
+    );
+  }
+  const { isOpen, closesAt } = windowOf(capabilities, contact, now);
+  if (isOpen) return null;
+  const hours = Math.round(capabilities.windowMs! / 3_600_000);
+  const why =
+    closesAt === null
+      ? 'they have not written yet'
+      : `they last wrote at ${contact.lastWroteAt}, so it was open until ${closesAt}`;
+  return new AppError(
+    'outside_messaging_window',
+    `The channel takes messages to a customer for ${hours} hours after their last one: ${why}. ${ERROR_CATALOGUE.outside_messaging_window.fix}`,
+  );
+}
+
+/** How a customer can be written to, as the team sees it. */
+export interface Reach {
+  /** False when the account that they wrote to is not connected any more. */
+  readonly isConnected: boolean;
+  /** Of that account; null unless the workspace has several on the channel. */
+  readonly accountName: string | null;
+  readonly window: MessagingWindow;
+}
+
+export async function readReach(
+  tx: Tx,
+  { channels }: Pick<Deps, 'channels'>,
+  contact: Contact,
+  now: Date,
+): Promise<Reach> {
+  const capabilities = channels.capabilitiesOf(contact.channel);
+  const window = windowOf(capabilities, contact, now);
+  if (!capabilities.isSent) return { isConnected: true, accountName: null, window };
+  const channel = await findChannelOf(tx, contact);
+  const all = await tx.channels.find({
+    where: { workspaceId: contact.workspaceId },
+    limit: MAX_CHANNELS,
+  });
+  const isOneOfSeveral =
+    channel !== null && all.filter(({ type }) => type === contact.channel).length > 1;
+  return {
+    isConnected: channel !== null,
+    accountName: isOneOfSeveral ? channel.name : null,
+    window,
+  };
+}

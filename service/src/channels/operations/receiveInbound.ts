@@ -1,0 +1,195 @@
+import type { Channel } from '../channel.ts';
+import { timestamp } from '../../platform/clock.ts';
+import type { Tx } from '../../app/collections.ts';
+import type { Contact } from '../../conversations/contact.ts';
+import type { Conversation } from '../../conversations/conversation.ts';
+import type { Deps } from '../../platform/deps.ts';
+import {
+  groupInbound,
+  keysOf,
+  type InboundItem,
+  type InboundMessage,
+  type InboundNote,
+} from '../inbound.ts';
+import { derivedId } from '../../platform/ids.ts';
+import { newSystemNote } from '../../conversations/systemNote.ts';
+import type { Workspace } from '../../team/workspace.ts';
+import { KeyedMutex } from '../../platform/async/semaphore.ts';
+import { findLastConversation } from '../../conversations/operations/conversations.ts';
+import { findReceived, storeReceived } from '../../conversations/operations/receiveMessage.ts';
+import { keepContact, newContact, recogniseContact, renumberContact } from './recogniseContact.ts';
+import { recordReceipt } from './outboundMessages.ts';
+import { wakeAgent } from '../../agent/operations/wakeAgent.ts';
+
+/** Transactions that run at once. They share the store's writes to disk. */
+const MAX_CONCURRENT_TRANSACTIONS = 50;
+
+/**
+ * Stores what a channel delivers: messages, notes and receipts. Each item is stored once, however
+ * often it comes. All items about one contact are stored in one transaction, in order. An item goes
+ * to the account that it names, since one webhook address may serve several numbers.
+ * @param channel the account whose secret verified the delivery
+ * @param contacts the locks that all deliveries share: items about the same contact are stored in the
+ * order in which the deliveries came
+ * @returns how many items name an account that the workspace has not connected; these are skipped
+ * @throws the first failure of a contact's items, after all others are stored. Delivering the same
+ * items again is safe.
+ */
+export async function receiveInbound(
+  deps: Deps,
+  channel: Channel,
+  items: readonly InboundItem[],
+  contacts = new KeyedMutex(),
+): Promise<{ unknown: number }> {
+  const { workspaceId, type } = channel;
+  // The locks are taken before the first await, so their order is that of the deliveries.
+  const groups = groupInbound(items).map((group) => ({
+    group,
+    account: group[0]!.account,
+    lock: contacts.lock(group.flatMap(keysOf).map((key) => `${workspaceId} ${type} ${key}`)),
+  }));
+  try {
+    const { workspace, channels } = await openAccounts(deps, channel, items);
+    await forEachAtOnce(MAX_CONCURRENT_TRANSACTIONS, groups, async ({ group, account, lock }) => {
+      await lock.ready;
+      const named = channels.get(account);
+      if (named) await receiveGroup(deps, workspace, named, group).finally(lock.release);
+    });
+    return { unknown: items.filter(({ account }) => !channels.has(account)).length };
+  } finally {
+    for (const { lock } of groups) lock.release();
+  }
+}
+
+/** `lastInboundAt` is written at most once in this time. */
+const LAST_INBOUND_PRECISION_MS = 60_000;
+
+/** Loads the workspace and its channels by account, and notes when these last delivered. */
+const openAccounts = ({ store, clock }: Deps, channel: Channel, items: readonly InboundItem[]) =>
+  store.transaction(async (tx) => {
+    const { workspaceId, type } = channel;
+    const workspace = await tx.workspaces.peek(workspaceId);
+    if (!workspace) throw new Error(`workspace ${workspaceId} is missing`);
+    const channels = new Map<string, Channel>();
+    for (const account of new Set([channel.account, ...items.map((item) => item.account)])) {
+      const [found] = await tx.channels.find({ where: { workspaceId, type, account }, limit: 1 });
+      if (!found) continue;
+      channels.set(account, found);
+      await noteInbound(tx, found, clock.now());
+    }
+    return { workspace, channels };
+  });
+
+async function noteInbound(tx: Tx, channel: Channel, now: Date): Promise<void> {
+  if (
+    channel.lastInboundAt !== null &&
+    now.getTime() - Date.parse(channel.lastInboundAt) < LAST_INBOUND_PRECISION_MS
+  )
+    return;
+  await tx.channels.put({ ...channel, lastInboundAt: timestamp(now) });
+}
+
+/** Stores the items about one contact. Wakes the agent once, after the last message. */
+const receiveGroup = (
+  deps: Deps,
+  workspace: Workspace,
+  channel: Channel,
+  items: readonly InboundItem[],
+) =>
+  deps.store.transaction(async (tx) => {
+    const now = deps.clock.now();
+    let answerable: Conversation | null = null;
+    // A receipt locks an outbound message, which comes after contact and conversation in the order
+    // of locks. See docs/decisions/0033.
+    const receiptsLast = [...items].sort(
+      (a, b) => Number(a.type === 'receipt') - Number(b.type === 'receipt'),
+    );
+    for (const item of receiptsLast) {
+      if (item.type === 'receipt') await recordReceipt(tx, channel, item, now);
+      else if (item.type === 'note') await storeNote(tx, channel, item, now);
+      else answerable = (await storeInbound(tx, workspace, channel, item, now)) ?? answerable;
+    }
+    if (answerable) await wakeAgent(tx, deps, answerable, now.getTime() + deps.agent.quietMs);
+  });
+
+/** @returns the conversation that the message was added to, or null when it is stored already */
+async function storeInbound(
+  tx: Tx,
+  workspace: Workspace,
+  channel: Channel,
+  item: InboundMessage,
+  now: Date,
+): Promise<Conversation | null> {
+  const known = await recogniseContact(tx, channel, item.from);
+  if (known && (await findReceived(tx, known.id, item.id))) return null;
+  const contact = withLastWrote(
+    known ?? newContact(channel, item.from, now),
+    item.sentAt ?? now,
+    now,
+  );
+  await keepContact(tx, contact);
+  const last = await findLastConversation(tx, contact.id);
+  const { conversation } = await storeReceived(
+    tx,
+    { workspace, contact, last },
+    { text: item.text, channelMessageId: item.id },
+    now,
+  );
+  return conversation;
+}
+
+/**
+ * The contact with the time of its newest message. A channel's clock may be ahead of ours, and
+ * messages may arrive out of order.
+ */
+function withLastWrote(contact: Contact, sentAt: Date, now: Date): Contact {
+  const at = timestamp(sentAt < now ? sentAt : now);
+  const before = contact.lastWroteAt ?? null;
+  return { ...contact, lastWroteAt: before !== null && before > at ? before : at };
+}
+
+/** Adds a note to the contact's last conversation. It opens no conversation and wakes no agent. */
+async function storeNote(
+  tx: Tx,
+  channel: Channel,
+  { id, from, text, sentAt, changedTo }: InboundNote,
+  now: Date,
+): Promise<void> {
+  const known = await recogniseContact(tx, channel, from);
+  if (!known) return;
+  const contact = changedTo === null ? known : await renumberContact(tx, channel, known, changedTo);
+  await keepContact(tx, contact);
+  const conversation = await findLastConversation(tx, contact.id);
+  // The id follows from the item, so that the same item again adds no second note.
+  const noteId = derivedId(
+    'note',
+    sentAt,
+    JSON.stringify([channel.workspaceId, channel.type, channel.account, id]),
+  );
+  if (!conversation || (await tx.systemNotes.get(noteId))) return;
+  const note = newSystemNote(
+    conversation,
+    { type: 'channel_note', text },
+    { type: 'api', name: channel.name },
+    now,
+  );
+  await tx.systemNotes.put({ ...note, id: noteId });
+}
+
+/**
+ * Runs `run` for all items, up to `most` at a time. A failure does not stop the others.
+ * @throws the first failure, at the end
+ */
+async function forEachAtOnce<T>(
+  most: number,
+  all: readonly T[],
+  run: (each: T) => Promise<void>,
+): Promise<void> {
+  const waiting = all.values();
+  const failures: unknown[] = [];
+  const work = async () => {
+    for (const each of waiting) await run(each).catch((error: unknown) => failures.push(error));
+  };
+  await Promise.all(Array.from({ length: Math.min(most, all.length) }, work));
+  if (failures.length > 0) throw failures[0];
+}

@@ -1,0 +1,101 @@
+import type { Channel } from '../channel.ts';
+import { timestamp } from '../../platform/clock.ts';
+import type { Tx } from '../../app/collections.ts';
+import type { Contact } from '../../conversations/contact.ts';
+import { newId } from '../../platform/ids.ts';
+import type { InboundSender } from '../inbound.ts';
+
+/**
+ * Finds and locks the contact that a sender is, and adds what the sender newly tells; stores nothing.
+ * The channel's user id decides first, then the phone number. If they belong to two contacts, the
+ * sender is the one with the user id, and the other one keeps the number.
+ * @returns null for a new sender. If two processes find the same new sender at once, a unique index
+ * lets only one of them store the contact.
+ */
+export async function recogniseContact(
+  tx: Tx,
+  channel: Channel,
+  sender: InboundSender,
+): Promise<Contact | null> {
+  const { phone, userId, name } = sender;
+  for (;;) {
+    const byUserId =
+      userId === null ? null : await findContact(tx, channel, { channelUserId: userId });
+    const byPhone = phone === null ? null : await findContact(tx, channel, { phone });
+    const found = byUserId ?? byPhone;
+    if (!found) return null;
+    const locked = await tx.contacts.get(found.id);
+    // It may have been removed, or its number changed, before the lock: look again.
+    if (locked === null || !haveSameIdentity(locked, found)) continue;
+    return {
+      ...locked,
+      phone: byPhone === null ? (phone ?? locked.phone) : locked.phone,
+      channelUserId: userId ?? locked.channelUserId ?? null,
+      name: name ?? locked.name,
+    };
+  }
+}
+
+const haveSameIdentity = (a: Contact, b: Contact): boolean =>
+  a.phone === b.phone && (a.channelUserId ?? null) === (b.channelUserId ?? null);
+
+/** A contact for a new sender. It is verified, since the channel knows who they are. */
+export const newContact = (
+  { workspaceId, type, account }: Channel,
+  { phone, userId, name }: InboundSender,
+  now: Date,
+): Contact => ({
+  id: newId('ctc'),
+  workspaceId,
+  channel: type,
+  channelAccount: account,
+  channelUserId: userId,
+  lastWroteAt: null,
+  name,
+  phone,
+  email: null,
+  verified: true,
+  createdAt: timestamp(now),
+});
+
+/**
+ * The contact with a new phone number or user id. It does not take one that another contact has.
+ */
+export async function renumberContact(
+  tx: Tx,
+  channel: Channel,
+  contact: Contact,
+  { phone, userId }: Pick<InboundSender, 'phone' | 'userId'>,
+): Promise<Contact> {
+  const isPhoneFree = phone !== null && (await findContact(tx, channel, { phone })) === null;
+  const isUserIdFree =
+    userId !== null && (await findContact(tx, channel, { channelUserId: userId })) === null;
+  return {
+    ...contact,
+    phone: isPhoneFree ? phone : contact.phone,
+    channelUserId: isUserIdFree ? userId : (contact.channelUserId ?? null),
+  };
+}
+
+/** Stores a contact if it has changed. */
+export async function keepContact(tx: Tx, contact: Contact): Promise<void> {
+  const before = await tx.contacts.get(contact.id);
+  const hasChanged =
+    before === null ||
+    (Object.keys(contact) as (keyof Contact)[]).some(
+      (field) => (contact[field] ?? null) !== (before[field] ?? null),
+    );
+  if (hasChanged) await tx.contacts.put(contact);
+}
+
+async function findContact(
+  tx: Tx,
+  { workspaceId, type, account }: Channel,
+  by: { phone: string } | { channelUserId: string },
+): Promise<Contact | null> {
+  const [contact] = await tx.contacts.find({
+    where: { workspaceId, channel: type, channelAccount: account, ...by },
+    limit: 1,
+  });
+  return contact ?? null;
+}

@@ -1,0 +1,102 @@
+import { hashToken, newChatToken } from '../../platform/security/tokens.ts';
+import { WEB_CHAT } from '../channel.ts';
+import { timestamp } from '../../platform/clock.ts';
+import type { Tx } from '../../app/collections.ts';
+import type { Contact } from '../../conversations/contact.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { newId } from '../../platform/ids.ts';
+import type { Message } from '../../conversations/message.ts';
+import type { Workspace } from '../../team/workspace.ts';
+
+/**
+ * Starts a web chat. What visitors say about themselves is a claim, so each session makes a contact
+ * of its own.
+ * @returns the token, which gives access to this contact's conversations only
+ */
+export const startChatSession = (
+  { store, clock }: Deps,
+  workspace: Workspace,
+  claims: Pick<Contact, 'name' | 'phone' | 'email'>,
+) => {
+  const token = newChatToken();
+  return store.transaction(async (tx): Promise<{ token: string; contact: Contact }> => {
+    const createdAt = timestamp(clock.now());
+    const contact: Contact = {
+      id: newId('ctc'),
+      workspaceId: workspace.id,
+      channel: WEB_CHAT,
+      ...claims,
+      verified: false,
+      createdAt,
+    };
+    await tx.contacts.put(contact);
+    await tx.chatSessions.put({
+      id: hashToken(token),
+      workspaceId: workspace.id,
+      contactId: contact.id,
+      createdAt,
+    });
+    return { token, contact };
+  });
+};
+
+/** Finds the visitor of a chat token; null when the token is unknown. */
+export const findChatVisitor = ({ store }: Pick<Deps, 'store'>, token: string) =>
+  store.transaction(async (tx): Promise<{ workspace: Workspace; contact: Contact } | null> => {
+    const session = await tx.chatSessions.peek(hashToken(token));
+    if (!session) return null;
+    const [workspace, contact] = await Promise.all([
+      tx.workspaces.peek(session.workspaceId),
+      tx.contacts.peek(session.contactId),
+    ]);
+    return workspace && contact ? { workspace, contact } : null;
+  });
+
+/**
+ * A visitor's messages in the order they were written, over all their conversations.
+ * @param afterMessageId only what came after it; from the beginning when null or not theirs
+ */
+export const listChatMessages = (
+  { store }: Pick<Deps, 'store'>,
+  contactId: string,
+  afterMessageId: string | null,
+  limit: number,
+) => store.transaction((tx) => chatMessages(tx, contactId, afterMessageId, limit));
+
+async function chatMessages(
+  tx: Tx,
+  contactId: string,
+  afterMessageId: string | null,
+  limit: number,
+): Promise<readonly Message[]> {
+  const last = afterMessageId === null ? null : await tx.messages.peek(afterMessageId);
+  const known = last?.contactId === contactId ? last : null;
+  const messages: Message[] = known
+    ? [
+        ...(await tx.messages.find({
+          where: { conversationId: known.conversationId },
+          orderBy: 'number',
+          after: { value: known.number },
+          limit,
+        })),
+      ]
+    : [];
+  let conversationId = known?.conversationId ?? null;
+  while (messages.length < limit) {
+    const [next] = await tx.conversations.find({
+      where: { contactId },
+      ...(conversationId === null ? {} : { after: { value: conversationId } }),
+      limit: 1,
+    });
+    if (!next) break;
+    messages.push(
+      ...(await tx.messages.find({
+        where: { conversationId: next.id },
+        orderBy: 'number',
+        limit: limit - messages.length,
+      })),
+    );
+    conversationId = next.id;
+  }
+  return messages;
+}

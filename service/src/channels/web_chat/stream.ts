@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Router, type Response } from 'express';
+import type { Deps } from '../../platform/deps.ts';
+import { AppError } from '../../platform/http/errorCatalogue.ts';
+import { listChatMessages } from './chatOperations.ts';
+import { retryThroughOutage } from '../../platform/jobs/outageRetry.ts';
+import { atBound } from '../../platform/http/server/atBound.ts';
+import { callerOf, visitorOf } from '../../platform/http/caller.ts';
+import type { ChatFeed } from './chatFeed.ts';
+import { streamChatMessages } from './contract.ts';
+import { beat, beginEvents, endSoon, writeInTurn } from '../../platform/http/eventStream.ts';
+import {
+  OpenStreams,
+  type StreamLimits,
+  type StreamOf,
+} from '../../platform/http/server/openStreams.ts';
+import { byAddress, type RateLimit } from '../../platform/http/server/rateLimit.ts';
+import { chatMessageJson } from './views.ts';
+
+const BATCH = 100;
+const FULL_RETRY_MS = 30_000;
+const RETRY_MS = 1000;
+/**
+ * When a stream that was ended for a newer one may come back: late enough that two pages do not keep
+ * ending each other's streams.
+ */
+const REPLACED_RETRY_MS = 60_000;
+
+export interface ChatStreamSettings extends StreamLimits {
+  /** How often a beat is sent. A visitor whose page takes nothing from one to the next is gone. */
+  readonly beatMs: number;
+  /** Counts the bytes that are sent to an address. */
+  readonly readBytes: RateLimit;
+}
+
+/**
+ * A browser has one stream for each tab, and few people have the chat open in more than three. All
+ * streams together must stay far below the sockets that a process may have open.
+ */
+export const CHAT_STREAMS: ChatStreamSettings = {
+  perOwner: 3,
+  perAddress: Infinity,
+  inAll: 5000,
+  beatMs: 15_000,
+  readBytes: { spend: async () => {} },
+};
+
+/**
+ * The visitor's messages as server-sent events, read by `fetch` with the Authorization header, so
+ * that no token is ever in an address. Starts after Last-Event-ID (a message id), else with the
+ * first message.
+ * @param signal ends all streams
+ * @throws rate_limited (429) when the visitor's address has too many streams open, unavailable (503)
+ * when the workspace has its share of all streams; the page then polls
+ */
+export function chatStreamRouter(
+  deps: Pick<Deps, 'store' | 'bounds'>,
+  feed: ChatFeed,
+  signal: AbortSignal,
+  settings = CHAT_STREAMS,
+): Router {
+  const router = Router();
+  const streams = new OpenStreams(settings);
+
+  router.get(streamChatMessages.path, async (request, response, next) => {
+    // A stream for HEAD would never end: nothing is written that could show that its reader is gone.
+    if (request.method === 'HEAD') return next();
+    const caller = callerOf(response)!;
+    const contactId = visitorOf(caller).id;
+    const address = byAddress(request);
+    const changes = new Changes();
+    const ended = new AbortController();
+    const stop = () => {
+      ended.abort();
+      changes.tell();
+    };
+    await settings.readBytes.spend(address, 0);
+    const of = { owner: contactId, address, workspace: caller.workspace.id };
+    const leave = enter(deps, streams, of, () => {
+      response.write(`retry: ${REPLACED_RETRY_MS}\n\n`);
+      stop();
+    });
+    const stopListening = feed.listen(contactId, () => changes.tell());
+    const stopBeating = beat(response, settings.beatMs);
+    response.on('close', stop);
+    signal.addEventListener('abort', stop);
+    if (signal.aborted) stop();
+    try {
+      beginEvents(request, response, RETRY_MS);
+      const stream = { deps, response, contactId, address, settings, ended: ended.signal };
+      let lastId = request.get('last-event-id') ?? null;
+      while (!ended.signal.aborted) {
+        await changes.next();
+        lastId = await sendNewMessages(stream, lastId);
+      }
+    } finally {
+      leave();
+      stopListening();
+      stopBeating();
+      signal.removeEventListener('abort', stop);
+      endSoon(response);
+    }
+  });
+
+  return router;
+}
+
+/** Remembers whether something may have changed since the last look. */
+class Changes {
+  #isThere = true;
+  #wake = () => {};
+
+  tell(): void {
+    this.#isThere = true;
+    this.#wake();
+  }
+
+  /** Resolves at once the first time, then when something may have changed. */
+  async next(): Promise<void> {
+    if (!this.#isThere) await new Promise<void>((resolve) => (this.#wake = resolve));
+    this.#isThere = false;
+  }
+}
+
+/** @returns what to call when the stream has ended. @throws rate_limited (429), unavailable (503) */
+function enter(
+  { bounds }: Pick<Deps, 'bounds'>,
+  streams: OpenStreams,
+  of: StreamOf,
+  onReplaced: () => void,
+): () => void {
+  const leave = streams.enter(of, onReplaced);
+  const retryAfterMs = FULL_RETRY_MS;
+  if (leave === 'address') {
+    const words = 'Too many chat streams are open from one address.';
+    throw atBound(bounds, 'address_streams', words, { retryAfterMs });
+  }
+  if (leave === 'workspace') {
+    const words = 'Too many chats are open.';
+    throw atBound(bounds, 'workspace_streams', words, { code: 'unavailable', retryAfterMs });
+  }
+  return leave;
+}
+
+interface ChatStream {
+  readonly deps: Pick<Deps, 'store'>;
+  readonly response: Response;
+  readonly contactId: string;
+  readonly address: string;
+  readonly settings: ChatStreamSettings;
+  readonly ended: AbortSignal;
+}
+
+/** Sends the messages after a message, in batches. @returns the id of the last message sent */
+async function sendNewMessages(stream: ChatStream, after: string | null): Promise<string | null> {
+  const { deps, response, contactId, address, settings, ended } = stream;
+  const retry = retryThroughOutage(ended);
+  let lastId = after;
+  for (let isMore = true; isMore && !ended.aborted; ) {
+    const messages = await retry(() => listChatMessages(deps, contactId, lastId, BATCH));
+    if (ended.aborted) break;
+    let bytes = 0;
+    for (const message of messages) {
+      const text = `id: ${message.id}\nevent: message\ndata: ${JSON.stringify(chatMessageJson(message))}\n\n`;
+      if (!(await writeInTurn(response, text, ended))) break;
+      lastId = message.id;
+      bytes += Buffer.byteLength(text);
+    }
+    isMore = messages.length === BATCH;
+    const waitMs = await settings.readBytes.spend(address, bytes).then(() => 0, waitMsOf);
+    // New messages are never held back. A long history waits while its address is over its budget.
+    if (isMore && waitMs > 0) await sleep(waitMs, undefined, { signal: ended }).catch(() => {});
+  }
+  return lastId;
+}
+
+/** How long a refused rate asks to wait. @throws any other error */
+function waitMsOf(refusal: unknown): number {
+  if (!(refusal instanceof AppError)) throw refusal;
+  return (refusal.details.retryAfterSeconds ?? 0) * 1000;
+}

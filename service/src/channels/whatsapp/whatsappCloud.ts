@@ -1,0 +1,68 @@
+import type { ConnectedChannel } from '../channelAdapter.ts';
+import { sendText, testConnection } from './graphApi.ts';
+import { parseBody } from './inbound.ts';
+import { verifyRequest } from './verifyRequest.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+/** The documented limit of `text.body`. */
+const MAX_TEXT_CHARACTERS = 4096;
+
+/**
+ * WhatsApp Business Platform, Cloud API: Meta's webhook in, the Graph API out.
+ * @see developers.facebook.com, "Webhooks" and "Messages" of the Cloud API
+ */
+export const whatsappCloud: ConnectedChannel = {
+  type: 'whatsapp_cloud',
+  label: 'WhatsApp',
+  isHosted: false,
+  capabilities: { isSent: true, textMax: MAX_TEXT_CHARACTERS, windowMs: 24 * HOUR_MS },
+  fields: [
+    {
+      name: 'phone_number_id',
+      label: 'Phone number ID',
+      help: 'In the Meta app under WhatsApp, API Setup. It is not the phone number.',
+      kind: 'text',
+      isRequired: true,
+      pattern: /^\d{5,25}$/,
+      hint: 'must be the digits of the phone number ID, such as 106540352242922',
+      max: 25,
+    },
+    {
+      name: 'access_token',
+      label: 'Access token',
+      help: 'Use a token of a system user with whatsapp_business_messaging: it does not expire.',
+      kind: 'secret',
+      isRequired: true,
+      max: 4096,
+    },
+    {
+      name: 'app_secret',
+      label: 'App secret',
+      help: 'In the Meta app under App settings, Basic. It verifies requests from Meta.',
+      kind: 'secret',
+      isRequired: true,
+      max: 256,
+    },
+    {
+      name: 'verify_token',
+      label: 'Verify token',
+      help: 'You enter it in the Meta app with the webhook URL. Leave it empty to create one.',
+      kind: 'generated',
+      isRequired: false,
+      max: 256,
+    },
+  ],
+  setupSteps: [
+    'Open your app on developers.facebook.com and go to WhatsApp, Configuration.',
+    'Under Webhook, press Edit. Paste the webhook address from above as “Callback URL” and the verify token as “Verify token”, then press “Verify and save”. Meta checks the address at once.',
+    'Under Webhook fields, press Manage and subscribe to “messages”. It delivers both messages and receipts.',
+    'Publish the app (App Mode: Live). Until then, Meta delivers only test messages.',
+    'Check that the app is subscribed to your WhatsApp Business Account. An account that was set up in this app is. For any other, call POST /<WhatsApp Business Account ID>/subscribed_apps of the Graph API with the access token.',
+    'Press “Test connection” here. Then write to the number from a phone: the message appears under Conversations.',
+  ],
+  accountOf: ({ phone_number_id: id }) => id ?? '',
+  verify: verifyRequest,
+  parse: parseBody,
+  send: sendText,
+  test: testConnection,
+};

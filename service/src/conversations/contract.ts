@@ -1,0 +1,223 @@
+import { z } from 'zod';
+import {
+  CONVERSATION_STATUSES,
+  HANDOVER_REASONS,
+  MAX_SUMMARY_CHARACTERS,
+  VERDICTS,
+  FUNNEL_STAGES,
+} from './conversation.ts';
+import { DELIVERY_STATES, MAX_REPLY_CHARACTERS } from './message.ts';
+import { channelTypeSchema } from '../channels/contract.ts';
+import { operationsOf } from '../platform/http/operation.ts';
+import {
+  countSchema,
+  listOf,
+  oneOf,
+  pageQuerySchema,
+  phoneSchema,
+  textSchema,
+  timestampSchema,
+} from '../platform/http/shared.ts';
+
+const CONVERSATION_ID = 'conv_01JD6Z0000000000000000000A';
+
+const statusSchema = oneOf(CONVERSATION_STATUSES);
+const stageSchema = oneOf(FUNNEL_STAGES);
+const verdictSchema = oneOf(VERDICTS);
+
+const actorSchema = z.object({ type: z.enum(['agent', 'team_member', 'api']), name: z.string() });
+
+/** The conversation object inside an event payload. */
+const conversationFields = {
+  id: z.string().meta({ example: CONVERSATION_ID }),
+  agent_id: z.string().describe('The id of the agent'),
+  channel: channelTypeSchema,
+  contact_display: z
+    .string()
+    .meta({ description: 'A masked label of the contact', example: '+54•••••••••34' }),
+  contact_name: z.string().describe('The name of the contact; empty when it is unknown'),
+  status: statusSchema,
+  funnel_stage: stageSchema,
+  message_count: z.int(),
+};
+export const payloadConversationSchema = z
+  .strictObject(conversationFields)
+  .meta({ id: 'PayloadConversation' });
+
+const messageFields = {
+  id: z.string(),
+  direction: z.enum(['inbound', 'outbound']),
+  sender: z.strictObject({
+    type: z.enum(['customer', 'agent', 'team_member', 'api']),
+    name: z.string(),
+  }),
+  type: z.literal('text'),
+  text: z.string(),
+  channel_message_id: z.string().nullable(),
+  created_at: timestampSchema,
+};
+export const messageSchema = z.strictObject(messageFields).meta({ id: 'Message' });
+
+/** In the API's answers, a message has its delivery state beside the fields of an event. */
+const trackedMessageSchema = z
+  .strictObject({
+    ...messageFields,
+    delivery: z
+      .strictObject({
+        state: z.enum(DELIVERY_STATES),
+        error: z.string().nullable().describe('Why it failed'),
+      })
+      .nullable()
+      .describe(
+        'The delivery state of an outgoing message on its channel. Null in the web chat and for messages of the customer.',
+      ),
+  })
+  .meta({
+    id: 'TrackedMessage',
+    description: 'A message. `delivery` is an extension of the core interface.',
+  });
+
+export const outcomeSchema = z
+  .strictObject({
+    verdict: verdictSchema,
+    summary: z.string(),
+    closed_by: actorSchema,
+    closed_at: timestampSchema,
+  })
+  .meta({ id: 'Outcome' });
+
+export const handoverSchema = z
+  .strictObject({
+    reason: z.enum(HANDOVER_REASONS),
+    note: z.string().nullable(),
+    triggered_by: actorSchema,
+    at: timestampSchema,
+  })
+  .meta({ id: 'Handover', description: 'An extension of the core interface' });
+
+const recordFields = {
+  ...conversationFields,
+  channel_account: z
+    .string()
+    .nullable()
+    .describe(
+      "An extension of the core interface: the account that the customer wrote to, by the channel's own id (WhatsApp: phone_number_id). Null in the web chat.",
+    ),
+  contact: z.strictObject({
+    id: z.string(),
+    name: z.string().nullable(),
+    phone_masked: z.string().nullable(),
+    email_masked: z.string().nullable(),
+  }),
+  outcome: outcomeSchema.nullable(),
+  handover: handoverSchema.nullable(),
+  qualified_at: timestampSchema.nullable(),
+  previous_conversation_id: z.string().nullable(),
+  pending_approvals: z.int(),
+  created_at: timestampSchema,
+  updated_at: timestampSchema,
+  closed_at: timestampSchema.nullable(),
+};
+const conversationSchema = z.strictObject(recordFields).meta({ id: 'Conversation' });
+
+const operation = operationsOf({ tag: 'Conversations', auth: 'key' });
+
+export const lookupContact = operation('POST /contacts/lookup', {
+  summary: 'Find the conversation of a contact',
+  description:
+    'Send either `phone` or `email`. If several contacts match, one that its channel verified comes before one that only claims the value; then open conversations come first, then newer ones.',
+  body: z
+    .object({
+      phone: phoneSchema.optional().meta({ example: '+54 9 11 5555 0134' }),
+      email: z.email('must be an e-mail address').optional().meta({ example: 'maria@example.com' }),
+    })
+    .refine(({ phone, email }) => (phone === undefined) !== (email === undefined), {
+      message: 'Give either phone or email: one of the two, not both and not neither',
+      path: [],
+    })
+    .meta({ example: { phone: '+54 9 11 5555 0134' } }),
+  answer: conversationSchema,
+  errors: ['not_found'],
+});
+
+export const listConversations = operation('GET /conversations', {
+  summary: 'List conversations, newest first',
+  extension: true,
+  query: pageQuerySchema.extend({
+    status: statusSchema.optional(),
+    channel: channelTypeSchema.optional(),
+    funnel_stage: stageSchema.optional(),
+  }),
+  answer: listOf(conversationSchema),
+});
+
+export const getConversation = operation('GET /conversations/:id', {
+  summary: 'Get a conversation with its newest messages',
+  query: z.object({
+    messages: countSchema(0, 200).describe('How many of the newest messages to return'),
+  }),
+  answer: z
+    .strictObject({
+      ...recordFields,
+      messages: z
+        .array(trackedMessageSchema)
+        .describe('The newest messages, in the order in which they were sent'),
+    })
+    .meta({ id: 'ConversationWithMessages' }),
+  errors: ['not_found'],
+});
+
+export const sendMessage = operation('POST /conversations/:id/messages', {
+  adds: 'data',
+  summary: 'Send a message to the customer',
+  description: 'Sending a message pauses the agent, as a take-over does.',
+  body: z
+    .object({
+      text: textSchema(MAX_REPLY_CHARACTERS).describe(
+        `1 to ${MAX_REPLY_CHARACTERS} characters. WhatsApp gets a text of more than 4096 in several messages, split at the ends of sentences.`,
+      ),
+    })
+    .meta({ example: { text: 'Tuesday at ten it is.' } }),
+  status: 201,
+  answer: z
+    .strictObject({ message: trackedMessageSchema, conversation: conversationSchema })
+    .meta({ id: 'SentMessage' }),
+  errors: ['not_found', 'conversation_closed', 'outside_messaging_window', 'channel_removed'],
+});
+
+export const takeOverConversation = operation('POST /conversations/:id/takeover', {
+  summary: 'Take over a conversation',
+  description: 'A person takes control, and the agent pauses.',
+  answer: conversationSchema,
+  errors: ['not_found', 'conversation_closed'],
+});
+
+export const handBackConversation = operation('POST /conversations/:id/handback', {
+  summary: 'Hand a conversation back to the agent',
+  answer: conversationSchema,
+  errors: ['not_found', 'conversation_closed'],
+});
+
+export const closeConversation = operation('POST /conversations/:id/close', {
+  summary: 'Close a conversation with a summary and a verdict',
+  body: z
+    .object({
+      summary: textSchema(MAX_SUMMARY_CHARACTERS).describe(
+        `1 to ${MAX_SUMMARY_CHARACTERS} characters`,
+      ),
+      verdict: verdictSchema,
+    })
+    .meta({ example: { summary: 'Booked the demo for Tuesday.', verdict: 'goal_reached' } }),
+  answer: conversationSchema,
+  errors: ['not_found', 'conversation_closed'],
+});
+
+export const updateConversation = operation('PATCH /conversations/:id', {
+  summary: 'Set the funnel stage',
+  description:
+    'When a conversation first reaches `qualified` or a later stage, the service emits `conversation.qualified`. You can set the stage of a closed conversation too.',
+  extension: true,
+  body: z.object({ funnel_stage: stageSchema }).meta({ example: { funnel_stage: 'qualified' } }),
+  answer: conversationSchema,
+  errors: ['not_found'],
+});

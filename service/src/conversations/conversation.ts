@@ -1,0 +1,266 @@
+import type { Document } from '../store/store.ts';
+import type { ChannelType } from '../channels/channel.ts';
+import { timestamp } from '../platform/clock.ts';
+import { AppError, ERROR_CATALOGUE } from '../platform/http/errorCatalogue.ts';
+import type { Sender } from './message.ts';
+
+/**
+ * A conversation and the pure rules of who is in control of it.
+ * Every rule takes the conversation as it stands and gives the one that follows.
+ */
+
+export const CONVERSATION_STATUSES = [
+  'ai_active',
+  'awaiting_human',
+  'human_active',
+  'closed',
+] as const;
+type ConversationStatus = (typeof CONVERSATION_STATUSES)[number];
+
+export const VERDICTS = [
+  'goal_reached',
+  'goal_not_reached',
+  'no_response',
+  'not_relevant',
+  'unknown',
+] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** Of the summary that is written when a conversation is closed. */
+export const MAX_SUMMARY_CHARACTERS = 4000;
+
+/** Who acted on a conversation: everyone but the customer. */
+export interface Actor {
+  readonly type: Exclude<Sender['type'], 'customer'>;
+  readonly name: string;
+  /** Of a team member. */
+  readonly memberId?: string;
+}
+
+const PERSON_HANDOVER_REASONS = ['team_takeover', 'api_takeover', 'api_message'] as const;
+const AGENT_HANDOVER_REASONS = [
+  'customer_request',
+  'missing_knowledge',
+  'tool_failure',
+  'agent_error',
+] as const;
+export const HANDOVER_REASONS = [...PERSON_HANDOVER_REASONS, ...AGENT_HANDOVER_REASONS] as const;
+export type AgentHandoverReason = (typeof AGENT_HANDOVER_REASONS)[number];
+export type HandoverReason = (typeof HANDOVER_REASONS)[number];
+
+export interface Handover {
+  readonly reason: HandoverReason;
+  readonly note: string | null;
+  readonly triggeredBy: Actor;
+  readonly at: string;
+}
+
+export interface Outcome {
+  readonly verdict: Verdict;
+  readonly summary: string;
+  readonly closedBy: Actor;
+  readonly closedAt: string;
+}
+
+export interface Conversation extends Document {
+  readonly workspaceId: string;
+  readonly contactId: string;
+  readonly channel: ChannelType;
+  readonly status: ConversationStatus;
+  readonly funnelStage: FunnelStage;
+  readonly messageCount: number;
+  readonly customerMessageCount: number;
+  /**
+   * Raised by takeover, handback, close and each inbound message: work of the agent begun before is
+   * stale.
+   */
+  readonly controlEpoch: number;
+  readonly pendingApprovals: number;
+  readonly handover: Handover | null;
+  /** The team member who has it; null when a system acting for the team has it, or the agent. */
+  readonly takenBy?: string | null;
+  readonly outcome: Outcome | null;
+  readonly qualifiedAt: string | null;
+  readonly previousConversationId: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly closedAt: string | null;
+}
+
+export function openConversation(
+  start: Pick<
+    Conversation,
+    'id' | 'workspaceId' | 'contactId' | 'channel' | 'previousConversationId'
+  >,
+  now: Date,
+): Conversation {
+  return {
+    ...start,
+    status: 'ai_active',
+    funnelStage: 'new',
+    messageCount: 0,
+    customerMessageCount: 0,
+    controlEpoch: 0,
+    pendingApprovals: 0,
+    handover: null,
+    takenBy: null,
+    outcome: null,
+    qualifiedAt: null,
+    createdAt: timestamp(now),
+    updatedAt: timestamp(now),
+    closedAt: null,
+  };
+}
+
+/** @throws conversation_closed (409) */
+export function assertOpen(conversation: Conversation): void {
+  if (conversation.status !== 'closed') return;
+  throw new AppError(
+    'conversation_closed',
+    `Conversation ${conversation.id} was closed at ${conversation.closedAt}. ${ERROR_CATALOGUE.conversation_closed.fix}`,
+  );
+}
+
+/**
+ * A person takes control. When a person has it already it stays so; another team member then takes
+ * it from them.
+ */
+export function takeOver(
+  conversation: Conversation,
+  by: { reason: HandoverReason; note: string | null; actor: Actor },
+  now: Date,
+): Conversation {
+  assertOpen(conversation);
+  const takenBy = by.actor.memberId ?? null;
+  if (conversation.status === 'human_active') {
+    return takenBy === null || takenBy === conversation.takenBy
+      ? conversation
+      : { ...conversation, takenBy, updatedAt: timestamp(now) };
+  }
+  return {
+    ...conversation,
+    status: 'human_active',
+    handover: { reason: by.reason, note: by.note, triggeredBy: by.actor, at: timestamp(now) },
+    takenBy,
+    controlEpoch: conversation.controlEpoch + 1,
+    updatedAt: timestamp(now),
+  };
+}
+
+/** The agent gives control away: from now on the conversation waits for a person. */
+export const handOver = (
+  conversation: Conversation,
+  by: { reason: AgentHandoverReason; note: string | null; actor: Actor },
+  now: Date,
+): Conversation => ({
+  ...conversation,
+  status: 'awaiting_human',
+  handover: { reason: by.reason, note: by.note, triggeredBy: by.actor, at: timestamp(now) },
+  updatedAt: timestamp(now),
+});
+
+/** Control returns to the agent. The same conversation comes back when the agent has it already. */
+export function handBack(conversation: Conversation, now: Date): Conversation {
+  assertOpen(conversation);
+  if (conversation.status === 'ai_active') return conversation;
+  return {
+    ...conversation,
+    status: 'ai_active',
+    handover: null,
+    takenBy: null,
+    controlEpoch: conversation.controlEpoch + 1,
+    updatedAt: timestamp(now),
+  };
+}
+
+export function close(
+  conversation: Conversation,
+  closing: { verdict: Verdict; summary: string; actor: Actor },
+  now: Date,
+): Conversation & { readonly outcome: Outcome } {
+  assertOpen(conversation);
+  const closedAt = timestamp(now);
+  return {
+    ...conversation,
+    status: 'closed',
+    outcome: {
+      verdict: closing.verdict,
+      summary: closing.summary,
+      closedBy: closing.actor,
+      closedAt,
+    },
+    controlEpoch: conversation.controlEpoch + 1,
+    updatedAt: closedAt,
+    closedAt,
+  };
+}
+
+/**
+ * Counts a message. The customer's raise the control epoch; their second one moves the funnel to
+ * `engaged`.
+ */
+export function countMessage(
+  conversation: Conversation,
+  direction: 'inbound' | 'outbound',
+  now: Date,
+): Conversation {
+  const inbound = direction === 'inbound';
+  const customerMessageCount = conversation.customerMessageCount + (inbound ? 1 : 0);
+  const engaged =
+    inbound && customerMessageCount >= 2 && isForward(conversation.funnelStage, 'engaged');
+  return {
+    ...conversation,
+    messageCount: conversation.messageCount + 1,
+    customerMessageCount,
+    funnelStage: engaged ? 'engaged' : conversation.funnelStage,
+    controlEpoch: conversation.controlEpoch + (inbound ? 1 : 0),
+    updatedAt: timestamp(now),
+  };
+}
+
+/**
+ * Sets the funnel stage.
+ * @returns `qualifiedNow` true the first time in its life that the conversation is at `qualified`
+ * or beyond
+ */
+export function moveStage(
+  conversation: Conversation,
+  stage: FunnelStage,
+  now: Date,
+): { conversation: Conversation; qualifiedNow: boolean } {
+  if (stage === conversation.funnelStage) return { conversation, qualifiedNow: false };
+  const qualifiedNow = conversation.qualifiedAt === null && isQualifiedOrBeyond(stage);
+  return {
+    conversation: {
+      ...conversation,
+      funnelStage: stage,
+      qualifiedAt: qualifiedNow ? timestamp(now) : conversation.qualifiedAt,
+      updatedAt: timestamp(now),
+    },
+    qualifiedNow,
+  };
+}
+
+/** The funnel, in order; `lost` stands off the ladder. */
+export const FUNNEL_STAGES = [
+  'new',
+  'engaged',
+  'qualified',
+  'payment_pending',
+  'customer',
+  'lost',
+] as const;
+export type FunnelStage = (typeof FUNNEL_STAGES)[number];
+
+const LADDER: readonly FunnelStage[] = FUNNEL_STAGES.filter((stage) => stage !== 'lost');
+
+/** True at `qualified` and every later stage; `lost` is none of them. */
+export const isQualifiedOrBeyond = (stage: FunnelStage): boolean =>
+  LADDER.indexOf(stage) >= LADDER.indexOf('qualified');
+
+/**
+ * True when an automatic move to `to` goes up the ladder; automatic moves never go back, nor out of
+ * `lost`.
+ */
+export const isForward = (from: FunnelStage, to: FunnelStage): boolean =>
+  from !== 'lost' && LADDER.indexOf(to) > LADDER.indexOf(from);

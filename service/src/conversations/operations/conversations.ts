@@ -1,0 +1,176 @@
+import type { Tx } from '../../app/collections.ts';
+import type { Contact } from '../contact.ts';
+import type { Actor, Conversation } from '../conversation.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { notFound } from '../../platform/http/errorCatalogue.ts';
+import type { Message } from '../message.ts';
+import { newestFirst, type Page, type PageRequest } from '../../platform/http/page.ts';
+import { emitEvent, type EventDetail } from '../payload.ts';
+import { newSystemNote, type NotedChange } from '../systemNote.ts';
+import type { Workspace } from '../../team/workspace.ts';
+
+/** A conversation with all that its wire form needs. */
+export interface ConversationView {
+  readonly workspace: Workspace;
+  readonly conversation: Conversation;
+  readonly contact: Contact;
+}
+
+/**
+ * For changing it: the conversation is locked until the transaction ends, its contact is not.
+ * @throws not_found (404), also for another workspace's conversation
+ * @see docs/decisions/0033
+ */
+export const loadConversation = async (
+  tx: Tx,
+  workspace: Workspace,
+  id: string,
+): Promise<ConversationView> => viewOf(tx, workspace, id, await tx.conversations.get(id));
+
+/**
+ * As it stands, without a lock. @throws not_found (404), also for another workspace's conversation
+ */
+export const peekConversation = async (
+  tx: Tx,
+  workspace: Workspace,
+  id: string,
+): Promise<ConversationView> => viewOf(tx, workspace, id, await tx.conversations.peek(id));
+
+async function viewOf(
+  tx: Tx,
+  workspace: Workspace,
+  id: string,
+  conversation: Conversation | null,
+): Promise<ConversationView> {
+  // Contact and conversation are removed together: without the one, the other is not there any
+  // more.
+  const contact = conversation && (await tx.contacts.peek(conversation.contactId));
+  if (contact === null || conversation?.workspaceId !== workspace.id)
+    throw notFound('conversation', id);
+  return { workspace, conversation, contact };
+}
+
+/**
+ * What of a list still has its contact, with that: what is removed at that moment may be found
+ * without.
+ */
+export async function withContacts<Item extends { readonly contactId: string }>(
+  tx: Tx,
+  items: readonly Item[],
+): Promise<readonly (readonly [Item, Contact])[]> {
+  const found: (readonly [Item, Contact])[] = [];
+  for (const item of items) {
+    const contact = await tx.contacts.peek(item.contactId);
+    if (contact) found.push([item, contact]);
+  }
+  return found;
+}
+
+/**
+ * Reads a conversation with its newest messages, in the order they were written.
+ * @param messageLimit 0 to 200
+ * @throws not_found (404)
+ */
+export const readConversation = (
+  { store }: Deps,
+  workspace: Workspace,
+  id: string,
+  messageLimit: number,
+) =>
+  store.transaction(async (tx): Promise<ConversationView & { messages: readonly Message[] }> => {
+    const view = await peekConversation(tx, workspace, id);
+    const newest = messageLimit === 0 ? [] : await findNewestMessages(tx, id, messageLimit);
+    return { ...view, messages: newest.toReversed() };
+  });
+
+type ConversationFilter = Partial<Pick<Conversation, 'status' | 'channel' | 'funnelStage'>>;
+
+/** Lists the workspace's conversations, newest first. */
+export const listConversations = (
+  { store }: Deps,
+  workspace: Workspace,
+  filter: ConversationFilter,
+  page: PageRequest,
+) =>
+  store.transaction(async (tx): Promise<Page<ConversationView>> => {
+    const found = await newestFirst(
+      tx.conversations,
+      { workspaceId: workspace.id, ...filter },
+      page,
+    );
+    const items = (await withContacts(tx, found.items)).map(([conversation, contact]) => ({
+      workspace,
+      conversation,
+      contact,
+    }));
+    return { ...found, items };
+  });
+
+/** Of the contacts with the same phone or email, the newest ones are considered. */
+const MAX_CONTACTS = 200;
+
+/**
+ * Finds the conversation of the contact with this phone or email; null when there is none. Contacts
+ * that their channel verified come first, then open conversations, then the newest.
+ * @param by in the stored spelling: see normalizePhone and normalizeEmail
+ */
+export const findConversationByContact = (
+  { store }: Deps,
+  workspace: Workspace,
+  by: { phone: string } | { email: string },
+) =>
+  store.transaction(async (tx): Promise<ConversationView | null> => {
+    const contacts = await tx.contacts.find({
+      where: { workspaceId: workspace.id, ...by },
+      direction: 'desc',
+      limit: MAX_CONTACTS,
+    });
+    let best: ConversationView | null = null;
+    for (const contact of contacts) {
+      const conversation = await findLastConversation(tx, contact.id);
+      if (!conversation) continue;
+      const view = { workspace, contact, conversation };
+      if (!best || isBetter(view, best)) best = view;
+    }
+    return best;
+  });
+
+const rank = ({ contact, conversation }: ConversationView) =>
+  [contact.verified ? 1 : 0, conversation.status === 'closed' ? 0 : 1, conversation.id] as const;
+
+function isBetter(candidate: ConversationView, best: ConversationView): boolean {
+  const [a, b] = [rank(candidate), rank(best)];
+  const differing = a.findIndex((value, index) => value !== b[index]);
+  return differing >= 0 && a[differing]! > b[differing]!;
+}
+
+/** A contact has one open conversation at most, and it is the newest. */
+export async function findLastConversation(
+  tx: Tx,
+  contactId: string,
+): Promise<Conversation | null> {
+  const [last] = await tx.conversations.find({ where: { contactId }, direction: 'desc', limit: 1 });
+  return last ?? null;
+}
+
+/** The newest messages of a conversation, the last one first. @param limit from 1 */
+export const findNewestMessages = (
+  tx: Tx,
+  conversationId: string,
+  limit: number,
+): Promise<readonly Message[]> =>
+  tx.messages.find({ where: { conversationId }, orderBy: 'number', direction: 'desc', limit });
+
+/** Saves a change of a conversation, with its note in the thread and its event if it has one. */
+export async function putChange(
+  tx: Tx,
+  view: ConversationView,
+  conversation: Conversation,
+  { change, actor, event }: { change: NotedChange; actor: Actor; event?: EventDetail | null },
+  now: Date,
+): Promise<Conversation> {
+  await tx.conversations.put(conversation);
+  await tx.systemNotes.put(newSystemNote(conversation, change, actor, now));
+  if (event) await emitEvent(tx, event, { ...view, conversation }, now);
+  return conversation;
+}

@@ -1,0 +1,109 @@
+import type { Tx } from '../../app/collections.ts';
+import type { Contact } from '../contact.ts';
+import { openConversation, type Conversation } from '../conversation.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
+import { newId } from '../../platform/ids.ts';
+import type { Message } from '../message.ts';
+import { emitEvent } from '../payload.ts';
+import type { Workspace } from '../../team/workspace.ts';
+import { findLastConversation } from './conversations.ts';
+import { storeMessage } from './sendMessage.ts';
+import { wakeAgent } from '../../agent/operations/wakeAgent.ts';
+
+/**
+ * A customer wrote. The message joins the contact's open conversation; when there is none (or the
+ * last one is closed) a new one opens first, and `conversation.opened` is emitted before
+ * `message.received`. The same `channelMessageId` of the same contact is the same message: nothing
+ * is stored or emitted twice. The agent looks at it once the customer has been quiet for a moment.
+ * @param text 1 to 4,096 characters
+ * @throws unauthorized (401) when the visitor has been removed
+ */
+export const receiveMessage = (
+  deps: Deps,
+  workspace: Workspace,
+  contactId: string,
+  { text, channelMessageId }: { text: string; channelMessageId: string },
+) =>
+  deps.store.transaction(async (tx): Promise<Message> => {
+    const now = deps.clock.now();
+    const contact = await tx.contacts.get(contactId); // locked: a contact has one open conversation
+    if (!contact)
+      throw new AppError(
+        'unauthorized',
+        `This visitor was removed. ${ERROR_CATALOGUE.unauthorized.fix}`,
+      );
+    const [known, last] = await Promise.all([
+      findReceived(tx, contactId, channelMessageId),
+      findLastConversation(tx, contactId),
+    ]);
+    if (known) return known;
+    const received = await storeReceived(
+      tx,
+      { workspace, contact, last },
+      { text, channelMessageId },
+      now,
+    );
+    await wakeAgent(tx, deps, received.conversation, now.getTime() + deps.agent.quietMs);
+    return received.message;
+  });
+
+/** The message that a channel has delivered before; null when it is new. */
+export async function findReceived(
+  tx: Tx,
+  contactId: string,
+  channelMessageId: string,
+): Promise<Message | null> {
+  const [known] = await tx.messages.find({ where: { contactId, channelMessageId }, limit: 1 });
+  return known ?? null;
+}
+
+/**
+ * Stores a customer's new message with its events, in the caller's transaction, which has locked
+ * the contact; waking the agent is the caller's too.
+ * @param about.last the contact's last conversation, found since the contact was locked
+ */
+export async function storeReceived(
+  tx: Tx,
+  {
+    workspace,
+    contact,
+    last,
+  }: { workspace: Workspace; contact: Contact; last: Conversation | null },
+  { text, channelMessageId }: { text: string; channelMessageId: string },
+  now: Date,
+): Promise<{ conversation: Conversation; message: Message }> {
+  const { conversation, isNew } = await currentConversation(tx, workspace, contact, last, now);
+  const sender = { type: 'customer', name: contact.name ?? '' } as const;
+  const received = await storeMessage(
+    tx,
+    { workspace, contact, conversation },
+    { sender, text, channelMessageId },
+    now,
+  );
+  const about = { workspace, contact, conversation: received.conversation };
+  if (isNew) await emitEvent(tx, { name: 'conversation.opened' }, about, now);
+  await emitEvent(tx, { name: 'message.received', message: received.message }, about, now);
+  return received;
+}
+
+async function currentConversation(
+  tx: Tx,
+  workspace: Workspace,
+  contact: Contact,
+  found: Conversation | null,
+  now: Date,
+) {
+  // No newer one can begin while the contact is locked. Whether it is open is known once it is
+  // locked too.
+  const last = found && (await tx.conversations.get(found.id));
+  if (last && last.status !== 'closed') return { conversation: last, isNew: false };
+  const start = {
+    id: newId('conv'),
+    workspaceId: workspace.id,
+    contactId: contact.id,
+    channel: contact.channel,
+    previousConversationId: last?.id ?? null,
+  };
+  return { conversation: openConversation(start, now), isNew: true };
+}

@@ -1,0 +1,154 @@
+import type { Tx } from '../../app/collections.ts';
+import type { Conversation } from '../conversation.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { positionOf, readMarkId } from '../../inbox/inbox.ts';
+import { following, inBatches, type Batch, type From } from '../../platform/http/page.ts';
+import { nextWorkAt } from '../../payments/payment.ts';
+
+/** One transaction removes about this many documents, so that others do not wait long. */
+const BATCH = 500;
+/** Conversations that one transaction reads. */
+const CONVERSATIONS_AT_ONCE = 100;
+const WORKSPACES_AT_ONCE = 100;
+/** More documents than one conversation, contact or workspace can have. */
+const ALL = 100_000;
+
+/**
+ * Removes conversations, open or closed, that have not changed since `before`. Their messages, notes,
+ * read marks, tool calls, outbound messages and payment links go with them. The contact and its chat
+ * sessions go with its last conversation. A conversation that still waits for a payment, an approval
+ * or an outbound message stays until that has ended. Emits no event.
+ * @param before ISO 8601, as stored
+ * @returns how many conversations were removed
+ * @see docs/decisions/0026
+ */
+export async function removeOldConversations(
+  deps: Pick<Deps, 'store'>,
+  before: string,
+): Promise<number> {
+  let removed = 0;
+  const all = inBatches(deps, async (tx, from) => {
+    const workspaces = await tx.workspaces.find({ where: {}, limit: WORKSPACES_AT_ONCE, ...from });
+    return { result: workspaces, next: following(workspaces, WORKSPACES_AT_ONCE) };
+  });
+  for await (const workspaces of all) {
+    for (const { id } of workspaces) {
+      const batches = inBatches(deps, (tx, from) => removeBatch(tx, id, before, from));
+      for await (const removedHere of batches) removed += removedHere;
+    }
+  }
+  return removed;
+}
+
+/**
+ * Removes one batch, starting with the conversation that has been unchanged longest. The next one
+ * starts after the last conversation that was removed or has to stay.
+ */
+async function removeBatch(
+  tx: Tx,
+  workspaceId: string,
+  before: string,
+  from: From,
+): Promise<Batch<number>> {
+  const oldest = await tx.conversations.find({
+    where: { workspaceId },
+    orderBy: 'updatedAt',
+    limit: CONVERSATIONS_AT_ONCE,
+    ...from,
+  });
+  const members = await tx.members.find({ where: { workspaceId }, limit: ALL });
+  let removed = 0;
+  let next = from;
+  let left = BATCH;
+  for (const conversation of oldest) {
+    if (conversation.updatedAt >= before) return { result: removed, next: null };
+    if ((await isAtRest(tx, conversation)) && (await lockOld(tx, conversation, before))) {
+      left -= (await removeParts(tx, conversation, left)) + members.length;
+      // A long conversation takes several batches. The conversation itself goes in the last one.
+      if (left <= 0) return { result: removed, next };
+      for (const member of members)
+        await tx.readMarks.delete(readMarkId(member.id, conversation.id));
+      await removeConversation(tx, conversation);
+      removed += 1;
+    }
+    next = { after: positionOf(conversation) };
+  }
+  return { result: removed, next: oldest.length < CONVERSATIONS_AT_ONCE ? null : next };
+}
+
+/**
+ * Locks the contact, then the conversation: the order in which storing a customer's message locks
+ * them.
+ * @returns whether the conversation is still unchanged and at rest
+ */
+async function lockOld(tx: Tx, { id, contactId }: Conversation, before: string): Promise<boolean> {
+  await tx.contacts.get(contactId);
+  const conversation = await tx.conversations.get(id);
+  return conversation !== null && conversation.updatedAt < before && isAtRest(tx, conversation);
+}
+
+/** Whether no tool call, payment or outbound message of the conversation is still under way. */
+export async function isAtRest(
+  tx: Tx,
+  { id: conversationId, contactId }: Conversation,
+): Promise<boolean> {
+  for (const status of ['running', 'pending_approval'] as const) {
+    if ((await tx.toolCalls.find({ where: { conversationId, status }, limit: 1 })).length > 0)
+      return false;
+  }
+  const payments = await tx.payments.find({ where: { conversationId }, limit: ALL });
+  if (payments.some((payment) => nextWorkAt(payment) !== null)) return false;
+  const outboundMessages = await tx.outboundMessages.find({
+    where: { contactId, status: 'pending' },
+    limit: ALL,
+  });
+  return !outboundMessages.some((outbound) => outbound.conversationId === conversationId);
+}
+
+/**
+ * Removes what belongs to a conversation, but not the conversation itself.
+ * @returns how many documents were removed. If it is `most` or more, there may be others left.
+ */
+export async function removeParts(
+  tx: Tx,
+  { id: conversationId }: Conversation,
+  most: number,
+): Promise<number> {
+  let removed = 0;
+  for (const { id: messageId } of await tx.messages.find({
+    where: { conversationId },
+    orderBy: 'number',
+    limit: most,
+  })) {
+    if (removed >= most) return removed;
+    for (const { id } of await tx.outboundMessages.find({
+      where: { messageId },
+      orderBy: 'part',
+      limit: ALL,
+    }))
+      removed += Number(await tx.outboundMessages.delete(id));
+    removed += Number(await tx.messages.delete(messageId));
+  }
+  for (const name of ['systemNotes', 'toolCalls', 'payments'] as const) {
+    if (removed >= most) return removed;
+    for (const { id } of await tx[name].find({
+      where: { conversationId },
+      orderBy: 'afterMessage',
+      limit: most - removed,
+    }))
+      removed += Number(await tx[name].delete(id));
+  }
+  return removed;
+}
+
+/** Removes a conversation without parts. The contact goes with its last conversation. */
+export async function removeConversation(tx: Tx, { id, contactId }: Conversation): Promise<void> {
+  await tx.agentTurns.delete(id);
+  await tx.jobs.complete(id);
+  await tx.conversations.delete(id);
+  const [other] = await tx.conversations.find({ where: { contactId }, limit: 1 });
+  if (other) return;
+  for (const session of await tx.chatSessions.find({ where: { contactId }, limit: ALL }))
+    await tx.chatSessions.delete(session.id);
+  await tx.contacts.delete(contactId);
+}

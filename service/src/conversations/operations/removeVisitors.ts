@@ -1,0 +1,290 @@
+import { encodeTime } from 'ulid';
+import { WEB_CHAT } from '../../channels/channel.ts';
+import type { Tx } from '../../app/collections.ts';
+import type { ChatSession } from '../contact.ts';
+import type { Conversation } from '../conversation.ts';
+import type { Delivery, Event } from '../../deliveries/delivery.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { positionOf } from '../../inbox/inbox.ts';
+import { inBatches, following, type Batch, type From } from '../../platform/http/page.ts';
+import { isAtRest, removeConversation, removeParts } from './removeOldConversations.ts';
+import { findSubscriptions } from '../../deliveries/operations/subscriptions.ts';
+
+const SESSIONS_AT_ONCE = 500;
+
+/** The setting that says how far the sweep has come. */
+const POSITION = 'chat_sessions_swept';
+
+/**
+ * Removes visitors of the chat who arrived before a time and never wrote: session and contact. Each
+ * session is checked once: a visitor who has written by then keeps theirs.
+ * @param before ISO 8601, as stored
+ * @param workspaces left out: all. Otherwise those of others stay, and are looked at another time
+ * @returns how many were removed
+ */
+export async function removeSilentVisitors(
+  deps: Pick<Deps, 'store'>,
+  before: string,
+  workspaces?: readonly string[],
+): Promise<number> {
+  let removed = 0;
+  const batches = inBatches(deps, (tx, from) => removeSilentOf(tx, before, workspaces, from));
+  for await (const removedHere of batches) removed += removedHere;
+  return removed;
+}
+
+async function removeSilentOf(
+  tx: Tx,
+  before: string,
+  workspaces: readonly string[] | undefined,
+  from: From,
+): Promise<Batch<number>> {
+  const swept = from.after ? null : await tx.settings.get(POSITION);
+  const [value, id] = swept?.value.split(' ') ?? [];
+  const next = await tx.chatSessions.find({
+    where: {},
+    orderBy: 'createdAt',
+    limit: SESSIONS_AT_ONCE,
+    ...(value === undefined ? from : { after: { value, id } }),
+  });
+  const old = next.filter(({ createdAt }) => createdAt < before);
+  let removed = 0;
+  for (const session of old) {
+    const isWanted = workspaces?.includes(session.workspaceId) ?? true;
+    if (isWanted && (await removeSilent(tx, session))) removed += 1;
+  }
+  const last = old.at(-1);
+  if (last && workspaces === undefined)
+    await tx.settings.put({ id: POSITION, value: `${last.createdAt} ${last.id}` });
+  if (!last || old.length < SESSIONS_AT_ONCE) return { result: removed, next: null };
+  const after = { value: last.createdAt, id: last.id };
+  return { result: removed, next: workspaces === undefined ? {} : { after } };
+}
+
+async function removeSilent(tx: Tx, { id, contactId }: ChatSession): Promise<boolean> {
+  // Locked, so that a message at this moment has its conversation when that is looked for.
+  await tx.contacts.get(contactId);
+  const [conversation] = await tx.conversations.find({ where: { contactId }, limit: 1 });
+  if (conversation) return false;
+  await tx.chatSessions.delete(id);
+  await tx.contacts.delete(contactId);
+  return true;
+}
+
+/** One transaction reads at most this many documents, so that others do not wait long. */
+const BATCH = 200;
+
+/** More documents than one conversation or contact can have. */
+const ALL = 100_000;
+
+export interface RoomNeeded {
+  /** Ids of the workspaces to make room in, in this order. */
+  readonly workspaces: readonly string[];
+  /** ISO 8601. A visitor who has written since then stays: an answer may be on its way. */
+  readonly before: string;
+  /** Stops once this many messages are removed. */
+  readonly mostMessages: number;
+  /** Whether the visitor has the chat open. Such a visitor stays. */
+  readonly isConnected: (contactId: string) => boolean;
+}
+
+interface RoomMade {
+  readonly conversations: number;
+  readonly messages: number;
+  readonly events: number;
+}
+
+/**
+ * Makes room by removing web chat conversations that only the visitor has written in and that nobody
+ * has taken over, closed or rated. The conversation that has been unchanged longest goes first. The
+ * visitor's sessions and the delivered events go with it. A conversation stays, with its events,
+ * while a subscription is still owed one of them: a delivery that is pending, or that failed and can
+ * be recovered.
+ * @see docs/decisions/0016
+ */
+export async function removeUnansweredVisitors(
+  deps: Pick<Deps, 'store'>,
+  needed: RoomNeeded,
+): Promise<RoomMade> {
+  let made: RoomMade = { conversations: 0, messages: 0, events: 0 };
+  for (const id of needed.workspaces) {
+    if (made.messages >= needed.mostMessages) break;
+    const here = await makeRoomIn(deps, id, needed, needed.mostMessages - made.messages);
+    made = {
+      conversations: made.conversations + here.conversations,
+      messages: made.messages + here.messages,
+      events: made.events + here.events,
+    };
+  }
+  return made;
+}
+
+async function makeRoomIn(
+  deps: Pick<Deps, 'store'>,
+  workspaceId: string,
+  needed: RoomNeeded,
+  mostMessages: number,
+): Promise<RoomMade> {
+  const subscriptions = await deps.store.transaction((tx) => findSubscriptions(tx, workspaceId));
+  const subscriptionIds = subscriptions.map(({ id }) => id);
+  const owed = await conversationsOwed(deps, subscriptionIds);
+  const removed = new Map<string, Conversation>();
+  let messages = 0;
+  const batches = inBatches(deps, (tx, from) => removeBatch(tx, workspaceId, needed, owed, from));
+  for await (const batch of batches) {
+    for (const conversation of batch) {
+      removed.set(conversation.id, conversation);
+      messages += conversation.messageCount;
+    }
+    if (messages >= mostMessages) break;
+  }
+  return {
+    conversations: removed.size,
+    messages,
+    events: await removeDeliveredEvents(deps, subscriptionIds, removed),
+  };
+}
+
+/** The conversations with a pending or failed delivery. */
+async function conversationsOwed(
+  deps: Pick<Deps, 'store'>,
+  subscriptionIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const owed = new Set<string>();
+  for (const subscriptionId of subscriptionIds) {
+    for (const status of ['pending', 'failed'] as const) {
+      const batches = inBatches(deps, async (tx, from) => {
+        const where = { subscriptionId, status };
+        const deliveries = await tx.deliveries.find({ where, limit: BATCH, ...from });
+        const events = await Promise.all(deliveries.map(({ eventId }) => tx.events.peek(eventId)));
+        return { result: events, next: following(deliveries, BATCH) };
+      });
+      for await (const events of batches)
+        for (const event of events) if (event?.conversationId) owed.add(event.conversationId);
+    }
+  }
+  return owed;
+}
+
+async function removeBatch(
+  tx: Tx,
+  workspaceId: string,
+  needed: RoomNeeded,
+  owed: ReadonlySet<string>,
+  from: From,
+): Promise<Batch<readonly Conversation[]>> {
+  const oldest = await tx.conversations.find({
+    where: { workspaceId },
+    orderBy: 'updatedAt',
+    limit: BATCH,
+    ...from,
+  });
+  const removed: Conversation[] = [];
+  let documents = 0;
+  for (const conversation of oldest) {
+    if (conversation.updatedAt >= needed.before) return { result: removed, next: null };
+    if (
+      !owed.has(conversation.id) &&
+      isUnanswered(conversation) &&
+      (await mayRemove(tx, conversation, needed))
+    ) {
+      documents += await removeParts(tx, conversation, ALL);
+      await removeConversation(tx, conversation);
+      removed.push(conversation);
+    }
+    if (documents >= BATCH) return { result: removed, next: { after: positionOf(conversation) } };
+  }
+  const last = oldest.at(-1);
+  const isLast = last === undefined || oldest.length < BATCH;
+  return { result: removed, next: isLast ? null : { after: positionOf(last) } };
+}
+
+/** Only the visitor has written, and nobody has taken it over, closed or rated it. */
+const isUnanswered = ({
+  channel,
+  status,
+  messageCount,
+  customerMessageCount,
+  qualifiedAt,
+}: Conversation): boolean =>
+  channel === WEB_CHAT &&
+  (status === 'ai_active' || status === 'awaiting_human') &&
+  messageCount === customerMessageCount &&
+  qualifiedAt === null;
+
+/**
+ * Locks the conversation and checks it again. It also stays if the visitor has another conversation
+ * that was answered.
+ */
+async function mayRemove(
+  tx: Tx,
+  { id, contactId, controlEpoch }: Conversation,
+  { before, isConnected }: RoomNeeded,
+): Promise<boolean> {
+  if (isConnected(contactId)) return false;
+  await tx.contacts.get(contactId);
+  const conversation = await tx.conversations.get(id);
+  if (
+    !conversation ||
+    conversation.updatedAt >= before ||
+    conversation.controlEpoch !== controlEpoch ||
+    !isUnanswered(conversation)
+  )
+    return false;
+  const all = await tx.conversations.find({ where: { contactId }, limit: ALL });
+  return all.every(isUnanswered) && (await isAtRest(tx, conversation));
+}
+
+/**
+ * Removes the events of the removed conversations that no subscription is owed. These events lie
+ * between the first conversation's creation and the last one's change.
+ */
+async function removeDeliveredEvents(
+  deps: Pick<Deps, 'store'>,
+  subscriptionIds: readonly string[],
+  removed: ReadonlyMap<string, Conversation>,
+): Promise<number> {
+  if (removed.size === 0) return 0;
+  const conversations = [...removed.values()];
+  const firstCreatedAt = conversations.map(({ createdAt }) => createdAt).reduce(earlier);
+  const lastUpdatedAt = conversations.map(({ updatedAt }) => updatedAt).reduce(later);
+  const first = { after: { value: `evt_${encodeTime(Date.parse(firstCreatedAt))}` } };
+  const batches = inBatches(
+    deps,
+    async (tx, from) => {
+      const next = await tx.events.find({ where: {}, limit: BATCH, ...from });
+      const past = next.filter(({ createdAt }) => createdAt <= lastUpdatedAt);
+      let gone = 0;
+      for (const event of past) {
+        if (event.conversationId !== null && removed.has(event.conversationId))
+          gone += Number(await removeEvent(tx, event, subscriptionIds));
+      }
+      return { result: gone, next: following(past, BATCH) };
+    },
+    first,
+  );
+  let events = 0;
+  for await (const gone of batches) events += gone;
+  return events;
+}
+
+const earlier = (a: string, b: string): string => (b < a ? b : a);
+
+const later = (a: string, b: string): string => (b > a ? b : a);
+
+/** @returns false, with nothing removed, while a subscription is owed the event */
+async function removeEvent(
+  tx: Tx,
+  { id: eventId }: Event,
+  subscriptionIds: readonly string[],
+): Promise<boolean> {
+  const deliveries: Delivery[] = [];
+  for (const subscriptionId of subscriptionIds) {
+    const [found] = await tx.deliveries.find({ where: { subscriptionId, eventId }, limit: 1 });
+    const delivery = found && (await tx.deliveries.get(found.id));
+    if (delivery) deliveries.push(delivery);
+  }
+  if (deliveries.some(({ status }) => status === 'pending' || status === 'failed')) return false;
+  for (const { id } of deliveries) await tx.deliveries.delete(id);
+  return tx.events.delete(eventId);
+}

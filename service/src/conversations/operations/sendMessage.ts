@@ -1,0 +1,104 @@
+import { timestamp } from '../../platform/clock.ts';
+import type { Tx } from '../../app/collections.ts';
+import { assertOpen, countMessage, type Actor, type Conversation } from '../conversation.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { newId } from '../../platform/ids.ts';
+import type { Message, Sender } from '../message.ts';
+import { emitEvent } from '../payload.ts';
+import type { Workspace } from '../../team/workspace.ts';
+import { giveToPerson } from './control.ts';
+import { loadConversation, type ConversationView } from './conversations.ts';
+import { queueOutbound } from '../../channels/operations/outboundMessages.ts';
+import { assertReachable } from '../../channels/operations/reachability.ts';
+
+/**
+ * Sends a message to the customer as a person (or a system acting for one): the agent pauses
+ * exactly as with a take-over, `conversation.handed_over` included, then `message.sent` is emitted.
+ * @param text 1 to MAX_REPLY_CHARACTERS characters
+ * @throws conversation_closed, outside_messaging_window, channel_removed (409), not_found (404)
+ */
+export const sendMessage = (
+  deps: Deps,
+  workspace: Workspace,
+  id: string,
+  text: string,
+  actor: Actor,
+) =>
+  deps.store.transaction(async (tx): Promise<ConversationView & { message: Message }> => {
+    const now = deps.clock.now();
+    const view = await loadConversation(tx, workspace, id);
+    assertOpen(view.conversation);
+    await assertReachable(tx, deps, view, now);
+    const reason = actor.type === 'api' ? 'api_message' : 'team_takeover';
+    const taken = await giveToPerson(tx, view, { reason, actor }, now);
+    const sent = await storeReply(tx, deps, { ...view, conversation: taken }, { text, actor }, now);
+    return { ...view, ...sent };
+  });
+
+/** Stores one message and counts it in its conversation; the caller emits the events. */
+export async function storeMessage(
+  tx: Tx,
+  view: ConversationView,
+  {
+    sender,
+    text,
+    channelMessageId,
+    delivery = null,
+  }: {
+    sender: Sender;
+    text: string;
+    channelMessageId: string | null;
+    delivery?: NonNullable<Message['delivery']> | null;
+  },
+  now: Date,
+): Promise<{ conversation: Conversation; message: Message }> {
+  const direction = sender.type === 'customer' ? 'inbound' : 'outbound';
+  const conversation = countMessage(view.conversation, direction, now);
+  const message: Message = {
+    id: newId('msg'),
+    workspaceId: view.workspace.id,
+    conversationId: conversation.id,
+    contactId: view.contact.id,
+    number: conversation.messageCount,
+    direction,
+    sender,
+    text,
+    channelMessageId,
+    delivery,
+    createdAt: timestamp(now),
+  };
+  await tx.messages.put(message);
+  await tx.conversations.put(conversation);
+  return { conversation, message };
+}
+
+/**
+ * Stores a message to the customer, owes it to the conversation's channel and emits `message.sent`,
+ * all in the caller's transaction.
+ */
+export async function storeReply(
+  tx: Tx,
+  deps: Pick<Deps, 'channels'>,
+  view: ConversationView,
+  { text, actor }: { text: string; actor: Actor },
+  now: Date,
+) {
+  const isSent = deps.channels.capabilitiesOf(view.conversation.channel).isSent;
+  const delivery = isSent ? ({ state: 'pending', error: null } as const) : null;
+  const written = await storeMessage(
+    tx,
+    view,
+    { sender: actor, text, channelMessageId: null, delivery },
+    now,
+  );
+  const stored = isSent
+    ? { ...written, message: await queueOutbound(tx, deps, { ...view, ...written }, now) }
+    : written;
+  await emitEvent(
+    tx,
+    { name: 'message.sent', message: stored.message },
+    { ...view, ...stored },
+    now,
+  );
+  return stored;
+}

@@ -1,0 +1,154 @@
+import { timestamp } from '../platform/clock.ts';
+import type { Tx } from '../app/collections.ts';
+import type { Contact } from './contact.ts';
+import type { Actor, Conversation, Handover, Outcome, FunnelStage } from './conversation.ts';
+import type { EventName, Event } from '../deliveries/delivery.ts';
+import { newId } from '../platform/ids.ts';
+import { contactDisplay, maskId, maskName, maskText } from '../platform/masking.ts';
+import type { Message, Sender } from './message.ts';
+import { queueDelivery } from '../deliveries/operations/deliveries.ts';
+import type { Payment } from '../payments/payment.ts';
+import { MAX_REMOVED_SUBSCRIPTIONS, MAX_SUBSCRIPTIONS } from '../deliveries/subscription.ts';
+import type { Workspace } from '../team/workspace.ts';
+
+/**
+ * The wire form of conversations and what belongs to them, contact details masked. Event payloads
+ * and API answers are both made here, so that neither can show what the other hides.
+ * @see docs/events-and-signatures.md, "The payload"
+ */
+
+/** The customer's name, or an empty text when none is known. */
+const contactName = (contact: Contact) =>
+  contact.name === null ? '' : maskName(maskText(contact.name, contact));
+
+export const conversationPayload = (
+  conversation: Conversation,
+  contact: Contact,
+  workspace: Workspace,
+) => ({
+  id: conversation.id,
+  agent_id: workspace.agentId,
+  channel: conversation.channel,
+  contact_display: contactDisplay(contact),
+  contact_name: contactName(contact),
+  status: conversation.status,
+  funnel_stage: conversation.funnelStage,
+  message_count: conversation.messageCount,
+});
+
+const senderPayload = (sender: Sender, contact: Contact) => ({
+  type: sender.type,
+  name: sender.type === 'customer' ? contactName(contact) : maskText(sender.name, contact),
+});
+
+const actorPayload = (actor: Actor, contact: Contact) => ({
+  type: actor.type,
+  name: maskText(actor.name, contact),
+});
+
+export const messagePayload = (message: Message, contact: Contact) => ({
+  id: message.id,
+  direction: message.direction,
+  sender: senderPayload(message.sender, contact),
+  type: 'text' as const,
+  text: maskText(message.text, contact),
+  channel_message_id:
+    message.channelMessageId === null ? null : maskId(message.channelMessageId, contact),
+  created_at: message.createdAt,
+});
+
+export const outcomePayload = (outcome: Outcome, contact: Contact) => ({
+  verdict: outcome.verdict,
+  summary: maskText(outcome.summary, contact),
+  closed_by: actorPayload(outcome.closedBy, contact),
+  closed_at: outcome.closedAt,
+});
+
+export const handoverPayload = (handover: Handover, contact: Contact) => ({
+  reason: handover.reason,
+  note: handover.note === null ? null : maskText(handover.note, contact),
+  triggered_by: actorPayload(handover.triggeredBy, contact),
+  at: handover.at,
+});
+
+export const paymentPayload = (payment: Payment, contact: Contact) => ({
+  id: payment.id,
+  status: payment.status,
+  amount: payment.amount,
+  currency: payment.currency,
+  description: maskText(payment.description, contact),
+  provider: payment.provider,
+  provider_reference:
+    payment.providerReference === null ? null : maskText(payment.providerReference, contact),
+  paid_at: payment.paidAt,
+});
+
+/** What an event says beside the conversation. */
+export type EventDetail =
+  | { readonly name: 'conversation.opened' }
+  | { readonly name: 'conversation.qualified'; readonly previousStage: FunnelStage }
+  | { readonly name: 'conversation.handed_over'; readonly handover: Handover }
+  | { readonly name: 'conversation.closed'; readonly outcome: Outcome }
+  | { readonly name: 'message.received' | 'message.sent'; readonly message: Message }
+  | { readonly name: 'payment.paid'; readonly payment: Payment };
+
+function detailPayload(detail: EventDetail, conversation: Conversation, contact: Contact) {
+  switch (detail.name) {
+    case 'conversation.opened':
+      return {};
+    case 'conversation.qualified':
+      return { funnel: { stage: conversation.funnelStage, previous_stage: detail.previousStage } };
+    case 'conversation.handed_over':
+      return { handover: handoverPayload(detail.handover, contact) };
+    case 'conversation.closed':
+      return { outcome: outcomePayload(detail.outcome, contact) };
+    case 'message.received':
+    case 'message.sent':
+      return { message: messagePayload(detail.message, contact) };
+    case 'payment.paid':
+      return { payment: paymentPayload(detail.payment, contact) };
+  }
+}
+
+/** A whole event payload, ready to be made into the body's bytes. */
+export const eventPayload = (
+  id: string,
+  detail: EventDetail,
+  about: { workspace: Workspace; conversation: Conversation; contact: Contact },
+  at: Date,
+) => ({
+  id,
+  event: detail.name as EventName,
+  occurred_at: timestamp(at),
+  workspace: about.workspace.slug,
+  conversation: conversationPayload(about.conversation, about.contact, about.workspace),
+  ...detailPayload(detail, about.conversation, about.contact),
+});
+
+/**
+ * Stores an event and a pending delivery for each subscription of it, in the caller's transaction:
+ * what happened and what is owed for it are one write. A removed subscription is owed it too, as
+ * long as it can be revived.
+ */
+export async function emitEvent(
+  tx: Tx,
+  detail: EventDetail,
+  about: { workspace: Workspace; conversation: Conversation; contact: Contact },
+  now: Date,
+): Promise<void> {
+  const id = newId('evt');
+  const where = { workspaceId: about.workspace.id, event: detail.name };
+  const limit = MAX_SUBSCRIPTIONS + MAX_REMOVED_SUBSCRIPTIONS;
+  const subscriptions = await tx.subscriptions.find({ where, limit });
+  if (subscriptions.length === 0) return;
+  const event: Event = {
+    id,
+    workspaceId: about.workspace.id,
+    name: detail.name,
+    conversationId: about.conversation.id,
+    body: JSON.stringify(eventPayload(id, detail, about, now)),
+    createdAt: timestamp(now),
+  };
+  await tx.events.put(event);
+  for (const subscription of subscriptions) await queueDelivery(tx, event, subscription.id, now);
+}

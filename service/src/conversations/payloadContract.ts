@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import type { EventName } from '../deliveries/delivery.ts';
+import { FUNNEL_STAGES } from './conversation.ts';
+import {
+  handoverSchema,
+  messageSchema,
+  outcomeSchema,
+  payloadConversationSchema,
+} from './contract.ts';
+import { PAYMENT_PROVIDERS } from '../payments/payment.ts';
+import { timestampSchema } from '../platform/http/shared.ts';
+
+/** What is POSTed to subscribers, one schema for each event. */
+
+const base = {
+  id: z
+    .string()
+    .regex(/^evt_[0-9A-Z]+$/)
+    .describe('The same as `X-Service-Delivery`. Deduplicate on it.'),
+  occurred_at: timestampSchema,
+  workspace: z.string().describe("The workspace's slug"),
+  conversation: payloadConversationSchema,
+};
+
+const paymentSchema = z
+  .strictObject({
+    id: z.string(),
+    status: z.literal('paid'),
+    amount: z.int().describe('The amount in minor units of the currency'),
+    currency: z.string().describe('ISO 4217 in lower case'),
+    description: z.string(),
+    provider: z.enum(PAYMENT_PROVIDERS),
+    provider_reference: z.string().nullable(),
+    paid_at: timestampSchema,
+  })
+  .meta({ id: 'Payment' });
+
+const stage = z.enum(FUNNEL_STAGES);
+
+export const payloadSchemas = {
+  'conversation.opened': z.strictObject({ ...base, event: z.literal('conversation.opened') }),
+  'conversation.qualified': z.strictObject({
+    ...base,
+    event: z.literal('conversation.qualified'),
+    funnel: z.strictObject({ stage, previous_stage: stage }),
+  }),
+  'conversation.handed_over': z.strictObject({
+    ...base,
+    event: z.literal('conversation.handed_over'),
+    handover: handoverSchema,
+  }),
+  'conversation.closed': z.strictObject({
+    ...base,
+    event: z.literal('conversation.closed'),
+    outcome: outcomeSchema,
+  }),
+  'message.received': z.strictObject({
+    ...base,
+    event: z.literal('message.received'),
+    message: messageSchema,
+  }),
+  'message.sent': z.strictObject({
+    ...base,
+    event: z.literal('message.sent'),
+    message: messageSchema,
+  }),
+  'payment.paid': z.strictObject({
+    ...base,
+    event: z.literal('payment.paid'),
+    payment: paymentSchema,
+  }),
+} satisfies Record<EventName, z.ZodType>;
+
+/** Any event's payload. */
+export const payloadSchema = z
+  .discriminatedUnion('event', [
+    payloadSchemas['conversation.opened'],
+    payloadSchemas['conversation.qualified'],
+    payloadSchemas['conversation.handed_over'],
+    payloadSchemas['conversation.closed'],
+    payloadSchemas['message.received'],
+    payloadSchemas['message.sent'],
+    payloadSchemas['payment.paid'],
+  ])
+  .meta({ id: 'EventPayload' });
+
+export type Payload = z.output<typeof payloadSchema>;

@@ -1,0 +1,85 @@
+import { Router } from 'express';
+import { normalizeEmail } from './contact.ts';
+import type { Deps } from '../platform/deps.ts';
+import { AppError } from '../platform/http/errorCatalogue.ts';
+import {
+  closeConversation,
+  handBackConversation,
+  takeOverConversation,
+} from './operations/control.ts';
+import {
+  findConversationByContact,
+  listConversations,
+  readConversation,
+} from './operations/conversations.ts';
+import { sendMessage } from './operations/sendMessage.ts';
+import { setFunnelStage } from './operations/setFunnelStage.ts';
+import * as contract from './contract.ts';
+import { pageFrom, pageJson } from '../platform/http/pages.ts';
+import { serve } from '../platform/http/serve.ts';
+import { trackedMessageJson } from './messageView.ts';
+import { conversationJson, conversationWithMessagesJson } from './views.ts';
+
+/** Conversations and contacts, for automations. */
+export function conversationsRouter(deps: Deps): Router {
+  const router = Router();
+
+  serve(router, deps, contract.lookupContact, async ({ deps, caller, body }) => {
+    const by =
+      body.phone === undefined ? { email: normalizeEmail(body.email!) } : { phone: body.phone };
+    const found = await findConversationByContact(deps, caller.workspace, by);
+    if (found) return conversationJson(found);
+    throw new AppError(
+      'not_found',
+      `No contact with this ${body.phone === undefined ? 'e-mail' : 'phone number'} has a conversation. Check the spelling; a phone number needs its country code.`,
+    );
+  });
+
+  serve(router, deps, contract.listConversations, async ({ deps, caller, query }) => {
+    const filter = {
+      ...(query.status === undefined ? {} : { status: query.status }),
+      ...(query.channel === undefined ? {} : { channel: query.channel }),
+      ...(query.funnel_stage === undefined ? {} : { funnelStage: query.funnel_stage }),
+    };
+    return pageJson(
+      await listConversations(deps, caller.workspace, filter, pageFrom(query)),
+      conversationJson,
+    );
+  });
+
+  serve(router, deps, contract.getConversation, async ({ deps, caller, params, query }) =>
+    conversationWithMessagesJson(
+      await readConversation(deps, caller.workspace, params.id!, query.messages),
+    ),
+  );
+
+  serve(router, deps, contract.sendMessage, async ({ deps, caller, params, body }) => {
+    const sent = await sendMessage(deps, caller.workspace, params.id!, body.text, caller.actor);
+    return {
+      message: trackedMessageJson(sent.message, sent.contact),
+      conversation: conversationJson(sent),
+    };
+  });
+
+  serve(router, deps, contract.takeOverConversation, async ({ deps, caller, params }) =>
+    conversationJson(await takeOverConversation(deps, caller.workspace, params.id!, caller.actor)),
+  );
+
+  serve(router, deps, contract.handBackConversation, async ({ deps, caller, params }) =>
+    conversationJson(await handBackConversation(deps, caller.workspace, params.id!, caller.actor)),
+  );
+
+  serve(router, deps, contract.closeConversation, async ({ deps, caller, params, body }) =>
+    conversationJson(
+      await closeConversation(deps, caller.workspace, params.id!, { ...body, actor: caller.actor }),
+    ),
+  );
+
+  serve(router, deps, contract.updateConversation, async ({ deps, caller, params, body }) =>
+    conversationJson(
+      await setFunnelStage(deps, caller.workspace, params.id!, body.funnel_stage, caller.actor),
+    ),
+  );
+
+  return router;
+}

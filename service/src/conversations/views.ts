@@ -1,0 +1,42 @@
+import type { Contact } from './contact.ts';
+import type { Message } from './message.ts';
+import { maskedDetails } from '../platform/masking.ts';
+import type { ConversationView } from './operations/conversations.ts';
+import { conversationPayload, handoverPayload, outcomePayload } from './payload.ts';
+import { trackedMessageJson } from './messageView.ts';
+
+/** The conversation record of the API. */
+export function conversationJson(view: ConversationView) {
+  const { conversation, contact, workspace } = view;
+  const payload = conversationPayload(conversation, contact, workspace);
+  return {
+    ...payload,
+    channel_account: contact.channelAccount ?? null,
+    contact: contactJson(contact, payload.contact_name),
+    outcome: conversation.outcome && outcomePayload(conversation.outcome, contact),
+    handover: conversation.handover && handoverPayload(conversation.handover, contact),
+    qualified_at: conversation.qualifiedAt,
+    previous_conversation_id: conversation.previousConversationId,
+    pending_approvals: conversation.pendingApprovals,
+    created_at: conversation.createdAt,
+    updated_at: conversation.updatedAt,
+    closed_at: conversation.closedAt,
+  };
+}
+
+const contactJson = (contact: Contact, maskedName: string) => {
+  const { phone, email } = maskedDetails(contact);
+  return {
+    id: contact.id,
+    name: contact.name === null ? null : maskedName,
+    phone_masked: phone,
+    email_masked: email,
+  };
+};
+
+export const conversationWithMessagesJson = (
+  view: ConversationView & { messages: readonly Message[] },
+) => ({
+  ...conversationJson(view),
+  messages: view.messages.map((message) => trackedMessageJson(message, view.contact)),
+});

@@ -1,0 +1,146 @@
+import { RESPONSE_EXCERPT_BYTES, judge, type AttemptVerdict } from './delivery.ts';
+import { OutboundError, type OutboundClient } from '../platform/outbound/outboundClient.ts';
+import type { OutboundErrorKind } from '../platform/outbound/outboundError.ts';
+import { USER_AGENT } from '../platform/outbound/userAgent.ts';
+import { signatureHeaders } from '../platform/security/signature.ts';
+
+/** The most bytes of an answer that are read. */
+const RESPONSE_READ_BYTES = 64 * 1024;
+
+/** The result of one HTTP attempt. */
+export interface AttemptResult {
+  readonly verdict: AttemptVerdict;
+  readonly statusCode: number | null;
+  readonly durationMs: number;
+  /** In words, null for a success. */
+  readonly error: string | null;
+  /** Why no answer came; null when one did. */
+  readonly errorKind: OutboundErrorKind | null;
+  readonly responseExcerpt: string | null;
+}
+
+/** An event as it goes to one subscriber. */
+interface EventCall {
+  readonly workspaceId: string;
+  readonly url: string;
+  readonly event: string;
+  readonly eventId: string;
+  readonly body: string;
+  /** Unencrypted. The event is signed with each of them. */
+  readonly secrets: readonly string[];
+  /** A person or an automation asked for it to be sent again. */
+  readonly manual: boolean;
+  /** Grows with each request to send it again. All attempts of one request have the same round. */
+  readonly round?: number;
+  /** When it was last sent to this subscriber (ISO 8601); null when it never was. */
+  readonly lastAttemptAt?: string | null;
+}
+
+/**
+ * POSTs an event to a subscriber once, signed with the current time. One deadline covers
+ * connecting, TLS, headers and body. A 2xx whose headers arrive in time is a success, even if its
+ * body is cut.
+ * @see docs/events-and-signatures.md, "Headers"
+ */
+export async function attempt(
+  outbound: Pick<OutboundClient, 'request'>,
+  call: EventCall,
+  { now, timeoutMs }: { now: Date; timeoutMs: number },
+): Promise<AttemptResult> {
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'user-agent': USER_AGENT,
+    'x-service-event': call.event,
+    'x-service-delivery': call.eventId,
+    ...signatureHeaders(call.eventId, call.body, call.secrets, signingTime(call, now)),
+  };
+  if (call.manual) {
+    headers['x-service-redelivery'] = 'manual';
+    headers['x-service-redelivery-round'] = String(call.round ?? 0);
+  }
+  const startedAt = performance.now();
+  try {
+    const { status, body } = await outbound.request({
+      workspaceId: call.workspaceId,
+      url: call.url,
+      method: 'POST',
+      headers,
+      body: call.body,
+      timeoutMs,
+      maxBytes: RESPONSE_READ_BYTES,
+      onTooLarge: 'cut',
+    });
+    const verdict = judge(status);
+    return {
+      verdict,
+      statusCode: status,
+      durationMs: elapsedMs(startedAt),
+      error: verdict === 'success' ? null : statusInWords(status),
+      errorKind: null,
+      responseExcerpt: body.length === 0 ? null : excerpt(body),
+    };
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    return {
+      verdict: isFinal(error) ? 'failure' : 'retry',
+      statusCode: null,
+      durationMs: elapsedMs(startedAt),
+      error: [error.message, error.advice].filter(Boolean).join(' '),
+      errorKind: error.kind,
+      responseExcerpt: null,
+    };
+  }
+}
+
+/** How far ahead of a clock that was set back a signature may be. Receivers accept more. */
+const MAX_AHEAD_MS = 60_000;
+
+/**
+ * Signs a repeat with a later second than the attempt before it. The header that marks a repeat is
+ * not signed, so only the time tells a repeat from a captured delivery that is replayed with that
+ * header.
+ * @see docs/decisions/0028
+ */
+function signingTime({ manual, lastAttemptAt }: EventCall, now: Date): Date {
+  if (!manual || !lastAttemptAt) return now;
+  const nextSecond = (Math.floor(Date.parse(lastAttemptAt) / 1000) + 1) * 1000;
+  return new Date(Math.min(Math.max(now.getTime(), nextSecond), now.getTime() + MAX_AHEAD_MS));
+}
+
+const elapsedMs = (startedAt: number) => Math.round(performance.now() - startedAt);
+
+/** A retry does not help when the address or the request itself is refused. */
+const FINAL: readonly OutboundError['kind'][] = [
+  'blocked_address',
+  'not_https',
+  'invalid_url',
+  'invalid_request',
+];
+const isFinal = ({ kind }: OutboundError) => FINAL.includes(kind);
+
+/** What to do about a status. */
+const ADVICE: Partial<Record<number, string>> = {
+  401: 'The receiver may have another secret. If it is an n8n workflow, publish it again.',
+  403: 'The receiver may have another secret. If it is an n8n workflow, publish it again.',
+  404: 'The receiver does not know this address. If it is an n8n workflow, publish it again.',
+  405: 'Use an address that accepts POST.',
+  408: 'Answer 503 instead to get a retry later.',
+  413: 'Let the receiver, or the proxy in front of it, accept larger bodies.',
+  429: 'Answer 503 instead to get a retry later.',
+};
+
+function statusInWords(status: number): string {
+  if (status === 410) return 'The receiver answered 410 Gone, so the subscription was removed.';
+  if (status >= 500) return `The receiver answered ${status}.`;
+  if (status >= 400)
+    return [`The receiver answered ${status}; a 4xx is not retried.`, ADVICE[status]]
+      .filter(Boolean)
+      .join(' ');
+  if (status >= 300)
+    return `The receiver answered ${status}; redirects are not followed. Subscribe the final address.`;
+  return `The receiver answered ${status}, which is not a success.`;
+}
+
+/** The beginning of an answer as text. Broken UTF-8 and NUL become replacement characters. */
+const excerpt = (body: Buffer): string =>
+  new TextDecoder().decode(body.subarray(0, RESPONSE_EXCERPT_BYTES)).replaceAll('\0', '\ufffd');

@@ -1,0 +1,215 @@
+import { z } from 'zod';
+import { DELIVERY_STATUSES, MAX_ATTEMPTS_KEPT, EVENT_NAMES } from './delivery.ts';
+import { PENDING_CHOICES } from './operations/subscribe.ts';
+import { operationsOf } from '../platform/http/operation.ts';
+import { payloadSchema } from '../conversations/payloadContract.ts';
+import {
+  ADDRESS_ERRORS,
+  listOf,
+  oneOf,
+  pageQuerySchema,
+  plainTextSchema,
+  revisionSchema,
+  timestampSchema,
+} from '../platform/http/shared.ts';
+
+const eventNameSchema = z.enum(EVENT_NAMES);
+/** Checked by the route, so that an unknown name has an error code of its own. */
+const eventTextSchema = z
+  .string('must be a text')
+  .meta({ description: 'A name from GET /api/hooks/events', example: 'message.received' });
+
+const subscriptionFields = {
+  id: z.string().meta({ example: 'sub_01JD6Z0000000000000000000A' }),
+  event: eventNameSchema,
+  target_url: z.string().meta({ example: 'https://n8n.example.com/webhook/…' }),
+  source: z.string(),
+  revision: z.int().describe('Starts at 1, and grows by 1 each time the subscription is revived'),
+  status: z
+    .enum(['active', 'failing'])
+    .describe('`failing`: at least the last five deliveries failed. Deliveries continue.'),
+  consecutive_failures: z.int(),
+  last_delivery_at: timestampSchema.nullable(),
+  created_at: timestampSchema,
+};
+const secretSchema = z
+  .string()
+  .meta({ description: 'The signing secret. It is shown only here.', example: 'whsec_…' });
+const subscriptionSchema = z.strictObject(subscriptionFields).meta({ id: 'Subscription' });
+
+const attemptSchema = z.strictObject({
+  number: z.int(),
+  at: timestampSchema,
+  status_code: z.int().nullable().describe('The HTTP status; null when no answer came'),
+  duration_ms: z.int(),
+  error: z.string().nullable(),
+  response_excerpt: z.string().nullable().describe('The first 4 KiB of the answer'),
+  trigger: z.enum(['automatic', 'manual']),
+});
+const deliverySchema = z
+  .strictObject({
+    id: z.string().meta({ example: 'dlv_01JD6Z0000000000000000000A' }),
+    event_id: z.string(),
+    event: eventNameSchema,
+    status: z.enum(DELIVERY_STATUSES),
+    attempts: z
+      .array(attemptSchema)
+      .describe(`The newest ${MAX_ATTEMPTS_KEPT} attempts. \`number\` counts all of them.`),
+    next_attempt_at: timestampSchema.nullable(),
+    created_at: timestampSchema,
+  })
+  .meta({ id: 'Delivery' });
+
+const operation = operationsOf({ tag: 'Subscriptions', auth: 'key' });
+
+export const listEvents = operation('GET /hooks/events', {
+  summary: 'List the events',
+  answer: listOf(
+    z.strictObject({ name: eventNameSchema, description: z.string(), sample: payloadSchema }),
+  ),
+});
+
+export const getSample = operation('GET /hooks/sample', {
+  summary: 'Get a sample payload of an event',
+  query: z.object({ event: eventTextSchema }),
+  answer: payloadSchema,
+  errors: ['unknown_event'],
+});
+
+export const createSubscription = operation('POST /hooks', {
+  adds: 'data',
+  summary: 'Create a subscription',
+  description:
+    'Subscribes an address to an event. The answer shows the signing secret, only this once. The service sends nothing before it has answered the call. If you deleted a subscription with the same event, `target_url` and `source` less than 60 seconds ago, the call revives it: it keeps its id and its deliveries, and pending deliveries are sent, signed with the new secret.',
+  body: z
+    .object({
+      event: eventTextSchema,
+      target_url: plainTextSchema(2048).describe('A public https:// URL'),
+      source: z
+        .string('must be a text')
+        .max(64, 'must have at most 64 characters')
+        .default('')
+        .describe('Who subscribes, as free text'),
+    })
+    .meta({
+      example: {
+        event: 'message.received',
+        target_url: 'https://n8n.example.com/webhook/abc',
+        source: 'n8n',
+      },
+    }),
+  status: 201,
+  answer: z
+    .strictObject({ ...subscriptionFields, secret: secretSchema })
+    .meta({ id: 'CreatedSubscription' }),
+  errors: ['unknown_event', 'subscription_exists', 'subscription_limit_reached', ...ADDRESS_ERRORS],
+  noIdempotencyKey: true,
+});
+
+export const listSubscriptions = operation('GET /hooks', {
+  summary: 'List subscriptions, newest first',
+  query: pageQuerySchema,
+  answer: listOf(subscriptionSchema),
+});
+
+export const deleteSubscription = operation('DELETE /hooks/:id', {
+  summary: 'Delete a subscription',
+  description:
+    'The service sends nothing more. For 60 seconds it keeps pending deliveries and new events: creating a subscription with the same event, `target_url` and `source` in that time revives this one under its id, with a new secret. After that, they are cancelled.',
+  query: z.object({
+    pending: oneOf(PENDING_CHOICES).default('keep').meta({
+      description:
+        '`cancel`: pending deliveries are cancelled at once, and the subscription cannot be revived',
+      example: 'keep',
+    }),
+    revision: revisionSchema.describe(
+      'Deletes only this revision. If the subscription was revived since, nothing happens, and `deleted` is false.',
+    ),
+  }),
+  answer: z.strictObject({
+    id: z.string(),
+    deleted: z
+      .boolean()
+      .describe('False when the subscription has a later revision than the given one'),
+  }),
+  errors: ['not_found'],
+});
+
+export const listDeliveries = operation('GET /hooks/:id/deliveries', {
+  summary: 'List deliveries, newest first',
+  query: pageQuerySchema.extend({
+    status: oneOf(DELIVERY_STATUSES).optional(),
+  }),
+  answer: listOf(deliverySchema),
+  errors: ['not_found'],
+});
+
+export const sendTestEvent = operation('POST /hooks/:id/test', {
+  adds: 'data',
+  summary: 'Send a test event, signed and delivered like a real one',
+  extension: true,
+  status: 201,
+  answer: deliverySchema,
+  errors: ['not_found'],
+});
+
+export const rotateSecret = operation('POST /hooks/:id/rotate-secret', {
+  summary: 'Rotate the signing secret',
+  description:
+    'For 24 hours, each delivery carries a signature with the new secret, then one with the replaced secret. An n8n workflow learns the new secret when you unpublish and publish it again: do so within the 24 hours. At most five secrets sign at a time.',
+  extension: true,
+  answer: z
+    .strictObject({
+      ...subscriptionFields,
+      secret: secretSchema,
+      previous_secret_expires_at: timestampSchema,
+      notice: z.string(),
+    })
+    .meta({ id: 'RotatedSubscription' }),
+  errors: ['not_found', 'secret_limit_reached'],
+  noIdempotencyKey: true,
+});
+
+export const revokePreviousSecrets = operation('POST /hooks/:id/revoke-previous-secrets', {
+  summary: 'Revoke replaced secrets',
+  description:
+    'Ends the overlap after a rotation at once: only the newest secret signs from now on. Give each receiver the new secret first, or it will refuse deliveries. If a replaced secret has leaked, revoke it without waiting.',
+  extension: true,
+  answer: z
+    .strictObject({
+      ...subscriptionFields,
+      revoked: z.int().describe('How many replaced secrets stopped signing'),
+    })
+    .meta({ id: 'SubscriptionWithRevokedSecrets' }),
+  errors: ['not_found'],
+});
+
+export const redeliver = operation('POST /hooks/:id/deliveries/:delivery_id/redeliver', {
+  summary: 'Send a delivery again',
+  description:
+    'Takes the `dlv_` or `evt_` id of a finished delivery and sends the same event id and body. The request carries `X-Service-Redelivery: manual`, and `X-Service-Redelivery-Round` with one value for all attempts that this call causes.',
+  extension: true,
+  answer: deliverySchema,
+  errors: ['not_found', 'delivery_pending'],
+});
+
+export const recoverDeliveries = operation('POST /hooks/:id/recover', {
+  adds: 'data',
+  summary: 'Send failed deliveries again',
+  description:
+    'Sends all deliveries again whose last attempt failed since a time; the events may be older. Pending and successful deliveries are left alone, so repeating the call sends nothing twice. Event ids and bodies stay the same, so that receivers can deduplicate.',
+  extension: true,
+  body: z
+    .object({
+      since: z.iso.datetime({
+        offset: true,
+        error: 'must be an ISO 8601 time with offset, such as 2026-11-21T10:00:00Z',
+      }),
+    })
+    .meta({ example: { since: '2026-11-21T10:00:00.000+00:00' } }),
+  answer: z.strictObject({
+    redelivered: z.int().describe('How many deliveries this call queued'),
+  }),
+  errors: ['not_found'],
+  inSteps: true,
+});

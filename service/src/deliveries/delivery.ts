@@ -1,0 +1,201 @@
+import type { Document } from '../store/store.ts';
+import { timestamp } from '../platform/clock.ts';
+
+/** An immutable fact, stored with the very bytes that every attempt sends. */
+export interface Event extends Document {
+  readonly workspaceId: string;
+  readonly name: EventName;
+  /** Null for a sample sent as a test. */
+  readonly conversationId: string | null;
+  /** The JSON body, made once: the same for every subscription and attempt. */
+  readonly body: string;
+  readonly createdAt: string;
+}
+
+export const EVENT_DESCRIPTIONS = {
+  'conversation.opened': 'A new conversation starts on any channel',
+  'conversation.qualified': 'The conversation reaches Qualified or beyond for the first time',
+  'conversation.handed_over': 'A person took over',
+  'conversation.closed': 'The conversation was closed, by a person or by the agent',
+  'message.received': 'The customer wrote',
+  'message.sent': 'The agent or a team member replied',
+  'payment.paid': 'A payment link created in the conversation was paid',
+} as const;
+
+export type EventName = keyof typeof EVENT_DESCRIPTIONS;
+export const EVENT_NAMES = Object.keys(EVENT_DESCRIPTIONS) as EventName[];
+export const isEventName = (name: string): name is EventName =>
+  Object.hasOwn(EVENT_DESCRIPTIONS, name);
+
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** One HTTP request. */
+export interface Attempt {
+  readonly number: number;
+  readonly at: string;
+  /** Null when no answer came. */
+  readonly statusCode: number | null;
+  readonly durationMs: number;
+  /** Why it failed, in words; null for a success. */
+  readonly error: string | null;
+  readonly responseExcerpt: string | null;
+  readonly trigger: 'automatic' | 'manual';
+}
+
+/** One event owed to one subscription. */
+export interface Delivery extends Document {
+  readonly workspaceId: string;
+  readonly subscriptionId: string;
+  readonly eventId: string;
+  readonly event: EventName;
+  readonly status: DeliveryStatus;
+  /** The newest `MAX_ATTEMPTS_KEPT`; their numbers tell how many there were. */
+  readonly attempts: readonly Attempt[];
+  /** How many attempts had been made when it was last queued: each round has its own retries. */
+  readonly roundStart: number;
+  /** `manual` when the round was asked for by redeliver or recover. */
+  readonly trigger: 'automatic' | 'manual';
+  /** Redelivered on its own: the receiver is asked to take it even if it took it before. */
+  readonly isRepeat: boolean;
+  /** True once any attempt has succeeded. */
+  readonly everDelivered: boolean;
+  readonly nextAttemptAt: string | null;
+  readonly createdAt: string;
+}
+
+/** The queue that deliveries wait in; its groups are subscriptions. */
+export const DELIVERY_QUEUE = 'deliveries';
+export const RESPONSE_EXCERPT_BYTES = 4096;
+
+/** How an attempt ended. `gone`: the receiver answered 410. */
+export type AttemptVerdict = 'success' | 'retry' | 'failure' | 'gone';
+
+/**
+ * 2xx succeeds; a 5xx and no answer at all are retried; everything else is final.
+ * @see docs/events-and-signatures.md, "Retries and failures"
+ */
+export function judge(statusCode: number | null): AttemptVerdict {
+  if (statusCode === null) return 'retry';
+  if (statusCode >= 200 && statusCode < 300) return 'success';
+  if (statusCode === 410) return 'gone';
+  return statusCode >= 500 ? 'retry' : 'failure';
+}
+
+/** An attempt before it has its number. */
+type AttemptMade = Omit<Attempt, 'number' | 'trigger'>;
+
+/**
+ * Attempts that a delivery keeps: those of five rounds. A delivery can be sent again without end,
+ * and each attempt writes all of it, with up to 4 KiB of each answer.
+ */
+export const MAX_ATTEMPTS_KEPT = 20;
+
+/** How many attempts were made, including those that are no longer kept. */
+export const attemptsMade = ({ attempts }: Pick<Delivery, 'attempts'>): number =>
+  attempts.at(-1)?.number ?? 0;
+
+const withAttempt = (delivery: Delivery, made: AttemptMade): readonly Attempt[] =>
+  [
+    ...delivery.attempts,
+    { number: attemptsMade(delivery) + 1, ...made, trigger: delivery.trigger },
+  ].slice(-MAX_ATTEMPTS_KEPT);
+
+/**
+ * The delivery after an attempt.
+ * @param retryDelaysMs the waits between the attempts of a round; their number is the number of
+ * retries
+ * @param random 0 to 1, for the jitter of ±20 %
+ */
+export function recordAttempt(
+  delivery: Delivery,
+  attempt: AttemptMade,
+  verdict: AttemptVerdict,
+  retryDelaysMs: readonly number[],
+  now: Date,
+  random: number,
+): Delivery {
+  const attempts = withAttempt(delivery, attempt);
+  const recorded = { ...delivery, attempts, nextAttemptAt: null };
+  if (verdict === 'success') return { ...recorded, status: 'delivered', everDelivered: true };
+
+  const delayMs = retryDelaysMs[attemptsMade({ attempts }) - delivery.roundStart - 1];
+  if (verdict === 'retry' && delayMs !== undefined) {
+    const jittered = delayMs * (0.8 + 0.4 * random);
+    return {
+      ...recorded,
+      status: 'pending',
+      nextAttemptAt: timestamp(new Date(now.getTime() + jittered)),
+    };
+  }
+  // A second sending that fails does not undo that the event has arrived once.
+  return { ...recorded, status: delivery.everDelivered ? 'delivered' : 'failed' };
+}
+
+/**
+ * The delivery after an attempt that ended late: its process stood still for longer than its lease,
+ * and another process has gone on with the delivery. The attempt is on record and takes no retry
+ * from the others. Only a success changes what happens next.
+ */
+export function recordLateAttempt(
+  delivery: Delivery,
+  attempt: AttemptMade,
+  verdict: AttemptVerdict,
+): Delivery {
+  const recorded = {
+    ...delivery,
+    attempts: withAttempt(delivery, attempt),
+    roundStart: delivery.roundStart + 1,
+  };
+  return verdict === 'success'
+    ? { ...recorded, status: 'delivered', everDelivered: true, nextAttemptAt: null }
+    : recorded;
+}
+
+const REMOVED_SINCE =
+  'The subscription was removed during this attempt. The event is sent again when the subscription is revived.';
+
+/**
+ * The delivery after an attempt that failed when its subscription had been removed: it waits for a
+ * revival, and then has a full set of retries.
+ */
+export function keepForRevival(delivery: Delivery, attempt: AttemptMade, now: Date): Delivery {
+  const error = `${attempt.error ?? ''} ${REMOVED_SINCE}`.trim();
+  return requeue(
+    { ...delivery, attempts: withAttempt(delivery, { ...attempt, error }) },
+    delivery,
+    now,
+  );
+}
+
+/**
+ * Whether its last attempt met, since that time, a receiver that was gone (404) or had another
+ * secret (401).
+ */
+export function wasTurnedAwaySince({ status, attempts }: Delivery, since: Date): boolean {
+  const last = attempts.at(-1);
+  if (status !== 'failed' || last === undefined) return false;
+  const isTurnedAway = last.statusCode === 404 || last.statusCode === 401;
+  return isTurnedAway && Date.parse(last.at) >= since.getTime();
+}
+
+/** Whether it failed for good at that time or later, however old its event is. */
+export function hasFailedSince({ status, attempts, createdAt }: Delivery, since: Date): boolean {
+  const last = attempts.at(-1);
+  const endedAt = last ? Date.parse(last.at) + last.durationMs : 0;
+  return status === 'failed' && Math.max(endedAt, Date.parse(createdAt)) >= since.getTime();
+}
+
+/** The delivery, queued for another round with a full set of retries. */
+export const requeue = (
+  delivery: Delivery,
+  round: Pick<Delivery, 'trigger' | 'isRepeat'>,
+  now: Date,
+): Delivery => ({
+  ...delivery,
+  trigger: round.trigger,
+  isRepeat: round.isRepeat,
+  status: 'pending',
+  roundStart: attemptsMade(delivery),
+  nextAttemptAt: timestamp(now),
+});

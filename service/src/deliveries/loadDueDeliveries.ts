@@ -1,0 +1,75 @@
+import type { Tx } from '../app/collections.ts';
+import type { Delivery, Event } from './delivery.ts';
+import type { Deps } from '../platform/deps.ts';
+import { isRemoved, signingSecrets, type Subscription } from './subscription.ts';
+import type { Job } from '../store/store.ts';
+
+/** A claimed delivery with all that an attempt needs. */
+export interface DueDelivery {
+  readonly job: Job;
+  readonly delivery: Delivery;
+  readonly subscription: Subscription;
+  readonly event: Event;
+  /** Unencrypted, the current one first. */
+  readonly secrets: readonly string[];
+}
+
+/**
+ * What a claimed job asks for. `paused`: the subscription is removed, and its deliveries wait until
+ * it is revived. Null: the delivery no longer needs an attempt.
+ */
+export type LoadedDelivery =
+  | ({ readonly type: 'due' } & DueDelivery)
+  | { readonly type: 'paused' }
+  | { readonly type: 'cancelled'; readonly delivery: Delivery }
+  | null;
+
+type Loaded =
+  | ({ readonly type: 'due' } & Omit<DueDelivery, 'secrets'>)
+  | Exclude<LoadedDelivery, { readonly type: 'due' }>;
+
+/**
+ * Reads the deliveries of claimed jobs, in one transaction. Gives back the jobs of removed
+ * subscriptions. Cancels deliveries whose subscription or event is gone.
+ */
+export async function loadDueDeliveries(
+  { store, clock, secrets }: Deps,
+  jobs: readonly Job[],
+): Promise<readonly LoadedDelivery[]> {
+  const now = clock.now();
+  // All at once: a store may read them together.
+  const loaded = await store.transaction((tx) => Promise.all(jobs.map((job) => load(tx, job))));
+  return loaded.map((each) => {
+    if (each?.type !== 'due') return each;
+    const sealed = signingSecrets(each.subscription, now);
+    return { ...each, secrets: sealed.map((secret) => secrets.open(secret.sealed)) };
+  });
+}
+
+async function load(tx: Tx, job: Job): Promise<Loaded> {
+  const delivery = await tx.deliveries.peek(job.id);
+  if (delivery?.status !== 'pending') return dropJob(tx, job);
+  const subscription = await tx.subscriptions.peek(delivery.subscriptionId);
+  const event = await tx.events.peek(delivery.eventId);
+  if (!subscription || !event) return cancel(tx, job);
+  if (!isRemoved(subscription)) return { type: 'due', job, delivery, subscription, event };
+  await tx.jobs.release(job.id, job);
+  return { type: 'paused' };
+}
+
+/** Ends the job, unless the delivery was just queued again: its new job has the same id. */
+async function dropJob(tx: Tx, { id }: Job): Promise<null> {
+  const delivery = await tx.deliveries.get(id);
+  if (delivery?.status !== 'pending') await tx.jobs.complete(id);
+  return null;
+}
+
+/** Leaves the delivery alone if another process has just finished it. */
+async function cancel(tx: Tx, { id }: Job): Promise<Loaded> {
+  const delivery = await tx.deliveries.get(id);
+  await tx.jobs.complete(id);
+  if (delivery?.status !== 'pending') return null;
+  const cancelled: Delivery = { ...delivery, status: 'cancelled', nextAttemptAt: null };
+  await tx.deliveries.put(cancelled);
+  return { type: 'cancelled', delivery: cancelled };
+}

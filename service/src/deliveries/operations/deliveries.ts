@@ -1,0 +1,162 @@
+import { timestamp } from '../../platform/clock.ts';
+import type { Tx } from '../../app/collections.ts';
+import {
+  requeue,
+  hasFailedSince,
+  DELIVERY_QUEUE,
+  type DeliveryStatus,
+  type Delivery,
+  type Event,
+} from '../delivery.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';
+import { newId } from '../../platform/ids.ts';
+import { following, inBatches, newestFirst, type PageRequest } from '../../platform/http/page.ts';
+import { workGroup } from '../../platform/jobs/workGroup.ts';
+import type { Workspace } from '../../team/workspace.ts';
+import { peekSubscription } from './subscriptions.ts';
+
+/**
+ * What a subscription is owed and was sent, newest first.
+ * @throws not_found (404)
+ */
+export const listDeliveries = (
+  { store }: Deps,
+  workspace: Workspace,
+  subscriptionId: string,
+  filter: { status?: DeliveryStatus },
+  page: PageRequest,
+) =>
+  store.transaction(async (tx) => {
+    await peekSubscription(tx, workspace, subscriptionId);
+    return newestFirst(tx.deliveries, { subscriptionId, ...filter }, page);
+  });
+
+/**
+ * Sends a finished delivery again: the same event id and body, marked as manual.
+ * @param deliveryOrEventId a `dlv_` or an `evt_` id
+ * @throws delivery_pending (409), not_found (404)
+ */
+export const redeliver = (
+  { store, clock }: Deps,
+  workspace: Workspace,
+  subscriptionId: string,
+  deliveryOrEventId: string,
+) =>
+  store.transaction(async (tx): Promise<Delivery> => {
+    await peekSubscription(tx, workspace, subscriptionId);
+    const delivery = await findDelivery(tx, subscriptionId, deliveryOrEventId);
+    if (!delivery) throw notFound('delivery', deliveryOrEventId);
+    if (delivery.status === 'pending') {
+      throw new AppError(
+        'delivery_pending',
+        `Delivery ${delivery.id} is still on its way. ${ERROR_CATALOGUE.delivery_pending.fix}`,
+      );
+    }
+    return sendAgain(tx, delivery, { isRepeat: true }, clock.now());
+  });
+
+async function findDelivery(tx: Tx, subscriptionId: string, id: string): Promise<Delivery | null> {
+  if (id.startsWith('evt_')) {
+    const [delivery] = await tx.deliveries.find({
+      where: { subscriptionId, eventId: id },
+      limit: 1,
+    });
+    return delivery ?? null;
+  }
+  const delivery = await tx.deliveries.get(id);
+  return delivery?.subscriptionId === subscriptionId ? delivery : null;
+}
+
+/**
+ * Queues a finished delivery once more, behind fresh ones.
+ * @param round.isRepeat whether a receiver that deduplicates is asked to take it again
+ */
+async function sendAgain(
+  tx: Tx,
+  delivery: Delivery,
+  { isRepeat }: { isRepeat: boolean },
+  now: Date,
+): Promise<Delivery> {
+  const again = requeue(delivery, { trigger: 'manual', isRepeat }, now);
+  await tx.deliveries.put(again);
+  await enqueueDelivery(tx, again, now.getTime(), 1);
+  return again;
+}
+
+/** Read in one transaction, so that no other write waits long. */
+const BATCH = 500;
+
+/**
+ * Sends again every delivery that failed since a time and never succeeded; what is pending is left
+ * alone. The time is that of the failure; the event may be older. The same event ids go out, and a
+ * receiver that has taken one after all (its answer was lost) may drop it. Recovering twice, at once
+ * or after a crash, queues nothing twice.
+ * @returns how many deliveries this call queued
+ * @throws not_found (404)
+ */
+export async function recoverDeliveries(
+  deps: Deps,
+  workspace: Workspace,
+  subscriptionId: string,
+  since: Date,
+): Promise<number> {
+  const batches = inBatches(deps, async (tx, from) => {
+    await peekSubscription(tx, workspace, subscriptionId);
+    const where = { subscriptionId, status: 'failed' } as const;
+    const failed = await tx.deliveries.find({ where, limit: BATCH, ...from });
+    const wanted = failed.filter((each) => hasFailedSince(each, since));
+    for (const delivery of wanted)
+      await sendAgain(tx, delivery, { isRepeat: false }, deps.clock.now());
+    return { result: wanted.length, next: following(failed, BATCH) };
+  });
+  let queued = 0;
+  for await (const queuedHere of batches) queued += queuedHere;
+  return queued;
+}
+
+/** Owes an event to a subscription from now on. */
+export async function queueDelivery(
+  tx: Tx,
+  event: Event,
+  subscriptionId: string,
+  now: Date,
+): Promise<Delivery> {
+  const delivery: Delivery = {
+    id: newId('dlv'),
+    workspaceId: event.workspaceId,
+    subscriptionId,
+    eventId: event.id,
+    event: event.name,
+    status: 'pending',
+    attempts: [],
+    roundStart: 0,
+    trigger: 'automatic',
+    isRepeat: false,
+    everDelivered: false,
+    nextAttemptAt: timestamp(now),
+    createdAt: timestamp(now),
+  };
+  await tx.deliveries.put(delivery);
+  await enqueueDelivery(tx, delivery, now.getTime(), 0);
+  return delivery;
+}
+
+/**
+ * Puts a delivery's next attempt into the work queue. A delivery has at most one job, named after
+ * it.
+ */
+export const enqueueDelivery = (
+  tx: Tx,
+  delivery: Delivery,
+  runAt: number,
+  rank: number,
+): Promise<void> =>
+  tx.jobs.enqueue({
+    id: delivery.id,
+    queue: DELIVERY_QUEUE,
+    group: workGroup(delivery.workspaceId, delivery.subscriptionId),
+    runAt,
+    rank,
+    data: {},
+  });

@@ -1,0 +1,112 @@
+import type { Tx } from '../../app/collections.ts';
+import type { Attempt } from '../delivery.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { notFound } from '../../platform/http/errorCatalogue.ts';
+import { pageOf, type PageRequest } from '../../platform/http/page.ts';
+import {
+  isRemoved,
+  MAX_REMOVED_SUBSCRIPTIONS,
+  MAX_SUBSCRIPTIONS,
+  type Subscription,
+} from '../subscription.ts';
+import type { Workspace } from '../../team/workspace.ts';
+
+/**
+ * For changing it: locked until the transaction ends.
+ * @throws not_found (404), also for a removed one and another workspace's
+ */
+export const loadSubscription = async (
+  tx: Tx,
+  workspace: Workspace,
+  id: string,
+): Promise<Subscription> => activeOf(workspace, id, await tx.subscriptions.get(id));
+
+/**
+ * As it stands, without a lock.
+ * @throws not_found (404), also for a removed one and another workspace's
+ */
+export const peekSubscription = async (
+  tx: Tx,
+  workspace: Workspace,
+  id: string,
+): Promise<Subscription> => activeOf(workspace, id, await tx.subscriptions.peek(id));
+
+function activeOf(workspace: Workspace, id: string, found: Subscription | null): Subscription {
+  if (found?.workspaceId === workspace.id && !isRemoved(found)) return found;
+  throw notFound('subscription', id);
+}
+
+/** All subscriptions of a workspace, newest first, those included that can still be revived. */
+export const findSubscriptions = (tx: Tx, workspaceId: string): Promise<readonly Subscription[]> =>
+  tx.subscriptions.find({
+    where: { workspaceId },
+    direction: 'desc',
+    limit: MAX_SUBSCRIPTIONS + MAX_REMOVED_SUBSCRIPTIONS,
+  });
+
+/** The subscriptions of a workspace that receive events now, newest first. */
+export const findActiveSubscriptions = async (
+  tx: Tx,
+  workspaceId: string,
+): Promise<readonly Subscription[]> =>
+  (await findSubscriptions(tx, workspaceId)).filter((each) => !isRemoved(each));
+
+/** The workspace's subscriptions, newest first. */
+export const listSubscriptions = ({ store }: Deps, workspace: Workspace, page: PageRequest) =>
+  store.transaction(async (tx) => {
+    const all = await findActiveSubscriptions(tx, workspace.id);
+    return pageOf(page, async ({ limit, after }) =>
+      all.filter(({ id }) => after === undefined || id < after.id).slice(0, limit),
+    );
+  });
+
+/** A subscription, and why it fails when it does. */
+export interface SubscriptionHealth {
+  readonly subscription: Subscription;
+  readonly lastFailure: Attempt | null;
+}
+
+/** Every subscription of the workspace, newest first, with its last failed attempt. */
+export const listSubscriptionHealth = (
+  { store }: Pick<Deps, 'store'>,
+  workspace: Workspace,
+): Promise<readonly SubscriptionHealth[]> =>
+  store.transaction(async (tx) => {
+    const described: SubscriptionHealth[] = [];
+    for (const subscription of await findActiveSubscriptions(tx, workspace.id))
+      described.push({ subscription, lastFailure: await findLastFailure(tx, subscription) });
+    return described;
+  });
+
+/** One subscription with its last failed attempt. @throws not_found (404) */
+export const getSubscriptionHealth = (
+  { store }: Pick<Deps, 'store'>,
+  workspace: Workspace,
+  id: string,
+): Promise<SubscriptionHealth> =>
+  store.transaction(async (tx) => {
+    const subscription = await peekSubscription(tx, workspace, id);
+    return { subscription, lastFailure: await findLastFailure(tx, subscription) };
+  });
+
+/** Deliveries read: one that was sent again may have failed later than newer ones. */
+const DELIVERIES_READ = 10;
+
+/** The last attempt that failed; null while the newest deliveries arrive. */
+async function findLastFailure(tx: Tx, subscription: Subscription): Promise<Attempt | null> {
+  if (subscription.consecutiveFailures === 0) return null;
+  const { id: subscriptionId } = subscription;
+  const newest = { direction: 'desc', limit: DELIVERIES_READ } as const;
+  const recent = await tx.deliveries.find({ where: { subscriptionId }, ...newest });
+  const failed = await tx.deliveries.find({
+    where: { subscriptionId, status: 'failed' },
+    ...newest,
+  });
+  const attempts = [...recent, ...failed].flatMap((delivery) => delivery.attempts);
+  return attempts
+    .filter(({ error }) => error !== null)
+    .reduce<Attempt | null>(
+      (last, each) => (last === null || each.at > last.at ? each : last),
+      null,
+    );
+}

@@ -1,0 +1,154 @@
+import type { Tx } from '../app/collections.ts';
+import { timestamp } from '../platform/clock.ts';
+import { keepForRevival, recordAttempt, recordLateAttempt, type Delivery } from './delivery.ts';
+import type { Deps } from '../platform/deps.ts';
+import { isRemoved, type Subscription } from './subscription.ts';
+import type { AttemptResult } from './attempt.ts';
+
+/** How precise `lastDeliveryAt` is, so that a burst does not write the subscription each time. */
+const LAST_DELIVERY_PRECISION_MS = 1000;
+
+/** An attempt that was made and is not on record yet. */
+export interface MadeAttempt {
+  readonly deliveryId: string;
+  readonly subscriptionId: string;
+  /** The subscription's when the attempt began. A later one means that it has been revived. */
+  readonly revision: number;
+  /** The delivery's when the attempt began. Another one means that there was another attempt. */
+  readonly nextAttemptAt: string | null;
+  readonly result: AttemptResult;
+  readonly at: Date;
+}
+
+/**
+ * Puts attempts on record, in one transaction.
+ * @returns the delivery of each attempt as it now is; null when it is gone, or had ended before
+ */
+export const recordResults = (
+  { store, clock }: Deps,
+  attempts: readonly MadeAttempt[],
+  retryDelaysMs: readonly number[],
+): Promise<(Delivery | null)[]> =>
+  store.transaction(async (tx) => {
+    await lockAll(tx, attempts);
+    const recorded = [];
+    for (const made of attempts) recorded.push(await record(tx, made, retryDelaysMs, clock.now()));
+    return recorded;
+  });
+
+/**
+ * Locks the subscriptions that change, then the deliveries, by id: in every transaction's order.
+ */
+async function lockAll(tx: Tx, attempts: readonly MadeAttempt[]): Promise<void> {
+  const bySubscription = Map.groupBy(attempts, ({ subscriptionId }) => subscriptionId);
+  const subscriptionIds = [...bySubscription.keys()].sort();
+  const mayChange = await Promise.all(
+    subscriptionIds.map((id) => maySubscriptionChange(tx, id, bySubscription.get(id)!)),
+  );
+  const changing = subscriptionIds.filter((_, i) => mayChange[i]);
+  await Promise.all(changing.map((id) => tx.subscriptions.get(id)));
+  const deliveryIds = attempts.map(({ deliveryId }) => deliveryId).sort();
+  await Promise.all(deliveryIds.map((id) => tx.deliveries.get(id)));
+}
+
+/** Most attempts are one more success in a row, which leaves the subscription unchanged. */
+async function maySubscriptionChange(
+  tx: Tx,
+  id: string,
+  attempts: readonly MadeAttempt[],
+): Promise<boolean> {
+  if (attempts.some(({ result }) => result.verdict !== 'success')) return true;
+  const subscription = await tx.subscriptions.peek(id);
+  if (subscription === null) return false;
+  const isInARow = subscription.consecutiveFailures === 0;
+  return !isInARow || attempts.some(({ at }) => !isJustBefore(subscription.lastDeliveryAt, at));
+}
+
+const isJustBefore = (last: string | null, at: Date): boolean =>
+  last !== null && Math.abs(at.getTime() - Date.parse(last)) < LAST_DELIVERY_PRECISION_MS;
+
+async function record(
+  tx: Tx,
+  made: MadeAttempt,
+  retryDelaysMs: readonly number[],
+  now: Date,
+): Promise<Delivery | null> {
+  const { verdict } = made.result;
+  const before = await tx.deliveries.get(made.deliveryId);
+  if (before === null) return null;
+  const hasMovedOn = before.status !== 'pending' || before.nextAttemptAt !== made.nextAttemptAt;
+  if (hasMovedOn) return recordLate(tx, before, made);
+
+  const subscription = await tx.subscriptions.peek(made.subscriptionId);
+  if (subscription !== null && waitsForRevival(subscription, made)) {
+    const kept = keepForRevival(before, attemptOf(made), now);
+    await putWithJob(tx, kept, 0);
+    return kept;
+  }
+
+  const attempt = attemptOf(made);
+  const delivery = recordAttempt(before, attempt, verdict, retryDelaysMs, now, Math.random());
+  await putWithJob(tx, delivery, 1);
+  if (subscription === null) return delivery;
+  if (verdict === 'gone') await tx.subscriptions.delete(subscription.id);
+  else if (!wasRemovedSince(subscription, made))
+    await noteOnSubscription(tx, subscription, made, delivery);
+  return delivery;
+}
+
+const attemptOf = ({ at, result }: MadeAttempt) => ({
+  at: timestamp(at),
+  statusCode: result.statusCode,
+  durationMs: result.durationMs,
+  error: result.error,
+  responseExcerpt: result.responseExcerpt,
+});
+
+/** @see recordLateAttempt; @returns null when the delivery had ended before */
+async function recordLate(tx: Tx, before: Delivery, made: MadeAttempt): Promise<Delivery | null> {
+  const delivery = recordLateAttempt(before, attemptOf(made), made.result.verdict);
+  await tx.deliveries.put(delivery);
+  if (before.status !== 'pending') return null;
+  if (delivery.status !== 'pending') await tx.jobs.complete(delivery.id);
+  return delivery;
+}
+
+/** Whether the receiver was replaced or removed during the attempt. */
+const wasRemovedSince = (subscription: Subscription, { revision }: MadeAttempt): boolean =>
+  isRemoved(subscription) || subscription.revision !== revision;
+
+/**
+ * Whether a failure does not count because the receiver was being removed. A 410 counts
+ * nevertheless, unless another receiver has taken its place.
+ */
+function waitsForRevival(subscription: Subscription, made: MadeAttempt): boolean {
+  const { verdict } = made.result;
+  if (verdict === 'success' || !wasRemovedSince(subscription, made)) return false;
+  return verdict !== 'gone' || !isRemoved(subscription);
+}
+
+/** Stores the delivery and sets the time of its next attempt, or ends its job. */
+async function putWithJob(tx: Tx, delivery: Delivery, rank: number): Promise<void> {
+  await tx.deliveries.put(delivery);
+  if (delivery.nextAttemptAt === null) await tx.jobs.complete(delivery.id);
+  else await tx.jobs.release(delivery.id, { runAt: Date.parse(delivery.nextAttemptAt), rank });
+}
+
+/** Counts failed deliveries in a row, and notes when the subscription was last called. */
+async function noteOnSubscription(
+  tx: Tx,
+  subscription: Subscription,
+  { at, result }: MadeAttempt,
+  { nextAttemptAt }: Delivery,
+): Promise<void> {
+  const failures = subscription.consecutiveFailures;
+  const hasFailed = result.verdict !== 'success' && nextAttemptAt === null;
+  const consecutiveFailures = result.verdict === 'success' ? 0 : failures + (hasFailed ? 1 : 0);
+  const isUnchanged = consecutiveFailures === failures;
+  if (isUnchanged && isJustBefore(subscription.lastDeliveryAt, at)) return;
+  await tx.subscriptions.put({
+    ...subscription,
+    consecutiveFailures,
+    lastDeliveryAt: timestamp(at),
+  });
+}

@@ -1,0 +1,119 @@
+import { Router } from 'express';
+import type { Deps } from '../platform/deps.ts';
+import { AppError, ERROR_CATALOGUE } from '../platform/http/errorCatalogue.ts';
+import { EVENT_DESCRIPTIONS, EVENT_NAMES, isEventName, type EventName } from './delivery.ts';
+import { createSubscription, deleteSubscription } from './operations/subscribe.ts';
+import { listDeliveries, recoverDeliveries, redeliver } from './operations/deliveries.ts';
+import { listSubscriptions } from './operations/subscriptions.ts';
+import {
+  rotateSubscriptionSecret,
+  revokePreviousSecrets,
+} from './operations/rotateSubscriptionSecret.ts';
+import { sendTestEvent, samplePayload } from '../app/samples.ts';
+import type { Workspace } from '../team/workspace.ts';
+import * as contract from './contract.ts';
+import type { Payload } from '../conversations/payloadContract.ts';
+import { pageFrom, pageJson } from '../platform/http/pages.ts';
+import { serve } from '../platform/http/serve.ts';
+import { deliveryJson, subscriptionJson } from './views.ts';
+
+/** Subscriptions and their deliveries. */
+export function hooksRouter(deps: Deps): Router {
+  const router = Router();
+  const sample = (event: EventName, workspace: Workspace) =>
+    samplePayload(event, workspace, deps.clock.now()) as Payload;
+
+  serve(router, deps, contract.listEvents, async ({ caller }) => ({
+    data: EVENT_NAMES.map((name) => ({
+      name,
+      description: EVENT_DESCRIPTIONS[name],
+      sample: sample(name, caller.workspace),
+    })),
+    next_cursor: null,
+  }));
+
+  serve(router, deps, contract.getSample, async ({ caller, query }) =>
+    sample(parseEventName(query.event), caller.workspace),
+  );
+
+  serve(router, deps, contract.createSubscription, async ({ deps, caller, body }) => {
+    const wanted = {
+      event: parseEventName(body.event),
+      targetUrl: body.target_url,
+      source: body.source,
+    };
+    const { subscription, secret } = await createSubscription(deps, caller.workspace, wanted);
+    return { ...subscriptionJson(subscription), secret };
+  });
+
+  serve(router, deps, contract.listSubscriptions, async ({ deps, caller, query }) =>
+    pageJson(await listSubscriptions(deps, caller.workspace, pageFrom(query)), subscriptionJson),
+  );
+
+  serve(router, deps, contract.deleteSubscription, async ({ deps, caller, params, query }) => {
+    const id = params.id!;
+    return { id, deleted: await deleteSubscription(deps, caller.workspace, id, query) };
+  });
+
+  addSecrets(router, deps);
+  addDeliveries(router, deps);
+  return router;
+}
+
+function addSecrets(router: Router, deps: Deps): void {
+  serve(router, deps, contract.rotateSecret, async ({ deps, caller, params }) => {
+    const { subscription, secret, overlapEndsAt } = await rotateSubscriptionSecret(
+      deps,
+      caller.workspace,
+      params.id!,
+    );
+    const notice = `Deliveries carry a signature with the replaced secret too, until ${overlapEndsAt}. Give the new secret to the receiver before then. An n8n workflow gets it when you unpublish and publish it again.`;
+    return {
+      ...subscriptionJson(subscription),
+      secret,
+      previous_secret_expires_at: overlapEndsAt,
+      notice,
+    };
+  });
+
+  serve(router, deps, contract.revokePreviousSecrets, async ({ deps, caller, params }) => {
+    const { subscription, revoked } = await revokePreviousSecrets(
+      deps,
+      caller.workspace,
+      params.id!,
+    );
+    return { ...subscriptionJson(subscription), revoked };
+  });
+}
+
+function addDeliveries(router: Router, deps: Deps): void {
+  serve(router, deps, contract.listDeliveries, async ({ deps, caller, params, query }) => {
+    const filter = query.status === undefined ? {} : { status: query.status };
+    return pageJson(
+      await listDeliveries(deps, caller.workspace, params.id!, filter, pageFrom(query)),
+      deliveryJson,
+    );
+  });
+
+  serve(router, deps, contract.sendTestEvent, async ({ deps, caller, params }) =>
+    deliveryJson(await sendTestEvent(deps, caller.workspace, params.id!)),
+  );
+
+  serve(router, deps, contract.redeliver, async ({ deps, caller, params }) =>
+    deliveryJson(await redeliver(deps, caller.workspace, params.id!, params.delivery_id!)),
+  );
+
+  serve(router, deps, contract.recoverDeliveries, async ({ deps, caller, params, body }) => ({
+    redelivered: await recoverDeliveries(deps, caller.workspace, params.id!, new Date(body.since)),
+  }));
+}
+
+/** @throws unknown_event (400) */
+function parseEventName(name: string): EventName {
+  if (isEventName(name)) return name;
+  throw new AppError(
+    'unknown_event',
+    `There is no event ${JSON.stringify(name.slice(0, 64))}. ${ERROR_CATALOGUE.unknown_event.fix}`,
+    { param: 'event' },
+  );
+}

@@ -1,0 +1,182 @@
+import {
+  attemptsMade,
+  DELIVERY_STATUSES,
+  type Attempt,
+  type Delivery,
+  type DeliveryStatus,
+} from '../delivery.ts';
+import type { SignedIn } from '../../team/operations/sessions.ts';
+import type { Page } from '../../platform/http/page.ts';
+import {
+  addressWith,
+  badge,
+  durationInWords,
+  filterLinks,
+  pager,
+  postButton,
+} from '../../platform/html/components.ts';
+import { html, type View } from '../../platform/html/html.ts';
+import { ago, exactTime, timeView } from '../../platform/html/times.ts';
+
+/** Which of a subscription's deliveries a page shows. */
+export interface DeliveriesView {
+  readonly status?: DeliveryStatus | undefined;
+  /** The last delivery of the page before. */
+  readonly cursor?: string | undefined;
+  /** The delivery that is unfolded. */
+  readonly open?: string | undefined;
+}
+
+/** Reads the view from a query or a form; ignores what makes no sense. */
+export function deliveriesViewFrom(values: Readonly<Record<string, unknown>>): DeliveriesView {
+  const text = (name: string) =>
+    typeof values[name] === 'string' && values[name] !== '' ? values[name] : undefined;
+  return {
+    status: DELIVERY_STATUSES.find((each) => each === text('status')),
+    cursor: text('cursor'),
+    open: text('open'),
+  };
+}
+
+/** The address of a subscription's page. */
+export const subscriptionHref = (
+  id: string,
+  view: DeliveriesView,
+  more: Readonly<Record<string, string>> = {},
+): string => addressWith(`/keys/subscriptions/${id}`, { ...view, ...more });
+
+export interface DeliveriesPage {
+  readonly subscriptionId: string;
+  readonly deliveries: Page<Delivery>;
+  readonly view: DeliveriesView;
+  readonly now: Date;
+}
+
+const FILTERS = [
+  { value: undefined, label: 'All' },
+  { value: 'failed', label: 'Failed' },
+  { value: 'pending', label: 'Pending' },
+  { value: 'delivered', label: 'Delivered' },
+] as const;
+
+export const deliveryFilters = (subscriptionId: string, { status }: DeliveriesView): View =>
+  filterLinks(
+    'Deliveries by status',
+    status,
+    FILTERS.map(({ value, label }) => ({
+      value,
+      label,
+      href: subscriptionHref(subscriptionId, { status: value }),
+    })),
+  );
+
+/** A page of deliveries, newest first. Each unfolds to its attempts. */
+export const deliveriesList = (signedIn: SignedIn, page: DeliveriesPage): View => {
+  const { subscriptionId, deliveries, view } = page;
+  const { status, cursor } = view;
+  const { items, nextCursor } = deliveries;
+  return html`
+    ${
+      items.length === 0
+        ? html`<p class="muted">${emptyInWords(view)}</p>`
+        : html`<div class="deliveries">${items.map((delivery) => deliveryItem(signedIn, delivery, page))}</div>`
+    }
+    ${pager('Pages of deliveries', {
+      newest: cursor === undefined ? null : subscriptionHref(subscriptionId, { status }),
+      older:
+        nextCursor === null
+          ? null
+          : subscriptionHref(subscriptionId, { status, cursor: nextCursor }),
+    })}
+  `;
+};
+
+const EMPTY: Readonly<Record<DeliveryStatus, string>> = {
+  pending: 'No pending deliveries.',
+  delivered: 'No successful deliveries.',
+  failed: 'No failed deliveries.',
+  cancelled: 'No cancelled deliveries.',
+};
+
+const emptyInWords = ({ status, cursor }: DeliveriesView): string => {
+  if (cursor !== undefined) return 'No older deliveries.';
+  return status === undefined
+    ? 'No deliveries yet. Send a test event to check that the endpoint works.'
+    : EMPTY[status];
+};
+
+const BADGES = {
+  pending: badge('Pending'),
+  delivered: badge('Delivered', 'good'),
+  failed: badge('Failed', 'bad'),
+  cancelled: badge('Cancelled'),
+} as const satisfies Readonly<Record<DeliveryStatus, View>>;
+
+const deliveryItem = (
+  signedIn: SignedIn,
+  delivery: Delivery,
+  { subscriptionId, view, now }: DeliveriesPage,
+): View => html`
+  <details id=${delivery.id} open=${view.open === delivery.id}>
+    <summary id=${`summary-${delivery.id}`}>
+      ${BADGES[delivery.status]}
+      <span class="when">${timeView(delivery.createdAt, now)}</span>
+      <span class="why muted">${attemptsInWords(delivery, now)}</span>
+    </summary>
+    <p class="muted">Event <code>${delivery.eventId}</code>, delivery <code>${delivery.id}</code>, created ${exactTime(delivery.createdAt)}</p>
+    ${
+      delivery.attempts.length === 0
+        ? html`<p>No attempts yet.</p>`
+        : html`<ol class="attempts">${delivery.attempts.map((attempt) => attemptItem(delivery.id, attempt))}</ol>`
+    }
+    ${
+      delivery.status === 'pending'
+        ? null
+        : postButton(signedIn, {
+            action: `/keys/subscriptions/${subscriptionId}/deliveries/${delivery.id}/redeliver`,
+            label: 'Resend',
+            hidden: { status: view.status, cursor: view.cursor },
+            button: {
+              id: `resend-${delivery.id}`,
+              class: 'small',
+              'aria-label': `Resend the delivery of ${exactTime(delivery.createdAt)}`,
+            },
+          })
+    }
+  </details>
+`;
+
+/** The summary of a folded delivery: its attempts, the next one, and the last error. */
+function attemptsInWords({ status, attempts, nextAttemptAt }: Delivery, now: Date): View {
+  const made = attemptsMade({ attempts });
+  const count = made === 0 ? 'no attempts yet' : made === 1 ? '1 attempt' : `${made} attempts`;
+  const next =
+    status === 'pending' && nextAttemptAt !== null ? `, next ${soon(nextAttemptAt, now)}` : '';
+  const error = attempts.at(-1)?.error;
+  return html`${count}${next}${error ? html`: <bdi>${error}</bdi>` : null}`;
+}
+
+/** Like `ago`, in seconds where retries are seconds apart. */
+function soon(time: string, now: Date): string {
+  const seconds = Math.ceil((Date.parse(time) - now.getTime()) / 1000);
+  if (seconds <= 0) return 'now';
+  return seconds < 120 ? `in ${seconds} s` : ago(time, now);
+}
+
+const attemptItem = (
+  deliveryId: string,
+  { number, at, statusCode, durationMs, error, responseExcerpt, trigger }: Attempt,
+): View => html`
+  <li>
+    <p>
+      <strong>${statusCode === null ? 'No response' : `Status ${statusCode}`}</strong>${' '}
+      <span class="muted">attempt ${number}, ${exactTime(at)}, took ${durationInWords(durationMs)}, ${trigger === 'manual' ? 'manual' : 'automatic'}</span>
+    </p>
+    ${error === null || error === `The receiver answered ${statusCode}.` ? null : html`<p><bdi>${error}</bdi></p>`}
+    ${
+      responseExcerpt === null
+        ? null
+        : html`<pre id=${`answer-${deliveryId}-${number}`} dir="auto" tabindex="0" role="group" aria-label=${`Response to attempt ${number}`}>${responseExcerpt}</pre>`
+    }
+  </li>
+`;

@@ -1,0 +1,176 @@
+import { Router, type Response } from 'express';
+import { inOneTransaction, type Deps } from '../../platform/deps.ts';
+import { deleteSubscription } from '../operations/subscribe.ts';
+import { getSubscriptionHealth } from '../operations/subscriptions.ts';
+import { listDeliveries, recoverDeliveries, redeliver } from '../operations/deliveries.ts';
+import {
+  revokePreviousSecrets,
+  rotateSubscriptionSecret,
+} from '../operations/rotateSubscriptionSecret.ts';
+import { sendTestEvent } from '../../app/samples.ts';
+import { parseCursor } from '../../platform/http/page.ts';
+import { isError } from '../../platform/html/errorPage.ts';
+import { readForm } from '../../platform/html/forms.ts';
+import { sendPage, sendPart, type View } from '../../platform/html/html.ts';
+import { signedInOf, workspaceOf } from '../../team/signedIn.ts';
+import { exactTime } from '../../platform/html/times.ts';
+import {
+  deliveriesList,
+  deliveriesViewFrom,
+  subscriptionHref,
+  type DeliveriesView,
+} from './deliveriesList.ts';
+import { rotatedSecretView } from './shownOnce.ts';
+import {
+  parseSince,
+  removedView,
+  subscriptionPage,
+  type SubscriptionPageExtras,
+} from './subscriptionPage.ts';
+import { subscriptionState } from './subscriptionState.ts';
+
+const PAGE_SIZE = 25;
+
+/** One subscription: its page, the parts that load again, and the actions on it. */
+export function subscriptionRouter(deps: Deps): Router {
+  const router = Router();
+  addPages(router, deps);
+  addDeliveryActions(router, deps);
+  addSubscriptionActions(router, deps);
+  // A page that answered a POST has the form's address. Reloading it leads back to the subscription.
+  router.get(
+    ['/keys/subscriptions/:id/:action', '/keys/subscriptions/:id/deliveries/:deliveryId/redeliver'],
+    ({ params }, response) =>
+      response.redirect(303, `/keys/subscriptions/${encodeURIComponent(String(params.id))}`),
+  );
+  return router;
+}
+
+const readSubscription = (
+  deps: Deps,
+  response: Response,
+  id: string,
+  { status, cursor }: DeliveriesView = {},
+) =>
+  inOneTransaction(deps, async (within) => {
+    const workspace = workspaceOf(response);
+    const health = await getSubscriptionHealth(within, workspace, id);
+    const filter = status === undefined ? {} : { status };
+    const page = { limit: PAGE_SIZE, cursor: parseCursor(cursor) };
+    return { health, deliveries: await listDeliveries(within, workspace, id, filter, page) };
+  });
+
+async function showSubscription(
+  deps: Deps,
+  response: Response,
+  id: string,
+  status: number,
+  extras: SubscriptionPageExtras,
+): Promise<void> {
+  const read = await readSubscription(deps, response, id, extras.view);
+  const page = { ...read, now: deps.clock.now(), ...extras };
+  sendPage(response, subscriptionPage(signedInOf(response), page), status);
+}
+
+function addPages(router: Router, deps: Deps): void {
+  router.get('/keys/subscriptions/:id', ({ params, query }, response) =>
+    showSubscription(deps, response, params.id, 200, {
+      view: deliveriesViewFrom(query),
+      notice: query.notice,
+      recovered: countFrom(query.recovered),
+    }),
+  );
+
+  /** A receiver can end a subscription with the status 410, while its page is open. */
+  const sendUnlessRemoved = async (response: Response, part: () => Promise<View>) => {
+    const view = await part().catch((error: unknown) => {
+      if (isError(error, 'not_found')) return removedView;
+      throw error;
+    });
+    sendPart(response, view);
+  };
+
+  router.get('/keys/subscriptions/:id/live/state', ({ params }, response) =>
+    sendUnlessRemoved(response, async () => {
+      const workspace = workspaceOf(response);
+      const health = await getSubscriptionHealth(deps, workspace, params.id);
+      return subscriptionState(health, deps.clock.now());
+    }),
+  );
+
+  router.get('/keys/subscriptions/:id/live/deliveries', ({ params, query }, response) =>
+    sendUnlessRemoved(response, async () => {
+      const view = deliveriesViewFrom(query);
+      const { deliveries, health } = await readSubscription(deps, response, params.id, view);
+      const subscriptionId = health.subscription.id;
+      const page = { subscriptionId, deliveries, view, now: deps.clock.now() };
+      return deliveriesList(signedInOf(response), page);
+    }),
+  );
+}
+
+const countFrom = (text: unknown): number | undefined =>
+  typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+
+function addDeliveryActions(router: Router, deps: Deps): void {
+  router.post('/keys/subscriptions/:id/test', async ({ params }, response) => {
+    const { id } = await sendTestEvent(deps, workspaceOf(response), params.id);
+    response.redirect(303, subscriptionHref(params.id, { open: id }, { notice: 'test-event' }));
+  });
+
+  router.post(
+    '/keys/subscriptions/:id/deliveries/:deliveryId/redeliver',
+    async (request, response) => {
+      const { id, deliveryId } = request.params;
+      const view = { ...deliveriesViewFrom(readForm(request)), open: deliveryId };
+      try {
+        await redeliver(deps, workspaceOf(response), id, deliveryId);
+        response.redirect(303, subscriptionHref(id, view, { notice: 'resent' }));
+      } catch (error) {
+        if (!isError(error, 'delivery_pending')) throw error;
+        const problem = 'This delivery is still in progress. Resend it after it has finished.';
+        await showSubscription(deps, response, id, 409, { view, problem });
+      }
+    },
+  );
+
+  router.post('/keys/subscriptions/:id/recover', async (request, response) => {
+    const { id } = request.params;
+    const values = readForm(request);
+    const since = parseSince(values);
+    if (since === null) {
+      const recoverForm = { values, problems: { since: 'Enter a date and a time.' } };
+      return showSubscription(deps, response, id, 400, { recoverForm });
+    }
+    const recovered = await recoverDeliveries(deps, workspaceOf(response), id, since);
+    response.redirect(303, subscriptionHref(id, {}, { recovered: String(recovered) }));
+  });
+}
+
+function addSubscriptionActions(router: Router, deps: Deps): void {
+  router.post('/keys/subscriptions/:id/rotate-secret', async ({ params: { id } }, response) => {
+    try {
+      const rotated = await rotateSubscriptionSecret(deps, workspaceOf(response), id);
+      const once = rotatedSecretView(rotated.secret, exactTime(rotated.overlapEndsAt));
+      await showSubscription(deps, response, id, 201, { once });
+    } catch (error) {
+      if (!isError(error, 'secret_limit_reached')) throw error;
+      const problem =
+        'This subscription already has five valid secrets. Revoke the previous ones, or wait until one expires.';
+      await showSubscription(deps, response, id, 409, { problem });
+    }
+  });
+
+  router.post(
+    '/keys/subscriptions/:id/revoke-previous-secrets',
+    async ({ params: { id } }, response) => {
+      await revokePreviousSecrets(deps, workspaceOf(response), id);
+      response.redirect(303, subscriptionHref(id, {}, { notice: 'secrets-revoked' }));
+    },
+  );
+
+  router.post('/keys/subscriptions/:id/remove', async ({ params }, response) => {
+    await deleteSubscription(deps, workspaceOf(response), params.id);
+    response.redirect(303, '/keys?notice=unsubscribed');
+  });
+}

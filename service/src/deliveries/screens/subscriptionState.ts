@@ -1,0 +1,95 @@
+import type { Attempt } from '../delivery.ts';
+import type { SubscriptionHealth } from '../operations/subscriptions.ts';
+import {
+  MAX_SUBSCRIPTIONS,
+  type SealedSecret,
+  type Subscription,
+  subscriptionStatus,
+} from '../subscription.ts';
+import { badge } from '../../platform/html/components.ts';
+import { html, type View } from '../../platform/html/html.ts';
+import { exactTime, timeView } from '../../platform/html/times.ts';
+
+const stateBadge = (subscription: Subscription): View =>
+  subscriptionStatus(subscription) === 'failing'
+    ? badge('Failing', 'bad')
+    : badge('Active', 'good');
+
+/** Where a subscription sends its events, and how its deliveries are doing. */
+export const subscriptionState = (
+  { subscription, lastFailure }: SubscriptionHealth,
+  now: Date,
+): View => html`
+  <dl class="facts-list">
+    <dt>State</dt><dd>${stateBadge(subscription)}</dd>
+    <dt>Endpoint URL</dt><dd><bdi>${subscription.targetUrl}</bdi></dd>
+    <dt>Source</dt><dd>${subscription.source === '' ? 'none' : html`<bdi>${subscription.source}</bdi>`}</dd>
+    <dt>Created</dt><dd>${timeView(subscription.createdAt, now)}</dd>
+    <dt>Last delivery</dt><dd>${subscription.lastDeliveryAt === null ? 'none yet' : timeView(subscription.lastDeliveryAt, now)}</dd>
+    ${previousSecrets(subscription.secrets, now)}
+  </dl>
+  ${failureView(subscription, lastFailure, now)}
+`;
+
+function previousSecrets(secrets: readonly SealedSecret[], now: Date): View {
+  const ends = secrets.flatMap(({ expiresAt }) =>
+    expiresAt !== null && Date.parse(expiresAt) > now.getTime() ? [expiresAt] : [],
+  );
+  if (ends.length === 0) return null;
+  // The secret that was replaced last comes first, and is valid longest.
+  return ends.length === 1
+    ? html`<dt>Previous secret</dt><dd>valid until ${exactTime(ends[0]!)}</dd>`
+    : html`<dt>Previous secrets</dt><dd>${ends.length} still valid, the last until ${exactTime(ends[0]!)}</dd>`;
+}
+
+/** Why deliveries fail, and what to do about it. */
+function failureView(subscription: Subscription, lastFailure: Attempt | null, now: Date): View {
+  const { consecutiveFailures: count } = subscription;
+  if (count === 0) return null;
+  const isFailing = subscriptionStatus(subscription) === 'failing';
+  return html`
+    <div class=${isFailing ? 'failing' : 'muted'}>
+      <p>${count === 1 ? 'The last delivery failed.' : `The last ${count} deliveries failed.`} New events are still sent.</p>
+      ${lastFailure === null ? null : html`<p>Last error, ${timeView(lastFailure.at, now)}: <bdi>${lastFailure.error}</bdi> ${adviceOn(lastFailure)}</p>`}
+    </div>
+  `;
+}
+
+function adviceOn({ statusCode }: Attempt): string {
+  // Without a response, the error itself says what to do first.
+  if (statusCode === null) return 'Then resend the failed deliveries.';
+  if (statusCode >= 500)
+    return 'Check that the receiver is running, then resend the failed deliveries.';
+  return '';
+}
+
+/** How many subscriptions there are, by source, and each with its state. */
+export const subscriptionsList = (all: readonly SubscriptionHealth[], now: Date): View => html`
+  <p><strong>${all.length} of ${MAX_SUBSCRIPTIONS}</strong>${all.length === 0 ? '. Publish a workflow in n8n to see its subscriptions here.' : html`: ${bySource(all)}`}</p>
+  ${all.length === 0 ? null : html`<ul class="records">${all.map((each) => subscriptionItem(each, now))}</ul>`}
+`;
+
+function bySource(all: readonly SubscriptionHealth[]): View {
+  const groups = [...Map.groupBy(all, ({ subscription }) => subscription.source)];
+  return groups.map(
+    ([source, { length }], index) =>
+      html`${index === 0 ? '' : ', '}${length} ${source === '' ? 'without a source' : html`from <bdi>${source}</bdi>`}`,
+  );
+}
+
+const subscriptionItem = (
+  { subscription, lastFailure }: SubscriptionHealth,
+  now: Date,
+): View => html`
+  <li>
+    <div class="what">
+      <p><a id=${subscription.id} href=${`/keys/subscriptions/${subscription.id}`}><strong>${subscription.event}</strong></a>${' '}${stateBadge(subscription)}</p>
+      <p class="url"><bdi>${subscription.targetUrl}</bdi></p>
+      <p class="muted">
+        ${subscription.source === '' ? 'Without a source' : html`From <bdi>${subscription.source}</bdi>`},${' '}
+        ${subscription.lastDeliveryAt === null ? 'no deliveries yet' : html`last delivery ${timeView(subscription.lastDeliveryAt, now)}`}
+      </p>
+      ${failureView(subscription, lastFailure, now)}
+    </div>
+  </li>
+`;

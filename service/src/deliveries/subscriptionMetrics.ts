@@ -1,0 +1,52 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { ServiceStore } from '../app/collections.ts';
+import { findActiveSubscriptions } from './operations/subscriptions.ts';
+import { subscriptionStatus } from './subscription.ts';
+import { StoreUnavailable } from '../store/store.ts';
+
+/** How many workspaces are read in one transaction. */
+const BATCH = 100;
+
+/**
+ * Counts the active subscriptions and those that are failing. During an outage of the store, the last
+ * counts stay.
+ */
+export function watchSubscriptions(
+  registry: Registry,
+  store: Pick<ServiceStore, 'transaction'>,
+): void {
+  new Gauge({
+    name: 'conversation_service_subscriptions',
+    help: 'Subscriptions, by status; failing: the last five deliveries or more have all failed.',
+    labelNames: ['status'],
+    registers: [registry],
+    async collect() {
+      try {
+        const { active, failing } = await countSubscriptions(store);
+        this.set({ status: 'active' }, active);
+        this.set({ status: 'failing' }, failing);
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+      }
+    },
+  });
+}
+
+/** The subscriptions of all workspaces, by status. */
+async function countSubscriptions(
+  store: Pick<ServiceStore, 'transaction'>,
+): Promise<{ active: number; failing: number }> {
+  const counts = { active: 0, failing: 0 };
+  let after: { value: string } | undefined;
+  do {
+    after = await store.transaction(async (tx) => {
+      const from = after ? { after } : {};
+      const workspaces = await tx.workspaces.find({ where: {}, limit: BATCH, ...from });
+      for (const { id } of workspaces)
+        for (const each of await findActiveSubscriptions(tx, id))
+          counts[subscriptionStatus(each)] += 1;
+      return workspaces.length === BATCH ? { value: workspaces.at(-1)!.id } : undefined;
+    });
+  } while (after);
+  return counts;
+}

@@ -1,0 +1,152 @@
+import { Router, type Request, type Response } from 'express';
+import { z } from 'zod';
+import {
+  MAX_SUMMARY_CHARACTERS,
+  VERDICTS,
+  FUNNEL_STAGES,
+  type Actor,
+} from '../conversations/conversation.ts';
+import type { Deps } from '../platform/deps.ts';
+import { AppError, type ErrorCode } from '../platform/http/errorCatalogue.ts';
+import { MAX_REPLY_CHARACTERS } from '../conversations/message.ts';
+import {
+  closeConversation,
+  handBackConversation,
+  takeOverConversation,
+} from '../conversations/operations/control.ts';
+import { decideToolCall } from '../tools/operations/completeToolCall.ts';
+import { sendMessage } from '../conversations/operations/sendMessage.ts';
+import { setFunnelStage } from '../conversations/operations/setFunnelStage.ts';
+import type { Workspace } from '../team/workspace.ts';
+import { textSchema } from '../platform/http/shared.ts';
+import { isError } from '../platform/html/errorPage.ts';
+import { parseForm, readForm } from '../platform/html/forms.ts';
+import { actorOf, signedInOf } from '../team/signedIn.ts';
+import { MAX_REASON_CHARACTERS } from './approvalCard.ts';
+import { goBack, type ShowThread } from './thread.ts';
+
+type Post = Request<{ id: string; callId: string }>;
+
+const replySchema = z.object({ text: textSchema(MAX_REPLY_CHARACTERS) });
+const closingSchema = z.object({
+  verdict: z.enum(VERDICTS, 'must be chosen'),
+  summary: textSchema(MAX_SUMMARY_CHARACTERS),
+});
+const stageSchema = z.object({ stage: z.enum(FUNNEL_STAGES, 'must be one of the stages') });
+const reasonSchema = z.object({ note: textSchema(MAX_REASON_CHARACTERS) });
+
+/**
+ * What a member does in a conversation. Each action leads back to it.
+ * @param showThread shows the conversation with a form that was refused
+ */
+export function actionsRouter(deps: Deps, showThread: ShowThread): Router {
+  const router = Router();
+  addReply(router, deps, showThread);
+  addControl(router, deps);
+  addStage(router, deps, showThread);
+  addClosing(router, deps, showThread);
+  addDecisions(router, deps);
+  return router;
+}
+
+function addReply(router: Router, deps: Deps, showThread: ShowThread): void {
+  router.post('/conversations/:id/reply', async (request: Post, response) => {
+    const signedIn = signedInOf(response);
+    const values = readForm(request);
+    const form = parseForm(replySchema, values);
+    if (!form.ok) return showThread(request, response.status(400), { form });
+    try {
+      const { text } = form.data;
+      await sendMessage(deps, signedIn.workspace, request.params.id, text, actorOf(signedIn));
+      goBack(request, response);
+    } catch (error) {
+      const obstacle = error instanceof AppError ? OBSTACLES[error.code] : undefined;
+      if (obstacle === undefined) throw error;
+      const problems = { '': `${obstacle} Your reply was not sent.` };
+      await showThread(request, response.status(409), { form: { values, problems } });
+    }
+  });
+}
+
+/** Why a reply cannot be sent. Its text stays in the form. */
+const OBSTACLES: Partial<Record<ErrorCode, string>> = {
+  conversation_closed: 'This conversation is already closed.',
+  outside_messaging_window: 'The channel accepts no messages until the customer writes again.',
+  channel_removed: 'The account that this customer wrote to is no longer connected.',
+};
+
+function addControl(router: Router, deps: Deps): void {
+  const add = (
+    verb: string,
+    act: (workspace: Workspace, id: string, actor: Actor) => Promise<unknown>,
+  ) =>
+    router.post(`/conversations/:id/${verb}`, async (request: Post, response: Response) => {
+      const signedIn = signedInOf(response);
+      const isDone = await unless('conversation_closed', () =>
+        act(signedIn.workspace, request.params.id, actorOf(signedIn)),
+      );
+      goBack(request, response, isDone ? undefined : 'already-closed');
+    });
+  add('take-over', (workspace, id, actor) => takeOverConversation(deps, workspace, id, actor));
+  add('hand-back', (workspace, id, actor) => handBackConversation(deps, workspace, id, actor));
+}
+
+function addStage(router: Router, deps: Deps, showThread: ShowThread): void {
+  router.post('/conversations/:id/stage', async (request: Post, response) => {
+    const signedIn = signedInOf(response);
+    const form = parseForm(stageSchema, readForm(request));
+    if (!form.ok) {
+      const problems = { '': `Stage: ${form.problems.stage}` };
+      return showThread(request, response.status(400), { form: { values: {}, problems } });
+    }
+    const { workspace } = signedIn;
+    await setFunnelStage(deps, workspace, request.params.id, form.data.stage, actorOf(signedIn));
+    goBack(request, response);
+  });
+}
+
+function addClosing(router: Router, deps: Deps, showThread: ShowThread): void {
+  router.post('/conversations/:id/close', async (request: Post, response) => {
+    const signedIn = signedInOf(response);
+    const form = parseForm(closingSchema, readForm(request));
+    if (!form.ok) return showThread(request, response.status(400), { isClosing: true, form });
+    const closing = { ...form.data, actor: actorOf(signedIn) };
+    const isClosed = await unless('conversation_closed', () =>
+      closeConversation(deps, signedIn.workspace, request.params.id, closing),
+    );
+    goBack(request, response, isClosed ? 'closed' : 'already-closed');
+  });
+}
+
+function addDecisions(router: Router, deps: Deps): void {
+  const add = (verb: string, isApproval: boolean) =>
+    router.post(
+      `/conversations/:id/tool-calls/:callId/${verb}`,
+      async (request: Post, response: Response) => {
+        const signedIn = signedInOf(response);
+        const { id, callId } = request.params;
+        const form = parseForm(reasonSchema, readForm(request));
+        if (!isApproval && !form.ok)
+          return goBack(request, response, 'reason-missing', `#${callId}`);
+        const note = !isApproval && form.ok ? form.data.note : null;
+        const decision = { approved: isApproval, by: actorOf(signedIn), note };
+        const isFirst = await unless('approval_already_decided', () =>
+          decideToolCall(deps, signedIn.workspace, callId, decision, id),
+        );
+        goBack(request, response, isFirst ? undefined : 'already-decided', `#${callId}`);
+      },
+    );
+  add('approve', true);
+  add('reject', false);
+}
+
+/** @returns false when the action failed with this error */
+async function unless(code: ErrorCode, act: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await act();
+    return true;
+  } catch (error) {
+    if (isError(error, code)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,100 @@
+import type { Thread } from './readThread.ts';
+import type { Tool } from '../tools/definition/tool.ts';
+import { isBuiltIn, type Decision, type ToolCall } from '../tools/calls/toolCall.ts';
+import { parseUrlTemplate } from '../tools/definition/urlTemplate.ts';
+import { csrfField, postButton } from '../platform/html/components.ts';
+import { html, type View } from '../platform/html/html.ts';
+import { timeView } from '../platform/html/times.ts';
+import { actorName, callBadge, noteInWords } from './labels.ts';
+import { threadHref } from './place.ts';
+import type { ThreadParts } from './thread.ts';
+import { argumentsView, callName, resultView } from './toolCallView.ts';
+
+export const MAX_REASON_CHARACTERS = 1000;
+
+/** A tool call that a person decides, or has decided. */
+export function approvalCard(call: ToolCall, tool: Tool | null, parts: ThreadParts): View {
+  const { id, status, createdAt, expiresAt } = call;
+  const isWaiting = status === 'pending_approval';
+  const name = callName(call);
+  return html`
+    <article class=${isWaiting ? 'approval waiting' : 'approval'} id=${id} aria-label=${`Approval of ${name}`}>
+      <header><span>${titleView(call, isWaiting)}</span> ${callBadge(call)}</header>
+      ${argumentsView(call, tool)}
+      <p class="muted">${destination(call, tool)}Requested ${timeView(createdAt, parts.now)}${expiresAt === null ? '' : html`, expires ${timeView(expiresAt, parts.now)}`}.</p>
+      ${isWaiting ? decisionForms(call, name, parts) : decidedView(call, parts)}
+    </article>
+  `;
+}
+
+function titleView(call: ToolCall, isWaiting: boolean): View {
+  if (!isWaiting) return html`${isBuiltIn(call) ? null : 'Tool '}<b>${callName(call)}</b>`;
+  return isBuiltIn(call)
+    ? html`Allow the agent to create a <b>payment link</b>?`
+    : html`Allow the agent to run <b>${callName(call)}</b>?`;
+}
+
+/** The host that the call goes to, if the tool has not changed since. */
+function destination(call: ToolCall, tool: Tool | null): View {
+  if (tool === null || tool.definitionHash !== call.definitionHash) return null;
+  const { endpoint, requestTemplate } = tool;
+  const { host } = new URL(endpoint ?? parseUrlTemplate(requestTemplate!.url).origin);
+  return html`Calls <b class="host">${host}</b>. `;
+}
+
+function decisionForms(
+  { id }: ToolCall,
+  name: string,
+  { signedIn, thread, place }: ThreadParts,
+): View {
+  const action = (verb: string) =>
+    threadHref(thread.conversation.id, place, {}, `/tool-calls/${id}/${verb}`);
+  return html`
+    <div class="decision">
+      ${postButton(signedIn, {
+        action: action('approve'),
+        label: 'Approve',
+        button: { id: `approve-${id}`, 'aria-label': `Approve ${name}` },
+        form: { 'hx-sync': 'this:drop' },
+      })}
+      <details id=${`reject-${id}`}>
+        <summary id=${`summary-${id}`} role="button" class="secondary outline" aria-label=${`Reject ${name}, with a reason`}>Reject…</summary>
+        <form method="post" action=${action('reject')} hx-sync="this:drop">
+          ${csrfField(signedIn)}
+          <label for=${`reason-${id}`}>Reason, for your team and the agent</label>
+          <input id=${`reason-${id}`} name="note" maxlength=${MAX_REASON_CHARACTERS} required autocomplete="off" />
+          <button id=${`do-reject-${id}`} class="secondary" aria-label=${`Reject ${name}`}>Reject</button>
+        </form>
+      </details>
+    </div>
+  `;
+}
+
+const decidedView = (call: ToolCall, { thread, now }: ThreadParts): View => html`
+  <p class="decided">${call.decision === null ? undecidedEnd(call, thread, now) : decisionView(call, call.decision, now)}</p>
+  ${resultView(call)}
+`;
+
+const decisionView = (
+  { status }: ToolCall,
+  { approved, by, at, note }: Decision,
+  now: Date,
+): View => html`
+  ${approved ? 'Approved' : 'Rejected'} by <b><bdi>${actorName(by)}</bdi></b>, ${timeView(at, now)}.
+  ${note === null ? null : html`${' '}Reason: <bdi class="text">${note}</bdi>`}
+  ${approved && status === 'cancelled' ? ' Cancelled before it ran.' : null}
+`;
+
+function undecidedEnd(call: ToolCall, { items }: Thread, now: Date): View {
+  const { status, finishedAt } = call;
+  if (status === 'expired') return html`Expired ${timeView(finishedAt, now)} without a decision.`;
+  // What one transaction changes has the same time.
+  const cause = items.find((item) => item.type === 'note' && item.note.createdAt === finishedAt);
+  if (cause?.type === 'note')
+    return html`Cancelled ${timeView(finishedAt, now)}, when <bdi>${noteInWords(cause.note)}</bdi>.`;
+  return html`Cancelled ${timeView(finishedAt, now)}, because ${
+    isBuiltIn(call)
+      ? 'payment links were turned off for the agent'
+      : 'the tool was changed, paused or removed'
+  }.`;
+}

@@ -1,0 +1,143 @@
+import { adapterOf } from '../channels/registry.ts';
+import {
+  MAX_SUMMARY_CHARACTERS,
+  VERDICTS,
+  type Conversation,
+} from '../conversations/conversation.ts';
+import { MAX_REPLY_CHARACTERS } from '../conversations/message.ts';
+import { copyButton, csrfField } from '../platform/html/components.ts';
+import { formProblem, newForm, select, textArea, type FormState } from '../platform/html/forms.ts';
+import { html, type View } from '../platform/html/html.ts';
+import { reloadsOn } from '../platform/html/liveSection.ts';
+import { exactTime, timeView } from '../platform/html/times.ts';
+import type { ThreadParts } from './thread.ts';
+import { actorName, VERDICT_LABELS } from './labels.ts';
+import { threadHref } from './place.ts';
+
+/** The reply form. Only its note loads again, so that no one loses what they are typing. */
+export const composer = (parts: ThreadParts, form: FormState = newForm()): View => {
+  const { id, status } = parts.thread.conversation;
+  return html`
+    <div class="composer">
+      ${formProblem(form.problems[''])}
+      <div id="composer-note" class="live" data-live hx-get=${threadHref(id, parts.place, {}, '/composer-note')} hx-trigger=${reloadsOn('thread', '.inbox')}>
+        ${composerNote(parts)}
+      </div>
+      ${status === 'closed' ? unsentReply(form.values.text) : replyForm(parts, form)}
+    </div>
+  `;
+};
+
+/**
+ * What a reply does now. `data-closed` hides the button on a page that was opened before replies
+ * became impossible. A text that was typed there stays and can be copied.
+ */
+export const composerNote = ({ signedIn, thread, now }: ThreadParts): View => {
+  if (thread.conversation.status === 'closed')
+    return html`<p class="muted" data-closed>This conversation is closed, so you can’t send messages. When the customer writes again, a new conversation starts.</p>`;
+  const obstacle = obstacleView(thread);
+  if (obstacle !== null) return obstacle;
+  const effect = effectOfReply(thread, signedIn.member.id);
+  return html`${closesSoon(thread, now)}${effect === null ? null : html`<p class="muted">${effect}</p>`}`;
+};
+
+type Thread = ThreadParts['thread'];
+
+/** Why nothing can be sent now. */
+function obstacleView({ conversation, reach: { isConnected, window } }: Thread): View {
+  const { label } = adapterOf(conversation.channel);
+  if (!isConnected)
+    return html`<p class="muted" role="note" data-closed><b>You can’t send messages:</b> the ${label} account that this customer wrote to is no longer connected. Connect it again under <a href="/channels">Channels</a>.</p>`;
+  if (window.isOpen) return null;
+  return html`
+    <p class="muted" role="note" data-closed>
+      <b>${label} accepts no messages until the customer writes again.</b>${' '}
+      ${window.closesAt === null ? 'They have not written yet.' : `The messaging window closed ${exactTime(window.closesAt)}.`}
+    </p>
+  `;
+}
+
+const SOON_MS = 3 * 60 * 60 * 1000;
+
+function closesSoon({ conversation, reach: { window } }: Thread, now: Date): View {
+  const { closesAt } = window;
+  if (closesAt === null || Date.parse(closesAt) - now.getTime() > SOON_MS) return null;
+  const { label } = adapterOf(conversation.channel);
+  return html`<p role="note"><b>${label} accepts messages to this customer until ${exactTime(closesAt)}</b> (${timeView(closesAt, now)}), unless they write again.</p>`;
+}
+
+function effectOfReply(thread: Thread, memberId: string): View {
+  const { conversation, takenByName, isAgentOn } = thread;
+  switch (conversation.status) {
+    case 'ai_active':
+      return `${isAgentOn ? 'The agent is answering.' : 'The agent is off, so no one answers until your team does.'} Your reply takes over the conversation.`;
+    case 'awaiting_human':
+      return 'The customer is waiting for a person. Your reply takes over the conversation.';
+    default:
+      if (conversation.takenBy === memberId) return null;
+      return html`<bdi>${takenByName ?? takerName(conversation)}</bdi> has this conversation. Your reply takes it over.`;
+  }
+}
+
+const takerName = ({ handover }: Conversation) =>
+  handover?.triggeredBy.type === 'api' ? actorName(handover.triggeredBy) : 'A person';
+
+const replyForm = ({ signedIn, thread, place }: ThreadParts, form: FormState): View => html`
+  <form method="post" action=${threadHref(thread.conversation.id, place, {}, '/reply')} class="reply" hx-sync="this:drop">
+    ${csrfField(signedIn)}
+    ${textArea({
+      name: 'text',
+      label: 'Your reply',
+      form,
+      attributes: {
+        required: true,
+        maxlength: MAX_REPLY_CHARACTERS,
+        rows: 3,
+        dir: 'auto',
+        placeholder: 'Write to the customer',
+        'data-draft': thread.conversation.id,
+      },
+    })}
+    <div class="row"><button>Send</button><small class="muted keys">Ctrl+Enter to send</small></div>
+  </form>
+`;
+
+/** A reply that came too late, to copy elsewhere. */
+const unsentReply = (text: string | undefined): View =>
+  text === undefined
+    ? null
+    : html`
+        <p>Your reply:</p>
+        <pre id="unsent" dir="auto">${text}</pre>
+        ${copyButton('unsent', 'your reply', 'small secondary')}
+      `;
+
+/** Closes a conversation with an outcome. */
+export const closeForm = (
+  { signedIn, thread, place }: ThreadParts,
+  form: FormState = newForm(),
+): View => html`
+  <div class="composer">
+    <form method="post" action=${threadHref(thread.conversation.id, place, {}, '/close')} hx-sync="this:drop" aria-labelledby="close-title">
+      <h3 id="close-title">Close this conversation</h3>
+      ${csrfField(signedIn)}
+      ${select({
+        name: 'verdict',
+        label: 'Outcome',
+        form,
+        options: [
+          ['', 'Choose…'],
+          ...VERDICTS.map((verdict) => [verdict, VERDICT_LABELS[verdict]] as const),
+        ],
+        attributes: { required: true },
+      })}
+      ${textArea({
+        name: 'summary',
+        label: 'Summary',
+        form,
+        attributes: { required: true, maxlength: MAX_SUMMARY_CHARACTERS, rows: 3, dir: 'auto' },
+      })}
+      <div class="row"><button>Close conversation</button><a role="button" class="secondary outline" href=${threadHref(thread.conversation.id, place)}>Cancel</a></div>
+    </form>
+  </div>
+`;

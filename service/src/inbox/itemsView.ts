@@ -1,0 +1,121 @@
+import { adapterOf } from '../channels/registry.ts';
+import type { ChannelType } from '../channels/channel.ts';
+import type { Conversation } from '../conversations/conversation.ts';
+import type { DeliveryState, Message } from '../conversations/message.ts';
+import type { Thread, ThreadItem } from './readThread.ts';
+import type { Payment } from '../payments/payment.ts';
+import type { SystemNote } from '../conversations/systemNote.ts';
+import { html, type View } from '../platform/html/html.ts';
+import { amountOf, paymentBadge, paymentView } from '../payments/screens/paymentView.ts';
+import { timeView } from '../platform/html/times.ts';
+import { approvalCard } from './approvalCard.ts';
+import { customerName, noteInWords, SENDER_LABELS, VERDICT_LABELS } from './labels.ts';
+import { threadHref } from './place.ts';
+import type { ThreadParts } from './thread.ts';
+import { toolCallView } from './toolCallView.ts';
+
+/** A page of messages, with the tool calls, payment links and events between them. */
+export const itemsFragment = (parts: ThreadParts): View => {
+  const { thread, place } = parts;
+  const { id } = thread.conversation;
+  return html`
+    ${thread.earlier === null ? null : html`<p class="pager"><a id="earlier" href=${threadHref(id, place, { before: thread.earlier })}>Earlier messages</a></p>`}
+    ${thread.items.length === 0 ? html`<p class="empty">No messages yet.</p>` : null}
+    <ol>${thread.items.map((item) => html`<li class=${classOf(item)}>${itemView(item, parts)}</li>`)}</ol>
+    ${thread.isNewest ? null : html`<p class="pager"><a href=${threadHref(id, place)}>Back to the newest messages</a></p>`}
+  `;
+};
+
+const classOf = (item: ThreadItem) =>
+  item.type === 'message' ? item.message.direction : item.type === 'note' ? 'noted' : 'called';
+
+function itemView(item: ThreadItem, parts: ThreadParts): View {
+  switch (item.type) {
+    case 'message':
+      return messageView(item.message, parts);
+    case 'note':
+      return noteView(item.note, parts.thread.conversation, parts.now);
+    case 'tool_call':
+      return item.call.neededApproval
+        ? approvalCard(item.call, item.tool, parts)
+        : toolCallView(item.call, item.tool, parts.now);
+    case 'payment':
+      return paymentCard(item.payment, parts);
+  }
+}
+
+const messageView = (message: Message, { thread, now }: ThreadParts): View => {
+  const { id, sender, text, createdAt } = message;
+  return html`
+    <article class=${`message from-${sender.type}`} id=${id}>
+      <header><bdi class="who">${sender.type === 'customer' ? customerName(thread.contact) : sender.name}</bdi> <span class="muted">${SENDER_LABELS[sender.type]}</span></header>
+      <p class="text" dir="auto">${text}</p>
+      <footer>${timeView(createdAt, now)} ${deliveryView(message, thread.conversation.channel)}</footer>
+    </article>
+  `;
+};
+
+/**
+ * Whether a message has reached its channel. The web chat shows a message as soon as it is stored;
+ * other channels report how far it has come.
+ */
+function deliveryView({ direction, delivery }: Message, channel: ChannelType): View {
+  if (direction === 'inbound') return null;
+  const { isHosted, label } = adapterOf(channel);
+  if (isHosted) return html`<span class="delivery">In the chat</span>`;
+  if (!delivery) return null;
+  const { state, error } = delivery;
+  if (state === 'failed')
+    return html`<span class="delivery problem" role="note"><b>Not delivered.</b> <bdi>${error ?? `${label} gave no reason.`}</bdi></span>`;
+  const retried = state === 'pending' && error !== null;
+  return html`<span class="delivery">${stateInWords(state, label)}${retried ? html`. The last attempt failed: <bdi>${error}</bdi>` : null}</span>`;
+}
+
+function stateInWords(state: Exclude<DeliveryState, 'failed'>, label: string): string {
+  switch (state) {
+    case 'pending':
+      return 'Waiting to be sent';
+    case 'sent':
+      return `Sent to ${label}`;
+    case 'delivered':
+      return 'Delivered';
+    case 'read':
+      return 'Read';
+  }
+}
+
+/** Something that happened, as a sentence. */
+const noteView = (note: SystemNote, { outcome }: Conversation, now: Date): View => html`
+  <p class="note"><bdi>${noteInWords(note)}</bdi> · ${timeView(note.createdAt, now)}</p>
+  ${note.change.type === 'closed' && outcome ? html`<p class="note"><b>${VERDICT_LABELS[outcome.verdict]}.</b> <bdi class="text">${outcome.summary}</bdi></p>` : null}
+`;
+
+/** A payment link, at the point where it was created. */
+function paymentCard(
+  payment: Payment,
+  { signedIn, thread, place, now, pageUrl }: ThreadParts,
+): View {
+  const { id, status, messageCount } = thread.conversation;
+  return html`
+    <article class="payment" id=${payment.id} aria-label=${`Payment link for ${amountOf(payment)}`}>
+      <header><span>Payment link <b>${amountOf(payment)}</b></span> ${paymentBadge(payment)}</header>
+      ${paymentView(payment, {
+        signedIn,
+        now,
+        pageUrl,
+        action: (verb) => threadHref(id, place, {}, `/payments/${payment.id}/${verb}`),
+        sendAfter: status === 'closed' ? null : messageCount,
+        isSent: isSent(thread, pageUrl(payment)),
+      })}
+    </article>
+  `;
+}
+
+/** Whether an outbound message on this page contains the link. */
+const isSent = ({ items }: Thread, url: string): boolean =>
+  items.some(
+    (item) =>
+      item.type === 'message' &&
+      item.message.direction === 'outbound' &&
+      item.message.text.includes(url),
+  );

@@ -1,0 +1,194 @@
+import type { Tx } from '../app/collections.ts';
+import type { Contact } from '../conversations/contact.ts';
+import type { Conversation } from '../conversations/conversation.ts';
+import type { Deps } from '../platform/deps.ts';
+import {
+  filterOfTab,
+  positionOf,
+  readMarkId,
+  unreadOf,
+  type InboxPosition,
+  type InboxTab,
+} from './inbox.ts';
+import { contactDisplay } from '../platform/masking.ts';
+import type { Message } from '../conversations/message.ts';
+import type { Member } from '../team/workspace.ts';
+import {
+  findNewestMessages,
+  withContacts,
+  type ConversationView,
+} from '../conversations/operations/conversations.ts';
+
+export interface InboxItem extends Omit<ConversationView, 'workspace'> {
+  readonly lastMessage: Message | null;
+  /** Messages of the customer that this member has not seen. */
+  readonly unread: number;
+  /** The member who has it; null when nobody of the team has. */
+  readonly takenByName: string | null;
+}
+
+export interface Inbox {
+  readonly items: readonly InboxItem[];
+  /** Where the next page begins; null on the last one. */
+  readonly next: InboxPosition | null;
+  /** A search ended here before it had seen everything; `next` says where it goes on. */
+  readonly stoppedEarly: boolean;
+  readonly counts: InboxCounts;
+}
+
+/** Each at most `MAX_COUNTED`. */
+export interface InboxCounts {
+  readonly waiting: number;
+  readonly approvals: number;
+}
+
+export interface InboxQuery {
+  readonly tab: InboxTab;
+  /** Part of a name, a phone number, an e-mail or a masked label; empty for no search. */
+  readonly search: string;
+  readonly after: InboxPosition | null;
+}
+
+export const INBOX_PAGE = 50;
+export const MAX_COUNTED = 100;
+/** Conversations that one search looks at. */
+export const MAX_SEARCHED = 5000;
+const CHUNK = 250;
+
+/**
+ * A page of the team's list for one member, the last changed first, with what waits for a person.
+ */
+export const listInbox = ({ store }: Pick<Deps, 'store'>, member: Member, query: InboxQuery) =>
+  store.transaction(async (tx): Promise<Inbox> => {
+    const found =
+      query.tab === 'approvals'
+        ? await waitingApprovals(tx, member)
+        : await searchTab(tx, member, query, query.tab);
+    const items: InboxItem[] = [];
+    for (const [conversation, contact] of await withContacts(tx, found.conversations))
+      items.push(await viewItem(tx, conversation, contact, member));
+    return {
+      items,
+      next: found.next,
+      stoppedEarly: found.stoppedEarly,
+      counts: await countWaiting(tx, member.workspaceId),
+    };
+  });
+
+interface Found {
+  readonly conversations: readonly Conversation[];
+  readonly next: InboxPosition | null;
+  readonly stoppedEarly: boolean;
+}
+
+/**
+ * Looks through a tab until a page is full, everything was seen, or `MAX_SEARCHED` were looked at.
+ */
+async function searchTab(
+  tx: Tx,
+  member: Member,
+  { search, after }: InboxQuery,
+  tab: Exclude<InboxTab, 'approvals'>,
+): Promise<Found> {
+  const matches = search === '' ? null : contactMatcher(search);
+  const conversations: Conversation[] = [];
+  let position = after;
+  for (let looked = 0; looked < MAX_SEARCHED; ) {
+    const limit = matches ? CHUNK : INBOX_PAGE + 1;
+    const chunk = await tx.conversations.find({
+      where: { workspaceId: member.workspaceId, ...filterOfTab(tab, member.id) },
+      orderBy: 'updatedAt',
+      direction: 'desc',
+      limit,
+      ...(position === null ? {} : { after: position }),
+    });
+    for (const conversation of chunk) {
+      if (conversations.length === INBOX_PAGE)
+        return { conversations, next: position, stoppedEarly: false };
+      if (
+        !matches ||
+        (await withContacts(tx, [conversation])).some(([, contact]) => matches(contact))
+      )
+        conversations.push(conversation);
+      position = positionOf(conversation);
+    }
+    if (chunk.length < limit) return { conversations, next: null, stoppedEarly: false };
+    looked += chunk.length;
+  }
+  return { conversations, next: position, stoppedEarly: true };
+}
+
+/** The conversations in which a tool call waits for a decision, the longest waiting first. */
+async function waitingApprovals(tx: Tx, { workspaceId }: Member): Promise<Found> {
+  const calls = await tx.toolCalls.find({
+    where: { workspaceId, status: 'pending_approval' },
+    limit: MAX_COUNTED,
+  });
+  const conversations: Conversation[] = [];
+  for (const id of new Set(calls.map(({ conversationId }) => conversationId))) {
+    const conversation = id === null ? null : await tx.conversations.peek(id);
+    if (conversation) conversations.push(conversation);
+  }
+  return { conversations, next: null, stoppedEarly: false };
+}
+
+async function viewItem(
+  tx: Tx,
+  conversation: Conversation,
+  contact: Contact,
+  member: Member,
+): Promise<InboxItem> {
+  const [lastMessage = null] = await findNewestMessages(tx, conversation.id, 1);
+  const mark = await tx.readMarks.peek(readMarkId(member.id, conversation.id));
+  return {
+    conversation,
+    contact,
+    lastMessage,
+    unread: unreadOf(conversation, mark?.customerMessages ?? 0),
+    takenByName: await nameOfTaker(tx, conversation),
+  };
+}
+
+/** Who of the team has a conversation; null when nobody has, or the member was removed. */
+export async function nameOfTaker(tx: Tx, { takenBy }: Conversation): Promise<string | null> {
+  const member = (takenBy ?? null) === null ? null : await tx.members.peek(takenBy!);
+  return member?.name ?? null;
+}
+
+async function countWaiting(tx: Tx, workspaceId: string): Promise<InboxCounts> {
+  const waiting = await tx.conversations.find({
+    where: { workspaceId, status: 'awaiting_human' },
+    limit: MAX_COUNTED,
+  });
+  const approvals = await tx.toolCalls.find({
+    where: { workspaceId, status: 'pending_approval' },
+    limit: MAX_COUNTED,
+  });
+  return { waiting: waiting.length, approvals: approvals.length };
+}
+
+/** Without case and accents: "Müller" is found by "muller". */
+const fold = (text: string) =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase();
+
+/** Fewer digits are in too many numbers to say anything. */
+const MIN_DIGITS = 3;
+
+/**
+ * Finds contacts by a part of their name, e-mail, phone number (in any spelling, with or without
+ * the country code's `+` or `00`) or of the masked label that n8n and the API show.
+ */
+function contactMatcher(search: string): (contact: Contact) => boolean {
+  const wanted = fold(search.trim());
+  const digits = /^[+\d\s().\-/]+$/.test(wanted)
+    ? wanted.replace(/\D/g, '').replace(/^0+/, '')
+    : '';
+  return (contact) =>
+    (contact.name !== null && fold(contact.name).includes(wanted)) ||
+    (contact.email !== null && contact.email.includes(wanted)) ||
+    (digits.length >= MIN_DIGITS && contact.phone !== null && contact.phone.includes(digits)) ||
+    fold(contactDisplay(contact)).includes(wanted);
+}

@@ -1,0 +1,127 @@
+import type { SignedIn } from '../team/operations/sessions.ts';
+import type { Thread } from './readThread.ts';
+import type { PaymentPageUrl } from '../payments/payment.ts';
+import { backLink, csrfField, postButton } from '../platform/html/components.ts';
+import { html, type View } from '../platform/html/html.ts';
+import { teamPage } from '../platform/html/layout.ts';
+import { reloadsOn } from '../platform/html/liveSection.ts';
+import { closeForm, composer } from './composerView.ts';
+import { itemsFragment } from './itemsView.ts';
+import { listPane, type ListParts } from './listView.ts';
+import { paymentForm } from './paymentForm.ts';
+import { hrefAt, threadHref } from './place.ts';
+import { actorName, customerName, holderBadge, STAGE_LABELS, VERDICT_LABELS } from './labels.ts';
+import type { OpenForm, ThreadParts } from './thread.ts';
+import { adapterOf } from '../channels/registry.ts';
+import { type Conversation, FUNNEL_STAGES } from '../conversations/conversation.ts';
+import { timeView } from '../platform/html/times.ts';
+
+interface PageParts extends ListParts, OpenForm {
+  readonly signedIn: SignedIn;
+  /** Null: only the list. */
+  readonly thread: Thread | null;
+  /** The message before which the page ends. */
+  readonly before?: number | null;
+  readonly notice?: unknown;
+  readonly pageUrl: PaymentPageUrl;
+}
+
+/** The list and the open conversation, side by side. A phone shows one of them. */
+export const conversationsPage = (parts: PageParts): View => {
+  const { signedIn, thread, notice } = parts;
+  const live = thread === null ? '/live' : `/live?conversation=${thread.conversation.id}`;
+  return teamPage(
+    signedIn,
+    {
+      title: thread === null ? 'Conversations' : customerName(thread.contact),
+      section: 'conversations',
+      notice,
+      wide: true,
+    },
+    html`
+      <h1 class="visually-hidden">Conversations</h1>
+      <div class=${thread === null ? 'inbox' : 'inbox reading'} hx-ext="sse" sse-connect=${live}>
+        ${listPane(parts)}
+        ${thread === null ? html`<div class="thread-pane nothing"><p class="muted">Select a conversation to read it.</p></div>` : threadPane({ ...parts, thread })}
+      </div>
+    `,
+  );
+};
+
+function threadPane(parts: PageParts & ThreadParts): View {
+  const { thread, place, before = null } = parts;
+  const { id } = thread.conversation;
+  const reloads = reloadsOn('thread', '.inbox');
+  return html`
+    <section class="thread-pane" aria-label="Conversation">
+      ${backLink(hrefAt('/conversations', place), 'All conversations')}
+      <header id="thread-head" class="live" data-live hx-get=${threadHref(id, place, {}, '/head')} hx-trigger=${reloads}>${headFragment(parts)}</header>
+      <div id="thread" class="live thread" data-live data-follow tabindex="0" role="region" aria-label="Messages" hx-get=${threadHref(id, place, { before }, '/items')} hx-trigger=${`${reloads}, visibilitychange from:document`}>
+        ${itemsFragment(parts)}
+      </div>
+      ${formView(parts)}
+    </section>
+  `;
+}
+
+/** The reply form, or the form that was opened in its place. */
+function formView(parts: PageParts & ThreadParts): View {
+  const { thread, isClosing = false, paying, form } = parts;
+  if (thread.conversation.status === 'closed') return composer(parts, form);
+  if (paying) return paymentForm(parts, paying);
+  return isClosing ? closeForm(parts, form) : composer(parts, form);
+}
+
+/** The customer, the state of the conversation, and its actions. */
+export const headFragment = (parts: ThreadParts): View => {
+  const { thread, place, now } = parts;
+  const { conversation, contact, takenByName } = thread;
+  return html`
+    <div class="head-title">
+      <h2 dir="auto" title=${customerName(contact)}>${customerName(contact)}</h2>
+      ${holderBadge(conversation, takenByName)}
+    </div>
+    <p class="muted facts">
+      ${contact.phone === null || contact.name === null ? null : html`<span>+${contact.phone}</span>`}
+      ${contact.email === null ? null : html`<span><bdi>${contact.email}</bdi></span>`}
+      <span>${adapterOf(conversation.channel).label}${thread.reach.accountName === null ? null : html`, <bdi>${thread.reach.accountName}</bdi>`}</span>
+      <span>started ${timeView(conversation.createdAt, now)}</span>
+      ${thread.previousConversationId === null ? null : html`<a id="previous" href=${threadHref(thread.previousConversationId, place)}>Earlier conversation</a>`}
+      ${thread.newerConversationId === null ? null : html`<a id="newer" href=${threadHref(thread.newerConversationId, place)}>Newer conversation</a>`}
+    </p>
+    <div class="row actions">${controlForms(parts)} ${stageForm(parts)}</div>
+    ${conversation.outcome === null ? null : html`<p class="outcome"><b>${VERDICT_LABELS[conversation.outcome.verdict]}</b>, closed by <bdi>${actorName(conversation.outcome.closedBy)}</bdi> ${timeView(conversation.outcome.closedAt, now)}</p>`}
+  `;
+};
+
+const isMine = ({ status, takenBy }: Conversation, memberId: string) =>
+  status === 'human_active' && takenBy === memberId;
+
+function controlForms({ signedIn, thread, place }: ThreadParts): View {
+  const { conversation, takenByName } = thread;
+  if (conversation.status === 'closed') return null;
+  const control = (verb: string, label: string, style: string) =>
+    postButton(signedIn, {
+      action: threadHref(conversation.id, place, {}, `/${verb}`),
+      label,
+      button: { id: `do-${verb}`, class: `small ${style}`.trim() },
+      form: { 'hx-sync': 'this:drop' },
+    });
+  return html`
+    ${isMine(conversation, signedIn.member.id) ? null : control('take-over', takenByName === null ? 'Take over' : `Take over from ${takenByName}`, '')}
+    ${conversation.status === 'ai_active' ? null : control('hand-back', 'Hand back to the agent', 'secondary outline')}
+    <a id="do-payment" role="button" class="small secondary outline" href=${threadHref(conversation.id, place, {}, '/payment-link')}>Payment link…</a>
+    <a id="do-close" role="button" class="small secondary outline" href=${threadHref(conversation.id, place, {}, '/close')}>Close…</a>
+  `;
+}
+
+const stageForm = ({ signedIn, thread: { conversation }, place }: ThreadParts): View => html`
+  <form method="post" action=${threadHref(conversation.id, place, {}, '/stage')} class="stage" hx-sync="this:drop">
+    ${csrfField(signedIn)}
+    <label for="stage">Stage</label>
+    <select id="stage" name="stage">
+      ${FUNNEL_STAGES.map((stage) => html`<option value=${stage} selected=${stage === conversation.funnelStage}>${STAGE_LABELS[stage]}</option>`)}
+    </select>
+    <button id="do-stage" class="small secondary outline" aria-label="Set the stage">Set</button>
+  </form>
+`;

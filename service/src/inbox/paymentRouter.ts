@@ -1,0 +1,176 @@
+import { type Request, type Response, Router } from 'express';
+import type { Deps } from '../platform/deps.ts';
+import { AppError, notFound } from '../platform/http/errorCatalogue.ts';
+import { createPaymentLink, type WantedPayment } from '../payments/operations/createPaymentLink.ts';
+import type { SignedIn } from '../team/operations/sessions.ts';
+import { getPaymentLink, listPaymentLinks } from '../payments/operations/paymentLinks.ts';
+import { listPaymentAccounts } from '../payments/operations/paymentAccounts.ts';
+import { sendMessage } from '../conversations/operations/sendMessage.ts';
+import { type Payment, paymentPageUrl } from '../payments/payment.ts';
+import type { Workspace } from '../team/workspace.ts';
+import type { FollowPayment } from '../payments/paymentFeed.ts';
+import { newFormToken } from '../platform/security/tokens.ts';
+import { onceForForm } from '../platform/html/formOnce.ts';
+import { isError } from '../platform/html/errorPage.ts';
+import { type FormValues, type Problems, readForm } from '../platform/html/forms.ts';
+import { cancelLink, markLinkPaid } from '../payments/screens/paymentActions.ts';
+import { amountOf } from '../payments/screens/paymentView.ts';
+import { actorOf, signedInOf, workspaceOf } from '../team/signedIn.ts';
+import { newPaymentValues, parsePaymentForm, paymentProblems } from './paymentForm.ts';
+import { goBack, type ShowThread } from './thread.ts';
+
+type Post = Request<{ id: string; paymentId: string }>;
+
+/** How long a browser waits for the provider's page before the link is shown as being created. */
+const WAIT_MS = 8000;
+
+/**
+ * Payment links in a conversation.
+ * @param showThread shows the conversation with the form
+ */
+export function paymentRouter(
+  deps: Deps,
+  showThread: ShowThread,
+  followPayment: FollowPayment,
+): Router {
+  const router = Router();
+  addCreation(router, deps, showThread, followPayment);
+  addLinkActions(router, deps);
+  return router;
+}
+
+function addCreation(
+  router: Router,
+  deps: Deps,
+  showThread: ShowThread,
+  followPayment: FollowPayment,
+): void {
+  const listProviders = async (workspace: Workspace) =>
+    (await listPaymentAccounts(deps, workspace)).map(({ provider }) => provider);
+
+  router.get('/conversations/:id/payment-link', async (request, response) => {
+    const workspace = workspaceOf(response);
+    const providers = await listProviders(workspace);
+    const currency = await lastCurrency(deps, workspace);
+    const values = newPaymentValues(providers, { form: newFormToken(), currency });
+    await showThread(request, response, { paying: { providers, values, problems: {} } });
+  });
+
+  router.post(
+    '/conversations/:id/payment-link',
+    async (request: Request<{ id: string }>, response) => {
+      const signedIn = signedInOf(response);
+      const values = readForm(request);
+      const providers = await listProviders(signedIn.workspace);
+      const refuse = (status: number, problems: Problems) =>
+        showThread(request, response.status(status), { paying: { providers, values, problems } });
+      const form = parsePaymentForm(values, providers);
+      if (!form.ok) return refuse(400, form.problems);
+      try {
+        const paymentId = await createLink(deps, signedIn, request.params.id, values, form.data);
+        const payment = await followPayment(signedIn.workspace, paymentId, WAIT_MS);
+        const notice = await sendIfWanted(deps, signedIn, payment, values);
+        goBack(request, response, notice, `#${paymentId}`);
+      } catch (error) {
+        const problems = paymentProblems(error, form.data);
+        if (problems !== null) return refuse(400, problems);
+        if (isError(error, 'payment_provider_missing'))
+          return refuse(409, { '': 'This provider was removed. No link was created.' });
+        if (!isError(error, 'conversation_closed')) throw error;
+        goBack(request, response, 'already-closed');
+      }
+    },
+  );
+}
+
+/** Creates one link, even if the same form is sent twice. */
+const createLink = (
+  deps: Deps,
+  signedIn: SignedIn,
+  conversationId: string,
+  values: FormValues,
+  wanted: WantedPayment,
+): Promise<string> => {
+  const { workspace } = signedIn;
+  const form = ['payment-link', conversationId, values.form ?? newFormToken(), wanted];
+  return onceForForm(deps, workspace, form, async (within) => {
+    const actor = actorOf(signedIn);
+    const { payment } = await createPaymentLink(within, workspace, conversationId, wanted, actor);
+    return payment.id;
+  });
+};
+
+/** Sends a new link, if the member wants it and the link is open. @returns the notice's code */
+async function sendIfWanted(
+  deps: Deps,
+  signedIn: SignedIn,
+  payment: Payment,
+  values: FormValues,
+): Promise<string> {
+  if (payment.status === 'creating') return 'payment-preparing';
+  if (payment.status === 'failed') return 'payment-refused';
+  if (values.send !== 'on') return 'payment-created';
+  return sendLink(deps, signedIn, payment, `form ${values.form ?? ''}`);
+}
+
+/** Sends a link as the member's message, once for each form. @returns the notice's code */
+async function sendLink(
+  deps: Deps,
+  signedIn: SignedIn,
+  payment: Payment,
+  form: string,
+): Promise<string> {
+  if (payment.status !== 'open') return 'payment-already-ended';
+  const { workspace } = signedIn;
+  const { id, description, conversationId } = payment;
+  // The message has no words of ours, so it needs no language.
+  const text = `${description}\n${amountOf(payment)}\n${paymentPageUrl(deps, payment)}`;
+  try {
+    await onceForForm(deps, workspace, ['send-payment-link', id, form], async (within) => {
+      const actor = actorOf(signedIn);
+      const { message } = await sendMessage(within, workspace, conversationId, text, actor);
+      return message.id;
+    });
+    return 'payment-sent';
+  } catch (error) {
+    const notice = error instanceof AppError ? NOT_SENT[error.code] : undefined;
+    if (notice === undefined) throw error;
+    return notice;
+  }
+}
+
+/** Why a link was not sent: notices by error code. */
+const NOT_SENT: Readonly<Record<string, string>> = {
+  outside_messaging_window: 'payment-not-sent-window',
+  channel_removed: 'payment-not-sent-channel',
+  conversation_closed: 'payment-not-sent-closed',
+};
+
+function addLinkActions(router: Router, deps: Deps): void {
+  const add = (
+    verb: string,
+    act: (signedIn: SignedIn, payment: Payment, values: FormValues) => Promise<string>,
+  ) =>
+    router.post(
+      `/conversations/:id/payments/:paymentId/${verb}`,
+      async (request: Post, response: Response) => {
+        const signedIn = signedInOf(response);
+        const { id, paymentId } = request.params;
+        const { payment } = await getPaymentLink(deps, signedIn.workspace, paymentId);
+        if (payment.conversationId !== id) throw notFound('payment link', paymentId);
+        const notice = await act(signedIn, payment, readForm(request));
+        goBack(request, response, notice, `#${paymentId}`);
+      },
+    );
+  add('send', (signedIn, payment, values) =>
+    sendLink(deps, signedIn, payment, `after ${values.after ?? ''}`),
+  );
+  add('cancel', (signedIn, { id }) => cancelLink(deps, signedIn, id));
+  add('mark-paid', (signedIn, { id }, values) => markLinkPaid(deps, signedIn, id, values));
+}
+
+/** The currency of the workspace's last payment link. */
+async function lastCurrency(deps: Deps, workspace: Workspace): Promise<string> {
+  const { items } = await listPaymentLinks(deps, workspace, {}, { limit: 1, cursor: null });
+  return items[0]?.payment.currency ?? 'usd';
+}

@@ -1,0 +1,151 @@
+import { isEnabled } from '../agent/agentSettings.ts';
+import type { Tx } from '../app/collections.ts';
+import type { Conversation } from '../conversations/conversation.ts';
+import type { Deps } from '../platform/deps.ts';
+import { readMarkId } from './inbox.ts';
+import type { Message } from '../conversations/message.ts';
+import type { Payment } from '../payments/payment.ts';
+import type { SystemNote } from '../conversations/systemNote.ts';
+import type { Tool } from '../tools/definition/tool.ts';
+import type { ToolCall } from '../tools/calls/toolCall.ts';
+import type { Member, Workspace } from '../team/workspace.ts';
+import { findAgentSettings } from '../agent/operations/wakeAgent.ts';
+import { nameOfTaker } from './listInbox.ts';
+import {
+  peekConversation,
+  type ConversationView,
+} from '../conversations/operations/conversations.ts';
+import { readReach, type Reach } from '../channels/operations/reachability.ts';
+
+export type ThreadItem =
+  | { readonly type: 'message'; readonly message: Message }
+  /** With its tool as it is now; null when it was removed, or was never there. */
+  | { readonly type: 'tool_call'; readonly call: ToolCall; readonly tool: Tool | null }
+  | { readonly type: 'payment'; readonly payment: Payment }
+  | { readonly type: 'note'; readonly note: SystemNote };
+
+export interface Thread extends ConversationView {
+  readonly items: readonly ThreadItem[];
+  /** Give it as `before` to read what came earlier; null when this is the beginning. */
+  readonly earlier: number | null;
+  /** False on a page of earlier messages. */
+  readonly isNewest: boolean;
+  readonly takenByName: string | null;
+  readonly isAgentOn: boolean;
+  readonly reach: Reach;
+  /** The one before, unless it was removed. */
+  readonly previousConversationId: string | null;
+  /** The contact's newest conversation, when it is another one than this. */
+  readonly newerConversationId: string | null;
+}
+
+const THREAD_PAGE = 50;
+/** Tool calls, payment links and notes, of each so many, between the messages of one page. */
+const MAX_BETWEEN_MESSAGES = 500;
+
+/**
+ * A page of a conversation as the team sees it: messages, and at their place tool calls, payment
+ * links and what happened. What the member has now seen is no longer unread.
+ * @param before shows the messages in front of this number; null for the newest
+ * @param isSeen false when nobody looks at the page that asks
+ * @throws not_found (404)
+ */
+export const readThread = (
+  { store, agent, channels, clock }: Pick<Deps, 'store' | 'agent' | 'channels' | 'clock'>,
+  { workspace, member }: { workspace: Workspace; member: Member },
+  id: string,
+  { before = null, isSeen = true }: { before?: number | null; isSeen?: boolean } = {},
+) =>
+  store.transaction(async (tx): Promise<Thread> => {
+    const view = await peekConversation(tx, workspace, id);
+    const { conversation } = view;
+    const isNewest = before === null || before > conversation.messageCount;
+    const last = isNewest ? conversation.messageCount : before - 1;
+    const first = Math.max(1, last - THREAD_PAGE + 1);
+    if (isSeen && isNewest) await markRead(tx, member, conversation);
+    const previous =
+      conversation.previousConversationId === null
+        ? null
+        : await tx.conversations.peek(conversation.previousConversationId);
+    const [newest] = await tx.conversations.find({
+      where: { contactId: conversation.contactId },
+      direction: 'desc',
+      limit: 1,
+    });
+    return {
+      ...view,
+      items: await itemsBetween(tx, id, first, last, isNewest),
+      earlier: first > 1 ? first : null,
+      isNewest,
+      takenByName: await nameOfTaker(tx, conversation),
+      isAgentOn: isEnabled(await findAgentSettings(tx, workspace.id), agent.isOnByDefault),
+      reach: await readReach(tx, { channels }, view.contact, clock.now()),
+      previousConversationId: previous?.id ?? null,
+      newerConversationId: newest && newest.id !== id ? newest.id : null,
+    };
+  });
+
+async function markRead(
+  tx: Tx,
+  member: Member,
+  { id, customerMessageCount }: Conversation,
+): Promise<void> {
+  const markId = readMarkId(member.id, id);
+  const mark = await tx.readMarks.get(markId);
+  if ((mark?.customerMessages ?? 0) >= customerMessageCount) return;
+  await tx.readMarks.put({
+    id: markId,
+    memberId: member.id,
+    customerMessages: customerMessageCount,
+  });
+}
+
+/** Messages by their number; behind each what followed it, in the order it was begun. */
+async function itemsBetween(
+  tx: Tx,
+  conversationId: string,
+  first: number,
+  last: number,
+  isNewest: boolean,
+): Promise<ThreadItem[]> {
+  const messages = await tx.messages.find({
+    where: { conversationId },
+    orderBy: 'number',
+    after: { value: first - 1 },
+    limit: Math.max(0, last - first + 1),
+  });
+  // What came before the first message belongs to the first page; what follows a page's last one to
+  // that page.
+  const between = {
+    where: { conversationId },
+    orderBy: 'afterMessage',
+    after: { value: first === 1 ? -1 : first - 1 },
+    limit: MAX_BETWEEN_MESSAGES,
+  } as const;
+  const isHere = ({ afterMessage }: { afterMessage: number }) => isNewest || afterMessage <= last;
+  const placed: { position: number; id: string; item: ThreadItem }[] = [];
+  for (const call of (await tx.toolCalls.find(between)).filter(isHere)) {
+    const tool = call.toolId === null ? null : await tx.tools.peek(call.toolId);
+    placed.push({
+      position: call.afterMessage,
+      id: timeOf(call.id),
+      item: { type: 'tool_call', call, tool },
+    });
+  }
+  for (const payment of (await tx.payments.find(between)).filter(isHere))
+    placed.push({
+      position: payment.afterMessage,
+      id: timeOf(payment.id),
+      item: { type: 'payment', payment },
+    });
+  for (const note of (await tx.systemNotes.find(between)).filter(isHere))
+    placed.push({ position: note.afterMessage, id: timeOf(note.id), item: { type: 'note', note } });
+  for (const message of messages)
+    placed.push({ position: message.number, id: '', item: { type: 'message', message } });
+  return placed
+    .sort((a, b) => a.position - b.position || (a.id < b.id ? -1 : 1))
+    .map(({ item }) => item);
+}
+
+/** Ids of all kinds sort by time behind their prefix. */
+const timeOf = (id: string) => id.slice(id.indexOf('_') + 1);

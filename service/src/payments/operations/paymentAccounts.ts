@@ -1,0 +1,104 @@
+import {
+  EMPTY_SETUP,
+  checkSetup,
+  sealSetup,
+  type SetupValues,
+} from '../../platform/accounts/accountSetup.ts';
+import { timestamp } from '../../platform/clock.ts';
+import type { Tx } from '../../app/collections.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { notFound } from '../../platform/http/errorCatalogue.ts';
+import { newId } from '../../platform/ids.ts';
+import type { PaymentAccount, PaymentProvider } from '../payment.ts';
+import type { Workspace } from '../../team/workspace.ts';
+
+/** The payment account that a webhook address names, or null. Its workspace is not known yet. */
+export const findPaymentAccountAt = (
+  { store }: Pick<Deps, 'store'>,
+  provider: string,
+  id: string,
+) =>
+  store.transaction(async (tx): Promise<PaymentAccount | null> => {
+    const account = await tx.paymentAccounts.peek(id);
+    return account?.provider === provider ? account : null;
+  });
+
+/** A workspace's account with a provider; null when it is not set up. */
+export async function findPaymentAccount(
+  tx: Tx,
+  workspaceId: string,
+  provider: PaymentProvider,
+): Promise<PaymentAccount | null> {
+  const [account] = await tx.paymentAccounts.find({ where: { workspaceId, provider }, limit: 1 });
+  return account ?? null;
+}
+
+/** The payment providers that a workspace has set up, the preferred one first. */
+export const listPaymentAccounts = ({ store, payments }: Deps, workspace: Workspace) =>
+  store.transaction(async (tx): Promise<readonly PaymentAccount[]> => {
+    const accounts = [];
+    for (const provider of payments.providers)
+      accounts.push(await findPaymentAccount(tx, workspace.id, provider));
+    return accounts.filter((account) => account !== null);
+  });
+
+/** @throws not_found (404) when the provider is not set up */
+export const getPaymentAccount = (
+  { store }: Pick<Deps, 'store'>,
+  workspace: Workspace,
+  provider: PaymentProvider,
+) => store.transaction((tx) => loadPaymentAccount(tx, workspace, provider));
+
+/**
+ * Sets up a provider, or changes its settings. A value that is left out stays as it is, secrets too.
+ * The last test is dropped, since it tested the old settings.
+ * @param values by the names of the provider's fields. Secrets are sealed before they are stored.
+ * @throws invalid_request (400) with param `settings.<name>`
+ */
+export const putPaymentAccount = (
+  { store, clock, secrets, payments }: Deps,
+  workspace: Workspace,
+  provider: PaymentProvider,
+  values: SetupValues,
+) =>
+  store.transaction(async (tx): Promise<PaymentAccount> => {
+    await tx.workspaces.get(workspace.id); // a lock: two requests at once make one account
+    const at = timestamp(clock.now());
+    const before = await findPaymentAccount(tx, workspace.id, provider);
+    const checked = checkSetup(payments.fieldsOf(provider), values, { isNew: before === null });
+    const account: PaymentAccount = {
+      id: before?.id ?? newId('pac'),
+      workspaceId: workspace.id,
+      provider,
+      ...sealSetup({ secrets }, before ?? EMPTY_SETUP, checked),
+      lastTest: null,
+      createdAt: before?.createdAt ?? at,
+      updatedAt: at,
+    };
+    await tx.paymentAccounts.put(account);
+    return account;
+  });
+
+/**
+ * Removes a workspace's account with a provider. Its links stay as they are.
+ * @throws not_found (404)
+ */
+export const deletePaymentAccount = (
+  { store }: Deps,
+  workspace: Workspace,
+  provider: PaymentProvider,
+) =>
+  store.transaction(async (tx): Promise<void> => {
+    const { id } = await loadPaymentAccount(tx, workspace, provider);
+    await tx.paymentAccounts.delete(id);
+  });
+
+async function loadPaymentAccount(
+  tx: Tx,
+  workspace: Workspace,
+  provider: PaymentProvider,
+): Promise<PaymentAccount> {
+  const account = await findPaymentAccount(tx, workspace.id, provider);
+  if (!account) throw notFound('payment account', provider);
+  return account;
+}

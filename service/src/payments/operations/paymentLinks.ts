@@ -1,0 +1,165 @@
+import { hashToken } from '../../platform/security/tokens.ts';
+import type { AskedPaymentLink } from '../../tools/builtInTools.ts';
+import { timestamp } from '../../platform/clock.ts';
+import type { Tx } from '../../app/collections.ts';
+import type { Contact } from '../../conversations/contact.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { notFound } from '../../platform/http/errorCatalogue.ts';
+import { newestFirst, type Page, type PageRequest } from '../../platform/http/page.ts';
+import { PAYMENT_QUEUE, isOver, nextWorkAt, type Payment } from '../payment.ts';
+import { workGroup } from '../../platform/jobs/workGroup.ts';
+import type { Workspace } from '../../team/workspace.ts';
+import { withContacts } from '../../conversations/operations/conversations.ts';
+import { findPaymentAccount } from './paymentAccounts.ts';
+
+/** A payment link with what its wire form needs. */
+export interface PaymentView {
+  readonly payment: Payment;
+  readonly contact: Contact;
+}
+
+/** @throws not_found (404) */
+export const getPaymentLink = ({ store }: Deps, workspace: Workspace, id: string) =>
+  store.transaction(async (tx) => viewPayment(tx, workspace, id, await tx.payments.peek(id)));
+
+type PaymentFilter = Partial<Pick<Payment, 'conversationId' | 'status'>>;
+
+/** Lists the workspace's payment links, newest first. */
+export const listPaymentLinks = (
+  { store }: Deps,
+  workspace: Workspace,
+  filter: PaymentFilter,
+  page: PageRequest,
+) =>
+  store.transaction(async (tx): Promise<Page<PaymentView>> => {
+    const found = await newestFirst(tx.payments, { workspaceId: workspace.id, ...filter }, page);
+    const items = (await withContacts(tx, found.items)).map(([payment, contact]) => ({
+      payment,
+      contact,
+    }));
+    return { ...found, items };
+  });
+
+const MAX_OPEN_LINKS_READ = 100;
+
+/** Finds the conversation's newest link that can be paid and asks for the same; or null. */
+export async function findOpenPaymentLink(
+  tx: Tx,
+  conversationId: string,
+  { amount, currency, description }: AskedPaymentLink,
+  now: Date,
+): Promise<Payment | null> {
+  const isSame = (payment: Payment) =>
+    payment.amount === amount &&
+    payment.currency === currency &&
+    payment.description.toLowerCase() === description.toLowerCase() &&
+    !isOver(payment, now);
+  for (const status of ['open', 'creating'] as const) {
+    const links = await tx.payments.find({
+      where: { conversationId, status },
+      direction: 'desc',
+      limit: MAX_OPEN_LINKS_READ,
+    });
+    const found = links.find(isSame);
+    if (found) return found;
+  }
+  return null;
+}
+
+/**
+ * Loads a link and locks it until the transaction ends.
+ * @throws not_found (404), also for another workspace's link
+ */
+export const lockPaymentLink = async (
+  tx: Tx,
+  workspace: Workspace,
+  id: string,
+): Promise<PaymentView> => viewPayment(tx, workspace, id, await tx.payments.get(id));
+
+/**
+ * Locks the conversation and then the payment, for a change that may move the funnel too.
+ * @returns null when there is no such payment
+ * @see docs/decisions/0033
+ */
+export async function lockPaymentWithConversation(tx: Tx, id: string): Promise<Payment | null> {
+  const known = await tx.payments.peek(id);
+  if (!known) return null;
+  await tx.conversations.get(known.conversationId);
+  return tx.payments.get(id);
+}
+
+async function viewPayment(
+  tx: Tx,
+  workspace: Workspace,
+  id: string,
+  payment: Payment | null,
+): Promise<PaymentView> {
+  const contact = payment && (await tx.contacts.peek(payment.contactId));
+  if (!contact || payment.workspaceId !== workspace.id) throw notFound('payment link', id);
+  return { payment, contact };
+}
+
+/** Saves a payment and schedules its next work. */
+export async function putPayment(tx: Tx, payment: Payment): Promise<void> {
+  await tx.payments.put(payment);
+  await schedulePayment(tx, payment);
+}
+
+/** A payment has one job at most, with the payment's id; its time follows from the payment. */
+export async function schedulePayment(tx: Tx, payment: Payment): Promise<void> {
+  const runAt = nextWorkAt(payment);
+  if (runAt === null) return tx.jobs.complete(payment.id);
+  await tx.jobs.enqueue({
+    id: payment.id,
+    queue: PAYMENT_QUEUE,
+    group: workGroup(payment.workspaceId, payment.provider),
+    runAt,
+    rank: 0,
+    data: {},
+  });
+}
+
+/** What a customer sees of a payment link. */
+export interface PaymentPage {
+  readonly workspace: Workspace;
+  readonly payment: Payment;
+  /**
+   * How to pay, where no provider takes the money; null when the workspace says nothing (any more).
+   */
+  readonly instructions: string | null;
+}
+
+/**
+ * A customer who loads the page again and again is asked about at the provider once in this time.
+ */
+const CHECK_EVERY_MS = 5000;
+
+/**
+ * The page behind a payment link; null when no link has this token.
+ * @param isBack the customer comes from the provider: it is asked whether they have paid, so that
+ * nothing hangs on its webhook alone; so it is while their bank has still to confirm
+ */
+export const findPaymentPage = (
+  { store, clock }: Deps,
+  pageToken: string,
+  { isBack }: { isBack: boolean },
+) =>
+  store.transaction(async (tx): Promise<PaymentPage | null> => {
+    const [payment] = await tx.payments.find({
+      where: { pageTokenHash: hashToken(pageToken) },
+      limit: 1,
+    });
+    const workspace = payment && (await tx.workspaces.peek(payment.workspaceId));
+    if (!workspace) return null;
+    if (isBack || payment.confirmingSince !== undefined)
+      await askProvider(tx, payment, clock.now());
+    const account = await findPaymentAccount(tx, workspace.id, payment.provider);
+    return { workspace, payment, instructions: account?.settings.instructions ?? null };
+  });
+
+async function askProvider(tx: Tx, payment: Payment, now: Date): Promise<void> {
+  if (payment.status !== 'open' || payment.providerUrl === null || payment.work !== null) return;
+  if (payment.checkedAt !== null && Date.parse(payment.checkedAt) + CHECK_EVERY_MS > now.getTime())
+    return;
+  await putPayment(tx, { ...payment, work: { task: 'check', attempts: 0, runAt: timestamp(now) } });
+}

@@ -1,0 +1,206 @@
+import type { Document } from '../store/store.ts';
+import type { ConnectedAccount, SetupField } from '../platform/accounts/accountSetup.ts';
+import { timestamp } from '../platform/clock.ts';
+import type { Actor } from '../conversations/conversation.ts';
+import type { Deps } from '../platform/deps.ts';
+
+/**
+ * Payment links, and the accounts that money goes to. What a provider can do is in its adapter in
+ * src/payments.
+ * @see docs/payments.md
+ */
+
+export const PAYMENT_PROVIDERS = ['manual', 'stripe'] as const;
+export type PaymentProvider = (typeof PAYMENT_PROVIDERS)[number];
+
+/**
+ * `creating`: the provider is asked for its page. `failed`: the provider refused to make the page,
+ * or the customer's bank refused to pay.
+ */
+export const PAYMENT_STATUSES = [
+  'creating',
+  'open',
+  'paid',
+  'expired',
+  'cancelled',
+  'failed',
+] as const;
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
+
+export interface Payment extends Document {
+  readonly workspaceId: string;
+  readonly conversationId: string;
+  readonly contactId: string;
+  /** The number of the message after which the link stands in the thread. */
+  readonly afterMessage: number;
+  readonly status: PaymentStatus;
+  /** Minor units of the currency. */
+  readonly amount: number;
+  /** ISO 4217, lower case. */
+  readonly currency: string;
+  readonly description: string;
+  readonly provider: PaymentProvider;
+  /** The provider's id, such as Stripe's Checkout Session; manual: noted with the payment. */
+  readonly providerReference: string | null;
+  /** The provider's page; null when the customer pays on our own. */
+  readonly providerUrl: string | null;
+  /** Hash of the random token that names its public page. Unique. */
+  readonly pageTokenHash: string;
+  readonly sealedPageToken: string;
+  /** Why the provider or a bank refused, or could not be reached, in words for the team. */
+  readonly error: string | null;
+  readonly createdBy: Actor;
+  readonly expiresAt: string;
+  readonly paidAt: string | null;
+  /** Manual: who marked it paid. */
+  readonly markedPaidBy: Actor | null;
+  /** What the provider still has to be asked or told; null when nothing. */
+  readonly work: PaymentWork | null;
+  /** When its provider last told the state; null when never. */
+  readonly checkedAt: string | null;
+  /** When the customer finished at the provider, while a bank still has to confirm. */
+  readonly confirmingSince?: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** What its provider is to do next. The payment's job in the queue has the payment's id. */
+export interface PaymentWork {
+  /** `create` its page; `check` whether it was paid; `expire` its page there. */
+  readonly task: 'create' | 'check' | 'expire';
+  /** Attempts begun so far. */
+  readonly attempts: number;
+  readonly runAt: string;
+}
+
+export const PAYMENT_QUEUE = 'payments';
+export const MAX_PAYMENT_DESCRIPTION_CHARACTERS = 200;
+
+/** A workspace's account with a provider; one per provider. */
+export interface PaymentAccount extends ConnectedAccount {
+  readonly provider: PaymentProvider;
+}
+
+/** `confirming`: the customer has finished, and their bank still has to confirm. */
+export type PaymentStanding = 'open' | 'confirming' | 'paid' | 'expired';
+
+/** A provider's update about a payment. `failed`: the customer's bank refused. */
+export interface PaymentUpdate {
+  readonly paymentId: string;
+  /** The provider's id, which must be the payment's. */
+  readonly reference: string;
+  readonly state: PaymentStanding | 'failed';
+}
+
+/** What the domain needs to know about a provider. */
+export interface PaymentRules {
+  /** True when the provider makes the page. */
+  readonly isRemote: boolean;
+  /** How long a link may be open, in seconds. */
+  readonly expiresIn: { readonly min: number; readonly max: number; readonly default: number };
+  /** Why this provider cannot take it, to follow the field's name (`must be …`); null if it can. */
+  refuse(wanted: {
+    readonly amount: number;
+    readonly currency: string;
+  }): { readonly param: 'amount' | 'currency'; readonly message: string } | null;
+}
+
+/** Every provider. */
+export interface PaymentDirectory {
+  /** In order of preference. */
+  readonly providers: readonly PaymentProvider[];
+  rulesOf(provider: PaymentProvider): PaymentRules;
+  /** The fields of its form, in order. */
+  fieldsOf(provider: PaymentProvider): readonly SetupField[];
+}
+
+/** How a payment link moves on, and when its provider is asked again. Pure. */
+
+/** Providers close a page by their own clock, so they are asked a little after ours says so. */
+const EXPIRY_MARGIN_MS = 30_000;
+const RETRY_WAITS_MS = [2000, 5000, 15_000, 60_000, 300_000] as const;
+const LATE_WAITS_MS = [60_000, 300_000, 1_800_000, 3_600_000, 6 * 3_600_000] as const;
+/** A bank can take days to confirm a payment. After this time, the service stops asking. */
+const WAIT_FOR_MONEY_MS = 30 * 24 * 3_600_000;
+
+/** When the payment is looked at next, in ms since the epoch; null when nothing is scheduled. */
+export function nextWorkAt({
+  work,
+  status,
+  expiresAt,
+  providerUrl,
+}: Pick<Payment, 'work' | 'status' | 'expiresAt' | 'providerUrl'>): number | null {
+  if (work) return Date.parse(work.runAt);
+  if (status !== 'open') return null;
+  return Date.parse(expiresAt) + (providerUrl === null ? 0 : EXPIRY_MARGIN_MS);
+}
+
+/** The wait after an attempt that got no answer. @param attempts made so far */
+export const retryWaitMs = (attempts: number): number => waitOf(RETRY_WAITS_MS, attempts);
+
+/** The wait before asking again about a link that is over but not closed by its provider. */
+export const lateWaitMs = (attempts: number): number => waitOf(LATE_WAITS_MS, attempts);
+
+const waitOf = (waits: readonly number[], attempts: number) =>
+  waits[Math.min(Math.max(attempts, 1), waits.length) - 1]!;
+
+export const isOver = ({ expiresAt }: Pick<Payment, 'expiresAt'>, now: Date): boolean =>
+  Date.parse(expiresAt) <= now.getTime();
+
+/** Whether the time for slow money is over too. */
+export const isGivenUp = ({ expiresAt }: Pick<Payment, 'expiresAt'>, now: Date): boolean =>
+  Date.parse(expiresAt) + WAIT_FOR_MONEY_MS <= now.getTime();
+
+export const newWork = (task: PaymentWork['task'], now: Date): PaymentWork => ({
+  task,
+  attempts: 0,
+  runAt: timestamp(now),
+});
+
+/** A payment that nothing more is done about. */
+export const withoutWork = (payment: Payment, now: Date): Payment => ({
+  ...payment,
+  work: null,
+  updatedAt: timestamp(now),
+});
+
+const REFUSED_BY_BANK =
+  "The customer's bank refused the payment, so nothing was paid. Make a new link.";
+
+/** The link expired, or its provider closed its page. */
+export const expire = (payment: Payment, now: Date): Payment =>
+  endUnpaid(payment, { status: 'expired' }, now);
+
+/** The customer's bank refused the payment. */
+export const refuseByBank = (payment: Payment, now: Date): Payment =>
+  endUnpaid(payment, { status: 'failed', error: REFUSED_BY_BANK }, now);
+
+/** A cancelled link stays cancelled and needs no more work. A link that has ended stays as it is. */
+function endUnpaid(
+  payment: Payment,
+  ending: Pick<Payment, 'status'> & Partial<Pick<Payment, 'error'>>,
+  now: Date,
+): Payment {
+  if (payment.status === 'open') return withoutWork({ ...payment, ...ending }, now);
+  return payment.status === 'cancelled' ? { ...payment, work: null } : payment;
+}
+
+/** The customer has finished at the provider, and a bank still has to confirm. */
+export function confirm<P extends Payment>(payment: P, now: Date): P {
+  const canBePaid = payment.status === 'open' || payment.status === 'cancelled';
+  if (!canBePaid || payment.confirmingSince !== undefined) return payment;
+  return { ...payment, confirmingSince: timestamp(now), updatedAt: timestamp(now) };
+}
+
+export const paymentWebhookUrl = (
+  publicUrl: string,
+  { provider, id }: Pick<PaymentAccount, 'provider' | 'id'>,
+): string => `${publicUrl}/api/payments/${provider}/webhook/${id}`;
+
+/** What the customer opens to pay. */
+export const paymentPageUrl = (
+  { publicUrl, secrets }: Pick<Deps, 'publicUrl' | 'secrets'>,
+  { sealedPageToken }: Pick<Payment, 'sealedPageToken'>,
+): string => `${publicUrl()}/pay/${secrets.open(sealedPageToken)}`;
+
+export type PaymentPageUrl = (payment: Payment) => string;

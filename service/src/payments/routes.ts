@@ -1,0 +1,129 @@
+import { Router } from 'express';
+import type { Deps } from '../platform/deps.ts';
+import { AppError, ERROR_CATALOGUE, notFound } from '../platform/http/errorCatalogue.ts';
+import { cancelPaymentLink, markPaymentPaid } from './operations/endPaymentLink.ts';
+import { createPaymentLink } from './operations/createPaymentLink.ts';
+import { getPaymentLink, listPaymentLinks, type PaymentView } from './operations/paymentLinks.ts';
+import {
+  deletePaymentAccount,
+  listPaymentAccounts,
+  putPaymentAccount,
+} from './operations/paymentAccounts.ts';
+import { PAYMENT_PROVIDERS, paymentPageUrl, type PaymentProvider } from './payment.ts';
+import { testPaymentAccount } from './accounts.ts';
+import type { PaymentsConfig } from './paymentAdapter.ts';
+import * as contract from './contract.ts';
+import { pageFrom, pageJson } from '../platform/http/pages.ts';
+import type { FollowPayment } from './paymentFeed.ts';
+import { serve } from '../platform/http/serve.ts';
+import { paymentAccountJson, paymentLinkJson } from './views.ts';
+
+/** How long the answer to a new link waits for its provider; after that its status is `creating`. */
+const CREATING_MS = 15_000;
+
+/** Payment links and the providers that take the money. @see docs/payments.md */
+export function paymentsRouter(
+  deps: Deps,
+  config: PaymentsConfig,
+  followPayment: FollowPayment,
+): Router {
+  const router = Router();
+  const linkJson = ({ payment, contact }: PaymentView) =>
+    paymentLinkJson(payment, contact, paymentPageUrl(deps, payment));
+
+  serve(
+    router,
+    deps,
+    contract.createPaymentLink,
+    async ({ deps, caller, params, body }) => {
+      const { expires_in: expiresInSeconds, ...named } = body;
+      return linkJson(
+        await createPaymentLink(
+          deps,
+          caller.workspace,
+          params.id!,
+          { ...named, expiresInSeconds },
+          caller.actor,
+        ),
+      );
+    },
+    async (answer, { workspace }) => {
+      if (answer.status !== 'creating') return answer;
+      const payment = await followPayment(workspace, answer.id, CREATING_MS);
+      if (payment.status === 'failed') throw refused(payment.id, payment.error);
+      return linkJson(await getPaymentLink(deps, workspace, payment.id));
+    },
+  );
+
+  serve(router, deps, contract.listPaymentLinks, async ({ deps, caller, query }) => {
+    const filter = {
+      ...(query.status === undefined ? {} : { status: query.status }),
+      ...(query.conversation_id === undefined ? {} : { conversationId: query.conversation_id }),
+    };
+    return pageJson(
+      await listPaymentLinks(deps, caller.workspace, filter, pageFrom(query)),
+      linkJson,
+    );
+  });
+
+  serve(router, deps, contract.getPaymentLink, async ({ deps, caller, params }) =>
+    linkJson(await getPaymentLink(deps, caller.workspace, params.id!)),
+  );
+
+  serve(router, deps, contract.cancelPaymentLink, async ({ deps, caller, params }) =>
+    linkJson(await cancelPaymentLink(deps, caller.workspace, params.id!)),
+  );
+
+  serve(router, deps, contract.markPaymentPaid, async ({ deps, caller, params, body }) =>
+    linkJson(
+      await markPaymentPaid(deps, caller.workspace, params.id!, {
+        reference: body.reference ?? null,
+        actor: caller.actor,
+      }),
+    ),
+  );
+
+  addAccounts(router, deps, config);
+  return router;
+}
+
+function addAccounts(router: Router, deps: Deps, config: PaymentsConfig): void {
+  serve(router, deps, contract.listPaymentAccounts, async ({ deps, caller }) => {
+    const accounts = await listPaymentAccounts(deps, caller.workspace);
+    return {
+      data: accounts.map((account) => paymentAccountJson(account, deps.publicUrl())),
+      next_cursor: null,
+    };
+  });
+
+  serve(router, deps, contract.putPaymentAccount, async ({ deps, caller, params, body }) =>
+    paymentAccountJson(
+      await putPaymentAccount(deps, caller.workspace, providerOf(params), body.settings),
+      deps.publicUrl(),
+    ),
+  );
+
+  serve(router, deps, contract.deletePaymentAccount, async ({ deps, caller, params }) => {
+    const provider = providerOf(params);
+    await deletePaymentAccount(deps, caller.workspace, provider);
+    return { id: provider, deleted: true as const };
+  });
+
+  serve(router, deps, contract.testPaymentAccount, async ({ deps, caller, params }) =>
+    testPaymentAccount(deps, config, caller.workspace, providerOf(params)),
+  );
+}
+
+/** The link stays on record with the status `failed`. */
+const refused = (id: string, error: string | null) =>
+  new AppError(
+    'payment_refused',
+    `The payment provider refused to make the page of ${id}: ${error ?? 'it gave no reason'} ${ERROR_CATALOGUE.payment_refused.fix}`,
+  );
+
+/** @throws not_found (404) */
+function providerOf({ provider = '' }: Readonly<Record<string, string>>): PaymentProvider {
+  const known = PAYMENT_PROVIDERS.find((each) => each === provider);
+  if (!known) throw notFound('payment provider', provider);
+  return known;
+}

@@ -1,0 +1,164 @@
+import type { SignedIn } from '../../team/operations/sessions.ts';
+import {
+  PAYMENT_STATUSES,
+  type PaymentAccount,
+  type PaymentPageUrl,
+  type PaymentStatus,
+} from '../payment.ts';
+import type { PaymentAdapter } from '../paymentAdapter.ts';
+import { PAYMENT_ADAPTERS } from '../registry.ts';
+import { addressWith, filterLinks, pager } from '../../platform/html/components.ts';
+import { html, type View } from '../../platform/html/html.ts';
+import { teamPage } from '../../platform/html/layout.ts';
+import { liveArea, liveSection } from '../../platform/html/liveSection.ts';
+import { accountBadge } from './providerPage.ts';
+import type { PaymentView } from '../operations/paymentLinks.ts';
+import type { Page } from '../../platform/http/page.ts';
+import { customerName } from '../../inbox/labels.ts';
+import { amountOf, PAYMENT_LABELS, paymentBadge, paymentView } from './paymentView.ts';
+
+interface PaymentsPage extends LinksPage {
+  /** The providers that are set up. */
+  readonly accounts: readonly PaymentAccount[];
+  readonly notice?: unknown;
+}
+
+/** The providers and the payment links. Both load again when something changes. */
+export const paymentsPage = (signedIn: SignedIn, page: PaymentsPage): View =>
+  teamPage(
+    signedIn,
+    { title: 'Payments', section: 'payments', notice: page.notice },
+    html`
+      <h1>Payments</h1>
+      <p class="muted">
+        Create payment links in a conversation. When a link is paid, the conversation moves to the
+        stage Customer and <code>payment.paid</code> is sent.
+      </p>
+      ${liveArea(html`
+        <section aria-labelledby="providers-title">
+          <h2 id="providers-title">Providers</h2>
+          ${liveSection('payments', 'providers', '/payments/providers-list', providersList(page.accounts))}
+        </section>
+        <section aria-labelledby="links-title">
+          <h2 id="links-title">Payment links</h2>
+          ${linkFilters(page.view)}
+          ${liveSection('payments', 'links', addressWith('/payments/links', { ...page.view }), linksList(signedIn, page))}
+        </section>
+      `)}
+    `,
+  );
+
+export const providersList = (accounts: readonly PaymentAccount[]): View => html`
+  ${accounts.length === 0 ? html`<p>No provider is set up yet. Set one up to create payment links.</p>` : null}
+  <ul class="records">
+    ${PAYMENT_ADAPTERS.map((adapter) =>
+      providerItem(adapter, accounts.find(({ provider }) => provider === adapter.provider) ?? null),
+    )}
+  </ul>
+`;
+
+const providerItem = (
+  { provider, label, isRemote }: PaymentAdapter,
+  account: PaymentAccount | null,
+): View => html`
+  <li>
+    <div class="what">
+      <p><a id=${`provider-${provider}`} href=${`/payments/providers/${provider}`}>${label}</a></p>
+      <p class="muted">
+        ${
+          isRemote
+            ? `Customers pay on a ${label} page, and ${label} confirms the payment.`
+            : 'Customers follow your own instructions, such as for a bank transfer. Your team marks links as paid.'
+        }
+      </p>
+    </div>
+    ${accountBadge(account, isRemote)}
+  </li>
+`;
+
+/** Which payment links the page shows. */
+export interface PaymentsView {
+  readonly status?: PaymentStatus | undefined;
+  /** The last link of the page before. */
+  readonly cursor?: string | undefined;
+}
+
+/** Reads the view from a query or a form; ignores what makes no sense. */
+export function paymentsViewFrom(values: Readonly<Record<string, unknown>>): PaymentsView {
+  const { status, cursor } = values;
+  return {
+    status: PAYMENT_STATUSES.find((each) => each === status),
+    cursor: typeof cursor === 'string' && cursor !== '' ? cursor : undefined,
+  };
+}
+
+export const paymentsHref = (
+  view: PaymentsView,
+  more: Readonly<Record<string, string>> = {},
+): string => addressWith('/payments', { ...view, ...more });
+
+export interface LinksPage {
+  readonly links: Page<PaymentView>;
+  readonly view: PaymentsView;
+  readonly now: Date;
+  readonly pageUrl: PaymentPageUrl;
+}
+
+const linkFilters = ({ status }: PaymentsView): View =>
+  filterLinks(
+    'Payment links by status',
+    status,
+    [undefined, ...PAYMENT_STATUSES].map((value) => ({
+      value,
+      label: value === undefined ? 'All' : capitalised(PAYMENT_LABELS[value]),
+      href: paymentsHref({ status: value }),
+    })),
+  );
+
+const capitalised = (text: string) => `${text[0]!.toUpperCase()}${text.slice(1)}`;
+
+/** A page of links, newest first. */
+export const linksList = (signedIn: SignedIn, page: LinksPage): View => {
+  const { links, view } = page;
+  const { items, nextCursor } = links;
+  const { status, cursor } = view;
+  return html`
+    <div class="payments-list">
+      ${
+        items.length === 0
+          ? html`<p class="muted">${emptyInWords(view)}</p>`
+          : items.map((link) => linkItem(signedIn, link, page))
+      }
+      ${pager('Pages of payment links', {
+        newest: cursor === undefined ? null : paymentsHref({ status }),
+        older: nextCursor === null ? null : paymentsHref({ status, cursor: nextCursor }),
+      })}
+    </div>
+  `;
+};
+
+const linkItem = (
+  signedIn: SignedIn,
+  { payment, contact }: PaymentView,
+  { view, now, pageUrl }: LinksPage,
+): View => html`
+  <article class="payment" id=${payment.id} aria-label=${`Payment link for ${amountOf(payment)}`}>
+    <header>
+      <span><b>${amountOf(payment)}</b> from <a id=${`of-${payment.id}`} href=${`/conversations/${payment.conversationId}`}><bdi>${customerName(contact)}</bdi></a></span>
+      ${paymentBadge(payment)}
+    </header>
+    ${paymentView(payment, {
+      signedIn,
+      now,
+      pageUrl,
+      action: (verb) => `/payments/links/${payment.id}/${verb}`,
+      hidden: { status: view.status, cursor: view.cursor },
+    })}
+  </article>
+`;
+
+const emptyInWords = ({ status, cursor }: PaymentsView): string => {
+  if (cursor !== undefined) return 'No older payment links.';
+  if (status !== undefined) return `No payment link is ${PAYMENT_LABELS[status]}.`;
+  return 'No payment links yet. To create one, open a conversation and choose “Payment link…”.';
+};

@@ -1,0 +1,184 @@
+import type { SecretBox } from '../security/secretBox.ts';
+import { newSetupValue } from '../security/tokens.ts';
+import type { Document } from '../../store/store.ts';
+import { AppError } from '../http/errorCatalogue.ts';
+
+/**
+ * One value that a team fills in to connect a channel or a payment provider; the API and the
+ * screens are made from it.
+ */
+export interface SetupField {
+  readonly name: string;
+  readonly label: string;
+  /** For who fills it in: where it is found. */
+  readonly help: string;
+  /**
+   *  `secret`: kept sealed and never shown. `generated`: made by the service when left out, kept sealed, shown. `lines`: a text of several lines.
+   */
+  readonly kind: 'text' | 'lines' | 'secret' | 'generated';
+  readonly isRequired: boolean;
+  /** What it must match; `hint` says so in words (`must be the digits of …`). */
+  readonly pattern?: RegExp;
+  readonly hint?: string;
+  readonly max: number;
+}
+
+/** What is filled in, in the clear, by field name. */
+export type SetupValues = Readonly<Record<string, string>>;
+
+/** What is to be stored of what was filled in, in the clear, by field name. */
+export interface CheckedSetup {
+  /** Not secret: kinds `text` and `lines`. */
+  readonly settings: SetupValues;
+  /** To be kept sealed: kinds `secret` and `generated`. */
+  readonly secrets: SetupValues;
+  /** Values that are taken away. */
+  readonly removed: readonly string[];
+}
+
+/**
+ * Checks what a team has filled in against the fields of a channel or a payment provider. Values
+ * are trimmed. An empty text takes a value away that is not required; of a generated one, a new one
+ * is made. What is left out stays as it is; when the account is new, generated values that are left
+ * out are made.
+ * @throws invalid_request (400) with param `settings.<name>`
+ */
+export function checkSetup(
+  fields: readonly SetupField[],
+  given: SetupValues,
+  { isNew }: { isNew: boolean },
+): CheckedSetup {
+  const unknown = Object.keys(given).find((name) => !fields.some((field) => field.name === name));
+  if (unknown !== undefined)
+    throw refused(
+      unknown.slice(0, 64),
+      `is not known; there is ${fields.map(({ name }) => name).join(', ')}`,
+    );
+
+  const settings: Record<string, string> = {};
+  const secrets: Record<string, string> = {};
+  const removed: string[] = [];
+  for (const field of fields) {
+    const value = Object.hasOwn(given, field.name)
+      ? checkedValue(field, given[field.name]!)
+      : isNew
+        ? newValue(field)
+        : null;
+    if (value === null) continue;
+    if (value === '') removed.push(field.name);
+    else if (isKeptSealed(field)) secrets[field.name] = value;
+    else settings[field.name] = value;
+  }
+  return { settings, secrets, removed };
+}
+
+const isKeptSealed = ({ kind }: SetupField): boolean => kind === 'secret' || kind === 'generated';
+
+/** @returns the empty text when the value is taken away. @throws invalid_request (400) */
+function checkedValue(field: SetupField, text: string): string {
+  const value = text.trim();
+  if (value === '') return emptyValue(field);
+  if (!value.isWellFormed() || value.includes('\0'))
+    throw refused(field.name, 'must be well-formed Unicode without NUL');
+  if (field.kind !== 'lines' && /\p{Cc}/u.test(value))
+    throw refused(field.name, 'must be one line, without control characters');
+  if ([...value].length > field.max)
+    throw refused(field.name, `must have at most ${field.max} characters`);
+  if (field.pattern && !new RegExp(field.pattern).test(value))
+    throw refused(field.name, field.hint ?? 'is not in the right form');
+  return value;
+}
+
+function emptyValue(field: SetupField): string {
+  if (field.kind === 'generated') return newSetupValue();
+  if (field.isRequired) throw refused(field.name, 'must not be empty');
+  return '';
+}
+
+/** What a new account has of a field that was left out. @throws invalid_request (400) */
+function newValue(field: SetupField): string | null {
+  if (field.kind === 'generated') return newSetupValue();
+  if (field.isRequired) throw refused(field.name, 'is missing');
+  return null;
+}
+
+const refused = (name: string, problem: string) =>
+  new AppError('invalid_request', `settings.${name} ${problem}.`, { param: `settings.${name}` });
+
+/** What was filled in, as it is stored with a channel or a payment account. */
+export interface SealedSetup {
+  /** What is not secret, by the adapter's field names. */
+  readonly settings: SetupValues;
+  /** Sealed, by the adapter's field names. */
+  readonly sealedSecrets: SetupValues;
+}
+
+/** How a test of a connection ended. */
+export interface TestResult {
+  readonly ok: boolean;
+  /** In words: what was reached, or what is wrong and what to do. */
+  readonly message: string;
+}
+
+export interface ConnectionTest extends TestResult {
+  readonly at: string;
+}
+
+/** A workspace's account with a third party: a channel or a payment provider. */
+export interface ConnectedAccount extends Document, SealedSetup {
+  readonly workspaceId: string;
+  readonly lastTest: ConnectionTest | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+interface Box {
+  readonly secrets: SecretBox;
+}
+
+export const EMPTY_SETUP: SealedSetup = { settings: {}, sealedSecrets: {} };
+
+/** What is stored once a change is made: what the change does not name stays. */
+export function sealSetup(
+  { secrets: box }: Box,
+  before: SealedSetup,
+  { settings, secrets, removed }: CheckedSetup,
+): SealedSetup {
+  const kept = (values: SetupValues) =>
+    Object.fromEntries(Object.entries(values).filter(([name]) => !removed.includes(name)));
+  const sealed = Object.fromEntries(
+    Object.entries(secrets).map(([name, value]) => [name, box.seal(value)]),
+  );
+  return {
+    settings: { ...kept(before.settings), ...settings },
+    sealedSecrets: { ...kept(before.sealedSecrets), ...sealed },
+  };
+}
+
+/** Everything in the clear, for the time of a call. */
+export const openSetup = (
+  { secrets: box }: Box,
+  { settings, sealedSecrets }: SealedSetup,
+): SetupValues => ({
+  ...settings,
+  ...Object.fromEntries(
+    Object.entries(sealedSecrets).map(([name, sealed]) => [name, box.open(sealed)]),
+  ),
+});
+
+/**
+ * What a team may see of the sealed values, in the clear: generated ones, which are typed in
+ * elsewhere.
+ */
+export const openGenerated = (
+  { secrets: box }: Box,
+  fields: readonly SetupField[],
+  { sealedSecrets }: SealedSetup,
+): SetupValues =>
+  Object.fromEntries(
+    fields.flatMap(({ kind, name }) =>
+      kind === 'generated' && sealedSecrets[name] !== undefined
+        ? [[name, box.open(sealedSecrets[name])]]
+        : [],
+    ),
+  );

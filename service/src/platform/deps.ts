@@ -1,0 +1,64 @@
+import type { Bounds } from './limits/bounds.ts';
+import type { Passwords } from './security/passwords.ts';
+import type { SecretBox } from './security/secretBox.ts';
+import type { ChannelDirectory } from '../channels/channel.ts';
+import type { Clock } from './clock.ts';
+import type { ServiceStore, Tx } from '../app/collections.ts';
+import type { PaymentDirectory } from '../payments/payment.ts';
+import type { Workspace } from '../team/workspace.ts';
+
+interface AgentPolicy {
+  /** What `enabled` is until someone decides: true when a model is configured. */
+  readonly isOnByDefault: boolean;
+  /**
+   * How long the agent waits for a customer to write on, so that a burst of messages gets one
+   * reply.
+   */
+  readonly quietMs: number;
+  /** How long a tool call waits for a person's approval. */
+  readonly approvalExpiresMs: number;
+}
+
+/** What operations are given: where things are kept, what time it is, how secrets are sealed. */
+export interface Deps {
+  /** Transactions alone: an operation may run inside a caller's transaction. */
+  readonly store: Pick<ServiceStore, 'transaction'>;
+  readonly clock: Clock;
+  readonly secrets: SecretBox;
+  readonly passwords: Passwords;
+  /**
+   * Refuses an address that events and tool calls may not be sent to.
+   * @param param the field that holds it, for the error
+   * @param workspace look-ups are shared out among workspaces
+   * @throws target_url_invalid, target_url_not_https, target_url_not_public,
+   * target_url_unresolvable (422); unavailable (503)
+   */
+  readonly checkTargetUrl: (
+    workspace: Pick<Workspace, 'id'>,
+    url: string,
+    param: string,
+  ) => Promise<void>;
+  /** What the environment says of the agent and its tools. */
+  readonly agent: AgentPolicy;
+  /** Told when a bound against abuse is reached. */
+  readonly bounds: Bounds;
+  /**
+   * Refuses what adds to the store while the memory for it is full: a visitor who is new sooner
+   * than the rest, and a workspace that holds much sooner than others.
+   * @param workspaceId whose it would be; null while that is not known
+   * @throws unavailable (503) with Retry-After
+   * @see docs/decisions/0016
+   */
+  readonly assertRoom: (adds: 'visitor' | 'data', workspaceId: string | null) => void;
+  readonly channels: ChannelDirectory;
+  readonly payments: PaymentDirectory;
+  /** The service's address as others see it, without a `/` at its end. */
+  readonly publicUrl: () => string;
+}
+
+/** Runs several operations as one transaction: all of them are kept, or none. */
+export const inOneTransaction = <D extends Pick<Deps, 'store'>, T>(
+  deps: D,
+  run: (within: D, tx: Tx) => Promise<T>,
+): Promise<T> =>
+  deps.store.transaction((tx) => run({ ...deps, store: { transaction: (fn) => fn(tx) } }, tx));

@@ -1,0 +1,109 @@
+import type { SignedIn } from '../../team/operations/sessions.ts';
+import { html, type View } from './html.ts';
+import { timeView } from './times.ts';
+
+/** Pieces that several screens have. */
+
+type Attributes = Readonly<Record<string, unknown>>;
+type HiddenValues = Readonly<Record<string, string | undefined>>;
+
+/** The hidden field that proves that a form was made here. */
+export const csrfField = ({ csrfToken }: SignedIn): View =>
+  html`<input type="hidden" name="csrf" value=${csrfToken} />`;
+
+export const hiddenFields = (values: HiddenValues): View =>
+  Object.entries(values).map(([name, value]) =>
+    value === undefined ? null : html`<input type="hidden" name=${name} value=${value} />`,
+  );
+
+export interface PostButton {
+  readonly action: string;
+  readonly label: View;
+  /** Asked before the form is sent. */
+  readonly confirm?: string;
+  readonly hidden?: HiddenValues;
+  readonly button?: Attributes;
+  readonly form?: Attributes;
+}
+
+/** A form that is one button. */
+export const postButton = (
+  signedIn: SignedIn,
+  { action, label, confirm, hidden = {}, button = {}, form = {} }: PostButton,
+): View => html`
+  <form method="post" action=${action} data-confirm=${confirm} ...${form}>
+    ${csrfField(signedIn)}${hiddenFields(hidden)}
+    <button ...${button}>${label}</button>
+  </form>
+`;
+
+/** @param id of the element whose text is copied. @param what as a screen reader says it */
+export const copyButton = (id: string, what: string, style = 'small'): View =>
+  html`<button class=${style} type="button" data-copy=${`#${id}`} aria-label=${`Copy ${what}`}>Copy</button>`;
+
+/** A value with its copy button. */
+export const copyable = (id: string, value: string, what: string): View =>
+  html`<code id=${id}>${value}</code> ${copyButton(id, what)}`;
+
+/** A secret on the one page that shows it. app.js removes it from a page that is left. */
+export const shownOnce = (title: string, intro: View, secret: string, next: View): View => html`
+  <article class="once" data-shown-once aria-labelledby="once-title">
+    <h2 id="once-title">${title}</h2>
+    <p>${intro} Copy it now. You won’t be able to see it again.</p>
+    <p class="row">${copyable('once', secret, 'the secret')}</p>
+    ${next}
+  </article>
+`;
+
+export const badge = (label: View, tone: 'good' | 'bad' | 'attention' | '' = ''): View =>
+  html`<span class=${`badge ${tone}`.trim()}>${label}</span>`;
+
+export const backLink = (href: string, label: string): View =>
+  html`<p class="back"><a href=${href}>← ${label}</a></p>`;
+
+/** The last test of a connection or a tool, with its result. */
+export const testedView = (at: string, isOk: boolean, result: string, now: Date): View => html`
+  <p>Tested ${timeView(at, now)}: <bdi class=${isOk ? 'said' : 'said problem'}>${result}</bdi></p>
+`;
+
+/** A list's pages: links to the newest and to what is older. */
+export const pager = (
+  label: string,
+  { newest, older }: { readonly newest: string | null; readonly older: string | null },
+): View =>
+  newest === null && older === null
+    ? null
+    : html`
+        <nav class="pages" aria-label=${label}>
+          ${newest === null ? null : html`<a id="newest" href=${newest}>Newest</a>`}
+          ${older === null ? null : html`<a id="older" href=${older}>Older</a>`}
+        </nav>
+      `;
+
+/** Links that show a part of a list. */
+export const filterLinks = <T>(
+  label: string,
+  current: T,
+  filters: readonly { readonly value: T; readonly label: string; readonly href: string }[],
+): View => html`
+  <nav class="filters" aria-label=${label}>
+    <ul>
+      ${filters.map(
+        ({ value, label: text, href }) =>
+          html`<li><a href=${href} aria-current=${value === current ? 'true' : null}>${text}</a></li>`,
+      )}
+    </ul>
+  </nav>
+`;
+
+/** `/payments?status=open`; what is undefined is left out. */
+export function addressWith(path: string, query: HiddenValues): string {
+  const given = Object.entries(query).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
+}
+
+/** "820 ms", "1.4 s". */
+export const durationInWords = (ms: number): string =>
+  ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;

@@ -1,0 +1,68 @@
+import type { ErrorRequestHandler, Response } from 'express';
+import { AppError, ERROR_CATALOGUE, type ErrorCode } from '../http/errorCatalogue.ts';
+import { noteBound } from '../http/server/atBound.ts';
+import { StoreUnavailable } from '../../store/store.ts';
+import { html, sendPage } from './html.ts';
+import { plainPage } from './layout.ts';
+
+/** Answers with a page that says what is wrong. */
+export const sendErrorPage = (response: Response, status: number, message: string): void =>
+  sendPage(
+    response,
+    plainPage(
+      'Something went wrong',
+      html`
+        <h1>Something went wrong</h1>
+        <p role="alert">${message}</p>
+        <p><a href="/">Back to the start page</a></p>
+      `,
+    ),
+    status,
+  );
+
+/** Whether an error is this one of the catalogue. */
+export const isError = (error: unknown, code: ErrorCode): error is AppError =>
+  error instanceof AppError && error.code === code;
+
+/** Leads to another page from one whose subject was just removed. The error goes on. */
+export const leaveIfRemoved =
+  (response: Response, href: string) =>
+  (error: unknown): never => {
+    if (isError(error, 'not_found')) response.set('HX-Redirect', href);
+    throw error;
+  };
+
+/** Sets what an error says outside of its page: when to try again, and that it need not be logged. */
+export function noteError(response: Response, { details }: AppError): void {
+  const { retryAfterSeconds, isAtBound } = details;
+  if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
+  if (isAtBound) noteBound(response);
+}
+
+/** Shows errors as pages. A failure of the service shows only the request's id. */
+export const handleScreenErrors: ErrorRequestHandler = (
+  error: unknown,
+  request,
+  response,
+  next,
+) => {
+  if (response.headersSent) return next(error);
+  if (error instanceof AppError) {
+    noteError(response, error);
+    return sendErrorPage(response, error.status, error.message);
+  }
+  if (error instanceof StoreUnavailable) {
+    response.set('Retry-After', '2');
+    const message = `The service cannot save changes right now. ${ERROR_CATALOGUE.unavailable.fix}`;
+    return sendErrorPage(response, 503, message);
+  }
+  const { status } = error as { status?: number };
+  if (status !== undefined && status >= 400 && status < 500)
+    return sendErrorPage(response, status, 'The form cannot be read. Reload the page.');
+  request.log.error({ err: error }, 'a screen failed');
+  sendErrorPage(
+    response,
+    500,
+    `The service failed. Try again. If it happens again, report this id: ${request.id}.`,
+  );
+};

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { timestamp } from '../clock.ts';
+import { inOneTransaction, type Deps } from '../deps.ts';
+import type { Workspace } from '../../team/workspace.ts';
+
+const REMEMBERED_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Runs a form's action once, even if the same form is sent several times within 24 hours: by a
+ * double click, or by a reload. The action and the record of it are one transaction.
+ * @param form identifies the form; different values make it a different form
+ * @param run the action; returns an id
+ * @returns the id that the first run returned
+ */
+export const onceForForm = (
+  deps: Deps,
+  workspace: Workspace,
+  form: readonly unknown[],
+  run: (within: Deps) => Promise<string>,
+): Promise<string> =>
+  inOneTransaction(deps, async (within, tx) => {
+    const id = createHash('sha256')
+      .update(JSON.stringify([workspace.id, 'form', form]))
+      .digest('hex');
+    const now = deps.clock.now().getTime();
+    const earlier = await tx.idempotentAnswers.get(id);
+    if (earlier && Date.parse(earlier.expiresAt) > now)
+      return deps.secrets.open(earlier.sealedBody);
+    const body = await run(within);
+    await tx.idempotentAnswers.put({
+      id,
+      kind: 'idempotent_answer',
+      workspaceId: workspace.id,
+      requestHash: id,
+      status: 200,
+      sealedBody: deps.secrets.seal(body),
+      expiresAt: timestamp(new Date(now + REMEMBERED_MS)),
+    });
+    return body;
+  });

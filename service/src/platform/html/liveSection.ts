@@ -1,0 +1,20 @@
+import { html, type View } from './html.ts';
+import type { LiveEvent } from '../../app/liveStream.ts';
+
+/** The part of a page in which live sections hear of changes. */
+export const liveArea = (content: View): View =>
+  html`<div hx-ext="sse" sse-connect="/live">${content}</div>`;
+
+/** When a live section loads again: on its event, and once the stream is open, which may have missed one. */
+export const reloadsOn = (event: LiveEvent, area = '[sse-connect]'): string =>
+  `sse:${event}, htmx:sseOpen from:closest ${area}`;
+
+/** A section that loads again from `address` when something has changed. */
+export const liveSection = (
+  event: LiveEvent,
+  id: string,
+  address: string,
+  content: View,
+): View => html`
+  <div id=${id} data-live hx-get=${address} hx-trigger=${reloadsOn(event)}>${content}</div>
+`;

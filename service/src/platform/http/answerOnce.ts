@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto';
+import type { Request } from 'express';
+import { timestamp } from '../clock.ts';
+import type { Tx } from '../../app/collections.ts';
+import { inOneTransaction, type Deps } from '../deps.ts';
+import { AppError, ERROR_CATALOGUE } from './errorCatalogue.ts';
+import type { Caller } from './caller.ts';
+import type { Operation } from './operation.ts';
+import { errorJson } from './errorView.ts';
+
+const STORED_FOR_MS = 24 * 60 * 60 * 1000;
+const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/;
+
+/** An answer as it is stored for an Idempotency-Key. */
+export interface StoredAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/**
+ * Runs a write at most once for each Idempotency-Key, within workspace, method and path. The first
+ * answer is stored for 24 hours in the same transaction as the write, so a crash never leaves one
+ * without the other. A second request with the key waits for the first. Without the header, the
+ * write simply runs. An operation that runs `inSteps` stores its answer after the last step; after
+ * a crash it runs again.
+ * @throws idempotency_key_reused (409) when the key was already used with another body
+ */
+export async function answerOnce(
+  deps: Deps,
+  operation: Operation,
+  request: Request,
+  caller: Caller | undefined,
+  run: (deps: Deps) => Promise<StoredAnswer>,
+): Promise<StoredAnswer> {
+  const key = request.get('idempotency-key');
+  if (key === undefined) return run(deps);
+  assertUsable(key, operation);
+  const answers = new AnswersOfKey(deps, key, request, caller);
+  try {
+    if (operation.inSteps) {
+      const first = await deps.store.transaction((tx) => answers.find(tx));
+      if (first) return first;
+      const answer = await run(deps);
+      return await deps.store.transaction((tx) => answers.findOrStore(tx, answer));
+    }
+    return await inOneTransaction(deps, async (within, tx) => {
+      const first = await answers.find(tx);
+      if (first) return first;
+      const answer = await run(within);
+      await answers.store(tx, answer);
+      return answer;
+    });
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+    // The write was rolled back completely, so the refusal is the first answer.
+    const refusal = {
+      status: error.status,
+      body: JSON.stringify(errorJson(error, request.id)),
+    };
+    return deps.store.transaction((tx) => answers.findOrStore(tx, refusal));
+  }
+}
+
+/** The stored answers for one Idempotency-Key of one caller and endpoint. */
+class AnswersOfKey {
+  readonly #deps: Deps;
+  readonly #caller: Caller | undefined;
+  readonly #id: string;
+  readonly #requestHash: string;
+
+  constructor(deps: Deps, key: string, request: Request, caller: Caller | undefined) {
+    this.#deps = deps;
+    this.#caller = caller;
+    this.#id = sha256([
+      caller?.workspace.id,
+      caller?.contact?.id,
+      request.method,
+      request.originalUrl,
+      key,
+    ]);
+    this.#requestHash = sha256([request.body ?? null]);
+  }
+
+  /**
+   * @returns null when no answer is stored, or it has expired
+   * @throws idempotency_key_reused (409)
+   */
+  async find(tx: Tx): Promise<StoredAnswer | null> {
+    const { clock, secrets } = this.#deps;
+    const stored = await tx.idempotentAnswers.get(this.#id);
+    if (!stored || Date.parse(stored.expiresAt) <= clock.now().getTime()) return null;
+    if (stored.requestHash === this.#requestHash)
+      return { status: stored.status, body: secrets.open(stored.sealedBody) };
+    throw new AppError(
+      'idempotency_key_reused',
+      `This Idempotency-Key was already used with another body. ${ERROR_CATALOGUE.idempotency_key_reused.fix}`,
+    );
+  }
+
+  async store(tx: Tx, { status, body }: StoredAnswer): Promise<void> {
+    const { clock, secrets } = this.#deps;
+    await tx.idempotentAnswers.put({
+      id: this.#id,
+      kind: 'idempotent_answer',
+      ...(this.#caller && { workspaceId: this.#caller.workspace.id }),
+      requestHash: this.#requestHash,
+      status,
+      sealedBody: secrets.seal(body),
+      expiresAt: timestamp(new Date(clock.now().getTime() + STORED_FOR_MS)),
+    });
+  }
+
+  /** When two requests with the key ran at the same time, both get the answer stored first. */
+  async findOrStore(tx: Tx, answer: StoredAnswer): Promise<StoredAnswer> {
+    const first = await this.find(tx);
+    if (!first) await this.store(tx, answer);
+    return first ?? answer;
+  }
+}
+
+/** @throws idempotency_key_not_allowed, invalid_request (400) */
+function assertUsable(key: string, { noIdempotencyKey }: Operation): void {
+  if (noIdempotencyKey)
+    throw new AppError(
+      'idempotency_key_not_allowed',
+      `This call takes no Idempotency-Key. ${ERROR_CATALOGUE.idempotency_key_not_allowed.fix}`,
+    );
+  if (!KEY_PATTERN.test(key))
+    throw new AppError(
+      'invalid_request',
+      'Idempotency-Key must be 1 to 255 visible ASCII characters.',
+      { param: 'Idempotency-Key' },
+    );
+}
+
+/**
+ * Whether the error is stored as the answer. After a 429 or a 5xx, the caller can try again. A reused
+ * key already has the answer of another request.
+ */
+const isFinal = (error: unknown): error is AppError =>
+  error instanceof AppError &&
+  error.status < 500 &&
+  error.status !== 429 &&
+  error.code !== 'idempotency_key_reused';
+
+const sha256 = (parts: readonly unknown[]) =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex');

@@ -1,0 +1,43 @@
+import { AppError, ERROR_CATALOGUE, type ErrorCode } from './errorCatalogue.ts';
+import type { Workspace } from '../../team/workspace.ts';
+import { OutboundError, type OutboundClient } from '../outbound/outboundClient.ts';
+
+/** The API's error code for each way to refuse an address. */
+const CODE_BY_KIND: Partial<Record<OutboundError['kind'], ErrorCode>> = {
+  invalid_url: 'target_url_invalid',
+  not_https: 'target_url_not_https',
+  blocked_address: 'target_url_not_public',
+  unresolvable: 'target_url_unresolvable',
+};
+
+/** By then, the look-ups that are waiting now have ended. */
+const RETRY_AFTER_SECONDS = 5;
+
+const isBusy = (error: unknown): error is OutboundError =>
+  error instanceof OutboundError && error.kind === 'busy';
+
+/**
+ * Checks a target when a subscription or a tool is saved; each connection checks again.
+ * @throws target_url_* (422); unavailable (503) when too many names wait to be looked up
+ */
+export const checkTargetUrlWith =
+  (outbound: Pick<OutboundClient, 'checkTarget'>) =>
+  async (workspace: Pick<Workspace, 'id'>, url: string, param: string): Promise<void> => {
+    try {
+      await outbound.checkTarget(url, workspace.id);
+    } catch (error) {
+      const code = error instanceof OutboundError ? CODE_BY_KIND[error.kind] : undefined;
+      if (isBusy(error))
+        throw new AppError(
+          'unavailable',
+          `${param} cannot be checked just now: ${error.message} Try again in a moment; nothing was changed.`,
+          { param, retryAfterSeconds: RETRY_AFTER_SECONDS },
+        );
+      if (!code) throw error;
+      throw new AppError(
+        code,
+        `${param} cannot be used: ${(error as Error).message} ${ERROR_CATALOGUE[code].fix}`,
+        { param },
+      );
+    }
+  };

@@ -1,0 +1,84 @@
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { z } from 'zod';
+import { AppError, ERROR_CATALOGUE } from './errorCatalogue.ts';
+import type { RateLimit } from './server/rateLimit.ts';
+import { readBody } from './server/readBody.ts';
+
+export const MAX_BODY_BYTES = 256 * 1024;
+
+const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;
+
+/**
+ * Bytes that are not UTF-8 are refused: decoding them would put replacement characters into a
+ * customer's text.
+ */
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Counts the bytes of a router's requests by `bytes`, and those of its answers by `readBytes`. */
+export const countBytesBy =
+  (bytes: RateLimit, readBytes: RateLimit) =>
+  (_request: Request, response: Response, next: NextFunction): void => {
+    response.locals.bytes = bytes;
+    response.locals.readBytes = readBytes;
+    next();
+  };
+
+/** Reads a JSON body into `request.body`; an empty body is `{}`. */
+export const readJsonBody: readonly RequestHandler[] = [requireJson, readJson];
+
+/** @throws unsupported_media_type (415) */
+function requireJson(request: Request, _response: Response, next: NextFunction): void {
+  const type = request.headers['content-type'];
+  if (type !== undefined && !JSON_TYPE.test(type))
+    refuseType(`Content-Type ${JSON.stringify(type.slice(0, 100))} is not accepted.`);
+  if (type === undefined && hasBody(request)) refuseType('The body has no Content-Type.');
+  next();
+}
+
+const hasBody = ({ headers }: Request): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+
+function refuseType(what: string): never {
+  throw new AppError(
+    'unsupported_media_type',
+    `${what} ${ERROR_CATALOGUE.unsupported_media_type.fix}`,
+  );
+}
+
+/** @throws invalid_json (400) */
+async function readJson(request: Request, response: Response, next: NextFunction): Promise<void> {
+  const body = await readBody(request, response, {
+    maxBytes: MAX_BODY_BYTES,
+    bytes: response.locals.bytes as RateLimit | undefined,
+  });
+  try {
+    request.body = body.length === 0 ? {} : (JSON.parse(UTF_8.decode(body)) as unknown);
+  } catch {
+    throw new AppError(
+      'invalid_json',
+      `The body is not valid JSON in UTF-8. ${ERROR_CATALOGUE.invalid_json.fix}`,
+    );
+  }
+  next();
+}
+
+/** @throws invalid_request (400), naming the field */
+export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  const isWrongType = issue.code === 'invalid_type';
+  if (isWrongType && issue.path.length === 0)
+    throw new AppError('invalid_request', 'The body must be a JSON object.');
+  const param = issue.path.map(String).join('.');
+  const isMissing = isWrongType && valueAt(value, issue.path) === undefined;
+  const message = isMissing ? 'is missing' : issue.message;
+  if (param === '') throw new AppError('invalid_request', `${message}.`);
+  throw new AppError('invalid_request', `${param} ${message}.`, { param });
+}
+
+const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>(
+    (inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key],
+    value,
+  );

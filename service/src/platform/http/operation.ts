@@ -1,0 +1,92 @@
+import type { z } from 'zod';
+import type { ErrorCode } from './errorCatalogue.ts';
+
+interface Group {
+  readonly tag:
+    | 'Subscriptions'
+    | 'Conversations'
+    | 'Payments'
+    | 'Channels'
+    | 'Tools'
+    | 'Agent'
+    | 'Chat';
+  /** `key`: an API key; `chat`: a visitor's token. */
+  readonly auth: 'key' | 'chat' | 'none';
+  /** True for what goes beyond the core interface; the OpenAPI document marks it `x-extension`. */
+  readonly extension?: boolean;
+}
+
+/** An operation as the contract writes it; what is left out has a default. */
+interface Definition<Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>
+  extends Partial<Group> {
+  readonly summary: string;
+  readonly description?: string;
+  readonly query?: Query;
+  /** Absent when the endpoint takes no body. A body that is sent anyway is ignored. */
+  readonly body?: Body;
+  /** By default 200. */
+  readonly status?: 200 | 201 | 202;
+  readonly answer: Answer;
+  /** Whether the status is 202 instead, since some of the work goes on after the answer. */
+  goesOn?(answer: z.input<Answer>): boolean;
+  /** By default `application/json`. */
+  readonly answerType?: 'text/event-stream';
+  /** The errors of this endpoint, besides those that every endpoint of its form can have. */
+  readonly errors?: readonly ErrorCode[];
+  /**
+   * True when the answer shows a secret or waits for a customer's system. Such an answer is never
+   * stored, so the endpoint takes no Idempotency-Key.
+   */
+  readonly noIdempotencyKey?: boolean;
+  /**
+   * True when the write may be large. It then runs in several transactions, and the answer is stored
+   * after the last one. Running it again must do no harm.
+   */
+  readonly inSteps?: boolean;
+  /**
+   * What the endpoint adds to the store. It is refused with `unavailable` while the memory for that is
+   * full. Absent when it adds little, or nothing that stays.
+   */
+  readonly adds?: 'visitor' | 'data';
+}
+
+/**
+ * Describes one endpoint of the API. The same description checks requests, makes the OpenAPI document
+ * and checks every answer in the tests.
+ */
+export interface Operation<
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
+  Answer extends z.ZodType = z.ZodType,
+> extends Definition<Query, Body, Answer> {
+  readonly method: Method;
+  /** As Express writes it, without `/api`: `/hooks/:id`. */
+  readonly path: string;
+  readonly tag: Group['tag'];
+  readonly auth: Group['auth'];
+  readonly status: 200 | 201 | 202;
+  readonly errors: readonly ErrorCode[];
+}
+
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+/**
+ * Makes the function that describes the operations of a group. They have the group's fields, unless
+ * they give their own.
+ */
+export const operationsOf =
+  (group: Group) =>
+  <Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
+    endpoint: `${Uppercase<Method>} /${string}`,
+    definition: Definition<Query, Body, Answer>,
+  ): Operation<Query, Body, Answer> => {
+    const [method, path] = endpoint.split(' ') as [string, string];
+    return {
+      status: 200,
+      errors: [],
+      ...group,
+      ...definition,
+      method: method.toLowerCase() as Method,
+      path,
+    };
+  };

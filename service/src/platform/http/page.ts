@@ -1,0 +1,110 @@
+import type { Collection, Document, Query } from '../../store/store.ts';
+import type { Tx } from '../../app/collections.ts';
+import type { Deps } from '../deps.ts';
+import { AppError } from './errorCatalogue.ts';
+
+/** A page of a list: how many, and after which position. */
+export interface PageRequest {
+  readonly limit: number;
+  /** The id of the last item of the page before. */
+  readonly cursor: string | null;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+/**
+ * What is stored of a page's items takes at most this as JSON, but for a single one. A hundred of
+ * the largest tools are six megabytes, which hold the event loop for a tenth of a second: an
+ * automation may ask 200 times a second.
+ */
+const MAX_PAGE_CHARACTERS = 512 * 1024;
+/** Read at first; how many more fit is then told from these. */
+const FIRST_READ = 20;
+
+/**
+ * Reads a page, which ends early where its items are large, and one item more to know whether
+ * another page follows. Lists are ordered by id.
+ */
+export async function pageOf<T extends { readonly id: string }>(
+  { limit, cursor }: PageRequest,
+  find: (query: { limit: number; after?: { value: string; id: string } }) => Promise<readonly T[]>,
+): Promise<Page<T>> {
+  const items: T[] = [];
+  let length = 0;
+  for (let last = cursor, wanted = Math.min(limit + 1, FIRST_READ); ; ) {
+    const found = await find({
+      limit: wanted,
+      ...(last === null ? {} : { after: { value: last, id: last } }),
+    });
+    for (const item of found) {
+      const itemLength = JSON.stringify(item).length;
+      const isFull =
+        items.length === limit || (items.length > 0 && length + itemLength > MAX_PAGE_CHARACTERS);
+      if (isFull) return { items, nextCursor: items.at(-1)!.id };
+      items.push(item);
+      length += itemLength;
+    }
+    if (found.length < wanted) return { items, nextCursor: null };
+    last = items.at(-1)!.id;
+    const fitting = Math.ceil(((MAX_PAGE_CHARACTERS - length) * items.length) / length);
+    wanted = Math.min(limit + 1 - items.length, Math.max(1, fitting));
+  }
+}
+
+/** Cursors are ids; anything else was made up. @throws invalid_request (400) */
+export function parseCursor(cursor: string | undefined): string | null {
+  if (cursor === undefined) return null;
+  if (/^[a-z]+_[0-9A-Z]{26}$/.test(cursor)) return cursor;
+  throw new AppError(
+    'invalid_request',
+    'cursor is not one that this list gave out. Use next_cursor of the page before, as it is.',
+    {
+      param: 'cursor',
+    },
+  );
+}
+
+/** Where a batch of a list starts, as a part of its query; `{}` is the beginning. */
+export interface From {
+  readonly after?: { readonly value: string; readonly id?: string };
+}
+
+export interface Batch<Result> {
+  readonly result: Result;
+  /** Where the next batch starts; null when this one was the last. */
+  readonly next: From | null;
+}
+
+/**
+ * Works through a long list in small transactions, so that others do not wait long.
+ * @param take works on one batch
+ * @returns the result of each batch; nothing more is taken once nobody asks for the next
+ */
+export async function* inBatches<Result>(
+  { store }: Pick<Deps, 'store'>,
+  take: (tx: Tx, from: From) => Promise<Batch<Result>>,
+  first: From = {},
+): AsyncGenerator<Result> {
+  for (let next: From | null = first; next !== null; ) {
+    const from: From = next;
+    const batch = await store.transaction((tx) => take(tx, from));
+    yield batch.result;
+    next = batch.next;
+  }
+}
+
+/** Where the batch after this one starts in a list that is ordered by id. */
+export const following = (batch: readonly Document[], limit: number): From | null =>
+  batch.length < limit ? null : { after: { value: batch.at(-1)!.id } };
+
+/** Reads a page of a collection, newest first. */
+export const newestFirst = <Doc extends Document>(
+  collection: Collection<Doc>,
+  where: Query<Doc>['where'],
+  page: PageRequest,
+): Promise<Page<Doc>> =>
+  pageOf(page, (query) => collection.find({ where, direction: 'desc', ...query }));

@@ -1,0 +1,126 @@
+import type { Request, RequestHandler, Response, Router } from 'express';
+import type { z } from 'zod';
+import type { Deps } from '../deps.ts';
+import type { ConnectionShares } from '../limits/connectionShares.ts';
+import { answerOnce, type StoredAnswer } from './answerOnce.ts';
+import { callerOf, type Caller } from './caller.ts';
+import type { Operation } from './operation.ts';
+import { parse, readJsonBody } from './jsonRequest.ts';
+import { byAddress, type RateLimit } from './server/rateLimit.ts';
+import { writeJson } from './writtenJson.ts';
+
+export interface Call<Query, Body> {
+  /** Each call has its own, so that a write and its stored answer are in one transaction. */
+  readonly deps: Deps;
+  readonly caller: Caller;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+}
+
+/**
+ * Serves one operation of the contract: parses the request with its schemas, calls the handler and
+ * sends what it returns. For one Idempotency-Key, the handler runs once in 24 hours.
+ * @param finish turns the stored answer into the one that is sent, after the write has committed
+ */
+export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
+  router: Router,
+  deps: Deps,
+  operation: Operation<Query, Body, Answer>,
+  handle: (call: Call<z.output<Query>, z.output<Body>>) => Promise<z.input<Answer>>,
+  finish?: (answer: z.input<Answer>, caller: Caller) => Promise<z.input<Answer>>,
+): void {
+  const { method, path, status } = operation;
+
+  const answerCall = async (request: Request, response: Response): Promise<StoredAnswer> => {
+    const call = parseCall(operation, request, response);
+    const shares = request.app.locals.connectionShares as ConnectionShares | null;
+    const own = withShare(deps, shares, callerOf(response));
+    if (method === 'get') {
+      const found = await handle({ ...call, deps: own });
+      return { status, body: await countRead(request, response, () => writeJson(found)) };
+    }
+    return answerOnce(own, operation, request, callerOf(response), async (callDeps) => {
+      const done = await handle({ ...call, deps: callDeps });
+      return { status: operation.goesOn?.(done) ? 202 : status, body: writeJson(done) };
+    });
+  };
+
+  router[method](
+    path,
+    ...assertRoomFor(deps, operation),
+    ...(operation.body ? readJsonBody : []),
+    async (request: Request, response: Response) => {
+      const answer = await answerCall(request, response);
+      if (finish === undefined || answer.status !== status)
+        return sendJson(response, answer.status, answer.body);
+      const stored = JSON.parse(answer.body) as z.input<Answer>;
+      sendJson(response, status, JSON.stringify(await finish(stored, callerOf(response)!)));
+    },
+  );
+}
+
+/** Refuses calls that add to the store while its memory is full. @throws unavailable (503) */
+function assertRoomFor(deps: Deps, { adds }: Operation): RequestHandler[] {
+  if (adds === undefined) return [];
+  return [
+    (_request, response, next) => {
+      deps.assertRoom(adds, callerOf(response)?.workspace.id ?? null);
+      next();
+    },
+  ];
+}
+
+/** @throws invalid_request (400) */
+function parseCall<Query extends z.ZodType, Body extends z.ZodType>(
+  { query, body }: Operation<Query, Body>,
+  request: Request,
+  response: Response,
+): Omit<Call<z.output<Query>, z.output<Body>>, 'deps'> {
+  return {
+    caller: callerOf(response)!,
+    params: request.params as Record<string, string>,
+    query: (query ? parse(query, request.query) : undefined) as z.output<Query>,
+    body: (body ? parse(body, request.body ?? {}) : undefined) as z.output<Body>,
+  };
+}
+
+/**
+ * Counts the bytes of an answer for the reader's address, on routes that count them. An address over
+ * its budget is refused before the text is made. One with some budget left gets the whole answer,
+ * however large.
+ */
+async function countRead(
+  request: Request,
+  response: Response,
+  toText: () => string,
+): Promise<string> {
+  const { readBytes } = response.locals as { readBytes?: RateLimit };
+  if (readBytes === undefined) return toText();
+  const address = byAddress(request);
+  await readBytes.spend(address, 0);
+  const text = toText();
+  await readBytes.spend(address, Buffer.byteLength(text)).catch(() => {});
+  return text;
+}
+
+/**
+ * If workspaces share the connections to the database, each transaction waits for the turn of its
+ * workspace before it takes a connection.
+ */
+function withShare(deps: Deps, shares: ConnectionShares | null, caller: Caller | undefined): Deps {
+  if (shares === null || caller === undefined) return deps;
+  const { id } = caller.workspace;
+  return {
+    ...deps,
+    store: { transaction: (fn) => shares.run(id, () => deps.store.transaction(fn)) },
+  };
+}
+
+/** Like `response.send`, without its checks: the type is known, and there is no ETag. */
+function sendJson(response: Response, status: number, body: string): void {
+  response.statusCode = status;
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Length', Buffer.byteLength(body));
+  response.end(body);
+}

@@ -1,0 +1,35 @@
+import type { Response } from 'express';
+import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
+import type { BoundName, Bounds } from '../../limits/bounds.ts';
+
+/**
+ * Makes the error for a request that a bound refuses: 429, or 503 when the caller is not the cause.
+ * Counts the refusal instead of logging each request.
+ * @param words what happened; the error adds what to do
+ */
+export function atBound(
+  bounds: Bounds,
+  bound: BoundName,
+  words: string,
+  {
+    code = 'rate_limited',
+    retryAfterMs,
+  }: { code?: 'rate_limited' | 'unavailable'; retryAfterMs: number },
+): AppError {
+  bounds.reached(bound);
+  const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
+  return new AppError(code, `${words} ${ERROR_CATALOGUE[code].fix}`, {
+    retryAfterSeconds,
+    isAtBound: true,
+  });
+}
+
+/**
+ * Marks an answer that a bound refused, so that the log leaves it out, and ends its connection. Each
+ * round of the event loop accepts one new connection and serves all busy ones. With 400 busy ones, a
+ * new connection waited for 10 seconds.
+ */
+export function noteBound(response: Response): void {
+  response.locals.isAtBound = true;
+  response.set('Connection', 'close');
+}

@@ -1,0 +1,138 @@
+import {
+  createServer,
+  STATUS_CODES,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { Socket } from 'node:net';
+import type { Bounds } from '../../limits/bounds.ts';
+import type { Connections } from './connections.ts';
+
+export interface ServerLimits {
+  /** How long a request's headers may take to arrive. */
+  readonly headersTimeoutMs: number;
+  /** How long a whole request may take to arrive: the largest body over a slow line. */
+  readonly requestTimeoutMs: number;
+  /**
+   * How long an idle connection waits for the next request: longer than proxies keep one (nginx 60 s,
+   * Caddy 2 minutes). So the proxy closes it, and never sends into a connection that is closing.
+   */
+  readonly keepAliveMs: number;
+  /** How often the server looks for requests that are late. */
+  readonly lookEveryMs: number;
+  /** Twice as many as streams may hold. Each connection takes about 10 kB. */
+  readonly maxConnections: number;
+}
+
+export const SERVER_LIMITS: ServerLimits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  keepAliveMs: 130_000,
+  lookEveryMs: 2000,
+  maxConnections: 10_000,
+};
+
+/**
+ * Requests of one connection that have no answer yet. Browsers, proxies and n8n wait for each answer.
+ * A connection with a thousand requests would hold all of them, and their answers, in memory.
+ */
+export const MAX_PIPELINED_REQUESTS = 10;
+
+/**
+ * The share of all connections that is kept free for new ones. When less is free, connections of the
+ * addresses that have the most are ended.
+ */
+const FREE_SHARE = 0.01;
+
+/** Idle connections are closed to make room at most this often. */
+const MAKE_ROOM_EVERY_MS = 1000;
+
+/** The server of every role. It limits how slow a client may be and how many connections it holds. */
+export function createBoundedServer(
+  app: RequestListener,
+  {
+    connections,
+    bounds,
+    limits = SERVER_LIMITS,
+  }: { connections: Connections; bounds: Bounds; limits?: ServerLimits },
+): Server {
+  const answering = new WeakMap<object, ServerResponse>();
+  const pipelined = new Pipelined();
+  const server = createServer(
+    {
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      keepAliveTimeout: limits.keepAliveMs,
+      connectionsCheckingInterval: limits.lookEveryMs,
+    },
+    (request, response) => {
+      const { socket } = request;
+      if (socket.destroyed) return; // Node still reports what arrived in the same packet.
+      if (!pipelined.enter(socket, response)) {
+        bounds.reached('pipelined_requests');
+        // The client would take a refusal for the answer to its first request.
+        return void socket.destroy();
+      }
+      answering.set(socket, response);
+      app(request, response);
+    },
+  );
+  server.maxConnections = limits.maxConnections;
+  let open = 0;
+  const free = Math.ceil(limits.maxConnections * FREE_SHARE);
+  server.on('connection', (socket) => {
+    open += 1;
+    socket.once('close', () => (open -= 1));
+    connections.admit(socket);
+    if (open <= limits.maxConnections - free) return;
+    bounds.reached('connections');
+    connections.endSome(free);
+  });
+  let madeRoomAt = -Infinity;
+  server.on('drop', () => {
+    bounds.reached('connections');
+    // Closing idle connections does the least harm.
+    if (performance.now() - madeRoomAt < MAKE_ROOM_EVERY_MS) return;
+    madeRoomAt = performance.now();
+    server.closeIdleConnections();
+  });
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket: Socket) => {
+    if (code === 'ERR_HTTP_REQUEST_TIMEOUT') bounds.reached('slow_requests');
+    refuse(socket, STATUS_OF[code ?? ''] ?? 400, answering.get(socket));
+  });
+  return server;
+}
+
+const STATUS_OF: Readonly<Record<string, number>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+};
+
+/** Answers a request that could not be read, unless an answer has begun, and ends the connection. */
+function refuse(socket: Socket, status: number, response: ServerResponse | undefined): void {
+  const isAnswered =
+    response !== undefined &&
+    response.headersSent &&
+    !(response.writableFinished && response.req.complete);
+  if (socket.writable && !isAnswered)
+    socket.write(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+    );
+  socket.destroySoon();
+}
+
+/** Counts the requests under way on each connection. */
+class Pipelined {
+  readonly #underWay = new WeakMap<Socket, number>();
+
+  /** @returns whether the connection may have one more */
+  enter(socket: Socket, response: ServerResponse): boolean {
+    const underWay = this.#underWay.get(socket) ?? 0;
+    if (underWay >= MAX_PIPELINED_REQUESTS) return false;
+    this.#underWay.set(socket, underWay + 1);
+    response.once('close', () => void this.#underWay.set(socket, this.#underWay.get(socket)! - 1));
+    return true;
+  }
+}

@@ -1,0 +1,42 @@
+import type { Request } from 'express';
+import { shortKey } from '../../limits/limiter.ts';
+import { byAddress, type RateLimit } from './rateLimit.ts';
+
+/** Valid keys that are remembered, to tell them from guesses: more than one process sees. */
+const MAX_KNOWN_KEYS = 10_000;
+
+/**
+ * Limits the cost of wrong API keys: each one takes a look-up in the store. An address that sent too
+ * many is refused without a look-up. Keys that were valid lately still pass, so that an automation
+ * at the same address keeps working.
+ */
+export class WrongKeys {
+  readonly #rate: RateLimit;
+  /** The least recently used first. */
+  readonly #known = new Set<string>();
+
+  /** @param rate counts wrong keys by address */
+  constructor(rate: RateLimit) {
+    this.#rate = rate;
+  }
+
+  /**
+   * Checks the address before the look-up.
+   * @throws rate_limited (429) when it sent too many wrong keys, and this key was not valid lately
+   */
+  async before(request: Request, key: string): Promise<void> {
+    if (!this.#known.has(shortKey(key))) await this.#rate.spend(byAddress(request), 0);
+  }
+
+  /** Counts a wrong key. @throws rate_limited (429) when it is one too many */
+  wrong(request: Request): Promise<void> {
+    return this.#rate.spend(byAddress(request));
+  }
+
+  right(key: string): void {
+    const short = shortKey(key);
+    this.#known.delete(short);
+    this.#known.add(short);
+    if (this.#known.size > MAX_KNOWN_KEYS) this.#known.delete(this.#known.values().next().value!);
+  }
+}

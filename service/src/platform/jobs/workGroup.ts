@@ -1,0 +1,12 @@
+import { shareOf } from '../../store/store.ts';
+
+/**
+ * Names the group of a job. The jobs of a group share one limit, such as the deliveries of one
+ * subscription. All workspaces share the places for work in flight.
+ * @see docs/decisions/0017
+ */
+export const workGroup = (workspaceId: string, limited: string): string =>
+  `${workspaceId} ${limited}`;
+
+/** What the group's limit applies to: the second argument of `workGroup`. */
+export const limitedBy = (group: string): string => group.slice(shareOf(group).length + 1);

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { nodeFiles, type Files } from '../../store/lowdb/journal/files.ts';
+
+const KEY_BYTES = 32;
+const HEX = /^[0-9a-f]{64}$/i;
+const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/;
+
+export const KEY_FILE = 'encryption.key';
+/** Holds a new key until everything is sealed with it. */
+export const NEW_KEY_FILE = 'encryption.key.new';
+
+export const makeEncryptionKey = (): Buffer => randomBytes(KEY_BYTES);
+
+/**
+ * Reads 32 bytes written as base64 or hex.
+ * @param name where the text is from; the error begins with it
+ * @throws Error that says what a key looks like
+ */
+export function parseEncryptionKey(text: string, name: string): Buffer {
+  const trimmed = text.trim();
+  const key = HEX.test(trimmed)
+    ? Buffer.from(trimmed, 'hex')
+    : BASE64.test(trimmed)
+      ? Buffer.from(trimmed, 'base64')
+      : null;
+  if (key?.length === KEY_BYTES) return key;
+  throw new Error(
+    `${name} must be 32 random bytes in base64 or hex, such as \`openssl rand -base64 32\` prints.`,
+  );
+}
+
+/**
+ * @returns null when there is no such file
+ * @throws Error that says what to do when the file cannot be read or holds no valid key
+ */
+export async function readKeyFile(path: string): Promise<Buffer | null> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return null;
+    throw new Error(
+      `${path} cannot be read (${code ?? message}): let the user that runs the service read it, or set the key as ENCRYPTION_KEY.`,
+      { cause: error },
+    );
+  }
+  try {
+    return parseEncryptionKey(text, path);
+  } catch (error) {
+    throw new Error(
+      `${path} is damaged: it must hold 32 bytes in base64 or hex. Restore a copy, or set the key as ENCRYPTION_KEY.`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Writes the key to the data folder, in place of the current one. Only its owner can read the file.
+ * A crash leaves the old key or the new one, never a part of one.
+ */
+export async function keepKey(
+  folder: string,
+  key: Buffer,
+  files: Files = nodeFiles,
+): Promise<void> {
+  await writeNewKey(folder, key, files);
+  await adoptNewKey(folder, files);
+}
+
+/** Writes a new key beside the current one. */
+export async function writeNewKey(
+  folder: string,
+  key: Buffer,
+  files: Files = nodeFiles,
+): Promise<void> {
+  const file = await files.open(join(folder, NEW_KEY_FILE), 'w');
+  try {
+    await file.write(Buffer.from(`${key.toString('base64')}\n`), 0);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await files.syncFolder(folder);
+}
+
+/** Replaces the current key with the new one. */
+export async function adoptNewKey(folder: string, files: Files = nodeFiles): Promise<void> {
+  await files.rename(join(folder, NEW_KEY_FILE), join(folder, KEY_FILE));
+  await files.syncFolder(folder);
+}

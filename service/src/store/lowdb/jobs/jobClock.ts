@@ -1,0 +1,53 @@
+import type { Job } from '../../store.ts';
+import type { StoreClock } from '../../options.ts';
+
+/** A stored job, with how long it had to wait when it was enqueued (not in earlier versions). */
+export interface StoredJob extends Job {
+  readonly waitMs?: number;
+}
+
+/** Smaller differences come from slewing and from the time between two readings. */
+const TOLERANCE_MS = 20;
+
+/**
+ * Turns a job's wall time into steady time when the job is enqueued. Setting the clock later moves
+ * no job that is already waiting.
+ * @see docs/decisions/0020-waits-use-a-monotonic-clock.md
+ */
+export class JobClock {
+  private readonly clock: StoreClock;
+  /** Wall time minus steady time. Kept while it is right, so that jobs keep their order. */
+  private offset: number;
+
+  constructor(clock: StoreClock) {
+    this.clock = clock;
+    this.offset = clock.now().getTime() - clock.steadyMs();
+  }
+
+  /** In steady milliseconds, like every time that this class returns. */
+  now(): number {
+    return this.clock.steadyMs();
+  }
+
+  /** For a job that is enqueued now. */
+  enqueue(job: Job): { readonly stored: StoredJob; readonly dueAt: number } {
+    const wall = this.clock.now().getTime();
+    return {
+      stored: { ...job, waitMs: Math.max(0, job.runAt - wall) },
+      dueAt: this.dueAt(job.runAt, wall),
+    };
+  }
+
+  /** For a job found at a start. It waits no longer than at first, in case the clock was wrong. */
+  restore({ runAt, waitMs }: StoredJob): number {
+    const dueAt = this.dueAt(runAt, this.clock.now().getTime());
+    return waitMs === undefined ? dueAt : Math.min(dueAt, this.now() + waitMs);
+  }
+
+  private dueAt(runAt: number, wall: number): number {
+    const steady = this.clock.steadyMs();
+    if (Math.abs(wall - steady - this.offset) > TOLERANCE_MS) this.offset = wall - steady;
+    const dueAt = runAt - this.offset;
+    return runAt <= wall ? Math.min(dueAt, steady) : dueAt;
+  }
+}

@@ -1,0 +1,261 @@
+import { constants, PerformanceObserver } from 'node:perf_hooks';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { Logger } from '../../options.ts';
+import type { Refusal, StorePressure } from '../../store.ts';
+
+/**
+ * The shares of the heap limit at which the store begins to refuse: at `visitors` new visitors, at
+ * `additions` everything that adds. A holder that has more than is free reaches its own marks a
+ * tenth sooner. V8 ends the process when about 80 % is live. The rest is for requests, for work
+ * under way and for the next start, which needs up to 15 % more.
+ * @see docs/decisions/0016-additions-are-refused-before-memory-is-full.md
+ */
+const MARKS = {
+  visitors_of_largest: 0.55,
+  largest: 0.6,
+  visitors: 0.65,
+  additions: 0.7,
+} as const;
+/** A refusal ends only this far below its mark, so that it does not change back and forth. */
+const BELOW = 0.05;
+
+/** The most: a text with a character beyond Latin-1 takes two bytes for each character. */
+const BYTES_PER_CHARACTER = 2;
+const LOOK_MS = 1000;
+/**
+ * A collection stops the process for 1 to 3 ms a MiB. All together may take a twentieth of the
+ * time.
+ */
+const REST_PER_COLLECTION = 20;
+/**
+ * While something is refused, memory is measured this often, because requests may have taken it.
+ */
+const MEASURE_AGAIN_MS = 30_000;
+
+/** V8's heap. */
+export interface Heap {
+  readonly limitBytes: number;
+  usedBytes(): number;
+  /** Runs a major collection. */
+  collect(): void;
+  /** Calls back soon after each major collection. @returns a function that stops it */
+  onCollected(call: () => void): () => void;
+}
+
+/**
+ * Knows how full the heap is: what was live after the last major collection, plus what was written
+ * since. When that reaches a mark, a collection measures it exactly.
+ */
+export class HeapWatch {
+  private readonly heap: Heap;
+  private readonly log: Logger;
+  private readonly held: () => Held;
+  private stopWatching = () => {};
+  private liveBytes: number;
+  /** Characters written since. */
+  private written = 0;
+  /** `liveBytes` was taken right after a collection, so it contains no garbage. */
+  private isExact = false;
+  /** What exact measurements say. */
+  private confirmed: Refusal = 'nothing';
+  private logged: Refusal = 'nothing';
+  private measurement = 0;
+  private measuredAt = -Infinity;
+  private notBefore = -Infinity;
+  private lookQueued = false;
+
+  constructor(log: Logger, held: () => Held, heap: Heap = v8Heap()) {
+    this.heap = heap;
+    this.log = log;
+    this.held = held;
+    this.liveBytes = heap.usedBytes();
+  }
+
+  start(): void {
+    const stopObserving = this.heap.onCollected(() => this.observe());
+    const timer = setInterval(() => this.look(), LOOK_MS).unref();
+    this.stopWatching = () => {
+      clearInterval(timer);
+      stopObserving();
+    };
+    this.liveBytes = this.heap.usedBytes();
+    this.lookSoon();
+  }
+
+  get pressure(): StorePressure {
+    const { liveBytes, measurement, fill } = this;
+    const held = this.held();
+    return {
+      refuses: this.refuses,
+      liveBytes,
+      limitBytes: this.heap.limitBytes,
+      marks: MARKS,
+      measurement,
+      largestShare: held.largestShare,
+      shareOf: (holder) => held.shareOf(holder),
+      holdsTooMuch: (holder) => isTooMuch(held.shareOf(holder), fill),
+      holders: () => held.inOrder(),
+    };
+  }
+
+  /** A transaction has written this much. */
+  note(characters: number): void {
+    this.written += characters;
+    if (this.refuses !== this.confirmed) this.lookSoon();
+  }
+
+  close(): void {
+    this.stopWatching();
+  }
+
+  /** The used part of the limit, with what was written since the measurement. */
+  private get fill(): number {
+    return (this.liveBytes + this.written * BYTES_PER_CHARACTER) / this.heap.limitBytes;
+  }
+
+  private get refuses(): Refusal {
+    return higher(this.confirmed, this.refusalAt(this.fill, 0));
+  }
+
+  private refusalAt(fill: number, below: number): Refusal {
+    const isAt = (mark: keyof typeof MARKS) => fill >= MARKS[mark] - below;
+    if (isAt('additions')) return 'additions';
+    if (!isAt('visitors_of_largest')) return 'nothing';
+    const { holders, largestShare } = this.held();
+    if (holders <= 1) return isAt('visitors') ? 'visitors' : 'nothing';
+    if (!isTooMuch(largestShare, fill)) return 'nothing';
+    return isAt('largest') ? 'largest' : 'visitors_of_largest';
+  }
+
+  /** After V8's own collection, which counts as live what was added while it marked. */
+  private observe(): void {
+    this.liveBytes = this.heap.usedBytes();
+    this.written = 0;
+    this.isExact = false;
+    this.look();
+  }
+
+  private lookSoon(): void {
+    if (this.lookQueued) return;
+    this.lookQueued = true;
+    setImmediate(() => {
+      this.lookQueued = false;
+      this.look();
+    });
+  }
+
+  private look(): void {
+    const now = performance.now();
+    const isStale = this.written > 0 || !this.isExact || now - this.measuredAt >= MEASURE_AGAIN_MS;
+    if (this.refuses !== 'nothing' && isStale && now >= this.notBefore) this.measure(now);
+    this.logChange();
+  }
+
+  private measure(began: number): void {
+    this.heap.collect();
+    this.liveBytes = this.heap.usedBytes();
+    this.written = 0;
+    this.isExact = true;
+    this.measurement += 1;
+    this.measuredAt = performance.now();
+    this.notBefore =
+      this.measuredAt + Math.max(LOOK_MS, REST_PER_COLLECTION * (this.measuredAt - began));
+    const share = this.liveBytes / this.heap.limitBytes;
+    const reached = this.refusalAt(share, 0);
+    // A refusal lasts until it is well below its mark.
+    this.confirmed = higher(reached, lower(this.confirmed, this.refusalAt(share, BELOW)));
+  }
+
+  private logChange(): void {
+    const { confirmed } = this;
+    if (confirmed === this.logged) return;
+    const share = `what is stored takes ${inMib(this.liveBytes)} of the ${inMib(this.heap.limitBytes)} MiB that the heap may hold`;
+    if (confirmed === 'nothing') this.log.info(`${share}: everything is taken again`);
+    else this.log.warn(`${share}: ${REFUSED[confirmed]} refused until there is room`);
+    this.logged = confirmed;
+  }
+}
+
+/** The holders that share the memory. */
+interface Held {
+  readonly holders: number;
+  /** The largest holder's part of everything, from 0 to 1. */
+  readonly largestShare: number;
+  shareOf(holder: string): number;
+  inOrder(): readonly string[];
+}
+
+/** Whether a holder has more of the limit than is free up to the last mark. */
+const isTooMuch = (share: number, fill: number): boolean => share * fill > MARKS.additions - fill;
+
+const REFUSED: Readonly<Record<Exclude<Refusal, 'nothing'>, string>> = {
+  visitors_of_largest: 'new visitors of those who hold more than is free are',
+  largest: 'whatever is added by those who hold more than is free is',
+  visitors: 'new visitors are',
+  additions: 'whatever adds to it is',
+};
+
+const ORDER: readonly Refusal[] = [
+  'nothing',
+  'visitors_of_largest',
+  'largest',
+  'visitors',
+  'additions',
+];
+const higher = (a: Refusal, b: Refusal): Refusal => (ORDER.indexOf(a) > ORDER.indexOf(b) ? a : b);
+const lower = (a: Refusal, b: Refusal): Refusal => (ORDER.indexOf(a) < ORDER.indexOf(b) ? a : b);
+
+const inMib = (bytes: number) => Math.round(bytes / 2 ** 20);
+
+/** This thread's heap. */
+const v8Heap = (): Heap => {
+  // The flag makes `gc` known only to contexts that are created from now on.
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  return {
+    limitBytes: heapLimitBytes(),
+    usedBytes: () => getHeapStatistics().used_heap_size,
+    collect,
+    onCollected(call) {
+      const observer = new PerformanceObserver((list) => {
+        const entries = list.getEntries() as unknown as {
+          readonly detail?: { readonly kind?: number };
+        }[];
+        const isMajor = entries.some(
+          ({ detail }) => detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR,
+        );
+        if (isMajor) call();
+      });
+      observer.observe({ entryTypes: ['gc'] });
+      return () => observer.disconnect();
+    },
+  };
+};
+
+const MIB = 2 ** 20;
+const SETTING = /^--max[-_]old[-_]space[-_]size=(\d+)$/;
+/** By default, V8 gives young objects 3 bytes for each 64 of old ones. */
+const OLD_SHARE = 64 / 67;
+
+/**
+ * How many bytes old objects may take before V8 ends the process. Node's heap limit also contains
+ * the young generation, which can be larger than the rest of a small heap.
+ * @param given options of the process; the last one applies
+ */
+export const heapLimitBytes = (
+  given = optionsOfProcess(),
+  limitBytes = getHeapStatistics().heap_size_limit,
+): number => {
+  const set = given
+    .map((option) => SETTING.exec(option)?.[1])
+    .findLast((megabytes) => megabytes !== undefined);
+  const most = limitBytes * OLD_SHARE;
+  return set === undefined || Number(set) === 0 ? most : Math.min(most, Number(set) * MIB);
+};
+
+/** Options of the environment, then of the command line. */
+const optionsOfProcess = (): readonly string[] => [
+  ...(process.env.NODE_OPTIONS ?? '').split(/\s+/),
+  ...process.execArgv,
+];

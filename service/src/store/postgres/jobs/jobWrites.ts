@@ -1,0 +1,198 @@
+import { assertJobTime } from '../../document.ts';
+import type { Job, TransactionJobs } from '../../store.ts';
+import type { Connection, Result, Statement } from '../connection/database.ts';
+import { quoted, toText } from '../connection/sql.ts';
+
+type Write =
+  | { readonly type: 'put'; readonly job: Job }
+  | { readonly type: 'release'; readonly runAt: number; readonly rank: number }
+  | { readonly type: 'remove' };
+
+/** A group with a job, and when that is due, in milliseconds by the database's clock. */
+export interface DueGroup {
+  readonly queue: string;
+  /** As stored in the table. */
+  readonly group: string;
+  readonly dueAt: number;
+  readonly now: number;
+}
+
+/** Reads the columns queue, group_key, due_at and now. */
+export const dueGroupOf = ({
+  queue,
+  group_key,
+  due_at,
+  now,
+}: Record<string, unknown>): DueGroup => ({
+  queue: String(queue),
+  group: String(group_key),
+  dueAt: Number(due_at),
+  now: Number(now),
+});
+
+export interface WrittenJobs {
+  /** Groups of jobs that were added or released. */
+  readonly added: readonly DueGroup[];
+  /** Jobs that are no longer claimed. */
+  readonly ids: readonly string[];
+}
+
+/** The clocks by which a job's wait is computed, in milliseconds since the epoch. */
+export interface JobTime {
+  /** The caller's. It decides how long a job waits. */
+  readonly wall: number;
+  /** The database's, as this process estimates it. */
+  readonly database: number;
+  /** The database's, as SQL. */
+  readonly sql: string;
+}
+
+/**
+ * The jobs that a transaction changes, written when it ends. The last change of each job counts.
+ */
+export class JobWrites implements TransactionJobs {
+  readonly #writes = new Map<string, Write>();
+  readonly #queues: ReadonlySet<string>;
+
+  constructor(queues: ReadonlySet<string>) {
+    this.#queues = queues;
+  }
+
+  get any(): boolean {
+    return this.#writes.size > 0;
+  }
+
+  /** Whether jobs are added or released, so that their groups need a lease. */
+  get needGroupLeases(): boolean {
+    return [...this.#writes.values()].some(({ type }) => type !== 'remove');
+  }
+
+  async enqueue(job: Job): Promise<void> {
+    assertJobTime(job.id, job);
+    if (!this.#queues.has(job.queue))
+      throw new TypeError(
+        `job ${job.id}: there is no queue ${job.queue}; name it when the store is opened`,
+      );
+    this.#writes.set(job.id, { type: 'put', job });
+  }
+
+  async complete(id: string): Promise<void> {
+    this.#writes.set(id, { type: 'remove' });
+  }
+
+  async release(id: string, at: { runAt: number; rank: number }): Promise<void> {
+    assertJobTime(id, at);
+    const { runAt, rank } = at;
+    const earlier = this.#writes.get(id);
+    if (earlier?.type === 'remove') return;
+    this.#writes.set(
+      id,
+      earlier?.type === 'put'
+        ? { type: 'put', job: { ...earlier.job, runAt, rank } }
+        : { type: 'release', runAt, rank },
+    );
+  }
+
+  /** As stored in the table. */
+  get ids(): readonly string[] {
+    return [...this.#writes.keys()].map(toText);
+  }
+
+  /** The groups of added jobs, and when those are due. */
+  added({ wall, database }: JobTime): readonly DueGroup[] {
+    return [...this.#writes.values()].flatMap((write) =>
+      write.type === 'put'
+        ? [
+            {
+              queue: write.job.queue,
+              group: toText(write.job.group),
+              dueAt: database + write.job.runAt - wall,
+              now: database,
+            },
+          ]
+        : [],
+    );
+  }
+
+  /** Sends everything before it returns. @returns the groups of released jobs, from the database */
+  async send(
+    connection: Connection,
+    schema: string,
+    { wall, sql }: JobTime,
+  ): Promise<readonly DueGroup[]> {
+    if (!this.any) return [];
+    const jobs = `${quoted(schema)}.jobs`;
+    const entries = [...this.#writes];
+    const waits = (many: readonly { readonly runAt: number }[]) =>
+      many.map(({ runAt }) => Math.round(runAt - wall));
+    const sent: Promise<Result>[] = [];
+
+    const removed = entries.flatMap(([id, { type }]) => (type === 'remove' ? [toText(id)] : []));
+    if (removed.length > 0)
+      sent.push(
+        connection.query({
+          text: `DELETE FROM ${jobs} WHERE id = ANY($1::text[])`,
+          values: [removed],
+          name: 'cs_jobs_remove',
+        }),
+      );
+
+    const put = entries.flatMap(([, write]) => (write.type === 'put' ? [write.job] : []));
+    if (put.length > 0) {
+      sent.push(
+        connection.query({
+          ...insertJobs(jobs, put, { wall, sql }, REPLACE_JOB),
+          name: 'cs_jobs_put',
+        }),
+      );
+    }
+
+    const released = entries.flatMap(([id, write]) =>
+      write.type === 'release' ? [{ id, ...write }] : [],
+    );
+    const answer =
+      released.length === 0
+        ? null
+        : connection.query({
+            // Not joined: a plan made while the table was empty would then read all of it.
+            text: `UPDATE ${jobs} j SET claimed_by = NULL, seq = nextval(pg_get_serial_sequence('${jobs}', 'seq')), (run_at, rank, due_at) = (
+                SELECT v.run_at, v.rank, (${sql}) + v.wait::bigint FROM unnest($1::text[], $2::float8[], $3::int[], $4::float8[]) v (id, run_at, rank, wait) WHERE v.id = j.id)
+              WHERE j.id = ANY($1::text[])
+              RETURNING j.queue, j.group_key, j.due_at::float8 AS due_at, (${sql})::float8 AS now`,
+            values: [
+              released.map(({ id }) => toText(id)),
+              released.map(({ runAt }) => runAt),
+              released.map(({ rank }) => rank),
+              waits(released),
+            ],
+            name: 'cs_jobs_release',
+          });
+    const [placed] = await Promise.all([answer, ...sent]);
+    return (placed?.rows ?? []).map(dueGroupOf);
+  }
+}
+
+const REPLACE_JOB = `ON CONFLICT (id) DO UPDATE SET queue = excluded.queue, group_key = excluded.group_key, run_at = excluded.run_at, rank = excluded.rank,
+  data = excluded.data, due_at = excluded.due_at, seq = excluded.seq, claimed_by = NULL`;
+
+/** @param onConflict what to do with a job whose id exists already. Default: an error. */
+export const insertJobs = (
+  table: string,
+  jobs: readonly Job[],
+  { wall, sql }: Pick<JobTime, 'wall' | 'sql'>,
+  onConflict = '',
+): Statement => ({
+  text: `INSERT INTO ${table} (id, queue, group_key, run_at, rank, data, due_at)
+    SELECT v.id, v.queue, v.group_key, v.run_at, v.rank, v.data::json, (${sql}) + v.wait::bigint
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::int[], $6::text[], $7::float8[]) v (id, queue, group_key, run_at, rank, data, wait)
+    ${onConflict}`,
+  values: [
+    jobs.map(({ id }) => toText(id)),
+    jobs.map(({ queue }) => queue),
+    jobs.map(({ group }) => toText(group)),
+    jobs.map(({ runAt }) => runAt),
+    jobs.map(({ rank }) => rank),
+    jobs.map(({ data }) => JSON.stringify(data)),
+    jobs.map(({ runAt }) => Math.round(runAt - wall)),
+  ],
+});

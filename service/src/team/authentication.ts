@@ -1,0 +1,90 @@
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { ApiKey } from './workspace.ts';
+import type { Deps } from '../platform/deps.ts';
+import { AppError, ERROR_CATALOGUE } from '../platform/http/errorCatalogue.ts';
+import { findApiKey, isUseNoted, noteKeyUse } from './operations/apiKeys.ts';
+import { findChatVisitor } from '../channels/web_chat/chatOperations.ts';
+import type { Caller } from '../platform/http/caller.ts';
+import { noLongerStranger } from '../platform/http/server/connections.ts';
+import type { WrongKeys } from '../platform/http/server/wrongKeys.ts';
+
+/** The token that a request carries in its Authorization header, or null. */
+export const bearer = (request: Request): string | null =>
+  /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? null;
+
+/** Lets requests through whose bearer token `identify` knows. @throws unauthorized (401) */
+const requireBearer =
+  (
+    words: { missing: string; wrong: string },
+    identify: (token: string, request: Request) => Promise<Caller | null>,
+  ): RequestHandler =>
+  async (request: Request, response: Response, next: NextFunction) => {
+    const token = bearer(request);
+    const caller = token === null ? null : await identify(token, request);
+    if (!caller) {
+      response.setHeader('WWW-Authenticate', 'Bearer');
+      throw new AppError(
+        'unauthorized',
+        `${token === null ? words.missing : words.wrong} ${ERROR_CATALOGUE.unauthorized.fix}`,
+      );
+    }
+    response.locals.caller = caller;
+    if (caller.contact === null) noLongerStranger(request);
+    next();
+  };
+
+/**
+ * Lets requests with a valid API key through.
+ * @throws unauthorized (401), or rate_limited (429) after too many wrong keys
+ */
+export const requireApiKey = (deps: Deps, wrongKeys: WrongKeys): RequestHandler => {
+  const recordUse = useRecorder(deps);
+  return requireBearer(
+    { missing: 'The request carries no API key.', wrong: 'The API key is wrong or was revoked.' },
+    async (key, request) => {
+      await wrongKeys.before(request, key);
+      const found = await findApiKey(deps, key);
+      if (found) {
+        wrongKeys.right(key);
+        recordUse(found.apiKey);
+      } else await wrongKeys.wrong(request);
+      return (
+        found && {
+          workspace: found.workspace,
+          rateKey: found.apiKey.id,
+          actor: { type: 'api', name: found.apiKey.name },
+          contact: null,
+        }
+      );
+    },
+  );
+};
+
+/** Records the use of keys without delaying calls. If it fails, the next call records it. */
+function useRecorder(deps: Deps): (apiKey: ApiKey) => void {
+  const underWay = new Set<string>();
+  return (apiKey) => {
+    if (underWay.has(apiKey.id) || isUseNoted(apiKey, deps.clock.now())) return;
+    underWay.add(apiKey.id);
+    void noteKeyUse(deps, apiKey)
+      .catch(() => {})
+      .finally(() => underWay.delete(apiKey.id));
+  };
+}
+
+/** Lets requests with a valid chat token through. @throws unauthorized (401) */
+export const requireChatToken = (deps: Deps): RequestHandler =>
+  requireBearer(
+    { missing: 'The request carries no chat token.', wrong: 'The chat token is wrong.' },
+    async (token) => {
+      const visitor = await findChatVisitor(deps, token);
+      return (
+        visitor && {
+          workspace: visitor.workspace,
+          rateKey: visitor.contact.id,
+          actor: { type: 'api', name: '' },
+          contact: visitor.contact,
+        }
+      );
+    },
+  );

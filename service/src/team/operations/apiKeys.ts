@@ -1,0 +1,123 @@
+import {
+  API_KEY_PREFIX,
+  hashToken,
+  newApiKey,
+  API_KEY_PATTERN,
+} from '../../platform/security/tokens.ts';
+import { timestamp } from '../../platform/clock.ts';
+import type { Tx } from '../../app/collections.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { AppError, notFound } from '../../platform/http/errorCatalogue.ts';
+import { newId } from '../../platform/ids.ts';
+import type { ApiKey, Workspace } from '../workspace.ts';
+
+/** A workspace's keys that were not revoked: one for each workflow, and more. */
+export const MAX_API_KEYS = 100;
+const PAGE = 500;
+
+/**
+ * Makes an API key.
+ * @param given a key to use instead of a new one (BOOTSTRAP_API_KEY)
+ * @returns the key itself, shown this once, and what is kept of it
+ * @throws invalid_request (400) when the workspace has as many as it may
+ */
+export const createApiKey = (
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  workspace: Workspace,
+  { name, createdBy, given }: { name: string; createdBy: string; given?: string },
+) => {
+  const key = given ?? newApiKey();
+  return store.transaction(async (tx): Promise<{ key: string; apiKey: ApiKey }> => {
+    await tx.workspaces.get(workspace.id); // locks the workspace: the limit is kept
+    if ((await countInUse(tx, workspace)) >= MAX_API_KEYS) {
+      throw new AppError(
+        'invalid_request',
+        `A workspace has at most ${MAX_API_KEYS} API keys. Revoke one that is no longer used.`,
+        { param: 'name' },
+      );
+    }
+    const apiKey: ApiKey = {
+      id: newId('key'),
+      workspaceId: workspace.id,
+      name,
+      hash: hashToken(key),
+      prefix: API_KEY_PREFIX,
+      lastFour: key.slice(-4),
+      createdBy,
+      createdAt: timestamp(clock.now()),
+      lastUsedAt: null,
+      revokedAt: null,
+    };
+    await tx.apiKeys.put(apiKey);
+    return { key, apiKey };
+  });
+};
+
+/** Revoked keys stay listed, however many there are. */
+async function countInUse(tx: Tx, { id: workspaceId }: Workspace): Promise<number> {
+  let count = 0;
+  for (let lastId: string | null = null; ; ) {
+    const keys: readonly ApiKey[] = await tx.apiKeys.find({
+      where: { workspaceId },
+      limit: PAGE,
+      ...(lastId === null ? {} : { after: { value: lastId, id: lastId } }),
+    });
+    count += keys.filter(({ revokedAt }) => revokedAt === null).length;
+    if (keys.length < PAGE) return count;
+    lastId = keys.at(-1)!.id;
+  }
+}
+
+/**
+ * Who a key speaks for; null when there is no such key or it was revoked. Every call asks: nothing
+ * is locked or written.
+ */
+export const findApiKey = async ({ store }: Pick<Deps, 'store'>, key: string) => {
+  if (!API_KEY_PATTERN.test(key)) return null;
+  return store.transaction(async (tx): Promise<{ apiKey: ApiKey; workspace: Workspace } | null> => {
+    const [apiKey] = await tx.apiKeys.find({ where: { hash: hashToken(key) }, limit: 1 });
+    if (!apiKey || apiKey.revokedAt !== null) return null;
+    const workspace = await tx.workspaces.peek(apiKey.workspaceId);
+    return workspace && { apiKey, workspace };
+  });
+};
+
+/** "Last used" is exact to the minute, so that a call writes nothing as a rule. */
+const PRECISION_MS = 60_000;
+
+export const isUseNoted = ({ lastUsedAt }: ApiKey, now: Date): boolean =>
+  lastUsedAt !== null && Math.abs(now.getTime() - Date.parse(lastUsedAt)) < PRECISION_MS;
+
+/**
+ * Notes that a key was used. Not part of the call that used it, which waits for nobody who uses the
+ * same key.
+ */
+export const noteKeyUse = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, { id }: ApiKey) =>
+  store.transaction(async (tx): Promise<void> => {
+    const now = clock.now();
+    const apiKey = await tx.apiKeys.get(id);
+    if (apiKey && !isUseNoted(apiKey, now))
+      await tx.apiKeys.put({ ...apiKey, lastUsedAt: timestamp(now) });
+  });
+
+/** The workspace's keys, revoked ones included, oldest first. */
+export const listApiKeys = (
+  { store }: Pick<Deps, 'store'>,
+  workspace: Workspace,
+): Promise<readonly ApiKey[]> =>
+  store.transaction((tx) => tx.apiKeys.find({ where: { workspaceId: workspace.id }, limit: 1000 }));
+
+/** Revokes a key, at once and for good; a revoked one stays as it was. @throws not_found (404) */
+export const revokeApiKey = (
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  workspace: Workspace,
+  id: string,
+) =>
+  store.transaction(async (tx): Promise<ApiKey> => {
+    const apiKey = await tx.apiKeys.get(id);
+    if (!apiKey || apiKey.workspaceId !== workspace.id) throw notFound('API key', id);
+    if (apiKey.revokedAt !== null) return apiKey;
+    const revoked = { ...apiKey, revokedAt: timestamp(clock.now()) };
+    await tx.apiKeys.put(revoked);
+    return revoked;
+  });

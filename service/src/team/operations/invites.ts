@@ -1,0 +1,97 @@
+import { hashToken, newSetupToken } from '../../platform/security/tokens.ts';
+import { timestamp } from '../../platform/clock.ts';
+import type { Tx } from '../../app/collections.ts';
+import { normalizeEmail } from '../../conversations/contact.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { notFound, AppError } from '../../platform/http/errorCatalogue.ts';
+import { INVITE_LASTS_MS, type Invite, type Member } from '../workspace.ts';
+import { putMember } from './team.ts';
+
+/**
+ * Makes a link's token by which one person can join the team within seven days. It is shown this
+ * once.
+ * @throws not_found (404) when the member who invites has been removed
+ */
+export const createInvite = (
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  by: Pick<Member, 'id' | 'name' | 'workspaceId'>,
+  note: string,
+): Promise<{ token: string; invite: Invite }> => {
+  const token = newSetupToken();
+  return store.transaction(async (tx) => {
+    // Locked, so that removing the member at this moment finds this invitation and removes it too.
+    if (by.id.startsWith('mbr_') && !(await tx.members.get(by.id))) throw notFound('member', by.id);
+    const now = clock.now();
+    const expiresAt = timestamp(new Date(now.getTime() + INVITE_LASTS_MS));
+    const invite = {
+      id: hashToken(token),
+      workspaceId: by.workspaceId,
+      note,
+      createdBy: by.name,
+      createdById: by.id,
+      createdAt: timestamp(now),
+      expiresAt,
+    };
+    for (const old of await tx.invites.find({
+      where: { workspaceId: by.workspaceId },
+      limit: 1000,
+    })) {
+      if (Date.parse(old.expiresAt) <= now.getTime()) await tx.invites.delete(old.id);
+    }
+    await tx.invites.put(invite);
+    return { token, invite };
+  });
+};
+
+/** The invitation of a link's token; null when it was used, revoked or has expired. */
+export const findInvite = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, token: string) =>
+  store.transaction(async (tx) => usable(await tx.invites.peek(hashToken(token)), clock.now()));
+
+const usable = (invite: Invite | null, now: Date): Invite | null =>
+  invite && Date.parse(invite.expiresAt) > now.getTime() ? invite : null;
+
+/**
+ * Joins the team by an invitation, which is then used up.
+ * @returns null when the link cannot be used any more
+ * @throws invalid_request (400) when the e-mail is a member's already, rate_limited (429) when too
+ *   many passwords are being checked
+ */
+export async function acceptInvite(
+  { store, clock, passwords }: Pick<Deps, 'store' | 'clock' | 'passwords'>,
+  token: string,
+  { name, email, password }: { name: string; email: string; password: string },
+): Promise<Member | null> {
+  // Before the password is hashed, which is work: anybody may send a token.
+  const isUsable = await store.transaction(async (tx) => {
+    const invite = usable(await tx.invites.peek(hashToken(token)), clock.now());
+    if (invite) await refuseTwin(tx, email);
+    return invite !== null;
+  });
+  if (!isUsable) return null;
+  const passwordHash = await passwords.hash(password);
+  return store.transaction(async (tx) => {
+    const now = clock.now();
+    // locked: it lets one person in
+    const invite = usable(await tx.invites.get(hashToken(token)), now);
+    if (!invite) return null;
+    await refuseTwin(tx, email);
+    const { workspaceId } = invite;
+    const member = await putMember(tx, { workspaceId, name, email, passwordHash }, now);
+    await tx.invites.delete(invite.id);
+    return member;
+  });
+}
+
+async function refuseTwin(tx: Tx, email: string): Promise<void> {
+  const [twin] = await tx.members.find({ where: { email: normalizeEmail(email) }, limit: 1 });
+  if (!twin) return;
+  const message = 'A member with this e-mail is there already. Sign in, or use another address.';
+  throw new AppError('invalid_request', message, { param: 'email' });
+}
+
+/** Makes an invitation's link useless. */
+export const revokeInvite = ({ store }: Pick<Deps, 'store'>, by: Member, id: string) =>
+  store.transaction(async (tx) => {
+    const invite = await tx.invites.get(id);
+    if (invite?.workspaceId === by.workspaceId) await tx.invites.delete(id);
+  });

@@ -1,0 +1,130 @@
+import { hashToken, newSessionToken, csrfTokenOf } from '../../platform/security/tokens.ts';
+import { timestamp } from '../../platform/clock.ts';
+import type { Tx } from '../../app/collections.ts';
+import { normalizeEmail } from '../../conversations/contact.ts';
+import { inOneTransaction, type Deps } from '../../platform/deps.ts';
+import { AppError } from '../../platform/http/errorCatalogue.ts';
+import {
+  SESSION_IDLE_MS,
+  MAX_SESSION_MS,
+  type Session,
+  type Member,
+  type Workspace,
+} from '../workspace.ts';
+
+/**
+ * Signs a member in.
+ * @param tries of the same address in the last minutes: when many passwords wait to be checked, the
+ * fewest go first
+ * @returns the session's token, for a cookie; null when e-mail or password are wrong
+ * @throws rate_limited (429) when too many passwords are being checked
+ */
+export async function signIn(
+  deps: Pick<Deps, 'store' | 'clock' | 'passwords'>,
+  { email, password, tries }: { email: string; password: string; tries: number },
+): Promise<string | null> {
+  const [member] = await deps.store.transaction((tx) =>
+    tx.members.find({ where: { email: normalizeEmail(email) }, limit: 1 }),
+  );
+  const isRight = await deps.passwords.isRight(password, member?.passwordHash ?? null, tries);
+  if (!member || !isRight) return null;
+  return inOneTransaction(deps, async (within, tx) => {
+    // Locked, so that a change of the password, or a removal of the member, at this moment ends this
+    // session too.
+    const now = await tx.members.get(member.id);
+    return now?.passwordHash === member.passwordHash ? startSession(within, member) : null;
+  });
+}
+
+/**
+ * Opens a session for a member who has proven to be one. @returns its token, of which only the hash
+ * is kept
+ */
+export async function startSession(
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  member: Member,
+): Promise<string> {
+  const token = newSessionToken();
+  const now = clock.now();
+  const session: Session = {
+    id: hashToken(token),
+    kind: 'session',
+    memberId: member.id,
+    workspaceId: member.workspaceId,
+    createdAt: timestamp(now),
+    expiresAt: timestamp(new Date(now.getTime() + SESSION_IDLE_MS)),
+  };
+  await store.transaction((tx) => tx.sessions.put(session));
+  return token;
+}
+
+export interface SignedIn {
+  readonly session: Session;
+  /** Stands in every form, so that no other site can post one. */
+  readonly csrfToken: string;
+  readonly member: Member;
+  readonly workspace: Workspace;
+}
+
+/** Expiry is moved on at most this often, so that reading does not write. */
+const PRECISION_MS = 60 * 60 * 1000;
+
+/**
+ * Who a session's token speaks for; null when it has expired, was ended, or its member was removed.
+ */
+export const findSession = (
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  token: string,
+): Promise<SignedIn | null> =>
+  store.transaction(async (tx) => {
+    const session = await tx.sessions.peek(hashToken(token));
+    const now = clock.now().getTime();
+    if (!session || Date.parse(session.expiresAt) <= now) return null;
+    const member = await tx.members.peek(session.memberId);
+    const workspace = await tx.workspaces.peek(session.workspaceId);
+    if (!member || !workspace) return null;
+    const until = Math.min(now + SESSION_IDLE_MS, Date.parse(session.createdAt) + MAX_SESSION_MS);
+    const csrfToken = csrfTokenOf(token);
+    if (until - Date.parse(session.expiresAt) < PRECISION_MS)
+      return { session, csrfToken, member, workspace };
+    const used = { ...session, expiresAt: timestamp(new Date(until)) };
+    await tx.sessions.put(used);
+    return { session: used, csrfToken, member, workspace };
+  });
+
+/** Signs one browser out. */
+export const endSession = ({ store }: Pick<Deps, 'store'>, sessionId: string) =>
+  store.transaction((tx) => tx.sessions.delete(sessionId));
+
+/** Signs a member out of every browser. @param except a session that stays */
+export const endAllSessions = ({ store }: Pick<Deps, 'store'>, memberId: string, except?: string) =>
+  store.transaction((tx) => deleteSessionsOf(tx, memberId, except));
+
+export async function deleteSessionsOf(tx: Tx, memberId: string, except?: string): Promise<void> {
+  const sessions = await tx.sessions.find({ where: { memberId }, limit: 10_000 });
+  for (const { id } of sessions) if (id !== except) await tx.sessions.delete(id);
+}
+
+/**
+ * Gives a member another password and signs every other browser out.
+ * @throws invalid_request (400) when the current password is wrong, rate_limited (429) when too
+ * many passwords are being checked
+ */
+export async function changePassword(
+  { store, passwords }: Pick<Deps, 'store' | 'passwords'>,
+  { member, session }: SignedIn,
+  { current, next }: { current: string; next: string },
+): Promise<void> {
+  const wrong = new AppError('invalid_request', 'The current password is wrong.', {
+    param: 'current',
+  });
+  if (!(await passwords.isRight(current, member.passwordHash))) throw wrong;
+  const passwordHash = await passwords.hash(next);
+  await store.transaction(async (tx) => {
+    const now = await tx.members.get(member.id);
+    // changed while this one was looked at
+    if (now?.passwordHash !== member.passwordHash) throw wrong;
+    await tx.members.put({ ...now, passwordHash });
+    await deleteSessionsOf(tx, member.id, session.id);
+  });
+}

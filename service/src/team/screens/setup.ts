@@ -1,0 +1,199 @@
+import { Router } from 'express';
+import { z } from 'zod';
+import { textSchema } from '../../platform/http/shared.ts';
+import { DEFAULT_N8N_PORT, originOnThisMachine } from '../n8nAddress.ts';
+import { isThisMachine } from '../../platform/outbound/hostOpening.ts';
+import type { N8nSetting } from '../n8nSetting.ts';
+import type { AttemptLimits } from './signInAttempts.ts';
+import { copyable } from '../../platform/html/components.ts';
+import {
+  field,
+  formProblems,
+  newForm,
+  parseForm,
+  readForm,
+  readPublicFormBody,
+  type FormState,
+} from '../../platform/html/forms.ts';
+import { html, sendPage, type View } from '../../platform/html/html.ts';
+import { plainPage } from '../../platform/html/layout.ts';
+import { n8nFields, n8nFormValues, readN8nChoice } from './n8nFields.ts';
+import { setSessionCookie } from '../signedIn.ts';
+
+/** The one-time link of the first start. */
+export interface Setup {
+  isValid(token: string): Promise<boolean>;
+  /** The workspace, if a key made on the command line has created one; null on an empty store. */
+  workspaceName(): Promise<string | null>;
+  /** @returns the first API key and the member's session; null when the link is already used */
+  complete(
+    token: string,
+    setup: {
+      workspaceName: string;
+      memberName: string;
+      email: string;
+      password: string;
+      n8nOrigin: string | null | undefined;
+    },
+  ): Promise<{ key: string; sessionToken: string } | null>;
+}
+
+const MIN_PASSWORD_CHARACTERS = 10;
+const MAX_PASSWORD_CHARACTERS = 200;
+
+export const passwordSchema = z
+  .string()
+  .min(MIN_PASSWORD_CHARACTERS, `must have at least ${MIN_PASSWORD_CHARACTERS} characters`)
+  .max(MAX_PASSWORD_CHARACTERS, `must have at most ${MAX_PASSWORD_CHARACTERS} characters`);
+
+export const newMemberSchema = z.object({
+  name: textSchema(100),
+  email: z.email('must be an email address').max(254, 'must have at most 254 characters'),
+  password: passwordSchema,
+});
+
+export const newPasswordField = (name: string, label: string, form: FormState): View =>
+  field({
+    name,
+    label,
+    form: { ...form, values: {} },
+    help: `At least ${MIN_PASSWORD_CHARACTERS} characters.`,
+    attributes: {
+      type: 'password',
+      required: true,
+      minlength: MIN_PASSWORD_CHARACTERS,
+      maxlength: MAX_PASSWORD_CHARACTERS,
+      autocomplete: 'new-password',
+    },
+  });
+
+export const newMemberFields = (form: FormState): View => html`
+  ${field({
+    name: 'name',
+    label: 'Your name',
+    form,
+    help: 'Customers see it next to your messages.',
+    attributes: { required: true, maxlength: 100, autocomplete: 'name' },
+  })}
+  ${field({
+    name: 'email',
+    label: 'Your email',
+    form,
+    attributes: { type: 'email', required: true, maxlength: 254, autocomplete: 'username' },
+  })}
+  ${newPasswordField('password', 'Password', form)}
+`;
+
+/**
+ * Creates the first member, workspace and API key, and asks where n8n runs. Works once, and without
+ * scripts.
+ * @param publicUrl the service's public URL
+ */
+export function setupRouter(
+  setup: Setup,
+  n8n: Pick<N8nSetting, 'check' | 'fromEnvironment'>,
+  limits: AttemptLimits,
+  publicUrl: () => string,
+): Router {
+  const router = Router();
+  const asksForN8n = n8n.fromEnvironment === null;
+
+  router.get('/setup', async ({ query }, response) => {
+    const token = typeof query.token === 'string' ? query.token : '';
+    if (!(await setup.isValid(token))) return sendPage(response, usedLinkPage, 404);
+    const form = newForm(n8nFormValues(isLocal(publicUrl()) ? ON_THIS_MACHINE : null));
+    sendPage(response, setupPage(token, await setup.workspaceName(), asksForN8n, form));
+  });
+
+  router.post('/setup', readPublicFormBody, async (request, response) => {
+    const attempt = await limits.useLink(request);
+    const values = readForm(request);
+    const token = values.token ?? '';
+    if (!(await setup.isValid(token))) return sendPage(response, usedLinkPage, 404);
+    const existing = await setup.workspaceName();
+    const workspace = existing === null ? textSchema(100) : z.string().optional();
+    const form = parseForm(newMemberSchema.extend({ workspace }), values);
+    const choice =
+      asksForN8n && values.n8n !== undefined ? await readN8nChoice(n8n, values) : NO_CHOICE;
+    if (!form.ok || !choice.ok) {
+      const problems = { ...(form.ok ? {} : form.problems), ...(choice.ok ? {} : choice.problems) };
+      return sendPage(response, setupPage(token, existing, asksForN8n, { values, problems }), 400);
+    }
+    const created = await setup.complete(token, {
+      workspaceName: form.data.workspace ?? '',
+      memberName: form.data.name,
+      email: form.data.email,
+      password: form.data.password,
+      n8nOrigin: choice.data,
+    });
+    if (created === null) return sendPage(response, usedLinkPage, 404);
+    await attempt.forgive();
+    setSessionCookie(response, created.sessionToken, publicUrl().startsWith('https://'));
+    sendPage(response, readyPage(created.key, publicUrl()), 201);
+  });
+
+  return router;
+}
+
+/** What is sent by a program that leaves the question out. It can be answered under Settings. */
+const NO_CHOICE = { ok: true, data: undefined } as const;
+
+const ON_THIS_MACHINE = originOnThisMachine(DEFAULT_N8N_PORT);
+
+/** On a service that only its own machine reaches, n8n is most likely there too. */
+const isLocal = (publicUrl: string): boolean => isThisMachine(new URL(publicUrl));
+
+const usedLinkPage = plainPage(
+  'This link does not work',
+  html`
+    <h1>This link does not work</h1>
+    <p>
+      A setup link works once. If the service has not been set up yet, restart it and use the link
+      that it prints.
+    </p>
+    <p><a href="/sign-in">Sign in</a></p>
+  `,
+);
+
+const setupPage = (
+  token: string,
+  existingWorkspace: string | null,
+  asksForN8n: boolean,
+  form: FormState,
+): View =>
+  plainPage(
+    'Set up Conversation Service',
+    html`
+      <h1>Set up Conversation Service</h1>
+      ${formProblems(form)}
+      <form method="post" action="/setup">
+        <input type="hidden" name="token" value=${token} />
+        ${
+          existingWorkspace === null
+            ? field({
+                name: 'workspace',
+                label: 'Workspace name',
+                form,
+                attributes: { required: true, maxlength: 100, autofocus: true },
+              })
+            : html`<p>You are joining the workspace <strong>${existingWorkspace}</strong>.</p>`
+        }
+        ${newMemberFields(form)}
+        ${asksForN8n ? n8nFields(form) : null}
+        <button>Set up and show the API key</button>
+      </form>
+    `,
+  );
+
+const readyPage = (key: string, baseUrl: string): View =>
+  plainPage(
+    'Ready',
+    html`
+      <h1>Ready</h1>
+      <p>This is your API key for n8n. Copy it now. You won’t be able to see it again.</p>
+      <p>${copyable('key', key, 'the API key')}</p>
+      <p>In n8n, create a “Conversation Service API” credential with this key and this base URL:</p>
+      <p>${copyable('base-url', baseUrl, 'the base URL')}</p>
+      <p><a role="button" href="/conversations">Go to conversations</a></p>
+    `,
+  );

@@ -1,0 +1,278 @@
+import { Router, type Response } from 'express';
+import { z } from 'zod';
+import type { Deps } from '../../platform/deps.ts';
+import { AppError } from '../../platform/http/errorCatalogue.ts';
+import { acceptInvite, findInvite, revokeInvite, createInvite } from '../operations/invites.ts';
+import {
+  changePassword,
+  deleteSessionsOf,
+  startSession,
+  type SignedIn,
+} from '../operations/sessions.ts';
+import { listTeam, removeMember } from '../operations/team.ts';
+import { textSchema } from '../../platform/http/shared.ts';
+import type { AttemptLimits } from './signInAttempts.ts';
+import { copyable, csrfField, postButton } from '../../platform/html/components.ts';
+import { noteError } from '../../platform/html/errorPage.ts';
+import {
+  field,
+  formProblems,
+  newForm,
+  parseForm,
+  readForm,
+  readPublicFormBody,
+  type FormState,
+} from '../../platform/html/forms.ts';
+import { html, sendPage, type View } from '../../platform/html/html.ts';
+import { plainPage, teamPage } from '../../platform/html/layout.ts';
+import { setSessionCookie, signedInOf } from '../signedIn.ts';
+import { newMemberFields, newMemberSchema, newPasswordField, passwordSchema } from './setup.ts';
+import { currentPasswordField } from './signIn.ts';
+import { timeView } from '../../platform/html/times.ts';
+
+const inviteSchema = z.object({ note: textSchema(100) });
+const passwordChangeSchema = z.object({
+  current: z.string().min(1, 'is missing'),
+  next: passwordSchema,
+});
+
+/** The team's members and invitations, and each member's own account. */
+export function teamRouter(deps: Deps, limits: AttemptLimits, publicUrl: () => string): Router {
+  const router = Router();
+  const show = async (response: Response, status: number, extras: TeamScreenExtras) => {
+    const signedIn = signedInOf(response);
+    const team = await listTeam(deps, signedIn.workspace);
+    sendPage(response, teamScreen(signedIn, { ...team, ...extras }, deps.clock.now()), status);
+  };
+
+  router.get('/team', ({ query }, response) => show(response, 200, { notice: query.notice }));
+
+  router.post('/team/invites', async (request, response) => {
+    const form = parseForm(inviteSchema, readForm(request));
+    if (!form.ok) return show(response, 400, { form });
+    const { token } = await createInvite(deps, signedInOf(response).member, form.data.note);
+    await show(response, 201, { link: `${publicUrl()}/join?token=${token}` });
+  });
+
+  router.post('/team/invites/:id/revoke', async (request, response) => {
+    await revokeInvite(deps, signedInOf(response).member, request.params.id);
+    response.redirect(303, '/team?notice=removed');
+  });
+
+  router.post('/team/members/:id/remove', async ({ params }, response) => {
+    const { workspace, member } = signedInOf(response);
+    await removeMember(deps, workspace, params.id);
+    const isSelf = params.id === member.id;
+    response.redirect(303, isSelf ? '/sign-in?notice=left' : '/team?notice=removed');
+  });
+
+  router.get('/account', ({ query }, response) =>
+    sendPage(response, accountScreen(signedInOf(response), { notice: query.notice })),
+  );
+
+  router.post('/account/password', async (request, response) => {
+    const signedIn = signedInOf(response);
+    const refuse = (form: FormState, status: number) =>
+      sendPage(response, accountScreen(signedIn, { form }), status);
+    const form = parseForm(passwordChangeSchema, readForm(request));
+    if (!form.ok) return refuse({ ...form, values: {} }, 400);
+    try {
+      const attempt = await limits.changePassword(signedIn.member.id);
+      await changePassword(deps, signedIn, form.data);
+      await attempt.forgive();
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      noteError(response, error);
+      return refuse({ values: {}, problems: { current: error.message } }, error.status);
+    }
+    response.redirect(303, '/account?notice=password-changed');
+  });
+
+  // A page that answered a POST has the form's address. Reloading it leads back to the screen.
+  router.get('/team/*action', (_request, response) => response.redirect(303, '/team'));
+  router.get('/account/password', (_request, response) => response.redirect(303, '/account'));
+
+  return router;
+}
+
+/** Joining with an invitation link, before signing in. */
+export function joinRouter(deps: Deps, limits: AttemptLimits, isHttps: () => boolean): Router {
+  const router = Router();
+  router.get('/join', async ({ query }, response) => {
+    const token = typeof query.token === 'string' ? query.token : '';
+    if (await findInvite(deps, token)) sendPage(response, joinPage(token, newForm()));
+    else sendPage(response, usedLinkPage, 404);
+  });
+  router.post('/join', readPublicFormBody, async (request, response) => {
+    const attempt = await limits.useLink(request);
+    const values = readForm(request);
+    const token = values.token ?? '';
+    const form = parseForm(newMemberSchema, values);
+    if (!form.ok) return sendPage(response, joinPage(token, form), 400);
+    try {
+      const member = await acceptInvite(deps, token, form.data);
+      if (!member) return sendPage(response, usedLinkPage, 404);
+      await attempt.forgive();
+      await deps.store.transaction((tx) => deleteSessionsOf(tx, member.id));
+      setSessionCookie(response, await startSession(deps, member), isHttps());
+      response.redirect(303, '/conversations');
+    } catch (error) {
+      if (!(error instanceof AppError) || error.details.param !== 'email') throw error;
+      sendPage(response, joinPage(token, { values, problems: { email: error.message } }), 400);
+    }
+  });
+  return router;
+}
+
+const usedLinkPage = plainPage(
+  'This link does not work',
+  html`
+    <h1>This link does not work</h1>
+    <p>An invitation works once, within seven days. Ask for a new one.</p>
+    <p><a href="/sign-in">Sign in</a></p>
+  `,
+);
+
+const joinPage = (token: string, form: FormState): View =>
+  plainPage(
+    'Join the team',
+    html`
+      <h1>Join the team</h1>
+      ${formProblems(form)}
+      <form method="post" action="/join">
+        <input type="hidden" name="token" value=${token} />
+        ${newMemberFields(form)}
+        <button>Join</button>
+      </form>
+    `,
+  );
+
+type Team = Awaited<ReturnType<typeof listTeam>>;
+
+interface TeamScreenExtras {
+  readonly notice?: unknown;
+  /** A new invitation. */
+  readonly link?: string;
+  readonly form?: FormState;
+}
+
+const teamScreen = (
+  signedIn: SignedIn,
+  { members, invites, notice, link, form = newForm() }: Team & TeamScreenExtras,
+  now: Date,
+): View =>
+  teamPage(
+    signedIn,
+    { title: 'Team', section: 'team', notice },
+    html`
+      <h1>Team</h1>
+      ${membersTable(signedIn, members, now)}
+      <h2>Invite a member</h2>
+      ${
+        link === undefined
+          ? null
+          : html`<article>
+              <p>Send this link to the new member. It works once, within seven days. You won’t be able to see it again.</p>
+              <p>${copyable('link', link, 'the invitation link')}</p>
+            </article>`
+      }
+      <form method="post" action="/team/invites">
+        ${csrfField(signedIn)}
+        ${field({
+          name: 'note',
+          label: 'Who is it for?',
+          form,
+          attributes: { required: true, maxlength: 100 },
+        })}
+        <button>Create invitation link</button>
+      </form>
+      ${invites.length === 0 ? null : openInvites(signedIn, invites, now)}
+    `,
+  );
+
+const membersTable = (signedIn: SignedIn, members: Team['members'], now: Date): View => html`
+  <div class="scroll" tabindex="0" role="region" aria-label="Members">
+    <table>
+      <thead>
+        <tr><th scope="col">Name</th><th scope="col">Email</th><th scope="col">Joined</th><th scope="col"><span class="muted">Action</span></th></tr>
+      </thead>
+      <tbody>
+        ${members.map(
+          ({ id, name, email, createdAt }) => html`
+            <tr>
+              <td>${name}${id === signedIn.member.id ? ' (you)' : ''}</td>
+              <td>${email}</td>
+              <td>${timeView(createdAt, now)}</td>
+              <td>${
+                members.length === 1
+                  ? null
+                  : postButton(signedIn, {
+                      action: `/team/members/${id}/remove`,
+                      label: 'Remove',
+                      confirm: `Remove ${name} from the team?`,
+                      button: { class: 'small outline secondary', 'aria-label': `Remove ${name}` },
+                      form: { class: 'inline' },
+                    })
+              }</td>
+            </tr>
+          `,
+        )}
+      </tbody>
+    </table>
+  </div>
+`;
+
+const openInvites = (signedIn: SignedIn, invites: Team['invites'], now: Date): View => html`
+  <h3>Open invitations</h3>
+  <ul>
+    ${invites.map(
+      ({ id, note, createdBy, expiresAt }) => html`
+        <li>
+          ${note}, invited by ${createdBy}, expires ${timeView(expiresAt, now)}${' '}
+          ${postButton(signedIn, {
+            action: `/team/invites/${id}/revoke`,
+            label: 'Revoke',
+            button: {
+              class: 'small outline secondary',
+              'aria-label': `Revoke the invitation for ${note}`,
+            },
+            form: { class: 'inline' },
+          })}
+        </li>
+      `,
+    )}
+  </ul>
+`;
+
+const accountScreen = (
+  signedIn: SignedIn,
+  { notice, form = newForm() }: { notice?: unknown; form?: FormState },
+): View =>
+  teamPage(
+    signedIn,
+    { title: 'Your account', section: 'account', notice },
+    html`
+      <h1>Your account</h1>
+      <p>${signedIn.member.name}, ${signedIn.member.email}</p>
+      <div class="row">
+        ${postButton(signedIn, {
+          action: '/sign-out',
+          label: 'Sign out',
+          form: { 'hx-boost': 'false' },
+        })}
+        ${postButton(signedIn, {
+          action: '/sign-out-everywhere',
+          label: 'Sign out everywhere',
+          button: { class: 'secondary' },
+          form: { 'hx-boost': 'false' },
+        })}
+      </div>
+      <h2>Change password</h2>
+      <form method="post" action="/account/password">
+        ${csrfField(signedIn)}
+        ${currentPasswordField('current', 'Current password', form)}
+        ${newPasswordField('next', 'New password', form)}
+        <button>Change password</button>
+      </form>
+    `,
+  );

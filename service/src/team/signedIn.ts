@@ -1,0 +1,85 @@
+import type { CookieOptions, NextFunction, Request, RequestHandler, Response } from 'express';
+import type { Actor } from '../conversations/conversation.ts';
+import type { Deps } from '../platform/deps.ts';
+import { findSession, type SignedIn } from './operations/sessions.ts';
+import { MAX_SESSION_MS, type Workspace } from './workspace.ts';
+import { noLongerStranger } from '../platform/http/server/connections.ts';
+import { isSameText } from '../platform/security/isSameText.ts';
+import { sendErrorPage } from '../platform/html/errorPage.ts';
+
+const COOKIE = 'cs_session';
+
+const cookieOptions = (isHttps: boolean): CookieOptions => ({
+  httpOnly: true,
+  sameSite: 'lax',
+  secure: isHttps,
+  path: '/',
+});
+
+/** Signs a browser in. @param isHttps whether the service's public URL begins with https:// */
+export const setSessionCookie = (response: Response, token: string, isHttps: boolean): void =>
+  void response.cookie(COOKIE, token, { ...cookieOptions(isHttps), maxAge: MAX_SESSION_MS });
+
+export const clearSessionCookie = (response: Response, isHttps: boolean): void =>
+  void response.clearCookie(COOKIE, cookieOptions(isHttps));
+
+/** The session token in a request's cookies, or null. */
+export function sessionToken(request: Request): string | null {
+  const cookies = (request.headers.cookie ?? '').split(';').map((each) => each.trim());
+  const value = cookies.find((each) => each.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1);
+  return value !== undefined && /^[\w-]{43}$/.test(value) ? value : null;
+}
+
+/** Lets members through. Everyone else signs in first, and then gets the page they asked for. */
+export const requireMember =
+  (deps: Pick<Deps, 'store' | 'clock'>): RequestHandler =>
+  async (request: Request, response: Response, next: NextFunction) => {
+    const token = sessionToken(request);
+    const signedIn = token === null ? null : await findSession(deps, token);
+    if (signedIn) {
+      response.locals.signedIn = signedIn;
+      noLongerStranger(request);
+      return next();
+    }
+    if (request.get('hx-request'))
+      return void response.set('HX-Redirect', '/sign-in').status(401).end();
+    const wanted = `?next=${encodeURIComponent(request.originalUrl)}`;
+    response.redirect(303, `/sign-in${request.method === 'GET' ? wanted : ''}`);
+  };
+
+/** The signed-in member. Use it only after requireMember. */
+export const signedInOf = (response: Response): SignedIn => response.locals.signedIn as SignedIn;
+
+export const workspaceOf = (response: Response): Workspace => signedInOf(response).workspace;
+
+/** The member as the actor of what they do. */
+export const actorOf = ({ member }: SignedIn): Actor => ({
+  type: 'team_member',
+  name: member.name,
+  memberId: member.id,
+});
+
+/** Refuses forms that another site makes a browser post. */
+export const refuseCrossSite: RequestHandler = (request, response, next) => {
+  if (request.method === 'GET' || request.method === 'HEAD') return next();
+  const site = request.get('sec-fetch-site');
+  const origin = request.get('origin');
+  const isForeign =
+    site !== undefined
+      ? site !== 'same-origin' && site !== 'none'
+      : origin !== undefined && URL.parse(origin)?.host !== request.get('host');
+  if (!isForeign) return next();
+  const message = 'This form was sent from another site. Open the page here and send it again.';
+  sendErrorPage(response, 403, message);
+};
+
+/** Requires the session's CSRF token with every change, in the form or in htmx's header. */
+export const requireCsrfToken: RequestHandler = (request, response, next) => {
+  if (request.method === 'GET' || request.method === 'HEAD') return next();
+  const { csrf } = (request.body ?? {}) as { csrf?: unknown };
+  const given = request.get('x-csrf-token') ?? csrf;
+  const expected = signedInOf(response).csrfToken;
+  if (typeof given === 'string' && isSameText(given, expected)) return next();
+  const message = 'This form is out of date. Reload the page and send it again.';
+  sendErrorPage(response, 403, message);
+};

@@ -1,0 +1,98 @@
+import { extname } from 'node:path';
+import type { Logger } from 'pino';
+import type { ToolAttemptResult } from './toolCall.ts';
+import type { Bounds } from '../../platform/limits/bounds.ts';
+import { FairQueue } from '../../platform/limits/fairQueue.ts';
+import { OutboundError } from '../../platform/outbound/outboundClient.ts';
+import { RestartingThread } from '../../platform/security/restartingThread.ts';
+import { readAttempt, type AnswerOrder } from './readAnswer.ts';
+
+/** Reads the answers of tools. */
+export interface AnswerReader {
+  /** @throws OutboundError `network` when it cannot be read now; the signal's reason */
+  read(workspaceId: string, order: AnswerOrder, signal: AbortSignal): Promise<ToolAttemptResult>;
+}
+
+/** An answer of this size is read on the main thread, in at most about 20 ms. */
+export const MAX_SMALL_ANSWER_BYTES = 16 * 1024;
+/** How long an answer waits while those of others are read. A large one takes seconds. */
+const WAIT_MS = 20_000;
+/** The longest time for waiting and reading. The lease of a tool call covers it. */
+export const MAX_READ_MS = WAIT_MS + 10_000;
+
+/** Beside this file, in the source and in the build. */
+const SCRIPT = new URL(`./answerThread${extname(import.meta.url)}`, import.meta.url);
+
+interface Waiting {
+  timer: NodeJS.Timeout | undefined;
+  readonly order: AnswerOrder;
+  readonly settle: (answer: Promise<ToolAttemptResult>) => void;
+}
+
+/**
+ * Reads large answers in a thread of its own, one after the other, each workspace in turn. On the
+ * main thread, 5 MiB of JSON made to be slow would stop all requests for five seconds.
+ */
+export class AnswerThread implements AnswerReader {
+  readonly #bounds: Bounds;
+  readonly #thread: RestartingThread<AnswerOrder>;
+  readonly #waiting = new FairQueue<Waiting>();
+
+  constructor(bounds: Bounds, log: Pick<Logger, 'error'>) {
+    this.#bounds = bounds;
+    this.#thread = new RestartingThread(SCRIPT, log, tooBusy);
+  }
+
+  async read(
+    workspaceId: string,
+    order: AnswerOrder,
+    signal: AbortSignal,
+  ): Promise<ToolAttemptResult> {
+    if (order.response.body.length <= MAX_SMALL_ANSWER_BYTES) return readAttempt(order);
+    const { promise, resolve, reject } = Promise.withResolvers<ToolAttemptResult>();
+    const waiting: Waiting = { timer: undefined, order, settle: resolve };
+    this.#waiting.add(workspaceId, waiting);
+    const giveUp = (reason: unknown) => {
+      this.#waiting.delete(workspaceId, waiting);
+      reject(reason as Error);
+    };
+    waiting.timer = setTimeout(() => {
+      this.#bounds.reached('tool_answers');
+      giveUp(tooBusy());
+    }, WAIT_MS);
+    const onAbort = () => giveUp(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.#next();
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(waiting.timer);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Ends the thread. The answer that it is reading fails. */
+  close(): Promise<void> {
+    return this.#thread.close();
+  }
+
+  /** Gives the thread the next answer, when it is free. */
+  #next(): void {
+    if (this.#thread.isBusy) return;
+    const next = this.#waiting.takeNext();
+    if (next === undefined) return;
+    clearTimeout(next.timer);
+    const answer = this.#thread.run(next.order) as Promise<ToolAttemptResult>;
+    next.settle(answer);
+    answer.catch(() => {}).finally(() => this.#next());
+  }
+}
+
+/** For tests without threads. */
+export const readAtOnce: AnswerReader = { read: async (_workspaceId, order) => readAttempt(order) };
+
+const tooBusy = (): OutboundError =>
+  new OutboundError(
+    'network',
+    'The answer could not be read in time because other answers came first.',
+  );

@@ -1,0 +1,79 @@
+import type { Tx } from '../../app/collections.ts';
+import type { Deps } from '../../platform/deps.ts';
+import {
+  dropResult,
+  LARGE_RESULT_CHARACTERS,
+  MAX_LARGE_RESULTS_CHARACTERS,
+  type ToolCall,
+} from './toolCall.ts';
+
+/** More large results than this cannot stay within the bound. */
+const MAX_LARGE_RESULTS = Math.ceil(MAX_LARGE_RESULTS_CHARACTERS / LARGE_RESULT_CHARACTERS) + 1;
+/**
+ * What stays when some have to go. The next look is not due before the difference has been stored
+ * again.
+ */
+const LEFT_CHARACTERS = MAX_LARGE_RESULTS_CHARACTERS - 6 * 1024 * 1024;
+
+/**
+ * Keeps the large results of a store within their bound. To know what is stored, it has to read all
+ * of them, up to 48 MB, so it does that only when there may be too many. Each of several workers
+ * counts only what it stores itself, and may exceed the bound by the 6 MiB between.
+ */
+export class LargeResults {
+  /** Characters that may come before the next look; unknown before the first. */
+  #room = 0;
+  #stored = 0;
+
+  /** @param call completed with a large result, which is stored */
+  async add(
+    { store, bounds }: Pick<Deps, 'store' | 'bounds'>,
+    call: Pick<ToolCall, 'resultJson'>,
+  ): Promise<void> {
+    this.#stored += lengthOf(call);
+    this.#room -= lengthOf(call);
+    if (this.#room >= 0) return;
+    const storedBefore = this.#stored;
+    const { cut, total } = await store.transaction((tx) => boundResults(tx, LEFT_CHARACTERS));
+    this.#room = MAX_LARGE_RESULTS_CHARACTERS - total - (this.#stored - storedBefore);
+    if (cut > 0) bounds.reached('workspace_results');
+  }
+}
+
+/**
+ * Keeps the large results together below `MAX_LARGE_RESULTS_CHARACTERS`. The workspace that has
+ * stored the most gives up its oldest, so one workspace may fill all of it while no other needs
+ * any.
+ * @param left how much stays when some have to go
+ * @returns how many were cut, and the characters of those that stay
+ */
+export async function boundResults(
+  tx: Tx,
+  left = MAX_LARGE_RESULTS_CHARACTERS,
+): Promise<{ readonly cut: number; readonly total: number }> {
+  const newestFirst = await tx.toolCalls.find({
+    where: { hasLargeResult: true },
+    direction: 'desc',
+    limit: MAX_LARGE_RESULTS,
+  });
+  const workspaces = [...Map.groupBy(newestFirst, ({ workspaceId }) => workspaceId).values()].map(
+    (calls) => ({ calls, characters: charactersOf(calls) }),
+  );
+  let total = charactersOf(newestFirst);
+  let cut = 0;
+  if (total <= MAX_LARGE_RESULTS_CHARACTERS) return { cut, total };
+  while (total > left) {
+    const largest = workspaces.reduce((a, b) => (b.characters > a.characters ? b : a));
+    const oldest = largest.calls.pop()!;
+    largest.characters -= lengthOf(oldest);
+    total -= lengthOf(oldest);
+    cut += 1;
+    await tx.toolCalls.put(dropResult(oldest));
+  }
+  return { cut, total };
+}
+
+const lengthOf = ({ resultJson }: Pick<ToolCall, 'resultJson'>): number => resultJson?.length ?? 0;
+
+const charactersOf = (calls: readonly ToolCall[]): number =>
+  calls.reduce((sum, call) => sum + lengthOf(call), 0);

@@ -1,0 +1,116 @@
+import type { Contact } from '../../conversations/contact.ts';
+import { endOfString } from '../../platform/json.ts';
+import { maskJson, maskText } from '../../platform/masking.ts';
+import { resultOf, type ToolCall } from './toolCall.ts';
+
+/** Characters that are masked beyond the cut, so that a number or an address across it is masked too. */
+const MARGIN = 1024;
+
+/**
+ * The beginning of a tool's result, as JSON text with the contact's details masked. It does not read
+ * the rest of a long result.
+ * @param contact null masks nothing
+ * @param mostBytes of UTF-8
+ */
+export function resultExcerpt(
+  call: Pick<ToolCall, 'resultJson'>,
+  contact: Contact | null,
+  mostBytes: number,
+): { readonly text: string; readonly isCut: boolean } {
+  const json = call.resultJson ?? 'null';
+  if (json.length > mostBytes) {
+    // An escaped line break, as a letter between two digits, would hide a number from the mask.
+    const start = json
+      .slice(0, mostBytes + MARGIN)
+      .replace(/\\[nrt]/g, ' ')
+      .toWellFormed();
+    return {
+      text: cutToBytes(contact === null ? start : maskText(start, contact), mostBytes),
+      isCut: true,
+    };
+  }
+  const whole = contact === null ? json : JSON.stringify(maskJson(resultOf(call), contact));
+  const text = cutToBytes(whole, mostBytes);
+  return { text, isCut: text.length < whole.length };
+}
+
+/** The beginning of a text: at most `most` bytes of UTF-8, and whole characters only. */
+function cutToBytes(text: string, most: number): string {
+  const bytes = Buffer.from(text);
+  return bytes.length <= most
+    ? text
+    : new TextDecoder().decode(bytes.subarray(0, most), { stream: true });
+}
+
+/** Characters that one turn masks, in about 10 ms. A string is never divided between turns. */
+const MASKED_AT_ONCE = 64 * 1024;
+
+/** Runs a piece of work when its turn comes. */
+export type InTurn = <T>(work: () => T) => Promise<T>;
+
+/**
+ * As `maskJson`, for JSON text, piece by piece. It does not parse the whole text, which would take
+ * seconds for a large one. If two keys are equal once masked, both stay, and a parser keeps the later.
+ * @param json the output of `JSON.stringify`
+ */
+export async function maskJsonText(
+  json: string,
+  contact: Pick<Contact, 'phone' | 'email'>,
+  inTurn: InTurn,
+): Promise<string> {
+  let masked = '';
+  for (let start = 0; start < json.length; ) {
+    const piece = await inTurn(() => maskPiece(json, start, contact));
+    masked += piece.text;
+    start = piece.end;
+  }
+  return masked;
+}
+
+const QUOTE = 0x22;
+const MINUS = 0x2d;
+const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
+/** The characters of a number. */
+const OF_NUMBER = /[\d+.Ee-]*/y;
+
+/**
+ * Masks about `MASKED_AT_ONCE` characters.
+ * @param start an index outside of strings and numbers
+ * @returns the masked text, and the index where the next piece starts
+ */
+function maskPiece(
+  json: string,
+  start: number,
+  contact: Pick<Contact, 'phone' | 'email'>,
+): { text: string; end: number } {
+  let text = '';
+  let kept = start;
+  let index = start;
+  while (index < json.length && index - start < MASKED_AT_ONCE) {
+    const end = endOfToken(json, index);
+    const masked = end > index + 1 ? maskToken(json.slice(index, end), contact) : null;
+    if (masked !== null) {
+      text += json.slice(kept, index) + masked;
+      kept = end;
+    }
+    index = end;
+  }
+  return { text: text + json.slice(kept, index), end: index };
+}
+
+/** The index after the string, number or single character that begins at `index`. */
+function endOfToken(json: string, index: number): number {
+  const code = json.charCodeAt(index);
+  if (code === QUOTE) return endOfString(json, index) + 1;
+  if (code !== MINUS && !isDigit(code)) return index + 1;
+  OF_NUMBER.lastIndex = index;
+  OF_NUMBER.test(json);
+  return OF_NUMBER.lastIndex;
+}
+
+/** @returns the masked token, or null when it holds nothing to mask */
+function maskToken(token: string, contact: Pick<Contact, 'phone' | 'email'>): string | null {
+  const text = token.startsWith('"') ? (JSON.parse(token) as string) : token;
+  const masked = maskText(text, contact);
+  return masked === text ? null : JSON.stringify(masked);
+}

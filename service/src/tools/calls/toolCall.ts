@@ -1,0 +1,284 @@
+import type { Document } from '../../store/store.ts';
+import { timestamp } from '../../platform/clock.ts';
+import type { Actor } from '../../conversations/conversation.ts';
+import { newId } from '../../platform/ids.ts';
+import type { Json, JsonObject } from '../../platform/json.ts';
+import type { PaymentProvider } from '../../payments/payment.ts';
+import type { ToolKind } from '../definition/tool.ts';
+
+/**
+ * A tool call: a requested action with arguments and a result, and the rules of what follows an
+ * attempt. Its id is the `tool_call_id`, the same for every attempt.
+ */
+
+export const TOOL_CALL_STATUSES = [
+  'pending_approval',
+  'running',
+  'succeeded',
+  'failed',
+  'rejected',
+  'expired',
+  'cancelled',
+] as const;
+export type ToolCallStatus = (typeof TOOL_CALL_STATUSES)[number];
+
+export const TOOL_CALL_ERROR_TYPES = [
+  'timeout',
+  'network',
+  'http_status',
+  'invalid_response',
+  'too_large',
+  'blocked_address',
+  'redirect',
+  'interrupted',
+  'invalid_arguments',
+  'refused',
+] as const;
+export type ToolCallErrorType = (typeof TOOL_CALL_ERROR_TYPES)[number];
+
+interface ToolCallError {
+  readonly type: ToolCallErrorType;
+  /** What happened, in a sentence. */
+  readonly message: string;
+}
+
+export interface Decision {
+  readonly approved: boolean;
+  readonly by: Actor;
+  readonly note: string | null;
+  readonly at: string;
+}
+
+export interface ToolCall extends Document {
+  readonly workspaceId: string;
+  /** Null when the agent named a tool that is not there, and for what is built in. */
+  readonly toolId: string | null;
+  /** The tool's name. */
+  readonly tool: string;
+  /** `BuiltIn`: the service carries it out itself. */
+  readonly kind: ToolKind | 'BuiltIn';
+  /** For a payment link: where the money goes, as the person who approved it saw. */
+  readonly provider?: PaymentProvider;
+  readonly arguments: JsonObject;
+  /** Null for a test call. */
+  readonly conversationId: string | null;
+  /**
+   *  `agent`: in a conversation. `test`: from the definition. `go_live`: a test after which the tool goes live.
+   */
+  readonly purpose: 'agent' | 'test' | 'go_live';
+  /** The definition that the call was made for. */
+  readonly definitionHash: string;
+  /**
+   * The agent's step that asked for it: calls of one step belong together. Null for a test call.
+   */
+  readonly stepId: string | null;
+  /** The conversation's control epoch and number of messages when the agent asked for it. */
+  readonly controlEpoch: number;
+  readonly afterMessage: number;
+  readonly status: ToolCallStatus;
+  /** Attempts begun so far. */
+  readonly attempts: number;
+  /** An attempt was begun and its result is not on record: its process may have died. */
+  readonly isUnderWay: boolean;
+  readonly httpStatus: number | null;
+  /** The sum of all attempts. */
+  readonly durationMs: number;
+  /**
+   * The answer as JSON text, which takes a fraction of the memory of the value. Null until the call
+   * has succeeded.
+   */
+  readonly resultJson: string | null;
+  /** For the index: the result counts for `MAX_LARGE_RESULTS_CHARACTERS`. */
+  readonly hasLargeResult: boolean;
+  readonly error: ToolCallError | null;
+  /** It waits, or waited, for a person's decision. */
+  readonly neededApproval: boolean;
+  readonly decision: Decision | null;
+  /** When an approval that nobody decides expires. */
+  readonly expiresAt: string | null;
+  /** False while the agent still has to tell the customer how it ended. */
+  readonly isTold: boolean;
+  readonly createdAt: string;
+  readonly finishedAt: string | null;
+}
+
+/**
+ * Results of at least this many characters of JSON are kept whole only while all of them together
+ * stay below `MAX_LARGE_RESULTS_CHARACTERS`.
+ */
+export const LARGE_RESULT_CHARACTERS = 64 * 1024;
+export const MAX_LARGE_RESULTS_CHARACTERS = 48 * 1024 * 1024;
+const LEFT_OF_DROPPED = 8 * 1024;
+
+const keptResult = (resultJson: string): Pick<ToolCall, 'resultJson' | 'hasLargeResult'> => ({
+  resultJson,
+  hasLargeResult: resultJson.length >= LARGE_RESULT_CHARACTERS,
+});
+
+/** What is left of a large result that had to make room: its beginning, as a text. */
+export const dropResult = (call: ToolCall): ToolCall => ({
+  ...call,
+  resultJson: JSON.stringify(
+    `${(call.resultJson ?? '').slice(0, LEFT_OF_DROPPED).toWellFormed()}… (the rest was removed to make room for newer results)`,
+  ),
+  hasLargeResult: false,
+});
+
+export const resultOf = ({ resultJson }: Pick<ToolCall, 'resultJson'>): Json =>
+  resultJson === null ? null : (JSON.parse(resultJson) as Json);
+
+const BEGINNING = 20_000;
+
+/**
+ * The result for a page: of a large one the beginning of its JSON, as a text; it is not read
+ * further.
+ */
+export const resultBeginning = (call: Pick<ToolCall, 'resultJson'>): Json =>
+  (call.resultJson?.length ?? 0) < LARGE_RESULT_CHARACTERS
+    ? resultOf(call)
+    : `${call.resultJson!.slice(0, BEGINNING).toWellFormed()}…`;
+
+export const TOOL_CALL_QUEUE = 'tool_calls';
+/** What a test call carries as its conversation. */
+export const TEST_CONVERSATION_ID = 'conv_test';
+export const MAX_TOOL_CALL_ATTEMPTS = 3;
+/**
+ * A tool that is about to go live may answer 401 or 503 for this long: n8n knows a new secret only
+ * a moment after it was published.
+ */
+const GO_LIVE_PATIENCE_MS = 60_000;
+const GO_LIVE_RETRY_MS = 2000;
+
+/** What a call is before anything was sent. */
+const UNSENT = {
+  status: 'running',
+  attempts: 0,
+  isUnderWay: false,
+  httpStatus: null,
+  durationMs: 0,
+  resultJson: null,
+  hasLargeResult: false,
+  error: null,
+  neededApproval: false,
+  decision: null,
+  expiresAt: null,
+  finishedAt: null,
+} as const satisfies Partial<ToolCall>;
+
+/** A call as it is asked for: to be made, and nothing sent yet. */
+export const newToolCall = (
+  asked: Omit<ToolCall, keyof typeof UNSENT | 'id' | 'createdAt'>,
+  now: Date,
+): ToolCall => ({ ...asked, ...UNSENT, id: newId('call'), createdAt: timestamp(now) });
+
+export const isBuiltIn = ({ kind }: Pick<ToolCall, 'kind'>): boolean => kind === 'BuiltIn';
+
+export const isComplete = ({ status }: ToolCall): boolean =>
+  status !== 'pending_approval' && status !== 'running';
+
+/** The result of one attempt. */
+export type ToolAttemptResult =
+  | {
+      readonly type: 'success';
+      readonly httpStatus: number;
+      readonly durationMs: number;
+      readonly resultJson: string;
+    }
+  | {
+      readonly type: 'failure';
+      /**
+       *  `at_once`: after a time-out. `later`: with backoff. `never`: asking again cannot help, or must not be done.
+       */
+      readonly retry: 'at_once' | 'later' | 'never';
+      readonly httpStatus: number | null;
+      readonly durationMs: number;
+      readonly error: ToolCallError;
+    };
+
+/** Before an attempt: it is on record before anything is sent. */
+export const beginAttempt = (call: ToolCall): ToolCall => ({
+  ...call,
+  attempts: call.attempts + 1,
+  isUnderWay: true,
+});
+
+/**
+ * @returns the call after this attempt, and when the next one is due in ms since the epoch; null
+ * when the call is complete
+ */
+export function recordToolAttempt(
+  call: ToolCall,
+  result: ToolAttemptResult,
+  retryDelaysMs: readonly number[],
+  now: Date,
+): { call: ToolCall; nextAttemptAt: number | null } {
+  const made = {
+    ...call,
+    isUnderWay: false,
+    httpStatus: result.httpStatus,
+    durationMs: call.durationMs + result.durationMs,
+  };
+  if (result.type === 'success')
+    return {
+      call: complete({ ...made, ...keptResult(result.resultJson) }, 'succeeded', now),
+      nextAttemptAt: null,
+    };
+  const nextAttemptAt = nextAttempt(call, result, retryDelaysMs, now);
+  const failed = { ...made, error: result.error };
+  return { call: nextAttemptAt === null ? complete(failed, 'failed', now) : failed, nextAttemptAt };
+}
+
+function nextAttempt(
+  call: ToolCall,
+  result: ToolAttemptResult & { type: 'failure' },
+  retryDelaysMs: readonly number[],
+  now: Date,
+): number | null {
+  const { httpStatus } = result;
+  const isWarmingUp = call.purpose === 'go_live' && (httpStatus === 401 || httpStatus === 503);
+  if (isWarmingUp) {
+    const next = now.getTime() + GO_LIVE_RETRY_MS;
+    return next < Date.parse(call.createdAt) + GO_LIVE_PATIENCE_MS ? next : null;
+  }
+  if (result.retry === 'never' || call.attempts >= MAX_TOOL_CALL_ATTEMPTS) return null;
+  return now.getTime() + (result.retry === 'at_once' ? 0 : (retryDelaysMs[call.attempts - 1] ?? 0));
+}
+
+/**
+ * Recovers a call whose process died during an attempt. A Webhook call goes on with its id and the
+ * attempts it has left, since the endpoint knows the id. An HTTP call carries no id of ours, so
+ * nobody could tell a second call from the first: it fails as `interrupted`.
+ */
+export function recoverInterrupted(call: ToolCall, now: Date): ToolCall {
+  if (!call.isUnderWay) return call;
+  if (call.kind === 'Webhook' && call.attempts < MAX_TOOL_CALL_ATTEMPTS)
+    return { ...call, isUnderWay: false };
+  const error = {
+    type: 'interrupted',
+    message:
+      'The service stopped in the middle of the call; whether it was carried out is not known.',
+  } as const;
+  return complete({ ...call, isUnderWay: false, error }, 'failed', now);
+}
+
+/** Completes a call that the service has carried out itself. */
+export const succeed = (call: ToolCall, result: Json, now: Date): ToolCall =>
+  complete({ ...call, ...keptResult(JSON.stringify(result)) }, 'succeeded', now);
+
+/**
+ * Completes a call that the service could not carry out; nothing was done.
+ * @param message why, in a sentence
+ */
+export const refuse = (call: ToolCall, message: string, now: Date): ToolCall =>
+  complete({ ...call, error: { type: 'refused', message } }, 'failed', now);
+
+type End = Exclude<ToolCallStatus, 'pending_approval' | 'running'>;
+
+/** Completes a call. A success removes the error of an earlier attempt. */
+export const complete = (call: ToolCall, status: End, now: Date): ToolCall => ({
+  ...call,
+  status,
+  error: status === 'succeeded' ? null : call.error,
+  expiresAt: null,
+  finishedAt: timestamp(now),
+});

@@ -1,0 +1,99 @@
+import type { JsonObject } from '../../platform/json.ts';
+import { renderRequest } from '../definition/renderRequest.ts';
+import type { RequestTemplate } from '../definition/requestTemplate.ts';
+import { TEST_CONVERSATION_ID, type ToolCall } from './toolCall.ts';
+import type { OutboundRequest } from '../../platform/outbound/outboundClient.ts';
+import { USER_AGENT } from '../../platform/outbound/userAgent.ts';
+import { signatureHeaders } from '../../platform/security/signature.ts';
+
+const MEBIBYTE = 1024 * 1024;
+
+/** What an attempt needs to know of a tool, with its secrets in the clear. */
+export type ToolAddress =
+  | { readonly kind: 'Webhook'; readonly endpoint: string; readonly secret: string }
+  | {
+      readonly kind: 'HTTP';
+      readonly template: RequestTemplate;
+      readonly secrets: Readonly<Record<string, string>>;
+    };
+
+/**
+ * The call as its receiver sees it, the same for every attempt.
+ * @see docs/events-and-signatures.md, "Signed tool calls"
+ */
+export interface Envelope {
+  readonly tool_call_id: string;
+  readonly tool: string;
+  readonly arguments: JsonObject;
+  readonly conversation_id: string;
+}
+
+export const envelopeOf = (call: ToolCall): Envelope => ({
+  tool_call_id: call.id,
+  tool: call.tool,
+  arguments: call.arguments,
+  conversation_id: call.conversationId ?? TEST_CONVERSATION_ID,
+});
+
+type Request = Omit<OutboundRequest, 'workspaceId' | 'timeoutMs' | 'signal'>;
+
+/**
+ * Makes the request, and says how much of the answer is read.
+ * @throws RequestRenderError when the arguments do not make a request (HTTP kind)
+ */
+export function toolRequest(address: ToolAddress, envelope: Envelope, now: Date): Request {
+  return address.kind === 'Webhook'
+    ? webhookRequest(address, envelope, now)
+    : httpRequest(address, envelope);
+}
+
+/** Signed for this moment with the tool's secret; redirects are not followed. */
+function webhookRequest(
+  { endpoint, secret }: ToolAddress & { kind: 'Webhook' },
+  envelope: Envelope,
+  now: Date,
+): Request {
+  const body = JSON.stringify(envelope);
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': USER_AGENT,
+    ...signatureHeaders(envelope.tool_call_id, body, [secret], now),
+  };
+  return {
+    url: endpoint,
+    method: 'POST',
+    headers,
+    body,
+    maxBytes: MEBIBYTE,
+    onTooLarge: 'fail',
+    maxRedirects: 0,
+  };
+}
+
+const OWN_HEADERS = { 'user-agent': USER_AGENT, accept: 'application/json, text/*;q=0.5' };
+
+/**
+ * A request in the API's own shape, without a signature. It follows up to five redirects, each to a
+ * public https:// address. Another origin gets none of the template's headers, since any of them may
+ * hold a secret.
+ */
+function httpRequest(
+  { template, secrets }: ToolAddress & { kind: 'HTTP' },
+  envelope: Envelope,
+): Request {
+  const rendered = renderRequest(template, {
+    arguments: envelope.arguments,
+    conversationId: envelope.conversation_id,
+    callId: envelope.tool_call_id,
+    secrets,
+  });
+  const headers = { ...OWN_HEADERS, ...rendered.headers };
+  return {
+    ...rendered,
+    headers,
+    headersElsewhere: OWN_HEADERS,
+    maxBytes: 5 * MEBIBYTE,
+    onTooLarge: 'fail',
+    maxRedirects: 5,
+  };
+}

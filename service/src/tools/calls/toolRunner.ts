@@ -1,0 +1,132 @@
+import type { Logger } from 'pino';
+import type { SteadyClock } from '../../platform/clock.ts';
+import type { ServiceStore, Tx } from '../../app/collections.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { completeToolCall } from '../operations/completeToolCall.ts';
+import { lockToolCall, enqueueToolCall } from '../operations/toolCalls.ts';
+import { MAX_TOOL_TIMEOUT_SECONDS } from '../definition/tool.ts';
+import {
+  TOOL_CALL_QUEUE,
+  recordToolAttempt,
+  type ToolAttemptResult,
+  type ToolCall,
+} from './toolCall.ts';
+import type { OutboundClient } from '../../platform/outbound/outboundClient.ts';
+import type { Stoppable } from '../../platform/jobs/stopTogether.ts';
+import { LEASE_MARGIN_MS, startWorker, type JobContext } from '../../platform/jobs/worker.ts';
+import { AnswerThread, MAX_READ_MS } from './answerReader.ts';
+import { attemptToolCall, CONNECTION_WAIT_MS } from './attemptToolCall.ts';
+import { beginToolCall } from './beginToolCall.ts';
+import { LargeResults } from './largeResults.ts';
+import { envelopeOf } from './toolRequest.ts';
+
+interface ToolRunnerOptions {
+  readonly store: ServiceStore;
+  readonly deps: Deps;
+  readonly outbound: Pick<OutboundClient, 'request'>;
+  readonly log: Logger;
+  readonly clock: SteadyClock;
+  /** Before the second and the third attempt, after a 5xx or a network error. */
+  readonly retryDelaysMs: readonly number[];
+}
+
+/** Eight tools that hang take all places of their workspace, and none of another's. */
+const MAX_PER_WORKSPACE = 128;
+const MAX_PER_TOOL = 16;
+
+/**
+ * Makes the tool calls that are due: test calls, the agent's and approved ones. Each attempt is on
+ * record before it is sent, so that a crash never repeats a call that must not be made twice.
+ */
+export function startToolRunner({
+  store,
+  deps,
+  outbound,
+  log,
+  clock,
+  retryDelaysMs,
+}: ToolRunnerOptions): Stoppable {
+  const reader = new AnswerThread(deps.bounds, log);
+  const largeResults = new LargeResults();
+
+  const makeCall = async (id: string, { lease, signal, retry }: JobContext): Promise<void> => {
+    const begun = await retry(() => beginToolCall(deps, id, lease));
+    if (!begun) return;
+    const { call, address, timeoutMs } = begun;
+    const { workspaceId } = call;
+    const at = { workspaceId, now: deps.clock.now(), timeoutMs, signal };
+    const result = await attemptToolCall({ outbound, reader }, address, envelopeOf(call), at);
+    const about = {
+      tool_call: id,
+      tool: call.tool,
+      attempt: call.attempts,
+      status: result.httpStatus,
+      duration_ms: result.durationMs,
+    };
+    if (result.type === 'success') log.debug(about, 'tool call succeeded');
+    else log.info({ ...about, reason: result.error.type }, 'tool call attempt failed');
+    await retry(() => recordAttempt(deps, call, result, retryDelaysMs, largeResults));
+  };
+
+  const worker = startWorker({
+    store,
+    log,
+    clock,
+    queue: TOOL_CALL_QUEUE,
+    maxPerWorkspace: MAX_PER_WORKSPACE,
+    freeInGroup: (_tool, underWay) => MAX_PER_TOOL - underWay,
+    bound: { bounds: deps.bounds, name: 'workspace_tool_calls' },
+    leaseMs: MAX_TOOL_TIMEOUT_SECONDS * 1000 + CONNECTION_WAIT_MS + MAX_READ_MS + LEASE_MARGIN_MS,
+    run: ({ id }, context) => makeCall(id, context),
+    onFailure: {
+      message: 'a tool call could not be made or recorded; it is claimed again',
+      idField: 'tool_call',
+    },
+  });
+  return {
+    stop: async () => {
+      await worker.stop();
+      await reader.close();
+    },
+  };
+}
+
+/**
+ * Records the result of an attempt in one transaction: the time of the next attempt, or the completed
+ * call with what follows from it. Records nothing when another process has taken the call, because
+ * this one stood still for longer than its lease.
+ * @param made the call as it was sent, with the attempt's number
+ */
+export async function recordAttempt(
+  deps: Deps,
+  made: Pick<ToolCall, 'id' | 'attempts'>,
+  result: ToolAttemptResult,
+  retryDelaysMs: readonly number[],
+  largeResults: LargeResults,
+): Promise<void> {
+  const recorded = await deps.store.transaction((tx) =>
+    record(tx, deps, made, result, retryDelaysMs),
+  );
+  // In a transaction of its own, since calls of other conversations make room.
+  if (recorded?.hasLargeResult) await largeResults.add(deps, recorded);
+}
+
+async function record(
+  tx: Tx,
+  deps: Deps,
+  { id, attempts }: Pick<ToolCall, 'id' | 'attempts'>,
+  result: ToolAttemptResult,
+  retryDelaysMs: readonly number[],
+): Promise<ToolCall | null> {
+  const now = deps.clock.now();
+  const before = await lockToolCall(tx, id);
+  if (!before?.isUnderWay || before.attempts !== attempts) return null;
+  const { call, nextAttemptAt } = recordToolAttempt(before, result, retryDelaysMs, now);
+  if (nextAttemptAt === null) {
+    await completeToolCall(tx, deps, before, call, now);
+    return call;
+  }
+  await tx.toolCalls.put(call);
+  await enqueueToolCall(tx, call, nextAttemptAt);
+  return call;
+}

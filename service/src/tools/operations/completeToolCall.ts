@@ -1,0 +1,173 @@
+import { timestamp } from '../../platform/clock.ts';
+import type { Tx } from '../../app/collections.ts';
+import type { Conversation } from '../../conversations/conversation.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';
+import { recordTest } from '../definition/tool.ts';
+import { complete, type ToolCall, type Decision } from '../calls/toolCall.ts';
+import type { Workspace } from '../../team/workspace.ts';
+import { putLive } from './testTool.ts';
+import {
+  enqueueToolCall,
+  loadToolCall,
+  peekToolCall,
+  viewToolCall,
+  lockToolCall,
+  type ToolCallView,
+} from './toolCalls.ts';
+import { wakeAgent } from '../../agent/operations/wakeAgent.ts';
+
+/**
+ * Saves a completed call, however it ended, with what follows from it: the agent tells the customer,
+ * and a test is noted on its tool. When the agent is no longer in control, it tells nothing: the
+ * person who took over reads the result in the record.
+ * @param before as it was stored
+ */
+export async function completeToolCall(
+  tx: Tx,
+  deps: Pick<Deps, 'agent'>,
+  before: ToolCall,
+  completed: ToolCall,
+  now: Date,
+): Promise<void> {
+  await tx.jobs.complete(completed.id);
+  const willTell = await askAgentToTell(tx, deps, before, now);
+  await tx.toolCalls.put({ ...completed, isTold: !willTell });
+  if (completed.purpose !== 'agent') await noteTest(tx, completed, now);
+}
+
+async function askAgentToTell(
+  tx: Tx,
+  deps: Pick<Deps, 'agent'>,
+  { conversationId, status }: ToolCall,
+  now: Date,
+): Promise<boolean> {
+  const found = conversationId === null ? null : await tx.conversations.get(conversationId);
+  if (!found) return false;
+  const conversation = status === 'pending_approval' ? await dropApproval(tx, found) : found;
+  return wakeAgent(tx, deps, conversation, now.getTime(), true);
+}
+
+/** One approval fewer is pending. */
+async function dropApproval(tx: Tx, conversation: Conversation): Promise<Conversation> {
+  const pendingApprovals = Math.max(0, conversation.pendingApprovals - 1);
+  const counted = { ...conversation, pendingApprovals };
+  await tx.conversations.put(counted);
+  return counted;
+}
+
+async function noteTest(tx: Tx, call: ToolCall, now: Date): Promise<void> {
+  const tool = call.toolId === null ? null : await tx.tools.get(call.toolId);
+  if (!tool) return;
+  const test = {
+    toolCallId: call.id,
+    succeeded: call.status === 'succeeded',
+    error: call.error?.message ?? null,
+    at: timestamp(now),
+  };
+  const tested = recordTest(tool, test, call.definitionHash, now);
+  if (tested.status === 'live' && tool.status !== 'live') await putLive(tx, tested);
+  else if (tested !== tool) await tx.tools.put(tested);
+}
+
+/**
+ * A person decides about a call that waits for approval; the first decision counts. An approved
+ * call runs under its own id. The decision and the work that follows from it are one write, so that
+ * neither is lost. When a call is rejected, the agent tells the customer.
+ * @param conversationId the conversation that shows the call; undefined: any
+ * @throws not_found (404), approval_already_decided (409), also when the call is complete in another
+ * way
+ */
+export const decideToolCall = (
+  deps: Deps,
+  workspace: Workspace,
+  id: string,
+  decision: Omit<Decision, 'at'>,
+  conversationId?: string,
+) =>
+  deps.store.transaction(async (tx): Promise<ToolCallView> => {
+    const now = deps.clock.now();
+    const call = await loadToolCall(tx, workspace, id);
+    if (conversationId !== undefined && call.conversationId !== conversationId)
+      throw notFound('tool call', id);
+    assertWaiting(call, now);
+    const decided: ToolCall = { ...call, decision: { ...decision, at: timestamp(now) } };
+    if (decision.approved) await approve(tx, decided, now);
+    else await completeToolCall(tx, deps, call, complete(decided, 'rejected', now), now);
+    return viewToolCall(tx, await peekToolCall(tx, workspace, id));
+  });
+
+async function approve(tx: Tx, call: ToolCall, now: Date): Promise<void> {
+  const running: ToolCall = { ...call, status: 'running', expiresAt: null, isTold: false };
+  await tx.toolCalls.put(running);
+  await enqueueToolCall(tx, running, now.getTime());
+  const conversation = await tx.conversations.get(call.conversationId!);
+  if (conversation) await dropApproval(tx, conversation);
+}
+
+function assertWaiting(call: ToolCall, now: Date): void {
+  const { id, status, expiresAt } = call;
+  const isPending = status === 'pending_approval';
+  if (isPending && expiresAt !== null && Date.parse(expiresAt) > now.getTime()) return;
+  const state = !call.neededApproval
+    ? 'needs no approval'
+    : isPending
+      ? 'has expired'
+      : `is ${status} already`;
+  throw new AppError(
+    'approval_already_decided',
+    `Tool call ${id} ${state}. ${ERROR_CATALOGUE.approval_already_decided.fix}`,
+  );
+}
+
+const MAX_PENDING = 10_000;
+const MAX_PENDING_IN_CONVERSATION = 1000;
+
+/**
+ * Cancels the calls of a tool that wait for approval, when the tool was edited, paused, removed or
+ * forbidden. The agent tells the customers.
+ * @param of a tool of the workspace by its id, or what is built in by its name
+ */
+export async function cancelApprovals(
+  tx: Tx,
+  deps: Pick<Deps, 'agent'>,
+  of: { readonly toolId: string } | { readonly workspaceId: string; readonly builtIn: string },
+  now: Date,
+): Promise<void> {
+  const where = 'toolId' in of ? { toolId: of.toolId } : { workspaceId: of.workspaceId };
+  const pending = await tx.toolCalls.find({
+    where: { ...where, status: 'pending_approval' },
+    limit: MAX_PENDING,
+  });
+  const concerned = 'toolId' in of ? pending : pending.filter(({ tool }) => tool === of.builtIn);
+  for (const { id } of concerned.toSorted(byConversation)) {
+    const call = await lockToolCall(tx, id);
+    if (call?.status === 'pending_approval')
+      await completeToolCall(tx, deps, call, complete(call, 'cancelled', now), now);
+  }
+}
+
+/** All lock conversations in this order, so that no two wait for each other. */
+const byConversation = (a: ToolCall, b: ToolCall): number =>
+  (a.conversationId ?? '') < (b.conversationId ?? '') ? -1 : 1;
+
+/**
+ * Cancels what waits for approval in a conversation that somebody took over, handed back or closed.
+ * @returns the conversation, which now waits for none
+ */
+export async function cancelApprovalsIn(
+  tx: Tx,
+  conversation: Conversation,
+  now: Date,
+): Promise<Conversation> {
+  if (conversation.pendingApprovals === 0) return conversation;
+  const pending = await tx.toolCalls.find({
+    where: { conversationId: conversation.id, status: 'pending_approval' },
+    limit: MAX_PENDING_IN_CONVERSATION,
+  });
+  for (const call of pending) {
+    await tx.jobs.complete(call.id);
+    await tx.toolCalls.put({ ...complete(call, 'cancelled', now), isTold: true });
+  }
+  return { ...conversation, pendingApprovals: 0 };
+}

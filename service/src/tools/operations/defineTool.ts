@@ -1,0 +1,183 @@
+import { newSigningSecret } from '../../platform/security/tokens.ts';
+import { checkDefinition, type WantedDefinition } from '../definition/checkDefinition.ts';
+import type { Tx } from '../../app/collections.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
+import { isPlaceholder, parsePlaceholders } from '../definition/placeholders.ts';
+import type { RequestTemplate } from '../definition/requestTemplate.ts';
+import {
+  MAX_TOOLS,
+  newTool,
+  redefine,
+  type Tool,
+  type ToolDefinition,
+} from '../definition/tool.ts';
+import { parseUrlTemplate } from '../definition/urlTemplate.ts';
+import type { Workspace } from '../../team/workspace.ts';
+import { cancelApprovals } from './completeToolCall.ts';
+import { loadTool, peekTool } from './tools.ts';
+
+/**
+ * Defines a tool. It begins as a draft.
+ * @param secrets HTTP kind: the values of `{{secrets.NAME}}`, kept sealed
+ * @returns the tool and, for the Webhook kind, its signing secret, which is shown this once
+ * @throws invalid_request (400), tool_exists, tool_limit_reached (409), target_url_* (422)
+ */
+export async function createTool(
+  deps: Deps,
+  workspace: Workspace,
+  wanted: WantedDefinition,
+  secrets: Readonly<Record<string, string>>,
+): Promise<{ tool: Tool; secret: string | null }> {
+  const definition = await checkDefinition(deps, workspace, wanted, Object.keys(secrets));
+  const secret = definition.kind === 'Webhook' ? newSigningSecret() : null;
+  const sealedSecret = secret === null ? null : deps.secrets.seal(secret);
+  const sealedTemplateSecrets = sealAll(deps, secrets);
+  const tool = await deps.store.transaction(async (tx) => {
+    // Locks the workspace: names stay unique, and the number of tools stays bounded.
+    await tx.workspaces.get(workspace.id);
+    const sealed = { sealedSecret, sealedTemplateSecrets };
+    const made = newTool(workspace.id, definition, sealed, deps.clock.now());
+    await assertNameIsFree(tx, workspace, made);
+    await assertRoomForTool(tx, workspace);
+    await tx.tools.put(made);
+    return made;
+  });
+  return { tool, secret };
+}
+
+/** @throws tool_limit_reached (409) */
+export async function assertRoomForTool(tx: Tx, workspace: Workspace): Promise<void> {
+  const all = await tx.tools.find({ where: { workspaceId: workspace.id }, limit: MAX_TOOLS });
+  if (all.length < MAX_TOOLS) return;
+  throw new AppError(
+    'tool_limit_reached',
+    `A workspace has at most ${MAX_TOOLS} tools. ${ERROR_CATALOGUE.tool_limit_reached.fix}`,
+  );
+}
+
+const sealAll = (
+  { secrets: box }: Pick<Deps, 'secrets'>,
+  secrets: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, box.seal(value)]));
+
+/** @throws tool_exists (409) when another tool has the name */
+async function assertNameIsFree(
+  tx: Tx,
+  workspace: Workspace,
+  { id, name }: Pick<Tool, 'id' | 'name'>,
+): Promise<void> {
+  const [twin] = await tx.tools.find({ where: { workspaceId: workspace.id, name }, limit: 1 });
+  if (!twin || twin.id === id) return;
+  throw new AppError(
+    'tool_exists',
+    `Tool ${twin.id} has the name ${JSON.stringify(name)} already. ${ERROR_CATALOGUE.tool_exists.fix}`,
+    {
+      existingId: twin.id,
+      param: 'name',
+    },
+  );
+}
+
+/**
+ * Changes the given parts of a tool's definition. A change to how the tool is called makes it a draft
+ * that must be tested again, and cancels the calls that wait for approval: a decision counts only for
+ * what was shown.
+ * @param secrets replace those of the same name; the others stay. When the request goes to another
+ * scheme, host or port, it needs the secrets that it uses again
+ * @throws invalid_request (400), not_found (404), tool_exists (409), target_url_* (422)
+ */
+export async function updateTool(
+  deps: Deps,
+  workspace: Workspace,
+  id: string,
+  changes: Partial<Omit<WantedDefinition, 'kind'>>,
+  secrets: Readonly<Record<string, string>>,
+): Promise<Tool> {
+  const { store, clock } = deps;
+  const sealed = sealAll(deps, secrets);
+  for (;;) {
+    const before = await store.transaction((tx) => peekTool(tx, workspace, id));
+    const secretNames = Object.keys({ ...before.sealedTemplateSecrets, ...sealed });
+    const definition = await checkDefinition(
+      deps,
+      workspace,
+      { ...before, ...changes },
+      secretNames,
+      before,
+    );
+    const sealedTemplateSecrets = secretsAfterChange(
+      before.requestTemplate,
+      definition.requestTemplate,
+      before.sealedTemplateSecrets,
+      sealed,
+    );
+    const updated = await store.transaction(async (tx) => {
+      await tx.workspaces.get(workspace.id);
+      const tool = await loadTool(tx, workspace, id);
+      // It changed while it was checked: check again.
+      if (tool.definitionHash !== before.definitionHash) return null;
+      await assertNameIsFree(tx, workspace, { id, name: definition.name });
+      const now = clock.now();
+      const changed = redefine(
+        tool,
+        { ...onlyGiven(definition, changes), sealedTemplateSecrets },
+        now,
+      );
+      if (changed.definitionHash !== tool.definitionHash)
+        await cancelApprovals(tx, deps, { toolId: id }, now);
+      await tx.tools.put(changed);
+      return changed;
+    });
+    if (updated) return updated;
+  }
+}
+
+/**
+ * Leaves out what was not given, since somebody may have changed it while the rest was checked.
+ */
+const onlyGiven = (
+  definition: ToolDefinition,
+  changes: Partial<Record<keyof ToolDefinition, unknown>>,
+): Partial<ToolDefinition> =>
+  Object.fromEntries(Object.entries(definition).filter(([name]) => Object.hasOwn(changes, name)));
+
+/** Secrets of a tool by name, sealed. */
+type Sealed = Readonly<Record<string, string>>;
+
+/**
+ * A tool's secrets after a change of its request. Stored ones are shown to nobody, so a person who
+ * edits a tool must not be able to send them to a system of their own: they stay with the scheme,
+ * host and port for which they were given. When the request goes elsewhere, those it uses have to
+ * be given again, the others go.
+ * @throws invalid_request (400) that names the secrets to give again
+ * @see docs/decisions/0029
+ */
+function secretsAfterChange(
+  before: RequestTemplate | null,
+  after: RequestTemplate | null,
+  stored: Sealed,
+  given: Sealed,
+): Sealed {
+  if (before === null || after === null || originOf(before) === originOf(after))
+    return { ...stored, ...given };
+  const missing = secretsUsedBy(after).filter((name) => !Object.hasOwn(given, name));
+  if (missing.length === 0) return given;
+  throw new AppError(
+    'invalid_request',
+    `secrets ${missing.join(', ')} must be given again: the request goes to ${originOf(after)} now, and a stored secret is never sent to another scheme, host or port than the one it was given for.`,
+    { param: 'secrets' },
+  );
+}
+
+/** In one spelling: without the port that the scheme has anyway, in small letters. */
+const originOf = ({ url }: RequestTemplate): string => new URL(parseUrlTemplate(url).origin).origin;
+
+/** They stand in headers only. */
+function secretsUsedBy({ headers = {} }: RequestTemplate): readonly string[] {
+  const placeholders = Object.values(headers).flatMap(parsePlaceholders).filter(isPlaceholder);
+  return [
+    ...new Set(placeholders.filter((each) => each.kind === 'secret').map(({ name }) => name)),
+  ];
+}

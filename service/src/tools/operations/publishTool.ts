@@ -1,0 +1,202 @@
+import { hashToken, newSigningSecret } from '../../platform/security/tokens.ts';
+import { checkDefinition } from '../definition/checkDefinition.ts';
+import type { Tx } from '../../app/collections.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
+import type { JsonObject } from '../../platform/json.ts';
+import {
+  isSameOwner,
+  ownerInWords,
+  goLive,
+  hashDefinition,
+  isInUse,
+  MAX_TOOLS,
+  newTool,
+  redefine,
+  TOOL_NAME_PATTERN,
+  TOOL_NAME_RULE,
+  withNewSecret,
+  type Owner,
+  type Tool,
+  type ToolDefinition,
+  type OwnerIdentity,
+} from '../definition/tool.ts';
+import type { Workspace } from '../../team/workspace.ts';
+import { cancelApprovals } from './completeToolCall.ts';
+import { assertRoomForTool } from './defineTool.ts';
+import { removeTool, putPaused } from './pauseTool.ts';
+import { putLive, testThenGoLive, checkTestArguments, type TestArguments } from './testTool.ts';
+
+interface WantedPublication {
+  readonly definition: Omit<ToolDefinition, 'kind' | 'requestTemplate'>;
+  readonly sampleArguments: JsonObject;
+  readonly owner: Owner;
+  /** SHA-256 of the signing secret that the publisher holds; null when it holds none. */
+  readonly secretHash: string | null;
+  /** Takes a tool that somebody else has in use. */
+  readonly takeOver: boolean;
+}
+
+interface PublishedTool {
+  readonly tool: Tool;
+  /** Null when the publisher holds the tool's secret already. */
+  readonly secret: string | null;
+}
+
+/**
+ * Publishes a workflow as the workspace's tool of that name: defines or changes the tool, and lets
+ * it go live, after a test call where this definition and secret have not passed one. All of it is
+ * one transaction. Publishing the same again changes nothing but the revision.
+ * A tool that this owner published under another name gets this name.
+ * @throws invalid_request (400); published_elsewhere (409) when somebody else has the tool in use;
+ * tool_exists (409) for an HTTP tool, tool_limit_reached (409), target_url_* (422)
+ */
+export async function publishTool(
+  deps: Deps,
+  workspace: Workspace,
+  wanted: WantedPublication,
+): Promise<PublishedTool> {
+  if (!TOOL_NAME_PATTERN.test(wanted.definition.name))
+    throw new AppError('invalid_request', `name ${TOOL_NAME_RULE}.`, { param: 'name' });
+  const webhook = { ...wanted.definition, kind: 'Webhook', requestTemplate: null } as const;
+  const definition = await checkDefinition(deps, workspace, webhook, []);
+  const sample = await checkTestArguments(
+    deps,
+    workspace,
+    { ...definition, definitionHash: hashDefinition(definition, {}) },
+    wanted.sampleArguments,
+    'sample_arguments',
+  );
+  return deps.store.transaction(async (tx) => {
+    // Locks the workspace: names stay unique, and the number of tools stays bounded.
+    await tx.workspaces.get(workspace.id);
+    const before = await findToolToPublish(tx, deps, workspace, wanted);
+    if (before === null) await assertRoomForTool(tx, workspace);
+    const published = await define(tx, deps, workspace, before, definition, wanted);
+    return { ...published, tool: await bringLive(tx, published.tool, sample, deps.clock.now()) };
+  });
+}
+
+/**
+ * The tool of this name, else the one that the owner published under another name. Where there are
+ * both, the latter is removed.
+ * @returns it locked; null when there is neither
+ */
+async function findToolToPublish(
+  tx: Tx,
+  deps: Deps,
+  { id: workspaceId }: Workspace,
+  { definition, owner, takeOver }: WantedPublication,
+): Promise<Tool | null> {
+  const tools = await tx.tools.find({ where: { workspaceId }, limit: MAX_TOOLS });
+  const named = tools.find(({ name }) => name === definition.name);
+  const own = tools.find(({ publication }) => publication && isSameOwner(publication.owner, owner));
+  const found = named ?? own;
+  const tool = found ? await tx.tools.get(found.id) : null;
+  if (tool) assertFree(tool, definition, owner, takeOver);
+  if (own && own.id !== found?.id) await removeTool(tx, deps, own.id);
+  return tool;
+}
+
+/** @throws tool_exists, published_elsewhere (409) */
+function assertFree(
+  tool: Tool,
+  { endpoint }: Pick<ToolDefinition, 'endpoint'>,
+  owner: Owner,
+  takeOver: boolean,
+): void {
+  const details = { existingId: tool.id, param: 'name' };
+  if (tool.kind === 'HTTP') {
+    throw new AppError(
+      'tool_exists',
+      `The name ${tool.name} belongs to an HTTP tool. ${ERROR_CATALOGUE.tool_exists.fix}`,
+      details,
+    );
+  }
+  const { publication } = tool;
+  const isOwn = publication ? isSameOwner(publication.owner, owner) : tool.endpoint === endpoint;
+  if (isOwn || takeOver || !isInUse(tool)) return;
+  const holder = publication
+    ? `published by ${ownerInWords(publication.owner)}`
+    : `live at ${tool.endpoint}`;
+  throw new AppError(
+    'published_elsewhere',
+    `The tool ${tool.name} is ${holder}. ${ERROR_CATALOGUE.published_elsewhere.fix}`,
+    details,
+  );
+}
+
+/** @returns the tool as it is to be stored */
+async function define(
+  tx: Tx,
+  deps: Deps,
+  workspace: Workspace,
+  before: Tool | null,
+  definition: ToolDefinition,
+  { owner, secretHash }: WantedPublication,
+): Promise<PublishedTool> {
+  const now = deps.clock.now();
+  const publication = { owner, revision: (before?.publication?.revision ?? 0) + 1 };
+  const isSecretKnown =
+    before?.sealedSecret != null &&
+    hashToken(deps.secrets.open(before.sealedSecret)) === secretHash;
+  const secret = isSecretKnown ? null : newSigningSecret();
+  const sealedSecret = secret === null ? null : deps.secrets.seal(secret);
+  if (before === null) {
+    const made = newTool(
+      workspace.id,
+      definition,
+      { sealedSecret, sealedTemplateSecrets: {} },
+      now,
+    );
+    return { tool: { ...made, publication }, secret };
+  }
+  const changed = { ...redefine(before, definition, now), publication };
+  if (changed.definitionHash !== before.definitionHash)
+    await cancelApprovals(tx, deps, { toolId: before.id }, now);
+  return { tool: sealedSecret === null ? changed : withNewSecret(changed, sealedSecret), secret };
+}
+
+async function bringLive(tx: Tx, tool: Tool, sample: TestArguments, now: Date): Promise<Tool> {
+  if (tool.testedAt !== null) return putLive(tx, goLive(tool, now));
+  if (tool.goLiveCallId === null) return testThenGoLive(tx, tool, sample, now);
+  await tx.tools.put(tool);
+  return tool;
+}
+
+export interface Unpublishing {
+  readonly owner: OwnerIdentity;
+  /** The publication to take back; undefined: the newest. */
+  readonly revision: number | undefined;
+  /** Only while the tool calls this address. */
+  readonly endpoint: string | undefined;
+}
+
+/**
+ * Pauses a tool for the workflow that published it. Nothing happens to a tool that is gone, that
+ * another workflow published, or that was published again since.
+ * @returns whether the tool is paused now on this demand
+ */
+export const unpublishTool = (
+  deps: Deps,
+  workspace: Workspace,
+  name: string,
+  unpublishing: Unpublishing,
+) =>
+  deps.store.transaction(async (tx): Promise<boolean> => {
+    const where = { workspaceId: workspace.id, name };
+    const [found] = await tx.tools.find({ where, limit: 1 });
+    const tool = found ? await tx.tools.get(found.id) : null;
+    if (!tool || !isMeant(tool, unpublishing)) return false;
+    await putPaused(tx, deps, tool);
+    return true;
+  });
+
+const isMeant = (
+  { publication, endpoint: current }: Tool,
+  { owner, revision, endpoint }: Unpublishing,
+): boolean =>
+  publication !== undefined &&
+  isSameOwner(publication.owner, owner) &&
+  (revision === undefined || revision === publication.revision) &&
+  (endpoint === undefined || endpoint === current);

@@ -1,0 +1,88 @@
+import type { Tx } from '../../app/collections.ts';
+import type { Contact } from '../../conversations/contact.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { notFound } from '../../platform/http/errorCatalogue.ts';
+import { newestFirst, type Page, type PageRequest } from '../../platform/http/page.ts';
+import { TOOL_CALL_QUEUE, type ToolCall } from '../calls/toolCall.ts';
+import { workGroup } from '../../platform/jobs/workGroup.ts';
+import type { Workspace } from '../../team/workspace.ts';
+
+/** A tool call with the contact whose details are masked in it; null for a test call. */
+export interface ToolCallView {
+  readonly call: ToolCall;
+  readonly contact: Contact | null;
+}
+
+/** As it stands, without a lock. @throws not_found (404), also for another workspace's call */
+export async function peekToolCall(tx: Tx, workspace: Workspace, id: string): Promise<ToolCall> {
+  const call = await tx.toolCalls.peek(id);
+  if (call?.workspaceId !== workspace.id) throw notFound('tool call', id);
+  return call;
+}
+
+/**
+ * For deciding about a call: locked as by `lockToolCall`. @throws not_found (404), also for another
+ * workspace's call
+ */
+export async function loadToolCall(tx: Tx, workspace: Workspace, id: string): Promise<ToolCall> {
+  const call = await lockKnown(tx, await peekToolCall(tx, workspace, id));
+  if (!call) throw notFound('tool call', id);
+  return call;
+}
+
+/**
+ * For changing a call: its conversation is locked first, then the call, by everybody who changes
+ * one.
+ * @returns the call as it stands then; null when there is none
+ * @see docs/decisions/0033
+ */
+export async function lockToolCall(tx: Tx, id: string): Promise<ToolCall | null> {
+  const known = await tx.toolCalls.peek(id);
+  return known && lockKnown(tx, known);
+}
+
+async function lockKnown(tx: Tx, { id, conversationId }: ToolCall): Promise<ToolCall | null> {
+  if (conversationId !== null) await tx.conversations.get(conversationId);
+  return tx.toolCalls.get(id);
+}
+
+/** With the contact whose details are masked in it. */
+export async function viewToolCall(tx: Tx, call: ToolCall): Promise<ToolCallView> {
+  const conversation =
+    call.conversationId === null ? null : await tx.conversations.peek(call.conversationId);
+  return { call, contact: conversation && (await tx.contacts.peek(conversation.contactId)) };
+}
+
+/** @throws not_found (404) */
+export const getToolCall = ({ store }: Deps, workspace: Workspace, id: string) =>
+  store.transaction(async (tx) => viewToolCall(tx, await peekToolCall(tx, workspace, id)));
+
+type ToolCallFilter = Partial<Pick<ToolCall, 'status' | 'tool' | 'conversationId'>>;
+
+/** The workspace's tool calls, newest first. */
+export const listToolCalls = (
+  { store }: Deps,
+  workspace: Workspace,
+  filter: ToolCallFilter,
+  page: PageRequest,
+) =>
+  store.transaction(async (tx): Promise<Page<ToolCallView>> => {
+    const found = await newestFirst(tx.toolCalls, { workspaceId: workspace.id, ...filter }, page);
+    const items = [];
+    for (const call of found.items) items.push(await viewToolCall(tx, call));
+    return { ...found, items };
+  });
+
+/**
+ * Puts a call's next attempt, or the end of its wait for approval, into the work queue. The job has
+ * the call's id.
+ */
+export const enqueueToolCall = (tx: Tx, call: ToolCall, runAt: number): Promise<void> =>
+  tx.jobs.enqueue({
+    id: call.id,
+    queue: TOOL_CALL_QUEUE,
+    group: workGroup(call.workspaceId, call.toolId ?? call.tool),
+    runAt,
+    rank: 0,
+    data: {},
+  });

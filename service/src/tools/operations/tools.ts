@@ -1,0 +1,94 @@
+import type { Tx } from '../../app/collections.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { notFound } from '../../platform/http/errorCatalogue.ts';
+import { newestFirst, type PageRequest } from '../../platform/http/page.ts';
+import { MAX_TOOLS, type Tool } from '../definition/tool.ts';
+import type { ToolCall } from '../calls/toolCall.ts';
+import type { Workspace } from '../../team/workspace.ts';
+
+/**
+ * For changing it: locked until the transaction ends. @throws not_found (404), also for another
+ * workspace's
+ */
+export const loadTool = async (tx: Tx, workspace: Workspace, id: string): Promise<Tool> =>
+  ofWorkspace(await tx.tools.get(id), workspace, id);
+
+/** As it stands, without a lock. @throws not_found (404), also for another workspace's */
+export const peekTool = async (tx: Tx, workspace: Workspace, id: string): Promise<Tool> =>
+  ofWorkspace(await tx.tools.peek(id), workspace, id);
+
+function ofWorkspace(found: Tool | null, workspace: Workspace, id: string): Tool {
+  if (found?.workspaceId !== workspace.id) throw notFound('tool', id);
+  return found;
+}
+
+/** @throws not_found (404) */
+export const getTool = ({ store }: Deps, workspace: Workspace, id: string) =>
+  store.transaction((tx) => peekTool(tx, workspace, id));
+
+/** The workspace's tools, newest first. */
+export const listTools = (
+  { store }: Deps,
+  workspace: Workspace,
+  filter: Partial<Pick<Tool, 'name' | 'status'>>,
+  page: PageRequest,
+) =>
+  store.transaction((tx) => newestFirst(tx.tools, { workspaceId: workspace.id, ...filter }, page));
+
+export interface ToolWithLastCall {
+  readonly tool: Tool;
+  /** The newest call, a test or the agent's; null when there was none yet. */
+  readonly lastCall: ToolCall | null;
+}
+
+/** All of the workspace's tools, newest first, each with its newest call. */
+export const listToolsWithLastCall = ({ store }: Deps, workspace: Workspace) =>
+  store.transaction(async (tx): Promise<readonly ToolWithLastCall[]> => {
+    const tools = await tx.tools.find({
+      where: { workspaceId: workspace.id },
+      direction: 'desc',
+      limit: MAX_TOOLS,
+    });
+    const listed = [];
+    for (const tool of tools) {
+      const [lastCall = null] = await tx.toolCalls.find({
+        where: { toolId: tool.id },
+        direction: 'desc',
+        limit: 1,
+      });
+      listed.push({ tool, lastCall });
+    }
+    return listed;
+  });
+
+const RECENT_CALLS = 20;
+
+export interface ToolInDetail {
+  readonly tool: Tool;
+  /** Newest first. */
+  readonly calls: readonly ToolCall[];
+  /** The call that was asked for; null when none was. */
+  readonly shown: ToolCall | null;
+}
+
+/**
+ * A tool with its recent calls and, if asked for, one of its calls.
+ * @throws not_found (404), also for another workspace's tool, or a call of another one
+ */
+export const readTool = (
+  { store }: Deps,
+  workspace: Workspace,
+  id: string,
+  callId: string | null,
+) =>
+  store.transaction(async (tx): Promise<ToolInDetail> => {
+    const tool = await peekTool(tx, workspace, id);
+    const calls = await tx.toolCalls.find({
+      where: { toolId: id },
+      direction: 'desc',
+      limit: RECENT_CALLS,
+    });
+    const shown = callId === null ? null : await tx.toolCalls.peek(callId);
+    if (callId !== null && shown?.toolId !== id) throw notFound('call of this tool', callId);
+    return { tool, calls, shown };
+  });

@@ -1,0 +1,98 @@
+import { Router } from 'express';
+import { definedOnly } from '../platform/json.ts';
+import type { Deps } from '../platform/deps.ts';
+import { createTool, updateTool } from './operations/defineTool.ts';
+import { deleteTool, pauseTool, rotateToolSecret } from './operations/pauseTool.ts';
+import { getTool, listTools } from './operations/tools.ts';
+import { goLiveWithTool, startTestCall } from './operations/testTool.ts';
+import { publishTool, unpublishTool } from './operations/publishTool.ts';
+import { timeoutMsOf } from './definition/tool.ts';
+import { MAX_TOOL_CALL_ATTEMPTS } from './calls/toolCall.ts';
+import * as contract from './contract.ts';
+import { pageFrom, pageJson } from '../platform/http/pages.ts';
+import { serve } from '../platform/http/serve.ts';
+import type { FollowToolCall } from './toolCallFeed.ts';
+import { ownerFrom } from './ownerView.ts';
+import { toDefinition, toolCallJson, toolJson } from './views.ts';
+
+/** What a test call may take beyond its attempts: the pauses between them, and its place in the queue. */
+const TEST_MARGIN_MS = 30_000;
+
+/** Custom tools. */
+export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router {
+  const router = Router();
+
+  serve(router, deps, contract.createTool, async ({ deps, caller, body }) => {
+    const { endpoint = null, request_template = null, secrets = {}, ...named } = body;
+    const wanted = { ...toDefinition(named), endpoint, requestTemplate: request_template };
+    const { tool, secret } = await createTool(deps, caller.workspace, wanted, secrets);
+    return { ...toolJson(tool), secret };
+  });
+
+  serve(router, deps, contract.listTools, async ({ deps, caller, query }) => {
+    const filter = {
+      ...(query.name === undefined ? {} : { name: query.name }),
+      ...(query.status === undefined ? {} : { status: query.status }),
+    };
+    return pageJson(await listTools(deps, caller.workspace, filter, pageFrom(query)), toolJson);
+  });
+
+  serve(router, deps, contract.getTool, async ({ deps, caller, params }) =>
+    toolJson(await getTool(deps, caller.workspace, params.id!)),
+  );
+
+  serve(router, deps, contract.updateTool, async ({ deps, caller, params, body }) => {
+    const { request_template: requestTemplate, secrets = {}, ...named } = body;
+    const changes = definedOnly({ ...toDefinition(named), requestTemplate });
+    return toolJson(await updateTool(deps, caller.workspace, params.id!, changes, secrets));
+  });
+
+  serve(router, deps, contract.deleteTool, async ({ deps, caller, params }) => {
+    await deleteTool(deps, caller.workspace, params.id!);
+    return { id: params.id!, deleted: true as const };
+  });
+
+  serve(router, deps, contract.testTool, async ({ deps, caller, params, body }) => {
+    const tool = await getTool(deps, caller.workspace, params.id!);
+    const mostMs = MAX_TOOL_CALL_ATTEMPTS * timeoutMsOf(tool) + TEST_MARGIN_MS;
+    const { call } = await followToolCall(
+      caller.workspace,
+      () => startTestCall(deps, caller.workspace, params.id!, body.arguments),
+      mostMs,
+    );
+    return toolCallJson({ call, contact: null });
+  });
+
+  serve(router, deps, contract.goLive, async ({ deps, caller, params, body }) =>
+    toolJson(await goLiveWithTool(deps, caller.workspace, params.id!, body.arguments)),
+  );
+
+  serve(router, deps, contract.pauseTool, async ({ deps, caller, params }) =>
+    toolJson(await pauseTool(deps, caller.workspace, params.id!)),
+  );
+
+  serve(router, deps, contract.rotateToolSecret, async ({ deps, caller, params }) => {
+    const { tool, secret } = await rotateToolSecret(deps, caller.workspace, params.id!);
+    return { ...toolJson(tool), secret };
+  });
+
+  serve(router, deps, contract.publishTool, async ({ deps, caller, params, body }) => {
+    const { tool, secret } = await publishTool(deps, caller.workspace, {
+      definition: { ...toDefinition(body.definition), name: params.name! },
+      sampleArguments: body.sample_arguments,
+      owner: { ...ownerFrom(body.owner), workflowName: body.owner.workflow_name },
+      secretHash: body.secret_hash ?? null,
+      takeOver: body.take_over,
+    });
+    return { ...toolJson(tool), secret };
+  });
+
+  serve(router, deps, contract.unpublishTool, async ({ deps, caller, params, query }) => {
+    const { revision, endpoint, ...owner } = query;
+    const unpublishing = { owner: ownerFrom(owner), revision, endpoint };
+    const paused = await unpublishTool(deps, caller.workspace, params.name!, unpublishing);
+    return { name: params.name!, paused };
+  });
+
+  return router;
+}

@@ -1,0 +1,130 @@
+import type { Tool } from '../definition/tool.ts';
+import { isComplete, resultBeginning, type ToolCall } from '../calls/toolCall.ts';
+import { showRequest } from '../calls/shownRequest.ts';
+import { callBadge } from '../../inbox/labels.ts';
+import { html, type View } from '../../platform/html/html.ts';
+import { timeView } from '../../platform/html/times.ts';
+import type { Json, JsonObject } from '../../platform/json.ts';
+
+const SHOWN_CHARACTERS = 20_000;
+const LISTED_CHARACTERS = 3000;
+
+/** One call: its request and its response. */
+export const callSection = (tool: Tool, call: ToolCall | null, now: Date): View => html`
+  <div id="tool-call" aria-live="polite">
+    ${
+      call === null
+        ? null
+        : html`
+          <article class="call">
+            <h3>${call.purpose === 'agent' ? 'Agent call' : 'Test call'} ${callBadge(call)} ${timeView(call.createdAt, now)}</h3>
+            <h4>Request</h4>
+            ${requestView(tool, call)}
+            <h4>Response</h4>
+            ${responseView(call, SHOWN_CHARACTERS)}
+            ${isComplete(call) ? null : html`<p><a href=${`/tools/${tool.id}?call=${call.id}`}>Reload</a></p>`}
+          </article>
+        `
+    }
+  </div>
+`;
+
+function requestView(tool: Tool, call: ToolCall): View {
+  const request = showRequest(tool, call);
+  if (request === 'changed')
+    return html`<p class="muted">The tool has changed since this call, so its request cannot be shown.</p>`;
+  if (request === 'not_made')
+    return html`<p class="muted">Nothing was sent: these arguments do not make a valid request.</p>`;
+  const lines = [
+    `${request.method} ${request.url}`,
+    ...request.headers.map(([name, value]) => `${name}: ${value}`),
+  ];
+  return html`
+    <pre tabindex="0" role="group" aria-label="Request"><code>${cut([...lines, ...(request.body === null ? [] : ['', request.body])].join('\n'))}</code></pre>
+    <p class="muted">${tool.kind === 'Webhook' ? 'Signatures are shortened. Each attempt has its own signature and time.' : 'Secrets are shown as [secret].'}</p>
+  `;
+}
+
+const cut = (text: string) =>
+  text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : text;
+
+/** The attempts of a call, and its result or error. */
+function responseView(call: ToolCall, most: number): View {
+  const { status, httpStatus, durationMs, attempts } = call;
+  if (status === 'pending_approval') return html`<p>Waiting for a person’s decision.</p>`;
+  const facts = [
+    httpStatus === null ? null : `HTTP ${httpStatus}`,
+    `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
+    attempts === 0 ? null : `${durationMs} ms`,
+  ].filter((fact) => fact !== null);
+  return html`
+    <p>${status === 'running' ? html`<span aria-busy="true">Running</span>, ` : null}${facts.join(', ')}</p>
+    ${call.error === null ? null : html`<p class="problem">${call.error.message}</p>`}
+    ${status === 'succeeded' ? html`<pre tabindex="0" role="group" aria-label="Result"><code>${jsonExcerpt(resultBeginning(call), most)}</code></pre>` : null}
+    ${call.decision === null ? null : html`<p>${call.decision.approved ? 'Approved' : 'Rejected'} by ${call.decision.by.name}${call.decision.note === null ? null : `: ${call.decision.note}`}</p>`}
+  `;
+}
+
+const PURPOSES = {
+  agent: 'by the agent',
+  test: 'test call',
+  go_live: 'test call before going live',
+} as const;
+
+/** The newest calls, each folded. */
+export const recentCalls = (tool: Tool, calls: readonly ToolCall[], now: Date): View => html`
+  <section id="tool-calls" aria-labelledby="calls-title">
+    <h2 id="calls-title">Recent calls</h2>
+    ${calls.length === 0 ? html`<p class="muted">No calls yet.</p>` : calls.map((call) => foldedCall(tool, call, now))}
+  </section>
+`;
+
+const foldedCall = (tool: Tool, call: ToolCall, now: Date): View => html`
+  <details id=${`call-${call.id}`} class="folded-call">
+    <summary>${callBadge(call)} ${timeView(call.createdAt, now)} <span class="muted">${PURPOSES[call.purpose]}</span></summary>
+    <h3>Arguments</h3>
+    <pre tabindex="0" role="group" aria-label="Arguments"><code>${jsonExcerpt(call.arguments, LISTED_CHARACTERS)}</code></pre>
+    <h3>Response</h3>
+    ${responseView(call, LISTED_CHARACTERS)}
+    <p class="row">
+      <a href=${`/tools/${tool.id}?call=${call.id}#tool-call`} aria-label=${`Request and response of the call ${call.id}`}>Request and response</a>
+      ${call.conversationId === null ? null : html`<a href=${`/conversations/${call.conversationId}`} aria-label=${`Conversation of the call ${call.id}`}>Conversation</a>`}
+    </p>
+  </details>
+`;
+
+/**
+ * The beginning of a value as readable JSON; a text stays as it is. Reads only about as many
+ * characters as it returns, however large the value is.
+ */
+function jsonExcerpt(value: Json, mostCharacters: number): string {
+  let left = mostCharacters;
+  const cutText = (text: string): string => {
+    const kept = text.slice(0, Math.max(0, left));
+    left -= kept.length + 4;
+    return kept.length === text.length ? text : `${kept.toWellFormed()}…`;
+  };
+  const cutList = (list: readonly Json[]): Json => {
+    const kept: Json[] = [];
+    for (const item of list) {
+      if (left <= 0) return [...kept, '…'];
+      kept.push(cut(item));
+    }
+    return kept;
+  };
+  const cutObject = (object: JsonObject): Json => {
+    const kept: [string, Json][] = [];
+    for (const name of Object.keys(object)) {
+      if (left <= 0) return Object.fromEntries([...kept, ['…', '…']]);
+      kept.push([cutText(name), cut(object[name]!)]);
+    }
+    return Object.fromEntries(kept);
+  };
+  const cut = (json: Json): Json => {
+    if (typeof json === 'string') return cutText(json);
+    left -= 6;
+    if (typeof json !== 'object' || json === null) return json;
+    return Array.isArray(json) ? cutList(json as readonly Json[]) : cutObject(json as JsonObject);
+  };
+  return typeof value === 'string' ? cutText(value) : JSON.stringify(cut(value), null, 2);
+}

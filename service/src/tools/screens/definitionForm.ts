@@ -1,0 +1,244 @@
+import { definedOnly, type JsonObject } from '../../platform/json.ts';
+import { DEFAULT_TOOL_TIMEOUT_SECONDS, type Tool, type ToolKind } from '../definition/tool.ts';
+import type { FormValues, Problems } from '../../platform/html/forms.ts';
+import {
+  EMPTY_ROW,
+  type ParameterRow,
+  rowsFrom,
+  rowsFromSchema,
+  rowValues,
+  schemaFromRows,
+} from './parameterRows.ts';
+import {
+  FormTextError,
+  jsonFrom,
+  jsonObjectFrom,
+  linesFrom,
+  pairsFrom,
+  pairsText,
+  prettyJson,
+} from './textLines.ts';
+
+/** A tool's definition as the values of a form, and back as the API takes it. */
+
+const kindOf = (values: FormValues): ToolKind => (values.kind === 'HTTP' ? 'HTTP' : 'Webhook');
+
+/** The form of a new tool. */
+export const newToolValues: FormValues = {
+  kind: 'Webhook',
+  timeout: String(DEFAULT_TOOL_TIMEOUT_SECONDS),
+  method: 'GET',
+  parameters_as: 'fields',
+  ...rowValues([EMPTY_ROW]),
+  s0_name: '',
+};
+
+/** The form of a stored tool, without the values of its secrets. */
+export function toolValues(tool: Tool): FormValues {
+  const { requestTemplate: template } = tool;
+  return {
+    name: tool.name,
+    description: tool.description,
+    kind: tool.kind,
+    endpoint: tool.endpoint ?? '',
+    timeout: String(tool.timeoutSeconds),
+    ...(tool.askBeforeRunning ? { ask: 'on' } : {}),
+    ...(tool.readOnly ? { read_only: 'on' } : {}),
+    example_phrases: (tool.examplePhrases ?? []).join('\n'),
+    method: template?.method ?? 'GET',
+    url: template?.url ?? '',
+    query: pairsText(template?.query ?? {}, '='),
+    headers: pairsText(template?.headers ?? {}, ':'),
+    body: prettyJson(template?.body),
+    response_fields: (template?.response_fields ?? []).join('\n'),
+    ...storedSecretValues(Object.keys(tool.sealedTemplateSecrets)),
+    ...parameterValues(tool.parameters),
+  };
+}
+
+const storedSecretValues = (names: readonly string[]): FormValues =>
+  Object.fromEntries(
+    names.flatMap((name, number) => [
+      [`s${number}_name`, name],
+      [`s${number}_stored`, 'on'],
+    ]),
+  );
+
+/** Parameters as fields where they fit, else as JSON Schema. */
+function parameterValues(schema: JsonObject): FormValues {
+  const found = rowsFromSchema(schema);
+  if (found === null) return { parameters_as: 'json', parameters: prettyJson(schema) };
+  return {
+    parameters_as: 'fields',
+    ...rowValues(found.rows),
+    ...(found.closed ? { closed: 'on' } : {}),
+  };
+}
+
+/** A form in the shape that the API's schemas check. */
+interface WrittenDefinition {
+  readonly body: Readonly<Record<string, unknown>>;
+  /** What cannot be read, by field. */
+  readonly problems: Problems;
+}
+
+/** Reads the whole form. */
+export function definitionFrom(values: FormValues): WrittenDefinition {
+  const problems: Record<string, string> = {};
+  const read = <T>(name: string, from: (text: string) => T): T | undefined =>
+    readField(values, problems, name, from);
+  const isHttp = kindOf(values) === 'HTTP';
+  const template = isHttp ? templateFrom(values, read) : undefined;
+  const body = {
+    name: (values.name ?? '').trim(),
+    description: values.description ?? '',
+    kind: kindOf(values),
+    parameters: parametersFrom(values, problems),
+    ...(isHttp
+      ? { request_template: template, secrets: secretsFrom(values, problems) }
+      : optional('endpoint', values.endpoint)),
+    timeout: (values.timeout ?? '').trim() === '' ? undefined : Number(values.timeout),
+    ask_before_running: values.ask === 'on',
+    read_only: values.read_only === 'on',
+    example_phrases: linesFrom(values.example_phrases ?? ''),
+  };
+  return { body, problems };
+}
+
+function readField<T>(
+  values: FormValues,
+  problems: Record<string, string>,
+  name: string,
+  from: (text: string) => T,
+): T | undefined {
+  try {
+    return from(values[name] ?? '');
+  } catch (error) {
+    if (!(error instanceof FormTextError)) throw error;
+    problems[name] = error.message;
+    return undefined;
+  }
+}
+
+const optional = (name: string, text: string | undefined) =>
+  text === undefined || text.trim() === '' ? {} : { [name]: text.trim() };
+
+const templateFrom = (
+  values: FormValues,
+  read: <T>(name: string, from: (text: string) => T) => T | undefined,
+) => ({
+  method: values.method ?? '',
+  url: (values.url ?? '').trim(),
+  query: read('query', (text) => pairsFrom(text, '=')),
+  headers: read('headers', (text) => pairsFrom(text, ':')),
+  ...definedOnly({ body: read('body', jsonFrom) }),
+  response_fields: linesFrom(values.response_fields ?? ''),
+});
+
+/** The schema so far. Adds what is wrong to `problems`. */
+export function parametersFrom(
+  values: FormValues,
+  problems: Record<string, string> = {},
+): JsonObject {
+  if (values.parameters_as === 'json')
+    return readField(values, problems, 'parameters', jsonObjectFrom) ?? NO_PARAMETERS;
+  const { schema, problems: ofRows } = schemaFromRows(rowsFrom(values), values.closed === 'on');
+  Object.assign(problems, ofRows);
+  return schema;
+}
+
+const NO_PARAMETERS: JsonObject = { type: 'object', properties: {} };
+
+/** The numbers of the secrets in the form. */
+export const secretNumbers = (values: FormValues): readonly number[] =>
+  Object.keys(values)
+    .map((name) => /^s(\d{1,2})_name$/.exec(name)?.[1])
+    .filter((number) => number !== undefined)
+    .map(Number)
+    .sort((a, b) => a - b);
+
+const SECRET_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
+
+/** New values of secrets. An empty value keeps the stored one. */
+function secretsFrom(values: FormValues, problems: Record<string, string>): Record<string, string> {
+  const secrets = new Map<string, string>();
+  for (const number of secretNumbers(values)) {
+    const name = (values[`s${number}_name`] ?? '').trim();
+    const value = values[`s${number}_value`] ?? '';
+    if (value !== '' && name === '') problems[`s${number}_name`] = 'Give the secret a name.';
+    if (name !== '' && !SECRET_NAME.test(name))
+      problems[`s${number}_name`] =
+        'Use letters, digits and _, starting with a letter, at most 64 characters.';
+    if (value === '' && name !== '' && values[`s${number}_stored`] === undefined)
+      problems[`s${number}_value`] = 'Enter a value.';
+    if (value !== '' && name !== '') secrets.set(name, value);
+  }
+  return Object.fromEntries(secrets);
+}
+
+/** The form's values without those of secrets, and with its parameters numbered from 0. */
+export function shownValues(values: FormValues): FormValues {
+  const kept = Object.entries(values).filter(
+    ([name]) => !/^s\d+_value$|^p\d+_|^csrf$|^do$/.test(name),
+  );
+  return { ...Object.fromEntries(kept), ...rowValues(rowsFrom(values)) };
+}
+
+interface ChangedForm {
+  readonly values: FormValues;
+  readonly problems?: Problems;
+  readonly added?: boolean;
+}
+
+/** What the buttons inside of the form change; null when the form is saved. */
+export function changeForm(values: FormValues): ChangedForm | null {
+  const [action, number] = (values.do ?? 'save').split(':');
+  switch (action) {
+    case 'add-parameter':
+      return { values: withRows(values, [...rowsFrom(values), EMPTY_ROW]), added: true };
+    case 'remove-parameter':
+      return {
+        values: withRows(
+          values,
+          rowsFrom(values).filter((_, index) => index !== Number(number)),
+        ),
+      };
+    case 'to-json':
+      return toJson(values);
+    case 'to-fields':
+      return toFields(values);
+    case 'add-secret':
+      return { values: { ...values, [`s${(secretNumbers(values).at(-1) ?? -1) + 1}_name`]: '' } };
+    default:
+      return null;
+  }
+}
+
+const withRows = (values: FormValues, rows: readonly ParameterRow[]): FormValues => ({
+  ...withoutParameters(values),
+  ...rowValues(rows),
+});
+
+const withoutParameters = (values: FormValues): FormValues =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => !/^p\d+_|^parameters$/.test(name)));
+
+function toJson(values: FormValues): ChangedForm {
+  const problems: Record<string, string> = {};
+  const schema = parametersFrom({ ...values, parameters_as: 'fields' }, problems);
+  if (Object.keys(problems).length > 0) return { values, problems };
+  const { closed: _, ...rest } = withoutParameters(values);
+  return { values: { ...rest, parameters_as: 'json', parameters: prettyJson(schema) } };
+}
+
+function toFields(values: FormValues): ChangedForm {
+  const problems: Record<string, string> = {};
+  const schema = parametersFrom({ ...values, parameters_as: 'json' }, problems);
+  if (Object.keys(problems).length > 0) return { values, problems };
+  const found = parameterValues(schema);
+  if (found.parameters_as === 'json')
+    return {
+      values,
+      problems: { parameters: 'This schema does not fit into fields. Keep it as JSON Schema.' },
+    };
+  return { values: { ...withoutParameters(values), ...found } };
+}

@@ -1,0 +1,92 @@
+import { AppError } from '../../platform/http/errorCatalogue.ts';
+import type { z } from 'zod';
+import type { FormValues, Problems } from '../../platform/html/forms.ts';
+import { rowsFrom } from './parameterRows.ts';
+import { secretNumbers } from './definitionForm.ts';
+
+/**
+ * Where in the form a fault of a definition belongs, and how the thing at fault is called there.
+ */
+interface FormField {
+  readonly field: string;
+  readonly subject: string;
+}
+
+/** What the contract's schema found, each beside its field. */
+export function schemaProblems({ issues }: z.ZodError, values: FormValues): Problems {
+  const problems: Record<string, string> = {};
+  for (const { path, message } of issues) {
+    const { field, subject } = fieldOf(path.map(String).join('.'), values);
+    problems[field] ??= sentence(subject, message);
+  }
+  return problems;
+}
+
+/**
+ * What the operation refused, beside its field; `''` for the form as a whole.
+ * @throws the error when it is nothing that a form could correct
+ */
+export function operationProblems(error: unknown, values: FormValues): Problems {
+  if (!(error instanceof AppError) || error.code === 'not_found') throw error;
+  const { param } = error.details;
+  if (error.code === 'tool_exists')
+    return { name: `Another tool is already named ${values.name ?? ''}. Choose another name.` };
+  if (param === undefined) return { '': error.message };
+  const { field, subject } = fieldOf(param, values);
+  const rest = error.message.startsWith(`${param} `) ? error.message.slice(param.length + 1) : null;
+  return { [field]: rest === null ? error.message : sentence(subject, rest) };
+}
+
+const sentence = (subject: string, rest: string) =>
+  `${subject} ${rest}${/[.!?]$/.test(rest) ? '' : '.'}`;
+
+const FIELDS: Readonly<Record<string, FormField>> = {
+  name: { field: 'name', subject: 'The name' },
+  description: { field: 'description', subject: 'The description' },
+  example_phrases: { field: 'example_phrases', subject: 'The list of example phrases' },
+  kind: { field: 'kind', subject: 'The kind' },
+  endpoint: { field: 'endpoint', subject: 'The endpoint' },
+  timeout: { field: 'timeout', subject: 'The timeout' },
+  secrets: { field: 'secrets', subject: 'The secrets' },
+  parameters: { field: 'parameters', subject: 'The schema' },
+  request_template: { field: 'template', subject: 'The request' },
+  'request_template.method': { field: 'method', subject: 'The method' },
+  'request_template.url': { field: 'url', subject: 'The URL' },
+  'request_template.query': { field: 'query', subject: 'The query' },
+  'request_template.headers': { field: 'headers', subject: 'The headers' },
+  'request_template.body': { field: 'body', subject: 'The body' },
+  'request_template.response_fields': { field: 'response_fields', subject: 'The list' },
+};
+
+function fieldOf(param: string, values: FormValues): FormField {
+  const exact = FIELDS[param];
+  if (exact !== undefined) return exact;
+  const known = Object.keys(FIELDS)
+    .filter((each) => param.startsWith(`${each}.`))
+    .sort((a, b) => b.length - a.length)[0];
+  if (known === undefined) return { field: '', subject: param };
+  const inside = param.slice(known.length + 1);
+  if (known === 'parameters') return fieldOfParameter(inside, values);
+  if (known === 'secrets') return fieldOfSecret(inside, values);
+  return { field: FIELDS[known]!.field, subject: `“${inside}”` };
+}
+
+/** `properties.date.type` → the row of `date`; as JSON Schema, the whole. */
+function fieldOfParameter(inside: string, values: FormValues): FormField {
+  const [, name] = /^properties\.([^.]+)/.exec(inside) ?? [];
+  const row =
+    values.parameters_as === 'json' ? -1 : rowsFrom(values).findIndex((each) => each.name === name);
+  return row === -1
+    ? { field: 'parameters', subject: `“${inside}”` }
+    : { field: `p${row}_name`, subject: `“${name}”` };
+}
+
+function fieldOfSecret(name: string, values: FormValues): FormField {
+  const number = secretNumbers(values).find(
+    (each) => (values[`s${each}_name`] ?? '').trim() === name,
+  );
+  return {
+    field: number === undefined ? 'secrets' : `s${number}_name`,
+    subject: `The secret ${name}`,
+  };
+}

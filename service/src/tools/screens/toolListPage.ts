@@ -1,0 +1,60 @@
+import type { SignedIn } from '../../team/operations/sessions.ts';
+import type { ToolWithLastCall } from '../operations/tools.ts';
+import { html, type View } from '../../platform/html/html.ts';
+import { teamPage } from '../../platform/html/layout.ts';
+import { liveArea, liveSection } from '../../platform/html/liveSection.ts';
+import { lastCallView, stateBadge } from './toolState.ts';
+
+/** All tools. The list loads again when something changes. */
+export const toolListPage = (
+  signedIn: SignedIn,
+  tools: readonly ToolWithLastCall[],
+  now: Date,
+  notice: unknown,
+): View =>
+  teamPage(
+    signedIn,
+    { title: 'Tools', section: 'tools', notice },
+    html`
+      <div class="row title">
+        <h1>Tools</h1>
+        <a role="button" href="/tools/new">New tool</a>
+      </div>
+      <p class="muted">What the agent can do in your own systems, such as looking up an order or booking an appointment.</p>
+      ${liveArea(liveSection('tools', 'tools-live', '/tools/fragment', toolTable(tools, now)))}
+    `,
+  );
+
+/** The part that loads again by itself. */
+export const toolTable = (tools: readonly ToolWithLastCall[], now: Date): View => html`
+  <div id="tools" class="scroll">
+    ${
+      tools.length === 0
+        ? html`<p>No tools yet. Create one here, or with the Conversation Service Tool Trigger in n8n.</p>`
+        : html`
+          <table>
+            <thead><tr><th scope="col">Tool</th><th scope="col">Kind</th><th scope="col">State</th><th scope="col">Last call</th></tr></thead>
+            <tbody>
+              ${tools.map(
+                ({ tool, lastCall }) => html`
+                  <tr>
+                    <th scope="row"><a id=${`tool-${tool.id}`} href=${`/tools/${tool.id}`}>${tool.name}</a><small class="clipped">${excerpt(tool.description)}</small></th>
+                    <td>${tool.kind}</td>
+                    <td>${stateBadge(tool)}${tool.askBeforeRunning ? html` <small class="muted">needs approval</small>` : null}</td>
+                    <td>${lastCallView(lastCall, now)}</td>
+                  </tr>
+                `,
+              )}
+            </tbody>
+          </table>
+        `
+    }
+  </div>
+`;
+
+const MAX_EXCERPT_CHARACTERS = 140;
+
+const excerpt = (text: string) =>
+  [...text].length > MAX_EXCERPT_CHARACTERS
+    ? `${[...text].slice(0, MAX_EXCERPT_CHARACTERS).join('')}…`
+    : text;

@@ -1,0 +1,122 @@
+import type { SignedIn } from '../../team/operations/sessions.ts';
+import type { ToolInDetail } from '../operations/tools.ts';
+import { ownerInWords, type Tool } from '../definition/tool.ts';
+import { backLink, postButton } from '../../platform/html/components.ts';
+import { formProblem, type FormState } from '../../platform/html/forms.ts';
+import { html, type View } from '../../platform/html/html.ts';
+import { teamPage } from '../../platform/html/layout.ts';
+import { liveArea, reloadsOn } from '../../platform/html/liveSection.ts';
+import { timeView } from '../../platform/html/times.ts';
+import { callSection, recentCalls } from './callView.ts';
+import { testCallForm } from './argumentsForm.ts';
+import { stateBadge, stateOf, whyNotLive } from './toolState.ts';
+
+export interface ToolPage extends ToolInDetail {
+  readonly now: Date;
+  readonly notice?: unknown;
+  /** The form of the test call. */
+  readonly form: FormState;
+  /** Why the tool could not go live. */
+  readonly refused?: string | undefined;
+}
+
+/** One tool: its state, a test call, its definition, and its recent calls. */
+export function toolPage(signedIn: SignedIn, page: ToolPage): View {
+  const { tool, shown, form, notice } = page;
+  const query = shown === null ? '' : `?call=${shown.id}`;
+  return teamPage(
+    signedIn,
+    { title: tool.name, section: 'tools', notice },
+    html`
+      ${backLink('/tools', 'Tools')}
+      <h1>${tool.name}</h1>
+      <p>${tool.description}</p>
+      ${liveArea(html`<span hidden hx-get=${`/tools/${tool.id}/fragment${query}`} hx-trigger=${reloadsOn('tools')} hx-target="#tool-calls" hx-select="#tool-calls" hx-select-oob="#tool-state,#tool-call" hx-swap="outerHTML show:none"></span>`)}
+      ${stateSection(signedIn, page)}
+      ${testCallForm(signedIn, tool, form)}
+      ${callSection(tool, shown, page.now)}
+      ${definitionSection(signedIn, tool)}
+      ${recentCalls(tool, page.calls, page.now)}
+    `,
+  );
+}
+
+/** The parts that load again by themselves. */
+export const livePartsOfTool = (signedIn: SignedIn, page: Omit<ToolPage, 'form'>): View => html`
+  <div>${stateSection(signedIn, page)}${callSection(page.tool, page.shown, page.now)}${recentCalls(page.tool, page.calls, page.now)}</div>
+`;
+
+function stateSection(signedIn: SignedIn, { tool, now, refused }: Omit<ToolPage, 'form'>): View {
+  const why = whyNotLive(tool);
+  const { lastTest } = tool;
+  return html`
+    <section id="tool-state" aria-labelledby="state-title">
+      <h2 id="state-title">State ${stateBadge(tool)}</h2>
+      ${formProblem(refused)}
+      <p>${stateOf(tool).words}${tool.status === 'draft' || tool.askBeforeRunning === false ? null : ' A person approves each call.'}</p>
+      ${lastTest === null ? null : html`<p>Last test call ${lastTest.succeeded ? 'succeeded' : 'failed'} ${timeView(lastTest.at, now)}${lastTest.error === null ? '.' : html`: <span class="problem">${lastTest.error}</span>`}</p>`}
+      <div class="row">
+        ${tool.status === 'live' ? null : goLiveForm(signedIn, tool, why)}
+        ${tool.status === 'live' || tool.goLiveCallId !== null ? pauseForm(signedIn, tool) : null}
+      </div>
+      ${tool.status === 'live' || why === null ? null : html`<p id="why-not-live" class="muted">${why}</p>`}
+    </section>
+  `;
+}
+
+const goLiveForm = (signedIn: SignedIn, tool: Tool, why: string | null): View =>
+  postButton(signedIn, {
+    action: `/tools/${tool.id}/go-live`,
+    label: 'Go live',
+    button: {
+      id: 'go-live',
+      disabled: why !== null,
+      'aria-describedby': why === null ? null : 'why-not-live',
+    },
+  });
+
+const pauseForm = (signedIn: SignedIn, tool: Tool): View =>
+  postButton(signedIn, {
+    action: `/tools/${tool.id}/pause`,
+    label: tool.status === 'live' ? 'Pause' : 'Don’t go live',
+    button: { id: 'pause', class: 'secondary' },
+  });
+
+const definitionSection = (signedIn: SignedIn, tool: Tool): View => html`
+  <section aria-labelledby="definition-title">
+    <h2 id="definition-title">Definition</h2>
+    <dl class="facts-list">
+      <dt>Kind</dt><dd>${tool.kind}</dd>
+      ${tool.publication ? html`<dt>Published by</dt><dd>${ownerInWords(tool.publication.owner)}. Publishing it again overwrites changes made here.</dd>` : null}
+      ${
+        tool.requestTemplate === null
+          ? html`<dt>Endpoint URL</dt><dd><code>${tool.endpoint}</code></dd>`
+          : html`<dt>Request</dt><dd><code>${tool.requestTemplate.method} ${tool.requestTemplate.url}</code></dd>`
+      }
+      ${tool.kind === 'HTTP' ? html`<dt>Secrets</dt><dd>${Object.keys(tool.sealedTemplateSecrets).join(', ') || 'none'}</dd>` : null}
+      <dt>Timeout</dt><dd>${tool.timeoutSeconds} s for each attempt</dd>
+      <dt>Read only</dt><dd>${tool.readOnly ? 'Yes' : 'No. The keyword agent asks the customer before it calls the tool.'}</dd>
+      ${(tool.examplePhrases ?? []).length === 0 ? null : html`<dt>Example phrases</dt><dd>${(tool.examplePhrases ?? []).join(' · ')}</dd>`}
+      <dt>Ask before running</dt><dd>${tool.askBeforeRunning ? 'Yes. A person approves each call.' : 'No'}</dd>
+    </dl>
+    <div class="row">
+      <a role="button" class="secondary" href=${`/tools/${tool.id}/edit`}>Edit</a>
+      ${
+        tool.kind === 'Webhook'
+          ? postButton(signedIn, {
+              action: `/tools/${tool.id}/rotate-secret`,
+              label: 'Rotate signing secret',
+              confirm: `Create a new signing secret for ${tool.name}? The current one stops working, and the endpoint refuses calls until you update it.`,
+              button: { class: 'outline secondary' },
+            })
+          : null
+      }
+      ${postButton(signedIn, {
+        action: `/tools/${tool.id}/remove`,
+        label: 'Remove',
+        confirm: `Remove ${tool.name}? The agent can no longer call it, and calls that need approval are cancelled. Past calls stay on record.`,
+        button: { class: 'outline secondary' },
+      })}
+    </div>
+  </section>
+`;

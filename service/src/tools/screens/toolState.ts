@@ -1,0 +1,55 @@
+import type { Tool } from '../definition/tool.ts';
+import type { ToolCall } from '../calls/toolCall.ts';
+import { badge } from '../../platform/html/components.ts';
+import { callBadge } from '../../inbox/labels.ts';
+import { html, type View } from '../../platform/html/html.ts';
+import { timeView } from '../../platform/html/times.ts';
+
+/** The state of a tool. */
+export interface ToolState {
+  readonly label: 'Draft' | 'Tested' | 'Going live' | 'Live' | 'Paused';
+  /** What it means, and what can change it. */
+  readonly words: string;
+}
+
+export function stateOf(tool: Tool): ToolState {
+  if (tool.status === 'live')
+    return { label: 'Live', words: 'The agent calls this tool when it is useful.' };
+  if (tool.goLiveCallId !== null)
+    return {
+      label: 'Going live',
+      words: 'A test call is running. If it succeeds, the tool goes live by itself.',
+    };
+  if (tool.status === 'paused')
+    return { label: 'Paused', words: 'The agent does not call this tool.' };
+  if (tool.testedAt !== null)
+    return {
+      label: 'Tested',
+      words:
+        'A test call has succeeded, so the tool can go live. Until then, the agent does not call it.',
+    };
+  return { label: 'Draft', words: 'The agent does not call this tool yet.' };
+}
+
+/** Why a tool cannot go live; null when it can. */
+export function whyNotLive(tool: Tool): string | null {
+  if (tool.testedAt !== null) return null;
+  if (tool.goLiveCallId !== null) return 'You can go live when the test call has succeeded.';
+  const hasFailed = tool.lastTest !== null && !tool.lastTest.succeeded;
+  if (hasFailed && tool.publication)
+    return 'You can’t go live because the last test call failed. Correct the workflow or its sample arguments, then publish it again.';
+  if (hasFailed)
+    return 'You can’t go live because the last test call failed. Run a successful test call first.';
+  return 'To go live, run a successful test call first.';
+}
+
+export const stateBadge = (tool: Tool): View => {
+  const { label } = stateOf(tool);
+  return badge(label, label === 'Live' ? 'good' : '');
+};
+
+/** "failed, 5 minutes ago". */
+export const lastCallView = (call: ToolCall | null, now: Date): View =>
+  call === null
+    ? html`<span class="muted">never</span>`
+    : html`${callBadge(call)} ${timeView(call.createdAt, now)}`;

@@ -1,0 +1,205 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { timestamp } from '../../../service/src/platform/clock.ts';
+import type { ServiceStore, Tx } from '../../../service/src/app/collections.ts';
+import type { Conversation } from '../../../service/src/conversations/conversation.ts';
+import type { Delivery } from '../../../service/src/deliveries/delivery.ts';
+import { newId } from '../../../service/src/platform/ids.ts';
+import type { OutboundMessage } from '../../../service/src/channels/outboundMessage.ts';
+import type { ToolCall } from '../../../service/src/tools/calls/toolCall.ts';
+import { sweepAll } from '../../../service/src/app/housekeeping.ts';
+import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
+import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
+import { startTestService } from '../../helpers/service.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+
+const NOW = new Date('2026-11-21T10:00:00Z');
+const KEPT = { days: 30, conversationDays: 0 };
+const daysAgo = (days: number) => timestamp(new Date(NOW.getTime() - days * 86_400_000));
+
+describe('housekeeping', () => {
+  let fresh: FreshStore;
+  let store: ServiceStore;
+  beforeEach(async () => {
+    fresh = await openFreshStore();
+    ({ store } = fresh);
+  });
+  afterEach(async () => {
+    await fresh.remove();
+  });
+
+  it('removes old events, finished deliveries, tool calls and outbound messages, and expired answers and sessions, and nothing else', async () => {
+    const delivery = (createdAt: string, status: Delivery['status']): Delivery => ({
+      id: newId('dlv'),
+      workspaceId: 'w',
+      subscriptionId: 's',
+      eventId: newId('evt'),
+      event: 'message.sent',
+      status,
+      attempts: [],
+      roundStart: 0,
+      trigger: 'automatic',
+      isRepeat: false,
+      everDelivered: false,
+      nextAttemptAt: null,
+      createdAt,
+    });
+    await store.transaction(async (tx) => {
+      for (let n = 0; n < 1200; n++) await tx.deliveries.put(delivery(daysAgo(31), 'delivered'));
+      await tx.deliveries.put(delivery(daysAgo(31), 'pending'));
+      await tx.deliveries.put(delivery(daysAgo(29), 'failed'));
+      for (const days of [31, 29])
+        await tx.events.put({
+          id: newId('evt'),
+          workspaceId: 'w',
+          name: 'message.sent',
+          conversationId: null,
+          body: '{}',
+          createdAt: daysAgo(days),
+        });
+      for (const [status, days] of [
+        ['succeeded', 31],
+        ['pending_approval', 31],
+        ['failed', 29],
+      ] as const) {
+        await tx.toolCalls.put({
+          id: newId('call'),
+          workspaceId: 'w',
+          status,
+          createdAt: daysAgo(days),
+        } as ToolCall);
+      }
+      for (const [status, days] of [
+        ['read', 31],
+        ['pending', 31],
+        ['failed', 31],
+        ['sent', 29],
+      ] as const) {
+        await tx.outboundMessages.put({
+          id: newId('out'),
+          workspaceId: 'w',
+          contactId: 'c',
+          messageId: 'm',
+          part: 1,
+          channelMessageId: null,
+          status,
+          createdAt: daysAgo(days),
+        } as OutboundMessage);
+      }
+      for (const [id, days] of [
+        ['old', 0.1],
+        ['new', -0.1],
+      ] as const) {
+        await tx.idempotentAnswers.put({
+          id,
+          kind: 'idempotent_answer',
+          requestHash: '',
+          status: 200,
+          sealedBody: '',
+          expiresAt: daysAgo(days),
+        });
+        await tx.sessions.put({
+          id,
+          kind: 'session',
+          memberId: 'm',
+          workspaceId: 'w',
+          createdAt: daysAgo(8),
+          expiresAt: daysAgo(days),
+        });
+      }
+    });
+    await sweepAll(store, NOW, KEPT);
+    await store.transaction(async (tx) => {
+      const left = await tx.deliveries.find({ where: {}, limit: 10_000 });
+      expect(left.map(({ status, createdAt }) => [status, createdAt])).toEqual([
+        ['pending', daysAgo(31)],
+        ['failed', daysAgo(29)],
+      ]);
+      expect(
+        (await tx.events.find({ where: {}, limit: 10 })).map(({ createdAt }) => createdAt),
+      ).toEqual([daysAgo(29)]);
+      expect(await tx.idempotentAnswers.get('old')).toBeNull();
+      expect(await tx.idempotentAnswers.get('new')).not.toBeNull();
+      expect(await tx.sessions.get('old')).toBeNull();
+      expect(await tx.sessions.get('new')).not.toBeNull();
+      const calls = await tx.toolCalls.find({ where: {}, limit: 10 });
+      expect(calls.map(({ status, createdAt }) => [status, createdAt])).toEqual([
+        ['pending_approval', daysAgo(31)],
+        ['failed', daysAgo(29)],
+      ]);
+      const outboundMessages = await tx.outboundMessages.find({ where: {}, limit: 10 });
+      expect(outboundMessages.map(({ status, createdAt }) => [status, createdAt])).toEqual([
+        ['pending', daysAgo(31)],
+        ['sent', daysAgo(29)],
+      ]);
+    });
+  });
+
+  it('removes visitors of the chat who have not written within a day, with their contact, and nobody else', async () => {
+    const arrive = (tx: Tx, id: string, days: number, hasWritten: boolean) =>
+      Promise.all([
+        tx.contacts.put({
+          id: `ctc_${id}`,
+          workspaceId: 'w',
+          channel: 'web_chat',
+          name: null,
+          phone: null,
+          email: null,
+          verified: false,
+          createdAt: daysAgo(days),
+        }),
+        tx.chatSessions.put({
+          id,
+          workspaceId: 'w',
+          contactId: `ctc_${id}`,
+          createdAt: daysAgo(days),
+        }),
+        ...(hasWritten
+          ? [
+              tx.conversations.put({
+                id: `conv_${id}`,
+                workspaceId: 'w',
+                contactId: `ctc_${id}`,
+              } as Conversation),
+            ]
+          : []),
+      ]);
+    const left = () =>
+      store.transaction(async (tx) => {
+        const sessions = (
+          await tx.chatSessions.find({ where: {}, orderBy: 'createdAt', limit: 2000 })
+        ).map(({ id }) => id);
+        for (const id of ['silent', 'writer', 'young', 'later', 'silent-7'])
+          expect((await tx.contacts.get(`ctc_${id}`)) !== null).toBe(sessions.includes(id));
+        return sessions;
+      });
+    await store.transaction(async (tx) => {
+      for (let n = 0; n < 1200; n++) await arrive(tx, `silent-${n}`, 3, false);
+      await arrive(tx, 'writer', 2.5, true);
+      await arrive(tx, 'silent', 1.01, false);
+      await arrive(tx, 'young', 0.99, false);
+    });
+    await sweepAll(store, NOW, KEPT);
+    expect(await left()).toEqual(['writer', 'young']);
+    await store.transaction((tx) => arrive(tx, 'later', 0.5, true));
+    await sweepAll(store, new Date(NOW.getTime() + 86_400_000), KEPT);
+    expect(await left()).toEqual(['writer', 'later']);
+  });
+
+  it('leaves a visitor who never wrote without a way in: their token is unknown, and a new one is given', async () => {
+    let now = new Date();
+    const service = await startTestService({ clock: { now: () => now } });
+    try {
+      const [silent, writer] = [await chatCustomer(service.url), await chatCustomer(service.url)];
+      await writer.write('hello');
+      now = new Date(now.getTime() + 25 * 3_600_000);
+      await service.restart();
+      const statusOf = async (token: string) =>
+        (await apiClient(service.url, token).get('/api/chat/messages')).status;
+      await waitFor('the sweep', async () => (await statusOf(silent.token)) === 401);
+      expect(await statusOf(writer.token)).toBe(200);
+      await (await chatCustomer(service.url)).write('anew');
+    } finally {
+      await service.stop();
+    }
+  });
+});

@@ -1,0 +1,215 @@
+import { stat } from 'node:fs/promises';
+import { Writable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { memoryLimiters } from '../../../service/src/platform/limits/memoryLimiter.ts';
+import { createKeywordAgent } from '../../../service/src/agent/keyword/keywordAgent.ts';
+import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
+import {
+  EMITTED_EVENTS,
+  startEventReceiver,
+  type EventReceiver,
+} from '../../helpers/eventReceiver.ts';
+import { eachFile, textOfFolder } from '../../helpers/folderFiles.ts';
+import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+import { testDeps } from '../../helpers/testDeps.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+
+const PHONE = '5491155550134';
+const EMAIL = 'maria.lopez@example.com';
+
+describe('what must not get out', () => {
+  let service: TestService;
+  let receiver: EventReceiver;
+  let log = '';
+  let conversationId: string;
+  let secrets: string[];
+  const answers: string[] = [];
+
+  beforeAll(async () => {
+    receiver = await startEventReceiver(
+      (_request, response) =>
+        void response.writeHead(receiver.requests.length % 3 === 0 ? 500 : 200).end('ok'),
+    );
+    const sink = new Writable({
+      write(chunk, _encoding, done) {
+        log += String(chunk);
+        done();
+      },
+    });
+    service = await startTestService({ ca: receiver.ca, log: pino({ level: 'trace' }, sink) });
+    secrets = [];
+    let hook = '';
+    for (const event of EMITTED_EVENTS) {
+      const { id, secret } = await receiver.subscribe(service, event);
+      secrets.push(secret);
+      hook = id;
+    }
+    secrets.push((await service.api.post(`/api/hooks/${hook}/rotate-secret`)).body.secret);
+
+    const said = `I am ${EMAIL.toUpperCase()} and +54 9 11 5555-0134, that is 011 5555 0134; order 77001122`;
+    const customer = await chatCustomer(service.url, {
+      name: `+54 9 11 5555 0134`,
+      email: EMAIL,
+      phone: '+54 9 11 5555 0134',
+    });
+    ({ conversation_id: conversationId } = await customer.write(said, `id-${PHONE}`));
+    secrets.push(customer.token, service.apiKey);
+    const path = `/api/conversations/${conversationId}`;
+    const keep = (answer: { body: unknown }) => answers.push(JSON.stringify(answer.body));
+    keep(
+      await service.api.post(`${path}/messages`, {
+        text: `We wrote to ${EMAIL} and ring ${PHONE}`,
+      }),
+    );
+    keep(await service.api.patch(path, { funnel_stage: 'qualified' }));
+    keep(
+      await service.api.post(`${path}/close`, {
+        summary: `Reached at +${PHONE} or ${EMAIL}`,
+        verdict: 'goal_reached',
+      }),
+    );
+    keep(await service.api.get(path));
+    keep(await service.api.get('/api/conversations'));
+    keep(await service.api.post('/api/contacts/lookup', { email: EMAIL }));
+    keep(await service.api.post('/api/contacts/lookup', { phone: PHONE }));
+    keep(
+      await service.api.get(
+        `/api/conversations?cursor=${encodeURIComponent(EMAIL)}&phone=${PHONE}`,
+      ),
+    );
+    keep(
+      await apiClient(service.url, null).post('/api/chat/sessions', {
+        email: `${EMAIL} `,
+        phone: `${PHONE}${PHONE}`,
+      }),
+    );
+    keep(await service.api.post('/api/contacts/lookup', `{"email":"${EMAIL}",`));
+    keep(await service.api.get(`/api/hooks/${hook}/deliveries`));
+    for (const path of [
+      `/api/hooks/${service.apiKey}`,
+      `/api/${EMAIL}`,
+      `/${service.apiKey}`,
+      `/api/conversations/%2B${PHONE}`,
+      `/api/conversations/${PHONE}/x`,
+      `/setup/${EMAIL}`,
+    ]) {
+      await service.api.get(path);
+    }
+    await waitFor(
+      'all six events',
+      () => new Set(receiver.payloads().map(({ event }) => event)).size === 6,
+    );
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await receiver?.close();
+  });
+
+  const DETAILS = /5491155550134|9?11[\s-]?5555[\s-]?0134|lopez|MARIA/i;
+
+  it('no payload of any event holds a phone or an e-mail, in any field', () => {
+    for (const { rawBody } of receiver.requests) expect(rawBody.toString()).not.toMatch(DETAILS);
+    const received = receiver.payloads('message.received')[0];
+    expect(received.conversation).toMatchObject({
+      contact_display: '+54•••••••••34',
+      contact_name: '+54•••••••••34',
+    });
+    expect(received.message.sender.name).toBe('+54•••••••••34');
+    expect(received.message.text).toContain('order 77001122');
+    expect(received.message.channel_message_id).toBe('id-+54•••••••••34');
+  });
+
+  it('nor does any answer of the API', () => {
+    for (const answer of answers) expect(answer).not.toMatch(DETAILS);
+  });
+
+  it('no log line holds a key, token, secret, phone, e-mail or text, at any level', async () => {
+    expect(log).toContain('request completed');
+    expect(log).toContain('"req_');
+    expect(log).toContain(`"path":"/api/conversations/${conversationId}/close"`);
+    expect(log).not.toMatch(DETAILS);
+    for (const secret of secrets) expect(log).not.toContain(secret);
+    expect(log).not.toContain('order 77001122');
+  });
+
+  onEmbeddedStore(it)(
+    'no file of the data folder holds a key, token or secret; the files are for their owner alone',
+    async () => {
+      await eachFile(service.folder, async (path, name) => {
+        if (name !== 'lock') expect((await stat(path)).mode & 0o077).toBe(0);
+      });
+      const all = await textOfFolder(service.folder);
+      expect(all).toContain(conversationId);
+      for (const secret of secrets) {
+        expect(all).not.toContain(secret);
+        expect(all).not.toContain(Buffer.from(secret).toString('base64').slice(0, 40));
+      }
+      const decoded = secrets
+        .filter((secret) => secret.startsWith('whsec_'))
+        .map((secret) => Buffer.from(secret.slice(6), 'base64').toString('latin1'));
+      for (const bytes of decoded) expect(all).not.toContain(bytes);
+    },
+  );
+
+  it('a fault of ours says nothing of the inside', async () => {
+    const { createApp } = await import('../../../service/src/app/createApp.ts');
+    const broken = createApp({
+      config: {
+        apiRateLimitPerMinute: 0,
+        workspaceRateLimitPerMinute: 0,
+        chatRateLimitPerMinute: 0,
+        addressBudget: 0,
+        trustedProxies: [],
+        chatFrameOrigins: [],
+        channels: { graphApiUrl: '', timeoutMs: 1 },
+        payments: { stripeApiUrl: '', timeoutMs: 1 },
+        metricsToken: null,
+      },
+      deps: testDeps({
+        store: {
+          transaction: () => Promise.reject(new Error('inner detail /var/secret')),
+        } as never,
+        agent: { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 },
+      }),
+      log: pino({ level: 'silent' }),
+      health: {
+        storeFault: () => null,
+        storeWarning: () => null,
+        sinceLastTurnMs: () => 0,
+        longestStallMs: () => 0,
+      },
+      limiters: memoryLimiters,
+      metrics: {
+        requests: (_request, _response, next) => next(),
+        read: async () => ({ contentType: 'text/plain', text: '' }),
+      },
+      chatFeed: { listen: () => () => {}, has: () => false },
+      followToolCall: () => Promise.reject(new Error('not here')),
+      followPayment: () => Promise.reject(new Error('not here')),
+      model: { name: 'keyword', host: null, timeoutMs: 1000, model: createKeywordAgent() },
+      live: { listen: () => () => {} },
+      n8n: { fromEnvironment: null } as never,
+      setup: {
+        isValid: async () => false,
+        workspaceName: async () => null,
+        complete: async () => null,
+      },
+      connectionShares: null,
+      stopping: new AbortController().signal,
+    });
+    const server = broken.app.listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    try {
+      const { port } = server.address() as { port: number };
+      const { status, body } = await apiClient(`http://127.0.0.1:${port}`, service.apiKey).get(
+        '/api/hooks',
+      );
+      expect([status, body.error.code]).toEqual([500, 'internal']);
+      expect(JSON.stringify(body)).not.toContain('inner detail');
+    } finally {
+      server.close();
+    }
+  });
+});

@@ -1,0 +1,311 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
+import { browserless } from '../../helpers/browserless.ts';
+import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
+import { freshStorage, testDatabaseUrl, type Storage } from '../../helpers/storage.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+
+const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.url));
+const KEY = `cs_live_${'B'.repeat(32)}`;
+
+interface Run {
+  readonly child: ChildProcess;
+  out: string;
+  err: string;
+}
+
+describe('the service as a process', () => {
+  let storage: Storage;
+  let folder: string;
+  const running: Run[] = [];
+
+  beforeEach(async () => {
+    storage = await freshStorage();
+    ({ folder } = storage);
+  });
+  afterEach(async () => {
+    for (const { child } of running.splice(0)) {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      }
+    }
+    await storage.remove();
+  });
+
+  const run = (args: string[] = [], env: Record<string, string> = {}): Run => {
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      env: { PATH: process.env.PATH, PORT: '0', ...storage.env, ...env },
+      cwd: folder,
+    });
+    const each: Run = { child, out: '', err: '' };
+    child.stdout.on('data', (chunk) => (each.out += String(chunk)));
+    child.stderr.on('data', (chunk) => (each.err += String(chunk)));
+    running.push(each);
+    return each;
+  };
+  const ended = async ({ child }: Run): Promise<number | null> => {
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    return child.exitCode;
+  };
+  const started = (each: Run) =>
+    waitFor(`the service to start (${each.err})`, () => {
+      if (each.child.exitCode !== null) throw new Error(`it ended: ${each.err}${each.out}`);
+      return /"url":"([^"]+)"/.exec(each.out)?.[1];
+    });
+  const command = async (...args: string[]) => {
+    const each = run(args);
+    return { code: await ended(each), out: each.out, err: each.err };
+  };
+
+  it('sets up by the one-time link: first member, workspace and key, once', async () => {
+    const service = run();
+    const url = await started(service);
+    const link = await waitFor(
+      'the link',
+      () => /http:\/\/localhost:\d+\/setup\?token=\S+/.exec(service.out)?.[0],
+    );
+    const token = new URL(link).searchParams.get('token')!;
+    const page = await fetch(link);
+    expect(await page.text()).toContain('<form method="post"');
+    expect(page.headers.get('cache-control')).toBe('no-store');
+    expect((await fetch(`${url}/setup?token=wrong`)).status).toBe(404);
+
+    const post = (fields: Record<string, string>) =>
+      fetch(`${url}/setup`, { method: 'POST', body: new URLSearchParams(fields) });
+    const fields = {
+      token,
+      workspace: 'Acme <b>',
+      name: '"Ana"',
+      email: 'ana@example.com',
+      password: 'correct horse',
+    };
+    const short = await post({ ...fields, password: 'short' });
+    expect(short.status).toBe(400);
+    expect(await short.text()).toMatch(
+      /value="&quot;Ana&quot;"[\s\S]*Must have at least 10 characters/,
+    );
+    const answers = await Promise.all([post(fields), post(fields)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 404]);
+    const text = await answers.find(({ status }) => status === 201)!.text();
+    const key = /cs_live_[0-9A-Za-z]{32}/.exec(text)![0];
+    expect((await apiClient(url, key).get('/api/hooks')).status).toBe(200);
+    expect((await fetch(link)).status).toBe(404);
+    await (await chatCustomer(url, { workspace: 'acme-b' })).write('hello');
+
+    service.child.kill('SIGTERM');
+    expect(await ended(service)).toBe(0);
+    const again = run();
+    await started(again);
+    expect(again.out).not.toContain('/setup?token=');
+    expect(service.out + service.err + again.out).not.toContain(key);
+  });
+
+  it('makes workspace, member and key from the environment on an empty store only', async () => {
+    const env = {
+      BOOTSTRAP_API_KEY: KEY,
+      BOOTSTRAP_WORKSPACE: 'Acme',
+      BOOTSTRAP_ADMIN_EMAIL: 'ana@example.com',
+      BOOTSTRAP_ADMIN_PASSWORD: 'correct horse',
+    };
+    const service = run([], env);
+    const url = await started(service);
+    expect(service.out).not.toContain('/setup?token=');
+    expect((await apiClient(url, KEY).get('/api/hooks')).status).toBe(200);
+    service.child.kill('SIGTERM');
+    await ended(service);
+    const other = `cs_live_${'C'.repeat(32)}`;
+    const again = run([], { ...env, BOOTSTRAP_API_KEY: other });
+    const secondUrl = await started(again);
+    expect((await apiClient(secondUrl, other).get('/api/hooks')).status).toBe(401);
+    expect((await apiClient(secondUrl, KEY).get('/api/hooks')).status).toBe(200);
+  });
+
+  it('key create, list and revoke work on a stopped service, and a revoked key opens nothing', async () => {
+    const made = await command('key', 'create', '--name', 'n8n');
+    expect(made.code).toBe(0);
+    const key = made.out.trim();
+    expect(key).toMatch(/^cs_live_[0-9A-Za-z]{32}$/);
+    const list = await command('key', 'list');
+    expect(list.out).toMatch(
+      new RegExp(`^key_\\w+ {2}cs_live_…${key.slice(-4)} {2}"n8n" .* active\n$`),
+    );
+    expect(list.out).not.toContain(key);
+
+    const service = run();
+    const url = await started(service);
+    await waitFor('the link, since there is no member yet', () =>
+      service.out.includes('/setup?token='),
+    );
+    expect((await apiClient(url, key).get('/api/hooks')).status).toBe(200);
+    // A folder belongs to one process; a database lets everybody in.
+    const during = await command('key', 'list');
+    if (testDatabaseUrl() === null) {
+      expect(during.code).toBe(1);
+      expect(during.err).toContain(String(service.child.pid));
+      expect(during.err.trim().split('\n')).toHaveLength(1);
+    } else expect(during.out).toContain(key.slice(-4));
+    service.child.kill('SIGTERM');
+    await ended(service);
+
+    expect((await command('key', 'list')).out).not.toContain('last used never');
+    const id = /^key_\w+/.exec((await command('key', 'list')).out)![0];
+    expect((await command('key', 'revoke', id)).code).toBe(0);
+    expect((await command('key', 'revoke', 'key_nothing')).code).toBe(1);
+    const again = run();
+    expect((await apiClient(await started(again), key).get('/api/hooks')).status).toBe(401);
+  });
+
+  it('keeps everything it acknowledged over kill -9, and can be started at once', async () => {
+    const env = { BOOTSTRAP_API_KEY: KEY };
+    let service = run([], env);
+    const customer = await chatCustomer(await started(service), { name: 'Ana' });
+    const sent = [];
+    for (let n = 1; n <= 3; n++) sent.push((await customer.write(`message ${n}`)).message_id);
+    service.child.kill('SIGKILL');
+    await ended(service);
+    service = run([], env);
+    const url = await started(service);
+    const { data } = (await apiClient(url, customer.token).get('/api/chat/messages')).body;
+    expect(data.map(({ id }: { id: string }) => id)).toEqual(sent);
+  });
+
+  onEmbeddedStore(it)('refuses a second process on the same folder, naming the first', async () => {
+    const first = run();
+    await started(first);
+    const second = run();
+    expect(await ended(second)).toBe(1);
+    expect(second.err).toContain(String(first.child.pid));
+    expect(second.err.trim().split('\n')).toHaveLength(1);
+  });
+
+  onEmbeddedStore(it)(
+    'makes its encryption key readable by its owner alone, and refuses data of another key in one line',
+    async () => {
+      const service = run();
+      await started(service);
+      service.child.kill('SIGTERM');
+      await ended(service);
+      expect((await stat(join(folder, 'encryption.key'))).mode & 0o777).toBe(0o600);
+      const other = run([], { ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') });
+      expect(await ended(other)).toBe(1);
+      expect(other.err).toMatch(/^conversation-service: The encryption key is not the one .*\n$/);
+      const kept = (await readFile(join(folder, 'encryption.key'), 'utf8')).trim();
+      await rm(join(folder, 'encryption.key'));
+      const without = run();
+      expect(await ended(without)).toBe(1);
+      expect(without.err).toMatch(/^conversation-service: encryption.key is missing .*\n$/);
+      await expect(stat(join(folder, 'encryption.key'))).rejects.toThrow('ENOENT');
+      await started(run([], { ENCRYPTION_KEY: kept }));
+    },
+  );
+
+  it('stops with one line that names a wrong variable', async () => {
+    const service = run([], { PORT: 'http' });
+    expect(await ended(service)).toBe(1);
+    expect(service.err).toBe('conversation-service: PORT must be a whole number.\n');
+  });
+
+  it('says in one line when the port is taken', async () => {
+    const first = run();
+    const { port } = new URL(await started(first));
+    const second = run([], { PORT: port, DATA_DIR: join(folder, 'other') });
+    expect(await ended(second)).toBe(1);
+    expect(second.err).toMatch(
+      new RegExp(`^conversation-service: Port ${port} .*is in use.*PORT.*\n$`),
+    );
+  });
+
+  onEmbeddedStore(it)('says in one line that DATA_DIR cannot be used', async () => {
+    await writeFile(join(folder, 'file'), '');
+    const service = run([], { DATA_DIR: join(folder, 'file') });
+    expect(await ended(service)).toBe(1);
+    expect(service.err).toMatch(/^conversation-service: DATA_DIR .* cannot be used: .*\n$/);
+  });
+
+  const npmStart = () => {
+    const npm = spawn('npm', ['start'], {
+      cwd: fileURLToPath(new URL('../../..', import.meta.url)),
+      env: { ...process.env, PORT: '0', ...storage.env, NODE_OPTIONS: '' },
+      shell: process.platform === 'win32',
+    });
+    const each: Run = { child: npm, out: '', err: '' };
+    npm.stdout.on('data', (chunk) => (each.out += String(chunk)));
+    running.push(each);
+    return each;
+  };
+
+  it('serves an n8n on the same machine after npm start and the setup form, with no variable', async () => {
+    const events: unknown[] = [];
+    const n8n = createServer((request, response) => {
+      events.push(request.headers['x-service-event']);
+      request.resume();
+      response.end('ok');
+    }).listen(0, 'localhost');
+    try {
+      await once(n8n, 'listening');
+      const { port } = n8n.address() as AddressInfo;
+      const service = npmStart();
+      const url = await started(service);
+      const link = await waitFor(
+        'the link',
+        () => /http:\/\/localhost:\d+(\/setup\?token=\S+)/.exec(service.out)?.[1],
+      );
+      const visitor = browserless(url);
+      const form = await visitor.get(link);
+      expect(form.html).toMatch(/value="this_machine" checked/);
+      const ready = await visitor.post('/setup', {
+        token: form.value('token')!,
+        workspace: 'Acme',
+        name: 'Ana',
+        email: 'ana@example.com',
+        password: 'correct horse battery',
+        n8n: 'this_machine',
+        n8n_port: String(port),
+      });
+      const api = apiClient(url, /cs_live_[0-9A-Za-z]{32}/.exec(ready.html)![0]);
+      const target = `http://localhost:${port}/webhook/7d1c`;
+      const subscribed = await api.post('/api/hooks', {
+        event: 'message.received',
+        target_url: target,
+      });
+      expect(subscribed.status).toBe(201);
+      await (await chatCustomer(url)).write('hello');
+      await waitFor('the event', () => events.includes('message.received'));
+      service.child.kill('SIGTERM');
+      await ended(service);
+    } finally {
+      n8n.close();
+      n8n.closeAllConnections();
+    }
+  });
+
+  it('ends in order when npm, which started it, is told to', async () => {
+    const each = npmStart();
+    const url = await started(each);
+    each.child.kill('SIGTERM');
+    await waitFor('the service to be gone', () =>
+      fetch(`${url}/healthz`).then(
+        () => false,
+        () => true,
+      ),
+    );
+    await waitFor(
+      'the folder to be free again',
+      async () => (await command('key', 'create', '--name', 'n8n')).code === 0,
+    );
+  });
+
+  it('is alive and ready', async () => {
+    const url = await started(run());
+    expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ status: 'alive' });
+    expect(await (await fetch(`${url}/readyz`)).json()).toMatchObject({ status: 'ready' });
+  });
+});

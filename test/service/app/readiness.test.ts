@@ -1,0 +1,228 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import express from 'express';
+import { pino } from 'pino';
+import { readConfig } from '../../../service/src/app/config.ts';
+import { Dispatcher } from '../../../service/src/deliveries/dispatcher.ts';
+import type { ServiceStore } from '../../../service/src/app/collections.ts';
+import type { Deps } from '../../../service/src/platform/deps.ts';
+import { healthRouter } from '../../../service/src/app/health.ts';
+import { startService, type Service } from '../../../service/src/app/service.ts';
+import { chatCustomer } from '../../helpers/apiClient.ts';
+import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
+import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { BreakableFiles, diskError } from '../store/breakableFiles.ts';
+
+const readiness = async (url: string) => {
+  const response = await fetch(`${url}/readyz`);
+  return {
+    status: response.status,
+    retryAfter: response.headers.get('retry-after'),
+    body: (await response.json()) as { status: string; problems?: string[] },
+  };
+};
+
+describe('/readyz and a delivery loop that hangs', () => {
+  let fresh: FreshStore;
+  let store: ServiceStore;
+  let server: Server;
+  let dispatcher: Dispatcher;
+  /** As if so much more time had passed. */
+  let passedMs: number;
+  let isHanging: boolean;
+  let stalledMs: number;
+
+  beforeEach(async () => {
+    fresh = await openFreshStore();
+    ({ store } = fresh);
+    [passedMs, isHanging, stalledMs] = [0, false, 0];
+    // Everything is real but a claim that never answers.
+    const claim: ServiceStore['claim'] = (request) =>
+      isHanging ? new Promise(() => {}) : store.claim(request);
+    const hanging = new Proxy(store, {
+      get: (target, name) => (name === 'claim' ? claim : bound(target, name)),
+    });
+    dispatcher = new Dispatcher({
+      store: hanging,
+      deps: {} as Deps,
+      outbound: { request: () => Promise.reject(new Error('not reached')) },
+      log: pino({ level: 'silent' }),
+      timeoutMs: 1000,
+      retryDelaysMs: [],
+    });
+    const app = express().use(
+      healthRouter(
+        {
+          storeFault: () => store.fault,
+          storeWarning: () => null,
+          sinceLastTurnMs: () => dispatcher.sinceLastTurnMs + passedMs,
+          longestStallMs: () => stalledMs,
+        },
+        new AbortController().signal,
+      ),
+    );
+    server = app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterEach(async () => {
+    server.close();
+    await dispatcher.stop();
+    await fresh.remove();
+  });
+  const bound = (target: ServiceStore, name: string | symbol): unknown => {
+    const value: unknown = Reflect.get(target, name, target);
+    return typeof value === 'function' ? value.bind(target) : value;
+  };
+  const url = () => `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+
+  it('is ready while the loop turns with nothing to do', async () => {
+    const before = dispatcher.sinceLastTurnMs;
+    await waitFor('some time to pass', () => dispatcher.sinceLastTurnMs > before + 500);
+    await waitFor('the next turn', () => dispatcher.sinceLastTurnMs < 500);
+    expect(await readiness(url())).toEqual({
+      status: 200,
+      retryAfter: null,
+      body: { status: 'ready', longest_stall_ms: 0 },
+    });
+  });
+
+  it('stays ready after a long stall, and says how long it was and what to do', async () => {
+    stalledMs = 999;
+    expect((await readiness(url())).body).toEqual({ status: 'ready', longest_stall_ms: 999 });
+    stalledMs = 2345;
+    const { status, body } = await readiness(url());
+    expect([status, body]).toEqual([
+      200,
+      {
+        status: 'ready',
+        longest_stall_ms: 2345,
+        warnings: [
+          expect.stringMatching(
+            /^The process stood still for 2\.3 seconds .* 5 minutes .*look in the log/,
+          ),
+        ],
+      },
+    ]);
+  });
+
+  it('is not ready once the loop has not turned for 30 seconds, and says what is wrong and what to do', async () => {
+    isHanging = true;
+    // Longer than between two turns of a loop without work.
+    await waitFor('the loop to hang', () => dispatcher.sinceLastTurnMs > 3000);
+    passedMs = 20_000;
+    expect((await readiness(url())).status).toBe(200);
+    passedMs = 27_000;
+    const { status, retryAfter, body } = await readiness(url());
+    expect([status, retryAfter, body.status]).toEqual([503, '2', 'not_ready']);
+    expect(body.problems).toEqual([
+      expect.stringMatching(
+        /^The delivery loop has not run for \d\d seconds, so nothing is sent\. Restart the service/,
+      ),
+    ]);
+    expect((await fetch(`${url()}/healthz`)).status).toBe(200);
+  });
+});
+
+onEmbeddedStore(describe)('/readyz of a whole service', () => {
+  let folder: string;
+  let service: Service;
+  let files: BreakableFiles;
+  let socket: Socket | undefined;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+    files = new BreakableFiles();
+    const config = readConfig({
+      PORT: '0',
+      DATA_DIR: folder,
+      BOOTSTRAP_WORKSPACE: 'Test',
+      LOG_LEVEL: 'silent',
+    });
+    service = await startService(config, { store: { files, retryMs: 20, stalledAfterMs: 300 } });
+  });
+  afterEach(async () => {
+    socket?.destroy();
+    await service.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('is not ready while the disk takes nothing, in words, and ready again when it does', async () => {
+    expect((await readiness(service.url)).status).toBe(200);
+    files.fail = (operation) => (operation === 'sync' ? diskError('ENOSPC') : null);
+    await expect(chatCustomer(service.url)).rejects.toThrow('unavailable');
+    const { status, body } = await readiness(service.url);
+    expect([status, body.problems]).toEqual([
+      503,
+      [expect.stringMatching(/^The store cannot write: .*no space is left on the disk \(ENOSPC\)/)],
+    ]);
+    expect(await (await fetch(`${service.url}/metrics`)).text()).toMatch(
+      /^conversation_service_store_fault 1$/m,
+    );
+    files.fail = () => null;
+    await waitFor('it to be ready', async () => (await readiness(service.url)).status === 200);
+    expect(await (await fetch(`${service.url}/metrics`)).text()).toMatch(
+      /^conversation_service_store_fault 0$/m,
+    );
+  });
+
+  it('is not ready while the disk confirms nothing, refuses what comes, and answers what has waited when it does', async () => {
+    const customer = await chatCustomer(service.url);
+    const release = files.holdSyncs((path) => path.includes('journal'));
+    const waiting = customer.write('waits for the disk');
+    const { body } = await waitFor('/readyz to say so', async () => {
+      const answer = await readiness(service.url);
+      return answer.status === 503 ? answer : null;
+    });
+    expect(body.problems).toEqual([
+      expect.stringMatching(
+        /^The store cannot write: the disk has not confirmed a write for \d+ seconds; see whether it hangs/,
+      ),
+    ]);
+    const refused = await customer.api.post('/api/chat/messages', {
+      text: 'refused',
+      client_message_id: 'refused',
+    });
+    expect([refused.status, refused.body.error.code]).toEqual([503, 'unavailable']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await (await fetch(`${service.url}/metrics`)).text()).toMatch(
+      /^conversation_service_store_fault 1$/m,
+    );
+    release();
+    await waiting;
+    await waitFor('it to be ready', async () => (await readiness(service.url)).status === 200);
+    await customer.write('after');
+    expect((await customer.read()).map(({ text }: { text: string }) => text)).toEqual([
+      'waits for the disk',
+      'after',
+    ]);
+  });
+
+  it('is not ready from the moment a stop begins, while what has begun is still answered', async () => {
+    let answers = '';
+    socket = connect(Number(new URL(service.url).port), '127.0.0.1').on(
+      'data',
+      (chunk) => (answers += String(chunk)),
+    );
+    // A request that is half here when the stop begins.
+    socket.write(
+      'POST /api/chat/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n{',
+    );
+    await waitFor('the half request to be here', () => answers.startsWith('HTTP/1.1 100 '));
+    expect((await readiness(service.url)).status).toBe(200);
+    const stopped = service.stop();
+    socket.write('}GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+    await waitFor('both answers', () => /"problems"/.test(answers));
+    expect(answers).toMatch(/\nHTTP\/1\.1 201 /);
+    expect(answers).toMatch(
+      /HTTP\/1\.1 503 [^]*\{"status":"not_ready","problems":\["The service is stopping\."\]/,
+    );
+    await stopped;
+    await expect(fetch(`${service.url}/readyz`)).rejects.toThrow();
+  });
+});

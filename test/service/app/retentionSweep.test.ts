@@ -1,0 +1,427 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { AGENT_QUEUE } from '../../../service/src/agent/agentSettings.ts';
+import { timestamp } from '../../../service/src/platform/clock.ts';
+import type { ServiceStore, Tx } from '../../../service/src/app/collections.ts';
+import type { Contact } from '../../../service/src/conversations/contact.ts';
+import {
+  openConversation,
+  type Conversation,
+} from '../../../service/src/conversations/conversation.ts';
+import { DELIVERY_QUEUE, type Delivery } from '../../../service/src/deliveries/delivery.ts';
+import { newId } from '../../../service/src/platform/ids.ts';
+import { readMarkId } from '../../../service/src/inbox/inbox.ts';
+import type { Message } from '../../../service/src/conversations/message.ts';
+import { removeOldConversations } from '../../../service/src/conversations/operations/removeOldConversations.ts';
+import type { Payment } from '../../../service/src/payments/payment.ts';
+import type { OutboundMessage } from '../../../service/src/channels/outboundMessage.ts';
+import type { SystemNote } from '../../../service/src/conversations/systemNote.ts';
+import type { ToolCall } from '../../../service/src/tools/calls/toolCall.ts';
+import type { Member, Workspace } from '../../../service/src/team/workspace.ts';
+import { sweepAll } from '../../../service/src/app/housekeeping.ts';
+import {
+  StoreUnavailable,
+  type Collection,
+  type Document,
+  type Query,
+} from '../../../service/src/store/store.ts';
+import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
+
+const NOW = new Date('2026-11-21T10:00:00Z');
+const daysAgo = (days: number) => timestamp(new Date(NOW.getTime() - days * 86_400_000));
+const WORKSPACE = 'ws_1';
+
+describe('what retention removes', () => {
+  let fresh: FreshStore;
+  let store: ServiceStore;
+  beforeEach(async () => {
+    fresh = await openFreshStore();
+    ({ store } = fresh);
+    await store.transaction(async (tx) => {
+      await tx.workspaces.put({ id: WORKSPACE, slug: 'w' } as Workspace);
+      for (const id of ['mbr_1', 'mbr_2'])
+        await tx.members.put({ id, workspaceId: WORKSPACE, email: `${id}@example.com` } as Member);
+    });
+  });
+  afterEach(async () => {
+    await fresh.remove();
+  });
+
+  interface Parts {
+    readonly contactId?: string;
+    readonly messages?: number;
+    readonly payment?: Partial<Payment>;
+    readonly call?: Partial<ToolCall>;
+    readonly outbound?: Partial<OutboundMessage>;
+  }
+
+  /** A conversation with one of everything. */
+  async function put(
+    tx: Tx,
+    days: number,
+    { contactId = newId('ctc'), messages = 1, payment = {}, call = {}, outbound = {} }: Parts = {},
+  ): Promise<Conversation> {
+    const id = newId('conv');
+    const at = {
+      workspaceId: WORKSPACE,
+      conversationId: id,
+      contactId,
+      afterMessage: 1,
+      createdAt: daysAgo(days),
+    };
+    const open = openConversation(
+      { id, workspaceId: WORKSPACE, contactId, channel: 'web_chat', previousConversationId: null },
+      new Date(daysAgo(days)),
+    );
+    const conversation: Conversation = { ...open, messageCount: messages };
+    await tx.conversations.put(conversation);
+    await tx.contacts.put({
+      id: contactId,
+      workspaceId: WORKSPACE,
+      channel: 'web_chat',
+      phone: null,
+      email: null,
+      createdAt: daysAgo(days),
+    } as Contact);
+    await tx.chatSessions.put({
+      id: `session of ${contactId}`,
+      workspaceId: WORKSPACE,
+      contactId,
+      createdAt: daysAgo(days),
+    });
+    for (let number = 1; number <= messages; number += 1) {
+      const messageId = newId('msg');
+      await tx.messages.put({
+        ...at,
+        id: messageId,
+        number,
+        text: 'x',
+        channelMessageId: null,
+      } as unknown as Message);
+      for (const part of [1, 2])
+        await tx.outboundMessages.put({
+          ...at,
+          id: newId('out'),
+          messageId,
+          part,
+          status: 'read',
+          channelMessageId: null,
+          ...outbound,
+        } as OutboundMessage);
+    }
+    await tx.systemNotes.put({ ...at, id: newId('note') } as unknown as SystemNote);
+    await tx.toolCalls.put({ ...at, id: newId('call'), status: 'succeeded', ...call } as ToolCall);
+    await tx.payments.put({
+      ...at,
+      id: newId('pay'),
+      status: 'paid',
+      work: null,
+      pageTokenHash: newId('pay'),
+      ...payment,
+    } as Payment);
+    await tx.agentTurns.put({ id, number: 3 });
+    await tx.jobs.enqueue({
+      id,
+      queue: AGENT_QUEUE,
+      group: id,
+      runAt: Date.now() + 1e9,
+      rank: 0,
+      data: {},
+    });
+    for (const memberId of ['mbr_1', 'mbr_2'])
+      await tx.readMarks.put({ id: readMarkId(memberId, id), memberId, customerMessages: 1 });
+    return conversation;
+  }
+
+  /** How many documents of each kind there are. */
+  const left = () =>
+    store.transaction(async (tx) => {
+      const limit = 10_000;
+      const conversations = await tx.conversations.find({
+        where: { workspaceId: WORKSPACE },
+        limit,
+      });
+      const marks = [
+        ...(await tx.readMarks.find({ where: { memberId: 'mbr_1' }, limit })),
+        ...(await tx.readMarks.find({ where: { memberId: 'mbr_2' }, limit })),
+      ];
+      return {
+        conversations: conversations.length,
+        contacts: (
+          await tx.contacts.find({ where: { workspaceId: WORKSPACE, phone: null }, limit })
+        ).length,
+        chatSessions: (await tx.chatSessions.find({ where: {}, orderBy: 'createdAt', limit }))
+          .length,
+        outboundMessages: (await tx.outboundMessages.find({ where: {}, limit })).length,
+        toolCalls: (await tx.toolCalls.find({ where: {}, limit })).length,
+        payments: (await tx.payments.find({ where: { workspaceId: WORKSPACE }, limit })).length,
+        readMarks: marks.length,
+      };
+    });
+  const none = {
+    conversations: 0,
+    contacts: 0,
+    chatSessions: 0,
+    outboundMessages: 0,
+    toolCalls: 0,
+    payments: 0,
+    readMarks: 0,
+  };
+  const sweep = (conversationDays: number) => sweepAll(store, NOW, { days: 365, conversationDays });
+
+  it('leaves nothing of a removed conversation, and nothing of its contact', async () => {
+    const { id } = await store.transaction((tx) => put(tx, 31, { messages: 3 }));
+    await sweep(0);
+    expect(await left()).toEqual({
+      conversations: 1,
+      contacts: 1,
+      chatSessions: 1,
+      outboundMessages: 6,
+      toolCalls: 1,
+      payments: 1,
+      readMarks: 2,
+    });
+    await sweep(30);
+    expect(await left()).toEqual(none);
+    await store.transaction(async (tx) => {
+      expect(
+        await tx.messages.find({ where: { conversationId: id }, orderBy: 'number', limit: 1 }),
+      ).toEqual([]);
+      expect(
+        await tx.systemNotes.find({
+          where: { conversationId: id },
+          orderBy: 'afterMessage',
+          limit: 1,
+        }),
+      ).toEqual([]);
+      expect(await tx.agentTurns.get(id)).toBeNull();
+    });
+    expect((await store.stats()).queues[AGENT_QUEUE]?.waiting).toBe(0);
+  });
+
+  it('keeps a contact who has a younger conversation, with their session', async () => {
+    const young = await store.transaction(async (tx) => {
+      const { contactId } = await put(tx, 31);
+      return put(tx, 29, { contactId });
+    });
+    await sweep(30);
+    expect(await left()).toEqual({
+      conversations: 1,
+      contacts: 1,
+      chatSessions: 1,
+      outboundMessages: 2,
+      toolCalls: 1,
+      payments: 1,
+      readMarks: 2,
+    });
+    expect(await store.transaction((tx) => tx.conversations.get(young.id))).toEqual(young);
+  });
+
+  it.each<[string, Parts]>([
+    [
+      'a payment that can still come',
+      { payment: { status: 'open', expiresAt: daysAgo(-1), providerUrl: null } },
+    ],
+    [
+      'a provider that has still to be told',
+      {
+        payment: { status: 'cancelled', work: { task: 'expire', attempts: 1, runAt: daysAgo(-1) } },
+      },
+    ],
+    ['an approval', { call: { status: 'pending_approval' } }],
+    ['a running tool call', { call: { status: 'running' } }],
+    ['a text on its way', { outbound: { status: 'pending' } }],
+  ])(
+    'keeps a conversation that waits for %s, and removes others around it',
+    async (_what, parts) => {
+      const waiting = await store.transaction(async (tx) => {
+        await put(tx, 33);
+        const kept = await put(tx, 32, parts);
+        await put(tx, 31);
+        return kept;
+      });
+      await sweep(30);
+      expect(await left()).toMatchObject({
+        conversations: 1,
+        contacts: 1,
+        chatSessions: 1,
+        outboundMessages: 2,
+        toolCalls: 1,
+        payments: 1,
+        readMarks: 2,
+      });
+      expect(await store.transaction((tx) => tx.conversations.get(waiting.id))).toEqual(waiting);
+    },
+  );
+
+  it('comes to what lies behind hundreds of conversations that have to stay', async () => {
+    await store.transaction(async (tx) => {
+      for (let n = 0; n < 230; n += 1) await put(tx, 32, { call: { status: 'running' } });
+      await put(tx, 31);
+    });
+    expect(await removeOldConversations({ store }, daysAgo(30))).toBe(1);
+    expect((await left()).conversations).toBe(230);
+  });
+
+  it('removes hundreds of conversations and one of 1,200 messages in transactions of a few hundred documents', async () => {
+    await store.transaction(async (tx) => {
+      await put(tx, 40, { messages: 1200 });
+      for (let n = 0; n < 250; n += 1) await put(tx, 31);
+    });
+    let most = 0;
+    const counting = counted(store, (removed) => (most = Math.max(most, removed)));
+    expect(await removeOldConversations({ store: counting }, daysAgo(30))).toBe(251);
+    expect(await left()).toEqual(none);
+    expect(most).toBeLessThan(800);
+  });
+
+  it('goes on after a failure in the middle; until then the conversation can be read', async () => {
+    const { id } = await store.transaction((tx) => put(tx, 40, { messages: 1200 }));
+    let transactions = 0;
+    const failing = {
+      transaction: ((fn) => {
+        transactions += 1;
+        if (transactions > 3) throw new StoreUnavailable('the disk is full');
+        return store.transaction(fn);
+      }) as ServiceStore['transaction'],
+    } as ServiceStore;
+    await expect(removeOldConversations({ store: failing }, daysAgo(30))).rejects.toThrow(
+      'the disk is full',
+    );
+    const halfway = await left();
+    expect(halfway).toMatchObject({ conversations: 1, contacts: 1, readMarks: 2 });
+    expect(halfway.outboundMessages).toBeLessThan(2400);
+    expect(await store.transaction((tx) => tx.conversations.get(id))).not.toBeNull();
+    await sweep(30);
+    expect(await left()).toEqual(none);
+  });
+
+  it('costs as much as there is to remove, not as much as is stored', async () => {
+    await store.transaction(async (tx) => {
+      for (let n = 0; n < 1000; n += 1) await put(tx, 29);
+    });
+    let reads = 0;
+    await removeOldConversations(
+      {
+        store: counted(
+          store,
+          () => {},
+          (found) => (reads += found),
+        ),
+      },
+      daysAgo(30),
+    );
+    expect(reads).toBeLessThan(200);
+    expect((await left()).conversations).toBe(1000);
+  });
+
+  describe('deliveries that wait', () => {
+    const delivery = (days: number, nextDays: number | null, eventId: string): Delivery => ({
+      id: newId('dlv'),
+      workspaceId: WORKSPACE,
+      subscriptionId: 'sub_1',
+      eventId,
+      event: 'message.sent',
+      status: nextDays === null ? 'failed' : 'pending',
+      attempts: [],
+      roundStart: 0,
+      trigger: 'automatic',
+      isRepeat: false,
+      everDelivered: false,
+      nextAttemptAt: nextDays === null ? null : daysAgo(nextDays),
+      createdAt: daysAgo(days),
+    });
+    const putOwed = async (tx: Tx, days: number, nextDays: number | null): Promise<Delivery> => {
+      const eventId = newId('evt');
+      await tx.events.put({
+        id: eventId,
+        workspaceId: WORKSPACE,
+        name: 'message.sent',
+        conversationId: null,
+        body: '{}',
+        createdAt: daysAgo(days),
+      });
+      const owed = delivery(days, nextDays, eventId);
+      await tx.deliveries.put(owed);
+      if (nextDays !== null)
+        await tx.jobs.enqueue({
+          id: owed.id,
+          queue: DELIVERY_QUEUE,
+          group: 'sub_1',
+          runAt: Date.parse(owed.nextAttemptAt!),
+          rank: 0,
+          data: {},
+        });
+      return owed;
+    };
+
+    it('are given up, with job and event, when their turn has not come for RETENTION_DAYS; what was queued again lately keeps its event', async () => {
+      const [, again] = await store.transaction(async (tx) => [
+        await putOwed(tx, 32, 31),
+        await putOwed(tx, 32, 0.5),
+        await putOwed(tx, 32, null),
+      ]);
+      expect(await sweepAll(store, NOW, { days: 30, conversationDays: 0 })).toEqual({ givenUp: 1 });
+      await store.transaction(async (tx) => {
+        expect(await tx.deliveries.find({ where: {}, limit: 10 })).toEqual([again]);
+        expect((await tx.events.find({ where: {}, limit: 10 })).map(({ id }) => id)).toEqual([
+          again!.eventId,
+        ]);
+      });
+      expect((await store.stats()).queues[DELIVERY_QUEUE]?.waiting).toBe(1);
+    });
+
+    it('10,000 of them go in small transactions', async () => {
+      for (let n = 0; n < 20; n += 1)
+        await store.transaction(async (tx) => {
+          for (let i = 0; i < 500; i += 1) await putOwed(tx, 32, 31);
+        });
+      let most = 0;
+      expect(
+        await sweepAll(
+          counted(store, (removed) => (most = Math.max(most, removed))),
+          NOW,
+          { days: 30, conversationDays: 0 },
+        ),
+      ).toEqual({ givenUp: 10_000 });
+      expect(most).toBeLessThanOrEqual(500);
+      expect((await store.stats()).queues[DELIVERY_QUEUE]?.waiting).toBe(0);
+    });
+  });
+});
+
+/** Counts what each transaction removes, and what its queries find. */
+function counted(
+  store: ServiceStore,
+  onRemoved: (count: number) => void,
+  onFound: (count: number) => void = () => {},
+): ServiceStore {
+  const transaction: ServiceStore['transaction'] = (fn) =>
+    store.transaction(async (tx) => {
+      let removed = 0;
+      const counting = new Proxy(tx, {
+        get: (target, name: keyof Tx) => {
+          if (name === 'jobs') return target.jobs;
+          const collection = target[name] as Collection<Document>;
+          return {
+            get: (id: string) => collection.get(id),
+            peek: (id: string) => collection.peek(id),
+            put: (document: Document) => collection.put(document),
+            delete: async (id: string) => {
+              const was = await collection.delete(id);
+              removed += Number(was);
+              return was;
+            },
+            find: async (query: Query<Document>) => {
+              const found = await collection.find(query);
+              onFound(found.length);
+              return found;
+            },
+          };
+        },
+      });
+      const result = await fn(counting as Tx);
+      onRemoved(removed);
+      return result;
+    });
+  return Object.assign(Object.create(store), { transaction }) as ServiceStore;
+}

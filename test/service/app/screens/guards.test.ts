@@ -1,0 +1,82 @@
+// Who may see and change anything on the team's screens: every address, one after the other.
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import {
+  browserless,
+  MEMBER_ENV,
+  signedInBrowser,
+  type Browserless,
+} from '../../../helpers/browserless.ts';
+import { startTestService, type TestService } from '../../../helpers/service.ts';
+
+/** What is asked before anything is looked up, so the ids need not exist. */
+const POSTS = [
+  ...['reply', 'take-over', 'hand-back', 'stage', 'close', 'payment-link'].map(
+    (verb) => `/conversations/conv_1/${verb}`,
+  ),
+  ...['approve', 'reject'].map((verb) => `/conversations/conv_1/tool-calls/call_1/${verb}`),
+  ...['send', 'cancel', 'mark-paid'].map((verb) => `/conversations/conv_1/payments/pay_1/${verb}`),
+  '/tools',
+  ...['', '/test', '/go-live', '/pause', '/rotate-secret', '/remove'].map(
+    (verb) => `/tools/tool_1${verb}`,
+  ),
+  ...['', '/switch', '/try'].map((verb) => `/agent${verb}`),
+  '/channels',
+  ...['', '/test', '/disconnect'].map((verb) => `/channels/chan_1${verb}`),
+  ...['cancel', 'mark-paid'].map((verb) => `/payments/links/pay_1/${verb}`),
+  ...['', '/test', '/remove'].map((verb) => `/payments/providers/manual${verb}`),
+  '/keys',
+  '/keys/key_1/revoke',
+  '/keys/subscriptions',
+  ...['test', 'recover', 'rotate-secret', 'revoke-previous-secrets', 'remove'].map(
+    (verb) => `/keys/subscriptions/sub_1/${verb}`,
+  ),
+  '/keys/subscriptions/sub_1/deliveries/del_1/redeliver',
+  '/team/invites',
+  '/team/invites/inv_1/revoke',
+  '/team/members/mem_1/remove',
+  '/settings/n8n',
+  '/account/password',
+  '/sign-out',
+  '/sign-out-everywhere',
+];
+
+const GETS = [
+  ...['', '/list', '/conv_1', '/conv_1/items'].map((path) => `/conversations${path}`),
+  ...['', '/new', '/fragment', '/tool_1'].map((path) => `/tools${path}`),
+  '/agent',
+  ...['', '/new?type=whatsapp_cloud', '/fragment', '/chan_1'].map((path) => `/channels${path}`),
+  ...['', '/links', '/providers/manual'].map((path) => `/payments${path}`),
+  ...['', '/live/api-keys', '/subscriptions/sub_1'].map((path) => `/keys${path}`),
+  '/team',
+  '/settings',
+  '/account',
+  '/live',
+];
+
+let service: TestService;
+let member: Browserless;
+beforeAll(async () => {
+  service = await startTestService({ env: MEMBER_ENV });
+  member = await signedInBrowser(service.url);
+});
+afterAll(() => service?.stop());
+
+it.each(POSTS)(
+  'takes no form without the token of its session, of another site, or of a visitor: %s',
+  async (path) => {
+    for (const csrf of [null, 'x'.repeat(43)])
+      expect((await member.post(path, {}, { csrf })).status).toBe(403);
+    for (const [header, value] of [
+      ['sec-fetch-site', 'cross-site'],
+      ['origin', 'https://evil.example'],
+    ] as const)
+      expect((await member.post(path, {}, { headers: { [header]: value } })).status).toBe(403);
+    expect((await browserless(service.url).post(path)).path).toBe('/sign-in');
+  },
+);
+
+it.each(GETS)('is for members: %s', async (path) => {
+  const visitor = browserless(service.url);
+  expect((await visitor.get(path)).path).toBe(`/sign-in?next=${encodeURIComponent(path)}`);
+  expect((await visitor.get(path, { 'hx-request': 'true' })).status).toBe(401);
+});

@@ -1,0 +1,452 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { readConfig } from '../../../service/src/app/config.ts';
+import { collections } from '../../../service/src/app/collections.ts';
+import { startService } from '../../../service/src/app/service.ts';
+import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
+import type { Document } from '../../../service/src/store/store.ts';
+import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
+import { browserless, MEMBER_ENV } from '../../helpers/browserless.ts';
+import {
+  LLM_KEY,
+  readableIn,
+  spellingsOf,
+  useEverySecret,
+  type Secret,
+} from '../../helpers/everySecret.ts';
+import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
+import { eachFile, textOfFolder } from '../../helpers/folderFiles.ts';
+import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
+import { startTestService, TEST_API_KEY, type TestService } from '../../helpers/service.ts';
+import { startToolEndpoint, TOOL_TEST_ENV, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+
+const KEY = randomBytes(32);
+
+describe('secrets in what is stored', () => {
+  let service: TestService;
+  let receiver: EventReceiver;
+  let endpoint: ToolEndpoint;
+  let model: Server;
+  let secrets: Secret[];
+
+  beforeAll(async () => {
+    // Each of them says back all that it was sent.
+    receiver = await startEventReceiver(
+      (request, response) => void response.end(JSON.stringify(request.headers)),
+    );
+    endpoint = await startToolEndpoint();
+    model = createServer((request, response) => {
+      response
+        .writeHead(400, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ error: { message: `refused: ${request.headers.authorization}` } }));
+    }).listen(0, '127.0.0.1');
+    await waitFor('the model', () => model.listening);
+    const nowhere = 'http://127.0.0.1:9';
+    service = await startTestService({
+      ca: receiver.ca,
+      // Snapshots all the time, so that old ones and old journals lie there too.
+      store: { snapshotAfterBytes: 4000 },
+      env: {
+        ...MEMBER_ENV,
+        ...TOOL_TEST_ENV,
+        ENCRYPTION_KEY: KEY.toString('base64'),
+        LLM_BASE_URL: `http://127.0.0.1:${(model.address() as { port: number }).port}`,
+        LLM_MODEL: 'none',
+        LLM_API_KEY: LLM_KEY,
+        GRAPH_API_URL: nowhere,
+        STRIPE_API_URL: nowhere,
+      },
+    });
+    secrets = [
+      ...(await useEverySecret(service, receiver, endpoint)),
+      { what: 'the encryption key', value: KEY.toString('base64') },
+      { what: 'the bytes of the encryption key', value: KEY.toString('latin1') },
+    ];
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await receiver?.close();
+    await endpoint?.close();
+    model?.close();
+  });
+
+  it('are all there to be looked for, and the search finds them in each spelling', async () => {
+    expect(secrets.length).toBeGreaterThan(20);
+    for (const { what, value } of secrets) expect([what, value.length >= 12]).toEqual([what, true]);
+    const [{ value }] = secrets as [Secret];
+    const folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+    try {
+      const spelled = [
+        value,
+        `x${value}y`,
+        JSON.stringify({ value }),
+        encodeURIComponent(value),
+        ...['', 'a', 'ab', 'abc'].map((before) =>
+          Buffer.from(`${before}${value}after`).toString('base64'),
+        ),
+        Buffer.from(value).toString('hex'),
+      ];
+      for (const [index, text] of spelled.entries())
+        await writeFile(join(folder, String(index)), `before ${text} behind`);
+      expect(await readableIn(folder, secrets.slice(0, 1))).toHaveLength(spelled.length);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+    expect(spellingsOf('whsec_AAECAwQFBgcICQoLDA0ODw==')).toContain(
+      '\0\x01\x02\x03\x04\x05\x06\x07\b\t\n\v\f\r\x0e\x0f',
+    );
+  });
+
+  it('stand nowhere in it', async () => {
+    const stored = await service.stored();
+    for (const kept of ['check stock, please', 'Transfer to DE00', 'find_order', 'ana@example.com'])
+      expect([kept, stored.includes(kept)]).toEqual([kept, true]);
+    const texts = [stored, Buffer.from(stored).toString('latin1')];
+    expect(
+      secrets
+        .filter(({ value }) =>
+          spellingsOf(value).some((spelling) => texts.some((text) => text.includes(spelling))),
+        )
+        .map(({ what }) => what),
+    ).toEqual([]);
+  });
+
+  onEmbeddedStore(it)(
+    'stand in no file of the data folder, journals and snapshots old and new included',
+    async () => {
+      const names = await readdir(service.folder);
+      expect(names.filter((name) => name.startsWith('snapshot-')).length).toBeGreaterThan(0);
+      expect(names.filter((name) => name.startsWith('journal-')).length).toBeGreaterThan(1);
+      const all = await textOfFolder(service.folder);
+      for (const kept of [
+        'check stock, please',
+        'Transfer to DE00',
+        'find_order',
+        'ana@example.com',
+      ])
+        expect([kept, all.includes(kept)]).toEqual([kept, true]);
+      expect(await readableIn(service.folder, secrets)).toEqual([]);
+      await service.restart();
+      expect(await readableIn(service.folder, secrets)).toEqual([]);
+      // What was sealed still opens.
+      const link = await service.api.post(
+        `/api/conversations/${(await service.api.get('/api/conversations')).body.data[0].id}/payment-links`,
+        { amount: 4900, currency: 'usd', description: 'Demo', provider: 'manual' },
+        { 'idempotency-key': 'once' },
+      );
+      expect((await fetch(service.url + new URL(link.body.url).pathname)).status).toBe(200);
+      expect(secrets.map(({ value }) => value)).toContain(
+        new URL(link.body.url).pathname.split('/').at(-1),
+      );
+    },
+  );
+
+  onEmbeddedStore(it)('no other user of the machine may read its files', async () => {
+    const readable = await eachFile(service.folder, async (path, name) =>
+      ((await stat(path)).mode & 0o077) === 0 ? [] : [name],
+    );
+    expect(readable.flat()).toEqual([]);
+  });
+});
+
+onEmbeddedStore(describe)('the first start by the one-time link', () => {
+  it('leaves neither the link, nor the password, nor the first key, nor the session in the folder', async () => {
+    const service = await startTestService({
+      env: { BOOTSTRAP_API_KEY: undefined, BOOTSTRAP_WORKSPACE: undefined },
+    });
+    try {
+      const token = new URL(service.setupUrl!).searchParams.get('token')!;
+      const browser = browserless(service.url);
+      const { html } = await browser.post('/setup', {
+        token,
+        workspace: 'Acme',
+        name: 'Ana',
+        email: 'ana@example.com',
+        password: 'correct horse battery',
+      });
+      const secrets = [
+        { what: "the link's token", value: token },
+        { what: 'the password', value: 'correct horse battery' },
+        { what: 'the first key', value: /cs_live_[0-9A-Za-z]{32}/.exec(html)![0] },
+        { what: 'the session', value: browser.cookie.replace(/^.*cs_session=/, '') },
+        {
+          what: 'the encryption key',
+          value: (await readFile(join(service.folder, 'encryption.key'), 'utf8')).trim(),
+        },
+      ];
+      for (const { value } of secrets) expect(value.length).toBeGreaterThan(20);
+      expect(await readableIn(service.folder, secrets, ['encryption.key'])).toEqual([]);
+      expect((await stat(join(service.folder, 'encryption.key'))).mode & 0o777).toBe(0o600);
+    } finally {
+      await service.stop();
+    }
+  });
+});
+
+onEmbeddedStore(describe)('a folder of an earlier version, which kept more in the clear', () => {
+  it('is sealed by the first start, old files included, and its payment links still open', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+    const start = () =>
+      startService(
+        readConfig({
+          PORT: '0',
+          DATA_DIR: folder,
+          LOG_LEVEL: 'silent',
+          BOOTSTRAP_API_KEY: TEST_API_KEY,
+        }),
+      );
+    let service = await start();
+    try {
+      const api = apiClient(service.url, TEST_API_KEY);
+      await api.put('/api/payment-accounts/manual', { settings: { instructions: 'Transfer' } });
+      const { conversation_id: conversation } = await (
+        await chatCustomer(service.url)
+      ).write('hello');
+      const { body: link } = await api.post(`/api/conversations/${conversation}/payment-links`, {
+        amount: 4900,
+        currency: 'usd',
+        description: 'Demo',
+      });
+      const token = new URL(link.url).pathname.split('/').at(-1)!;
+      await service.stop();
+      const before = await openLowdbStore(collections, { folder });
+      await before.rewrite((document, collection) => {
+        const {
+          pageTokenHash: _hash,
+          sealedPageToken: _sealed,
+          sealingVersion: _version,
+          ...rest
+        } = document as Document & Record<string, unknown>;
+        if (collection === 'payments') return { ...rest, pageToken: token } as Document;
+        return collection === 'settings' ? (rest as Document) : document;
+      });
+      await before.transaction(async (tx) => {
+        await tx.idempotentAnswers.put({
+          id: 'earlier',
+          kind: 'idempotent_answer',
+          requestHash: '',
+          status: 200,
+          body: 'kept in the clear by an earlier one',
+          expiresAt: '2999',
+        } as never);
+        await tx.sessions.put({
+          id: 'earlier',
+          kind: 'session',
+          memberId: '',
+          workspaceId: '',
+          csrfToken: 'csrf-token-of-an-earlier-one',
+          createdAt: '',
+          expiresAt: '2999',
+        } as never);
+      });
+      await before.close();
+      const secrets = [
+        token,
+        'kept in the clear by an earlier one',
+        'csrf-token-of-an-earlier-one',
+      ].map((value) => ({ what: value, value }));
+      expect(await readableIn(folder, secrets)).toHaveLength(3);
+      service = await start();
+      expect(await readableIn(folder, secrets)).toEqual([]);
+      const shown = (
+        await apiClient(service.url, TEST_API_KEY).get(`/api/payment-links/${link.id}`)
+      ).body;
+      expect(new URL(shown.url).pathname).toBe(`/pay/${token}`);
+      expect((await fetch(service.url + new URL(shown.url).pathname)).status).toBe(200);
+    } finally {
+      await service.stop();
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+onEmbeddedStore(describe)('a tool of an earlier version with a key in its headers', () => {
+  const KEYS = {
+    Authorization: 'Bearer key-of-an-earlier-tool',
+    'x-api-key': 'another-key-of-that-tool',
+    'X-API-TOKEN': 'Zm9yIHRoZSB0b2tlbg==',
+  };
+
+  it('has it among its secrets after the first start, stays live, calls as before, and can be edited', async () => {
+    const seen: Record<string, unknown>[] = [];
+    const system = createServer((request, response) => {
+      seen.push(request.headers);
+      response.setHeader('content-type', 'application/json').end('{"ok":true}');
+    }).listen(0, '127.0.0.1');
+    await waitFor('the system', () => system.listening);
+    const folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+    const start = () =>
+      startService(
+        readConfig({
+          PORT: '0',
+          DATA_DIR: folder,
+          LOG_LEVEL: 'silent',
+          BOOTSTRAP_API_KEY: TEST_API_KEY,
+          ALLOWED_NETWORKS: '127.0.0.0/8',
+          INSECURE_TARGETS: 'true',
+        }),
+      );
+    let service = await start();
+    try {
+      let api = apiClient(service.url, TEST_API_KEY);
+      const template = {
+        method: 'GET',
+        url: `http://127.0.0.1:${(system.address() as { port: number }).port}/`,
+        headers: { 'X-Api-Key': 'placeholder: {{secrets.X_API_KEY}}', Accept: 'application/json' },
+      };
+      const { body: tool } = await api.post('/api/tools', {
+        name: 'find_order',
+        description: 'Finds an order',
+        kind: 'HTTP',
+        parameters: { type: 'object' },
+        secrets: { X_API_KEY: 'taken' },
+        request_template: template,
+      });
+      expect((await api.post(`/api/tools/${tool.id}/test`, { arguments: {} })).body).toMatchObject({
+        status: 'succeeded',
+      });
+      expect((await api.post(`/api/tools/${tool.id}/go-live`)).body).toMatchObject({
+        status: 'live',
+      });
+      await service.stop();
+      const before = await openLowdbStore(collections, { folder });
+      await before.rewrite((document, collection) => {
+        if (collection === 'settings') return { ...document, sealingVersion: 2 } as Document;
+        return collection === 'tools'
+          ? ({
+              ...document,
+              requestTemplate: {
+                ...template,
+                query: {},
+                headers: { ...KEYS, Accept: 'application/json' },
+              },
+            } as Document)
+          : document;
+      });
+      await before.close();
+      const secrets = ['key-of-an-earlier-tool', KEYS['x-api-key'], KEYS['X-API-TOKEN']].map(
+        (value) => ({ what: value, value }),
+      );
+      expect(
+        new Set((await readableIn(folder, secrets)).map((place) => place.split(' ')[0])),
+      ).toEqual(new Set(secrets.map(({ value }) => value)));
+
+      service = await start();
+      expect(await readableIn(folder, secrets)).toEqual([]);
+      api = apiClient(service.url, TEST_API_KEY);
+      expect((await api.get(`/api/tools/${tool.id}`)).body).toMatchObject({
+        status: 'live',
+        tested_at: expect.any(String),
+        secret_names: ['X_API_KEY', 'AUTHORIZATION', 'X_API_KEY_2', 'X_API_TOKEN'],
+        request_template: {
+          headers: {
+            Authorization: 'Bearer {{secrets.AUTHORIZATION}}',
+            'x-api-key': '{{secrets.X_API_KEY_2}}',
+            'X-API-TOKEN': '{{secrets.X_API_TOKEN}}',
+            Accept: 'application/json',
+          },
+        },
+      });
+      expect(
+        (await api.patch(`/api/tools/${tool.id}`, { description: 'Finds an order by its number' }))
+          .body,
+      ).toMatchObject({ status: 'live' });
+      expect((await api.post(`/api/tools/${tool.id}/test`, { arguments: {} })).body).toMatchObject({
+        status: 'succeeded',
+      });
+      expect(seen.at(-1)).toMatchObject({
+        authorization: KEYS.Authorization,
+        'x-api-key': KEYS['x-api-key'],
+        'x-api-token': KEYS['X-API-TOKEN'],
+        accept: 'application/json',
+      });
+    } finally {
+      await service.stop();
+      system.close();
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+onEmbeddedStore(describe)('a start with a key that does not fit', () => {
+  let folder: string;
+  const start = async (env: Record<string, string> = {}) => {
+    const service = await startService(
+      readConfig({
+        PORT: '0',
+        DATA_DIR: folder,
+        LOG_LEVEL: 'silent',
+        BOOTSTRAP_WORKSPACE: 'Test',
+        ...env,
+      }),
+    );
+    await service.stop();
+  };
+  const keyFile = () => join(folder, 'encryption.key');
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+    await start();
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  it('is refused in one line that says what to do, and works again with the right one', async () => {
+    const right = await readFile(keyFile(), 'utf8');
+    const refused: [string, string, RegExp][] = [
+      [
+        'another key',
+        `${randomBytes(32).toString('base64')}\n`,
+        /^The encryption key is not the one that this data was written with\. Give that key/,
+      ],
+      [
+        'a key that was cut',
+        right.slice(0, 20),
+        /encryption\.key is damaged: it must hold 32 bytes in base64 or hex\. Restore a copy/,
+      ],
+      ['an empty file', '', /encryption\.key is damaged/],
+      ['a key with one letter too many', `A${right}`, /encryption\.key is damaged/],
+      ['a file of NULs', '\0'.repeat(45), /encryption\.key is damaged/],
+      ['no text at all', randomBytes(32).toString('latin1'), /encryption\.key is damaged/],
+    ];
+    for (const [what, content, message] of refused) {
+      await writeFile(keyFile(), content);
+      const error = await start().then(
+        () => new Error('it started'),
+        (caught: Error) => caught,
+      );
+      expect([what, error.message]).toEqual([what, expect.stringMatching(message)]);
+      expect(error.message).not.toContain('\n');
+    }
+    await rm(keyFile());
+    await expect(start()).rejects.toThrow(
+      /^encryption\.key is missing from .*, and the data there was written with it\. Put it back/,
+    );
+    expect(await readdir(folder)).not.toContain('encryption.key');
+    await expect(start({ ENCRYPTION_KEY: randomBytes(32).toString('hex') })).rejects.toThrow(
+      'is not the one that this data was written with',
+    );
+    await start({ ENCRYPTION_KEY: right.trim() });
+    await writeFile(keyFile(), Buffer.from(right, 'base64').toString('hex'));
+    await start();
+  });
+
+  (process.getuid?.() === 0 ? it.skip : it)(
+    'is refused when the key file may not be read',
+    async () => {
+      await chmod(keyFile(), 0);
+      await expect(start()).rejects.toThrow(
+        /encryption\.key cannot be read \(EACCES\): let the user that runs the service read it/,
+      );
+    },
+  );
+
+  it('is refused when the key file is no file', async () => {
+    await rm(keyFile());
+    await mkdir(keyFile());
+    await expect(start()).rejects.toThrow(/encryption\.key cannot be read \(EISDIR\)/);
+  });
+});

@@ -1,0 +1,472 @@
+// What strangers behind one address may do together, and one visitor alone.
+import { createHmac } from 'node:crypto';
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { addressBudget } from '../../../service/src/platform/http/server/addressBudget.ts';
+import { MAX_REFUSALS_LOGGED_PER_MINUTE } from '../../../service/src/platform/http/server/logRequests.ts';
+import { rateLimit } from '../../../service/src/platform/http/server/rateLimit.ts';
+import type { BoundName } from '../../../service/src/platform/limits/bounds.ts';
+import { unwatchedBounds } from '../../../service/src/platform/limits/bounds.ts';
+import { MemoryLimiter } from '../../../service/src/platform/limits/memoryLimiter.ts';
+import { apiClient, type ApiAnswer } from '../../helpers/apiClient.ts';
+import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
+import { readMetrics } from '../../helpers/metrics.ts';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+
+/** What a proxy of the service says of a visitor. */
+const from = (address: string) => ({ 'x-forwarded-for': address });
+const countBy = (answers: readonly ApiAnswer[]) => {
+  const counts: Record<string, number> = {};
+  for (const { status, body } of answers)
+    counts[status < 400 ? 'ok' : body.error.code] =
+      (counts[status < 400 ? 'ok' : body.error.code] ?? 0) + 1;
+  return counts;
+};
+
+describe('strangers, as the service is set up by default', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService({
+      env: {
+        ADDRESS_BUDGET: undefined,
+        CHAT_RATE_LIMIT_PER_MINUTE: undefined,
+        API_RATE_LIMIT_PER_MINUTE: undefined,
+        WORKSPACE_RATE_LIMIT_PER_MINUTE: undefined,
+      },
+    });
+  });
+  afterAll(() => service?.stop());
+
+  const arrive = (address: string) =>
+    apiClient(service.url, null).post('/api/chat/sessions', {}, from(address));
+  const tokenFrom = async (address: string): Promise<string> => (await arrive(address)).body.token;
+  const write = (token: string, address: string, id: string, text = 'Hello') =>
+    apiClient(service.url, token).post(
+      '/api/chat/messages',
+      { text, client_message_id: id },
+      from(address),
+    );
+  const times = async <T>(count: number, what: (n: number) => Promise<T>): Promise<T[]> => {
+    const all: T[] = [];
+    for (let n = 0; n < count; n += 20)
+      all.push(
+        ...(await Promise.all(
+          Array.from({ length: Math.min(20, count - n) }, (_, at) => what(n + at)),
+        )),
+      );
+    return all;
+  };
+  const reached = async (bound: BoundName) =>
+    (await readMetrics(service.url)).value('conversation_service_bound_reached_total', { bound }) ??
+    0;
+  const expectRefused = (
+    { status, headers, body }: ApiAnswer,
+    words: RegExp,
+    longestSeconds: number,
+  ) => {
+    expect([status, body.error.code]).toEqual([429, 'rate_limited']);
+    expect(body.error.message).toMatch(words);
+    const seconds = Number(headers.get('retry-after'));
+    expect(seconds).toBeGreaterThanOrEqual(1);
+    expect(seconds).toBeLessThanOrEqual(longestSeconds);
+  };
+
+  it('open 60 chats from one address, and no more; another address is not touched', async () => {
+    const before = await reached('address_sessions');
+    expect(countBy(await times(65, () => arrive('192.0.2.1')))).toEqual({
+      ok: 60,
+      rate_limited: 5,
+    });
+    expectRefused(await arrive('192.0.2.1'), /60 new chats from one address in two minutes/, 120);
+    expect((await arrive('192.0.2.2')).status).toBe(201);
+    expect((await reached('address_sessions')) - before).toBe(6);
+  });
+
+  it('send 300 wrong keys a minute; a key that was right lately goes on behind the same address', async () => {
+    const listWith = async (key: string, address: string): Promise<ApiAnswer> => {
+      const answer = await fetch(`${service.url}/api/hooks`, {
+        headers: { authorization: `Bearer ${key}`, ...from(address) },
+      });
+      return { status: answer.status, headers: answer.headers, body: await answer.json() };
+    };
+    expect((await listWith(service.apiKey, '192.0.2.77')).status).toBe(200);
+    const guess = (n: number) => `cs_live_${String(n).padStart(32, '0')}`;
+    expect(countBy(await times(320, (n) => listWith(guess(n), '192.0.2.77')))).toEqual({
+      unauthorized: 300,
+      rate_limited: 20,
+    });
+    expectRefused(
+      await listWith(guess(999), '192.0.2.77'),
+      /300 wrong API keys from one address in a minute/,
+      60,
+    );
+    expect((await listWith(service.apiKey, '192.0.2.77')).status).toBe(200);
+    expect((await listWith(guess(1), '192.0.2.78')).status).toBe(401);
+    expect(await reached('address_wrong_keys')).toBe(21);
+  });
+
+  it('count as one with a whole IPv6 /64, and with the same address written as IPv6', async () => {
+    expect(countBy(await times(62, (n) => arrive(`2001:db8:1:1:${n}::${n}`)))).toEqual({
+      ok: 60,
+      rate_limited: 2,
+    });
+    expect((await arrive('2001:db8:1:2::1')).status).toBe(201);
+    expect((await arrive('::ffff:192.0.2.1')).status).toBe(429);
+  });
+
+  it('write 30 messages a minute each, and reading takes nothing of that', async () => {
+    const token = await tokenFrom('192.0.2.10');
+    const api = apiClient(service.url, token);
+    for (let n = 0; n < 40; n++)
+      expect(
+        (await api.call('GET', '/api/chat/messages', undefined, from('192.0.2.10'))).status,
+      ).toBe(200);
+    expect(countBy(await times(33, (n) => write(token, '192.0.2.10', `${n}`)))).toEqual({
+      ok: 30,
+      rate_limited: 3,
+    });
+    expectRefused(await write(token, '192.0.2.10', 'x'), /30 messages in a minute/, 60);
+    // A page that polls goes on, for its visitor and at its pace.
+    for (let n = 0; n < 40; n++)
+      expect(
+        (await api.call('GET', '/api/chat/messages', undefined, from('192.0.2.10'))).status,
+      ).toBe(200);
+    expect(
+      (await write(await tokenFrom('192.0.2.10'), '192.0.2.10', 'another visitor')).status,
+    ).toBe(202);
+    expect(await reached('visitor_messages')).toBe(4);
+  });
+
+  it('read 240 times a minute each', async () => {
+    const token = await tokenFrom('192.0.2.11');
+    expect(
+      countBy(
+        await times(245, () =>
+          apiClient(service.url, token).call(
+            'GET',
+            '/api/chat/messages',
+            undefined,
+            from('192.0.2.11'),
+          ),
+        ),
+      ),
+    ).toEqual({ ok: 240, rate_limited: 5 });
+    expect((await write(token, '192.0.2.11', 'still heard')).status).toBe(202);
+  });
+
+  it('write 300 messages a minute from one address; what one visitor is refused is not taken from the others', async () => {
+    const tokens = await times(11, () => tokenFrom('192.0.2.20'));
+    expect(countBy(await times(60, (n) => write(tokens[0]!, '192.0.2.20', `${n}`)))).toEqual({
+      ok: 30,
+      rate_limited: 30,
+    });
+    const answers = await times(280, (n) => write(tokens[1 + (n % 10)]!, '192.0.2.20', `${n}`));
+    expect(countBy(answers)).toEqual({ ok: 270, rate_limited: 10 });
+    expectRefused(answers.at(-1)!, /300 chat messages from one address in a minute/, 60);
+    expect((await write(await tokenFrom('192.0.2.21'), '192.0.2.21', '1')).status).toBe(202);
+  });
+
+  it('send 2 MB of chat requests a minute from one address, told beforehand or not', async () => {
+    const text = 'x'.repeat(200_000); // too long for a message: 400, and its bytes count
+    const sizeOf = (n: number) => JSON.stringify({ text, client_message_id: `${n}` }).length;
+    const token = await tokenFrom('192.0.2.30');
+    const told = await times(11, (n) => write(token, '192.0.2.30', `${n}`, text));
+    expect(countBy(told)).toEqual({
+      invalid_request: Math.floor(2_000_000 / sizeOf(1)),
+      rate_limited: 11 - Math.floor(2_000_000 / sizeOf(1)),
+    });
+    expectRefused(
+      told.find(({ status }) => status === 429)!,
+      /2,000,000 bytes of chat messages from one address/,
+      60,
+    );
+
+    const other = await tokenFrom('192.0.2.31');
+    const send = async (n: number) => {
+      const body = new Blob([JSON.stringify({ text, client_message_id: `${n}` })]).stream();
+      const headers = {
+        ...from('192.0.2.31'),
+        authorization: `Bearer ${other}`,
+        'content-type': 'application/json',
+      };
+      return (
+        await fetch(`${service.url}/api/chat/messages`, {
+          method: 'POST',
+          duplex: 'half',
+          headers,
+          body,
+        } as RequestInit)
+      ).status;
+    };
+    const untold: number[] = [];
+    for (let n = 0; n < 11; n++) untold.push(await send(n));
+    expect(untold.slice(0, 8)).toEqual(Array(8).fill(400));
+    expect(untold.slice(-1)).toEqual([429]);
+    expect(await reached('address_bytes')).toBeGreaterThan(0);
+  });
+
+  it('are an office of 40 behind one address, who chat at their own pace, and do not notice', async () => {
+    const tokens = await times(40, () => tokenFrom('192.0.2.40'));
+    const answers: ApiAnswer[] = [];
+    for (let round = 0; round < 6; round++) {
+      answers.push(
+        ...(await times(40, (n) =>
+          write(
+            tokens[n]!,
+            '192.0.2.40',
+            `${round}`,
+            'A message of ordinary length, as people write them in a chat.',
+          ),
+        )),
+      );
+      for (let poll = 0; poll < 3; poll++)
+        answers.push(
+          ...(await times(40, (n) =>
+            apiClient(service.url, tokens[n]!).call(
+              'GET',
+              '/api/chat/messages?limit=200',
+              undefined,
+              from('192.0.2.40'),
+            ),
+          )),
+        );
+    }
+    expect(countBy(answers)).toEqual({ ok: 40 * 6 * 4 });
+  });
+
+  it('have nothing to do with who shows an API key, at the same address', async () => {
+    expect((await arrive('192.0.2.1')).status).toBe(429);
+    const answers = await times(300, () =>
+      service.api.call('GET', '/api/hooks/events', undefined, from('192.0.2.1')),
+    );
+    expect(countBy(answers)).toEqual({ ok: 300 });
+  });
+});
+
+describe('an address, with a budget of the test’s own', () => {
+  it('loads so many pages, and gets its words in a page', async () => {
+    const service = await startTestService({ env: { ADDRESS_BUDGET: '0.01' } }); // 60 requests
+    try {
+      const get = (path: string) => fetch(service.url + path, { headers: from('192.0.2.1') });
+      const paths = [
+        '/chat',
+        '/sign-in',
+        '/join?token=x',
+        '/setup?token=x',
+        '/api/openapi.json',
+        '/assets/chat.js',
+      ];
+      for (let n = 0; n < 60; n++)
+        expect((await get(paths[n % paths.length]!)).status).not.toBe(429);
+      for (const path of paths) {
+        const answer = await get(path);
+        expect([path, answer.status, Number(answer.headers.get('retry-after')) > 0]).toEqual([
+          path,
+          429,
+          true,
+        ]);
+        expect(await answer.text()).toContain('requests from one address');
+      }
+      // Callers with a valid key or session are not counted there.
+      expect((await service.api.get('/api/hooks')).status).toBe(200);
+      expect((await get('/healthz')).status).toBe(200);
+      const delivery = '{"entry":[]}';
+      const signature = `sha256=${createHmac('sha256', 'x').update(delivery).digest('hex')}`;
+      const webhook = await fetch(
+        `${service.url}/api/channels/whatsapp/webhook/chan_${'0'.repeat(26)}`,
+        {
+          method: 'POST',
+          headers: { ...from('192.0.2.1'), 'x-hub-signature-256': signature },
+          body: delivery,
+        },
+      );
+      expect(webhook.status).toBe(404);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('is sent so many bytes of messages a minute, by reading or by a stream; another address goes on', async () => {
+    const service = await startTestService({ env: { ADDRESS_BUDGET: '0.01' } }); // 200 kB
+    try {
+      const { token } = (
+        await apiClient(service.url, null).post('/api/chat/sessions', {}, from('192.0.2.1'))
+      ).body;
+      const visitor = apiClient(service.url, token);
+      for (const id of ['1', '2', '3'])
+        expect(
+          (
+            await visitor.post(
+              '/api/chat/messages',
+              { text: 'x'.repeat(4096), client_message_id: id },
+              from('192.0.2.1'),
+            )
+          ).status,
+        ).toBe(202);
+      const read = (address: string) =>
+        visitor.call('GET', '/api/chat/messages?limit=200', undefined, from(address));
+      const answers: ApiAnswer[] = [];
+      for (let n = 0; n < 20; n++) answers.push(await read('192.0.2.1'));
+      // Some 13 kB each.
+      expect(countBy(answers)).toEqual({ ok: 16, rate_limited: 4 });
+      expect(answers.at(-1)!.body.error.message).toMatch(
+        /200,000 bytes of chat messages read from one address/,
+      );
+      const stream = await fetch(`${service.url}/api/chat/stream`, {
+        headers: { ...from('192.0.2.1'), authorization: `Bearer ${token}` },
+      });
+      expect([stream.status, Number(stream.headers.get('retry-after')) > 0]).toEqual([429, true]);
+      await stream.text();
+      expect((await read('192.0.2.2')).status).toBe(200);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('opens no stream by HEAD, which would never end', async () => {
+    const service = await startTestService();
+    try {
+      const { token } = (await apiClient(service.url, null).post('/api/chat/sessions', {})).body;
+      const answer = await fetch(`${service.url}/api/chat/stream`, {
+        method: 'HEAD',
+        headers: { authorization: `Bearer ${token}` },
+      });
+      expect(answer.status).toBe(405);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('fills no log: of what is refused, 600 lines a minute are written', async () => {
+    const lines: string[] = [];
+    const service = await startTestService({
+      log: pino({ level: 'info' }, { write: (line) => void lines.push(line) }),
+    });
+    try {
+      const ask = (path: string) => fetch(service.url + path).then((answer) => answer.text());
+      for (let n = 0; n < 700; n += 50)
+        await Promise.all(
+          Array.from({ length: 50 }, (_, k) => ask(k % 2 === 0 ? '/nothing' : '/api/hooks')),
+        );
+      const written = () => lines.filter((line) => line.includes('request completed')).length;
+      await waitFor('the lines', () => written() === MAX_REFUSALS_LOGGED_PER_MINUTE);
+      expect(lines.filter((line) => line.includes('log_lines'))).toHaveLength(1);
+      expect(
+        (await readMetrics(service.url)).value('conversation_service_bound_reached_total', {
+          bound: 'log_lines',
+        }),
+      ).toBe(100);
+      expect(written()).toBe(MAX_REFUSALS_LOGGED_PER_MINUTE);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('is let do everything with ADDRESS_BUDGET=0', async () => {
+    const service = await startTestService();
+    try {
+      for (let n = 0; n < 70; n++)
+        expect(
+          (await apiClient(service.url, null).post('/api/chat/sessions', {}, from('192.0.2.1')))
+            .status,
+        ).toBe(201);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  /** The budget's own counting, by a clock of the test's. */
+  it('has 2,000 new chats and 20,000 messages a day, however slowly they come, and the next day again', async () => {
+    let now = 0;
+    const limiters = (limit: ConstructorParameters<typeof MemoryLimiter>[0]) =>
+      new MemoryLimiter(limit, { now: () => now });
+    const budget = addressBudget({ limiters, bounds: unwatchedBounds }, 1);
+    const ask = async (handler: typeof budget.sessions): Promise<string> => {
+      try {
+        await handler({ ip: '192.0.2.1' } as never, {} as never, () => {});
+        return 'ok';
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    for (const [handler, perDay, stepMs] of [
+      [budget.sessions, 2000, 2500],
+      [budget.messages, 20_000, 300],
+    ] as const) {
+      let count = 0;
+      let last = await ask(handler);
+      for (; last === 'ok'; last = await ask(handler)) {
+        count += 1;
+        now += stepMs;
+      }
+      expect(count).toBe(perDay);
+      expect(last).toContain('from one address in a day');
+      now += 86_400_000;
+      expect(await ask(handler)).toBe('ok');
+    }
+  });
+});
+
+describe('API calls of a workspace', () => {
+  it('are counted over all its keys, beside those of each key', async () => {
+    const service = await startTestService({
+      env: {
+        ...MEMBER_ENV,
+        API_RATE_LIMIT_PER_MINUTE: '20',
+        WORKSPACE_RATE_LIMIT_PER_MINUTE: '50',
+      },
+    });
+    try {
+      const other = await service.addWorkspace('Other');
+      const member = await signedInBrowser(service.url);
+      await member.get('/keys');
+      const keys: string[] = [];
+      while (keys.length < 4)
+        keys.push(
+          /cs_live_[0-9A-Za-z]{32}/.exec(
+            (await member.post('/keys', { name: `key ${keys.length}` })).html,
+          )![0],
+        );
+      const call = async (key: string, count: number) => {
+        const answers: ApiAnswer[] = [];
+        for (let n = 0; n < count; n++)
+          answers.push(await apiClient(service.url, key).get('/api/hooks/events'));
+        return answers;
+      };
+      expect(countBy(await call(keys[0]!, 25))).toEqual({ ok: 20, rate_limited: 5 });
+      // What the key was refused is not taken from the workspace.
+      expect(countBy(await call(keys[1]!, 20))).toEqual({ ok: 20 });
+      const third = await call(keys[2]!, 12);
+      expect(countBy(third)).toEqual({ ok: 10, rate_limited: 2 });
+      expect(third.at(-1)!.body.error.message).toMatch(
+        /50 API calls of this workspace in a minute/,
+      );
+      expect(Number(third.at(-1)!.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(countBy(await call(keys[3]!, 3))).toEqual({ rate_limited: 3 });
+      expect((await other.get('/api/hooks')).status).toBe(200);
+      const metrics = await readMetrics(service.url);
+      expect(
+        metrics.value('conversation_service_bound_reached_total', { bound: 'workspace_api_calls' }),
+      ).toBe(5);
+      expect(
+        metrics.value('conversation_service_bound_reached_total', { bound: 'key_api_calls' }),
+      ).toBe(5);
+    } finally {
+      await service.stop();
+    }
+  });
+});
+
+it('a rate that is off counts nothing', async () => {
+  const { spend } = rateLimit(
+    {
+      limiters: () => {
+        throw new Error('counted');
+      },
+      bounds: unwatchedBounds,
+    },
+    { name: 'x', most: 0, seconds: 60, bound: 'key_api_calls', what: 'x' },
+  );
+  await spend('anybody');
+});

@@ -1,0 +1,222 @@
+import { createServer, type Server } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import express from 'express';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { systemClock } from '../../../../service/src/platform/clock.ts';
+import type { ServiceStore } from '../../../../service/src/app/collections.ts';
+import type { Deps } from '../../../../service/src/platform/deps.ts';
+import { newId } from '../../../../service/src/platform/ids.ts';
+import type { Message } from '../../../../service/src/conversations/message.ts';
+import { createWorkspace } from '../../../../service/src/team/operations/team.ts';
+import { startChatSession } from '../../../../service/src/channels/web_chat/chatOperations.ts';
+import { requireChatToken } from '../../../../service/src/team/authentication.ts';
+import { followChatMessages } from '../../../../service/src/channels/web_chat/chatFeed.ts';
+import { handleErrors } from '../../../../service/src/platform/http/errors.ts';
+import {
+  CHAT_STREAMS,
+  chatStreamRouter,
+  type ChatStreamSettings,
+} from '../../../../service/src/channels/web_chat/stream.ts';
+import type { BoundName } from '../../../../service/src/platform/limits/bounds.ts';
+import { chatCustomer } from '../../../helpers/apiClient.ts';
+import { readChatStream } from '../../../helpers/chatStreamReader.ts';
+import { openFreshStore, type FreshStore } from '../../../helpers/openStore.ts';
+import { startTestService, type TestService } from '../../../helpers/service.ts';
+import { listenTracked, type TrackedServer } from '../../../helpers/trackedServer.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
+
+describe('streams of the service', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService();
+  });
+  afterAll(() => service?.stop());
+
+  it('has at most 3 for a visitor: the oldest ends in order, and comes back a minute later', async () => {
+    const [customer, other] = [await chatCustomer(service.url), await chatCustomer(service.url)];
+    const others = await readChatStream(service.url, other.token);
+    const streams = [];
+    for (let n = 0; n < 4; n++) streams.push(await readChatStream(service.url, customer.token));
+    const [oldest, ...rest] = streams;
+    expect(await oldest!.ended).toBe(true);
+    expect(oldest!.retries).toEqual([1000, 60_000]);
+    await customer.write('for all');
+    await other.write('for the other');
+    for (const each of rest) await waitFor('the message', () => each.seen.length === 1);
+    await waitFor('the other', () => others.seen.length === 1);
+    expect(oldest!.seen).toEqual([]);
+    for (const each of [...rest, others]) each.close();
+  });
+
+  it('counts a stream no more once its reader has left', async () => {
+    const customer = await chatCustomer(service.url);
+    const stays = await readChatStream(service.url, customer.token);
+    for (let n = 0; n < 20; n++) {
+      const passing = await readChatStream(service.url, customer.token);
+      passing.close();
+      await passing.ended;
+    }
+    await customer.write('still there');
+    await waitFor('the message', () => stays.seen.length === 1);
+    stays.close();
+  });
+});
+
+describe('streams, with limits of the test’s own', () => {
+  let fresh: FreshStore;
+  let store: ServiceStore;
+  let deps: Pick<Deps, 'store' | 'clock' | 'bounds'>;
+  let reached: BoundName[];
+  let server: TrackedServer;
+  let stopping: AbortController;
+
+  beforeEach(async () => {
+    fresh = await openFreshStore();
+    ({ store } = fresh);
+    reached = [];
+    deps = { store, clock: systemClock, bounds: { reached: (bound) => reached.push(bound) } };
+    stopping = new AbortController();
+  });
+  afterEach(async () => {
+    stopping.abort();
+    await server?.close();
+    await fresh.remove();
+  });
+
+  /** The route as the service has it, with its token check and its errors. */
+  async function serveStreams(settings: ChatStreamSettings): Promise<string> {
+    const app = express();
+    app.set('trust proxy', true);
+    app.use('/api/chat', requireChatToken(deps as Deps));
+    app.use(
+      '/api',
+      chatStreamRouter(deps, followChatMessages(store, stopping.signal), stopping.signal, settings),
+    );
+    app.use(handleErrors);
+    const listening: Server = createServer(app);
+    server = await listenTracked(listening, 0, '127.0.0.1');
+    return `http://127.0.0.1:${server.port}`;
+  }
+  const arrive = async (name = 'Test') => {
+    const all = await store.transaction((tx) => tx.workspaces.find({ where: {}, limit: 10 }));
+    const workspace = all.find((each) => each.name === name) ?? (await createWorkspace(deps, name));
+    return startChatSession(deps as Deps, workspace, { name: null, email: null, phone: null });
+  };
+
+  const limits = (some: Partial<ChatStreamSettings>): ChatStreamSettings => ({
+    ...CHAT_STREAMS,
+    inAll: 100,
+    ...some,
+  });
+  const openAll = async (url: string, tokens: readonly string[]) => {
+    const open = [];
+    for (const token of tokens) open.push(await readChatStream(url, token));
+    return open;
+  };
+
+  it('refuses what a workspace opens beyond half of all, and a visitor of another workspace finds a place', async () => {
+    const url = await serveStreams(limits({ perOwner: 2, inAll: 6 }));
+    const [one, two, three] = [await arrive(), await arrive(), await arrive()];
+    const open = await openAll(url, [one.token, one.token, two.token]);
+    const refused = await readChatStream(url, three.token);
+    expect(refused.response.status).toBe(503);
+    expect(refused.response.headers.get('retry-after')).toBe('30');
+    expect(reached).toEqual(['workspace_streams']);
+    // Of another workspace there is always room for one more; who has as many as allowed changes
+    // one for another.
+    const guests = await openAll(url, [
+      (await arrive('Other')).token,
+      (await arrive('Third')).token,
+    ]);
+    expect(guests.map(({ response }) => response.status)).toEqual([200, 200]);
+    const another = await readChatStream(url, one.token);
+    expect(another.response.status).toBe(200);
+    expect(await open[0]!.ended).toBe(true);
+    for (const each of [...guests, open[2]!]) each.close();
+    await waitFor('a free place', async () => {
+      const stream = await readChatStream(url, three.token);
+      stream.close();
+      return stream.response.status === 200;
+    });
+  });
+
+  it('refuses what an address opens beyond its own, and takes it once another has ended', async () => {
+    const url = await serveStreams(limits({ perOwner: 2, perAddress: 3 }));
+    const [one, two] = [await arrive(), await arrive()];
+    const open = await openAll(url, [one.token, one.token, two.token]);
+    const refused = await readChatStream(url, two.token);
+    expect(refused.response.status).toBe(429);
+    expect(refused.response.headers.get('retry-after')).toBe('30');
+    expect(reached).toEqual(['address_streams']);
+    const elsewhere = await readChatStream(url, two.token, {
+      headers: { 'x-forwarded-for': '192.0.2.1' },
+    });
+    expect(elsewhere.response.status).toBe(200);
+    // Who changes one for another at the same address needs no more room.
+    const changed = await readChatStream(url, one.token);
+    expect(changed.response.status).toBe(200);
+    expect(await open[0]!.ended).toBe(true);
+    changed.close();
+    await waitFor('a free place', async () => {
+      const stream = await readChatStream(url, one.token);
+      stream.close();
+      return stream.response.status === 200;
+    });
+  });
+
+  it('beats, so that a quiet connection is known to live', async () => {
+    const url = await serveStreams(limits({ beatMs: 30 }));
+    const { token } = await arrive();
+    const response = await fetch(`${url}/api/chat/stream`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    let text = '';
+    for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += piece;
+      if ((text.match(/^: beat$/gm) ?? []).length >= 3) break;
+    }
+    expect(text).toMatch(/^retry: 1000\n\n(: beat\n\n){3,}$/);
+  });
+
+  it('lets go of a reader who takes nothing any more', async () => {
+    await serveStreams(limits({ beatMs: 100 }));
+    const { token, contact } = await arrive();
+    await writeHistory(contact.id, 6000);
+    const reader: Socket = connect(server.port, '127.0.0.1');
+    reader.on('error', () => {});
+    reader.write(
+      `GET /api/chat/stream HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`,
+    );
+    await new Promise((resolve) => reader.once('readable', resolve)); // it looks, and takes nothing
+    await waitFor('the end of its connection', () => server.openSockets === 0);
+    reader.destroy();
+    await server.close();
+    // On a busy machine even one who reads may take nothing for a tenth of a second.
+    const next = await readChatStream(await serveStreams(limits({})), token);
+    await waitFor('everything, for one who reads', () => next.seen.length === 6000, {
+      timeoutMs: 25_000,
+    });
+    next.close();
+  });
+
+  /** More than the system keeps for a reader who does not read. */
+  const writeHistory = (contactId: string, count: number) =>
+    store.transaction(async (tx) => {
+      const conversationId = newId('conv');
+      await tx.conversations.put({ id: conversationId, contactId, workspaceId: 'w' } as never);
+      for (let number = 1; number <= count; number++) {
+        await tx.messages.put({
+          id: newId('msg'),
+          workspaceId: 'w',
+          conversationId,
+          contactId,
+          number,
+          direction: 'outbound',
+          sender: { type: 'api', name: '' },
+          text: 'x'.repeat(4000),
+          channelMessageId: null,
+          createdAt: '2026-11-21T10:00:00.000+00:00',
+        } as Message);
+      }
+    });
+});

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTestService, type TestService } from '../../../../helpers/service.ts';
+
+const directive = (headers: Headers, name: string) =>
+  headers
+    .get('content-security-policy')
+    ?.split(';')
+    .map((each) => each.trim())
+    .find((each) => each.startsWith(`${name} `))
+    ?.slice(name.length + 1);
+
+const HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)> & \u202egnp.exe';
+
+describe('the chat page', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService({ env: { BOOTSTRAP_WORKSPACE: HOSTILE } });
+    await service.addWorkspace('Acme');
+  });
+  afterAll(() => service?.stop());
+
+  const get = (path: string) => fetch(service.url + path, { redirect: 'manual' });
+
+  it('lets scripts and styles come from the service alone, and nobody frame it', async () => {
+    const { status, headers } = await get('/chat');
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(directive(headers, 'default-src')).toBe("'none'");
+    expect(directive(headers, 'script-src')).toBe("'self'");
+    expect(directive(headers, 'style-src')).toBe("'self'");
+    expect(directive(headers, 'frame-ancestors')).toBe("'none'");
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('holds no script or style of its own, and loads only what is there', async () => {
+    const page = await (await get('/chat?workspace=acme')).text();
+    expect(page).not.toMatch(/<script(?![^>]*\bsrc=)[^>]*>/);
+    expect(page).not.toMatch(/<style|\sstyle=|\son[a-z]+=/);
+    const assets = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(
+      ([, address]) => address!,
+    );
+    expect(assets.length).toBeGreaterThan(1);
+    const imported = new Set(assets);
+    for (const address of imported) {
+      const asset = await get(address);
+      expect({ address, status: asset.status }).toEqual({ address, status: 200 });
+      for (const [, more] of (await asset.text()).matchAll(/^import .* from '(.+)';$/gm))
+        imported.add(more!);
+    }
+    expect(imported.size).toBeGreaterThan(assets.length);
+    for (const address of imported)
+      expect(address).toMatch(/^\/assets\/[a-z-]+\.(js|css)\?v=[0-9a-f]{12}$/);
+  });
+
+  it('says what is needed where scripts are off', async () => {
+    expect(await (await get('/chat')).text()).toMatch(
+      /<noscript>.*needs JavaScript.*<\/noscript>/s,
+    );
+  });
+
+  it('shows the name of a workspace as text, whatever it is', async () => {
+    const page = await (await get('/chat')).text();
+    expect(page).not.toContain('<script>alert');
+    expect(page).not.toContain('<img');
+    expect(page).toContain('&quot;>&lt;script>alert(1)&lt;/script>');
+  });
+
+  it('is the first workspace’s, or the one that is asked for', async () => {
+    expect(await (await get('/chat?workspace=acme')).text()).toContain(
+      '<h1 dir="auto" tabindex="-1">Acme</h1>',
+    );
+    expect(await (await get('/chat')).text()).not.toContain('Acme');
+  });
+
+  it.each([
+    ['a name that nobody has', '?workspace=nobody'],
+    ['an empty name', '?workspace='],
+    ['two names', '?workspace=a&workspace=acme'],
+    ['a hostile name', `?workspace=${encodeURIComponent(HOSTILE)}`],
+    ['a very long name', `?workspace=${'x'.repeat(5000)}`],
+  ])('is a page that says 404 for %s', async (_, query) => {
+    const answer = await get(`/chat${query}`);
+    expect(answer.status).toBe(404);
+    expect(directive(answer.headers, 'frame-ancestors')).toBe("'none'");
+    const page = await answer.text();
+    expect(page).toContain('There is no chat here');
+    expect(page).not.toContain('alert(1)');
+  });
+
+  it('says so before the service is set up', async () => {
+    const fresh = await startTestService({
+      env: { BOOTSTRAP_API_KEY: undefined, BOOTSTRAP_WORKSPACE: undefined },
+    });
+    try {
+      expect((await fetch(`${fresh.url}/chat`)).status).toBe(404);
+    } finally {
+      await fresh.stop();
+    }
+  });
+
+  describe('with CHAT_FRAME_ORIGINS', () => {
+    beforeAll(() =>
+      service.restart({ CHAT_FRAME_ORIGINS: 'https://shop.example.com, http://localhost:8080' }),
+    );
+    afterAll(() => service.restart());
+
+    it('may be framed by these origins and itself', async () => {
+      for (const path of ['/chat', '/chat?workspace=nobody']) {
+        const { headers } = await get(path);
+        expect(directive(headers, 'frame-ancestors')).toBe(
+          "'self' https://shop.example.com http://localhost:8080",
+        );
+        expect(headers.get('x-frame-options')).toBeNull();
+      }
+    });
+
+    it.each([
+      '/sign-in',
+      '/conversations',
+      '/team',
+      '/account',
+      '/setup',
+      '/join',
+      '/keys',
+      '/api/docs',
+      '/nothing',
+      '/chat/more',
+    ])('leaves %s framed by nobody else', async (path) => {
+      const { headers } = await get(path);
+      expect(["'none'", "'self'"]).toContain(directive(headers, 'frame-ancestors'));
+      expect(['DENY', 'SAMEORIGIN']).toContain(headers.get('x-frame-options'));
+    });
+  });
+
+  it('gives the script for other sites, and that alone, to everybody', async () => {
+    const { status, headers } = await get('/chat/embed.js');
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+    expect(headers.get('cross-origin-resource-policy')).toBe('cross-origin');
+    expect(headers.get('cache-control')).toBe('public, max-age=300');
+    const asset = /src="(\/assets\/chat\.js[^"]*)"/.exec(await (await get('/chat')).text())![1]!;
+    for (const path of [asset, '/chat', '/sign-in', '/api/docs']) {
+      const other = await get(path);
+      expect(other.headers.get('access-control-allow-origin')).toBeNull();
+      expect(other.headers.get('cross-origin-resource-policy')).toBe('same-origin');
+    }
+  });
+});

@@ -1,0 +1,324 @@
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Channel } from '../../../../service/src/channels/channel.ts';
+import { sendText, testConnection } from '../../../../service/src/channels/whatsapp/graphApi.ts';
+import {
+  TEST_NUMBER,
+  accept,
+  graphError,
+  hang,
+  hugeBody,
+  raw,
+  reset,
+  startGraphServer,
+  takeAndCut,
+  takeAndHang,
+  takeAndReset,
+  type GraphReply,
+  type GraphServer,
+} from '../../../helpers/graphServer.ts';
+import { freePort } from '../../../helpers/program.ts';
+import { startTlsReceiver } from '../../../helpers/tls.ts';
+
+const TIMEOUT_MS = 400;
+
+describe('the Graph API', () => {
+  let graph: GraphServer;
+  beforeAll(async () => {
+    graph = await startGraphServer();
+  });
+  beforeEach(() => graph.answerBy(() => accept));
+  afterAll(() => graph?.close());
+
+  const account = (values: Record<string, string> = {}) => ({
+    channel: {} as Channel,
+    values: { phone_number_id: graph.phoneNumberId, access_token: graph.accessToken, ...values },
+  });
+  const context = ({
+    url = graph.url,
+    timeoutMs = TIMEOUT_MS,
+    signal = new AbortController().signal,
+  } = {}) => ({
+    config: { graphApiUrl: `${url}/${graph.version}`, timeoutMs },
+    signal,
+  });
+  const to = { phone: '14155552671', channelUserId: null };
+  const send = (
+    at = context(),
+    text = 'Hello',
+    recipient: { phone: string | null; channelUserId: string | null } = to,
+  ) => sendText({ outboundMessageId: 'out_1', text, to: recipient }, account(), at);
+  const failed = (result: Awaited<ReturnType<typeof send>>) =>
+    result.type === 'failed'
+      ? result
+      : { error: '', isRefused: null, retryAfterMs: null, mayHaveArrived: null };
+
+  describe('sending a text', () => {
+    it('gives the id of the message', async () => {
+      const result = await send();
+      expect(result).toEqual({ type: 'sent', channelMessageId: graph.taken.at(-1)?.id });
+      expect(graph.faults).toEqual([]);
+    });
+
+    it('refuses without a call when nothing of the customer is known', async () => {
+      const calls = graph.requests.length;
+      expect(
+        failed(await send(context(), 'Hello', { phone: null, channelUserId: null })),
+      ).toMatchObject({ isRefused: true });
+      expect(graph.requests).toHaveLength(calls);
+    });
+
+    it.each<[string, GraphReply, { isRefused: boolean; mayHaveArrived: boolean; words: RegExp }]>([
+      [
+        'nothing is answered',
+        hang,
+        { isRefused: false, mayHaveArrived: true, words: /did not answer within 0.4 seconds/ },
+      ],
+      [
+        'nothing is answered, and the message was taken',
+        takeAndHang,
+        { isRefused: false, mayHaveArrived: true, words: /did not answer/ },
+      ],
+      [
+        'the connection is reset',
+        reset,
+        { isRefused: false, mayHaveArrived: true, words: /broke off/ },
+      ],
+      [
+        'the connection is reset, and the message was taken',
+        takeAndReset,
+        { isRefused: false, mayHaveArrived: true, words: /broke off/ },
+      ],
+      [
+        'a page comes with 200',
+        raw(200, '<html>Log in to the network</html>'),
+        { isRefused: false, mayHaveArrived: true, words: /not from the Graph API/ },
+      ],
+      [
+        'a page comes with 403',
+        raw(403, '<html>Forbidden</html>'),
+        {
+          isRefused: true,
+          mayHaveArrived: false,
+          words: /answer \(403\) is not from the Graph API/,
+        },
+      ],
+      [
+        'a list comes with 500',
+        raw(500, '[]', { 'content-type': 'application/json' }),
+        { isRefused: false, mayHaveArrived: false, words: /answer \(500\) is not from/ },
+      ],
+      [
+        'an error without anything in it comes',
+        raw(400, '{"error":{}}', { 'content-type': 'application/json' }),
+        { isRefused: true, mayHaveArrived: false, words: /^WhatsApp rejected the message\.$/ },
+      ],
+      [
+        'an error is no object',
+        raw(400, '{"error":"no"}', { 'content-type': 'application/json' }),
+        { isRefused: true, mayHaveArrived: false, words: /^WhatsApp rejected the message\.$/ },
+      ],
+      [
+        'a body without end comes with 500',
+        hugeBody(500),
+        { isRefused: false, mayHaveArrived: false, words: /answer \(500\) is not from/ },
+      ],
+      [
+        'a redirect comes',
+        raw(307, '', { location: 'http://127.0.0.1:1/' }),
+        { isRefused: true, mayHaveArrived: false, words: /redirect/ },
+      ],
+    ])('says so when %s', async (_what, reply, { isRefused, mayHaveArrived, words }) => {
+      graph.answerWith(reply);
+      const result = failed(await send());
+      expect(result).toMatchObject({ isRefused, mayHaveArrived });
+      expect(result.error).toMatch(words);
+    });
+
+    it.each<[string, GraphReply]>([
+      ['breaks off', takeAndCut],
+      ['has no end', (res, take, request) => (take(), hugeBody(200)(res, take, request))],
+      [
+        'comes byte by byte until the deadline',
+        (res, take) => {
+          take();
+          res.writeHead(200, { 'content-type': 'application/json' });
+          const timer = setInterval(() => res.write(' '), 20);
+          res.on('close', () => clearInterval(timer));
+        },
+      ],
+    ])('has sent it when Meta says 200 and the rest %s', async (_what, reply) => {
+      graph.answerWith(reply);
+      expect(await send()).toEqual({ type: 'sent', channelMessageId: null });
+    });
+
+    it('has not sent it when the address refuses connections, or is not resolved, or is not who it says', async () => {
+      expect(
+        failed(await send(context({ url: `http://127.0.0.1:${await freePort()}` }))),
+      ).toMatchObject({
+        isRefused: false,
+        mayHaveArrived: false,
+        error: expect.stringContaining('ECONNREFUSED'),
+      });
+      expect(
+        failed(await send(context({ url: 'http://graph.invalid', timeoutMs: 10_000 }))),
+      ).toMatchObject({
+        isRefused: false,
+        mayHaveArrived: false,
+        error: expect.stringContaining('graph.invalid cannot be reached'),
+      });
+      const stranger = await startTlsReceiver();
+      expect(failed(await send(context({ url: stranger.url, timeoutMs: 10_000 })))).toMatchObject({
+        isRefused: false,
+        mayHaveArrived: false,
+        error: expect.stringContaining('cannot be reached'),
+      });
+      await stranger.close();
+    });
+
+    it('has one deadline for everything, also when nobody accepts the request', async () => {
+      const silent = createServer(() => {}).listen(0, '127.0.0.1');
+      await new Promise((resolve) => silent.once('listening', resolve));
+      const { port } = silent.address() as { port: number };
+      const startedAt = performance.now();
+      expect(failed(await send(context({ url: `http://127.0.0.1:${port}` }))).error).toMatch(
+        /did not answer/,
+      );
+      expect(performance.now() - startedAt).toBeLessThan(5000);
+      silent.close();
+    });
+
+    it('rejects with the reason of a signal, and with nothing else', async () => {
+      const controller = new AbortController();
+      graph.answerWith(hang);
+      const sending = send(context({ signal: controller.signal, timeoutMs: 10_000 }));
+      setTimeout(() => controller.abort(new Error('stopping')), 50);
+      await expect(sending).rejects.toThrow('stopping');
+      await expect(send(context({ signal: controller.signal }))).rejects.toThrow('stopping');
+    });
+
+    it.each([
+      ['120', 120_000],
+      ['0', 0],
+      ['soon', null],
+      ['', null],
+      ['-5', null],
+    ])('reads Retry-After %p', async (header, retryAfterMs) => {
+      graph.answerWith(graphError(429, { code: 130429 }, { 'retry-after': header }));
+      expect(failed(await send())).toMatchObject({ isRefused: false, retryAfterMs });
+    });
+
+    it('reads a Retry-After that is a date', async () => {
+      graph.answerWith(
+        graphError(
+          429,
+          { code: 4 },
+          { 'retry-after': new Date(Date.now() + 90_000).toUTCString() },
+        ),
+      );
+      const { retryAfterMs } = failed(await send());
+      expect(retryAfterMs).toBeGreaterThan(85_000);
+      expect(retryAfterMs).toBeLessThanOrEqual(90_000);
+    });
+
+    it.each([1, 2, 4, 80_007, 130_429, 131_000, 131_016, 131_056, 131_057, 133_004])(
+      'may go through later after error %d',
+      async (code) => {
+        graph.answerWith(graphError(400, { code }));
+        expect(failed(await send())).toMatchObject({
+          isRefused: false,
+          mayHaveArrived: false,
+          error: expect.stringContaining(`(Meta's error ${code}).`),
+        });
+      },
+    );
+
+    it.each([
+      0, 3, 10, 33, 100, 190, 200, 299, 368, 130_472, 130_497, 131_005, 131_006, 131_008, 131_009,
+      131_021, 131_026, 131_030, 131_031, 131_037, 131_042, 131_045, 131_047, 131_048, 131_049,
+      131_051, 131_052, 131_053, 131_062, 132_000, 132_015, 133_000, 133_005, 133_010,
+    ])('never goes through after error %d, whatever the status', async (code) => {
+      graph.answerWith(graphError(500, { code, message: 'In their own words' }));
+      const { isRefused, error } = failed(await send());
+      expect(isRefused).toBe(true);
+      expect(error).toMatch(new RegExp(`^[A-Z].{15,}\\(Meta's error ${code}\\)\\.`));
+    });
+
+    it("keeps neither a token nor a number of Meta's own words, and not too many of them", async () => {
+      graph.answerWith(
+        graphError(400, {
+          code: 999_999,
+          message: `Malformed access token ${graph.accessToken} for +1 (415) 555-2671 ${'and more '.repeat(100)}`,
+        }),
+      );
+      const { error } = failed(await send());
+      expect(error).toContain('Malformed access token [removed] for [removed] and more');
+      expect(error.length).toBeLessThan(400);
+    });
+
+    it('uses its connections again', async () => {
+      const before = graph.acceptedSockets;
+      for (let n = 0; n < 10; n++) expect(await send()).toMatchObject({ type: 'sent' });
+      expect(graph.acceptedSockets - before).toBeLessThanOrEqual(1);
+    });
+  });
+
+  describe('testing a connection', () => {
+    const test = (values = {}, at = context()) => testConnection(account(values), at);
+
+    it('names the number and its name', async () => {
+      expect(await test()).toEqual({
+        ok: true,
+        message: `WhatsApp knows this number as ${TEST_NUMBER.display_phone_number} (${TEST_NUMBER.verified_name}).`,
+      });
+    });
+
+    it('sends nothing to anybody', async () => {
+      const calls = graph.requests.length;
+      await test();
+      expect(graph.requests).toHaveLength(calls);
+    });
+
+    it('says that the token is not taken', async () => {
+      expect(await test({ access_token: 'EAAGwrong' })).toEqual({
+        ok: false,
+        message: expect.stringMatching(/^Meta rejected the access token.*Create a new one/),
+      });
+    });
+
+    it('says that the number is not known', async () => {
+      expect(await test({ phone_number_id: '12345' })).toEqual({
+        ok: false,
+        message: expect.stringContaining('cannot use a phone number ID 12345'),
+      });
+    });
+
+    it('says that a permission is missing', async () => {
+      graph.answerNumberWith(graphError(403, { code: 10 }));
+      expect(await test()).toEqual({
+        ok: false,
+        message: expect.stringContaining('whatsapp_business_messaging'),
+      });
+    });
+
+    it('says that nothing can be reached there, or that something else answers', async () => {
+      expect(await test({}, context({ url: `http://127.0.0.1:${await freePort()}` }))).toEqual({
+        ok: false,
+        message: expect.stringContaining('cannot be reached'),
+      });
+      graph.answerNumberWith(hang, raw(200, '<html></html>'), raw(200, '{}'));
+      expect(await test()).toEqual({
+        ok: false,
+        message: expect.stringContaining('did not answer'),
+      });
+      expect(await test()).toEqual({
+        ok: false,
+        message: expect.stringContaining('Check GRAPH_API_URL'),
+      });
+      expect(await test()).toEqual({
+        ok: false,
+        message: expect.stringContaining('Check GRAPH_API_URL'),
+      });
+    });
+  });
+});

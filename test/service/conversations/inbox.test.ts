@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { systemClock } from '../../../service/src/platform/clock.ts';
+import type { ServiceStore } from '../../../service/src/app/collections.ts';
+import { openConversation } from '../../../service/src/conversations/conversation.ts';
+import { newId } from '../../../service/src/platform/ids.ts';
+import { readPosition, writePosition } from '../../../service/src/inbox/inbox.ts';
+import { createMember, createWorkspace } from '../../../service/src/team/operations/team.ts';
+import {
+  INBOX_PAGE,
+  MAX_COUNTED,
+  MAX_SEARCHED,
+  listInbox,
+} from '../../../service/src/inbox/listInbox.ts';
+import type { Member } from '../../../service/src/team/workspace.ts';
+import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
+
+const BEYOND = 300;
+
+describe('the team’s list with more than one search looks at', () => {
+  let fresh: FreshStore;
+  let store: ServiceStore;
+  let member: Member;
+
+  beforeAll(async () => {
+    fresh = await openFreshStore();
+    ({ store } = fresh);
+    const deps = { store, clock: systemClock };
+    member = await createMember(deps, await createWorkspace(deps, 'Test'), {
+      name: 'Ana',
+      email: 'ana@example.com',
+      passwordHash: 'x',
+    });
+    const { workspaceId } = member;
+    await store.transaction(async (tx) => {
+      for (let i = 0; i < MAX_SEARCHED + BEYOND; i += 1) {
+        // several at the same time
+        const now = new Date(Date.UTC(2026, 0, 1) + Math.floor(i / 3) * 1000);
+        const contact = {
+          id: newId('ctc'),
+          workspaceId,
+          channel: 'web_chat',
+          name: i < 2 ? 'Needle' : 'Hay',
+          phone: null,
+          email: null,
+          verified: false,
+          createdAt: '',
+        } as const;
+        await tx.contacts.put(contact);
+        const opened = openConversation(
+          {
+            id: newId('conv'),
+            workspaceId,
+            contactId: contact.id,
+            channel: 'web_chat',
+            previousConversationId: null,
+          },
+          now,
+        );
+        await tx.conversations.put({ ...opened, status: 'awaiting_human' });
+      }
+    });
+  });
+  afterAll(async () => {
+    await fresh?.remove();
+  });
+
+  it('a search stops, says so, and goes on where it stopped', async () => {
+    const first = await listInbox({ store }, member, { tab: 'all', search: 'needle', after: null });
+    expect(first).toMatchObject({ items: [], stoppedEarly: true });
+    const second = await listInbox({ store }, member, {
+      tab: 'all',
+      search: 'needle',
+      after: first.next,
+    });
+    expect(second).toMatchObject({
+      items: [{ contact: { name: 'Needle' } }, { contact: { name: 'Needle' } }],
+      stoppedEarly: false,
+      next: null,
+    });
+  });
+
+  it('pages hold each conversation once, also those of the same moment, and a position survives its address', async () => {
+    const seen = new Set<string>();
+    let after = null;
+    for (let page = 0; page < 5; page += 1) {
+      const inbox = await listInbox({ store }, member, { tab: 'waiting', search: '', after });
+      expect(inbox.items).toHaveLength(INBOX_PAGE);
+      for (const { conversation } of inbox.items) seen.add(conversation.id);
+      expect(readPosition(writePosition(inbox.next!))).toEqual(inbox.next);
+      after = inbox.next;
+    }
+    expect(seen.size).toBe(5 * INBOX_PAGE);
+  });
+
+  it('a search fills its page and says where the next one begins', async () => {
+    const inbox = await listInbox({ store }, member, { tab: 'all', search: 'hay', after: null });
+    expect(inbox).toMatchObject({ stoppedEarly: false });
+    expect(inbox.items).toHaveLength(INBOX_PAGE);
+    const next = await listInbox({ store }, member, {
+      tab: 'all',
+      search: 'hay',
+      after: inbox.next,
+    });
+    expect(next.items[0]!.conversation.id).not.toBe(inbox.items.at(-1)!.conversation.id);
+  });
+
+  it('counts no further than it says', async () => {
+    const { counts } = await listInbox({ store }, member, { tab: 'all', search: '', after: null });
+    expect(counts).toEqual({ waiting: MAX_COUNTED, approvals: 0 });
+  });
+});

@@ -1,0 +1,97 @@
+// Between claiming a delivery and locking it, another process may finish it or send it again.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { loadDueDeliveries } from '../../../service/src/deliveries/loadDueDeliveries.ts';
+import { systemClock } from '../../../service/src/platform/clock.ts';
+import type { ServiceStore, Tx } from '../../../service/src/app/collections.ts';
+import { DELIVERY_QUEUE, type Delivery } from '../../../service/src/deliveries/delivery.ts';
+import type { Deps } from '../../../service/src/platform/deps.ts';
+import { queueDelivery } from '../../../service/src/deliveries/operations/deliveries.ts';
+import { newId } from '../../../service/src/platform/ids.ts';
+import type { Job } from '../../../service/src/store/store.ts';
+import { openStoreOf } from '../../helpers/openStore.ts';
+import { freshStorage, type Storage } from '../../helpers/storage.ts';
+
+describe('a claimed delivery whose subscription is gone', () => {
+  let storage: Storage;
+  let store: ServiceStore;
+  let delivery: Delivery;
+  beforeEach(async () => {
+    storage = await freshStorage();
+    store = await openStoreOf(storage.env);
+    const event = {
+      id: newId('evt'),
+      workspaceId: newId('ws'),
+      name: 'message.sent',
+      conversationId: null,
+      body: '{}',
+      createdAt: '',
+    } as const;
+    delivery = await store.transaction((tx) => queueDelivery(tx, event, newId('sub'), new Date()));
+  });
+  afterEach(async () => {
+    await store.close();
+    await storage.remove();
+  });
+
+  const claim = async (): Promise<Job> => {
+    const jobs = await store.claim({
+      queue: DELIVERY_QUEUE,
+      limit: 1,
+      freeSlots: () => 1,
+      leaseMs: 60_000,
+    });
+    return jobs[0]!;
+  };
+  /** Loads a claimed job after it has read the delivery as it was at that time. */
+  const load = async (job: Job, read: Delivery) => {
+    const late = (tx: Tx): Tx =>
+      overriding(
+        tx,
+        'deliveries',
+        overriding(tx.deliveries, 'peek', async () => read),
+      );
+    const deps = {
+      store: {
+        transaction: (fn: (tx: Tx) => Promise<unknown>) => store.transaction((tx) => fn(late(tx))),
+      },
+      clock: systemClock,
+    } as unknown as Deps;
+    return (await loadDueDeliveries(deps, [job]))[0];
+  };
+  const stored = () => store.transaction((tx) => tx.deliveries.peek(delivery.id));
+  const waitingJobs = async () => (await store.stats()).queues[DELIVERY_QUEUE]!;
+
+  it('is cancelled, and its job is gone', async () => {
+    const loaded = await load(await claim(), delivery);
+    expect(loaded).toMatchObject({ type: 'cancelled', delivery: { id: delivery.id } });
+    expect(await stored()).toMatchObject({ status: 'cancelled', nextAttemptAt: null });
+    expect(await waitingJobs()).toMatchObject({ waiting: 0, claimed: 0 });
+  });
+
+  it('stays delivered when it was delivered after it was read', async () => {
+    const job = await claim();
+    const delivered: Delivery = { ...delivery, status: 'delivered', nextAttemptAt: null };
+    await store.transaction((tx) => tx.deliveries.put(delivered));
+    expect(await load(job, delivery)).toBeNull();
+    expect(await stored()).toEqual(delivered);
+    expect(await waitingJobs()).toMatchObject({ waiting: 0, claimed: 0 });
+  });
+
+  it('keeps its new job when it was sent again after it was read', async () => {
+    const job = await claim();
+    const failed: Delivery = { ...delivery, status: 'failed', nextAttemptAt: null };
+    expect(await load(job, failed)).toBeNull();
+    expect(await stored()).toEqual(delivery);
+    expect(await waitingJobs()).toMatchObject({ claimed: 1 });
+  });
+});
+
+/** The object with one property replaced; its methods keep their own `this`. */
+const overriding = <T extends object, K extends keyof T>(target: T, name: K, value: T[K]): T =>
+  new Proxy(target, {
+    get(of, key) {
+      if (key === name) return value;
+      const property: unknown = Reflect.get(of, key, of);
+      return typeof property === 'function' ? property.bind(of) : property;
+    },
+  });

@@ -1,0 +1,509 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import Stripe from 'stripe';
+import { chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
+import {
+  signatureFault,
+  startEventReceiver,
+  type EventReceiver,
+} from '../../helpers/eventReceiver.ts';
+import {
+  startTestService,
+  type TestService,
+  type TestServiceOptions,
+} from '../../helpers/service.ts';
+import type { ReceiverHandler } from '../../helpers/tls.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+
+/** What the receiver answers next, one after the other; 200 when there is no more. */
+type Script = (number | 'reset' | 'hang')[];
+
+describe('deliveries', () => {
+  let service: TestService;
+  let receiver: EventReceiver;
+  let customer: ChatCustomer;
+  let script: Script;
+
+  const play: ReceiverHandler = (_request, response, raw) => {
+    const next = script.shift() ?? 200;
+    if (next === 'reset') raw.socket.destroy();
+    else if (next !== 'hang')
+      response
+        .writeHead(next, next === 302 ? { location: '/elsewhere' } : {})
+        .end(`answer ${next}`);
+  };
+
+  const start = async (options: TestServiceOptions = {}) => {
+    service = await startTestService({ ca: receiver.ca, ...options });
+    customer = await chatCustomer(service.url);
+  };
+  const deliveries = async (id: string, query = '') =>
+    (await service.api.get(`/api/hooks/${id}/deliveries${query}`)).body.data;
+  const finished = (id: string) =>
+    waitFor('the newest delivery to finish', async () => {
+      const [newest] = await deliveries(id);
+      return newest && newest.status !== 'pending' ? newest : null;
+    });
+  const subscription = async (id: string) =>
+    (await service.api.get('/api/hooks')).body.data.find((each: { id: string }) => each.id === id);
+
+  beforeEach(async () => {
+    script = [];
+    receiver = await startEventReceiver(play);
+  });
+  afterEach(async () => {
+    await service?.stop();
+    await receiver?.close();
+  });
+
+  it('keeps the newest attempts of one that is sent again and again, and each round has its retries', async () => {
+    await start();
+    const { id } = await receiver.subscribe(service, 'message.received');
+    await customer.write('hello');
+    const { id: deliveryId } = await finished(id);
+    for (let round = 0; round < 24; round += 1) {
+      await service.api.post(`/api/hooks/${id}/deliveries/${deliveryId}/redeliver`, {});
+      await finished(id);
+    }
+    script.push(500, 500, 500, 500);
+    await service.api.post(`/api/hooks/${id}/deliveries/${deliveryId}/redeliver`, {});
+    const { attempts } = await finished(id);
+    const numbers = attempts.map(({ number }: { number: number }) => number);
+    expect(numbers).toEqual(Array.from({ length: 20 }, (_, n) => n + 10));
+    expect(
+      attempts.slice(-5).map(({ status_code: code }: { status_code: number }) => code),
+    ).toEqual([200, 500, 500, 500, 500]);
+  });
+
+  it('sends the event once, signed and in its documented form, and records it', async () => {
+    await start();
+    const { id, secret } = await receiver.subscribe(service, 'message.received');
+    await customer.write('hello');
+    const delivery = await finished(id);
+    expect(delivery).toEqual({
+      id: expect.stringMatching(/^dlv_/),
+      event_id: receiver.payloads()[0].id,
+      event: 'message.received',
+      status: 'delivered',
+      attempts: [
+        {
+          number: 1,
+          at: expect.stringMatching(/\+00:00$/),
+          status_code: 200,
+          duration_ms: expect.any(Number),
+          error: null,
+          response_excerpt: 'answer 200',
+          trigger: 'automatic',
+        },
+      ],
+      next_attempt_at: null,
+      created_at: expect.stringMatching(/\+00:00$/),
+    });
+    expect(receiver.requests).toHaveLength(1);
+    expect(receiver.faults).toEqual([]);
+    const [request] = receiver.requests;
+    expect(request!.method).toBe('POST');
+    expect(signatureFault(request!, `${secret}x`)).not.toBeNull();
+    expect(await subscription(id)).toMatchObject({
+      status: 'active',
+      consecutive_failures: 0,
+      last_delivery_at: delivery.attempts[0].at,
+    });
+  });
+
+  it("is verified by Stripe's SDK and by the standardwebhooks library with their defaults", async () => {
+    await start();
+    const { id, secret } = await receiver.subscribe(service, 'message.received');
+    await customer.write('Grüße, 你好 🎉');
+    await finished(id);
+    const { headers, rawBody } = receiver.requests[0]!;
+    const event = new Stripe('sk_test_unused').webhooks.constructEvent(
+      rawBody,
+      String(headers['x-service-signature']),
+      secret,
+    );
+    expect(event.id).toBe(headers['x-service-delivery']);
+    const verified = new Webhook(secret).verify(
+      rawBody.toString(),
+      headers as Record<string, string>,
+    ) as { message: { text: string } };
+    expect(verified.message.text).toBe('Grüße, 你好 🎉');
+    expect(headers['webhook-id']).toBe(event.id);
+    expect(() =>
+      new Webhook(secret).verify(`${rawBody.toString()} `, headers as Record<string, string>),
+    ).toThrow();
+  });
+
+  it.each([
+    ['a 5xx', [500, 503, 599], 4],
+    ['a connection that breaks', ['reset', 'reset', 'reset'], 4],
+    ['a time-out', ['hang', 'hang', 'hang'], 4],
+  ] as [string, Script, number][])(
+    'retries %s three times with the same id and bytes, each attempt signed anew',
+    async (_what, answers, attempts) => {
+      await start({ env: { DELIVERY_TIMEOUT_MS: '300' } });
+      const { id } = await receiver.subscribe(service, 'message.received');
+      script = [...answers];
+      await customer.write('hello');
+      const delivery = await finished(id);
+      expect(delivery.status).toBe('delivered');
+      expect(delivery.attempts.map(({ number }: { number: number }) => number)).toEqual([
+        1, 2, 3, 4,
+      ]);
+      for (const attempt of delivery.attempts.slice(0, 3))
+        expect(attempt.error).toEqual(expect.any(String));
+      expect(receiver.requests).toHaveLength(attempts);
+      expect(
+        new Set(receiver.requests.map(({ headers }) => headers['x-service-delivery'])).size,
+      ).toBe(1);
+      expect(new Set(receiver.requests.map(({ rawBody }) => rawBody.toString())).size).toBe(1);
+      expect(receiver.faults).toEqual([]);
+    },
+  );
+
+  it('gives up after the third retry', async () => {
+    await start();
+    const { id } = await receiver.subscribe(service, 'message.received');
+    script = [500, 500, 500, 500];
+    await customer.write('hello');
+    expect(await finished(id)).toMatchObject({
+      status: 'failed',
+      next_attempt_at: null,
+      attempts: [{}, {}, {}, { status_code: 500 }],
+    });
+    expect(await subscription(id)).toMatchObject({ status: 'active', consecutive_failures: 1 });
+  });
+
+  it.each([400, 401, 404, 429, 302, 304])('does not retry %i', async (status) => {
+    await start();
+    const { id } = await receiver.subscribe(service, 'message.received');
+    script = [status];
+    await customer.write('hello');
+    expect(await finished(id)).toMatchObject({
+      status: 'failed',
+      attempts: [{ status_code: status, error: expect.stringContaining(String(status)) }],
+    });
+    expect(receiver.requests.map(({ path }) => path)).toEqual(['/events']);
+  });
+
+  it('removes the subscription after a 410 and cancels what is pending', async () => {
+    await start({ env: { DELIVERY_RETRY_DELAYS_MS: '400,400,400' } });
+    const { id } = await receiver.subscribe(service, 'message.received');
+    script = [500, 410];
+    await customer.write('waits for its retry');
+    await waitFor(
+      'the first attempt',
+      async () => (await deliveries(id))[0]?.attempts.length === 1,
+    );
+    await customer.write('is answered 410');
+    await waitFor('the removal', async () => !(await subscription(id)));
+    expect((await service.api.get(`/api/hooks/${id}/deliveries`)).status).toBe(404);
+    // past the retry's time: time itself is under test
+    await new Promise((resolve) => setTimeout(resolve, 900));
+    expect(receiver.requests).toHaveLength(2);
+  });
+
+  it('flags a subscription after five failed deliveries in a row, goes on, and clears the flag with the next success', async () => {
+    await start();
+    const { id } = await receiver.subscribe(service, 'message.received');
+    script = [400, 400, 400, 400, 400];
+    for (let n = 1; n <= 5; n++) {
+      await customer.write(`message ${n}`);
+      await waitFor('the failure', async () => (await subscription(id)).consecutive_failures === n);
+      expect((await subscription(id)).status).toBe(n < 5 ? 'active' : 'failing');
+    }
+    await customer.write('arrives');
+    await waitFor('the success', async () => (await subscription(id)).status === 'active');
+    expect(await subscription(id)).toMatchObject({ consecutive_failures: 0 });
+  });
+
+  it('resumes a retry after a restart in the middle of it', async () => {
+    await start({ env: { DELIVERY_RETRY_DELAYS_MS: '700,100,100' } });
+    const { id } = await receiver.subscribe(service, 'message.received');
+    script = [500];
+    await customer.write('hello');
+    await waitFor(
+      'the first attempt',
+      async () => (await deliveries(id))[0]?.attempts.length === 1,
+    );
+    await service.restart();
+    expect(await finished(id)).toMatchObject({
+      status: 'delivered',
+      attempts: [
+        { number: 1, status_code: 500 },
+        { number: 2, status_code: 200 },
+      ],
+    });
+  });
+
+  it('a waiting retry holds nothing else up', async () => {
+    await start({ env: { DELIVERY_RETRY_DELAYS_MS: '60000,100,100' } });
+    const { id } = await receiver.subscribe(service, 'message.received');
+    script = [500];
+    await customer.write('fails');
+    await waitFor('the failure', async () => (await deliveries(id))[0]?.attempts.length === 1);
+    await customer.write('overtakes');
+    expect(await finished(id)).toMatchObject({ status: 'delivered' });
+    expect(await deliveries(id, '?status=pending')).toHaveLength(1);
+  });
+
+  it('keeps at most 4 KiB of an answer, and text that can be shown', async () => {
+    receiver.close();
+    receiver = await startEventReceiver(
+      (_request, response) => void response.writeHead(500).end(Buffer.alloc(200_000, 0xe9)),
+    );
+    await start();
+    const { id } = await receiver.subscribe(service, 'message.received');
+    await customer.write('hello');
+    const delivery = await finished(id);
+    for (const { response_excerpt: excerpt } of delivery.attempts)
+      expect(excerpt).toBe('\ufffd'.repeat(4096));
+  });
+
+  it('sends a test event: a sample of the event, signed as a real one', async () => {
+    await start();
+    const { id } = await receiver.subscribe(service, 'conversation.closed');
+    const { body, status } = await service.api.post(`/api/hooks/${id}/test`);
+    expect([status, body.status]).toEqual([201, 'pending']);
+    const payload = await receiver.payload('conversation.closed');
+    expect(payload).toMatchObject({ id: body.event_id, outcome: { verdict: 'goal_reached' } });
+    expect(receiver.faults).toEqual([]);
+  });
+
+  describe('sending again', () => {
+    it('redelivers by dlv_ or evt_ id, marked manual, with the same event id', async () => {
+      await start();
+      const { id } = await receiver.subscribe(service, 'message.received');
+      script = [400];
+      await customer.write('hello');
+      const failed = await finished(id);
+      const first = await service.api.post(`/api/hooks/${id}/deliveries/${failed.id}/redeliver`);
+      expect(first).toMatchObject({ status: 200, body: { id: failed.id, status: 'pending' } });
+      expect(await finished(id)).toMatchObject({
+        status: 'delivered',
+        attempts: [{ trigger: 'automatic' }, { trigger: 'manual', number: 2 }],
+      });
+      await service.api.post(`/api/hooks/${id}/deliveries/${failed.event_id}/redeliver`);
+      await waitFor('the third request', () => receiver.requests.length === 3);
+      expect(receiver.requests.map(({ headers }) => headers['x-service-redelivery'])).toEqual([
+        undefined,
+        'manual',
+        'manual',
+      ]);
+      const [sent, again] = receiver.requests.map(({ headers }) =>
+        Number(headers['webhook-timestamp']),
+      );
+      // so that a receiver can tell it from one that was captured
+      expect(again).toBeGreaterThan(sent!);
+      expect(new Set(receiver.payloads().map((payload) => payload.id))).toEqual(
+        new Set([failed.event_id]),
+      );
+    });
+
+    it('retries a redelivery as any other, and a failing one does not undo an earlier success', async () => {
+      await start();
+      const { id } = await receiver.subscribe(service, 'message.received');
+      await customer.write('hello');
+      const { id: deliveryId } = await finished(id);
+      script = [500, 500, 500, 500];
+      await service.api.post(`/api/hooks/${id}/deliveries/${deliveryId}/redeliver`);
+      const again = await finished(id);
+      expect(again.attempts).toHaveLength(5);
+      expect(again.status).toBe('delivered');
+      await service.api.post(`/api/hooks/${id}/deliveries/${deliveryId}/redeliver`);
+      await waitFor('the sixth request', () => receiver.requests.length === 6);
+      // What was asked for once has one number, so that a receiver can tell its retries from the
+      // next time that someone asks.
+      expect(receiver.requests.map(({ headers }) => headers['x-service-redelivery-round'])).toEqual(
+        [undefined, '1', '1', '1', '1', '5'],
+      );
+    });
+
+    it('refuses while pending (409), for another subscription and for unknown ids (404)', async () => {
+      await start({ env: { DELIVERY_RETRY_DELAYS_MS: '60000,1,1' } });
+      const { id } = await receiver.subscribe(service, 'message.received');
+      const other = await receiver.subscribe(service, 'message.sent');
+      script = [500];
+      await customer.write('hello');
+      const [pending] = await waitFor('a delivery', async () =>
+        (await deliveries(id)).length ? deliveries(id) : null,
+      );
+      const attempt = (hook: string, delivery: string) =>
+        service.api.post(`/api/hooks/${hook}/deliveries/${delivery}/redeliver`);
+      expect(await attempt(id, pending.id)).toMatchObject({
+        status: 409,
+        body: { error: { code: 'delivery_pending' } },
+      });
+      expect((await attempt(other.id, pending.id)).status).toBe(404);
+      expect((await attempt(id, 'dlv_nothing')).status).toBe(404);
+      expect((await attempt(id, 'evt_nothing')).status).toBe(404);
+    });
+
+    it('recovers all that failed since a time and never succeeded, and says how many', async () => {
+      await start();
+      const { id } = await receiver.subscribe(service, 'message.received');
+      script = [400];
+      await customer.write('before');
+      await finished(id);
+      const since = new Date(Date.now() + 5);
+      await waitFor('the time to pass', () => Date.now() > since.getTime());
+      script = [200, 400, 400];
+      for (const text of ['arrives', 'fails', 'fails too']) {
+        await customer.write(text);
+        await finished(id);
+      }
+      const recover = async () =>
+        (await service.api.post(`/api/hooks/${id}/recover`, { since: since.toISOString() })).body;
+      expect(await recover()).toEqual({ redelivered: 2 });
+      await waitFor('both', async () => (await deliveries(id, '?status=delivered')).length === 3);
+      expect(
+        receiver
+          .payloads()
+          .slice(4)
+          .map((payload) => payload.message.text)
+          .sort(),
+      ).toEqual(['fails', 'fails too']);
+      expect(await recover()).toEqual({ redelivered: 0 });
+      expect(await deliveries(id, '?status=failed')).toHaveLength(1);
+    });
+
+    it('recovers each failed event once, asked five times at once, and leaves alone what waits for its retry', async () => {
+      await start({ env: { DELIVERY_RETRY_DELAYS_MS: '600000,1,1' } });
+      const { id } = await receiver.subscribe(service, 'message.received');
+      const since = new Date(Date.now() - 60_000).toISOString();
+      for (let n = 0; n < 20; n++) {
+        script = [n % 4 === 0 ? 503 : 400];
+        await customer.write(`message ${n}`);
+        await waitFor('its attempt', async () => (await deliveries(id))[0]?.attempts.length === 1);
+      }
+      const answers = await Promise.all(
+        Array.from({ length: 5 }, () => service.api.post(`/api/hooks/${id}/recover`, { since })),
+      );
+      expect(answers.reduce((sum, { body }) => sum + (body.redelivered as number), 0)).toBe(15);
+      await waitFor(
+        'those that had failed',
+        async () => (await deliveries(id, '?status=delivered')).length === 15,
+      );
+      expect(await deliveries(id, '?status=pending')).toHaveLength(5);
+      const times = [
+        ...Map.groupBy(receiver.payloads(), (payload) => payload.id as string).values(),
+      ].map(({ length }) => length);
+      expect(times.sort()).toEqual([...Array<number>(5).fill(1), ...Array<number>(15).fill(2)]);
+      // A receiver that took one after all may drop it: it is not told to take it again.
+      expect(
+        receiver.requests.every(({ headers }) => headers['x-service-redelivery'] === undefined),
+      ).toBe(true);
+      expect(
+        (await deliveries(id, '?status=delivered')).every(
+          ({ attempts }: { attempts: { trigger: string }[] }) => attempts[1]!.trigger === 'manual',
+        ),
+      ).toBe(true);
+    });
+
+    it('gives a repeated recover with the same Idempotency-Key the first answer, and sends nothing again', async () => {
+      await start();
+      const { id } = await receiver.subscribe(service, 'message.received');
+      const since = new Date(Date.now() - 60_000).toISOString();
+      script = [400, 400, 400];
+      await customer.write('fails');
+      await finished(id);
+      const recover = (body: unknown = { since }) =>
+        service.api.post(`/api/hooks/${id}/recover`, body, { 'idempotency-key': 'once' });
+      expect((await recover()).body).toEqual({ redelivered: 1 });
+      await waitFor('it to fail again', () => receiver.requests.length === 2);
+      await finished(id);
+      expect((await recover()).body).toEqual({ redelivered: 1 });
+      expect((await recover({ since: new Date().toISOString() })).status).toBe(409);
+      expect(await finished(id)).toMatchObject({ status: 'failed', attempts: [{}, {}] });
+      expect(
+        (
+          await service.api.post(
+            '/api/hooks/sub_nothing/recover',
+            { since },
+            { 'idempotency-key': 'missing' },
+          )
+        ).status,
+      ).toBe(404);
+    });
+
+    it('refuses a recover without a time', async () => {
+      await start();
+      const { id } = await receiver.subscribe(service, 'message.received');
+      for (const body of [{}, { since: 'yesterday' }, { since: 5 }]) {
+        expect(await service.api.post(`/api/hooks/${id}/recover`, body)).toMatchObject({
+          status: 400,
+          body: { error: { param: 'since' } },
+        });
+      }
+    });
+  });
+
+  it('signs with both secrets for 24 hours after a rotation, then with the new one only', async () => {
+    let skewMs = 0;
+    await start({ clock: { now: () => new Date(Date.now() + skewMs) } });
+    const { id, secret: old } = await receiver.subscribe(service, 'message.received');
+    const { status, body } = await service.api.post(`/api/hooks/${id}/rotate-secret`);
+    expect(status).toBe(200);
+    expect(body.secret).not.toBe(old);
+    expect(body.notice).toContain('publish it again');
+
+    const accepts = (secret: string) =>
+      signatureFault(receiver.requests.at(-1)!, secret, Date.now() + skewMs) === null;
+    await customer.write('both: Grüße, 你好 🎉');
+    await finished(id);
+    expect([accepts(body.secret), accepts(old)]).toEqual([true, true]);
+    const { headers, rawBody } = receiver.requests.at(-1)!;
+    for (const secret of [old, body.secret]) {
+      expect(() =>
+        new Webhook(secret).verify(rawBody.toString(), headers as Record<string, string>),
+      ).not.toThrow();
+      expect(() =>
+        new Stripe('sk_test_unused').webhooks.constructEvent(
+          rawBody,
+          String(headers['x-service-signature']),
+          secret,
+        ),
+      ).not.toThrow();
+      const altered = rawBody.toString().replace('你好', '您好');
+      expect(() =>
+        new Webhook(secret).verify(altered, headers as Record<string, string>),
+      ).toThrow();
+      expect(() =>
+        new Stripe('sk_test_unused').webhooks.constructEvent(
+          altered,
+          String(headers['x-service-signature']),
+          secret,
+        ),
+      ).toThrow();
+    }
+
+    skewMs = 24 * 3_600_000 + 1000;
+    await customer.write('one');
+    await waitFor('the second request', () => receiver.requests.length === 2);
+    expect([accepts(body.secret), accepts(old)]).toEqual([true, false]);
+  });
+
+  it('delivers a burst to a receiver that handles few at once, late but not failed', async () => {
+    let underWay = 0;
+    let most = 0;
+    await receiver.close();
+    receiver = await startEventReceiver((_request, response) => {
+      most = Math.max(most, ++underWay);
+      setTimeout(() => {
+        underWay--;
+        response.end('ok');
+      }, 10);
+    });
+    await start();
+    const { id } = await receiver.subscribe(service, 'message.received');
+    await Promise.all(Array.from({ length: 200 }, () => customer.write(randomUUID())));
+    await waitFor('all', () => receiver.requests.length === 200);
+    expect(most).toBeLessThanOrEqual(32);
+    await waitFor(
+      'all recorded',
+      async () => (await deliveries(id, '?limit=200&status=delivered')).length === 200,
+    );
+    expect(new Set(receiver.payloads().map((payload) => payload.id)).size).toBe(200);
+  });
+});

@@ -1,0 +1,94 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { systemClock } from '../../../service/src/platform/clock.ts';
+import { collections, type ServiceStore } from '../../../service/src/app/collections.ts';
+import type { Deps } from '../../../service/src/platform/deps.ts';
+import {
+  queueDelivery,
+  listDeliveries,
+} from '../../../service/src/deliveries/operations/deliveries.ts';
+import type { Event } from '../../../service/src/deliveries/delivery.ts';
+import { newId } from '../../../service/src/platform/ids.ts';
+import {
+  createSubscription,
+  deleteSubscription,
+} from '../../../service/src/deliveries/operations/subscribe.ts';
+import { createWorkspace } from '../../../service/src/team/operations/team.ts';
+import { createSecretBox } from '../../../service/src/platform/security/secretBox.ts';
+import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
+import { bytesInFolder } from '../../helpers/folderFiles.ts';
+
+const WANTED = {
+  event: 'message.sent',
+  targetUrl: 'https://receiver.example/hook',
+  source: 'n8n',
+} as const;
+const PENDING = 10_000;
+/** A handful of small documents. */
+const LITTLE_BYTES = 4096;
+
+describe('a subscription with 10,000 pending deliveries', () => {
+  let folder: string;
+  let store: ServiceStore;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+    store = await openLowdbStore(collections, { folder });
+  });
+  afterEach(async () => {
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const bytesOnDisk = () => bytesInFolder(folder);
+
+  it('is removed and revived by writing a handful of documents, whatever waits: no other write waits for it', async () => {
+    const deps = {
+      store,
+      clock: systemClock,
+      secrets: createSecretBox(Buffer.alloc(32, 1)),
+      checkTargetUrl: async () => {},
+    } as unknown as Deps;
+    const workspace = await createWorkspace(deps, 'Test');
+    const { subscription } = await createSubscription(deps, workspace, WANTED);
+    for (let batch = 0; batch < PENDING / 1000; batch++) {
+      await store.transaction(async (tx) => {
+        for (let n = 0; n < 1000; n++) {
+          const event: Event = {
+            id: newId('evt'),
+            workspaceId: workspace.id,
+            name: WANTED.event,
+            conversationId: null,
+            body: '{}',
+            createdAt: '',
+          };
+          await queueDelivery(tx, event, subscription.id, new Date());
+        }
+      });
+    }
+    const full = await bytesOnDisk();
+    expect(full).toBeGreaterThan(PENDING * 100);
+
+    await deleteSubscription(deps, workspace, subscription.id);
+    const removed = await bytesOnDisk();
+    expect(removed - full).toBeLessThan(LITTLE_BYTES);
+
+    const { subscription: revived } = await createSubscription(deps, workspace, WANTED);
+    expect((await bytesOnDisk()) - removed).toBeLessThan(LITTLE_BYTES);
+    let pending = 0;
+    for (let cursor: string | null = null, isMore = true; isMore; ) {
+      const page = await listDeliveries(
+        deps,
+        workspace,
+        revived.id,
+        { status: 'pending' },
+        { limit: 200, cursor },
+      );
+      pending += page.items.length;
+      cursor = page.nextCursor;
+      isMore = cursor !== null;
+    }
+    expect(pending).toBe(PENDING);
+  });
+});

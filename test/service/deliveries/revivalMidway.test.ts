@@ -1,0 +1,158 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ReceiverHandler } from '../../helpers/tls.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { MINUTE_MS, revivalStage, status } from './revivalStage.ts';
+
+describe('a subscription that is removed while its receiver is taken down', () => {
+  const stage = revivalStage();
+  const { start, subscribe, remove, deliveries, write, texts, delivered, loopHasTurned } = stage;
+
+  describe('an attempt that was under way at the removal', () => {
+    /**
+     * Removes the subscription while the receiver holds its answer, then lets the receiver answer.
+     */
+    const removeMidway = async (finish: (release: Parameters<ReceiverHandler>) => void) => {
+      let held: Parameters<ReceiverHandler> | undefined;
+      stage.answer = (...each) => void (held = each);
+      const first = await subscribe();
+      await write('under way');
+      await waitFor('the attempt', () => held !== undefined);
+      await remove(first);
+      stage.answer = null;
+      return { first, finish: () => finish(held!) };
+    };
+
+    it.each([
+      ['404', ([, response]: Parameters<ReceiverHandler>) => void response.writeHead(404).end()],
+      ['401', ([, response]: Parameters<ReceiverHandler>) => void response.writeHead(401).end()],
+      ['500', ([, response]: Parameters<ReceiverHandler>) => void response.writeHead(500).end()],
+      ['410', ([, response]: Parameters<ReceiverHandler>) => void response.writeHead(410).end()],
+      ['a reset', ([, , raw]: Parameters<ReceiverHandler>) => void raw.socket.destroy()],
+    ])('and came back with %s after the revival is sent again', async (what, finish) => {
+      await start();
+      const midway = await removeMidway(finish);
+      const second = await subscribe();
+      midway.finish();
+      await delivered(second, 1);
+      const [delivery] = await deliveries(second);
+      expect(delivery.attempts).toMatchObject([
+        { error: expect.stringContaining('was removed during this attempt') },
+        { status_code: 200, trigger: 'automatic' },
+      ]);
+      expect(new Set(stage.receiver.payloads().map(({ id }) => id)).size).toBe(1);
+      expect(stage.receiver.requests[1]!.headers['x-service-redelivery']).toBeUndefined();
+      expect(stage.isSignedBy(second, 1)).toBe(true);
+      const [shown] = (await stage.service.api.get('/api/hooks')).body.data;
+      expect({ what, ...shown }).toMatchObject({ what, id: second.id, consecutive_failures: 0 });
+    });
+
+    it('and came back with 404 before the revival waits for it', async () => {
+      await start();
+      const midway = await removeMidway(([, response]) => void response.writeHead(404).end());
+      midway.finish();
+      await loopHasTurned();
+      expect(stage.receiver.requests).toHaveLength(1);
+      const second = await subscribe();
+      await delivered(second, 1);
+      expect(stage.receiver.requests).toHaveLength(2);
+    });
+
+    it('and succeeds late is delivered and not repeated', async () => {
+      await start();
+      const midway = await removeMidway(([, response]) => void response.end('ok'));
+      const second = await subscribe();
+      midway.finish();
+      await delivered(second, 1);
+      await loopHasTurned();
+      expect(stage.receiver.requests).toHaveLength(1);
+      expect((await deliveries(second))[0].attempts).toHaveLength(1);
+    });
+
+    it('and is answered 410 before a revival ends the subscription at once', async () => {
+      await start();
+      const midway = await removeMidway(([, response]) => void response.writeHead(410).end());
+      await write('in between');
+      midway.finish();
+      await loopHasTurned();
+      const second = await subscribe();
+      await loopHasTurned();
+      expect(await deliveries(second)).toEqual([]);
+      expect(stage.receiver.requests).toHaveLength(1);
+    });
+  });
+
+  describe('what was turned away before the removal', () => {
+    it('is sent again when it met a 404 or 401 within the last minute, and only that', async () => {
+      await start();
+      const first = await subscribe();
+      stage.answer = status(404);
+      await write('long gone');
+      await waitFor(
+        'a failure',
+        async () => (await deliveries(first, '?status=failed')).length === 1,
+      );
+      stage.clock.advance(2 * MINUTE_MS);
+      await write('just gone');
+      await waitFor(
+        'two failures',
+        async () => (await deliveries(first, '?status=failed')).length === 2,
+      );
+      stage.answer = status(401);
+      await write('other secret');
+      await waitFor(
+        'three failures',
+        async () => (await deliveries(first, '?status=failed')).length === 3,
+      );
+      stage.answer = status(400);
+      await write('refused');
+      await waitFor(
+        'four failures',
+        async () => (await deliveries(first, '?status=failed')).length === 4,
+      );
+      await remove(first);
+      stage.answer = null;
+      await loopHasTurned();
+      expect(stage.receiver.requests).toHaveLength(4);
+      const second = await subscribe();
+      await delivered(second, 2);
+      await loopHasTurned();
+      expect(texts().slice(4).sort()).toEqual(['just gone', 'other secret']);
+      expect(
+        stage.receiver.requests.slice(4).map(({ headers }) => headers['x-service-redelivery']),
+      ).toEqual([undefined, undefined]);
+
+      // What failed for other reasons can still be recovered.
+      const since = new Date(stage.clock.now().getTime() - 10 * MINUTE_MS).toISOString();
+      expect(
+        (await stage.service.api.post(`/api/hooks/${second.id}/recover`, { since })).body,
+      ).toEqual({ redelivered: 2 });
+      await delivered(second, 4);
+      expect(texts().slice(6).sort()).toEqual(['long gone', 'refused']);
+    });
+
+    it('is found among a thousand older failures', async () => {
+      await start();
+      const first = await subscribe();
+      stage.answer = status(404);
+      for (let n = 0; n < 11; n++)
+        await Promise.all(Array.from({ length: 100 }, (_, m) => write(`old ${100 * n + m}`)));
+      await waitFor(
+        'all to fail',
+        async () =>
+          stage.receiver.requests.length === 1100 &&
+          (await deliveries(first, '?status=pending')).length === 0,
+      );
+      stage.clock.advance(2 * MINUTE_MS);
+      await write('new');
+      await waitFor(
+        'the last to fail',
+        async () => (await deliveries(first))[0].status === 'failed',
+      );
+      await remove(first);
+      stage.answer = null;
+      await delivered(await subscribe(), 1);
+      await loopHasTurned();
+      expect(texts().slice(1100)).toEqual(['new', 'new']);
+    });
+  });
+});

@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+
+describe('subscriptions', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService();
+  });
+  afterAll(() => service?.stop());
+
+  const target = (path: string) => `https://127.0.0.1:9/${path}`;
+  const create = (body: unknown) => service.api.post('/api/hooks', body);
+
+  it('creates one, shows the secret once, and lists it without', async () => {
+    const { status, body } = await create({
+      event: 'message.sent',
+      target_url: target('a'),
+      source: 'n8n',
+    });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^sub_/),
+      event: 'message.sent',
+      target_url: target('a'),
+      source: 'n8n',
+      revision: 1,
+      status: 'active',
+      consecutive_failures: 0,
+      last_delivery_at: null,
+      created_at: expect.stringMatching(/\+00:00$/),
+      secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+    });
+    const { secret, ...shown } = body;
+    const list = await service.api.get('/api/hooks');
+    expect(list.body.data).toContainEqual(shown);
+    expect(JSON.stringify(list.body)).not.toContain(secret);
+  });
+
+  it('refuses the same event and target_url, naming the one that is there', async () => {
+    const first = await create({ event: 'message.sent', target_url: target('twin') });
+    expect(await create({ event: 'message.sent', target_url: target('twin') })).toMatchObject({
+      status: 409,
+      body: { error: { code: 'subscription_exists', existing_id: first.body.id } },
+    });
+    expect((await create({ event: 'message.received', target_url: target('twin') })).status).toBe(
+      201,
+    );
+    await create({ event: 'message.received', target_url: 'https://127.0.0.1' });
+    for (const spelling of ['https://127.0.0.1/', 'HTTPS://127.0.0.1:443/', 'https://127.1']) {
+      expect(
+        (await create({ event: 'message.received', target_url: spelling })).body.error.code,
+      ).toBe('subscription_exists');
+    }
+  });
+
+  it('deletes one; a second time and an unknown one are 404', async () => {
+    const { body } = await create({ event: 'message.sent', target_url: target('gone') });
+    expect(await service.api.delete(`/api/hooks/${body.id}`)).toMatchObject({
+      status: 200,
+      body: { id: body.id, deleted: true },
+    });
+    expect((await service.api.delete(`/api/hooks/${body.id}`)).status).toBe(404);
+    expect(
+      (await service.api.get('/api/hooks')).body.data.map(({ id }: { id: string }) => id),
+    ).not.toContain(body.id);
+  });
+
+  it('lists the seven events with description and sample, and gives each sample by itself', async () => {
+    const { data } = (await service.api.get('/api/hooks/events')).body;
+    expect(data.map(({ name }: { name: string }) => name)).toEqual([
+      'conversation.opened',
+      'conversation.qualified',
+      'conversation.handed_over',
+      'conversation.closed',
+      'message.received',
+      'message.sent',
+      'payment.paid',
+    ]);
+    const extra: Record<string, string> = {
+      'conversation.qualified': 'funnel',
+      'conversation.handed_over': 'handover',
+      'conversation.closed': 'outcome',
+      'message.received': 'message',
+      'message.sent': 'message',
+      'payment.paid': 'payment',
+    };
+    for (const { name, sample } of data) {
+      const { status, body } = await service.api.get(`/api/hooks/sample?event=${name}`);
+      expect(status).toBe(200);
+      const base = ['id', 'event', 'occurred_at', 'workspace', 'conversation'];
+      expect(Object.keys(body)).toEqual(extra[name] ? [...base, extra[name]] : base);
+      expect(Object.keys(body)).toEqual(Object.keys(sample));
+      expect(JSON.stringify(body)).not.toMatch(/5491155550134|maria@example/);
+    }
+  });
+
+  it.each([
+    [{ event: 'message.deleted', target_url: target('x') }, 400, 'unknown_event', 'event'],
+    [{ event: 'toString', target_url: target('x') }, 400, 'unknown_event', 'event'],
+    [{ event: 5, target_url: target('x') }, 400, 'invalid_request', 'event'],
+    [{ target_url: target('x') }, 400, 'invalid_request', 'event'],
+    [{ event: 'message.sent' }, 400, 'invalid_request', 'target_url'],
+    [
+      { event: 'message.sent', target_url: target('x'), source: 'x'.repeat(65) },
+      400,
+      'invalid_request',
+      'source',
+    ],
+    [{ event: 'message.sent', target_url: 'no address' }, 422, 'target_url_invalid', 'target_url'],
+    [
+      { event: 'message.sent', target_url: 'https://user:password@example.com/' },
+      422,
+      'target_url_invalid',
+      'target_url',
+    ],
+    ...[
+      ' https://127.0.0.1/',
+      'https://127.0.0.1/\r\nx',
+      'https:127.0.0.1',
+      'https:///127.0.0.1',
+      'https://127.0.0.1/#x',
+      'https://127.0.0.1\\@8.8.8.8/',
+    ].map(
+      (url) =>
+        [
+          { event: 'message.sent', target_url: url },
+          422,
+          'target_url_invalid',
+          'target_url',
+        ] as const,
+    ),
+    [
+      { event: 'message.sent', target_url: 'http://example.com/hook' },
+      422,
+      'target_url_not_https',
+      'target_url',
+    ],
+    [
+      { event: 'message.sent', target_url: 'ftp://example.com/hook' },
+      422,
+      'target_url_not_https',
+      'target_url',
+    ],
+    [
+      { event: 'message.sent', target_url: 'https://10.0.0.1/hook' },
+      422,
+      'target_url_not_public',
+      'target_url',
+    ],
+    [
+      { event: 'message.sent', target_url: 'https://[::ffff:10.0.0.1]/hook' },
+      422,
+      'target_url_not_public',
+      'target_url',
+    ],
+    [
+      { event: 'message.sent', target_url: 'https://169.254.169.254/latest' },
+      422,
+      'target_url_not_public',
+      'target_url',
+    ],
+    [
+      { event: 'message.sent', target_url: 'https://nothing.invalid/hook' },
+      422,
+      'target_url_unresolvable',
+      'target_url',
+    ],
+  ] as const)('refuses %j', async (body, status, code, param) => {
+    const before = (await service.api.get('/api/hooks')).body.data.length;
+    expect(await create(body)).toMatchObject({ status, body: { error: { code, param } } });
+    expect((await service.api.get('/api/hooks')).body.data).toHaveLength(before);
+  });
+
+  it('refuses a loopback target unless its network is allowed', async () => {
+    const strict = await startTestService({ env: { ALLOWED_NETWORKS: '' } });
+    try {
+      for (const url of [
+        'https://127.0.0.1/x',
+        'https://localhost/x',
+        'https://127.1/x',
+        'https://2130706433/x',
+        'https://[::1]/x',
+      ]) {
+        expect(
+          await strict.api.post('/api/hooks', { event: 'message.sent', target_url: url }),
+        ).toMatchObject({ status: 422, body: { error: { code: 'target_url_not_public' } } });
+      }
+    } finally {
+      await strict.stop();
+    }
+  });
+
+  it('allows http targets within ALLOWED_NETWORKS only with INSECURE_TARGETS', async () => {
+    const local = await startTestService({ env: { INSECURE_TARGETS: 'true' } });
+    try {
+      expect(
+        (
+          await local.api.post('/api/hooks', {
+            event: 'message.sent',
+            target_url: 'http://127.0.0.1:5678/webhook/x',
+          })
+        ).status,
+      ).toBe(201);
+      expect(
+        await local.api.post('/api/hooks', {
+          event: 'message.sent',
+          target_url: 'http://1.1.1.1/x',
+        }),
+      ).toMatchObject({ status: 422, body: { error: { code: 'target_url_not_https' } } });
+    } finally {
+      await local.stop();
+    }
+  });
+
+  it('has room for 25, also when asked all at once; the refusal counts them by source', async () => {
+    const own = await startTestService();
+    try {
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, (_, n) =>
+          own.api.post('/api/hooks', {
+            event: 'message.sent',
+            target_url: target(`n${n}`),
+            source: n % 2 ? 'n8n' : '',
+          }),
+        ),
+      );
+      expect(answers.filter(({ status }) => status === 201)).toHaveLength(25);
+      const refused = answers.filter(({ status }) => status === 409);
+      expect(refused).toHaveLength(5);
+      for (const { body } of refused) {
+        expect(body.error.code).toBe('subscription_limit_reached');
+        expect(body.error.message).toMatch(/has 25 \(.*\d+ from "n8n".*\)/);
+      }
+      const { data, next_cursor } = (await own.api.get('/api/hooks?limit=20')).body;
+      const rest = (await own.api.get(`/api/hooks?limit=20&cursor=${next_cursor}`)).body;
+      expect([data.length, rest.data.length, rest.next_cursor]).toEqual([20, 5, null]);
+    } finally {
+      await own.stop();
+    }
+  });
+});

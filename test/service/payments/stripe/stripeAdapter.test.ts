@@ -1,0 +1,579 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Stripe } from 'stripe';
+import { newId } from '../../../../service/src/platform/ids.ts';
+import type { Payment } from '../../../../service/src/payments/payment.ts';
+import type { OpenPaymentAccount } from '../../../../service/src/payments/paymentAdapter.ts';
+import { stripe } from '../../../../service/src/payments/stripe/stripe.ts';
+import {
+  hang,
+  hangUp,
+  loseAnswer,
+  notJson,
+  replayedError,
+  signWebhook,
+  startStripeServer,
+  stripeError,
+  tooManyRequests,
+  type StripeServer,
+} from '../../../helpers/stripeServer.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
+
+const PAGE_URL = 'https://pay.example.com/pay/token';
+const SECRET = 'whsec_0123456789abcdefABCDEF';
+const HOUR_S = 3600;
+const DAY_S = 24 * HOUR_S;
+
+const at = (ms: number) => new Date(ms).toISOString().replace('Z', '+00:00');
+
+function paymentOf(
+  changes: Partial<Payment> = {},
+  { lifeSeconds = 2 * HOUR_S, createdMs = Date.now() } = {},
+): Payment {
+  return {
+    id: newId('pay'),
+    workspaceId: newId('ws'),
+    conversationId: newId('conv'),
+    contactId: newId('ctc'),
+    afterMessage: 1,
+    status: 'creating',
+    amount: 4900,
+    currency: 'usd',
+    description: 'Demo, one hour & more',
+    provider: 'stripe',
+    providerReference: null,
+    providerUrl: null,
+    pageTokenHash: 'hash',
+    sealedPageToken: 'sealed',
+    error: null,
+    createdBy: { type: 'api', name: 'n8n' },
+    expiresAt: at(createdMs + lifeSeconds * 1000),
+    paidAt: null,
+    markedPaidBy: null,
+    work: { task: 'create', attempts: 1, runAt: at(createdMs) },
+    checkedAt: null,
+    createdAt: at(createdMs),
+    updatedAt: at(createdMs),
+    ...changes,
+  };
+}
+
+describe('the Stripe adapter', () => {
+  let server: StripeServer;
+  beforeEach(async () => {
+    server = await startStripeServer();
+  });
+  afterEach(() => server.close());
+
+  const accountWith = (values: Record<string, string>): OpenPaymentAccount => ({
+    account: {
+      id: newId('pac'),
+      workspaceId: newId('ws'),
+      provider: 'stripe',
+      settings: {},
+      sealedSecrets: {},
+      lastTest: null,
+      createdAt: at(0),
+      updatedAt: at(0),
+    },
+    values,
+  });
+  const account = () => accountWith({ secret_key: server.secretKey, webhook_secret: SECRET });
+  const context = ({
+    timeoutMs = 10_000,
+    signal = new AbortController().signal,
+    url = server.url,
+  } = {}) => ({ config: { stripeApiUrl: url, timeoutMs }, pageUrl: PAGE_URL, signal });
+  const made = async (payment: Payment): Promise<Payment> => {
+    const answer = await stripe.create(payment, account(), context());
+    if (answer.type !== 'created') throw new Error(JSON.stringify(answer));
+    return {
+      ...payment,
+      status: 'open',
+      providerReference: answer.reference,
+      providerUrl: answer.url,
+    };
+  };
+
+  describe('makes the page', () => {
+    it('with what is paid, whose it is and the way back, and nothing about the customer', async () => {
+      const payment = paymentOf();
+      const answer = await stripe.create(payment, account(), context());
+      const session = server.sessionOf(payment.id);
+      expect(answer).toEqual({ type: 'created', reference: session.id, url: session.url });
+      const metadata = {
+        payment_id: payment.id,
+        conversation_id: payment.conversationId,
+        workspace_id: payment.workspaceId,
+      };
+      expect(server.requests[0]).toMatchObject({ method: 'POST', path: '/v1/checkout/sessions' });
+      expect(server.requests[0]!.form).toEqual({
+        mode: 'payment',
+        line_items: {
+          0: {
+            quantity: '1',
+            price_data: {
+              currency: 'usd',
+              unit_amount: '4900',
+              product_data: { name: 'Demo, one hour & more' },
+            },
+          },
+        },
+        client_reference_id: payment.id,
+        metadata,
+        payment_intent_data: { metadata, description: 'Demo, one hour & more' },
+        expires_at: String(Math.floor(Date.parse(payment.expiresAt) / 1000) + 35 * 60),
+        success_url: `${PAGE_URL}?from=provider`,
+        cancel_url: `${PAGE_URL}?from=provider`,
+      });
+      expect(server.requests[0]!.headers['stripe-version']).toBe('2026-10-28.endive');
+      expect(server.requests[0]!.headers['x-stripe-client-user-agent']).not.toMatch(
+        /platform|telemetry_id/,
+      );
+    });
+
+    it("in Stripe's own units", async () => {
+      const payment = paymentOf({ currency: 'isk', amount: 500 });
+      await made(payment);
+      expect(server.sessionOf(payment.id)).toMatchObject({ currency: 'isk', amount_total: 50_000 });
+    });
+
+    it.each([
+      ['the shortest life', 30 * 60],
+      ['two hours', 2 * HOUR_S],
+      ['almost a day', DAY_S - 41 * 60],
+      ['a day', DAY_S],
+    ])('that Stripe ends by itself after the link, soon after: %s', async (_what, lifeSeconds) => {
+      const payment = paymentOf({}, { lifeSeconds });
+      await made(payment);
+      const lateSeconds =
+        server.sessionOf(payment.id).expires_at - Date.parse(payment.expiresAt) / 1000;
+      expect(lateSeconds).toBeGreaterThan(-1);
+      expect(lateSeconds).toBeLessThanOrEqual(35 * 60);
+    });
+
+    it('with its margins where the clocks differ by minutes', async () => {
+      for (const [lifeSeconds, skewMs] of [
+        [30 * 60, 4 * 60_000],
+        [30 * 60, -4 * 60_000],
+        [DAY_S, 4 * 60_000],
+        [DAY_S, -4 * 60_000],
+        [DAY_S - 40 * 60, 4 * 60_000],
+        [DAY_S - 36 * 60, 4 * 60_000],
+        [DAY_S - 36 * 60, -4 * 60_000],
+      ] as const) {
+        await made(paymentOf({}, { lifeSeconds, createdMs: Date.now() + skewMs }));
+      }
+    });
+
+    it('once, however often it is asked, also minutes later', async () => {
+      const payment = paymentOf({}, { lifeSeconds: 30 * 60, createdMs: Date.now() - 4 * 60_000 });
+      const answers = [await stripe.create(payment, account(), context())];
+      for (let n = 0; n < 3; n += 1)
+        answers.push(
+          await stripe.create(
+            { ...payment, work: { task: 'create', attempts: n + 2, runAt: at(Date.now()) } },
+            account(),
+            context(),
+          ),
+        );
+      expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+      expect(server.sessions).toHaveLength(1);
+    });
+
+    it('once, when the answer is lost on the way', async () => {
+      const payment = paymentOf();
+      server.answerWith(loseAnswer());
+      expect(await stripe.create(payment, account(), context())).toMatchObject({
+        type: 'created',
+        reference: server.sessionOf(payment.id).id,
+      });
+      server.answerAll(loseAnswer());
+      const other = paymentOf();
+      expect(await stripe.create(other, account(), context())).toMatchObject({
+        type: 'unreachable',
+      });
+      server.answerAll(null);
+      expect(await stripe.create(other, account(), context())).toMatchObject({
+        type: 'created',
+        reference: server.sessionOf(other.id).id,
+      });
+      expect(server.sessions).toHaveLength(2);
+    });
+
+    it('under another key where Stripe keeps a fault of its own under the first', async () => {
+      const payment = paymentOf();
+      server.answerWith(replayedError());
+      expect(await stripe.create(payment, account(), context())).toMatchObject({
+        type: 'created',
+        reference: server.sessionOf(payment.id).id,
+      });
+      const keys = server.requests.map(({ headers }) => headers['idempotency-key']);
+      expect(keys).toEqual([`payment-page-${payment.id}`, `payment-page-${payment.id}-again`]);
+    });
+
+    it('not twice with different data: that is refused, and said', async () => {
+      const payment = paymentOf();
+      await made(payment);
+      const answer = await stripe.create(payment, account(), {
+        ...context(),
+        pageUrl: 'https://elsewhere.example.com/pay/token',
+      });
+      expect(answer).toEqual({
+        type: 'refused',
+        error: expect.stringMatching(/address has changed.*Make a new link/),
+      });
+      expect(server.sessions).toHaveLength(1);
+    });
+
+    it('up to the last minute of the link, where Stripe could not be asked before', async () => {
+      const payment = paymentOf({}, { lifeSeconds: 40 * 60, createdMs: Date.now() - 39 * 60_000 });
+      await made(payment);
+      expect(server.sessionOf(payment.id).status).toBe('open');
+    });
+
+    it('not where the clock is wrong by an hour: that is refused, and said', async () => {
+      const payment = paymentOf(
+        {},
+        { lifeSeconds: 40 * 60, createdMs: Date.now() - HOUR_S * 1000 },
+      );
+      expect(await stripe.create(payment, account(), context())).toEqual({
+        type: 'refused',
+        error: expect.stringMatching(/Check the clock of the machine/),
+      });
+    });
+
+    it("passes Stripe's own words on where it refuses", async () => {
+      expect(await stripe.create(paymentOf({ amount: 1 }), account(), context())).toEqual({
+        type: 'refused',
+        error:
+          "Stripe refused: The Checkout Session's total amount must convert to at least 50 cents.",
+      });
+      expect(await stripe.create(paymentOf({ currency: 'kpw' }), account(), context())).toEqual({
+        type: 'refused',
+        error: expect.stringMatching(
+          /^Stripe refused: Invalid currency: kpw\. Stripe currently supports/,
+        ),
+      });
+    });
+  });
+
+  describe('says why Stripe did not do it, without any key', () => {
+    const create = async (
+      settings: Parameters<typeof context>[0] = {},
+      values?: Record<string, string>,
+    ) => {
+      const answer = await stripe.create(
+        paymentOf(),
+        values ? accountWith(values) : account(),
+        context(settings),
+      );
+      expect(JSON.stringify(answer)).not.toMatch(/[sr]k_(test|live)/);
+      return answer;
+    };
+
+    it('a wrong key', async () =>
+      expect(await create({}, { secret_key: 'sk_test_wrongwrongwrong' })).toEqual({
+        type: 'refused',
+        error: expect.stringMatching(/does not take the secret key.*Developers, API keys/),
+      }));
+
+    it('a key that may not', async () => {
+      server.answerWith(
+        stripeError(403, {
+          type: 'invalid_request_error',
+          message: `The provided key '${server.secretKey}' (rk_live_51abc) does not have the required permissions for this endpoint.`,
+        }),
+      );
+      expect(await create()).toEqual({
+        type: 'refused',
+        error: expect.stringMatching(
+          /does not have the required permissions for this endpoint\. A restricted key needs write permission for Checkout Sessions/,
+        ),
+      });
+    });
+
+    it.each([
+      [
+        'a card error',
+        stripeError(402, { type: 'card_error', message: 'No.' }),
+        { type: 'refused', error: 'Stripe refused: No.' },
+      ],
+      [
+        'an answer that is no JSON',
+        notJson(),
+        { type: 'unreachable', error: expect.stringMatching(/could not be read/) },
+      ],
+      [
+        'a redirect',
+        (res) => void res.writeHead(307, { location: 'https://elsewhere.example.com/' }).end(),
+        { type: 'unreachable', error: expect.stringMatching(/could not be read/) },
+      ],
+      [
+        'too many requests',
+        tooManyRequests(),
+        { type: 'unreachable', error: expect.stringMatching(/no more requests/) },
+      ],
+      [
+        'a conflict',
+        stripeError(409, {
+          message: 'There is currently another in-progress request using this Idempotent Key.',
+        }),
+        { type: 'unreachable', error: expect.stringMatching(/status 409/) },
+      ],
+      [
+        '500',
+        stripeError(500),
+        { type: 'unreachable', error: expect.stringMatching(/status 500/) },
+      ],
+      [
+        '503',
+        stripeError(503),
+        { type: 'unreachable', error: expect.stringMatching(/status 503/) },
+      ],
+      [
+        'a connection that ends',
+        hangUp(),
+        { type: 'unreachable', error: expect.stringMatching(/could not be reached/) },
+      ],
+    ] as [string, ReturnType<typeof hang>, unknown][])('%s', async (_what, script, answer) => {
+      server.answerAll(script);
+      expect(await create()).toEqual(answer);
+    });
+
+    it('a passing fault is tried again at once', async () => {
+      server.answerWith(stripeError(503));
+      expect(await create()).toMatchObject({ type: 'created' });
+    });
+
+    it('nobody there', async () => {
+      const { url } = server;
+      await server.close();
+      expect(await create({ url })).toEqual({
+        type: 'unreachable',
+        error: 'Stripe could not be reached (ECONNREFUSED).',
+      });
+      server = await startStripeServer();
+    });
+
+    it('no answer in time, retries included', async () => {
+      server.answerAll(hang());
+      const startedAt = performance.now();
+      expect(await create({ timeoutMs: 300 })).toEqual({
+        type: 'unreachable',
+        error: 'Stripe did not answer within 0.3 s.',
+      });
+      expect(performance.now() - startedAt).toBeLessThan(3000);
+    });
+
+    it('gives up when told to, and lets go of the connection', async () => {
+      server.answerAll(hang());
+      const stopping = new AbortController();
+      const asked = stripe.create(paymentOf(), account(), context({ signal: stopping.signal }));
+      await waitFor('the request', () => server.requests.length === 1);
+      stopping.abort(new Error('the service stops'));
+      await expect(asked).rejects.toThrow('the service stops');
+      await waitFor('the connection to end', () => server.openSockets === 0);
+    });
+  });
+
+  describe('tells how a payment stands', () => {
+    const check = (payment: Payment) => stripe.check(payment, account(), context());
+    const expire = (payment: Payment) => stripe.expire(payment, account(), context());
+
+    it('open, then paid', async () => {
+      const payment = await made(paymentOf());
+      expect(await check(payment)).toEqual({ type: 'open' });
+      await server.pay(payment.providerReference!);
+      expect(await check(payment)).toEqual({ type: 'paid' });
+    });
+
+    it('by bank debit: confirming until the bank has answered', async () => {
+      const payment = await made(paymentOf());
+      await server.pay(payment.providerReference!, { async: true });
+      expect(await check(payment)).toEqual({ type: 'confirming' });
+      expect(await expire(payment)).toEqual({ type: 'confirming' });
+      await server.settle(payment.providerReference!, 'succeeded');
+      expect(await check(payment)).toEqual({ type: 'paid' });
+    });
+
+    it('expired by time, or when told to, once and again', async () => {
+      const payment = await made(paymentOf());
+      expect(await expire(payment)).toEqual({ type: 'expired' });
+      expect(server.sessionOf(payment.id).url).toBeNull();
+      expect(await expire(payment)).toEqual({ type: 'expired' });
+      expect(await check(payment)).toEqual({ type: 'expired' });
+    });
+
+    it('paid, where it is to be closed and the customer was faster', async () => {
+      const payment = await made(paymentOf());
+      await server.pay(payment.providerReference!);
+      expect(await expire(payment)).toEqual({ type: 'paid' });
+    });
+
+    it('refused for a session that the account does not have; unreachable when it is not to be had', async () => {
+      const payment = { ...(await made(paymentOf())), providerReference: 'cs_test_gone' };
+      expect(await check(payment)).toEqual({
+        type: 'refused',
+        error: 'Stripe refused: No such checkout.session: cs_test_gone.',
+      });
+      server.answerAll(stripeError(500));
+      expect(await check(payment)).toMatchObject({ type: 'unreachable' });
+      expect(await expire(payment)).toMatchObject({ type: 'unreachable' });
+    });
+  });
+
+  describe('tests the keys', () => {
+    const test = (values: Record<string, string>) => stripe.test(accountWith(values), context());
+
+    it('in test mode and in live mode', async () => {
+      expect(await test({ secret_key: server.secretKey, webhook_secret: SECRET })).toEqual({
+        ok: true,
+        message: 'Stripe takes the key, in test mode: no real money moves.',
+      });
+      const live = await startStripeServer({ secretKey: 'rk_live_51LiveKeyOfNobody0000' });
+      expect(
+        await stripe.test(
+          accountWith({ secret_key: live.secretKey, webhook_secret: SECRET }),
+          context({ url: live.url }),
+        ),
+      ).toEqual({ ok: true, message: 'Stripe takes the key, in live mode.' });
+      expect(live.sessions).toEqual([]);
+      await live.close();
+    });
+
+    it('says what is missing', async () =>
+      expect((await test({ secret_key: server.secretKey })).message).toMatch(
+        /Without the signing secret of the webhook/,
+      ));
+
+    it('says what is wrong', async () =>
+      expect(await test({ secret_key: 'sk_live_wrongwrong' })).toEqual({
+        ok: false,
+        message: expect.stringMatching(/does not take the secret key/),
+      }));
+  });
+
+  describe('reads webhooks', () => {
+    const read = (
+      { headers, body }: { headers: Record<string, string | undefined>; body: string },
+      values: Record<string, string> = { webhook_secret: SECRET },
+    ) => stripe.readWebhook({ rawBody: Buffer.from(body), headers }, accountWith(values));
+
+    it("signed by Stripe's own package as well as by hand", async () => {
+      const payload = JSON.stringify({
+        id: 'evt_1',
+        object: 'event',
+        type: 'charge.succeeded',
+        data: { object: {} },
+      });
+      const timestamp = Math.floor(Date.now() / 1000);
+      const byPackage = Stripe.webhooks.generateTestHeaderString({
+        payload,
+        secret: SECRET,
+        timestamp,
+      });
+      expect(
+        signWebhook(payload, SECRET, new Date(timestamp * 1000)).headers['stripe-signature'],
+      ).toBe(byPackage);
+      expect(await read({ headers: { 'stripe-signature': byPackage }, body: payload })).toEqual([]);
+    });
+
+    it('of which each says how the payment stands', async () => {
+      const payment = await made(paymentOf());
+      const reference = payment.providerReference!;
+      const news = async (type: Parameters<StripeServer['webhook']>[1]) =>
+        read(
+          server.webhook(reference, type, SECRET) as {
+            headers: Record<string, string>;
+            body: string;
+          },
+        );
+      expect(await news('checkout.session.expired')).toEqual([
+        { paymentId: payment.id, reference, state: 'expired' },
+      ]);
+      await server.pay(reference, { async: true });
+      expect(await news('checkout.session.completed')).toEqual([
+        { paymentId: payment.id, reference, state: 'confirming' },
+      ]);
+      expect(await news('checkout.session.async_payment_failed')).toEqual([
+        { paymentId: payment.id, reference, state: 'failed' },
+      ]);
+      await server.settle(reference, 'succeeded');
+      expect(await news('checkout.session.completed')).toEqual([
+        { paymentId: payment.id, reference, state: 'paid' },
+      ]);
+      expect(await news('checkout.session.async_payment_succeeded')).toEqual([
+        { paymentId: payment.id, reference, state: 'paid' },
+      ]);
+    });
+
+    it('about nothing of ours: no news', async () => {
+      const { providerReference } = await made(paymentOf());
+      for (const metadata of [{}, null, { order: '7' }]) {
+        expect(
+          await read(
+            server.webhook(providerReference!, 'checkout.session.completed', SECRET, {
+              data: { metadata },
+            }) as never,
+          ),
+        ).toEqual([]);
+      }
+    });
+
+    it.each([
+      [
+        'signed with another secret',
+        (s: StripeServer, id: string) =>
+          s.webhook(id, 'checkout.session.completed', 'whsec_another'),
+      ],
+      [
+        'six minutes old',
+        (s, id) =>
+          s.webhook(id, 'checkout.session.completed', SECRET, {
+            at: new Date(Date.now() - 6 * 60_000),
+          }),
+      ],
+      [
+        'with another body',
+        (s, id) => ({
+          ...s.webhook(id, 'checkout.session.completed', SECRET),
+          body: s
+            .webhook(id, 'checkout.session.completed', SECRET)
+            .body.replace('"paid"', '"unpaid"')
+            .concat(' '),
+        }),
+      ],
+      [
+        'without a signature',
+        (s, id) => ({
+          headers: {},
+          body: s.webhook(id, 'checkout.session.completed', SECRET).body,
+        }),
+      ],
+      ['with an empty body', () => signWebhook('', SECRET, new Date())],
+      ['that is no JSON', () => signWebhook('hello', SECRET, new Date())],
+      ['that is JSON and no event', () => signWebhook('null', SECRET, new Date())],
+    ] as [
+      string,
+      (s: StripeServer, id: string) => { headers: Record<string, string>; body: string },
+    ][])('not one %s', async (_what, make) => {
+      const { providerReference } = await made(paymentOf());
+      expect(await read(make(server, providerReference!))).toBeNull();
+    });
+
+    it('none without a signing secret', async () => {
+      const { providerReference } = await made(paymentOf());
+      expect(
+        await read(
+          server.webhook(providerReference!, 'checkout.session.completed', '') as never,
+          {},
+        ),
+      ).toBeNull();
+      expect(
+        await read(server.webhook(providerReference!, 'checkout.session.completed', '') as never, {
+          webhook_secret: '',
+        }),
+      ).toBeNull();
+    });
+  });
+});

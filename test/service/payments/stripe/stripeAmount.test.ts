@@ -1,0 +1,91 @@
+import { describe, expect, it } from '@jest/globals';
+import { CURRENCIES, decimalsOf } from '../../../../service/src/platform/currency.ts';
+import { stripe } from '../../../../service/src/payments/stripe/stripe.ts';
+import { stripeAmount } from '../../../../service/src/payments/stripe/stripeAmount.ts';
+
+const refusal = (amount: number, currency: string) => stripe.rules.refuse({ amount, currency });
+
+describe("amounts in Stripe's units", () => {
+  // Each right side as docs.stripe.com ("Supported currencies") has it for the amount in words.
+  it.each([
+    ['10.99 US dollars', 1099, 'usd', 1099],
+    ['500 yen', 500, 'jpy', 500],
+    ['5 krónur', 5, 'isk', 500],
+    ['5 Ugandan shillings', 5, 'ugx', 500],
+    ['7 ariary', 700, 'mga', 7],
+    ['29 ariary', 2900, 'mga', 29],
+    ['10.45 forint', 1045, 'huf', 1045],
+    ['800.45 Taiwan dollars', 80_045, 'twd', 80_045],
+    ['5.120 Kuwaiti dinars', 5120, 'kwd', 5120],
+    ['1 CFA franc', 1, 'xof', 1],
+    ['1 Caribbean guilder', 100, 'xcg', 100],
+  ])('%s', (_words, amount, currency, unitAmount) => {
+    expect(stripeAmount(amount, currency)).toEqual({ unitAmount });
+    expect(refusal(amount, currency)).toBeNull();
+  });
+
+  it.each([
+    'bif',
+    'clp',
+    'djf',
+    'gnf',
+    'jpy',
+    'kmf',
+    'krw',
+    'pyg',
+    'rwf',
+    'vnd',
+    'vuv',
+    'xaf',
+    'xof',
+    'xpf',
+  ])('%s is counted whole by both', (currency) => {
+    expect(decimalsOf(currency)).toBe(0);
+    expect(stripeAmount(1234, currency)).toEqual({ unitAmount: 1234 });
+  });
+
+  it.each([
+    [5124, 'kwd', 'amount', 'must end in 0 with Stripe in kwd'],
+    [5, 'tnd', 'amount', 'must end in 0 with Stripe in tnd'],
+    [750, 'mga', 'amount', 'must end in 00 with Stripe in mga'],
+    [100_000_000, 'usd', 'amount', 'must be at most 99999999 with Stripe in usd (999999.99)'],
+    [100_000_000, 'jpy', 'amount', 'must be at most 99999999 with Stripe in jpy (99999999)'],
+    [1_000_000, 'isk', 'amount', 'must be at most 999999 with Stripe in isk (999999)'],
+    [100_000_000, 'kwd', 'amount', 'must be at most 99999990 with Stripe in kwd (99999.990)'],
+    [
+      10_000_000_000,
+      'mga',
+      'amount',
+      'must be at most 9999999900 with Stripe in mga (99999999.00)',
+    ],
+    [1_000_000_000, 'inr', 'amount', 'must be at most 999999999 with Stripe in inr (9999999.99)'],
+    [1000, 'iqd', 'currency', 'must be one that Stripe takes, and iqd is not'],
+    [1000, 'clf', 'currency', 'must be one that Stripe takes, and clf is not'],
+    [1000, 'uyi', 'currency', 'must be one that Stripe takes, and uyi is not'],
+  ])('refuses %d %s in words', (amount, currency, param, message) =>
+    expect(refusal(amount, currency)).toEqual({ param, message }),
+  );
+
+  it.each([
+    [99_999_999, 'usd'],
+    [999_999, 'ugx'],
+    [9_999_999_900, 'mga'],
+    [99_999_990, 'kwd'],
+    [999_999_999, 'inr'],
+    [9_999_999_999, 'cop'],
+    [999_999_999_999, 'idr'],
+  ])('takes %d %s, the most there is', (amount, currency) =>
+    expect(refusal(amount, currency)).toBeNull(),
+  );
+
+  it('answers in whole units for every currency that there is', () => {
+    for (const currency of CURRENCIES) {
+      for (const amount of [100, 4900, 123_400]) {
+        const taken = stripeAmount(amount, currency);
+        if ('unitAmount' in taken)
+          expect([currency, Number.isInteger(taken.unitAmount)]).toEqual([currency, true]);
+        else expect([currency, taken.param]).toEqual([currency, 'currency']);
+      }
+    }
+  });
+});

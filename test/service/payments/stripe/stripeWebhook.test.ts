@@ -1,0 +1,364 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { startEventReceiver, type EventReceiver } from '../../../helpers/eventReceiver.ts';
+import { startTestService, type TestService } from '../../../helpers/service.ts';
+import {
+  signWebhook,
+  startStripeServer,
+  type StripeServer,
+} from '../../../helpers/stripeServer.ts';
+import {
+  allDelivered,
+  linkIn,
+  makeLink,
+  newConversation,
+  pageOf,
+  readLink,
+  stageOf,
+} from '../support.ts';
+import { deliver, delivered, setUpStripe, WEBHOOK_SECRET } from './stripeSupport.ts';
+
+const RECEIVED = { status: 200, body: { received: true } };
+const COMPLETED = 'checkout.session.completed';
+
+describe("Stripe's webhook", () => {
+  let server: StripeServer;
+  let receiver: EventReceiver;
+  let service: TestService;
+  let url: string;
+  let conversationId: string;
+  const lines: string[] = [];
+
+  beforeAll(async () => {
+    server = await startStripeServer();
+    receiver = await startEventReceiver();
+    service = await startTestService({
+      ca: receiver.ca,
+      env: { STRIPE_API_URL: server.url },
+      log: pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),
+    });
+    url = await setUpStripe(service, server);
+    await receiver.subscribe(service, 'payment.paid');
+  });
+  beforeEach(async () => {
+    conversationId = await newConversation(service);
+  });
+  afterEach(() => {
+    expect(receiver.faults).toEqual([]);
+    expect(lines.join('')).not.toMatch(/whsec_|sk_test/);
+    server.sendWebhooksTo(null);
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await receiver?.close();
+    await server?.close();
+  });
+
+  const link = async (wanted = {}) => {
+    const made = await makeLink(service, conversationId, wanted);
+    return { id: made.id as string, session: server.sessionOf(made.id).id };
+  };
+  const open = async (id: string, query = '') =>
+    fetch(pageOf(service, await readLink(service, id), query), { redirect: 'manual' });
+  const eventsOf = async (id: string) => {
+    await allDelivered(service);
+    return receiver.payloads('payment.paid').filter(({ payment }) => payment.id === id);
+  };
+
+  it('that it is paid, twenty times at once and once more later: paid once', async () => {
+    const { id, session } = await link();
+    await server.pay(session);
+    const webhook = server.webhook(session, COMPLETED, WEBHOOK_SECRET);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => delivered(url, webhook)));
+    expect(answers).toEqual(Array.from({ length: 20 }, () => RECEIVED));
+    expect(await delivered(url, server.webhook(session, COMPLETED, WEBHOOK_SECRET))).toEqual(
+      RECEIVED,
+    );
+    expect(await readLink(service, id)).toMatchObject({
+      status: 'paid',
+      provider_reference: session,
+      error: null,
+    });
+    expect(await eventsOf(id)).toHaveLength(1);
+    expect(await stageOf(service, conversationId)).toBe('customer');
+  });
+
+  it('completed without money, as by bank debit, is not paid; the money that comes later is', async () => {
+    const { id, session } = await link();
+    await server.pay(session, { async: true });
+    expect(await delivered(url, server.webhook(session, COMPLETED, WEBHOOK_SECRET))).toEqual(
+      RECEIVED,
+    );
+    expect(await readLink(service, id)).toMatchObject({ status: 'open', paid_at: null });
+    expect(await stageOf(service, conversationId)).toBe('payment_pending');
+    expect(await eventsOf(id)).toEqual([]);
+    await server.settle(session, 'succeeded');
+    expect(
+      await delivered(
+        url,
+        server.webhook(session, 'checkout.session.async_payment_succeeded', WEBHOOK_SECRET),
+      ),
+    ).toEqual(RECEIVED);
+    expect(await readLink(service, id)).toMatchObject({ status: 'paid' });
+    expect(await eventsOf(id)).toHaveLength(1);
+  });
+
+  it('completed without money leads nobody to pay again: the page says that there is nothing more to do', async () => {
+    const { id, session } = await link();
+    expect((await open(id)).headers.get('location')).toBe(server.sessionOf(id).url);
+    await server.pay(session, { async: true });
+    await deliver(url, server.webhook(session, COMPLETED, WEBHOOK_SECRET));
+    for (const query of ['', '?from=provider']) {
+      const page = await open(id, query);
+      expect(page.status).toBe(200);
+      const text = await page.text();
+      expect(text).toContain(
+        'You don’t need to do anything. Your bank still has to confirm the payment',
+      );
+      expect(text).not.toContain('Pay now');
+    }
+    await deliver(
+      url,
+      server.webhook(session, 'checkout.session.async_payment_succeeded', WEBHOOK_SECRET),
+    );
+    expect(await (await open(id)).text()).toContain('<h2>Paid</h2>');
+  });
+
+  it('a bank that refuses: the link has failed, the customer is told, and late news changes nothing', async () => {
+    const { id, session } = await link();
+    await server.pay(session, { async: true });
+    const completed = server.webhook(session, COMPLETED, WEBHOOK_SECRET);
+    await deliver(url, completed);
+    const failed = server.webhook(session, 'checkout.session.async_payment_failed', WEBHOOK_SECRET);
+    expect(await delivered(url, failed)).toEqual(RECEIVED);
+    const refused = {
+      status: 'failed',
+      paid_at: null,
+      error: "The customer's bank refused the payment, so nothing was paid. Make a new link.",
+    };
+    expect(await readLink(service, id)).toMatchObject(refused);
+    for (const late of [completed, failed]) expect(await delivered(url, late)).toEqual(RECEIVED);
+    expect(await readLink(service, id)).toMatchObject(refused);
+    expect(await (await open(id)).text()).toContain(
+      'Your bank refused the payment, so nothing was paid.',
+    );
+    expect(
+      (await service.api.post(`/api/payment-links/${id}/cancel`)).body.error.message,
+    ).toContain("was refused by the customer's bank");
+    expect(await eventsOf(id)).toEqual([]);
+    expect(await stageOf(service, conversationId)).toBe('payment_pending');
+  });
+
+  it('a bank that refuses what was cancelled, or has been paid: both stay so', async () => {
+    const cancelled = await link();
+    await server.pay(cancelled.session, { async: true });
+    await service.api.post(`/api/payment-links/${cancelled.id}/cancel`);
+    await deliver(
+      url,
+      server.webhook(cancelled.session, 'checkout.session.async_payment_failed', WEBHOOK_SECRET),
+    );
+    expect(await readLink(service, cancelled.id)).toMatchObject({
+      status: 'cancelled',
+      error: null,
+    });
+
+    const paid = await link();
+    await server.pay(paid.session);
+    await deliver(url, server.webhook(paid.session, COMPLETED, WEBHOOK_SECRET));
+    await deliver(
+      url,
+      server.webhook(paid.session, 'checkout.session.async_payment_failed', WEBHOOK_SECRET),
+    );
+    expect(await readLink(service, paid.id)).toMatchObject({ status: 'paid', error: null });
+  });
+
+  it('expired, also after the news that it was paid: what was paid stays so', async () => {
+    const first = await link();
+    await server.expire(first.session);
+    expect(
+      await delivered(
+        url,
+        server.webhook(first.session, 'checkout.session.expired', WEBHOOK_SECRET),
+      ),
+    ).toEqual(RECEIVED);
+    expect(await readLink(service, first.id)).toMatchObject({ status: 'expired' });
+
+    const second = await link();
+    await server.pay(second.session);
+    await deliver(url, server.webhook(second.session, COMPLETED, WEBHOOK_SECRET));
+    await deliver(url, server.webhook(second.session, 'checkout.session.expired', WEBHOOK_SECRET));
+    expect(await readLink(service, second.id)).toMatchObject({ status: 'paid' });
+  });
+
+  it('paid in the moment when it was cancelled, or had expired here: the money counts', async () => {
+    const cancelled = await link();
+    await server.pay(cancelled.session);
+    await service.api.post(`/api/payment-links/${cancelled.id}/cancel`);
+    await deliver(url, server.webhook(cancelled.session, COMPLETED, WEBHOOK_SECRET));
+    expect(await readLink(service, cancelled.id)).toMatchObject({ status: 'paid' });
+    expect(await eventsOf(cancelled.id)).toHaveLength(1);
+
+    const expired = await link();
+    const late = server.webhook(expired.session, 'checkout.session.expired', WEBHOOK_SECRET);
+    await deliver(url, late);
+    await linkIn(service, expired.id, 'expired');
+    await server.pay(expired.session);
+    await deliver(url, server.webhook(expired.session, COMPLETED, WEBHOOK_SECRET));
+    expect(await readLink(service, expired.id)).toMatchObject({ status: 'paid' });
+    expect(await eventsOf(expired.id)).toHaveLength(1);
+  });
+
+  it('about what is none of ours is received and left, and the log says so', async () => {
+    const { id, session } = await link();
+    await server.pay(session);
+    lines.length = 0;
+    for (const data of [
+      { metadata: {} },
+      { metadata: { payment_id: 'pay_01JD6Z0000000000000000000A' } },
+      { id: 'cs_test_another' },
+      { metadata: { payment_id: '__proto__' } },
+    ]) {
+      expect(
+        await delivered(url, server.webhook(session, COMPLETED, WEBHOOK_SECRET, { data })),
+      ).toEqual(RECEIVED);
+    }
+    const other = signWebhook(
+      JSON.stringify({
+        id: 'evt_1',
+        object: 'event',
+        type: 'invoice.paid',
+        data: { object: { id: 'in_1' } },
+      }),
+      WEBHOOK_SECRET,
+      new Date(),
+    );
+    expect(await delivered(url, other)).toEqual(RECEIVED);
+    expect(await readLink(service, id)).toMatchObject({ status: 'open' });
+    expect(lines.filter((line) => line.includes('it was ignored'))).toHaveLength(3);
+  });
+
+  it("with another workspace's secret, or about its payments, changes nothing", async () => {
+    const { id, session } = await link();
+    await server.pay(session);
+    const rival = await service.addWorkspace('Rival');
+    url = service.url + new URL(url).pathname;
+    const { body: account } = await rival.put('/api/payment-accounts/stripe', {
+      settings: { secret_key: 'sk_test_rivalrivalrival', webhook_secret: 'whsec_rivalrivalrival' },
+    });
+    const rivalUrl = service.url + new URL(account.webhook_url).pathname;
+
+    expect(
+      await delivered(url, server.webhook(session, COMPLETED, 'whsec_rivalrivalrival')),
+    ).toMatchObject({ status: 400 });
+    expect(
+      await delivered(rivalUrl, server.webhook(session, COMPLETED, WEBHOOK_SECRET)),
+    ).toMatchObject({ status: 400 });
+    expect(
+      await delivered(rivalUrl, server.webhook(session, COMPLETED, 'whsec_rivalrivalrival')),
+    ).toEqual(RECEIVED);
+    expect(await readLink(service, id)).toMatchObject({ status: 'open' });
+    expect(await eventsOf(id)).toEqual([]);
+  });
+
+  it.each([
+    [
+      'too old',
+      (session: string) =>
+        server.webhook(session, COMPLETED, WEBHOOK_SECRET, { at: new Date(Date.now() - 301_000) }),
+    ],
+    [
+      'changed on the way',
+      (session) => {
+        const { headers, body } = server.webhook(
+          session,
+          'checkout.session.expired',
+          WEBHOOK_SECRET,
+        );
+        return { headers, body: body.replace('checkout.session.expired', COMPLETED) };
+      },
+    ],
+    [
+      'not signed',
+      (session) => ({ headers: {}, body: server.webhook(session, COMPLETED, WEBHOOK_SECRET).body }),
+    ],
+    [
+      'signed in another scheme',
+      (session) => {
+        const { headers, body } = server.webhook(session, COMPLETED, WEBHOOK_SECRET);
+        return {
+          headers: { 'stripe-signature': headers['stripe-signature']!.replace('v1=', 'v0=') },
+          body,
+        };
+      },
+    ],
+    ['empty', () => ({ headers: {}, body: '' })],
+  ] as [string, (session: string) => { headers: Record<string, string>; body: string }][])(
+    '%s: 400, in words that say what to compare',
+    async (_what, make) => {
+      const { id, session } = await link();
+      await server.pay(session);
+      const answer = await delivered(url, make(session));
+      expect(answer).toMatchObject({
+        status: 400,
+        body: {
+          error: {
+            code: 'invalid_request',
+            message: expect.stringMatching(/signing secret under Payments.*Stripe shows/),
+          },
+        },
+      });
+      expect(await readLink(service, id)).toMatchObject({ status: 'open' });
+    },
+  );
+
+  it('at an address that is none: 404, before it is read', async () => {
+    const webhook = signWebhook('{}', WEBHOOK_SECRET, new Date());
+    for (const path of [
+      '/api/payments/stripe/webhook/pac_01JD6Z0000000000000000000A',
+      '/api/payments/paypal/webhook/x',
+      url.slice(service.url.length).replace('stripe', 'manual'),
+      '/api/payments/stripe/webhook/__proto__',
+    ]) {
+      expect(await delivered(service.url + path, webhook)).toMatchObject({
+        status: 404,
+        body: { error: { code: 'not_found' } },
+      });
+    }
+    expect((await fetch(url)).status).toBe(405);
+  });
+
+  it('of more than 1 MiB, or compressed: refused', async () => {
+    expect(
+      await delivered(url, signWebhook('x'.repeat(1024 * 1024 + 1), WEBHOOK_SECRET, new Date())),
+    ).toMatchObject({ status: 413, body: { error: { message: expect.stringMatching(/1 MiB/) } } });
+    const { headers, body } = signWebhook('{}', WEBHOOK_SECRET, new Date());
+    expect(
+      await delivered(url, { headers: { ...headers, 'content-encoding': 'gzip' }, body }),
+    ).toMatchObject({ status: 415 });
+  });
+
+  it('where no signing secret is set: 400, whatever it is signed with', async () => {
+    const { id, session } = await link();
+    await setUpStripe(service, server, { webhook_secret: '' });
+    await server.pay(session);
+    expect(await delivered(url, server.webhook(session, COMPLETED, WEBHOOK_SECRET))).toMatchObject({
+      status: 400,
+    });
+    expect(await delivered(url, server.webhook(session, COMPLETED, ''))).toMatchObject({
+      status: 400,
+    });
+    expect(await readLink(service, id)).toMatchObject({ status: 'open' });
+    await setUpStripe(service, server);
+    expect(await delivered(url, server.webhook(session, COMPLETED, WEBHOOK_SECRET))).toEqual(
+      RECEIVED,
+    );
+    expect(await readLink(service, id)).toMatchObject({ status: 'paid' });
+  });
+
+  it('its address stands in the log, and names the account alone', async () => {
+    lines.length = 0;
+    await delivered(url, signWebhook('{}', 'whsec_wrong', new Date()));
+    expect(lines.join('')).toMatch(/\/api\/payments\/:type\/webhook\/pac_[0-9A-Z]{26}/);
+    expect(lines.join('')).toMatch(/a webhook of a payment provider was refused/);
+  });
+});

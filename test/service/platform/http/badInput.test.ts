@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { apiClient, chatCustomer } from '../../../helpers/apiClient.ts';
+import { startTestService, type TestService } from '../../../helpers/service.ts';
+import { MAX_REPLY_CHARACTERS } from '../../../../service/src/conversations/message.ts';
+
+describe('bad input gets a clear error, and nothing is stored', () => {
+  let service: TestService;
+  let path: string;
+  beforeAll(async () => {
+    service = await startTestService();
+    const { conversation_id } = await (await chatCustomer(service.url)).write('hello');
+    path = `/api/conversations/${conversation_id}`;
+  });
+  afterAll(() => service?.stop());
+
+  const untouched = async () =>
+    expect((await service.api.get(path)).body).toMatchObject({
+      message_count: 1,
+      status: 'ai_active',
+    });
+
+  it.each([
+    ['malformed JSON', '{"text":', 400, 'invalid_json'],
+    ['JSON that is no object', '"text"', 400, 'invalid_request'],
+    ['an array', '[]', 400, 'invalid_request'],
+    ['null', 'null', 400, 'invalid_request'],
+    ['an empty object', '{}', 400, 'invalid_request'],
+    ['a number for a text', '{"text":5}', 400, 'invalid_request'],
+    ['an empty text', '{"text":"  "}', 400, 'invalid_request'],
+    [
+      'a text that is too long',
+      JSON.stringify({ text: 'x'.repeat(MAX_REPLY_CHARACTERS + 1) }),
+      400,
+      'invalid_request',
+    ],
+    ['half a surrogate pair', '{"text":"\\ud800"}', 400, 'invalid_request'],
+    ['a NUL', '{"text":"a\\u0000b"}', 400, 'invalid_request'],
+    ['a body over 256 KiB', JSON.stringify({ text: 'x'.repeat(300_000) }), 413, 'body_too_large'],
+  ])('%s', async (_what, body, status, code) => {
+    const answer = await service.api.post(`${path}/messages`, body);
+    expect(answer).toMatchObject({ status, body: { error: { code } } });
+    expect(answer.body.error.message).toMatch(/\.$/);
+    if (code === 'invalid_request' && body.includes('text":'))
+      expect(answer.body.error.param).toBe('text');
+    await untouched();
+  });
+
+  it('bytes that are no UTF-8', async () => {
+    const body = Buffer.concat([
+      Buffer.from('{"text":"caf'),
+      Buffer.from([0xe9]),
+      Buffer.from('"}'),
+    ]);
+    const response = await fetch(`${service.url}${path}/messages`, {
+      method: 'POST',
+      body,
+      headers: { authorization: `Bearer ${service.apiKey}`, 'content-type': 'application/json' },
+    });
+    expect([
+      response.status,
+      ((await response.json()) as { error: { code: string } }).error.code,
+    ]).toEqual([400, 'invalid_json']);
+    await untouched();
+  });
+
+  it('counts characters, not bytes or halves of pairs', async () => {
+    const { conversation_id } = await (await chatCustomer(service.url)).write('x');
+    const own = `/api/conversations/${conversation_id}/messages`;
+    expect((await service.api.post(own, { text: '🎉'.repeat(MAX_REPLY_CHARACTERS) })).status).toBe(
+      201,
+    );
+    expect(
+      (await service.api.post(own, { text: '🎉'.repeat(MAX_REPLY_CHARACTERS + 1) })).status,
+    ).toBe(400);
+  });
+
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/json; charset=latin1',
+    'multipart/form-data',
+  ])('content type %s', async (type) => {
+    const answer = await service.api.call('POST', `${path}/messages`, '{"text":"x"}', {
+      'content-type': type,
+    });
+    expect(answer).toMatchObject({
+      status: 415,
+      body: { error: { code: 'unsupported_media_type' } },
+    });
+    await untouched();
+  });
+
+  it.each([
+    [{ verdict: 'goal_reached' }, 'summary'],
+    [{ summary: 's' }, 'verdict'],
+    [{ summary: 's', verdict: 'won' }, 'verdict'],
+    [{ summary: 'x'.repeat(4001), verdict: 'unknown' }, 'summary'],
+  ])('close with %j', async (body, param) => {
+    expect(await service.api.post(`${path}/close`, body)).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_request', param } },
+    });
+    await untouched();
+  });
+
+  it('an unknown stage', async () => {
+    expect(await service.api.patch(path, { funnel_stage: 'vip' })).toMatchObject({
+      status: 400,
+      body: { error: { param: 'funnel_stage' } },
+    });
+  });
+
+  it.each(['conv_nothing', '..%2f..%2fetc', '%00', 'x'.repeat(3000)])(
+    'unknown id %s',
+    async (id) => {
+      for (const answer of [
+        await service.api.get(`/api/conversations/${id}`),
+        await service.api.post(`/api/conversations/${id}/takeover`),
+      ]) {
+        expect(answer).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
+      }
+    },
+  );
+
+  it('an id that cannot be decoded', async () => {
+    expect(await service.api.get('/api/conversations/%zz')).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_request' } },
+    });
+  });
+
+  it.each([null, 'nonsense', `cs_live_${'x'.repeat(32)}`, `cs_live_${'T'.repeat(31)}`])(
+    'key %s',
+    async (key) => {
+      const api = apiClient(service.url, key);
+      for (const answer of [
+        await api.get(path),
+        await api.get('/api/hooks'),
+        await api.post('/api/contacts/lookup', { email: 'a@b.co' }),
+      ]) {
+        expect(answer).toMatchObject({ status: 401, body: { error: { code: 'unauthorized' } } });
+        expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+      }
+    },
+  );
+
+  it('a known address with another method names those there are', async () => {
+    const answer = await service.api.call('PUT', path, {});
+    expect(answer).toMatchObject({ status: 405, body: { error: { code: 'method_not_allowed' } } });
+    expect(answer.headers.get('allow')).toBe('GET, PATCH');
+  });
+
+  it('an unknown address', async () => {
+    expect(await service.api.get('/api/nothing')).toMatchObject({
+      status: 404,
+      body: { error: { code: 'not_found' } },
+    });
+    expect(await apiClient(service.url, null).get('/api/nothing')).toMatchObject({ status: 404 });
+  });
+
+  it('take-over and hand-back need no body and no content type', async () => {
+    const response = await fetch(`${service.url}${path}/handback`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.apiKey}` },
+    });
+    expect(response.status).toBe(200);
+  });
+
+  it('too many requests: 429 with Retry-After, for each key by itself', async () => {
+    const limited = await startTestService({
+      env: { API_RATE_LIMIT_PER_MINUTE: '3', CHAT_RATE_LIMIT_PER_MINUTE: '2' },
+    });
+    try {
+      const statuses = [];
+      for (let n = 0; n < 4; n++) statuses.push(await limited.api.get('/api/hooks'));
+      expect(statuses.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+      expect(Number(statuses[3]!.headers.get('retry-after'))).toBeGreaterThan(0);
+      const customer = await chatCustomer(limited.url);
+      await customer.write('1');
+      await customer.write('2');
+      expect(
+        await customer.api.post('/api/chat/messages', { text: '3', client_message_id: '3' }),
+      ).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
+      expect((await (await chatCustomer(limited.url)).write('another visitor')).message_id).toMatch(
+        /^msg_/,
+      );
+    } finally {
+      await limited.stop();
+    }
+  });
+});

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import {
+  ERROR_CATALOGUE,
+  type ErrorCode,
+} from '../../../../service/src/platform/http/errorCatalogue.ts';
+import { operations } from '../../../../service/src/app/apiOperations.ts';
+import { errorsOf } from '../../../../service/src/app/openapi.ts';
+import { chatCustomer } from '../../../helpers/apiClient.ts';
+import { startTestService, type TestService } from '../../../helpers/service.ts';
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the document is looked at field by field
+type Json = any;
+
+describe('the API contract', () => {
+  let service: TestService;
+  let document: Json;
+  beforeAll(async () => {
+    service = await startTestService();
+    document = await (await fetch(`${service.url}/api/openapi.json`)).json();
+  });
+  afterAll(() => service?.stop());
+
+  /** The core interface, row by row. */
+  const SPECIFIED = [
+    'get /api/hooks/events',
+    'post /api/hooks',
+    'get /api/hooks',
+    'delete /api/hooks/{id}',
+    'get /api/hooks/{id}/deliveries',
+    'get /api/hooks/sample',
+    'post /api/contacts/lookup',
+    'get /api/conversations/{id}',
+    'post /api/conversations/{id}/messages',
+    'post /api/conversations/{id}/takeover',
+    'post /api/conversations/{id}/handback',
+    'post /api/conversations/{id}/close',
+  ];
+  const documented = () =>
+    Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+      Object.entries<Json>(methods).map(([method, each]) => ({
+        row: `${method} ${path}`,
+        ...each,
+      })),
+    );
+
+  it('is OpenAPI 3.1 and has the whole core interface; everything else is marked as an extension', () => {
+    expect(document.openapi).toBe('3.1.0');
+    expect(
+      documented()
+        .filter((each) => !each['x-extension'])
+        .map(({ row }) => row)
+        .sort(),
+    ).toEqual([...SPECIFIED].sort());
+    expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
+  });
+
+  it('every error of the catalogue is documented somewhere and every documented one is in the catalogue', () => {
+    const codes = new Set(
+      documented().flatMap(({ responses }) =>
+        Object.values<Json>(responses).flatMap((response) =>
+          Object.keys(response.content['application/json']?.examples ?? {}),
+        ),
+      ),
+    );
+    const anywhere: ErrorCode[] = ['method_not_allowed'];
+    expect([...codes, ...anywhere].sort()).toEqual(Object.keys(ERROR_CATALOGUE).sort());
+    for (const operation of operations) {
+      const { responses } = documented().find(({ operationId }) => operationId === operation.id);
+      for (const code of errorsOf(operation))
+        expect(
+          responses[ERROR_CATALOGUE[code].status].content['application/json'].examples,
+        ).toHaveProperty(code);
+    }
+  });
+
+  it('its schemas are valid JSON Schema 2020-12, and real answers and examples pass them', async () => {
+    const ajv = new Ajv2020({ strict: false });
+    addFormats.default(ajv);
+    ajv.addSchema({ $id: 'api', ...document });
+    const pass = (pointer: string, value: unknown) => {
+      const validate = ajv.compile({ $ref: `api#${pointer}` });
+      expect({ pointer, errors: validate(value) ? null : validate.errors }).toEqual({
+        pointer,
+        errors: null,
+      });
+    };
+    const at = (...keys: string[]) =>
+      keys
+        .map(
+          (key) =>
+            `/${key.replaceAll('~', '~0').replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')}`,
+        )
+        .join('');
+    for (const [path, methods] of Object.entries<Json>(document.paths)) {
+      for (const [method, { requestBody, responses }] of Object.entries<Json>(methods)) {
+        if (requestBody) {
+          const { schema } = requestBody.content['application/json'];
+          const pointer = at(
+            'paths',
+            path,
+            method,
+            'requestBody',
+            'content',
+            'application/json',
+            'schema',
+          );
+          expect(schema.example).toBeDefined();
+          pass(pointer, schema.example);
+        }
+        const done = Object.keys(responses).find((status) => status.startsWith('2'))!;
+        const [type, { example }] = Object.entries<Json>(responses[done].content)[0]!;
+        expect({ method, path, has: example !== undefined }).toEqual({ method, path, has: true });
+        pass(at('paths', path, method, 'responses', done, 'content', type, 'schema'), example);
+        for (const status of Object.keys(responses)) {
+          const { examples } = responses[status].content['application/json'] ?? {};
+          for (const { value } of Object.values<Json>(examples ?? {}))
+            pass(
+              at(
+                'paths',
+                path,
+                method,
+                'responses',
+                status,
+                'content',
+                'application/json',
+                'schema',
+              ),
+              value,
+            );
+        }
+      }
+    }
+    expect(Object.keys(document.webhooks)).toHaveLength(7);
+    for (const [name, { post }] of Object.entries<Json>(document.webhooks)) {
+      pass(
+        at('webhooks', name, 'post', 'requestBody', 'content', 'application/json', 'schema'),
+        post.requestBody.content['application/json'].example,
+      );
+    }
+    const { conversation_id } = await (
+      await chatCustomer(service.url, { name: 'Ana' })
+    ).write('hello');
+    const answers: [string, string, Json][] = [
+      [
+        '/api/conversations/{id}',
+        'get',
+        await service.api.get(`/api/conversations/${conversation_id}`),
+      ],
+      [
+        '/api/conversations/{id}/close',
+        'post',
+        await service.api.post(`/api/conversations/${conversation_id}/close`, {
+          summary: 's',
+          verdict: 'unknown',
+        }),
+      ],
+      ['/api/hooks/events', 'get', await service.api.get('/api/hooks/events')],
+      [
+        '/api/hooks',
+        'post',
+        await service.api.post('/api/hooks', {
+          event: 'message.sent',
+          target_url: 'https://127.0.0.1:9/',
+        }),
+      ],
+      ['/api/hooks', 'get', await service.api.get('/api/hooks')],
+    ];
+    for (const [path, method, { status, body }] of answers) {
+      pass(
+        at(
+          'paths',
+          path,
+          method,
+          'responses',
+          String(status),
+          'content',
+          'application/json',
+          'schema',
+        ),
+        body,
+      );
+    }
+  });
+
+  it('serves a page that shows it, from its own assets alone', async () => {
+    const page = await fetch(`${service.url}/api/docs`);
+    const html = await page.text();
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
+    const addresses = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address!);
+    expect(addresses).toHaveLength(3);
+    for (const address of addresses) {
+      expect(address).not.toMatch(/^https?:|^\/\//);
+      expect((await fetch(new URL(address, page.url))).status).toBe(200);
+    }
+  });
+});

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { chatCustomer } from '../../../helpers/apiClient.ts';
+import { startTestService, type TestService } from '../../../helpers/service.ts';
+
+describe('Idempotency-Key', () => {
+  let service: TestService;
+  let path: string;
+  let skewMs = 0;
+  beforeAll(async () => {
+    service = await startTestService({ clock: { now: () => new Date(Date.now() + skewMs) } });
+  });
+  beforeEach(async () => {
+    skewMs = 0;
+    const { conversation_id } = await (await chatCustomer(service.url)).write('hello');
+    path = `/api/conversations/${conversation_id}`;
+  });
+  afterAll(() => service?.stop());
+
+  const send = (text: string, key: string) =>
+    service.api.post(`${path}/messages`, { text }, { 'idempotency-key': key });
+  const count = async () => (await service.api.get(path)).body.message_count;
+
+  it('gives the first answer again for the same key and body', async () => {
+    const first = await send('once', 'k1');
+    const second = await send('once', 'k1');
+    expect(second.status).toBe(201);
+    expect(second.body).toEqual(first.body);
+    expect(await count()).toBe(2);
+  });
+
+  it('refuses the same key with another body, and keeps the first answer', async () => {
+    const first = await send('once', 'k2');
+    expect(await send('twice', 'k2')).toMatchObject({
+      status: 409,
+      body: { error: { code: 'idempotency_key_reused' } },
+    });
+    expect((await send('once', 'k2')).body).toEqual(first.body);
+  });
+
+  it('waits for a running twin: twenty at once are one message', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send('once', 'k3')));
+    expect(new Set(answers.map(({ body }) => body.message.id)).size).toBe(1);
+    expect(await count()).toBe(2);
+  });
+
+  it('is one key for each path', async () => {
+    await send('here', 'k4');
+    const other = await (await chatCustomer(service.url)).write('hello');
+    const answer = await service.api.post(
+      `/api/conversations/${other.conversation_id}/messages`,
+      { text: 'there' },
+      { 'idempotency-key': 'k4' },
+    );
+    expect(answer.status).toBe(201);
+    expect(answer.body.conversation.id).toBe(other.conversation_id);
+  });
+
+  it('remembers a refusal too', async () => {
+    await service.api.post(`${path}/close`, { summary: 's', verdict: 'unknown' });
+    const first = await send('late', 'k5');
+    expect(first.status).toBe(409);
+    expect((await send('late', 'k5')).body).toEqual(first.body);
+  });
+
+  it('survives a restart, and is forgotten after 24 hours', async () => {
+    const first = await send('once', 'k6');
+    await service.restart();
+    expect((await send('once', 'k6')).body).toEqual(first.body);
+    skewMs = 24 * 3_600_000 + 1000;
+    expect((await send('once', 'k6')).body.message.id).not.toBe(first.body.message.id);
+  });
+
+  it('refuses a key that cannot be one', async () => {
+    expect(await send('x', 'y'.repeat(256))).toMatchObject({
+      status: 400,
+      body: { error: { param: 'Idempotency-Key' } },
+    });
+  });
+
+  it('is refused where the answer shows a secret', async () => {
+    const header = { 'idempotency-key': 'k7' };
+    const creation = await service.api.post(
+      '/api/hooks',
+      { event: 'message.sent', target_url: 'https://127.0.0.1:9/x' },
+      header,
+    );
+    expect(creation).toMatchObject({
+      status: 400,
+      body: { error: { code: 'idempotency_key_not_allowed' } },
+    });
+    expect((await service.api.get('/api/hooks')).body.data).toEqual([]);
+  });
+});

@@ -1,0 +1,341 @@
+// Clients that are slow, or many: what they hold comes back, and nobody else notices.
+import { once } from 'node:events';
+import { Agent, get, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { BoundName } from '../../../../service/src/platform/limits/bounds.ts';
+import { Connections } from '../../../../service/src/platform/http/server/connections.ts';
+import {
+  createBoundedServer,
+  SERVER_LIMITS,
+} from '../../../../service/src/platform/http/server/server.ts';
+import { chatCustomer } from '../../../helpers/apiClient.ts';
+import { MEMBER_ENV, signedInBrowser } from '../../../helpers/browserless.ts';
+import { readChatStream } from '../../../helpers/chatStreamReader.ts';
+import { readMetrics } from '../../../helpers/metrics.ts';
+import {
+  startTestService,
+  type TestService,
+  type TestServiceOptions,
+} from '../../../helpers/service.ts';
+import { listenTracked } from '../../../helpers/trackedServer.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
+
+const SOON = { headersTimeoutMs: 400, requestTimeoutMs: 1000, lookEveryMs: 100 };
+/** Every address of 127.0.0.0/8 is this machine's: a peer may have any. */
+const STRANGER = '127.0.0.9';
+
+let service: TestService | undefined;
+const opened: Socket[] = [];
+afterEach(async () => {
+  for (const socket of opened.splice(0)) socket.destroy();
+  await service?.stop();
+  service = undefined;
+});
+const start = async (options: TestServiceOptions) => (service = await startTestService(options));
+
+/** A connection, and what came over it. */
+interface Raw {
+  readonly socket: Socket;
+  received: string;
+  isClosed: boolean;
+}
+
+async function open(url: string, bytes = '', localAddress = '127.0.0.1'): Promise<Raw> {
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port), localAddress });
+  opened.push(socket);
+  const raw: Raw = { socket, received: '', isClosed: false };
+  socket
+    .on('error', () => {})
+    .on('close', () => (raw.isClosed = true))
+    .on('data', (data) => (raw.received += String(data)));
+  await once(socket, 'connect');
+  if (bytes !== '') socket.write(bytes);
+  return raw;
+}
+const openAll = (count: number, url: string, bytes?: string, localAddress?: string) =>
+  Promise.all(Array.from({ length: count }, () => open(url, bytes, localAddress)));
+const post = (path: string, headers: string, body: string) =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n${body}`;
+const FORM = 'Content-Type: application/x-www-form-urlencoded';
+const JSON_TYPE = 'Content-Type: application/json';
+const statusOf = ({ received }: Raw) => Number(/^HTTP\/1\.1 (\d+)/.exec(received)?.[1] ?? 0);
+const countBy = (all: readonly number[]) =>
+  Object.fromEntries([...Map.groupBy(all, String)].map(([key, group]) => [key, group.length]));
+const reached = async (url: string, bound: BoundName) =>
+  (await readMetrics(url)).value('conversation_service_bound_reached_total', { bound }) ?? 0;
+
+describe('a request that does not arrive', () => {
+  it('is closed with 408, in its headers and in its body; streams and slow answers go on', async () => {
+    const { url } = await start({ server: SOON });
+    const customer = await chatCustomer(url);
+    const stream = await readChatStream(url, customer.token);
+    const slow = [
+      await open(url, 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: '),
+      await open(url, post('/sign-in', `${FORM}\r\nContent-Length: 100`, 'email=')),
+    ];
+    const silent = await open(url);
+    for (const each of [...slow, silent]) await waitFor('its end', () => each.isClosed);
+    expect([...slow, silent].map(statusOf)).toEqual([408, 408, 408]);
+    expect(await reached(url, 'slow_requests')).toBe(3);
+    await customer.write('still there');
+    await waitFor('the message', () => stream.seen.length === 1);
+    stream.close();
+  });
+
+  it('does not cut an answer that takes longer than a request may, nor a connection that waits for its next request', async () => {
+    const reachedBounds: BoundName[] = [];
+    const bounds = { reached: (bound: BoundName) => void reachedBounds.push(bound) };
+    const connections = new Connections({ max: Infinity, bounds, isProxy: () => false });
+    const server = createBoundedServer(
+      (_request, response) => void setTimeout(() => response.end('done'), 1500),
+      { connections, bounds, limits: { ...SERVER_LIMITS, ...SOON } },
+    );
+    const tracked = await listenTracked(server, 0, '127.0.0.1');
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    try {
+      for (let n = 0; n < 2; n++) {
+        const [answer] = await once(
+          get({ port: tracked.port, host: '127.0.0.1', agent }),
+          'response',
+        );
+        expect(await text(answer)).toBe('done');
+        // Longer than nginx (60 s) and Caddy (120 s) keep theirs.
+        expect(answer.headers['keep-alive']).toBe('timeout=130');
+      }
+      expect(tracked.acceptedSockets).toBe(1);
+      expect(reachedBounds).toEqual([]);
+    } finally {
+      agent.destroy();
+      await tracked.close();
+    }
+  });
+});
+
+describe('bodies', () => {
+  it('too large for a form of strangers are refused before they are read, and those that do not say it while they come', async () => {
+    const { url } = await start({});
+    const told = await openAll(
+      200,
+      url,
+      post('/sign-in', `${FORM}\r\nContent-Length: 262144`, `email=${'x'.repeat(100_000)}`),
+    );
+    for (const each of told) await waitFor('its answer', () => statusOf(each) === 413);
+    const chunk = 'x'.repeat(8000);
+    const untold = await openAll(
+      50,
+      url,
+      post(
+        '/join',
+        `${FORM}\r\nTransfer-Encoding: chunked`,
+        `${chunk.length.toString(16)}\r\n${chunk}\r\n`.repeat(3),
+      ),
+    );
+    for (const each of untold) await waitFor('its answer', () => statusOf(each) === 413);
+    // They may read the answer; then their connections are gone, though nothing else was sent.
+    for (const each of [...told, ...untold]) await waitFor('its end', () => each.isClosed);
+  });
+
+  it('that do not end have half of the room for bodies, as long as a request may take; others are served', async () => {
+    const { url } = await start({
+      server: { requestTimeoutMs: 6000, headersTimeoutMs: 6000, lookEveryMs: 100 },
+    });
+    const attacker = `X-Forwarded-For: 192.0.2.1\r\n${JSON_TYPE}\r\nContent-Length: 262144`;
+    // 40 MB, of which 32 find room.
+    const all = await openAll(170, url, post('/api/chat/sessions', attacker, 'x'.repeat(240_000)));
+    await waitFor(
+      'the last ones to be refused',
+      () => all.filter((each) => statusOf(each) === 503).length >= 30,
+    );
+    const customer = await chatCustomer(url);
+    await customer.write('x'.repeat(4000));
+    expect((await service!.api.post('/api/hooks', {})).status).toBe(400);
+    expect(await reached(url, 'bodies')).toBeGreaterThanOrEqual(30);
+    for (const each of all) await waitFor('its end', () => each.isClosed, { timeoutMs: 20_000 });
+    const statuses = countBy(all.map(statusOf));
+    expect(Object.keys(statuses).sort()).toEqual(['408', '503']);
+    expect(statuses[408]).toBeLessThanOrEqual(140);
+    // And there is room again.
+    const again = await openAll(10, url, post('/api/chat/sessions', attacker, 'x'.repeat(240_000)));
+    await customer.write('another');
+    expect(again.filter((each) => statusOf(each) !== 0)).toEqual([]);
+  });
+
+  it('that are packed are not taken; a connection that sent all of its body stays open for the next request', async () => {
+    const { url, apiKey } = await start({});
+    const raw = await open(
+      url,
+      post(
+        '/api/hooks',
+        `Authorization: Bearer ${apiKey}\r\n${JSON_TYPE}\r\nContent-Encoding: gzip\r\nContent-Length: 2`,
+        '{}',
+      ),
+    );
+    await waitFor('its answer', () => raw.received.includes('"unsupported_media_type"'));
+    expect(statusOf(raw)).toBe(415);
+    // longer than a body that is refused may go on
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    raw.received = '';
+    raw.socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    await waitFor('the next answer', () => statusOf(raw) === 200);
+  });
+});
+
+describe('connections', () => {
+  // 10 connections for each address.
+  const FEW = { TRUSTED_PROXIES: '127.0.0.2/32', ADDRESS_BUDGET: '0.05' };
+
+  it('of one address are 10 with this budget; those beyond are told so and closed, and others are served', async () => {
+    const { url } = await start({ env: FEW });
+    const held = await openAll(10, url, '', STRANGER);
+    const [more] = await openAll(1, url, '', STRANGER);
+    await waitFor('its end', () => more!.isClosed);
+    expect(more!.received).toMatch(/^HTTP\/1\.1 429 .*Retry-After: 10\r\n.*"rate_limited"/s);
+    expect(held.some(({ isClosed }) => isClosed)).toBe(false);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    held[0]!.socket.destroy();
+    await waitFor('room', async () => {
+      const [next] = await openAll(1, url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n', STRANGER);
+      await waitFor('an answer', () => statusOf(next!) !== 0);
+      return statusOf(next!) === 200;
+    });
+  });
+
+  it('that showed an API key count no more', async () => {
+    const { url, apiKey } = await start({ env: FEW });
+    for (let n = 0; n < 15; n++) {
+      const each = await open(
+        url,
+        `GET /api/hooks/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`,
+        STRANGER,
+      );
+      await waitFor('an answer', () => statusOf(each) !== 0);
+      expect(statusOf(each)).toBe(200);
+    }
+    expect(opened.filter((socket) => !socket.destroyed)).toHaveLength(15);
+  });
+
+  it('of a proxy count by the address that it names, one for each request under way', async () => {
+    const { url, apiKey } = await start({ env: FEW });
+    const begin = (address: string) =>
+      post('/sign-in', `X-Forwarded-For: ${address}\r\n${FORM}\r\nContent-Length: 50`, 'email=');
+    const held = await openAll(10, url, begin('192.0.2.1'), '127.0.0.2');
+    const [more] = await openAll(1, url, begin('192.0.2.1'), '127.0.0.2');
+    await waitFor('an answer', () => statusOf(more!) !== 0);
+    expect(more!.received).toMatch(
+      /^HTTP\/1\.1 429 .*"rate_limited"|<p role="alert">Too many requests from one address/s,
+    );
+    const ask = async (address: string, key?: string) => {
+      const outgoing = request(`${url}/api/hooks/events`, {
+        localAddress: '127.0.0.2',
+        agent: false,
+        headers: {
+          'x-forwarded-for': address,
+          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        },
+      });
+      outgoing.end();
+      const [answer] = await once(outgoing, 'response');
+      await text(answer);
+      return answer.statusCode as number;
+    };
+    expect(await ask('192.0.2.2', apiKey)).toBe(200);
+    expect(held.map(statusOf)).toEqual(Array(10).fill(0));
+    for (const each of held) each.socket.destroy();
+    await waitFor('room', async () => (await ask('192.0.2.1')) === 401);
+  });
+
+  it('that send many requests and wait for no answer are closed; ten at once are answered in order', async () => {
+    const { url } = await start({});
+    const { token } = await chatCustomer(url);
+    const get = (path: string) =>
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+    const ten = await open(url, get('/healthz').repeat(9) + get('/api/chat/messages'));
+    await waitFor('all answers', () => ten.received.split('HTTP/1.1 200').length === 11);
+    expect(ten.received).toMatch(/"alive".*"data":\[\]/s);
+    ten.socket.write(get('/healthz'));
+    await waitFor('one more', () => ten.received.split('HTTP/1.1 200').length === 12);
+    const [behindStream, many] = [
+      await open(url, get('/api/chat/stream') + get('/healthz').repeat(500)),
+      await open(url, get('/api/chat/messages').repeat(500)),
+    ];
+    for (const each of [behindStream, many]) await waitFor('its end', () => each.isClosed);
+    expect(await reached(url, 'pipelined_requests')).toBe(2);
+  });
+
+  it('in all make room for an address that has few, at the cost of the one that has the most', async () => {
+    const { url } = await start({
+      env: { TRUSTED_PROXIES: '127.0.0.2/32', ADDRESS_BUDGET: '0.45' },
+      server: { maxConnections: 100 },
+    });
+    const half = 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ';
+    const few = await openAll(9, url, half, '127.0.0.10');
+    const most = await openAll(90, url, half, STRANGER);
+    for (let n = 20; n < 40; n++) {
+      const newcomer = await open(url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n', `127.0.0.${n}`);
+      await waitFor('an answer', () => statusOf(newcomer) === 200);
+    }
+    expect(few.filter(({ isClosed }) => isClosed)).toEqual([]);
+    expect(most.filter(({ isClosed }) => isClosed).length).toBeGreaterThanOrEqual(20);
+  });
+
+  it('that a proxy brings make room too, at the cost of the address with the most requests under way', async () => {
+    const { url } = await start({
+      env: { ...FEW, ADDRESS_BUDGET: '0.45' },
+      server: { maxConnections: 100 },
+    });
+    const begin = (address: string) =>
+      post('/sign-in', `X-Forwarded-For: ${address}\r\n${FORM}\r\nContent-Length: 50`, 'email=');
+    const few = await openAll(9, url, begin('192.0.2.1'), '127.0.0.2');
+    const most = await openAll(90, url, begin('192.0.2.2'), '127.0.0.2');
+    for (let n = 20; n < 40; n++) {
+      const newcomer = await open(
+        url,
+        `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.${n}\r\n\r\n`,
+        '127.0.0.2',
+      );
+      await waitFor('an answer', () => statusOf(newcomer) === 200);
+    }
+    expect(few.filter(({ isClosed }) => isClosed)).toEqual([]);
+    expect(most.filter(({ isClosed }) => isClosed).length).toBeGreaterThanOrEqual(19);
+  });
+
+  it('in all have a bound; idle ones make room for new ones', async () => {
+    const { url } = await start({ server: { maxConnections: 20 } });
+    const idle = await openAll(20, url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    for (const each of idle) await waitFor('an answer', () => statusOf(each) === 200);
+    await waitFor('a place', async () => {
+      const next = await open(
+        url,
+        'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+      ).catch(() => null);
+      await waitFor('an end', () => next === null || next.isClosed);
+      return next !== null && statusOf(next) === 200;
+    });
+    expect(await reached(url, 'connections')).toBeGreaterThan(0);
+  });
+});
+
+describe('live pages of the team', () => {
+  it('are 20 for each member: the oldest ends, and comes back a minute later', async () => {
+    const { url } = await start({ env: MEMBER_ENV });
+    const { cookie } = await signedInBrowser(url);
+    const pages: Raw[] = [];
+    for (let n = 0; n < 21; n++)
+      pages.push(await open(url, `GET /live HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\n\r\n`));
+    await waitFor('all to begin', () =>
+      pages.every(({ received }) => received.includes('retry: 1000')),
+    );
+    await waitFor(
+      'the oldest to end',
+      () =>
+        pages[0]!.received.includes('retry: 60000') && /\r\n0\r\n\r\n$/.test(pages[0]!.received),
+    );
+    const customer = await chatCustomer(url);
+    await customer.write('Hello');
+    for (const page of pages.slice(1))
+      await waitFor('the news', () => page.received.includes('event: conversations'));
+    expect(pages[0]!.received).not.toContain('event:');
+  });
+});

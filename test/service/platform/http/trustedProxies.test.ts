@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { postFrom } from '../../../helpers/postFrom.ts';
+import { startTestService, type TestService } from '../../../helpers/service.ts';
+
+/** Every address of 127.0.0.0/8 is this machine's: a peer may have any. */
+const PROXY = '127.0.0.2';
+const SECOND_PROXY = '127.0.0.3';
+const STRANGER = '127.0.0.9';
+
+describe('the visitor’s address, with a budget of 3 new chats for each', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService({
+      env: { ADDRESS_BUDGET: '0.05', TRUSTED_PROXIES: `${PROXY}/32,${SECOND_PROXY}/32` },
+    });
+  });
+  afterAll(() => service?.stop());
+
+  const arrive = (peer: string, forwardedFor?: string) =>
+    postFrom(peer, `${service.url}/api/chat/sessions`, { forwardedFor });
+  const arriveAll = async (peer: string, addresses: readonly (string | undefined)[]) => {
+    const statuses: number[] = [];
+    for (const address of addresses) statuses.push(await arrive(peer, address));
+    return statuses;
+  };
+
+  it('is what a trusted proxy names', async () => {
+    expect(await arriveAll(PROXY, Array(4).fill('192.0.2.1'))).toEqual([201, 201, 201, 429]);
+    expect(await arriveAll(PROXY, ['192.0.2.2', '192.0.2.3'])).toEqual([201, 201]);
+    expect(await arrive(SECOND_PROXY, '192.0.2.1')).toBe(429);
+  });
+
+  it('is the peer’s own where a stranger sends the header, whatever it names', async () => {
+    expect(
+      await arriveAll(STRANGER, [
+        '198.51.100.1',
+        '198.51.100.2',
+        '198.51.100.3',
+        '198.51.100.4',
+        undefined,
+      ]),
+    ).toEqual([201, 201, 201, 429, 429]);
+    // Nor is anybody locked out in whose name a stranger came.
+    expect(await arrive(PROXY, '198.51.100.1')).toBe(201);
+  });
+
+  it('is the last one that no trusted proxy has: what a visitor put before it counts for nothing', async () => {
+    const spoofed = [1, 2, 3, 4].map((n) => `203.0.113.${n}, 192.0.2.10`);
+    expect(await arriveAll(PROXY, spoofed)).toEqual([201, 201, 201, 429]);
+    const pretended = [1, 2, 3, 4].map((n) => `203.0.113.${n}, ${PROXY}, 192.0.2.11`);
+    expect(await arriveAll(PROXY, pretended)).toEqual([201, 201, 201, 429]);
+    const throughBoth = [1, 2, 3, 4].map((n) => `203.0.113.${n}, 192.0.2.12, ${SECOND_PROXY}`);
+    expect(await arriveAll(PROXY, throughBoth)).toEqual([201, 201, 201, 429]);
+  });
+
+  it('is the same from each port that a proxy names with it', async () => {
+    expect(
+      await arriveAll(PROXY, [
+        '192.0.2.20:1111',
+        '192.0.2.20:2222',
+        '192.0.2.20',
+        '192.0.2.20:3333',
+      ]),
+    ).toEqual([201, 201, 201, 429]);
+    expect(
+      await arriveAll(PROXY, [
+        '[2001:db8::1]:1111',
+        '[2001:db8::2]:2222',
+        '2001:db8::3',
+        '[2001:db8::4]',
+      ]),
+    ).toEqual([201, 201, 201, 429]);
+  });
+
+  it('is the proxy’s own where it is not told', async () => {
+    expect(await arriveAll(SECOND_PROXY, Array(4).fill(undefined))).toEqual([201, 201, 201, 429]);
+  });
+
+  it('is not asked of loopback, when other proxies are named', async () => {
+    expect(
+      await arriveAll('127.0.0.1', ['192.0.2.30', '192.0.2.31', '192.0.2.32', '192.0.2.33']),
+    ).toEqual([201, 201, 201, 429]);
+  });
+});
+
+describe('wrong passwords', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService({ env: { TRUSTED_PROXIES: `${PROXY}/32` } });
+  });
+  afterAll(() => service?.stop());
+
+  const tryFrom = async (peer: string, addresses: readonly string[], email: string) => {
+    const statuses: number[] = [];
+    for (const forwardedFor of addresses)
+      statuses.push(
+        await postFrom(peer, `${service.url}/sign-in`, {
+          forwardedFor,
+          form: { email, password: 'not the one' },
+        }),
+      );
+    return statuses;
+  };
+  const SHUT_OUT = [...Array(10).fill(401), 429];
+  const eleven = (address: (n: number) => string) =>
+    Array.from({ length: 11 }, (_, n) => address(n + 1));
+
+  it('of a stranger who names another address each time lock the stranger out', async () => {
+    expect(
+      await tryFrom(
+        STRANGER,
+        eleven((n) => `198.51.100.${n}`),
+        'a@example.com',
+      ),
+    ).toEqual(SHUT_OUT);
+    expect(await tryFrom(PROXY, ['198.51.100.6'], 'a@example.com')).toEqual([401]);
+  });
+
+  it('through a proxy count for the visitor, and for all addresses behind one IPv6 connection together', async () => {
+    expect(
+      await tryFrom(
+        PROXY,
+        eleven((n) => `203.0.113.${n}, 192.0.2.1`),
+        'b@example.com',
+      ),
+    ).toEqual(SHUT_OUT);
+    expect(await tryFrom(PROXY, ['192.0.2.2'], 'b@example.com')).toEqual([401]);
+    expect(
+      await tryFrom(
+        PROXY,
+        eleven((n) => `2001:db8:1:1::${n}`),
+        'c@example.com',
+      ),
+    ).toEqual(SHUT_OUT);
+  });
+});

@@ -1,0 +1,116 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { openMonotonicClock } from '../../../../service/src/platform/jobs/monotonicClock.ts';
+import { startTestService, type TestService } from '../../../helpers/service.ts';
+import { startEventReceiver, type EventReceiver } from '../../../helpers/eventReceiver.ts';
+import { apiClient, chatCustomer, type ChatCustomer } from '../../../helpers/apiClient.ts';
+import { TestClock } from '../../../helpers/testClock.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const NOW = Date.parse('2026-06-01T12:00:00Z');
+
+describe('the clock by which old things are removed', () => {
+  /** Over a store whose newest event was emitted so long ago; null: it has none. */
+  const open = async (clock: TestClock, newestAgoMs: number | null) => {
+    const lines: string[] = [];
+    const events =
+      newestAgoMs === null ? [] : [{ createdAt: new Date(NOW - newestAgoMs).toISOString() }];
+    const store = {
+      transaction: (fn: (tx: never) => unknown) =>
+        fn({ events: { find: async () => events } } as never),
+    } as never;
+    const monotonic = await openMonotonicClock({
+      clock,
+      store,
+      log: { warn: (line) => void lines.push(line) },
+    });
+    return {
+      ago: () => clock.now().getTime() - monotonic.now().getTime(),
+      at: () => monotonic.now().getTime(),
+      lines,
+    };
+  };
+
+  it.each([null, 0, 6 * DAY])(
+    'goes with the wall clock where nothing is odd (newest event %s ms ago)',
+    async (newestAgoMs) => {
+      const clock = new TestClock(NOW);
+      const { ago, lines } = await open(clock, newestAgoMs);
+      expect(ago()).toBe(0);
+      clock.advance(40 * DAY);
+      expect(ago()).toBe(0);
+      expect(lines).toEqual([]);
+    },
+  );
+
+  it('does not follow a jump forward, and counts on', async () => {
+    const clock = new TestClock(NOW);
+    const { at } = await open(clock, 0);
+    clock.jump(365 * DAY);
+    expect(at()).toBe(NOW);
+    clock.advance(DAY);
+    expect(at()).toBe(NOW + DAY);
+  });
+
+  it('follows a jump back', async () => {
+    const clock = new TestClock(NOW);
+    const { ago } = await open(clock, 0);
+    clock.jump(-DAY);
+    expect(ago()).toBe(0);
+  });
+
+  it('doubts a start that is more than a week ahead of what is stored, for an hour, and says so', async () => {
+    const clock = new TestClock(NOW);
+    const { at, ago, lines } = await open(clock, 8 * DAY);
+    expect(at()).toBe(NOW - 8 * DAY);
+    clock.advance(HOUR - 1);
+    expect(ago()).toBe(8 * DAY);
+    clock.advance(1);
+    expect(ago()).toBe(0);
+    expect(lines).toHaveLength(1);
+  });
+});
+
+describe('housekeeping while the clock on the wall is wrong', () => {
+  let service: TestService;
+  let receiver: EventReceiver;
+  afterEach(async () => {
+    await service?.stop();
+    await receiver?.close();
+  });
+
+  it.each(['while the service runs', 'at a start'])(
+    'by a year, set forward %s, removes nothing that is young',
+    async (when) => {
+      let [aheadMs, passedMs] = [0, 0];
+      const clock = {
+        now: () => new Date(Date.now() + passedMs + aheadMs),
+        steadyMs: () => performance.now() + passedMs,
+      };
+      receiver = await startEventReceiver();
+      service = await startTestService({ ca: receiver.ca, clock, housekeepingEveryMs: 20 });
+      const statusOf = async ({ api }: Pick<ChatCustomer, 'api'>) =>
+        (await api.get('/api/chat/messages')).status;
+      const old = await chatCustomer(service.url);
+      passedMs = 23.75 * HOUR;
+      const { id } = await receiver.subscribe(service, 'message.received');
+      await (await chatCustomer(service.url)).write('keep this');
+      const deliveries = async (): Promise<{ status: string }[]> =>
+        (await service.api.get(`/api/hooks/${id}/deliveries`)).body.data;
+      await waitFor('the delivery', async () => (await deliveries())[0]?.status === 'delivered');
+      const young = await chatCustomer(service.url);
+
+      aheadMs = 365 * DAY;
+      if (when === 'at a start') await service.restart();
+      passedMs += HOUR / 2;
+      const calls = [old, young].map(({ token }) => apiClient(service.url, token));
+      await waitFor(
+        'a sweep: a visitor who has been silent for a day is gone',
+        async () => (await statusOf({ api: calls[0]! })) === 401,
+      );
+      expect(await statusOf({ api: calls[1]! })).toBe(200);
+      expect(await deliveries()).toHaveLength(1);
+    },
+  );
+});

@@ -1,0 +1,164 @@
+// What is refused and what passes while the memory for what is stored is full.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { apiClient, type ApiClient } from '../../../helpers/apiClient.ts';
+import { HeapAt } from '../../../helpers/heapAt.ts';
+import { readMetrics } from '../../../helpers/metrics.ts';
+import { startTestService, type TestService } from '../../../helpers/service.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
+
+describe('at the marks of the memory', () => {
+  let heap: HeapAt;
+  let service: TestService;
+  let visitor: ApiClient;
+  let conversation: string;
+  beforeEach(async () => {
+    heap = new HeapAt();
+    service = await startTestService({ store: { heap } });
+    const session = await apiClient(service.url, null).post('/api/chat/sessions', {});
+    visitor = apiClient(service.url, session.body.token as string);
+    conversation = (await write('Hello')).body.conversation_id as string;
+  });
+  afterEach(() => service.stop());
+
+  let written = 0;
+  const write = (text: string) =>
+    visitor.post('/api/chat/messages', { text, client_message_id: `c${(written += 1)}` });
+  const arrive = () => apiClient(service.url, null).post('/api/chat/sessions', {});
+  const readiness = async () => {
+    const answer = await fetch(`${service.url}/readyz`);
+    return {
+      status: answer.status,
+      body: (await answer.json()) as { status: string; warnings?: string[] },
+    };
+  };
+  /** The measurement comes at once, or a second after the last one. */
+  const fillTo = (share: number, refuses: string | null) => {
+    heap.collected(share);
+    return waitFor(`the mark at ${share}`, async () => {
+      const { warnings = [] } = (await readiness()).body;
+      return refuses === null
+        ? !warnings.some((words) => words.includes('refused with 503'))
+        : warnings.some((words) => words.includes(refuses));
+    });
+  };
+
+  it('at the first new visitors are refused, and those who are here go on', async () => {
+    await fillTo(0.66, 'new chats are refused');
+    const refused = await arrive();
+    expect([refused.status, refused.body.error.code, refused.headers.get('retry-after')]).toEqual([
+      503,
+      'unavailable',
+      '10',
+    ]);
+    expect(refused.body.error.message).toMatch(
+      /^The memory of the service is full: new chats cannot begin until there is room\. Try again later/,
+    );
+    expect((await write('Are you there?')).status).toBe(202);
+    expect(
+      (await service.api.post(`/api/conversations/${conversation}/messages`, { text: 'Yes.' }))
+        .status,
+    ).toBe(201);
+    expect(
+      (await readMetrics(service.url)).value('conversation_service_bound_reached_total', {
+        bound: 'memory_visitors',
+      }),
+    ).toBe(1);
+  });
+
+  it('at the second whatever adds is refused before its body is read; what ends, decides, reads or removes passes', async () => {
+    const channel = await service.api.post('/api/channels', {
+      type: 'whatsapp_cloud',
+      name: 'Shop',
+      settings: {
+        phone_number_id: '106540352242922',
+        access_token: 'token',
+        app_secret: '0123456789abcdef0123456789abcdef',
+      },
+    });
+    const tool = await service.api.post('/api/tools', {
+      name: 'look_up',
+      description: 'Looks up',
+      parameters: { type: 'object' },
+      kind: 'Webhook',
+      endpoint: 'https://127.0.0.1/x',
+      timeout: 5,
+    });
+    expect([channel.status, tool.status]).toEqual([201, 201]);
+    await fillTo(0.71, 'everything that adds data is refused');
+
+    const refused = {
+      visitor: await arrive(),
+      message: await write('More'),
+      reply: await service.api.post(`/api/conversations/${conversation}/messages`, {
+        text: 'Yes.',
+      }),
+      subscription: await service.api.post('/api/hooks', {
+        event: 'message.sent',
+        target_url: 'https://127.0.0.1/hook',
+      }),
+      tool: await service.api.post('/api/tools', { name: 'other' }),
+      paymentLink: await service.api.post(`/api/conversations/${conversation}/payment-links`, {}),
+      channel: await service.api.post('/api/channels', {}),
+      noJson: await service.api.call('POST', '/api/tools', '{'),
+    };
+    for (const [what, { status, body, headers }] of Object.entries(refused))
+      expect([what, status, body.error.code, headers.get('retry-after')]).toEqual([
+        what,
+        503,
+        'unavailable',
+        '10',
+      ]);
+    const webhook = await fetch(
+      `${service.url}/api/channels/whatsapp_cloud/webhook/${channel.body.id as string}`,
+      { method: 'POST', body: '{}' },
+    );
+    expect([webhook.status, webhook.headers.get('retry-after')]).toEqual([503, '10']);
+    const join = await fetch(`${service.url}/Join`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'token=x',
+    });
+    expect([join.status, await join.text()]).toEqual([
+      503,
+      expect.stringContaining('The memory of the service is full'),
+    ]);
+
+    const passed = [
+      await visitor.get('/api/chat/messages'),
+      await service.api.post(`/api/conversations/${conversation}/takeover`, {}),
+      await service.api.post(`/api/conversations/${conversation}/close`, {
+        verdict: 'goal_reached',
+        summary: 'Done.',
+      }),
+      await service.api.get('/api/conversations'),
+      await service.api.delete(`/api/tools/${tool.body.id as string}`),
+      await service.api.delete(`/api/channels/${channel.body.id as string}`),
+    ];
+    expect(passed.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+    const signIn = await fetch(`${service.url}/sign-in`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'email=a%40example.com&password=wrong-password',
+    });
+    expect(signIn.status).not.toBe(503);
+  });
+
+  it('/readyz stays 200, since the team has to get in to make room, and says what to do; all is taken again once there is room', async () => {
+    expect(await readiness()).toMatchObject({ status: 200, body: { status: 'ready' } });
+    await fillTo(0.71, 'everything that adds data is refused');
+    const { status, body } = await readiness();
+    expect([status, body.status]).toEqual([200, 'ready']);
+    expect(body.warnings).toContainEqual(
+      expect.stringMatching(
+        /^The stored data takes 710 of the 1000 MiB .*65 %.*70 %.*CONVERSATION_RETENTION_DAYS.*--max-old-space-size.*PostgreSQL\.$/,
+      ),
+    );
+    const metrics = await readMetrics(service.url);
+    const names = ['live_bytes', 'limit_bytes', 'visitors_mark_bytes', 'mark_bytes'].map(
+      (name) => metrics.value(`conversation_service_store_memory_${name}`)! / 2 ** 20,
+    );
+    expect(names.map(Math.round)).toEqual([710, 1000, 650, 700]);
+    await fillTo(0.5, null);
+    expect([(await arrive()).status, (await write('More')).status]).toEqual([201, 202]);
+  });
+});

@@ -1,0 +1,89 @@
+// Counts in memory: as many keys as named, whatever comes.
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { MAX_KEYS, type Limit } from '../../../../service/src/platform/limits/limiter.ts';
+import { MemoryLimiter } from '../../../../service/src/platform/limits/memoryLimiter.ts';
+
+const child = fileURLToPath(new URL('./memoryLimiter.child.ts', import.meta.url));
+/** 200,000 keys, on a machine that has other work. */
+const SLOW_MS = 120_000;
+
+describe('a limiter in memory', () => {
+  let nowMs: number;
+  beforeEach(() => {
+    nowMs = 0;
+  });
+  const open = (limit: Partial<Limit> = {}) =>
+    new MemoryLimiter(
+      { name: 'test', most: 2, seconds: 60, ...limit },
+      { maxKeys: 3, now: () => nowMs },
+    );
+
+  it('refuses what is over the limit until its span has ended, for each key apart', async () => {
+    const limiter = open();
+    expect([await limiter.count('a'), await limiter.count('a')]).toEqual([null, null]);
+    nowMs = 20_000;
+    expect([await limiter.count('a'), await limiter.count('b')]).toEqual([40_000, null]);
+    nowMs = 60_000;
+    expect(await limiter.count('a')).toBeNull();
+  });
+
+  it('counts as many as it is told', async () => {
+    const limiter = open({ most: 1_000 });
+    expect([await limiter.count('a', 600), await limiter.count('a', 400)]).toEqual([null, null]);
+    expect(await limiter.count('a', 1)).toBe(60_000);
+  });
+
+  it('takes back, clears, and never owes', async () => {
+    const limiter = open({ forgives: true });
+    await limiter.takeBack('a');
+    for (const many of [1, 2, 3]) expect(await limiter.add('a')).toBe(many);
+    await limiter.takeBack('a');
+    expect(await limiter.count('a')).toBe(60_000);
+    await limiter.clear('a');
+    await limiter.takeBack('a');
+    expect(await limiter.add('a')).toBe(1);
+  });
+
+  it('forgets first what has ended, then what was used longest ago', async () => {
+    const limiter = open({ most: 1 });
+    await limiter.count('old');
+    nowMs = 50_000;
+    for (const key of ['a', 'b']) await limiter.count(key);
+    nowMs = 60_000;
+    await limiter.count('c'); // in the place of `old`
+    expect(await limiter.count('a')).not.toBeNull();
+    await limiter.count('d'); // in the place of `b`: `a` was just used
+    expect(limiter.size).toBe(3);
+    expect(await limiter.count('a')).not.toBeNull();
+    expect(await limiter.count('c')).not.toBeNull();
+    expect(await limiter.count('b')).toBeNull();
+  });
+
+  it(
+    'holds a bounded number of keys after 200,000, and remembers one that is in use',
+    async () => {
+      const limiter = new MemoryLimiter({ name: 'test', most: 1, seconds: 900 });
+      for (let n = 0; n < 200_000; n++) {
+        await limiter.count(`${n}${'x'.repeat(240)}@example.com`);
+        if (n % 10_000 === 0) await limiter.count('attacked');
+      }
+      expect(limiter.size).toBe(MAX_KEYS);
+      expect(await limiter.count('attacked')).not.toBeNull();
+    },
+    SLOW_MS,
+  );
+
+  it(
+    'takes few bytes for that, however long the keys are',
+    async () => {
+      const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', child]);
+      const { keys, bytes } = JSON.parse(stdout) as { keys: number; bytes: number };
+      expect(keys).toBe(MAX_KEYS);
+      expect(bytes / keys).toBeLessThan(400); // each refused sign-in once left 1,300
+    },
+    SLOW_MS,
+  );
+});

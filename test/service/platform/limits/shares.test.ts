@@ -1,0 +1,236 @@
+// What one workspace keeps waiting keeps nobody else waiting: each loop's places are shared between
+// workspaces.
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { chatCustomer, type ApiClient } from '../../../helpers/apiClient.ts';
+import { readMetrics } from '../../../helpers/metrics.ts';
+import { hang, startModelServer, text } from '../../../helpers/modelServer.ts';
+import { startTestService, type TestService } from '../../../helpers/service.ts';
+import { sharedTestCa, startTlsReceiver } from '../../../helpers/tls.ts';
+import { startToolEndpoint } from '../../../helpers/toolEndpoint.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
+
+const SLOW_MACHINE = { timeoutMs: 60_000 };
+const TEST_MS = 180_000;
+const QUIET_MS = 40;
+
+/** Undone in turn, the last one first. */
+const undo: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const each of undo.splice(0).reverse()) await each();
+});
+
+const startService = async (
+  options: Parameters<typeof startTestService>[0],
+): Promise<{ service: TestService; other: ApiClient }> => {
+  const service = await startTestService(options);
+  undo.push(() => service.stop());
+  return { service, other: await service.addWorkspace('Other') };
+};
+const times = <T>(count: number, run: (n: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, n) => run(n)));
+const reached = async ({ url }: TestService, bound: string) =>
+  (await readMetrics(url)).value('conversation_service_bound_reached_total', { bound }) ?? 0;
+
+/** Answers that are held back until they are let go. */
+function holding(answer: (response: ServerResponse) => void) {
+  const held: { readonly path: string; readonly response: ServerResponse }[] = [];
+  let isHolding = true;
+  let takenAt = 0;
+  const letGo = (...those: typeof held) => {
+    for (const each of those) {
+      held.splice(held.indexOf(each), 1);
+      answer(each.response);
+    }
+  };
+  return {
+    get count() {
+      return held.length;
+    },
+    take(path: string, response: ServerResponse) {
+      takenAt = performance.now();
+      if (isHolding) held.push({ path, response });
+      else answer(response);
+    },
+    /** The newest one of each path, once no further ones come: it has been answered fast. */
+    letOneGo: () =>
+      performance.now() - takenAt > QUIET_MS &&
+      letGo(...new Map(held.map((each) => [each.path, each])).values()),
+    letGo() {
+      isHolding = false;
+      letGo(...held);
+    },
+  };
+}
+
+describe('a workspace whose receivers leave everything unanswered', () => {
+  it(
+    'with nine tools and hundreds of calls has 128 of them under way, and another workspace’s call begins at once',
+    async () => {
+      const MAX_PLACES = 128;
+      const endpoint = await startToolEndpoint();
+      const slow = holding(
+        (response) =>
+          void response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}'),
+      );
+      undo.push(() => endpoint.close());
+      const { service, other } = await startService({ ca: endpoint.ca });
+      undo.push(async () => slow.letGo());
+
+      const tools = await times(9, (n) =>
+        endpoint.define(service.api, { name: `slow_${n}`, timeout: 60 }, '/slow'),
+      );
+      endpoint.answerAlways('/slow', ({ path }, response) => slow.take(path, response));
+      const calls = tools.map(({ id }) =>
+        times(25, () => service.api.post(`/api/tools/${id}/test`, { arguments: {} })),
+      );
+      await waitFor(
+        'as many calls as one workspace may have',
+        () => slow.count >= MAX_PLACES,
+        SLOW_MACHINE,
+      );
+
+      const quick = await endpoint.define(other, { name: 'quick' });
+      const answers = await times(20, () =>
+        other.post(`/api/tools/${quick.id}/test`, { arguments: {} }),
+      );
+      expect(answers.map(({ body }) => body.status)).toEqual(Array(20).fill('succeeded'));
+      expect(slow.count).toBe(MAX_PLACES);
+      expect(
+        await waitFor('the bound to be told', () => reached(service, 'workspace_tool_calls')),
+      ).toBe(1);
+
+      slow.letGo();
+      const made = (await Promise.all(calls)).flat();
+      expect(
+        made.filter(({ status, body }) => status === 200 && body.status !== 'succeeded'),
+      ).toEqual([]);
+      expect(await reached(service, 'workspace_tool_calls')).toBe(1);
+    },
+    TEST_MS,
+  );
+
+  it(
+    'may wait for 256 test calls of tools: a further one is refused with 429, and another workspace’s is not',
+    async () => {
+      const MAX_PLACES = 256;
+      const endpoint = await startToolEndpoint();
+      undo.push(() => endpoint.close());
+      const slow = holding(
+        (response) =>
+          void response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}'),
+      );
+      const { service, other } = await startService({ ca: endpoint.ca });
+      undo.push(async () => slow.letGo());
+      const tool = await endpoint.define(service.api, { name: 'slow', timeout: 60 });
+      endpoint.answerAlways('/slow', ({ path }, response) => slow.take(path, response));
+      const test = (api: ApiClient, id: string) =>
+        api.post(`/api/tools/${id}/test`, { arguments: {} });
+
+      const refused: number[] = [];
+      const calls = times(MAX_PLACES + 10, async () => {
+        const answer = await test(service.api, tool.id);
+        if (answer.status === 429) refused.push(Number(answer.headers.get('retry-after')));
+      });
+      await waitFor('the ones too many to be refused', () => refused.length === 10, SLOW_MACHINE);
+      expect(new Set(refused)).toEqual(new Set([10]));
+      const quick = await endpoint.define(other, { name: 'quick' });
+      expect((await test(other, quick.id)).body.status).toBe('succeeded');
+      slow.letGo();
+      await calls;
+      expect(refused).toHaveLength(10);
+      expect((await test(service.api, tool.id)).body.status).toBe('succeeded');
+      expect(await reached(service, 'workspace_test_calls')).toBe(10);
+    },
+    TEST_MS,
+  );
+
+  it(
+    'with 25 subscriptions has 512 deliveries under way, and another workspace’s delivery begins at once',
+    async () => {
+      const MAX_PLACES = 512;
+      const slow = holding((response) => void response.end('ok'));
+      const receiver = await startTlsReceiver(({ path }, response) =>
+        path.startsWith('/slow') ? slow.take(path, response) : void response.end('ok'),
+      );
+      undo.push(() => receiver.close());
+      const { service, other } = await startService({
+        ca: (await sharedTestCa()).ca,
+        env: { DELIVERY_TIMEOUT_MS: '120000' },
+      });
+      undo.push(async () => slow.letGo());
+      const at = (path: string) =>
+        receiver.requests.filter((request) => request.path.startsWith(path)).length;
+      const subscribe = (api: ApiClient, path: string) =>
+        api.post('/api/hooks', {
+          event: 'message.received',
+          target_url: receiver.url + path,
+          source: 'test',
+        });
+
+      await times(25, (n) => subscribe(service.api, `/slow/${n}`));
+      await subscribe(other, '/quick');
+      const customers = await times(10, () => chatCustomer(service.url));
+      const EVENTS = 120;
+      await Promise.all(
+        customers.map(async (each) => {
+          for (let n = 0; n < EVENTS / customers.length; n += 1) await each.write('hello');
+        }),
+      );
+      // A receiver that answers one while others wait earns one more at once, until there are as
+      // many as can be.
+      await waitFor(
+        'as many deliveries as one workspace may have',
+        () => slow.count >= MAX_PLACES || slow.letOneGo(),
+        { timeoutMs: 90_000 },
+      );
+
+      const customer = await chatCustomer(service.url, { workspace: 'other' });
+      for (let n = 0; n < 5; n += 1) await customer.write('hello');
+      await waitFor('the other workspace’s events', () => at('/quick') === 5);
+      expect(slow.count).toBe(MAX_PLACES);
+      await waitFor('the bound to be told', () => reached(service, 'workspace_deliveries'));
+
+      slow.letGo();
+      await waitFor('what waited', () => at('/slow') === 25 * EVENTS, SLOW_MACHINE);
+    },
+    TEST_MS,
+  );
+
+  it(
+    'with a model that hangs has 32 turns under way, and another workspace’s customer is answered',
+    async () => {
+      const MAX_PLACES = 32;
+      const model = await startModelServer();
+      undo.push(() => model.close());
+      model.answerBy(({ body }) =>
+        JSON.stringify(body.messages).includes('slow') ? hang() : text('At once.'),
+      );
+      const { service } = await startService({
+        env: {
+          AGENT_QUIET_MS: '0',
+          LLM_BASE_URL: model.url,
+          LLM_API_KEY: model.apiKey,
+          LLM_MODEL: model.model,
+        },
+      });
+      await times(MAX_PLACES + 20, async () =>
+        (await chatCustomer(service.url)).write('a slow question'),
+      );
+      await waitFor(
+        'as many turns as one workspace may have',
+        () => model.requests.length >= MAX_PLACES,
+        SLOW_MACHINE,
+      );
+
+      const customer = await chatCustomer(service.url, { workspace: 'other' });
+      await customer.write('hello');
+      await waitFor('the answer', async () => (await customer.read())[1]?.text === 'At once.');
+      expect(model.requests.length).toBe(MAX_PLACES + 1);
+      expect(
+        await waitFor('the bound to be told', () => reached(service, 'workspace_agent_turns')),
+      ).toBe(1);
+    },
+    TEST_MS,
+  );
+});

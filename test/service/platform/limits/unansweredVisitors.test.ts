@@ -1,0 +1,147 @@
+// Who goes first when room is needed, and what stays.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { channelDirectory } from '../../../../service/src/channels/registry.ts';
+import type { ServiceStore } from '../../../../service/src/app/collections.ts';
+import type { Deps } from '../../../../service/src/platform/deps.ts';
+import { createWorkspace } from '../../../../service/src/team/operations/team.ts';
+import { receiveMessage } from '../../../../service/src/conversations/operations/receiveMessage.ts';
+import {
+  removeUnansweredVisitors,
+  type RoomNeeded,
+} from '../../../../service/src/conversations/operations/removeVisitors.ts';
+import { sendMessage } from '../../../../service/src/conversations/operations/sendMessage.ts';
+import { startChatSession } from '../../../../service/src/channels/web_chat/chatOperations.ts';
+import { takeOverConversation } from '../../../../service/src/conversations/operations/control.ts';
+import type { Subscription } from '../../../../service/src/deliveries/subscription.ts';
+import type { Workspace } from '../../../../service/src/team/workspace.ts';
+import { openFreshStore, type FreshStore } from '../../../helpers/openStore.ts';
+import { TestClock } from '../../../helpers/testClock.ts';
+
+const PERSON = { type: 'team_member', name: 'Ann', memberId: 'mbr_1' } as const;
+const ALL = { before: '9999', mostMessages: 1000, isConnected: () => false };
+
+describe('conversations that were never answered', () => {
+  let fresh: FreshStore;
+  let store: ServiceStore;
+  let clock: TestClock;
+  let deps: Deps;
+  let workspace: Workspace;
+  beforeEach(async () => {
+    fresh = await openFreshStore();
+    ({ store } = fresh);
+    clock = new TestClock();
+    deps = {
+      store,
+      clock,
+      channels: channelDirectory,
+      agent: { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 },
+    } as unknown as Deps;
+    workspace = await createWorkspace(deps, 'Test');
+  });
+  afterEach(() => fresh.remove());
+
+  /** Each a second after the one before. */
+  const visitor = async (...texts: string[]) => {
+    const { contact } = await startChatSession(deps, workspace, {
+      name: null,
+      email: null,
+      phone: null,
+    });
+    let conversation = '';
+    for (const [i, text] of texts.entries()) {
+      clock.advance(1000);
+      conversation = (
+        await receiveMessage(deps, workspace, contact.id, { text, channelMessageId: `c${i}` })
+      ).conversationId;
+    }
+    return { contact: contact.id, conversation };
+  };
+  const remove = (needed: Partial<RoomNeeded> = {}) =>
+    removeUnansweredVisitors(deps, { ...ALL, workspaces: [workspace.id], ...needed });
+  const subscribe = (id: string) =>
+    store.transaction((tx) =>
+      tx.subscriptions.put({
+        id,
+        workspaceId: workspace.id,
+        event: 'message.received',
+        targetUrl: `https://${id}.example/`,
+        source: '',
+        createdAt: '2026-06-01T12:00:00.000+00:00',
+      } as unknown as Subscription),
+    );
+  const count = async (
+    name: 'messages' | 'contacts' | 'chatSessions' | 'events' | 'deliveries',
+  ) => {
+    let found = 0;
+    for await (const record of store.dump())
+      found += Number('collection' in record && record.collection === name);
+    return found;
+  };
+  const isThere = ({ conversation }: { conversation: string }) =>
+    store.transaction(async (tx) => (await tx.conversations.peek(conversation)) !== null);
+  const settle = (status: 'delivered' | 'failed') =>
+    store.transaction(async (tx) => {
+      for (const delivery of await tx.deliveries.find({ where: {}, limit: 100 })) {
+        if (delivery.status !== 'pending') continue;
+        await tx.deliveries.put({ ...delivery, status, nextAttemptAt: null });
+        await tx.jobs.complete(delivery.id);
+      }
+    });
+
+  it('go the longest untouched first, with visitor and session, and no more than has to', async () => {
+    const [first, second, third] = [
+      await visitor('a', 'b'),
+      await visitor('c', 'd'),
+      await visitor('e'),
+    ];
+    const made = await remove({ mostMessages: 4 });
+    // A step ends with a batch: all of a small store is one.
+    expect(made.conversations).toBeGreaterThanOrEqual(2);
+    expect([await isThere(first), await isThere(second)]).toEqual([false, false]);
+    await remove();
+    expect(await isThere(third)).toBe(false);
+    for (const name of ['messages', 'contacts', 'chatSessions'] as const)
+      expect([name, await count(name)]).toEqual([name, 0]);
+  });
+
+  it('stay when somebody answered or took over, when the visitor looks on, and when they are a minute young', async () => {
+    const [answered, taken, watching, old, young] = [
+      await visitor('a'),
+      await visitor('b'),
+      await visitor('c'),
+      await visitor('d'),
+      await visitor('e'),
+    ];
+    await sendMessage(deps, workspace, answered.conversation, 'Hello', PERSON);
+    await takeOverConversation(deps, workspace, taken.conversation, PERSON);
+    const before = (await store.transaction((tx) => tx.conversations.peek(young.conversation)))!
+      .updatedAt;
+    const made = await remove({ before, isConnected: (contact) => contact === watching.contact });
+    expect(made).toEqual({ conversations: 1, messages: 1, events: 0 });
+    expect(await Promise.all([answered, taken, watching, old, young].map(isThere))).toEqual([
+      true,
+      true,
+      true,
+      false,
+      true,
+    ]);
+  });
+
+  it('take along what was delivered about them; what is still owed, or failed and can be recovered, keeps conversation and event', async () => {
+    await subscribe('sub_1');
+    await subscribe('sub_2');
+    const delivered = await visitor('a', 'b');
+    await settle('delivered');
+    const failed = await visitor('c');
+    await settle('failed');
+    const pending = await visitor('d');
+    expect([await count('events'), await count('deliveries')]).toEqual([4, 8]);
+    expect(await remove()).toEqual({ conversations: 1, messages: 2, events: 2 });
+    expect(await Promise.all([delivered, failed, pending].map(isThere))).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect([await count('events'), await count('deliveries')]).toEqual([2, 4]);
+  });
+});

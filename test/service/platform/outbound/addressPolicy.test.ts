@@ -1,0 +1,371 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import ipaddr from 'ipaddr.js';
+import { createAddressPolicy } from '../../../../service/src/platform/outbound/addressPolicy.ts';
+
+const closed = createAddressPolicy([]);
+const isAllowed = (address: string, allowedNetworks: string[] = []) =>
+  createAddressPolicy(allowedNetworks).judge(address).allowed;
+const reasonFor = (address: string) => {
+  const verdict = closed.judge(address);
+  return verdict.allowed ? null : verdict.reason;
+};
+
+type Octets = [number, number, number, number];
+const dotted = (octets: readonly number[]) => octets.join('.');
+const hex = (high: number, low: number) => ((high << 8) | low).toString(16);
+const halves = ([a, b, c, d]: Octets) => `${hex(a, b)}:${hex(c, d)}`;
+
+/** Every way to put an IPv4 address into an IPv6 address that leads there. */
+const WRAPPERS: Record<string, (octets: Octets) => string> = {
+  'IPv4-mapped': (octets) => `::ffff:${halves(octets)}`,
+  'IPv4-mapped, dotted': (octets) => `::ffff:${dotted(octets)}`,
+  'IPv4-mapped, written out': (octets) => `0:0:0:0:0:ffff:${halves(octets)}`,
+  'IPv4-compatible': (octets) => `::${halves(octets)}`,
+  'IPv4-translated': (octets) => `::ffff:0:${halves(octets)}`,
+  NAT64: (octets) => `64:ff9b::${halves(octets)}`,
+  'local NAT64': (octets) => `64:ff9b:1::${halves(octets)}`,
+  '6to4': (octets) => `2002:${halves(octets)}::1`,
+  ISATAP: (octets) => `2606:4700::5efe:${halves(octets)}`,
+  'ISATAP, global': (octets) => `2606:4700::200:5efe:${halves(octets)}`,
+};
+
+const octet = fc.integer({ min: 0, max: 255 });
+const within = (cidr: string): fc.Arbitrary<Octets> => {
+  const [network, bits] = ipaddr.IPv4.parseCIDR(cidr);
+  return fc.tuple(octet, octet, octet, octet).map(
+    (random) =>
+      random.map((value, index) => {
+        const fixed = Math.min(8, Math.max(0, bits - 8 * index));
+        const mask = (0xff << (8 - fixed)) & 0xff;
+        return (network.octets[index]! & mask) | (value & ~mask & 0xff);
+      }) as Octets,
+  );
+};
+
+const CLOSED_IPV4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '168.63.129.16/32',
+];
+const closedIpv4 = fc.oneof(...CLOSED_IPV4.map(within));
+const publicIpv4 = fc
+  .tuple(octet, octet, octet, octet)
+  .filter((octets) => closed.judge(dotted(octets)).allowed) as fc.Arbitrary<Octets>;
+
+describe('public addresses', () => {
+  it.each([
+    '1.1.1.1',
+    '8.8.8.8',
+    '93.184.215.14',
+    '172.15.255.255',
+    '172.32.0.1',
+    '2606:4700:4700::1111',
+    '2a00:1450::1',
+  ])('allows %s', (address) =>
+    expect(closed.judge(address)).toEqual({ allowed: true, opened: false }),
+  );
+});
+
+describe('addresses that are not public', () => {
+  it.each([
+    ['127.0.0.1', 'a loopback address'],
+    ['127.255.255.254', 'a loopback address'],
+    ['0.0.0.0', 'an unspecified address'],
+    ['0.1.2.3', 'an unspecified address'],
+    ['10.0.0.1', 'a private address'],
+    ['172.31.255.255', 'a private address'],
+    ['192.168.1.1', 'a private address'],
+    ['100.64.0.1', 'a carrier-grade NAT address'],
+    ['169.254.0.1', 'a link-local address'],
+    ['224.0.0.1', 'a multicast address'],
+    ['255.255.255.255', 'the broadcast address'],
+    ['198.18.0.1', 'an address reserved for documentation, tests or the future'],
+    ['203.0.113.7', 'an address reserved for documentation, tests or the future'],
+    ['::', 'an unspecified address'],
+    ['::1', 'a loopback address'],
+    ['fe80::1', 'a link-local address'],
+    ['fe80::1%eth0', 'a link-local address'],
+    ['fc00::1', 'a private (unique local) address'],
+    ['fd12:3456::1', 'a private (unique local) address'],
+    ['fec0::1', 'not a public address (deprecatedSiteLocal)'],
+    ['ff02::1', 'a multicast address'],
+    ['100::1', 'not a public address (discard)'],
+    ['2001:db8::1', 'an address reserved for documentation, tests or the future'],
+    ['3fff::1', 'an address reserved for documentation, tests or the future'],
+    ['2001:0:808:808::f7f7:f7f7', 'not a public address (teredo)'],
+    ['2001::f5ff:fffe', 'Teredo for 10.0.0.1, a private address'],
+    ['2001:0:a00:1::f7f7:f7f7', 'Teredo for 10.0.0.1, a private address'],
+    ['2001:2::1', 'an address reserved for benchmarks'],
+    ['1::1', 'not a public address (outside 2000::/3)'],
+    ['4000::1', 'not a public address (outside 2000::/3)'],
+    ['64:ff9b:1:a00:1:200::', 'NAT64 for an IPv4 address that cannot be determined'],
+    ['::ffff:127.0.0.1', 'IPv4-mapped for 127.0.0.1, a loopback address'],
+    ['::7f00:1', 'IPv4-compatible for 127.0.0.1, a loopback address'],
+    ['64:ff9b::a00:1', 'NAT64 for 10.0.0.1, a private address'],
+    ['2002:c0a8:101::1', '6to4 for 192.168.1.1, a private address'],
+    ['not an address', 'not an IP address'],
+    ['127.1', 'not an IP address'],
+  ])('refuses %s as %s', (address, reason) => expect(reasonFor(address)).toBe(reason));
+
+  it('refuses every IPv4 address of a closed range', () => {
+    fc.assert(
+      fc.property(closedIpv4, (octets) => expect(isAllowed(dotted(octets))).toBe(false)),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each(Object.entries(WRAPPERS))(
+    'refuses every closed IPv4 address inside %s',
+    (_form, wrap) => {
+      fc.assert(
+        fc.property(closedIpv4, (octets) => expect(isAllowed(wrap(octets))).toBe(false)),
+        { numRuns: 300 },
+      );
+    },
+  );
+
+  it('refuses every Teredo address, whatever is inside', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 6, maxLength: 6 }),
+        (parts) =>
+          expect(
+            isAllowed(['2001', '0', ...parts.map((part) => part.toString(16))].join(':')),
+          ).toBe(false),
+      ),
+    );
+  });
+
+  it('refuses every IPv6 address outside 2000::/3 that wraps no IPv4 address', () => {
+    const parts = fc.array(fc.integer({ min: 1, max: 0xffff }), { minLength: 8, maxLength: 8 });
+    fc.assert(
+      fc.property(
+        parts.filter(([first]) => first! < 0x2000 || first! > 0x3fff),
+        (address) =>
+          expect(isAllowed(address.map((part) => part.toString(16)).join(':'))).toBe(false),
+      ),
+    );
+  });
+
+  it('never throws, whatever text it is asked about', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.ipV4(), fc.ipV6()), (text) => void closed.judge(text)),
+    );
+  });
+});
+
+describe('public IPv4 addresses inside IPv6', () => {
+  it.each(Object.entries(WRAPPERS))('are judged by the address inside: %s', (_form, wrap) => {
+    fc.assert(
+      fc.property(publicIpv4, (octets) => expect(isAllowed(wrap(octets))).toBe(true)),
+      { numRuns: 300 },
+    );
+  });
+
+  it('are refused in ISATAP form behind a prefix that is not public', () => {
+    expect(isAllowed('fe80::5efe:808:808')).toBe(false);
+    expect(isAllowed('fd00::200:5efe:808:808')).toBe(false);
+  });
+});
+
+describe('ALLOWED_NETWORKS', () => {
+  it('opens exactly the range it names', () => {
+    fc.assert(
+      fc.property(within('10.20.0.0/16'), closedIpv4, (inside, other) => {
+        const policy = createAddressPolicy(['10.20.0.0/16']);
+        expect(policy.judge(dotted(inside))).toEqual({ allowed: true, opened: true });
+        const isInside = other[0] === 10 && other[1] === 20;
+        expect(policy.judge(dotted(other)).allowed).toBe(isInside);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('opens an IPv4 range in every wrapper too, and ::1 with 127.0.0.0/8', () => {
+    for (const wrap of Object.values(WRAPPERS))
+      expect(isAllowed(wrap([10, 1, 2, 3]), ['10.0.0.0/8'])).toBe(true);
+    expect(isAllowed('::1', ['127.0.0.0/8'])).toBe(true);
+    expect(isAllowed('::1', ['0.0.0.0/0'])).toBe(true);
+    expect(isAllowed('::1', ['127.0.0.0/16'])).toBe(false);
+    expect(isAllowed('::1', ['10.0.0.0/8'])).toBe(false);
+    expect(isAllowed('127.0.0.1', ['::1/128'])).toBe(false);
+  });
+
+  it('opens no IPv4 address by an IPv6 range that covers its wrapper', () => {
+    for (const wrap of Object.values(WRAPPERS))
+      expect(isAllowed(wrap([10, 1, 2, 3]), ['::/0'])).toBe(false);
+    expect(isAllowed('fd12::1', ['::/0'])).toBe(true);
+  });
+
+  it.each([
+    '169.254.169.254',
+    '169.254.170.2',
+    '169.254.170.23',
+    '168.63.129.16',
+    '100.100.100.200',
+    '100.96.0.96',
+    '100.80.80.80',
+    '192.0.0.192',
+    'fd00:ec2::254',
+    'fd00:ec2::23',
+    'fd20:ce::254',
+    'fd00:c1::a9fe:a9fe',
+    'fd00:100::100:200',
+    'fd00:a9fe:a9fe::1',
+    'fe80::a9fe:a9fe',
+    '::ffff:169.254.169.254',
+    '64:ff9b::a9fe:a9fe',
+    '2002:a9fe:a9fe::1',
+    '::a9fe:a9fe',
+  ])('never opens metadata: %s', (address) => {
+    const everything = [
+      '0.0.0.0/0',
+      '::/0',
+      '169.254.0.0/16',
+      '100.64.0.0/10',
+      'fd00::/8',
+      `${address.includes(':') ? 'fd00:ec2::/32' : address + '/32'}`,
+    ];
+    expect(createAddressPolicy(everything).judge(address)).toMatchObject({ allowed: false });
+    expect(reasonFor(address)).toContain('metadata');
+  });
+
+  it('never opens the unspecified address', () => {
+    expect(isAllowed('0.0.0.0', ['0.0.0.0/0'])).toBe(false);
+    expect(isAllowed('::', ['::/0', '0.0.0.0/0'])).toBe(false);
+  });
+
+  it.each(['10.0.0.0', '10.0.0.0/33', 'localhost', '', 'fd00::/129'])(
+    'refuses %p, which is no network',
+    (cidr) => {
+      expect(() => createAddressPolicy([cidr])).toThrow(/CIDR/);
+    },
+  );
+});
+
+describe('NAT64_PREFIXES', () => {
+  const PREFIX = 0x2001_0db8_0122_0344_0000_0011_0000_0000n;
+  const BITS = [32, 40, 48, 56, 64, 96] as const;
+
+  /** RFC 6052, 2.2, told in bits: the address follows the prefix, and bits 64 to 71 stay empty. */
+  const embed = (bits: number, octets: Octets) => {
+    const prefix = (PREFIX >> BigInt(128 - bits)) << BigInt(128 - bits);
+    const inside = octets.reduce((sum, each) => (sum << 8n) | BigInt(each), 0n);
+    if (bits === 96) return prefix | inside;
+    const tail = inside << BigInt(96 - bits); // as if nothing were left empty
+    const low = tail & ((1n << 64n) - 1n);
+    return prefix | (tail - low) | (low >> 8n);
+  };
+  const write = (value: bigint) =>
+    Array.from({ length: 8 }, (_each, n) =>
+      ((value >> BigInt(112 - 16 * n)) & 0xffffn).toString(16),
+    ).join(':');
+  const prefixOf = (bits: number) =>
+    `${write((PREFIX >> BigInt(128 - bits)) << BigInt(128 - bits))}/${bits}`;
+
+  it.each([
+    ['2001:db8::/32', '2001:db8:c000:221::'],
+    ['2001:db8:100::/40', '2001:db8:1c0:2:21::'],
+    ['2001:db8:122::/48', '2001:db8:122:c000:2:2100::'],
+    ['2001:db8:122:300::/56', '2001:db8:122:3c0:0:221::'],
+    ['2001:db8:122:344::/64', '2001:db8:122:344:c0:2:2100::'],
+    ['2001:db8:122:344::/96', '2001:db8:122:344::192.0.2.33'],
+  ])('reads the examples of RFC 6052, 2.4: %s', (prefix, address) => {
+    const verdict = createAddressPolicy([], [prefix]).judge(address);
+    expect(verdict).toMatchObject({
+      allowed: false,
+      reason: 'NAT64 for 192.0.2.33, an address reserved for documentation, tests or the future',
+    });
+  });
+
+  it.each(BITS)('of %i bits: what lies in it is judged by the IPv4 address it carries', (bits) => {
+    const policy = createAddressPolicy([], [prefixOf(bits)]);
+    fc.assert(
+      fc.property(closedIpv4, (octets) =>
+        expect(policy.judge(write(embed(bits, octets))).allowed).toBe(false),
+      ),
+      { numRuns: 300 },
+    );
+    fc.assert(
+      fc.property(publicIpv4, (octets) =>
+        expect(policy.judge(write(embed(bits, octets)))).toEqual({ allowed: true, opened: false }),
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it.each(BITS)(
+    'of %i bits: no IPv6 network opens what is private in it; the IPv4 network does, metadata never',
+    (bits) => {
+      const byIpv6 = createAddressPolicy(['::/0', prefixOf(bits)], [prefixOf(bits)]);
+      const byIpv4 = createAddressPolicy(['10.0.0.0/8'], [prefixOf(bits)]);
+      fc.assert(
+        fc.property(within('10.0.0.0/8'), (octets) => {
+          expect(byIpv6.judge(write(embed(bits, octets))).allowed).toBe(false);
+          expect(byIpv4.judge(write(embed(bits, octets)))).toEqual({ allowed: true, opened: true });
+        }),
+        { numRuns: 100 },
+      );
+      const all = createAddressPolicy(['0.0.0.0/0', '::/0'], [prefixOf(bits)]);
+      expect(all.judge(write(embed(bits, [169, 254, 169, 254])))).toMatchObject({
+        allowed: false,
+        kind: 'a cloud metadata address, which is never called',
+      });
+    },
+  );
+
+  it.each(BITS.filter((bits) => bits < 96))(
+    'of %i bits: refuses what is not well formed there',
+    (bits) => {
+      const wrong = write(embed(bits, [8, 8, 8, 8]) | (1n << 56n));
+      expect(createAddressPolicy(['::/0'], [prefixOf(bits)]).judge(wrong)).toMatchObject({
+        allowed: false,
+        reason: 'NAT64 for an IPv4 address that cannot be determined',
+      });
+    },
+  );
+
+  it('tells how an address in 64:ff9b:1::/48 is to be read', () => {
+    const policy = createAddressPolicy([], ['64:ff9b:1::/48', '64:ff9b:1:fffe::/96']);
+    expect(policy.judge('64:ff9b:1:808:8:800::')).toEqual({ allowed: true, opened: false });
+    expect(policy.judge('64:ff9b:1:a00:0:100::')).toMatchObject({
+      allowed: false,
+      kind: 'a private address',
+    });
+    expect(policy.judge('64:ff9b:1:fffe::808:808')).toEqual({ allowed: true, opened: false });
+    expect(policy.judge('64:ff9b:1:fffe::a00:1')).toMatchObject({
+      allowed: false,
+      kind: 'a private address',
+    });
+  });
+
+  it.each(['::/32', '2002:808::/32', '::ffff:0:0/96', '64:ff9b::/32'])(
+    'opens nothing that another form closes, even as %s',
+    (prefix) => {
+      const policy = createAddressPolicy([], [prefix]);
+      for (const wrap of Object.values(WRAPPERS))
+        expect(policy.judge(wrap([10, 1, 2, 3])).allowed).toBe(false);
+    },
+  );
+
+  it.each(['10.0.0.0/8', '2001:db8::/33', '2001:db8::/128', '2001:db8::', 'x'])(
+    'refuses %p',
+    (prefix) => {
+      expect(() => createAddressPolicy([], [prefix])).toThrow(/NAT64/);
+    },
+  );
+});

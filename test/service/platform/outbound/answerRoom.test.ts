@@ -1,0 +1,98 @@
+// The memory that answers of outbound calls hold is shared: what finds none is read later, not
+// lost.
+import type { ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { AnswerRoom } from '../../../../service/src/platform/outbound/answerRoom.ts';
+import type { OutboundClient } from '../../../../service/src/platform/outbound/outboundClient.ts';
+import { startTlsReceiver, type ReceivedRequest } from '../../../helpers/tls.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
+import { closing, localClient, toolCall } from './support.ts';
+
+const MEBIBYTE = 1024 * 1024;
+/** 8 MiB: one workspace has four. */
+const PIECES = 512;
+
+describe('room for outbound answers', () => {
+  const { add, closeAll } = closing();
+  const reached: string[] = [];
+  let client: OutboundClient;
+  let receiver: Awaited<ReturnType<typeof startTlsReceiver>>;
+  beforeEach(async () => {
+    reached.length = 0;
+    client = add(
+      await localClient({
+        answerPieces: PIECES,
+        bounds: { reached: (bound) => void reached.push(bound) },
+      }),
+    );
+  });
+  afterEach(closeAll);
+
+  const answering = async (answer: (request: ReceivedRequest, response: ServerResponse) => void) =>
+    (receiver = add(await startTlsReceiver(answer)));
+
+  it.each([true, false])(
+    'answers of a workspace are read a few at a time, each of them whole, and another one’s beside them (length told: %s)',
+    async (isTold) => {
+      const body = Buffer.alloc(MEBIBYTE, 'x');
+      await answering((_request, response) => {
+        response.writeHead(200, isTold ? { 'content-length': body.length } : {});
+        response.end(body);
+      });
+      let [using, most] = [0, 0];
+      const held: (() => void)[] = [];
+      const call = (workspaceId: string) =>
+        client.request(
+          { ...toolCall(receiver.url, { timeoutMs: 60_000 }), workspaceId },
+          async (response) => {
+            using += 1;
+            most = Math.max(most, using);
+            if (workspaceId === 'mine') await new Promise<void>((resolve) => held.push(resolve));
+            using -= 1;
+            return response.body.equals(body);
+          },
+        );
+      const mine = Array.from({ length: 12 }, () => call('mine'));
+      await waitFor('some to be read', () => using > 1 && reached.length > 0);
+      expect(await call('theirs')).toBe(true);
+      for (let ended = 0; ended < mine.length; ended += 1) {
+        await waitFor('one to be read', () => held.length > 0);
+        held.shift()!();
+      }
+      expect(await Promise.all(mine)).toEqual(mine.map(() => true));
+      expect(most).toBeLessThanOrEqual(5);
+      expect(new Set(reached)).toEqual(new Set(['workspace_answers']));
+    },
+    60_000,
+  );
+
+  it('one that waits for room ends with its time, and what was taken comes back', async () => {
+    await answering((_request, response) => void response.end(Buffer.alloc(MEBIBYTE, 'x')));
+    const letGo = Promise.withResolvers<undefined>();
+    const holding = Array.from({ length: 4 }, () =>
+      client.request({ ...toolCall(receiver.url), workspaceId: 'mine' }, () => letGo.promise),
+    );
+    const late = client.request({
+      ...toolCall(receiver.url, { timeoutMs: 1000, maxBytes: 4 * MEBIBYTE }),
+      workspaceId: 'mine',
+    });
+    await expect(late).rejects.toMatchObject({ kind: 'timeout' });
+    letGo.resolve(undefined);
+    await Promise.all(holding);
+    expect(
+      (await client.request({ ...toolCall(receiver.url), workspaceId: 'mine' })).body,
+    ).toHaveLength(MEBIBYTE);
+  }, 60_000);
+
+  it('is given back as a whole, and to those who wait in turn', () => {
+    const room = new AnswerRoom(undefined, 8);
+    const leave = room.enter('a', 4 * 16 * 1024)!;
+    expect(room.enter('a', 1)).toBeNull();
+    const begun: string[] = [];
+    room.wait('a', 4 * 16 * 1024, (later) => (begun.push('a'), later()));
+    room.wait('b', 5 * 16 * 1024, () => begun.push('b'))();
+    expect(room.held).toBe(4);
+    leave();
+    expect([begun, room.held]).toEqual([['a'], 0]);
+  });
+});

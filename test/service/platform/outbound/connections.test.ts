@@ -1,0 +1,351 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { getEventListeners, once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { OutboundRequest } from '../../../../service/src/platform/outbound/outboundClient.ts';
+import { sharedTestCa, startTlsReceiver, writeTlsFiles } from '../../../helpers/tls.ts';
+import {
+  closing,
+  delivery,
+  kindOf,
+  localClient,
+  runAlone,
+  startRawTlsServer,
+  startTcpServer,
+  toolCall,
+  until,
+} from './support.ts';
+
+const { add, closeAll } = closing();
+afterEach(closeAll);
+
+const startPlainServer = async () => {
+  const paths: string[] = [];
+  const server = createServer((req, res) => {
+    paths.push(req.url ?? '');
+    res.end('plain');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return add({
+    port: (server.address() as AddressInfo).port,
+    paths,
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  });
+};
+
+describe('a request', () => {
+  it('arrives byte by byte, with its headers and nothing the caller did not ask for', async () => {
+    const receiver = add(await startTlsReceiver());
+    const client = add(await localClient());
+    const body = Buffer.from('{"text":"Grüße 👋"}');
+    const response = await client.request(
+      delivery(`${receiver.url}/hook?x=a%20b#part`, {
+        body,
+        headers: { 'X-Service-Event': 'message.sent' },
+      }),
+    );
+    expect(response).toMatchObject({
+      status: 200,
+      cut: false,
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(response.durationMs).toBeGreaterThanOrEqual(0);
+    const [received] = receiver.requests;
+    expect(received).toMatchObject({ method: 'POST', path: '/hook?x=a%20b' });
+    expect(received!.rawBody.equals(body)).toBe(true);
+    expect(Object.keys(received!.headers).sort()).toEqual([
+      'connection',
+      'content-length',
+      'host',
+      'x-service-event',
+    ]);
+  });
+
+  it.each([200, 204, 304, 400, 410, 429, 500, 503])(
+    'is answered with %i, whatever that means to the caller',
+    async (status) => {
+      const receiver = add(await startTlsReceiver((_received, res) => res.writeHead(status).end()));
+      const client = add(await localClient());
+      expect(await client.request(delivery(receiver.url))).toMatchObject({ status, cut: false });
+    },
+  );
+
+  it('that HTTP cannot express is refused and takes no connection away', async () => {
+    const receiver = add(await startTlsReceiver());
+    const client = add(await localClient({ connectionsPerOrigin: 1 }));
+    const bad: Partial<OutboundRequest>[] = [
+      { headers: { 'x-bad': 'a\r\nX-Injected: 1' } },
+      { headers: { 'bad name': '1' } },
+      { headers: { 'transfer-encoding': 'chunked' } },
+      { headers: { 'content-length': '5' } },
+      { method: 'GE T' },
+      { method: 'CONNECT' },
+    ];
+    for (const options of bad)
+      expect(await kindOf(client.request(delivery(receiver.url, options)))).toBe('invalid_request');
+    expect((await client.request(delivery(receiver.url))).status).toBe(200);
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  it('that its caller gives up ends with the reason and leaves no socket', async () => {
+    const silent = add(await startRawTlsServer(() => {}));
+    const mute = add(await startTcpServer());
+    const client = add(await localClient({ connectionsPerOrigin: 1 }));
+    const reason = new Error('changed my mind');
+    for (const server of [silent, mute]) {
+      const abort = new AbortController();
+      const running = client.request(delivery(server.url, { signal: abort.signal }));
+      const waiting = client.request(delivery(server.url, { signal: abort.signal }));
+      await until(() => server.acceptedSockets === 1);
+      abort.abort(reason);
+      await expect(running).rejects.toBe(reason);
+      await expect(waiting).rejects.toBe(reason);
+      await until(() => server.openSockets === 0);
+    }
+    await expect(
+      client.request(delivery(silent.url, { signal: AbortSignal.abort(reason) })),
+    ).rejects.toBe(reason);
+  });
+});
+
+describe('a request that has ended', () => {
+  it("leaves nothing on its caller's signal, which may live as long as the service", async () => {
+    const receiver = add(await startTlsReceiver());
+    const client = add(await localClient());
+    const { signal } = new AbortController();
+    await client.request(delivery(receiver.url, { signal }));
+    await kindOf(client.request(delivery('https://10.0.0.1/', { signal })));
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  });
+});
+
+describe('connections', () => {
+  it('are kept and used again', async () => {
+    const receiver = add(await startTlsReceiver());
+    const client = add(await localClient({ connectionsPerOrigin: 1 }));
+    for (let sent = 0; sent < 20; sent += 1) await client.request(delivery(receiver.url));
+    expect(receiver.acceptedSockets).toBe(1);
+  });
+
+  it('are no more than allowed, and requests that wait for one all arrive', async () => {
+    const receiver = add(await startTlsReceiver());
+    const client = add(await localClient({ connectionsPerOrigin: 3 }));
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () => client.request(delivery(receiver.url))),
+    );
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    expect(receiver.acceptedSockets).toBe(3);
+  });
+
+  it('that are waited for do not eat into the deadline', async () => {
+    const receiver = add(
+      await startTlsReceiver((_received, res) => setTimeout(() => res.end(), 200)),
+    );
+    const client = add(await localClient({ connectionsPerOrigin: 1 }));
+    const calls = Array.from({ length: 6 }, () =>
+      client.request(delivery(receiver.url, { timeoutMs: 1_000 })),
+    );
+    for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
+  });
+
+  it.each([
+    ['timed out', delivery, { timeoutMs: 200 }],
+    ['was cut', delivery, { maxBytes: 3 }],
+    ['was too large', toolCall, { maxBytes: 3 }],
+  ])('are replaced after one whose request %s', async (_what, make, limits) => {
+    let first = true;
+    const receiver = add(
+      await startTlsReceiver((_received, res) => {
+        if (first && 'timeoutMs' in limits) first = false;
+        else res.end('answer');
+      }),
+    );
+    const client = add(await localClient({ connectionsPerOrigin: 1 }));
+    await client.request(make(receiver.url, limits)).catch(() => {});
+    expect((await client.request(delivery(receiver.url))).body.toString()).toBe('answer');
+    expect(receiver.acceptedSockets).toBe(2);
+    await until(() => receiver.openSockets === 1);
+  });
+
+  it('that could not be opened hold up nobody who comes later', async () => {
+    let mute = true;
+    const receiver = add(await startTlsReceiver());
+    const silent = add(await startTcpServer());
+    const client = add(
+      await localClient({
+        connectionsPerOrigin: 2,
+        resolver: async () => (mute ? new Promise(() => {}) : ['127.0.0.1']),
+      }),
+    );
+    const calls = Array.from({ length: 6 }, () =>
+      kindOf(client.request(delivery(receiver.url, { timeoutMs: 100 }))),
+    );
+    expect(new Set(await Promise.all(calls))).toEqual(new Set(['timeout']));
+    mute = false;
+    // The name server's silent answer is still awaited by that name; another name is not held up.
+    expect((await client.request(delivery(`https://127.0.0.1:${receiver.port}/`))).status).toBe(
+      200,
+    );
+    expect(silent.acceptedSockets).toBe(0);
+  });
+
+  it('that the receiver closed while idle are opened again', async () => {
+    const receiver = add(
+      await startTlsReceiver((_received, res) => res.setHeader('connection', 'close').end('x')),
+    );
+    const client = add(await localClient({ connectionsPerOrigin: 1 }));
+    for (let sent = 0; sent < 3; sent += 1)
+      expect((await client.request(delivery(receiver.url))).status).toBe(200);
+    expect(receiver.acceptedSockets).toBe(3);
+  });
+
+  it('are all closed by close(), which lets running requests end', async () => {
+    const receiver = add(
+      await startTlsReceiver((_received, res) => setTimeout(() => res.end('late'), 100)),
+    );
+    const client = await localClient();
+    const running = Array.from({ length: 5 }, () => client.request(delivery(receiver.url)));
+    await until(() => receiver.requests.length === 5);
+    await client.close();
+    for (const { body } of await Promise.all(running)) expect(body.toString()).toBe('late');
+    await until(() => receiver.openSockets === 0);
+    expect(await kindOf(client.request(delivery(receiver.url)))).toBe('network');
+  });
+});
+
+describe('http://', () => {
+  it('is called only with INSECURE_TARGETS and only inside ALLOWED_NETWORKS', async () => {
+    const server = await startPlainServer();
+    const url = `http://127.0.0.1:${server.port}/plain`;
+    const secure = add(await localClient());
+    const insecure = add(await localClient({ insecureTargets: true }));
+    const elsewhere = add(
+      await localClient({ insecureTargets: true, allowedNetworks: ['10.0.0.0/8'] }),
+    );
+    expect(await kindOf(secure.request(delivery(url)))).toBe('not_https');
+    expect(await kindOf(elsewhere.request(delivery(url)))).toBe('blocked_address');
+    expect(server.paths).toEqual([]);
+    expect((await insecure.request(delivery(url))).body.toString()).toBe('plain');
+    expect(
+      (await insecure.request(delivery(url.replace('127.0.0.1', 'localhost')))).body.toString(),
+    ).toBe('plain');
+  });
+
+  it.each([[['1.1.1.1']], [['127.0.0.1', '1.1.1.1']], [['64:ff9b::101:101']]])(
+    'is refused for %p, public addresses',
+    async (addresses) => {
+      const client = add(
+        await localClient({ insecureTargets: true, resolver: async () => addresses }),
+      );
+      expect(await kindOf(client.checkTarget('http://mixed.example/', 'ws_test'))).toBe(
+        'not_https',
+      );
+      expect(await kindOf(client.request(delivery('http://mixed.example/')))).toBe('not_https');
+    },
+  );
+});
+
+const CLIENT_MODULE = new URL(
+  '../../../../service/src/platform/outbound/outboundClient.ts',
+  import.meta.url,
+).href;
+
+const requestAlone = (url: string, options: string) => `
+  import { createOutboundClient } from ${JSON.stringify(CLIENT_MODULE)};
+  const client = createOutboundClient({ allowedNetworks: ['127.0.0.0/8'], insecureTargets: true, ca: process.env.TEST_CA });
+  const request = (url) => client.request({ url, method: 'POST', headers: {}, body: '{}', maxBytes: 100, onTooLarge: 'fail', ${options} })
+    .then(({ status }) => String(status), (error) => error.kind);
+  console.log(await request(${JSON.stringify(url)}));
+`;
+
+describe('a process of its own', () => {
+  it('ignores every proxy variable', async () => {
+    const receiver = add(await startTlsReceiver());
+    const plain = await startPlainServer();
+    const proxy = add(
+      await startTcpServer((socket) => socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n')),
+    );
+    const address = `http://127.0.0.1:${proxy.port}`;
+    const env = {
+      NODE_USE_ENV_PROXY: '1',
+      HTTP_PROXY: address,
+      HTTPS_PROXY: address,
+      ALL_PROXY: address,
+      http_proxy: address,
+      https_proxy: address,
+      all_proxy: address,
+      TEST_CA: (await sharedTestCa()).ca,
+    };
+    const code = requestAlone(receiver.url, 'timeoutMs: 5000');
+    const secondCall = `console.log(await request('http://127.0.0.1:${plain.port}/')); console.log(await request('https://10.0.0.1/')); await client.close();`;
+    const { out, err } = await runAlone(code + secondCall, env);
+    expect({ out, err }).toMatchObject({ out: '200\n200\nblocked_address\n' });
+    expect(proxy.acceptedSockets).toBe(0);
+  });
+
+  it('verifies certificates whatever the environment says', async () => {
+    const receiver = add(await startTlsReceiver());
+    const { out } = await runAlone(
+      `${requestAlone(receiver.url, 'timeoutMs: 5000')} await client.close();`,
+      {
+        NODE_TLS_REJECT_UNAUTHORIZED: '0',
+      },
+    );
+    expect(out).toBe('tls\n');
+  });
+
+  it('trusts what NODE_EXTRA_CA_CERTS names, without any option', async () => {
+    const files = await writeTlsFiles(await sharedTestCa());
+    const receiver = add(await startTlsReceiver());
+    const { out } = await runAlone(
+      `${requestAlone(receiver.url, 'timeoutMs: 5000')} await client.close();`,
+      {
+        NODE_EXTRA_CA_CERTS: files.caFile,
+      },
+    );
+    await files.remove();
+    expect(out).toBe('200\n');
+  });
+
+  it('keeps no timer of a request that was answered', async () => {
+    const receiver = add(await startTlsReceiver());
+    const code = `${requestAlone(receiver.url, 'timeoutMs: 60_000')} await client.close();
+      console.log(process.getActiveResourcesInfo().includes('Timeout'));`;
+    const { out } = await runAlone(code, { TEST_CA: (await sharedTestCa()).ca });
+    expect(out).toBe('200\nfalse\n');
+  });
+
+  it('ends by itself after failures of every kind: no socket and no timer is left', async () => {
+    const mute = add(await startTcpServer());
+    const silent = add(await startRawTlsServer(() => {}));
+    const half = add(
+      await startRawTlsServer((socket) =>
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx'),
+      ),
+    );
+    const flood = add(
+      await startRawTlsServer((socket) =>
+        socket.write(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(1000)}`),
+      ),
+    );
+    const urls = [mute, silent, half, flood].map(({ url }) => url);
+    const code = `${requestAlone('https://10.0.0.1/', 'timeoutMs: 300')}
+      for (const url of ${JSON.stringify(urls)}) console.log(await request(url));
+      // Sockets take a few turns of the loop to close; a leaked one never does, and the process would not end.
+      const left = () => process.getActiveResourcesInfo().filter((name) => /Timeout|TCP|TLS/.test(name));
+      const giveUpAt = performance.now() + 3000;
+      while (left().length > 0 && performance.now() < giveUpAt) await new Promise(setImmediate);
+      console.log(JSON.stringify(left()));`;
+    const { out, err, exitCode } = await runAlone(code, { TEST_CA: (await sharedTestCa()).ca });
+    expect({ out, err }).toMatchObject({
+      out: 'blocked_address\ntimeout\ntimeout\ntimeout\ntoo_large\n[]\n',
+    });
+    expect(exitCode).toBe(0);
+  });
+});

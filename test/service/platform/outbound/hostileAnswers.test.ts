@@ -1,0 +1,297 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { startTlsReceiver } from '../../../helpers/tls.ts';
+import {
+  closing,
+  delivery,
+  failureOf,
+  kindOf,
+  localClient,
+  startRawTlsServer,
+  startTcpServer,
+  toolCall,
+  until,
+  writeForever,
+} from './support.ts';
+
+const { add, closeAll } = closing();
+afterEach(closeAll);
+
+const MIB = 1024 * 1024;
+const BRIEF_MS = 250;
+// Long enough for a connection and headers on a busy machine.
+const BODY_MS = 700;
+
+/** A server that answers with these bytes and leaves the connection open. */
+const answering = async (...parts: (string | Buffer)[]) =>
+  add(await startRawTlsServer((socket) => parts.forEach((part) => socket.write(part))));
+
+describe('no answer in time', () => {
+  it('a server that accepts and never speaks TLS', async () => {
+    const server = add(await startTcpServer());
+    const client = add(await localClient());
+    const failure = await failureOf(client.request(delivery(server.url, { timeoutMs: BRIEF_MS })));
+    expect(failure.kind).toBe('timeout');
+    expect(failure.message).toBe(
+      `No connection to localhost:${server.port} was established within ${BRIEF_MS} ms.`,
+    );
+    await until(() => server.acceptedSockets === 1 && server.openSockets === 0);
+  });
+
+  it('a name server that never answers', async () => {
+    const client = add(await localClient({ resolver: () => new Promise(() => {}) }));
+    const failure = await failureOf(
+      client.request(delivery('https://silent.example/', { timeoutMs: BRIEF_MS })),
+    );
+    expect(failure.message).toBe(
+      `No connection to silent.example was established within ${BRIEF_MS} ms.`,
+    );
+  });
+
+  it('a server that reads the request and says nothing', async () => {
+    const server = await answering();
+    const client = add(await localClient());
+    const failure = await failureOf(client.request(delivery(server.url, { timeoutMs: BRIEF_MS })));
+    expect(failure.kind).toBe('timeout');
+    expect(failure.message).toBe(`localhost:${server.port} did not answer within ${BRIEF_MS} ms.`);
+    await until(() => server.openSockets === 0);
+  });
+
+  it.each([
+    ['a header that never ends', 'X-Drip: ', 'x'],
+    ['one interim answer after the other', '', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+  ])('%s', async (_what, first, more) => {
+    const server = add(
+      await startRawTlsServer((socket) => {
+        socket.write(first === '' ? '' : `HTTP/1.1 200 OK\r\n${first}`);
+        writeForever(socket, more, 10);
+      }),
+    );
+    const client = add(await localClient());
+    expect(await kindOf(client.request(delivery(server.url, { timeoutMs: BRIEF_MS })))).toBe(
+      'timeout',
+    );
+    await until(() => server.openSockets === 0);
+  });
+});
+
+describe('a 2xx whose body does not end well', () => {
+  const HEAD = 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n';
+  const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+
+  const endings: [
+    string,
+    'timeout' | 'network' | 'too_large',
+    () => Promise<{ url: string; readonly openSockets: number }>,
+  ][] = [
+    ['headers, then silence', 'timeout', () => answering(HEAD)],
+    ['a body that hangs half-way', 'timeout', () => answering(HEAD, 'half')],
+    [
+      'an endless drip',
+      'timeout',
+      async () =>
+        add(
+          await startRawTlsServer((socket) => {
+            socket.write(CHUNKED);
+            writeForever(socket, '1\r\nx\r\n', 10);
+          }),
+        ),
+    ],
+    [
+      'a connection closed half-way',
+      'network',
+      async () => add(await startRawTlsServer((socket) => socket.end(`${HEAD}half`))),
+    ],
+    [
+      'a reset half-way',
+      'network',
+      async () =>
+        add(
+          await startRawTlsServer((socket) => {
+            socket.write(`${HEAD}half`, () => setTimeout(() => socket.destroy(), 20));
+          }),
+        ),
+    ],
+    ['chunks that are no chunks', 'network', () => answering(CHUNKED, 'zzz\r\n')],
+    [
+      'an endless flood',
+      'too_large',
+      async () =>
+        add(
+          await startRawTlsServer((socket) => {
+            socket.write('HTTP/1.1 200 OK\r\n\r\n');
+            writeForever(socket, Buffer.alloc(64 * 1024, 'x'), 1);
+          }),
+        ),
+    ],
+  ];
+
+  it.each(endings)('%s: is a success for a delivery', async (_what, _kind, start) => {
+    const server = await start();
+    const client = add(await localClient());
+    const response = await client.request(delivery(server.url, { timeoutMs: BODY_MS }));
+    expect(response).toMatchObject({ status: 200, cut: true });
+    expect(response.body.length).toBeLessThanOrEqual(64 * 1024);
+    await until(() => server.openSockets === 0);
+  });
+
+  it.each(endings)('%s: is an error (%s) for a tool call', async (_what, kind, start) => {
+    const server = await start();
+    const client = add(await localClient());
+    expect(
+      await kindOf(client.request(toolCall(server.url, { timeoutMs: BODY_MS, maxBytes: 100_000 }))),
+    ).toBe(kind);
+    await until(() => server.openSockets === 0);
+  });
+
+  it('keeps exactly what was allowed of a body that is too large', async () => {
+    const receiver = add(
+      await startTlsReceiver((_received, res) => res.end('abcdefghij'.repeat(10))),
+    );
+    const client = add(await localClient());
+    const response = await client.request(delivery(receiver.url, { maxBytes: 15 }));
+    expect(response).toMatchObject({ status: 200, cut: true });
+    expect(response.body.toString()).toBe('abcdefghijabcde');
+    await until(() => receiver.openSockets === 0);
+  });
+
+  it('does not cut a body that is exactly as large as allowed', async () => {
+    const receiver = add(await startTlsReceiver((_received, res) => res.end('12345')));
+    const client = add(await localClient());
+    expect(await client.request(toolCall(receiver.url, { maxBytes: 5 }))).toMatchObject({
+      cut: false,
+    });
+  });
+
+  it('holds a body in very many chunks without holding the chunks', async () => {
+    const chunks = Buffer.from('1\r\nx\r\n'.repeat(200_000));
+    const server = await answering(CHUNKED, chunks, '0\r\n\r\n');
+    const client = add(await localClient());
+    const response = await client.request(toolCall(server.url));
+    expect(response.body.equals(Buffer.alloc(200_000, 'x'))).toBe(true);
+    // A view of a shared or of a much larger buffer would keep that alive.
+    expect(response.body.buffer.byteLength).toBeLessThan(2 * 200_000 + 1024);
+  });
+});
+
+describe('answers that are no answers', () => {
+  it.each([
+    ['a reset after the status line', 'network', 'HTTP/1.1 200 OK\r\nX-Half: ', true],
+    ['a connection closed before any answer', 'network', '', true],
+    ['another protocol', 'network', 'SSH-2.0-OpenSSH_9.6\r\n', false],
+    ['HTTP/2 frames', 'network', Buffer.from('000006040000000000000300000064', 'hex'), false],
+    ['headers with a NUL', 'network', 'HTTP/1.1 200 OK\r\nX-Nul: a\0b\r\n\r\n', false],
+  ] as const)('%s', async (_what, kind, bytes, hangsUp) => {
+    const server = add(
+      await startRawTlsServer((socket) => {
+        if (bytes.length > 0) socket.write(bytes);
+        if (hangsUp) setTimeout(() => socket.destroy(), 20);
+      }),
+    );
+    const client = add(await localClient());
+    const failure = await failureOf(client.request(delivery(server.url)));
+    expect(failure.kind).toBe(kind);
+    expect(failure.message).toContain(`localhost:${server.port}`);
+    await until(() => server.openSockets === 0);
+  });
+
+  it('10 MiB of headers', async () => {
+    const server = add(
+      await startRawTlsServer((socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n');
+        const line = `X-Filler: ${'x'.repeat(1000)}\r\n`;
+        socket.write(line.repeat((10 * MIB) / line.length));
+      }),
+    );
+    const client = add(await localClient());
+    const failure = await failureOf(client.request(delivery(server.url)));
+    expect(failure.kind).toBe('too_large');
+    expect(failure.message).toBe(
+      `localhost:${server.port} answered with headers larger than 16 KiB.`,
+    );
+    await until(() => server.openSockets === 0);
+  });
+
+  it('nobody listens', async () => {
+    const server = await startTcpServer();
+    await server.close();
+    const client = add(await localClient());
+    const failure = await failureOf(client.request(delivery(server.url)));
+    expect(failure.kind).toBe('network');
+    expect(failure.message).toBe(
+      `localhost:${server.port} refused the connection: nothing listens there.`,
+    );
+  });
+
+  it('invalid UTF-8 is handed on byte by byte', async () => {
+    const bytes = Buffer.from([0xff, 0xfe, 0xc3, 0x28, 0x00, 0xed, 0xa0, 0x80]);
+    const receiver = add(
+      await startTlsReceiver((_received, res) => res.setHeader('x-odd', 'caf\u00e9').end(bytes)),
+    );
+    const client = add(await localClient());
+    const response = await client.request(delivery(receiver.url));
+    expect(response).toMatchObject({ status: 200, cut: false });
+    expect(response.body.equals(bytes)).toBe(true);
+  });
+});
+
+describe('compressed answers', () => {
+  const encoders = {
+    gzip: gzipSync,
+    deflate: deflateSync,
+    br: brotliCompressSync,
+    zstd: zstdCompressSync,
+  };
+  const sending = async (encoding: string, bytes: Buffer) =>
+    add(
+      await startTlsReceiver((_received, res) =>
+        res.setHeader('content-encoding', encoding).end(bytes),
+      ),
+    );
+
+  it.each(Object.entries(encoders))('%s is read', async (encoding, encode) => {
+    const receiver = await sending(encoding, encode(Buffer.from('{"ok":true}')));
+    const client = add(await localClient());
+    const response = await client.request(toolCall(receiver.url));
+    expect(response.body.toString()).toBe('{"ok":true}');
+    expect(response.headers['content-encoding']).toBeUndefined();
+  });
+
+  it.each(Object.entries(encoders))('a %s bomb does not go off', async (encoding, encode) => {
+    const bomb = encode(Buffer.alloc(64 * MIB));
+    const receiver = await sending(encoding, bomb);
+    const client = add(await localClient());
+    const response = await client.request(delivery(receiver.url, { maxBytes: 100_000 }));
+    expect(response).toMatchObject({ status: 200, cut: true });
+    expect(response.body.length).toBeLessThanOrEqual(100_000);
+    expect(await kindOf(client.request(toolCall(receiver.url, { maxBytes: 100_000 })))).toBe(
+      'too_large',
+    );
+  });
+
+  it('a lie about the encoding is cut for a delivery and an error for a tool call', async () => {
+    const receiver = await sending('gzip', Buffer.from('plain'));
+    const client = add(await localClient());
+    const response = await client.request(delivery(receiver.url));
+    expect(response).toMatchObject({ status: 200, cut: true });
+    expect(response.body.toString()).toBe('plain');
+    expect(await kindOf(client.request(toolCall(receiver.url)))).toBe('network');
+  });
+
+  it('an encoding we do not know is handed on with its name', async () => {
+    const receiver = await sending('constructor', Buffer.from('whatever'));
+    const client = add(await localClient());
+    expect((await client.request(toolCall(receiver.url))).headers['content-encoding']).toBe(
+      'constructor',
+    );
+  });
+
+  it('a compressed body that ends early is an error for a tool call', async () => {
+    const receiver = await sending(
+      'gzip',
+      gzipSync(Buffer.from('x'.repeat(10_000))).subarray(0, 30),
+    );
+    const client = add(await localClient());
+    expect(await kindOf(client.request(toolCall(receiver.url)))).toBe('network');
+  });
+});

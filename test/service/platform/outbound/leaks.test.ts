@@ -1,0 +1,81 @@
+// Many calls that end badly, in a process of their own: afterwards it holds no socket, no timer and
+// no memory of them.
+import { afterEach, expect, it } from '@jest/globals';
+import { gzipSync } from 'node:zlib';
+import { sharedTestCa, startTlsReceiver } from '../../../helpers/tls.ts';
+import type { TrackedServer } from '../../../helpers/trackedServer.ts';
+import { closing, runAlone, startRawTlsServer, startTcpServer } from './support.ts';
+import { HOSTILE_RECEIVERS } from './hostileReceivers.ts';
+
+const { add, closeAll } = closing();
+afterEach(closeAll);
+
+const MIB = 1024 * 1024;
+const CALLS_EACH = 24;
+
+/** Here in a smaller size, or too slow for many calls. */
+const TOO_HEAVY = ['sends a gzip bomb', 'has a certificate of an unknown authority'];
+const SLOW = /never|silence|drips|without end|103|never ends/;
+
+const code = (urls: readonly string[], module: string) => `
+  import { createOutboundClient } from ${JSON.stringify(module)};
+  const urls = ${JSON.stringify(urls)};
+  const client = createOutboundClient({ allowedNetworks: ['127.0.0.0/8'], insecureTargets: false, ca: process.env.TEST_CA });
+  const call = (url, onTooLarge) => client.request({ url, method: 'POST', headers: {}, body: '{}', timeoutMs: 200, maxBytes: 65536, onTooLarge })
+    .then(() => 'ok', (error) => { if (!error.kind) throw error; });
+  const round = async (times) => {
+    for (let n = 0; n < times; n += 1) await Promise.all(urls.flatMap((url) => [call(url, 'cut'), call(url, 'fail')]));
+  };
+  const settled = async () => {
+    for (let n = 0; n < 5; n += 1) { gc(); await new Promise((resolve) => setTimeout(resolve, 20)); }
+    const { heapUsed, external, arrayBuffers } = process.memoryUsage();
+    return heapUsed + external + arrayBuffers;
+  };
+  await round(${CALLS_EACH / 4});
+  const before = await settled();
+  await round(${CALLS_EACH});
+  const grown = await settled() - before;
+  await client.close();
+  const left = () => process.getActiveResourcesInfo().filter((name) => /Timeout|TCP|TLS|GetAddrInfo/.test(name));
+  const giveUpAt = performance.now() + 10_000;
+  while (left().length > 0 && performance.now() < giveUpAt) await new Promise(setImmediate);
+
+  console.log(JSON.stringify({ grown, left: left() }));
+`;
+
+it('a thousand hostile answers leave nothing behind', async () => {
+  const bomb = gzipSync(Buffer.alloc(8 * MIB));
+  const servers: TrackedServer[] = [
+    add(
+      await startTlsReceiver(
+        (_request, response) => void response.setHeader('content-encoding', 'gzip').end(bomb),
+      ),
+    ),
+    add(await startTcpServer()), // the deadline, while connecting
+    add(
+      await startRawTlsServer((socket) =>
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx'),
+      ),
+    ), // and while reading
+  ];
+  for (const each of HOSTILE_RECEIVERS.filter(
+    ({ name }) => !SLOW.test(name) && !TOO_HEAVY.includes(name),
+  )) {
+    servers.push(add(await each.start()));
+  }
+  expect(servers.length).toBeGreaterThan(20);
+  const urls = servers.map(({ port }) => `https://localhost:${port}/`);
+  const module = new URL(
+    '../../../../service/src/platform/outbound/outboundClient.ts',
+    import.meta.url,
+  ).href;
+  const { out, err, exitCode } = await runAlone(
+    code(urls, module),
+    { TEST_CA: (await sharedTestCa()).ca },
+    ['--expose-gc'],
+  );
+  const { grown, left } = JSON.parse(out || '{}') as { grown: number; left: string[] };
+  expect({ err, exitCode, left }).toEqual({ err: '', exitCode: 0, left: [] });
+  // Two leaked KiB for each call would be more.
+  expect(grown).toBeLessThan(2 * MIB);
+});

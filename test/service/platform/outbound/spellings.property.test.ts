@@ -1,0 +1,175 @@
+// The many ways to write one address in a URL, generated; the judgement must not depend on the
+// spelling.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { OutboundClient } from '../../../../service/src/platform/outbound/outboundClient.ts';
+import { delivery, kindOf, localClient } from './support.ts';
+import {
+  CLOSED_IPV4,
+  CLOSED_IPV6,
+  EMBEDDINGS,
+  ipv4,
+  ipv6,
+  publicOracle,
+  write,
+  type Address,
+} from './publicOracle.ts';
+
+let client: OutboundClient;
+let asked: string[];
+beforeAll(async () => {
+  asked = [];
+  client = await localClient({
+    allowedNetworks: [],
+    resolver: async (name) => {
+      asked.push(name);
+      throw Object.assign(new Error('no names here'), { code: 'ENOTFOUND' });
+    },
+  });
+});
+afterAll(() => client.close());
+
+const within = ({ family, first, last }: (typeof CLOSED_IPV4)[number]) =>
+  fc.bigInt({ min: first, max: last }).map((value): Address => ({ family, value }));
+const anyIpv4 = fc.oneof(
+  fc.bigInt({ min: 0n, max: (1n << 32n) - 1n }).map(ipv4),
+  fc.constantFrom(...CLOSED_IPV4).chain(within),
+);
+const anyIpv6 = fc.oneof(
+  fc.bigInt({ min: 0x2000n << 112n, max: (0x4000n << 112n) - 1n }).map(ipv6),
+  fc.constantFrom(...CLOSED_IPV6).chain(within),
+  fc
+    .tuple(anyIpv4, fc.constantFrom(...EMBEDDINGS))
+    .map(([{ value }, { embed }]) => ipv6(embed(value))),
+);
+
+const NUMBERS: readonly ((value: number) => string)[] = [
+  (value) => String(value),
+  (value) => `0x${value.toString(16)}`,
+  (value) => `0X${value.toString(16).toUpperCase()}`,
+  (value) => `0x0000${value.toString(16)}`,
+  (value) => `0${value.toString(8)}`,
+  (value) => `000${value.toString(8)}`,
+];
+
+/** One to four parts, each in a base of its own; the last part holds what is left. */
+const numbers = fc
+  .tuple(
+    anyIpv4,
+    fc.integer({ min: 1, max: 4 }),
+    fc.array(fc.constantFrom(...NUMBERS), { minLength: 4, maxLength: 4 }),
+  )
+  .map(([address, count, bases]) => {
+    const octets = write(address).split('.').map(Number);
+    const last = octets.slice(count - 1).reduce((sum, octet) => sum * 256 + octet, 0);
+    return {
+      address,
+      host: [...octets.slice(0, count - 1), last].map((value, n) => bases[n]!(value)).join('.'),
+    };
+  });
+
+const FULL_WIDTH = 0xff10 - 0x30;
+const DISGUISES: readonly ((host: string) => string)[] = [
+  (host) => host,
+  (host) => `${host}.`,
+  (host) =>
+    host.replace(/[0-9]/g, (digit) => String.fromCharCode(digit.charCodeAt(0) + FULL_WIDTH)),
+  (host) => host.replaceAll('.', '\u3002'),
+  (host) => host.replaceAll('.', '\uff0e'),
+  (host) => [...host].map((char) => `%${char.charCodeAt(0).toString(16)}`).join(''),
+  (host) => host.replace(/[0-9]/, (digit) => `%3${digit}`),
+  (host) => `\u00ad${host}`, // a soft hyphen, which is dropped
+];
+
+const kindOfBoth = async (url: string): Promise<string> => {
+  const saved = await client.checkTarget(url, 'ws_test').then(
+    () => 'public',
+    () => kindOf(client.checkTarget(url, 'ws_test')),
+  );
+  // What is public is not dialled here: no test may leave this machine.
+  if (saved === 'public') return saved;
+  expect(await kindOf(client.request(delivery(url)))).toBe(saved);
+  return saved;
+};
+
+const expected = (address: Address) =>
+  ({ public: 'public', closed: 'blocked_address', either: null })[publicOracle(address)];
+
+describe('one address, however it is written', () => {
+  it('IPv4: decimal, octal, hexadecimal, short, with a dot at the end, in full width, percent-encoded', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        numbers,
+        fc.constantFrom(...DISGUISES),
+        async ({ address, host }, disguise) => {
+          const answer = expected(address);
+          const url = `https://${disguise(host)}/hook`;
+          if (answer) expect({ url, is: await kindOfBoth(url) }).toEqual({ url, is: answer });
+        },
+      ),
+      { numRuns: 1_500 },
+    );
+    expect(asked).toEqual([]); // each was known for an address, not taken for a name
+  });
+
+  it('IPv6: in full, in capitals, abbreviated, with its end as IPv4', async () => {
+    const spelling = fc.constantFrom<(full: string, address: Address) => string>(
+      (full) => full,
+      (full) => full.toUpperCase(),
+      (full) =>
+        full
+          .split(':')
+          .map((group) => group.padStart(4, '0'))
+          .join(':'),
+      (full) => full.replace(/(^|:)0(:0)+(:|$)/, '::'),
+      (full, { value }) =>
+        `${full.split(':').slice(0, 6).join(':')}:${write(ipv4(value & 0xffffffffn))}`,
+    );
+    await fc.assert(
+      fc.asyncProperty(anyIpv6, spelling, async (address, spell) => {
+        const answer = expected(address);
+        const url = `https://[${spell(write(address), address)}]:8443/hook`;
+        if (answer) expect({ url, is: await kindOfBoth(url) }).toEqual({ url, is: answer });
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(asked).toEqual([]);
+  });
+
+  it('with a user name in front, or a zone behind, it is no address at all', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        numbers,
+        fc.constantFrom('user@', 'user:password@', '1.1.1.1@', ':@', '%40@'),
+        async ({ address, host }, user) => {
+          const isEmpty = user === ':@'; // an empty name and password are dropped by every client
+          const kind = await kindOfBoth(`https://${user}${host}/`);
+          expect(kind).toBe(isEmpty ? (expected(address) ?? kind) : 'invalid_url');
+        },
+      ),
+      { numRuns: 200 },
+    );
+    for (const zone of ['%25eth0', '%eth0', '%251', '%'])
+      expect(await kindOfBoth(`https://[fe80::1${zone}]/`)).toBe('invalid_url');
+  });
+
+  it('that is too large for an address is no URL, and asks no name server', async () => {
+    for (const host of [
+      '4294967296',
+      '0x100000000',
+      '256.0.0.1',
+      '1.2.3.4.5',
+      '1.2.3.256',
+      '1.2.65536',
+      '08.1.1.1',
+      '[::ffff:256.0.0.1]',
+      '[1::2::3]',
+      '[::1',
+      '::1',
+    ]) {
+      const kind = await kindOfBoth(`https://${host}/`);
+      expect({ host, kind }).toEqual({ host, kind: 'invalid_url' });
+    }
+    expect(asked).toEqual([]);
+  });
+});

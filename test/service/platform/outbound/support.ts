@@ -1,0 +1,138 @@
+// What the outbound tests share: clients that are always closed, and servers that misbehave byte by
+// byte.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import {
+  createOutboundClient,
+  OutboundError,
+  type OutboundClient,
+  type OutboundErrorKind,
+  type OutboundPolicy,
+  type OutboundRequest,
+} from '../../../../service/src/platform/outbound/outboundClient.ts';
+import { sharedTestCa, type KeyPair } from '../../../helpers/tls.ts';
+import { listenTracked, type TrackedServer } from '../../../helpers/trackedServer.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
+
+type Closable = { close(): Promise<void> };
+
+/** Things to close after each test, last opened first. */
+export const closing = () => {
+  const opened: Closable[] = [];
+  return {
+    add: <T extends Closable>(closable: T): T => {
+      opened.push(closable);
+      return closable;
+    },
+    closeAll: async () => {
+      while (opened.length > 0) await opened.pop()?.close();
+    },
+  };
+};
+
+/** A client that may call this machine and trusts the test authority. */
+export const localClient = async (policy: Partial<OutboundPolicy> = {}): Promise<OutboundClient> =>
+  createOutboundClient({
+    allowedNetworks: ['127.0.0.0/8'],
+    insecureTargets: false,
+    ca: (await sharedTestCa()).ca,
+    ...policy,
+  });
+
+/** A delivery-like request: small limits, whatever breaks after the headers is cut. */
+export const delivery = (url: string, options: Partial<OutboundRequest> = {}): OutboundRequest => ({
+  workspaceId: 'ws_test',
+  url,
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: '{"id":"evt_1"}',
+  timeoutMs: 5_000,
+  maxBytes: 64 * 1024,
+  onTooLarge: 'cut',
+  ...options,
+});
+
+/** A tool-like request: only a whole answer counts. */
+export const toolCall = (url: string, options: Partial<OutboundRequest> = {}): OutboundRequest =>
+  delivery(url, { onTooLarge: 'fail', maxBytes: 1024 * 1024, ...options });
+
+/** The error that a call fails with; throws when it succeeds or fails otherwise. */
+export const failureOf = async (call: Promise<unknown>): Promise<OutboundError> => {
+  const outcome = await call.then(
+    () => new Error('expected a failure, but the call succeeded'),
+    (error: unknown) => error,
+  );
+  if (outcome instanceof OutboundError) return outcome;
+  throw outcome;
+};
+
+export const kindOf = async (call: Promise<unknown>): Promise<OutboundErrorKind> =>
+  (await failureOf(call)).kind;
+
+/** Waits until `condition` holds. */
+export const until = (condition: () => boolean) =>
+  waitFor(String(condition), condition, { everyMs: 5 });
+
+export interface RawServer extends TrackedServer {
+  /** For https; the raw TCP server speaks no TLS at all. */
+  url: string;
+}
+
+const listen = async (server: Server): Promise<RawServer> => {
+  const tracked = await listenTracked(server, 0, '127.0.0.1');
+  return Object.assign(tracked, { url: `https://localhost:${tracked.port}` });
+};
+
+/** A TCP server that hands over its sockets as they are. */
+export const startTcpServer = (onSocket: (socket: Socket) => void = () => {}): Promise<RawServer> =>
+  listen(
+    createTcpServer((socket) => {
+      onSocket(socket);
+      socket.resume(); // a socket that is not read never notices that the other side has gone
+    }),
+  );
+
+/** A TLS server that writes whatever bytes `onRequest` likes once something has been received. */
+export const startRawTlsServer = async (
+  onRequest: (socket: TLSSocket) => void,
+  certificate?: KeyPair,
+): Promise<RawServer> => {
+  const server = createTlsServer(certificate ?? (await sharedTestCa()).server, (socket) => {
+    socket.on('error', () => {}).once('data', () => onRequest(socket));
+  });
+  server.on('tlsClientError', () => {});
+  return listen(server);
+};
+
+/** Writes something again and again until the socket is closed. */
+export const writeForever = (socket: TLSSocket, bytes: string | Buffer, everyMs: number) => {
+  const timer = setInterval(() => socket.write(bytes), everyMs);
+  socket.on('close', () => clearInterval(timer));
+};
+
+/**
+ * Runs a module of TypeScript in a process of its own; gives what it printed once it has ended by
+ * itself.
+ */
+export const runAlone = async (
+  code: string,
+  env: Record<string, string>,
+  flags: readonly string[] = [],
+) => {
+  const child = spawn(
+    process.execPath,
+    [...flags, '--input-type=module-typescript', '--eval', code],
+    {
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  const [exitCode] = (await once(child, 'close')) as [number | null];
+  return { out, err, exitCode };
+};

@@ -1,0 +1,309 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { startTlsReceiver, type TlsReceiver } from '../../../helpers/tls.ts';
+import { closing, delivery, failureOf, kindOf, localClient, startRawTlsServer } from './support.ts';
+
+const { add, closeAll } = closing();
+let receiver: TlsReceiver;
+beforeEach(async () => {
+  receiver = add(await startTlsReceiver());
+});
+afterEach(closeAll);
+
+/** A resolver that knows some names; what it does not know does not exist. */
+const names = (known: Record<string, string[]>) => async (hostname: string) => {
+  const addresses = known[hostname];
+  if (!addresses) throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' });
+  return addresses;
+};
+
+const LOOPBACK_SPELLINGS = [
+  'localhost',
+  'LOCALHOST',
+  'localhost.',
+  '127.0.0.1',
+  '127.0.0.1.',
+  '127.1',
+  '127.0.1',
+  '0x7f.1',
+  '0x7f000001',
+  '2130706433',
+  '017700000001',
+  '0177.0.0.1',
+  '127.0.0.01',
+  '%31%32%37.0.0.1',
+  '①②⑦.⓪.⓪.①',
+  '127。0。0。1',
+  '0',
+  '0.0.0.0',
+  '[::1]',
+  '[0:0:0:0:0:0:0:1]',
+  '[::]',
+  '[::ffff:127.0.0.1]',
+  '[::ffff:7f00:1]',
+  '[::127.0.0.1]',
+  '[64:ff9b::127.0.0.1]',
+  '[2002:7f00:1::]',
+];
+
+describe('every spelling of this machine is refused', () => {
+  it.each(LOOPBACK_SPELLINGS)('%s', async (host) => {
+    const resolver = names({ localhost: ['127.0.0.1', '::1'], 'localhost.': ['127.0.0.1', '::1'] });
+    const client = add(await localClient({ allowedNetworks: [], resolver }));
+    const url = `https://${host}:${receiver.port}/`;
+    expect(await kindOf(client.checkTarget(url, 'ws_test'))).toBe('blocked_address');
+    expect(await kindOf(client.request(delivery(url)))).toBe('blocked_address');
+    expect(receiver.acceptedSockets).toBe(0);
+  });
+
+  it('in any mixture of decimal, octal and hexadecimal parts', async () => {
+    const client = add(await localClient({ allowedNetworks: [], resolver: names({}) }));
+    const octet = fc.integer({ min: 0, max: 255 });
+    const base = fc.constantFrom(
+      (value: number) => String(value),
+      (value: number) => `0x${value.toString(16)}`,
+      (value: number) => `0${value.toString(8)}`,
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        octet,
+        octet,
+        octet,
+        fc.tuple(base, base, base, base),
+        fc.integer({ min: 1, max: 4 }),
+        async (b, c, d, bases, count) => {
+          const octets = [127, b, c, d];
+          const last = octets.slice(count - 1).reduce((sum, value) => sum * 256 + value, 0);
+          const host = [...octets.slice(0, count - 1), last]
+            .map((value, index) => bases[index]!(value))
+            .join('.');
+          expect(await kindOf(client.checkTarget(`https://${host}/`, 'ws_test'))).toBe(
+            'blocked_address',
+          );
+        },
+      ),
+    );
+  });
+});
+
+describe('what a target may look like', () => {
+  it.each([
+    ['http://example.com/', 'not_https'],
+    ['HTTP://example.com/', 'not_https'],
+    ['ftp://example.com/', 'not_https'],
+    ['file:///etc/passwd', 'not_https'],
+    ['data:text/plain,x', 'not_https'],
+    ['example.com', 'invalid_url'],
+    ['', 'invalid_url'],
+    ['https://', 'invalid_url'],
+    ['https://exa mple.com/', 'invalid_url'],
+    ['https://256.256.256.256/', 'invalid_url'],
+    ['https://example.com:99999/', 'invalid_url'],
+    ['https://example.com:0/', 'invalid_url'],
+    ['https://user@example.com/', 'invalid_url'],
+    ['https://user:secret@example.com/', 'invalid_url'],
+    ['https://nowhere.example/', 'unresolvable'],
+    ['https://empty.example/', 'unresolvable'],
+  ])('%s is %s', async (url, kind) => {
+    const client = add(await localClient({ resolver: names({ 'empty.example': [] }) }));
+    expect(await kindOf(client.checkTarget(url, 'ws_test'))).toBe(kind);
+    expect(await kindOf(client.request(delivery(url)))).toBe(kind);
+  });
+
+  it('accepts a public name, also an international one, without calling it', async () => {
+    const client = add(
+      await localClient({
+        resolver: names({ 'xn--bcher-kva.example': ['1.1.1.1', '2606:4700::1'] }),
+      }),
+    );
+    await expect(
+      client.checkTarget('https://bücher.example/hook?x=1', 'ws_test'),
+    ).resolves.toBeUndefined();
+  });
+
+  it('repeats neither path nor query of the address in a message', async () => {
+    const client = add(await localClient({ allowedNetworks: [] }));
+    const { message } = await failureOf(
+      client.checkTarget('https://localhost/hidden-path?token=hidden-query', 'ws_test'),
+    );
+    expect(message).toBe('localhost may not be called: its name leads to a loopback address.');
+  });
+
+  it('refuses a Host header of the caller', async () => {
+    const client = add(await localClient());
+    expect(
+      await kindOf(client.request(delivery(receiver.url, { headers: { HOST: 'internal' } }))),
+    ).toBe('invalid_request');
+    expect(receiver.acceptedSockets).toBe(0);
+  });
+});
+
+describe('names', () => {
+  it.each([
+    [['1.1.1.1', '10.0.0.1']],
+    [['10.0.0.1', '1.1.1.1']],
+    [['2606:4700::1', '::ffff:192.168.0.1']],
+    [['1.1.1.1', '169.254.169.254']],
+    [['1.1.1.1', 'fe80::1%eth0']],
+    [['1.1.1.1', 'garbage']],
+  ])('with the addresses %p are refused as a whole', async (addresses) => {
+    const client = add(await localClient({ resolver: names({ 'mixed.example': addresses }) }));
+    expect(await kindOf(client.checkTarget('https://mixed.example/', 'ws_test'))).toBe(
+      'blocked_address',
+    );
+    expect(await kindOf(client.request(delivery('https://mixed.example/')))).toBe(
+      'blocked_address',
+    );
+  });
+
+  it('are refused as soon as any one address of any answer is closed', async () => {
+    const publicAddress = fc.constantFrom('1.1.1.1', '8.8.4.4', '2606:4700::1', '64:ff9b::808:808');
+    const closedAddress = fc.constantFrom(
+      '10.0.0.1',
+      '127.0.0.1',
+      '::1',
+      '169.254.169.254',
+      'fd00::1',
+      '::ffff:10.0.0.1',
+      '2002:a00:1::',
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(publicAddress),
+        closedAddress,
+        fc.array(publicAddress),
+        async (before, bad, after) => {
+          const client = await localClient({
+            allowedNetworks: [],
+            resolver: async () => [...before, bad, ...after],
+          });
+          expect(await kindOf(client.checkTarget('https://some.example/', 'ws_test'))).toBe(
+            'blocked_address',
+          );
+          await client.close();
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  it('that were public when checked and private when called are refused', async () => {
+    const answers = [['1.1.1.1'], ['127.0.0.1']];
+    const client = add(
+      await localClient({ allowedNetworks: [], resolver: async () => answers.shift()! }),
+    );
+    const url = `https://rebind.example:${receiver.port}/`;
+    await client.checkTarget(url, 'ws_test');
+    expect(await kindOf(client.request(delivery(url)))).toBe('blocked_address');
+    expect(receiver.acceptedSockets).toBe(0);
+  });
+
+  it('are asked for once a connection, and the checked address is the one dialled', async () => {
+    const asked: string[] = [];
+    // A second question would be answered with an address that must never be dialled.
+    const resolver = async (hostname: string) =>
+      asked.push(hostname) === 1 ? ['127.0.0.1'] : ['169.254.169.254'];
+    const client = add(await localClient({ resolver }));
+    const url = `https://localhost:${receiver.port}/`;
+    expect((await client.request(delivery(url))).status).toBe(200);
+    expect(asked).toEqual(['localhost']);
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  it('share one question while it is being asked', async () => {
+    let asked = 0;
+    const resolver = async () => {
+      asked += 1;
+      return ['127.0.0.1'];
+    };
+    const client = add(await localClient({ resolver }));
+    await Promise.all(Array.from({ length: 8 }, () => client.request(delivery(receiver.url))));
+    expect(asked).toBe(1);
+  });
+
+  it('reach the next address when the first one refuses the connection', async () => {
+    const client = add(await localClient({ resolver: async () => ['127.0.0.2', '127.0.0.1'] }));
+    expect((await client.request(delivery(receiver.url))).status).toBe(200);
+  });
+
+  it('with a dot at the end are asked for with it, and known to TLS without it', async () => {
+    const serverNames: unknown[] = [];
+    const server = add(
+      await startRawTlsServer((socket) => {
+        serverNames.push(socket.servername);
+        socket.end('HTTP/1.1 204 No Content\r\n\r\n');
+      }),
+    );
+    const client = add(await localClient({ resolver: names({ 'localhost.': ['127.0.0.1'] }) }));
+    expect((await client.request(delivery(`https://localhost.:${server.port}/`))).status).toBe(204);
+    expect(serverNames).toEqual(['localhost']);
+  });
+});
+
+describe('where a refused name leads', () => {
+  it.each([
+    '10.1.2.3',
+    '192.168.7.9',
+    '169.254.169.254',
+    '::ffff:10.1.2.3',
+    '64:ff9b::a01:203',
+    '2002:a01:203::1',
+    'fd00::12:34',
+    '127.0.0.9',
+  ])('is not told to those who named it, but to the log: %s', async (address) => {
+    const told: unknown[] = [];
+    const client = add(
+      await localClient({
+        allowedNetworks: [],
+        resolver: async () => ['1.1.1.1', address],
+        log: { info: (about: unknown) => void told.push(about) } as never,
+      }),
+    );
+    for (const call of [
+      client.checkTarget('https://inner.example/', 'ws_test'),
+      client.request(delivery('https://inner.example/')),
+    ]) {
+      const failure = await failureOf(call);
+      expect(failure.kind).toBe('blocked_address');
+      expect(failure.message).toMatch(
+        /^inner\.example may not be called: its name leads to a[^0-9]*\.$/,
+      );
+      expect(`${failure.message} ${failure.advice}`).not.toMatch(/\d/);
+    }
+    expect(told).toEqual(
+      Array(2).fill({ host: 'inner.example', address, reason: expect.any(String) }),
+    );
+  });
+
+  it('is not told where http:// is not for it either', async () => {
+    const client = add(
+      await localClient({ insecureTargets: true, resolver: async () => ['1.1.1.1'] }),
+    );
+    expect((await failureOf(client.checkTarget('http://outer.example/', 'ws_test'))).message).toBe(
+      'outer.example must be called over https://; http:// is for addresses in ALLOWED_NETWORKS only.',
+    );
+  });
+
+  it('is said of an address that was written out, with what it carries', async () => {
+    const client = add(await localClient({ allowedNetworks: [] }));
+    expect(
+      (await failureOf(client.checkTarget('https://[64:ff9b::a01:203]/', 'ws_test'))).message,
+    ).toBe('64:ff9b::a01:203 may not be called: it is NAT64 for 10.1.2.3, a private address.');
+  });
+});
+
+describe('IP literals that ALLOWED_NETWORKS opens', () => {
+  it('are called, IPv4', async () => {
+    const client = add(await localClient());
+    expect((await client.request(delivery(`https://127.0.0.1:${receiver.port}/`))).status).toBe(
+      200,
+    );
+    expect(receiver.requests[0]?.headers.host).toBe(`127.0.0.1:${receiver.port}`);
+  });
+
+  it('are called, IPv6 with 127.0.0.0/8', async () => {
+    const onIpv6 = add(await startTlsReceiver(undefined, { host: '::1' }));
+    const client = add(await localClient());
+    expect((await client.request(delivery(`https://[::1]:${onIpv6.port}/`))).status).toBe(200);
+  });
+});

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { apiClient, type ApiClient } from '../../../helpers/apiClient.ts';
+import {
+  signedInBrowser,
+  MEMBER_ENV,
+  type Browserless,
+  type Page,
+} from '../../../helpers/browserless.ts';
+import { startTestService, type TestService } from '../../../helpers/service.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
+
+/** What a stranger may write: markup, right-to-left, and much of it. */
+const HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)>"\'\u202Egnp.exe';
+
+describe('the API keys screen: keys', () => {
+  let service: TestService;
+  let browser: Browserless;
+  let stranger: ApiClient;
+  /** The id of the other workspace's key. */
+  let theirKeys: string[];
+  let logged = '';
+
+  beforeAll(async () => {
+    service = await startTestService({
+      env: MEMBER_ENV,
+      log: pino({ level: 'trace' }, { write: (line) => void (logged += line) }),
+    });
+    stranger = await service.addWorkspace('Another');
+    browser = await signedInBrowser(service.url);
+    const ours = (await browser.get('/keys')).html;
+    theirKeys = (await storedIds('key')).filter((id) => !ours.includes(id));
+  });
+  afterAll(() => service?.stop());
+
+  const create = async (name: string) => {
+    const page = await browser.post('/keys', { name });
+    return { page, key: /cs_live_[0-9A-Za-z]{32}/.exec(page.html)?.[0] ?? '' };
+  };
+  const idOf = (page: Page, lastFour: string) => {
+    const item = page.html.split('<li>').find((each) => each.includes(`cs_live_…${lastFour}`));
+    return /key_[0-9A-Z]{26}/.exec(item ?? '')?.[0] ?? '';
+  };
+
+  /** Every id of a kind that is stored, whosever it is. */
+  const storedIds = async (prefix: string) => [
+    ...new Set((await service.stored()).match(new RegExp(`${prefix}_[0-9A-Z]{26}`, 'g'))),
+  ];
+
+  it('lists name, prefix and last four, who made it and when it was last used', async () => {
+    const page = await browser.get('/keys');
+    expect(page.status).toBe(200);
+    expect(page.text).toMatch(
+      /Default key cs_live_…TTTT Created now by environment , (never used|last used now)/,
+    );
+    expect(page.html).not.toContain(service.apiKey);
+  });
+
+  it('makes at most 100 keys that are in use, and says which way there is', async () => {
+    const limited = await startTestService({ env: MEMBER_ENV });
+    try {
+      const member = await signedInBrowser(limited.url);
+      await member.get('/keys');
+      const make = () => member.post('/keys', { name: 'one more' });
+      for (let count = 1; count < 100; count++) expect((await make()).status).toBe(201);
+      const refused = await make();
+      expect([refused.status, refused.problem('name')]).toEqual([
+        400,
+        'A workspace has at most 100 API keys. Revoke one that is no longer used.',
+      ]);
+      const id = /\/keys\/(key_[0-9A-Z]{26})\/revoke/.exec(refused.html)![1]!;
+      await member.post(`/keys/${id}/revoke`);
+      expect((await make()).status).toBe(201);
+      expect((await make()).status).toBe(400);
+    } finally {
+      await limited.stop();
+    }
+  });
+
+  it('shows a new key once, says where it goes in n8n, and never again on any page', async () => {
+    const { page, key } = await create('n8n production');
+    expect(page).toMatchObject({ status: 201, path: '/keys' });
+    expect(page.headers.get('cache-control')).toBe('no-store');
+    expect(page.html).toMatch(
+      new RegExp(`<code id="once">${key}</code>\\s*<button[^>]* data-copy="#once"`),
+    );
+    expect(page.text).toContain(
+      'Open Credentials and create a Conversation Service API credential.',
+    );
+    expect((await apiClient(service.url, key).get('/api/hooks')).status).toBe(200);
+    for (const path of [
+      '/keys',
+      '/keys/live/api-keys',
+      '/keys?notice=key-revoked',
+      '/account',
+      '/team',
+    ]) {
+      expect((await browser.get(path)).html).not.toContain(key);
+    }
+    expect(logged).toContain('"/keys"');
+    expect(logged).not.toContain(key);
+    const used = new RegExp(
+      `n8n production cs_live_…${key.slice(-4)} Created now by ana , last used now`,
+    );
+    await waitFor('its use to be noted', async () => used.test((await browser.get('/keys')).text));
+  });
+
+  it('revokes a key at once, asks first, and lists it apart', async () => {
+    const { key } = await create('to be revoked');
+    const page = await browser.get('/keys');
+    const id = idOf(page, key.slice(-4));
+    expect(page.html).toMatch(
+      new RegExp(`action="/keys/${id}/revoke" data-confirm="Revoke the key “to be revoked”`),
+    );
+    const after = await browser.post(`/keys/${id}/revoke`);
+    expect(after).toMatchObject({ status: 200, path: '/keys?notice=key-revoked' });
+    expect(after.text).toContain('API key revoked.');
+    expect((await apiClient(service.url, key).get('/api/hooks')).status).toBe(401);
+    expect(after.text).toMatch(/Revoked keys \(1\) to be revoked/);
+    expect(after.html).not.toContain(`/keys/${id}/revoke`);
+  });
+
+  it('says beside the field what is wrong with a name, and keeps it', async () => {
+    for (const [name, problem] of [
+      ['', 'Must not be empty.'],
+      ['   ', 'Must not be empty.'],
+      ['x'.repeat(101), 'Must have at most 100 characters.'],
+      ['x'.repeat(10_000), 'Must have at most 100 characters.'],
+    ] as const) {
+      const page = await browser.post('/keys', { name });
+      expect(page.status).toBe(400);
+      expect(page.problem('name')).toBe(problem);
+      expect(page.value('name') ?? '').toBe(name);
+      expect(page.html).not.toMatch(/data-shown-once/);
+    }
+  });
+
+  it('shows a hostile name as text', async () => {
+    await create(HOSTILE);
+    const { html, text } = await browser.get('/keys');
+    expect(html).not.toContain('<script>alert');
+    expect(html).not.toContain('<img');
+    expect(text).toContain(HOSTILE);
+  });
+
+  it("answers 404 for what is another workspace's or nobody's", async () => {
+    expect(theirKeys).toHaveLength(1);
+    for (const id of [...theirKeys, 'key_00000000000000000000000000', 'nonsense'])
+      expect((await browser.post(`/keys/${id}/revoke`)).status).toBe(404);
+    const { body } = await stranger.post('/api/hooks', {
+      event: 'message.sent',
+      target_url: 'https://127.0.0.1:9/theirs',
+      source: 'theirs',
+    });
+    expect((await browser.get('/keys')).html).not.toContain('theirs');
+    const path = `/keys/subscriptions/${body.id}`;
+    expect((await browser.get(path)).status).toBe(404);
+    for (const action of [
+      'test',
+      'recover',
+      'rotate-secret',
+      'remove',
+      'deliveries/dlv_00000000000000000000000000/redeliver',
+    ]) {
+      const page = await browser.post(`${path}/${action}`, { since: '2026-01-01T00:00' });
+      expect([action, page.status]).toEqual([action, 404]);
+      expect(page.html).not.toMatch(/theirs|whsec_/);
+    }
+    for (const part of ['state', 'deliveries'])
+      expect((await browser.get(`${path}/live/${part}`)).text).toBe(
+        'This subscription was removed. Back to API keys and subscriptions',
+      );
+    expect((await stranger.get('/api/hooks')).body.data).toHaveLength(1);
+  });
+
+  it('leads back to the screen from the address of a POST that is loaded again', async () => {
+    for (const path of ['/keys/subscriptions', '/keys/key_00000000000000000000000000/revoke'])
+      expect((await browser.get(path)).path).toBe('/keys');
+  });
+});

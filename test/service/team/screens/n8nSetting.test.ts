@@ -1,0 +1,370 @@
+// Where n8n runs: the question at the first start, the settings, and what they open.
+import { createServer } from 'node:http';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { apiClient, chatCustomer, type ApiClient } from '../../../helpers/apiClient.ts';
+import {
+  browserless,
+  MEMBER_ENV,
+  signedInBrowser,
+  type Browserless,
+} from '../../../helpers/browserless.ts';
+import { startTestService, type TestService } from '../../../helpers/service.ts';
+import { listenTracked, type TrackedServer } from '../../../helpers/trackedServer.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
+import { sides } from '../../races/sides.ts';
+
+const UNSET = { BOOTSTRAP_API_KEY: '', BOOTSTRAP_WORKSPACE: '', ALLOWED_NETWORKS: '' };
+
+/** Stands for an n8n without TLS. */
+async function startN8n() {
+  const events: string[] = [];
+  const server = await listenTracked(
+    createServer((request, response) => {
+      request.resume();
+      events.push(String(request.headers['x-service-event']));
+      response.end('ok');
+    }),
+    0,
+    '127.0.0.1',
+  );
+  return Object.assign(server, { events });
+}
+
+const subscribe = (api: ApiClient, target: string, event = 'message.received') =>
+  api.post('/api/hooks', { event, target_url: target });
+
+describe('the setup form', () => {
+  let service: TestService;
+  let n8n: TrackedServer & { events: string[] };
+  let visitor: Browserless;
+  let token: string;
+  beforeEach(async () => {
+    [service, n8n] = await Promise.all([startTestService({ env: UNSET }), startN8n()]);
+    visitor = browserless(service.url);
+    token = new URL(service.setupUrl!).searchParams.get('token')!;
+  });
+  afterEach(async () => {
+    await service?.stop();
+    await n8n?.close();
+  });
+
+  const setUp = (choice: Record<string, string>) =>
+    visitor.post('/setup', {
+      token,
+      workspace: 'Acme',
+      name: 'Ana',
+      email: 'ana@example.com',
+      password: 'correct horse battery',
+      ...choice,
+    });
+  const keyIn = (html: string) => /cs_live_[0-9A-Za-z]{32}/.exec(html)![0];
+
+  it('asks, and proposes this machine and n8n’s port on a service for this machine', async () => {
+    const { html, text } = await visitor.get(`/setup?token=${token}`);
+    expect(text).toContain('Where does n8n run?');
+    expect(html).toMatch(/value="this_machine" checked/);
+    expect(html).toContain('name="n8n_port"');
+    expect(html).toContain('value="5678"');
+  });
+
+  it('opens the n8n of this machine: its events arrive over http without a variable', async () => {
+    const ready = await setUp({ n8n: 'this_machine', n8n_port: String(n8n.port) });
+    expect(ready.status).toBe(201);
+    const api = apiClient(service.url, keyIn(ready.html));
+    const target = `http://localhost:${n8n.port}/webhook/7d1c`;
+    expect((await subscribe(api, target)).status).toBe(201);
+    expect((await subscribe(api, `http://127.0.0.1:${n8n.port}/x`)).status).toBe(201);
+    expect(await subscribe(api, `http://localhost:${n8n.port + 1}/x`)).toMatchObject({
+      status: 422,
+      body: { error: { code: 'target_url_not_https' } },
+    });
+    await (await chatCustomer(service.url)).write('hello');
+    await waitFor('the event', () => n8n.events.length >= 2);
+    await service.restart();
+    await (await chatCustomer(service.url)).write('hello again');
+    await waitFor('the event after a restart', () => n8n.events.length >= 4);
+  });
+
+  it('says beside the field what is wrong, keeps what was typed and creates nothing', async () => {
+    for (const [choice, field, problem] of [
+      [{ n8n: 'this_machine', n8n_port: '0' }, 'n8n_port', /port from 1 to 65535/],
+      [{ n8n: 'this_machine', n8n_port: 'x' }, 'n8n_port', /port from 1 to 65535/],
+      [{ n8n: 'elsewhere' }, 'n8n', /Choose where n8n runs/],
+      [{ n8n: 'private_network', n8n_address: '' }, 'n8n_address', /Enter the address of n8n/],
+      [{ n8n: 'private_network', n8n_address: 'n 8 n' }, 'n8n_address', /Enter the address/],
+      [
+        { n8n: 'private_network', n8n_address: 'http://169.254.169.254' },
+        'n8n_address',
+        /metadata.*cannot be opened/,
+      ],
+      [
+        { n8n: 'private_network', n8n_address: 'http://169.254.7.7:5678' },
+        'n8n_address',
+        /link-local address.*cannot be opened/,
+      ],
+      [
+        { n8n: 'private_network', n8n_address: 'http://1.1.1.1:5678' },
+        'n8n_address',
+        /public address.*https/,
+      ],
+      [
+        { n8n: 'private_network', n8n_address: 'http://n8n.invalid:5678' },
+        'n8n_address',
+        /could not be resolved.*Check the name/,
+      ],
+    ] as const) {
+      const page = await setUp(choice);
+      expect([choice, page.status]).toEqual([choice, 400]);
+      expect(page.problem(field)).toMatch(problem);
+      expect(page.value('name')).toBe('Ana');
+      if ('n8n_address' in choice) expect(page.value('n8n_address') ?? '').toBe(choice.n8n_address);
+    }
+    expect((await visitor.get(`/setup?token=${token}`)).status).toBe(200);
+  });
+
+  it('does not look a name up for a link that does not work', async () => {
+    const page = await setUp({ n8n: 'private_network', n8n_address: 'n8n.invalid', token: 'no' });
+    expect(page.status).toBe(404);
+  });
+
+  it.each([
+    ['a public address', { n8n: 'public' }],
+    ['no answer, from a program', {}],
+  ])('opens nothing for %s', async (_name, choice: Record<string, string>) => {
+    const ready = await setUp(choice);
+    expect(ready.status).toBe(201);
+    const api = apiClient(service.url, keyIn(ready.html));
+    expect((await subscribe(api, `http://localhost:${n8n.port}/x`)).status).toBe(422);
+    expect((await subscribe(api, `https://localhost:${n8n.port}/x`)).status).toBe(422);
+  });
+
+  it('does not ask when the environment says it', async () => {
+    await service.restart({ N8N_URL: `http://localhost:${n8n.port}` });
+    visitor = browserless(service.url);
+    token = new URL(service.setupUrl!).searchParams.get('token')!;
+    expect((await visitor.get(`/setup?token=${token}`)).text).not.toContain('Where does n8n run');
+    const ready = await setUp({ n8n: 'this_machine', n8n_port: '1' });
+    const api = apiClient(service.url, keyIn(ready.html));
+    expect((await subscribe(api, `http://localhost:${n8n.port}/x`)).status).toBe(201);
+    expect((await subscribe(api, 'http://localhost:1/x')).status).toBe(422);
+  });
+});
+
+describe('the settings', () => {
+  let service: TestService;
+  let n8n: TrackedServer & { events: string[] };
+  let ana: Browserless;
+  let log: string;
+  beforeEach(async () => {
+    log = '';
+    const write = (line: string) => void (log += line);
+    [service, n8n] = await Promise.all([
+      startTestService({
+        env: { ...MEMBER_ENV, ALLOWED_NETWORKS: '' },
+        log: pino({ level: 'info' }, { write }),
+      }),
+      startN8n(),
+    ]);
+    ana = await signedInBrowser(service.url);
+    await ana.get('/settings');
+  });
+  afterEach(async () => {
+    await service?.stop();
+    await n8n?.close();
+  });
+
+  const choose = (browser: Browserless, values: Record<string, string>) =>
+    browser.post('/settings/n8n', values);
+  const local = () => ({ n8n: 'this_machine', n8n_port: String(n8n.port) });
+  const join = async () => {
+    await ana.get('/team');
+    const { html } = await ana.post('/team/invites', { note: 'Bob' });
+    const bob = browserless(service.url);
+    await bob.post('/join', {
+      token: /join\?token=([\w-]+)/.exec(html)![1]!,
+      name: 'Bob',
+      email: 'bob@example.com',
+      password: 'another long password',
+    });
+    return bob;
+  };
+
+  it('say that nobody has chosen; then what was chosen, by whom, and it holds at once', async () => {
+    expect((await ana.get('/settings')).text).toContain('Nobody has chosen yet.');
+    const target = `http://localhost:${n8n.port}/webhook/x`;
+    expect((await subscribe(service.api, target)).status).toBe(422);
+    const saved = await choose(ana, local());
+    expect(saved.path).toBe('/settings?notice=saved');
+    expect(saved.text).toContain(`On this machine, at port ${n8n.port}. Chosen by ana`);
+    expect(saved.html).toMatch(/value="this_machine" checked/);
+    expect((await subscribe(service.api, target)).status).toBe(201);
+    await (await chatCustomer(service.url)).write('hello');
+    await waitFor('the event', () => n8n.events.length === 1);
+    await choose(ana, { n8n: 'public' });
+    expect((await ana.get('/settings')).text).toContain('At a public https:// address.');
+    expect((await subscribe(service.api, target)).status).toBe(422);
+    const { body } = await service.api.get('/api/hooks');
+    await (await chatCustomer(service.url)).write('not sent');
+    const refused = await waitFor('the refusal', async () => {
+      const { data } = (await service.api.get(`/api/hooks/${body.data[0].id}/deliveries`)).body;
+      return data[0].attempts[0]?.error === undefined ? undefined : data[0].attempts[0];
+    });
+    expect(refused).toMatchObject({ status_code: null, error: expect.stringMatching(/https/) });
+    expect(n8n.events).toHaveLength(1);
+  });
+
+  it('write each change to the log, with who made it', async () => {
+    await choose(ana, local());
+    await choose(ana, { n8n: 'private_network', n8n_address: '192.168.1.20' });
+    const lines = log
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .filter(({ msg }) => msg === 'the address of n8n changed');
+    const member = expect.stringMatching(/^mbr_/);
+    expect(lines).toMatchObject([
+      { member, from: null, to: `http://localhost:${n8n.port}` },
+      { member, from: `http://localhost:${n8n.port}`, to: 'http://192.168.1.20:5678' },
+    ]);
+  });
+
+  it.each([
+    ['192.168.1.20', 'http://192.168.1.20:5678'],
+    ['192.168.1.20:80', 'http://192.168.1.20'],
+    [' http://192.168.1.20/home ', 'http://192.168.1.20'],
+    ['HTTPS://192.168.1.20:8443/webhook/x?y#z', 'https://192.168.1.20:8443'],
+    ['[fd12::5]:5678', 'http://[fd12::5]:5678'],
+    ['[fd12::5]', 'http://[fd12::5]:5678'],
+  ])('read %s as %s', async (typed, origin) => {
+    const saved = await choose(ana, { n8n: 'private_network', n8n_address: typed });
+    expect(saved.text).toContain(`At ${origin}. Chosen by`);
+    expect(saved.value('n8n_address')).toBe(origin);
+    expect((await subscribe(service.api, `${origin}/webhook/x`)).status).toBe(201);
+  });
+
+  it('take this machine for what it is, however it is typed', async () => {
+    for (const typed of ['localhost', 'http://127.0.0.1:5678', '[::1]:5678', '127.1']) {
+      const saved = await choose(ana, { n8n: 'private_network', n8n_address: typed });
+      expect(saved.text).toContain('On this machine, at port 5678.');
+      expect((await subscribe(service.api, 'http://127.0.0.1:6000/x')).status).toBe(422);
+    }
+  });
+
+  it('show a refused form again and change nothing', async () => {
+    await choose(ana, local());
+    const page = await choose(ana, {
+      n8n: 'private_network',
+      n8n_address: 'http://169.254.169.254',
+    });
+    expect(page.status).toBe(400);
+    expect(page.problem('n8n_address')).toMatch(/metadata/);
+    expect(page.value('n8n_address')).toBe('http://169.254.169.254');
+    expect((await ana.get('/settings')).text).toContain(`at port ${n8n.port}.`);
+  });
+
+  it('are changed by the owner alone, and need their form', async () => {
+    const bob = await join();
+    const seen = await bob.get('/settings');
+    expect(seen.text).toContain('Only ana, who set up this service, can change it.');
+    expect(seen.html).not.toContain('name="n8n"');
+    await bob.get('/team');
+    expect((await choose(bob, local())).status).toBe(403);
+    expect((await ana.post('/settings/n8n', local(), { csrf: null })).status).toBe(403);
+    expect((await browserless(service.url).post('/settings/n8n', local())).path).toMatch(
+      '/sign-in',
+    );
+    expect((await ana.get('/settings')).text).toContain('Nobody has chosen yet.');
+  });
+
+  it('do not pass to somebody who removes the owner', async () => {
+    const bob = await join();
+    const { html } = await bob.get('/team');
+    const id = /\/team\/members\/(mbr_\w+)\/remove"[^>]*>(?:(?!<\/form>).)*Remove ana/s.exec(
+      html,
+    )![1];
+    await bob.post(`/team/members/${id}/remove`);
+    expect((await bob.get('/settings')).text).toContain('has left the team');
+    expect((await choose(bob, local())).status).toBe(403);
+    await service.restart();
+    const again = await signedInBrowser(service.url, {
+      email: 'bob@example.com',
+      password: 'another long password',
+    });
+    expect((await again.get('/settings')).text).toContain('has left the team');
+    await again.get('/team');
+    expect((await choose(again, local())).status).toBe(403);
+  });
+
+  it('are not shown where the environment decides, except that it does', async () => {
+    await choose(ana, { n8n: 'private_network', n8n_address: '192.168.1.20' });
+    await service.restart({ N8N_URL: `http://127.0.0.1:${n8n.port}` });
+    ana = await signedInBrowser(service.url);
+    const page = await ana.get('/settings');
+    expect(page.text).toContain(`On this machine, at port ${n8n.port}. The environment decides`);
+    expect(page.html).not.toContain('name="n8n"');
+    await ana.get('/team');
+    expect((await choose(ana, local())).status).toBe(403);
+    expect((await subscribe(service.api, `http://localhost:${n8n.port}/x`)).status).toBe(201);
+    expect((await subscribe(service.api, 'http://192.168.1.20:5678/x')).status).toBe(422);
+    await service.restart();
+    expect((await subscribe(service.api, `http://localhost:${n8n.port}/y`)).status).toBe(422);
+    expect((await subscribe(service.api, 'http://192.168.1.20:5678/x')).status).toBe(201);
+  });
+});
+
+describe('the settings, from several processes', () => {
+  const service = sides({ env: () => ({ ...MEMBER_ENV, ALLOWED_NETWORKS: '' }) });
+  let n8n: TrackedServer & { events: string[] };
+  beforeAll(async () => {
+    n8n = await startN8n();
+  });
+  afterAll(() => n8n?.close());
+
+  it('hold in every process within seconds', async () => {
+    const { url, api: first } = service;
+    const apis = [first, service.api, service.api];
+    const ana = await signedInBrowser(url);
+    const target = `http://localhost:${n8n.port}`;
+    for (const isOpen of [true, false, true]) {
+      await ana.get('/settings');
+      await ana.post('/settings/n8n', {
+        n8n: isOpen ? 'this_machine' : 'public',
+        n8n_port: String(n8n.port),
+      });
+      await waitFor(
+        'every process to know',
+        async () => {
+          const answers = await Promise.all(
+            apis.map((api, n) => subscribe(api, `${target}/${n}`, 'conversation.opened')),
+          );
+          // 409: subscribed in the round before
+          return answers.every(({ status }) => (status === 422) !== isOpen);
+        },
+        { timeoutMs: 5_000 },
+      );
+    }
+  });
+
+  it('end with what was stored last, however many change them at once', async () => {
+    const browsers = await Promise.all([1, 2, 3, 4].map(() => signedInBrowser(service.url)));
+    await Promise.all(browsers.map((each) => each.get('/settings')));
+    await Promise.all(
+      browsers.map((each, n) =>
+        each.post('/settings/n8n', { n8n: 'this_machine', n8n_port: String(7000 + n) }),
+      ),
+    );
+    const { text } = await browsers[0]!.get('/settings');
+    const port = Number(/at port (\d+)/.exec(text)![1]);
+    for (const api of [service.api, service.api])
+      await waitFor('the stored port alone', async () => {
+        const open = await Promise.all(
+          [7000, 7001, 7002, 7003].map(async (each) => {
+            const { status } = await subscribe(api, `http://localhost:${each}/`, 'message.sent');
+            return status !== 422;
+          }),
+        );
+        return open.every((isOpen, n) => isOpen === (port === 7000 + n));
+      });
+  });
+});

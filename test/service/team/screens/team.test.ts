@@ -1,0 +1,134 @@
+// Who may come in, and who may not any more.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  browserless,
+  MEMBER,
+  MEMBER_ENV,
+  signedInBrowser,
+  type Browserless,
+} from '../../../helpers/browserless.ts';
+import { startTestService, type TestService } from '../../../helpers/service.ts';
+
+describe('the team', () => {
+  let service: TestService;
+  let ana: Browserless;
+  let members = 0;
+  beforeAll(async () => {
+    service = await startTestService({ env: MEMBER_ENV });
+    ana = await signedInBrowser(service.url);
+  });
+  afterAll(() => service?.stop());
+
+  const invite = async (by: Browserless) => {
+    await by.get('/team');
+    const { html } = await by.post('/team/invites', { note: 'Somebody' });
+    return /join\?token=([\w-]+)/.exec(html)![1]!;
+  };
+  const join = async (token: string) => {
+    const fields = {
+      token,
+      name: `Bob ${++members}`,
+      email: `bob${members}@example.com`,
+      password: 'another long password',
+    };
+    const browser = browserless(service.url);
+    return { browser, fields, page: await browser.post('/join', fields) };
+  };
+  const idOf = async (name: string) =>
+    new RegExp(`/team/members/(mbr_\\w+)/remove"[^>]*>(?:(?!</form>).)*Remove ${name}`, 's').exec(
+      (await ana.get('/team')).html,
+    )![1]!;
+
+  it('locks out after ten wrong passwords, also when all come at once', async () => {
+    const tries = await Promise.all(
+      Array.from({ length: 40 }, (_, n) =>
+        browserless(service.url).post('/sign-in', {
+          email: 'somebody@example.com',
+          password: `wrong ${n}`,
+        }),
+      ),
+    );
+    expect(tries.filter(({ status }) => status === 401)).toHaveLength(10);
+    expect(tries.filter(({ status }) => status === 429)).toHaveLength(30);
+  });
+
+  it('lets others in at the same time, and forgets a member’s mistakes once they sign in', async () => {
+    // A service of its own: the address above has used up its tries.
+    const other = await startTestService({ env: MEMBER_ENV });
+    try {
+      for (let round = 0; round < 3; round++) {
+        for (let n = 0; n < 3; n++)
+          expect(
+            (
+              await browserless(other.url).post('/sign-in', {
+                email: MEMBER.email,
+                password: 'wrong',
+              })
+            ).status,
+          ).toBe(401);
+        expect((await browserless(other.url).post('/sign-in', MEMBER)).path).toBe('/conversations');
+      }
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('an invitation works once', async () => {
+    const token = await invite(ana);
+    const { page, browser } = await join(token);
+    expect(page.path).toBe('/conversations');
+    expect((await browser.get('/team')).text).toContain('Bob');
+    expect((await join(token)).page.status).toBe(404);
+  });
+
+  it('who is removed is out at once, and so are the invitations they made', async () => {
+    const { browser, fields } = await join(await invite(ana));
+    const backdoor = await invite(browser);
+    const id = await idOf(fields.name);
+    await ana.post(`/team/members/${id}/remove`);
+    expect((await browser.get('/team')).path).toMatch(/^\/sign-in/);
+    expect((await join(backdoor)).page.status).toBe(404);
+    expect((await ana.get('/team')).text).not.toContain(fields.name);
+  });
+
+  it('the last member stays', async () => {
+    const alone = await startTestService({ env: MEMBER_ENV });
+    try {
+      const only = await signedInBrowser(alone.url);
+      expect((await only.get('/team')).html).not.toContain('/remove');
+    } finally {
+      await alone.stop();
+    }
+  });
+
+  it('changes a password, signs the other browsers out, and does not let the present one be guessed', async () => {
+    const { browser, fields } = await join(await invite(ana));
+    const elsewhere = browserless(service.url);
+    await browser.get('/account');
+    for (let n = 0; n < 4; n++)
+      expect(
+        (
+          await browser.post('/account/password', { current: 'wrong', next: 'a new long password' })
+        ).problem('current'),
+      ).toBe('The current password is wrong.');
+    expect(
+      (
+        await browser.post('/account/password', {
+          current: fields.password,
+          next: 'a new long password',
+        })
+      ).path,
+    ).toBe('/account?notice=password-changed');
+    for (let n = 0; n < 5; n++)
+      await browser.post('/account/password', { current: 'wrong', next: 'a new long password' });
+    expect(
+      (
+        await browser.post('/account/password', {
+          current: 'a new long password',
+          next: 'yet another one',
+        })
+      ).problem('current'),
+    ).toContain('Too many');
+    expect((await elsewhere.get('/team')).path).toMatch(/^\/sign-in/);
+  });
+});

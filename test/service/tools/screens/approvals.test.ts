@@ -1,0 +1,301 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../../helpers/browserless.ts';
+import { startTestService, type TestService } from '../../../helpers/service.ts';
+import {
+  TOOL_TEST_ENV,
+  agentSays,
+  ask,
+  callIn,
+  makeLive,
+  startToolEndpoint,
+  type DefinedTool,
+  type ToolEndpoint,
+} from '../../../helpers/toolEndpoint.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
+
+const HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)> & \u202egnp.exe';
+
+const PARAMETERS = {
+  type: 'object',
+  properties: {
+    order_number: { type: 'string', title: 'Order' },
+    refund_amount: { type: 'number', description: 'Amount to pay back' },
+    dueDate: { type: 'string' },
+  },
+  required: ['order_number'],
+};
+
+describe('an approval on the conversations screen', () => {
+  let endpoint: ToolEndpoint;
+  let service: TestService;
+  let ana: Browserless;
+  let other: Browserless;
+  let tool: DefinedTool;
+
+  beforeAll(async () => {
+    endpoint = await startToolEndpoint();
+    service = await startTestService({
+      ca: endpoint.ca,
+      env: { ...MEMBER_ENV, ...TOOL_TEST_ENV, ALLOWED_NETWORKS: '127.0.0.1/32' },
+    });
+    [ana, other] = [await signedInBrowser(service.url), await signedInBrowser(service.url)];
+    tool = await endpoint.define(service.api, {
+      name: 'cancel_order',
+      parameters: PARAMETERS,
+      ask_before_running: true,
+    });
+    await makeLive(service.api, tool, { order_number: '1' });
+  });
+  beforeEach(() => endpoint.forget());
+  afterAll(async () => {
+    await service?.stop();
+    await endpoint?.close();
+  });
+
+  /** A call that waits, in a conversation that the agent has told so. */
+  const waiting = async () => {
+    const { customer, conversationId: id } = await ask(service.url, tool, '20481', {
+      name: 'Clara',
+    });
+    const { tool_call_id: callId } = await callIn(
+      service.api,
+      `conversation_id=${id}`,
+      'pending_approval',
+    );
+    await agentSays(customer);
+    const path = `/conversations/${id}`;
+    return {
+      customer,
+      id,
+      callId,
+      path,
+      approve: `${path}/tool-calls/${callId}/approve`,
+      reject: `${path}/tool-calls/${callId}/reject`,
+    };
+  };
+  const callOf = async (id: string) => (await service.api.get(`/api/tool-calls/${id}`)).body;
+
+  it('shows the tool, its arguments by their labels, the host, the age and the expiry, and is counted in the list', async () => {
+    const { path, id } = await waiting();
+    const page = await ana.get(path);
+    expect(page.text).toContain(
+      `Allow the agent to run Cancel order ? needs approval Order 20481 Calls ${new URL(endpoint.url).host} . Requested now , expires in 23 hours . Approve Reject…`,
+    );
+    const list = await ana.get('/conversations');
+    expect(list.text).toMatch(/1 approval is waiting for your decision.*Clara .* Needs approval/);
+    expect((await ana.get('/conversations?tab=approvals')).html).toContain(id);
+    await ana.post(`${path}/take-over`);
+    expect((await ana.get('/conversations?tab=approvals')).text).toContain(
+      'No tool calls are waiting for a decision.',
+    );
+  });
+
+  it('approved, runs the call, and says by whom', async () => {
+    const { path, approve, callId } = await waiting();
+    await ana.get(path);
+    const after = await ana.post(approve);
+    expect(after.path).toBe(`${path}#${callId}`);
+    expect(after.text).toContain('Approved by ana , now');
+    await waitFor('the call', async () => (await callOf(callId)).status === 'succeeded');
+    const done = await other.get(path);
+    expect(done.text).toMatch(
+      /Tool Cancel order succeeded Order 20481 .* Approved by ana , now \. 1 attempt, status 200, \d+ ms Result Ok Yes/,
+    );
+    expect(done.html).not.toContain(approve);
+    expect(endpoint.at('/cancel_order')).toHaveLength(1);
+    expect((await callOf(callId)).decision).toMatchObject({
+      approved: true,
+      by: { type: 'team_member', name: 'ana' },
+    });
+  });
+
+  it('rejected, needs a reason and says it; nothing is called', async () => {
+    const { path, reject, callId } = await waiting();
+    await ana.get(path);
+    expect((await ana.post(reject, { note: ' ' })).text).toContain(
+      'To reject a tool call, enter a reason',
+    );
+    expect((await callOf(callId)).status).toBe('pending_approval');
+    const after = await ana.post(reject, { note: HOSTILE });
+    expect(after.text).toContain(`Rejected by ana , now . Reason: ${HOSTILE.replace(/\s+/g, ' ')}`);
+    expect(after.html).not.toContain('<script>alert');
+    expect((await callOf(callId)).decision).toMatchObject({ approved: false, note: HOSTILE });
+    expect(endpoint.at('/cancel_order')).toHaveLength(0);
+  });
+
+  it('decided by two at once: the first counts, the second reads so in the conversation', async () => {
+    const { path, approve, reject, callId } = await waiting();
+    await Promise.all([ana.get(path), other.get(path)]);
+    const pages = await Promise.all([ana.post(approve), other.post(reject, { note: 'no' })]);
+    const second = pages.find((page) => page.path.includes('notice='))!;
+    const first = pages.find((page) => page !== second)!;
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect(first.path).toBe(`${path}#${callId}`);
+    expect(second.path).toBe(`${path}?notice=already-decided#${callId}`);
+    expect(second.text).toContain(
+      'This tool call was already decided or has expired. Your decision was not used.',
+    );
+    expect(second.text).toMatch(/(Approved|Rejected) by ana/);
+    expect((await ana.post(approve)).text).toContain('Your decision was not used.');
+  });
+
+  it.each([
+    [
+      'somebody takes over',
+      (path: string) => ana.post(`${path}/take-over`),
+      /Cancelled now , when ana took over/,
+    ],
+    [
+      'somebody replies',
+      (path: string) => ana.post(`${path}/reply`, { text: 'I will do it.' }),
+      /Cancelled now , when ana took over/,
+    ],
+    [
+      'the conversation ends',
+      (path: string) => ana.post(`${path}/close`, { verdict: 'unknown', summary: 'x' }),
+      /Cancelled now , when ana closed the conversation/,
+    ],
+  ])('is cancelled when %s, and says so', async (_, act, wanted) => {
+    const { path, approve } = await waiting();
+    await ana.get(path);
+    await act(path);
+    const { text, html } = await other.get(`${path}/items`);
+    expect(text).toMatch(wanted);
+    expect(html).not.toContain(approve);
+  });
+
+  it('is cancelled when its tool is changed, and the labels of another definition are not put on it', async () => {
+    const { path } = await waiting();
+    const changed = {
+      ...PARAMETERS,
+      properties: {
+        ...PARAMETERS.properties,
+        order_number: { type: 'string', title: 'Something else' },
+      },
+    };
+    await service.api.patch(`/api/tools/${tool.id}`, { parameters: changed });
+    const { text } = await ana.get(path);
+    expect(text).toContain('because the tool was changed, paused or removed');
+    expect(text).toContain('Order number 20481');
+    expect(text).not.toContain('Something else');
+    await service.api.patch(`/api/tools/${tool.id}`, { parameters: PARAMETERS });
+    await makeLive(service.api, tool, { order_number: '1' });
+  });
+
+  it('is told at once to every open page', async () => {
+    const { id, path, approve } = await waiting();
+    const ended = new AbortController();
+    const live = await fetch(`${service.url}/live?conversation=${id}`, {
+      headers: { cookie: other.cookie },
+      signal: ended.signal,
+    });
+    const heard: string[] = [];
+    const listening = (async () => {
+      for await (const chunk of live.body!.pipeThrough(new TextDecoderStream())) heard.push(chunk);
+    })().catch(() => {});
+    await ana.get(path);
+    await ana.post(approve);
+    await waitFor(
+      'both events',
+      () =>
+        heard.join('').includes('event: thread') && heard.join('').includes('event: conversations'),
+    );
+    ended.abort();
+    await listening;
+  });
+
+  it.each(['approve', 'reject'])('is not decided from another conversation: %s', async (verb) => {
+    const { callId } = await waiting();
+    const elsewhere = await waiting();
+    expect(
+      (await ana.post(`${elsewhere.path}/tool-calls/${callId}/${verb}`, { note: 'x' })).status,
+    ).toBe(404);
+    expect((await callOf(callId)).status).toBe('pending_approval');
+  });
+
+  it('of a call that asks nobody: folded in, with arguments, result and error as text, whatever they hold', async () => {
+    const free = await endpoint.define(service.api, {
+      name: 'track_parcel',
+      parameters: { type: 'object', properties: { note: { type: 'string', title: HOSTILE } } },
+    });
+    await makeLive(service.api, free);
+    endpoint.answer(free.path, {
+      json: {
+        [HOSTILE]: [HOSTILE, { deep: { deeper: { deepest: HOSTILE } } }, null, true],
+        long: 'x'.repeat(10_000),
+      },
+    });
+    const { conversationId } = await ask(service.url, free);
+    await callIn(service.api, `conversation_id=${conversationId}`, 'succeeded');
+    const { html, text } = await ana.get(`/conversations/${conversationId}`);
+    expect(html).toContain('<details class="call"');
+    expect(html).not.toContain('<script>alert');
+    expect(html).not.toContain('<img');
+    expect(html).toContain('&lt;script>alert(1)&lt;/script>');
+    expect(text).toContain('x'.repeat(10_000));
+    endpoint.answerAlways(free.path, 500);
+    const failing = await ask(service.url, free);
+    await callIn(service.api, `conversation_id=${failing.conversationId}`, 'failed');
+    expect((await ana.get(`/conversations/${failing.conversationId}`)).text).toMatch(
+      /Tool Track parcel failed now No arguments\. 3 attempts, status 500, .*500/,
+    );
+  });
+});
+
+describe('a conversation that the agent gave away', () => {
+  it('says so where it happened, with the reason, and waits in its tab', async () => {
+    const service = await startTestService({ env: { ...MEMBER_ENV, ...TOOL_TEST_ENV } });
+    try {
+      await service.api.patch('/api/agent', { enabled: true });
+      const ana = await signedInBrowser(service.url);
+      const { customer, conversationId: id } = await ask(
+        service.url,
+        { name: 'talk_to_a_human' },
+        'please',
+      );
+      await agentSays(customer);
+      const { text } = await ana.get(`/conversations/${id}?tab=waiting`);
+      expect(text).toMatch(
+        /Waiting for a person 1 .* Assistant agent .*Assistant handed over to a person: the customer asked for a person · now The customer is waiting for a person\./,
+      );
+    } finally {
+      await service.stop();
+    }
+  });
+});
+
+describe('an approval that nobody decides', () => {
+  it('says that it expired, and takes no decision', async () => {
+    const endpoint = await startToolEndpoint();
+    const env = {
+      ...MEMBER_ENV,
+      ...TOOL_TEST_ENV,
+      ALLOWED_NETWORKS: '127.0.0.1/32',
+      APPROVAL_EXPIRES_MS: '1000',
+    };
+    const service = await startTestService({ ca: endpoint.ca, env });
+    try {
+      const ana = await signedInBrowser(service.url);
+      const tool = await endpoint.define(service.api, {
+        name: 'cancel_order',
+        ask_before_running: true,
+      });
+      await makeLive(service.api, tool);
+      const { conversationId: id } = await ask(service.url, tool);
+      const { tool_call_id: callId } = await callIn(
+        service.api,
+        `conversation_id=${id}`,
+        'pending_approval',
+      );
+      await ana.get(`/conversations/${id}`);
+      await callIn(service.api, `conversation_id=${id}`, 'expired');
+      const late = await ana.post(`/conversations/${id}/tool-calls/${callId}/approve`);
+      expect(late.path).toContain('notice=already-decided');
+      expect(late.text).toContain('Expired now without a decision');
+      expect(endpoint.at('/cancel_order')).toHaveLength(1); // the test call before it went live
+    } finally {
+      await service.stop();
+      await endpoint.close();
+    }
+  });
+});

@@ -1,0 +1,693 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  MEMBER_ENV,
+  signedInBrowser,
+  type Browserless,
+  type Page,
+} from '../../../helpers/browserless.ts';
+import { startTestService, type TestService } from '../../../helpers/service.ts';
+import {
+  ask,
+  body,
+  callIn,
+  startToolEndpoint,
+  TOOL_TEST_ENV,
+  type ToolEndpoint,
+} from '../../../helpers/toolEndpoint.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
+
+const HOSTILE = `<script>alert(1)</script>"'><img src=x onerror=alert(2)> \u202egnirts\u202c {{args.x}}`;
+
+let service: TestService;
+let endpoint: ToolEndpoint;
+let browser: Browserless;
+let count = 0;
+
+beforeAll(async () => {
+  endpoint = await startToolEndpoint();
+  service = await startTestService({ ca: endpoint.ca, env: { ...MEMBER_ENV, ...TOOL_TEST_ENV } });
+  browser = await signedInBrowser(service.url);
+});
+afterEach(async () => {
+  const { body: tools } = await service.api.get('/api/tools?limit=200');
+  for (const { id } of tools.data) await service.api.delete(`/api/tools/${id}`);
+});
+afterAll(async () => {
+  await service?.stop();
+  await endpoint?.close();
+});
+
+const named = () => `look_up_${(count += 1)}`;
+
+/** A form for a Webhook tool, as the page of a new tool has it. */
+const webhookForm = (more: Record<string, string> = {}): Record<string, string> => ({
+  kind: 'Webhook',
+  name: named(),
+  description: 'Finds an order by its number.',
+  parameters_as: 'fields',
+  ...row(0, { name: 'order_number', description: 'The order number', required: 'on' }),
+  endpoint: `${endpoint.url}/orders`,
+  timeout: '1',
+  ...more,
+});
+
+const row = (number: number, { type = 'text', ...fields }: Record<string, string>) =>
+  Object.fromEntries(
+    Object.entries({ name: '', description: '', options: '', ...fields, type }).map(
+      ([part, value]) => [`p${number}_${part}`, value],
+    ),
+  );
+
+const httpForm = (more: Record<string, string> = {}): Record<string, string> => {
+  const { endpoint: _, ...form } = webhookForm();
+  return {
+    ...form,
+    kind: 'HTTP',
+    method: 'post',
+    url: `${endpoint.url}/orders/{{args.order_number}}`,
+    query: 'limit=10',
+    headers: 'Authorization: Bearer {{secrets.API_TOKEN}}\r\nX-Call: {{call.id}}',
+    body: '{"order": "{{args.order_number}}"}',
+    response_fields: 'status',
+    s0_name: 'API_TOKEN',
+    s0_value: 'super-secret-value-1',
+    ...more,
+  };
+};
+
+const newestTool = async () => (await service.api.get('/api/tools?limit=1')).body.data[0];
+
+/** Makes a tool by its form. @returns its record */
+async function create(form: Record<string, string>) {
+  const page = await browser.post('/tools', form);
+  if (page.status >= 400) throw new Error(page.text);
+  return newestTool();
+}
+
+describe('making a tool', () => {
+  it('makes a Webhook tool from fields and shows its signing secret once, with how to verify', async () => {
+    const page = await browser.post(
+      '/tools',
+      webhookForm({
+        ...row(1, { name: 'carrier', options: 'dhl, ups' }),
+        ...row(2, { name: 'parts', type: 'integer' }),
+        ask: 'on',
+        read_only: 'on',
+        example_phrases: 'where is my order\n\n has it left ',
+      }),
+    );
+    expect(page.status).toBe(201);
+    const [secret] = /whsec_[\w+/=]+/.exec(page.html)!;
+    expect(page.html).toContain('data-copy="#once"');
+    expect(page.text).toContain('X-Service-Signature');
+    const tool = await newestTool();
+    expect(tool).toMatchObject({
+      kind: 'Webhook',
+      status: 'draft',
+      timeout: 1,
+      ask_before_running: true,
+      read_only: true,
+      example_phrases: ['where is my order', 'has it left'],
+      endpoint: `${endpoint.url}/orders`,
+    });
+    expect(tool.parameters).toEqual({
+      type: 'object',
+      properties: {
+        order_number: { type: 'string', description: 'The order number' },
+        carrier: { type: 'string', enum: ['dhl', 'ups'] },
+        parts: { type: 'integer' },
+      },
+      required: ['order_number'],
+    });
+    for (const path of [`/tools/${tool.id}`, `/tools/${tool.id}/edit`, '/tools'])
+      expect((await browser.get(path)).html).not.toContain(secret);
+  });
+
+  it('makes an HTTP tool from its request template; the secret is on no page', async () => {
+    const page = await browser.post('/tools', httpForm());
+    expect(page.text).toContain('Tool created.');
+    const tool = await newestTool();
+    expect(tool.request_template).toEqual({
+      method: 'POST',
+      url: `${endpoint.url}/orders/{{args.order_number}}`,
+      query: { limit: '10' },
+      headers: { Authorization: 'Bearer {{secrets.API_TOKEN}}', 'X-Call': '{{call.id}}' },
+      body: { order: '{{args.order_number}}' },
+      response_fields: ['status'],
+    });
+    expect(tool.secret_names).toEqual(['API_TOKEN']);
+    const edit = await browser.get(`/tools/${tool.id}/edit`);
+    expect(edit.value('s0_name')).toBe('API_TOKEN');
+    expect(edit.text).toContain('{{secrets.API_TOKEN}}');
+    for (const each of [page, edit]) expect(each.html).not.toContain('super-secret-value-1');
+  });
+
+  it.each<[string, Record<string, string>, string, RegExp]>([
+    [
+      'a name that is none',
+      { name: 'Find Order' },
+      'name',
+      /^The name must begin with a lower-case letter/,
+    ],
+    ['no description', { description: ' ' }, 'description', /^The description must not be empty/],
+    ['no endpoint', { endpoint: '' }, 'endpoint', /^The endpoint is missing/],
+    [
+      'an address that is not https',
+      { endpoint: 'http://example.com/x' },
+      'endpoint',
+      /must begin with https/,
+    ],
+    [
+      'an address that is not public',
+      { endpoint: 'https://10.0.0.1/x' },
+      'endpoint',
+      /^The endpoint cannot be used/,
+    ],
+    ['a time-out that is none', { timeout: '0' }, 'timeout', /^The timeout must be from 1 to 120/],
+    ['a parameter without a name', { p0_name: '' }, 'p0_name', /^Give the parameter a name/],
+    ['a parameter twice', row(1, { name: 'order_number' }), 'p1_name', /already/],
+    [
+      'options of a date',
+      row(1, { name: 'day', type: 'date', options: 'a' }),
+      'p1_options',
+      /^Only texts and numbers/,
+    ],
+    [
+      'options of a number that are none',
+      row(1, { name: 'size', type: 'number', options: '1, big' }),
+      'p1_options',
+      /numbers/,
+    ],
+    [
+      'a schema that is no JSON',
+      { parameters_as: 'json', parameters: '{' },
+      'parameters',
+      /not valid JSON/,
+    ],
+    [
+      'a schema with a wrong type',
+      { parameters_as: 'json', parameters: '{"type":"object","properties":{"x":{"type":"text"}}}' },
+      'parameters',
+      /^“properties.x.type” must/,
+    ],
+  ])('says beside the field what is wrong: %s', async (_what, wrong, field, words) => {
+    const form = webhookForm(wrong);
+    const page = await browser.post('/tools', form);
+    expect(page.status).toBe(400);
+    expect(page.problem(field)).toMatch(words);
+    expect(page.value('name')).toBe(form.name);
+    expect(await newestTool()).toBeUndefined();
+  });
+
+  it.each<[string, Record<string, string>, string, RegExp]>([
+    ['an address that is none', { url: 'nonsense' }, 'url', /^The URL must be an absolute address/],
+    [
+      'an unknown placeholder in the address',
+      { url: 'https://api.example.com/{{args.y}}' },
+      'url',
+      /^The URL holds {{args.y}}/,
+    ],
+    ['a header without a colon', { headers: 'Authorization' }, 'headers', /has no : after a name/],
+    [
+      'a secret that is not there',
+      { headers: 'Authorization: {{secrets.OTHER}}' },
+      'headers',
+      /^“Authorization” holds {{secrets.OTHER}}, but there is no secret/,
+    ],
+    [
+      'a secret in the query',
+      { query: 'key={{secrets.API_TOKEN}}' },
+      'query',
+      /^“key” holds {{secrets.API_TOKEN}}; secrets may stand in headers only/,
+    ],
+    ['a body that is no JSON', { body: '{"a": {{args.order_number}}}' }, 'body', /not valid JSON/],
+    ['a body with GET', { method: 'GET' }, 'body', /^The body cannot be sent with GET/],
+    ['a path that is none', { response_fields: 'a..b' }, 'response_fields', /must be a path/],
+    ['a secret without a name', { s0_name: '' }, 's0_name', /^Give the secret a name/],
+    [
+      'a name of a secret that is none',
+      { s0_name: 'a-b' },
+      's0_name',
+      /^Use letters, digits and _/,
+    ],
+    ['a secret without a value', { s0_value: '' }, 's0_value', /^Enter a value/],
+  ])('of a request template too: %s', async (_what, wrong, field, words) => {
+    const page = await browser.post('/tools', httpForm(wrong));
+    expect(page.status).toBe(400);
+    expect(page.problem(field)).toMatch(words);
+    expect(page.html).not.toContain('super-secret-value-1');
+  });
+
+  it('refuses a name that is taken', async () => {
+    const form = webhookForm();
+    await create(form);
+    const page = await browser.post('/tools', { ...webhookForm(), name: form.name! });
+    expect(page.problem('name')).toContain('Another tool is already named');
+  });
+
+  it('adds and removes rows, and turns fields into JSON Schema and back, without a script', async () => {
+    const added = await browser.post('/tools', { ...webhookForm(), do: 'add-parameter' });
+    expect(added.status).toBe(200);
+    expect(added.value('p0_name')).toBe('order_number');
+    expect(added.html).toContain('name="p1_name"');
+    const removed = await browser.post('/tools', {
+      ...webhookForm(),
+      ...row(1, { name: 'carrier' }),
+      do: 'remove-parameter:0',
+    });
+    expect(removed.value('p0_name')).toBe('carrier');
+    expect(removed.html).not.toContain('name="p1_name"');
+    const json = await browser.post('/tools', { ...webhookForm(), closed: 'on', do: 'to-json' });
+    expect(json.text).toContain('"additionalProperties": false');
+    const schema =
+      '{"type":"object","properties":{"day":{"type":"string","format":"date"}},"additionalProperties":false}';
+    const fields = await browser.post('/tools', {
+      ...webhookForm(),
+      parameters_as: 'json',
+      parameters: schema,
+      do: 'to-fields',
+    });
+    expect(fields.value('p0_name')).toBe('day');
+    expect(fields.html).toMatch(/name="closed" checked/);
+    const kept = await browser.post('/tools', {
+      ...webhookForm(),
+      parameters_as: 'json',
+      parameters: '{"type":"object","properties":{"a":{"type":"object"}}}',
+      do: 'to-fields',
+    });
+    expect(kept.problem('parameters')).toContain('does not fit into fields');
+    const secret = await browser.post('/tools', { ...httpForm(), do: 'add-secret' });
+    expect(secret.html).toContain('name="s1_name"');
+    expect(secret.html).not.toContain('super-secret-value-1');
+    expect(await newestTool()).toBeUndefined();
+  });
+});
+
+describe('changing a tool', () => {
+  it('keeps a live tool live when what is saved calls alike, and its stored secrets', async () => {
+    endpoint.answerAlways('/orders/7', { json: { status: 'ok' } });
+    const tool = await create(httpForm());
+    await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '7' });
+    await browser.post(`/tools/${tool.id}/go-live`);
+    const page = await browser.post(`/tools/${tool.id}`, {
+      ...httpForm(),
+      name: tool.name,
+      s0_stored: 'on',
+      s0_value: '',
+      description: 'Another.',
+      timeout: '3',
+    });
+    expect(page.text).toContain('Saved.');
+    expect(await newestTool()).toMatchObject({
+      status: 'live',
+      description: 'Another.',
+      timeout: 3,
+      secret_names: ['API_TOKEN'],
+    });
+  });
+
+  it('asks for stored secrets again when the request goes to another place, and sends none there before', async () => {
+    const tool = await create(httpForm());
+    const moved = {
+      ...httpForm(),
+      name: tool.name,
+      url: endpoint.url.replace('localhost', '127.0.0.1') + '/orders',
+      s0_stored: 'on',
+      s0_value: '',
+    };
+    expect((await browser.get(`/tools/${tool.id}/edit`)).text).toContain(
+      'if one of these changes, enter the secrets that the request uses again',
+    );
+    const refused = await browser.post(`/tools/${tool.id}`, moved);
+    expect(refused.status).toBe(400);
+    expect(refused.text).toMatch(
+      /The secrets API_TOKEN must be given again: the request goes to https:\/\/127\.0\.0\.1:\d+ now/,
+    );
+    expect(refused.value('s0_stored')).toBe('on');
+    expect((await newestTool()).request_template.url).toBe(tool.request_template.url);
+    expect(
+      (await browser.post(`/tools/${tool.id}`, { ...moved, s0_value: 'given-once-more' })).status,
+    ).toBe(200);
+    expect(await newestTool()).toMatchObject({ status: 'draft', secret_names: ['API_TOKEN'] });
+  });
+
+  it('makes a draft of it, in words, when it is called differently', async () => {
+    const tool = await create(webhookForm());
+    await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '7' });
+    const page = await browser.post(`/tools/${tool.id}`, {
+      ...webhookForm(),
+      name: tool.name,
+      endpoint: `${endpoint.url}/other`,
+    });
+    expect(page.text).toContain('The tool is a draft again because its definition changed.');
+    expect(await newestTool()).toMatchObject({
+      status: 'draft',
+      tested_at: null,
+      endpoint: `${endpoint.url}/other`,
+    });
+  });
+
+  it('shows a schema that fields cannot say as JSON, and an unchanged save changes nothing', async () => {
+    const parameters = {
+      type: 'object',
+      properties: { address: { type: 'object', properties: { city: { type: 'string' } } } },
+    };
+    const { body: made } = await service.api.post('/api/tools', {
+      name: named(),
+      description: 'Ships.',
+      kind: 'Webhook',
+      endpoint: `${endpoint.url}/x`,
+      parameters,
+    });
+    const edit = await browser.get(`/tools/${made.id}/edit`);
+    expect(edit.value('parameters_as')).toBe('json');
+    const written = /<textarea[^>]*name="parameters"[^>]*>(.*?)<\/textarea>/s
+      .exec(edit.html)![1]!
+      .replaceAll('&quot;', '"');
+    await browser.post(`/tools/${made.id}`, {
+      name: made.name,
+      description: 'Ships.',
+      timeout: '10',
+      endpoint: `${endpoint.url}/x`,
+      parameters_as: 'json',
+      parameters: written,
+    });
+    expect((await newestTool()).parameters).toEqual(parameters);
+  });
+
+  it('keeps it tested when its parameters come back in another order', async () => {
+    const parameters = {
+      required: ['b', 'a'],
+      additionalProperties: false,
+      properties: { a: { type: 'string' }, b: { description: 'B', type: 'number' } },
+      type: 'object',
+    };
+    const { body: made } = await service.api.post('/api/tools', {
+      name: named(),
+      description: 'Ships.',
+      kind: 'Webhook',
+      endpoint: `${endpoint.url}/x`,
+      parameters,
+    });
+    await service.api.post(`/api/tools/${made.id}/test`, { arguments: { a: '1', b: 2 } });
+    const rows = {
+      ...row(0, { name: 'a', required: 'on' }),
+      ...row(1, { name: 'b', type: 'number', description: 'B', required: 'on' }),
+    };
+    await browser.post(`/tools/${made.id}`, {
+      name: made.name,
+      description: 'Sends.',
+      timeout: '10',
+      endpoint: `${endpoint.url}/x`,
+      parameters_as: 'fields',
+      closed: 'on',
+      ...rows,
+    });
+    expect(await newestTool()).toMatchObject({
+      description: 'Sends.',
+      tested_at: expect.any(String),
+      parameters,
+    });
+  });
+
+  it('leads back to the tool when the address of a form is loaded again', async () => {
+    const tool = await create(webhookForm());
+    for (const action of ['test', 'rotate-secret', 'go-live'])
+      expect((await browser.get(`/tools/${tool.id}/${action}`)).path).toBe(`/tools/${tool.id}`);
+    await service.api.delete(`/api/tools/${tool.id}`);
+    const gone = await browser.get(`/tools/${tool.id}/fragment`);
+    expect([gone.status, gone.headers.get('hx-redirect')]).toEqual([
+      404,
+      '/tools?notice=tool-removed',
+    ]);
+  });
+
+  it('rotates the signing secret, which is shown once, and removes the tool', async () => {
+    const tool = await create(webhookForm());
+    const rotated = await browser.post(`/tools/${tool.id}/rotate-secret`);
+    const [secret] = /whsec_[\w+/=]+/.exec(rotated.html)!;
+    endpoint.verify('/orders', secret);
+    await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '7' });
+    expect(endpoint.faults).toEqual([]);
+    const detail = await browser.get(`/tools/${tool.id}`);
+    expect(detail.html).toMatch(/data-confirm="Remove /);
+    expect(detail.html).not.toContain(secret);
+    const list = await browser.post(`/tools/${tool.id}/remove`);
+    expect(list.text).toContain('Tool removed.');
+    expect((await browser.get(`/tools/${tool.id}`)).status).toBe(404);
+  });
+});
+
+describe('a test call', () => {
+  it('shows the request as it was sent, with secret and answer, and opens the way to live', async () => {
+    endpoint.answerAlways('/orders/A-1', { json: { status: 'shipped', other: 1 } });
+    const tool = await create(httpForm());
+    const before = await browser.get(`/tools/${tool.id}`);
+    expect(before.html).toMatch(/<button id="go-live" disabled/);
+    expect(before.text).toContain('To go live, run a successful test call first.');
+    const refused = await browser.post(`/tools/${tool.id}/go-live`);
+    expect(refused.status).toBe(409);
+    expect(refused.text).toContain('The tool did not go live. Run a successful test call first.');
+
+    const page = await browser.post(`/tools/${tool.id}/test`, {
+      arguments_as: 'fields',
+      a_order_number: 'A-1',
+    });
+    expect(page.text).toContain(`POST ${endpoint.url}/orders/A-1?limit=10`);
+    expect(page.text).toContain('authorization: Bearer [secret]');
+    expect(page.text).toContain('{"order":"A-1"}');
+    expect(page.text).toMatch(/x-call: call_/);
+    expect(page.text).toContain('HTTP 200, 1 attempt');
+    expect(page.text).toContain('"status": "shipped"');
+    expect(page.text).not.toContain('"other"');
+    expect(page.html).not.toContain('super-secret-value-1');
+    expect(page.value('a_order_number')).toBe('A-1');
+    expect(endpoint.at('/orders/A-1').at(-1)!.headers.authorization).toBe(
+      'Bearer super-secret-value-1',
+    );
+
+    const live = await browser.post(`/tools/${tool.id}/go-live`);
+    expect(live.text).toContain('The tool is live');
+    const paused = await browser.post(`/tools/${tool.id}/pause`);
+    expect(paused.text).toContain('Tool paused.');
+    expect(paused.html).toMatch(/<button id="go-live">/);
+  });
+
+  it('shows that a Webhook call was signed, not with what', async () => {
+    const tool = await create(webhookForm());
+    const page = await browser.post(`/tools/${tool.id}/test`, {
+      arguments_as: 'fields',
+      a_order_number: 'A-1',
+    });
+    expect(page.text).toMatch(/x-service-signature: t=\d+,v1=… /);
+    expect(page.text).toMatch(/webhook-signature: v1,… /);
+    expect(page.html).not.toMatch(/[0-9a-f]{64}/);
+    expect(page.text).toContain('"conversation_id":"conv_test"');
+    await browser.post(`/tools/${tool.id}`, {
+      ...webhookForm(),
+      name: tool.name,
+      endpoint: `${endpoint.url}/other`,
+    });
+    expect((await browser.get(page.path)).text).toContain(
+      'The tool has changed since this call, so its request cannot be shown.',
+    );
+  });
+
+  it('says why it failed, and that going live is off for that', async () => {
+    endpoint.answerAlways(
+      '/orders/404',
+      body(`not found ${HOSTILE}`, { 'content-type': 'text/plain' }, 404),
+    );
+    const tool = await create(httpForm());
+    const page = await browser.post(`/tools/${tool.id}/test`, {
+      arguments_as: 'fields',
+      a_order_number: '404',
+    });
+    expect(page.text).toContain('HTTP 404, 1 attempt');
+    expect(page.text).toContain('The endpoint answered 404: not found <script>alert(1)</script>');
+    expect(page.text).toContain('You can’t go live because the last test call failed');
+    expect(page.html).not.toContain('<script>alert');
+    expect((await browser.get('/tools')).text).toMatch(/failed now/);
+  });
+
+  it('has a field for each type, gives them typed, and says beside the field what does not fit', async () => {
+    const rows: Record<string, string>[] = [
+      { name: 'count', type: 'integer', required: 'on' },
+      { name: 'express', type: 'boolean' },
+      { name: 'tags', type: 'list' },
+      { name: 'day', type: 'date' },
+      { name: 'size', type: 'number', options: '1, 2.5' },
+    ];
+    const tool = await create(
+      webhookForm(Object.assign({}, ...rows.map((each, number) => row(number, each)))),
+    );
+    endpoint.forget();
+    const page = await browser.post(`/tools/${tool.id}/test`, {
+      arguments_as: 'fields',
+      a_count: '3',
+      a_express: 'false',
+      a_tags: 'a\r\nb',
+      a_day: '',
+      a_size: '2.5',
+    });
+    expect(page.status).toBe(200);
+    expect(endpoint.envelopes('/orders').at(-1).arguments).toEqual({
+      count: 3,
+      express: false,
+      tags: ['a', 'b'],
+      size: 2.5,
+    });
+    const missing = await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields' });
+    expect(missing.status).toBe(400);
+    expect(missing.problem('a_count')).toBe('“count” is missing.');
+    const wrong = await browser.post(`/tools/${tool.id}/test`, {
+      arguments_as: 'fields',
+      a_count: '3',
+      a_day: 'soon',
+    });
+    expect(wrong.problem('a_day')).toMatch(/^“day” must have the format date/);
+    expect(wrong.value('a_day')).toBe('soon');
+  });
+
+  it('takes JSON too', async () => {
+    const tool = await create(webhookForm());
+    expect((await browser.get(`/tools/${tool.id}?as=json`)).html).toContain('name="arguments"');
+    const page = await browser.post(`/tools/${tool.id}/test`, {
+      arguments_as: 'json',
+      arguments: '{"order_number":"A-9"}',
+    });
+    expect(page.text).toContain('succeeded');
+    for (const [wrong, words] of [
+      ['{', /not valid JSON/],
+      ['[]', /Enter an object/],
+      ['{"order_number":1}', /must be a string/],
+    ] as const) {
+      expect(
+        (
+          await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'json', arguments: wrong })
+        ).problem('arguments'),
+      ).toMatch(words);
+    }
+  });
+});
+
+describe('the pages of tools', () => {
+  it('tell each state in words, and follow changes', async () => {
+    const tool = await create(webhookForm());
+    const states = async () => (await browser.get('/tools/fragment')).text;
+    expect(await states()).toMatch(/Draft never/);
+    await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '1' });
+    expect(await states()).toMatch(/Tested succeeded now/);
+    await browser.post(`/tools/${tool.id}/go-live`);
+    expect(await states()).toMatch(/Live/);
+    expect((await browser.get(`/tools/${tool.id}/fragment`)).html).toContain('id="tool-state"');
+    const going = await create(webhookForm({ endpoint: `${endpoint.url}/warming` }));
+    endpoint.answerAlways('/warming', 503);
+    await service.api.post(`/api/tools/${going.id}/go-live`, { arguments: { order_number: '1' } });
+    expect((await browser.get(`/tools/${going.id}`)).text).toContain('Going live');
+    await browser.post(`/tools/${going.id}/pause`);
+    expect((await browser.get(`/tools/${going.id}`)).text).not.toContain('Going live');
+  });
+
+  it('name the workflow that published a tool, and say what to do when its test call fails', async () => {
+    const name = named();
+    endpoint.answerAlways('/published', 422);
+    await service.api.put(`/api/tools/published/${name}`, {
+      definition: { description: 'Finds an order.', endpoint: `${endpoint.url}/published` },
+      owner: {
+        instance_id: 'instance-1',
+        workflow_id: 'workflow-1',
+        workflow_name: HOSTILE,
+        node_id: 'node-1',
+        host: 'n8n.example.com',
+      },
+    });
+    const { id } = await newestTool();
+    const page = await waitFor('the end of the test call', async () => {
+      const shown = await browser.get(`/tools/${id}`);
+      return shown.text.includes('The endpoint answered 422') && shown;
+    });
+    expect(page.text).toContain('of the n8n at n8n.example.com');
+    expect(page.text).toContain('Correct the workflow or its sample arguments, then publish it');
+    expect(page.html).not.toContain('<script>alert');
+  });
+
+  it('show the agent’s calls with arguments, result and the way to the conversation', async () => {
+    endpoint.answerAlways('/orders', { json: { status: HOSTILE } });
+    const tool = await create(webhookForm({ read_only: 'on' }));
+    await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '1' });
+    await browser.post(`/tools/${tool.id}/go-live`);
+    const { conversationId } = await ask(service.url, tool, 'A-1042');
+    await callIn(service.api, `conversation_id=${conversationId}`, 'succeeded');
+    const page = await browser.get(`/tools/${tool.id}`);
+    expect(page.text).toContain('by the agent');
+    expect(page.html).toContain(`href="/conversations/${conversationId}"`);
+    expect(page.html).toContain('&lt;script>');
+    expect(page.html).not.toContain('<script>alert');
+    endpoint.answerAlways('/orders', { json: { ok: true } });
+  });
+
+  it('show hostile and long texts as text', async () => {
+    const long = 'x'.repeat(900);
+    const tool = await create(
+      webhookForm({
+        description: `${HOSTILE} ${long}`,
+        ...row(1, { name: 'b', description: HOSTILE, options: HOSTILE }),
+      }),
+    );
+    for (const path of ['/tools', `/tools/${tool.id}`, `/tools/${tool.id}/edit`]) {
+      const page = await browser.get(path);
+      expect(page.html).not.toMatch(/<script>|<img/);
+      expect(page.text).toContain('<script>alert(1)</script>');
+    }
+    const refused = await browser.post(
+      '/tools',
+      webhookForm({ name: HOSTILE, description: 'x'.repeat(10_000), endpoint: HOSTILE }),
+    );
+    expect(refused.status).toBe(400);
+    expect(refused.html).not.toMatch(/<script>|<img/);
+    expect(refused.value('name')).toBe(HOSTILE);
+  });
+
+  it('cut a large result, and stay quick', async () => {
+    endpoint.answerAlways('/orders', {
+      json: { items: Array.from({ length: 20_000 }, (_, number) => ({ number, text: 'lamp' })) },
+    });
+    const tool = await create(webhookForm({ timeout: '5' }));
+    const page = await browser.post(`/tools/${tool.id}/test`, {
+      arguments_as: 'fields',
+      a_order_number: '1',
+    });
+    expect(page.text).toContain('succeeded');
+    expect(page.html.length).toBeLessThan(100_000);
+    endpoint.answerAlways('/orders', { json: { ok: true } });
+  });
+});
+
+describe('another workspace', () => {
+  it('has tools and calls that are not found here', async () => {
+    const others = await service.addWorkspace('Other');
+    const mine = await signedInBrowser(service.url);
+    const { body: tool } = await others.post('/api/tools', {
+      name: 'theirs',
+      description: 'x',
+      kind: 'Webhook',
+      endpoint: `${endpoint.url}/orders`,
+    });
+    const { body: call } = await others.post(`/api/tools/${tool.id}/test`, { arguments: {} });
+    browser = mine;
+    const own = await create(webhookForm());
+    const answers: Page[] = [];
+    for (const path of ['', '/edit', '/fragment'])
+      answers.push(await mine.get(`/tools/${tool.id}${path}`));
+    for (const path of ['', '/test', '/go-live', '/pause', '/rotate-secret', '/remove'])
+      answers.push(await mine.post(`/tools/${tool.id}${path}`, webhookForm()));
+    answers.push(await mine.get(`/tools/${own.id}?call=${call.tool_call_id}`));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
+    expect((await mine.get('/tools')).text).not.toContain('theirs');
+    await waitFor(
+      'their tool',
+      async () => (await others.get(`/api/tools/${tool.id}`)).status === 200,
+    );
+  });
+});
