@@ -1,7 +1,8 @@
 // Fills a store with finished conversations: through the store itself, in a process that ends
 // afterwards and gives its memory back.
 import { timestamp } from '../../service/src/platform/clock.ts';
-import { collections, type Tx } from '../../service/src/app/collections.ts';
+import { collections } from '../../service/src/app/collections.ts';
+import type { Tx } from '../../service/src/store/collections.ts';
 import type { Contact } from '../../service/src/conversations/contact.ts';
 import {
   close,

@@ -2,7 +2,8 @@
 // one page after the other.
 import { join } from 'node:path';
 import { systemClock } from '../../service/src/platform/clock.ts';
-import { collections, type ServiceStore } from '../../service/src/app/collections.ts';
+import { collections } from '../../service/src/app/collections.ts';
+import type { ServiceStore } from '../../service/src/store/collections.ts';
 import type { Contact } from '../../service/src/conversations/contact.ts';
 import {
   CONVERSATION_STATUSES,

@@ -1,5 +1,6 @@
 import { readConfig } from '../../service/src/app/config.ts';
-import { collections, type ServiceStore } from '../../service/src/app/collections.ts';
+import { collections } from '../../service/src/app/collections.ts';
+import type { ServiceStore } from '../../service/src/store/collections.ts';
 import type { SteadyClock } from '../../service/src/platform/clock.ts';
 import { WORK_QUEUES } from '../../service/src/app/workQueues.ts';
 import { silent } from '../../service/src/store/options.ts';

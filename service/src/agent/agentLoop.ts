@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { AGENT_QUEUE } from './agentSettings.ts';
-import type { ServiceStore } from '../app/collections.ts';
+import type { ServiceStore } from '../store/collections.ts';
 import type { Deps } from '../platform/deps.ts';
 import { refusalOf } from '../platform/limits/room.ts';
 import { shareOf, StoreUnavailable } from '../store/store.ts';

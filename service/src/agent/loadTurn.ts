@@ -5,7 +5,7 @@ import {
   type AgentSettings,
 } from './agentSettings.ts';
 import type { BuiltInTool } from '../tools/builtInTools.ts';
-import type { Tx } from '../app/collections.ts';
+import type { Tx } from '../store/collections.ts';
 import type { Conversation } from '../conversations/conversation.ts';
 import type { Deps } from '../platform/deps.ts';
 import type { Message } from '../conversations/message.ts';

@@ -1,6 +1,6 @@
 import { paymentLinkPolicyOf, type AgentSettings } from './agentSettings.ts';
 import { paymentLinkResult, readPaymentLink } from '../tools/builtInTools.ts';
-import type { Tx } from '../app/collections.ts';
+import type { Tx } from '../store/collections.ts';
 import type { Conversation } from '../conversations/conversation.ts';
 import type { Deps } from '../platform/deps.ts';
 import { AppError } from '../platform/http/errorCatalogue.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { timestamp } from '../platform/clock.ts';
-import type { Tx } from '../app/collections.ts';
+import type { Tx } from '../store/collections.ts';
 import type { Conversation } from '../conversations/conversation.ts';
 import type { Deps } from '../platform/deps.ts';
 import { newId } from '../platform/ids.ts';

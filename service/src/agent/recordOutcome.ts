@@ -1,5 +1,5 @@
 import { MAX_TOOL_CALLS_PER_TURN } from './agentSettings.ts';
-import type { Tx } from '../app/collections.ts';
+import type { Tx } from '../store/collections.ts';
 import {
   handOver,
   moveStage,

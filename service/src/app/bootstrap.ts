@@ -1,5 +1,6 @@
 import type { Config } from './config.ts';
-import type { Setting, Tx } from './collections.ts';
+import type { Setting } from '../platform/platformStore.ts';
+import type { Tx } from '../store/collections.ts';
 import { inOneTransaction, type Deps } from '../platform/deps.ts';
 import { createApiKey } from '../team/operations/apiKeys.ts';
 import { recordOwner } from '../team/operations/owner.ts';

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { type Clock, timestamp } from '../platform/clock.ts';
-import type { ServiceStore, IdempotentAnswer, Tx } from './collections.ts';
+import type { ServiceStore, Tx } from '../store/collections.ts';
+import type { IdempotentAnswer } from '../platform/platformStore.ts';
 import type { Delivery, Event } from '../deliveries/delivery.ts';
 import { removeOldConversations } from '../conversations/operations/removeOldConversations.ts';
 import { removeSilentVisitors } from '../conversations/operations/removeVisitors.ts';

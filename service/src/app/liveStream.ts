@@ -6,7 +6,7 @@ import { OpenStreams, type StreamLimits } from '../platform/http/server/openStre
 import { findSession } from '../team/operations/sessions.ts';
 import type { Change } from '../store/store.ts';
 import { sessionToken, signedInOf } from '../team/signedIn.ts';
-import type { ServiceStore } from './collections.ts';
+import type { ServiceStore } from '../store/collections.ts';
 import { KeyedListeners } from '../platform/http/keyedListeners.ts';
 
 /** Tells the team's open pages what changes in their workspace. All pages share one change feed. */

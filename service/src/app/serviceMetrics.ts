@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import type { DeliveryObserver } from '../deliveries/dispatcher.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { ServiceStore } from './collections.ts';
+import type { ServiceStore } from '../store/collections.ts';
 import type { BoundName } from '../platform/limits/bounds.ts';
 import { countBounds } from '../platform/metrics/boundMetrics.ts';
 import { countDeliveries } from '../deliveries/deliveryMetrics.ts';

@@ -6,7 +6,7 @@ import type { Config } from './config.ts';
 import { type DeliveryObserver, Dispatcher, tellOverdue } from '../deliveries/dispatcher.ts';
 import { startRemovals } from '../deliveries/removals.ts';
 import type { SteadyClock } from '../platform/clock.ts';
-import type { ServiceStore } from './collections.ts';
+import type { ServiceStore } from '../store/collections.ts';
 import type { Deps } from '../platform/deps.ts';
 import { type Retention, startHousekeeping } from './housekeeping.ts';
 import { RoomMaker } from '../conversations/roomMaker.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { SteadyClock } from '../platform/clock.ts';
-import type { ServiceStore } from '../app/collections.ts';
+import type { ServiceStore } from '../store/collections.ts';
 import type { Deps } from '../platform/deps.ts';
 import { openSetup } from '../platform/accounts/accountSetup.ts';
 import { OUTBOUND_QUEUE, type SendResult, type AttemptPolicy } from './outboundMessage.ts';

@@ -1,5 +1,6 @@
 import { readConfig, type Config } from '../app/config.ts';
-import { collections, type ServiceStore } from '../app/collections.ts';
+import { collections } from '../app/collections.ts';
+import type { ServiceStore } from '../store/collections.ts';
 import type { Tally } from '../moving/exportFormat.ts';
 import { openStore, type OpenStoreOptions } from '../store/openStore.ts';
 import type { Logger } from '../store/options.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { readConfig } from '../app/config.ts';
 import { systemClock } from '../platform/clock.ts';
-import type { ServiceStore } from '../app/collections.ts';
+import type { ServiceStore } from '../store/collections.ts';
 import { findFingerprint } from '../app/encryption/openSecretBox.ts';
 import { headerOf, type Tally, writeExport } from '../moving/exportFormat.ts';
 import { makeNewFile } from '../moving/newFile.ts';

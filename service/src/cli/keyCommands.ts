@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { systemClock } from '../platform/clock.ts';
-import type { ServiceStore } from '../app/collections.ts';
+import type { ServiceStore } from '../store/collections.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from '../team/operations/apiKeys.ts';
 import { createWorkspace, findWorkspace } from '../team/operations/team.ts';
 import type { Workspace } from '../team/workspace.ts';

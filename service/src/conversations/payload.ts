@@ -1,5 +1,5 @@
 import { timestamp } from '../platform/clock.ts';
-import type { Tx } from '../app/collections.ts';
+import type { Tx } from '../store/collections.ts';
 import type { Contact } from './contact.ts';
 import type { Actor, Conversation, Handover, Outcome, FunnelStage } from './conversation.ts';
 import type { EventName, Event } from '../deliveries/delivery.ts';

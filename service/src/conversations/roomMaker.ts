@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { timestamp, type Clock } from '../platform/clock.ts';
-import type { ServiceStore } from '../app/collections.ts';
+import type { ServiceStore } from '../store/collections.ts';
 import { removeSilentVisitors, removeUnansweredVisitors } from './operations/removeVisitors.ts';
 import { StoreUnavailable, type StorePressure } from '../store/store.ts';
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { ServiceStore } from '../app/collections.ts';
+import type { ServiceStore } from '../store/collections.ts';
 import { DELIVERY_QUEUE, type Delivery } from './delivery.ts';
 import type { Deps } from '../platform/deps.ts';
 import { limitedBy } from '../platform/jobs/workGroup.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { ServiceStore } from '../app/collections.ts';
+import type { ServiceStore } from '../store/collections.ts';
 import { requeue, wasTurnedAwaySince } from './delivery.ts';
 import type { Deps } from '../platform/deps.ts';
 import { enqueueDelivery } from './operations/deliveries.ts';

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { ServiceStore } from '../app/collections.ts';
+import type { ServiceStore } from '../store/collections.ts';
 import { findActiveSubscriptions } from './operations/subscriptions.ts';
 import { subscriptionStatus } from './subscription.ts';
 import { StoreUnavailable } from '../store/store.ts';

@@ -1,5 +1,5 @@
 import { isEnabled } from '../agent/agentSettings.ts';
-import type { Tx } from '../app/collections.ts';
+import type { Tx } from '../store/collections.ts';
 import type { Conversation } from '../conversations/conversation.ts';
 import type { Deps } from '../platform/deps.ts';
 import { readMarkId } from './inbox.ts';

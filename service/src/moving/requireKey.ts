@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Setting } from '../app/collections.ts';
+import type { Setting } from '../platform/platformStore.ts';
 import { isFingerprint, type KeyPlace } from '../app/encryption/openSecretBox.ts';
 import { KEY_FILE, parseEncryptionKey, readKeyFile } from '../platform/security/encryptionKey.ts';
 import { createSecretBox } from '../platform/security/secretBox.ts';

@@ -1,4 +1,4 @@
-import type { ServiceStore } from '../app/collections.ts';
+import type { ServiceStore } from '../store/collections.ts';
 import type { Deps } from '../platform/deps.ts';
 import type { Payment } from './payment.ts';
 import type { Workspace } from '../team/workspace.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { ServiceStore } from '../app/collections.ts';
+import type { ServiceStore } from '../store/collections.ts';
 import type { Deps } from '../platform/deps.ts';
 import { PAYMENT_QUEUE, paymentPageUrl } from './payment.ts';
 import type { Job } from '../store/store.ts';

@@ -3,7 +3,7 @@ import type { Passwords } from './security/passwords.ts';
 import type { SecretBox } from './security/secretBox.ts';
 import type { ChannelDirectory } from '../channels/channel.ts';
 import type { Clock } from './clock.ts';
-import type { ServiceStore, Tx } from '../app/collections.ts';
+import type { ServiceStore, Tx } from '../store/collections.ts';
 import type { PaymentDirectory } from '../payments/payment.ts';
 import type { Workspace } from '../team/workspace.ts';
 

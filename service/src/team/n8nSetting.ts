@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { timestamp, type Clock } from '../platform/clock.ts';
-import type { ServiceStore, Tx } from '../app/collections.ts';
+import type { ServiceStore, Tx } from '../store/collections.ts';
 import type { N8nAddress } from './n8nAddress.ts';
 import { findOwner } from './operations/owner.ts';
 import type { Member } from './workspace.ts';

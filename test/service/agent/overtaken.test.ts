@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { loadTurn } from '../../../service/src/agent/loadTurn.ts';
 import { putToolCalls } from '../../../service/src/agent/putToolCalls.ts';
 import { recordOutcome } from '../../../service/src/agent/recordOutcome.ts';
-import type { ServiceStore } from '../../../service/src/app/collections.ts';
+import type { ServiceStore } from '../../../service/src/store/collections.ts';
 import { createTool } from '../../../service/src/tools/operations/defineTool.ts';
 import { createWorkspace } from '../../../service/src/team/operations/team.ts';
 import { decideToolCall } from '../../../service/src/tools/operations/completeToolCall.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { timestamp } from '../../../service/src/platform/clock.ts';
-import type { ServiceStore, Tx } from '../../../service/src/app/collections.ts';
+import type { ServiceStore, Tx } from '../../../service/src/store/collections.ts';
 import type { Conversation } from '../../../service/src/conversations/conversation.ts';
 import type { Delivery } from '../../../service/src/deliveries/delivery.ts';
 import { newId } from '../../../service/src/platform/ids.ts';

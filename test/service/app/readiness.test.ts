@@ -9,7 +9,7 @@ import express from 'express';
 import { pino } from 'pino';
 import { readConfig } from '../../../service/src/app/config.ts';
 import { Dispatcher } from '../../../service/src/deliveries/dispatcher.ts';
-import type { ServiceStore } from '../../../service/src/app/collections.ts';
+import type { ServiceStore } from '../../../service/src/store/collections.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';
 import { healthRouter } from '../../../service/src/app/health.ts';
 import { startService, type Service } from '../../../service/src/app/service.ts';

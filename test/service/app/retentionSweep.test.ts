@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AGENT_QUEUE } from '../../../service/src/agent/agentSettings.ts';
 import { timestamp } from '../../../service/src/platform/clock.ts';
-import type { ServiceStore, Tx } from '../../../service/src/app/collections.ts';
+import type { ServiceStore, Tx } from '../../../service/src/store/collections.ts';
 import type { Contact } from '../../../service/src/conversations/contact.ts';
 import {
   openConversation,

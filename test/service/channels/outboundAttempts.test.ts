@@ -6,7 +6,7 @@ import { startSender } from '../../../service/src/channels/sender.ts';
 import type { Worker } from '../../../service/src/platform/jobs/worker.ts';
 import type { Channel } from '../../../service/src/channels/channel.ts';
 import { systemClock, timestamp } from '../../../service/src/platform/clock.ts';
-import type { ServiceStore } from '../../../service/src/app/collections.ts';
+import type { ServiceStore } from '../../../service/src/store/collections.ts';
 import type { Contact } from '../../../service/src/conversations/contact.ts';
 import { openConversation } from '../../../service/src/conversations/conversation.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';

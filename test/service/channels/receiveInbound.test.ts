@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { AGENT_QUEUE } from '../../../service/src/agent/agentSettings.ts';
 import type { Channel } from '../../../service/src/channels/channel.ts';
 import { timestamp } from '../../../service/src/platform/clock.ts';
-import type { ServiceStore, Tx } from '../../../service/src/app/collections.ts';
+import type { ServiceStore, Tx } from '../../../service/src/store/collections.ts';
 import type { Contact } from '../../../service/src/conversations/contact.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';
 import {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../../service/src/platform/clock.ts';
-import type { ServiceStore } from '../../../service/src/app/collections.ts';
+import type { ServiceStore } from '../../../service/src/store/collections.ts';
 import { openConversation } from '../../../service/src/conversations/conversation.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
 import { readPosition, writePosition } from '../../../service/src/inbox/inbox.ts';

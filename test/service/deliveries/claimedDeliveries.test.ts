@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { loadDueDeliveries } from '../../../service/src/deliveries/loadDueDeliveries.ts';
 import { systemClock } from '../../../service/src/platform/clock.ts';
-import type { ServiceStore, Tx } from '../../../service/src/app/collections.ts';
+import type { ServiceStore, Tx } from '../../../service/src/store/collections.ts';
 import { DELIVERY_QUEUE, type Delivery } from '../../../service/src/deliveries/delivery.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';
 import { queueDelivery } from '../../../service/src/deliveries/operations/deliveries.ts';

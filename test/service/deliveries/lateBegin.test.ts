@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { loadTurn } from '../../../service/src/agent/loadTurn.ts';
 import { putToolCalls } from '../../../service/src/agent/putToolCalls.ts';
 import { beginAttempt } from '../../../service/src/channels/outboundAttempts.ts';
-import type { ServiceStore } from '../../../service/src/app/collections.ts';
+import type { ServiceStore } from '../../../service/src/store/collections.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';
 import { createChannel } from '../../../service/src/channels/operations/channels.ts';
 import { createTool } from '../../../service/src/tools/operations/defineTool.ts';

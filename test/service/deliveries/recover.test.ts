@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { resendTurnedAway } from '../../../service/src/deliveries/removals.ts';
 import { recordResults } from '../../../service/src/deliveries/recordResult.ts';
 import { systemClock, timestamp } from '../../../service/src/platform/clock.ts';
-import type { ServiceStore } from '../../../service/src/app/collections.ts';
+import type { ServiceStore } from '../../../service/src/store/collections.ts';
 import {
   DELIVERY_QUEUE,
   type Delivery,

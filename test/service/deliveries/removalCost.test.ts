@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../../service/src/platform/clock.ts';
-import { collections, type ServiceStore } from '../../../service/src/app/collections.ts';
+import { collections } from '../../../service/src/app/collections.ts';
+import type { ServiceStore } from '../../../service/src/store/collections.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';
 import {
   queueDelivery,

@@ -1,6 +1,6 @@
 // Large results are kept whole only as long as there is room for all of them.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { ServiceStore, Tx } from '../../../service/src/app/collections.ts';
+import type { ServiceStore, Tx } from '../../../service/src/store/collections.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
 import { boundResults } from '../../../service/src/tools/calls/largeResults.ts';
 import { resultExcerpt } from '../../../service/src/tools/calls/maskedResult.ts';

@@ -5,7 +5,7 @@ import {
   type BuiltInTool,
 } from '../../tools/builtInTools.ts';
 import { timestamp } from '../../platform/clock.ts';
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { MAX_TOOLS } from '../../tools/definition/tool.ts';
 import type { Workspace } from '../../team/workspace.ts';

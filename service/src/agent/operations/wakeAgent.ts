@@ -1,5 +1,5 @@
 import { isEnabled, AGENT_QUEUE, DEFAULT_AGENT, type AgentSettings } from '../agentSettings.ts';
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import type { Conversation } from '../../conversations/conversation.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { workGroup } from '../../platform/jobs/workGroup.ts';

@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
-import type { ServiceStore, Setting } from '../collections.ts';
+import type { ServiceStore } from '../../store/collections.ts';
+import type { Setting } from '../../platform/platformStore.ts';
 import {
   KEY_FILE,
   NEW_KEY_FILE,

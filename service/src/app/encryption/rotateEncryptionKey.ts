@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
-import type { ServiceStore, Setting } from '../collections.ts';
+import type { ServiceStore } from '../../store/collections.ts';
+import type { Setting } from '../../platform/platformStore.ts';
 import { adoptNewKey, writeNewKey } from '../../platform/security/encryptionKey.ts';
 import { createSecretBox } from '../../platform/security/secretBox.ts';
 import { nodeFiles, type Files } from '../../store/lowdb/journal/files.ts';

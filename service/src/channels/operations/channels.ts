@@ -8,7 +8,7 @@ import {
   type SetupValues,
 } from '../../platform/accounts/accountSetup.ts';
 import { timestamp } from '../../platform/clock.ts';
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import type { Contact } from '../../conversations/contact.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';

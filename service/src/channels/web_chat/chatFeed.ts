@@ -1,4 +1,4 @@
-import type { ServiceStore } from '../../app/collections.ts';
+import type { ServiceStore } from '../../store/collections.ts';
 import type { Message } from '../../conversations/message.ts';
 import { KeyedListeners } from '../../platform/http/keyedListeners.ts';
 

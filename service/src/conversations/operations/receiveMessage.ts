@@ -1,4 +1,4 @@
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import type { Contact } from '../contact.ts';
 import { openConversation, type Conversation } from '../conversation.ts';
 import type { Deps } from '../../platform/deps.ts';

@@ -1,6 +1,6 @@
 import { encodeTime } from 'ulid';
 import { WEB_CHAT } from '../../channels/channel.ts';
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import type { ChatSession } from '../contact.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Delivery, Event } from '../../deliveries/delivery.ts';

@@ -1,5 +1,5 @@
 import { timestamp } from '../../platform/clock.ts';
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import {
   requeue,
   hasFailedSince,

@@ -1,6 +1,6 @@
 import { hashToken, newPageToken } from '../../platform/security/tokens.ts';
 import { timestamp } from '../../platform/clock.ts';
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import { assertOpen, type Actor } from '../../conversations/conversation.ts';
 import { MAX_AMOUNT_MINOR, isCurrency } from '../../platform/currency.ts';
 import type { Deps } from '../../platform/deps.ts';

@@ -1,5 +1,5 @@
 import { timestamp } from '../../platform/clock.ts';
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import type { Actor } from '../../conversations/conversation.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { emitEvent } from '../../conversations/payload.ts';

@@ -5,7 +5,7 @@ import {
   type SetupValues,
 } from '../../platform/accounts/accountSetup.ts';
 import { timestamp } from '../../platform/clock.ts';
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { notFound } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';

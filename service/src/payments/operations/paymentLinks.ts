@@ -1,7 +1,7 @@
 import { hashToken } from '../../platform/security/tokens.ts';
 import type { AskedPaymentLink } from '../../tools/builtInTools.ts';
 import { timestamp } from '../../platform/clock.ts';
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import type { Contact } from '../../conversations/contact.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { notFound } from '../../platform/http/errorCatalogue.ts';

@@ -8,7 +8,7 @@ import {
   type TestResult,
 } from './accountSetup.ts';
 import { timestamp } from '../clock.ts';
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../deps.ts';
 
 /**

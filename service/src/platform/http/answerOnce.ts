@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Request } from 'express';
 import { timestamp } from '../clock.ts';
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import { inOneTransaction, type Deps } from '../deps.ts';
 import { AppError, ERROR_CATALOGUE } from './errorCatalogue.ts';
 import type { Caller } from './caller.ts';

@@ -1,5 +1,5 @@
 import type { Collection, Document, Query } from '../../store/store.ts';
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../deps.ts';
 import { AppError } from './errorCatalogue.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock, SteadyClock } from '../clock.ts';
-import type { ServiceStore } from '../../app/collections.ts';
+import type { ServiceStore } from '../../store/collections.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,4 +1,4 @@
-import type { ServiceStore } from '../../app/collections.ts';
+import type { ServiceStore } from '../../store/collections.ts';
 import type { Limiters } from './limiter.ts';
 import { memoryLimiters } from './memoryLimiter.ts';
 import { postgresLimiters, type CountingStore } from './postgresLimiters.ts';

@@ -1,5 +1,5 @@
 import { AppError } from '../http/errorCatalogue.ts';
-import type { ServiceStore } from '../../app/collections.ts';
+import type { ServiceStore } from '../../store/collections.ts';
 import type { Refusal, StorePressure } from '../../store/store.ts';
 import type { BoundName, Bounds } from './bounds.ts';
 

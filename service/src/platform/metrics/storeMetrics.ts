@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { ServiceStore } from '../../app/collections.ts';
+import type { ServiceStore } from '../../store/collections.ts';
 import type { QueueStats, StorePressure } from '../../store/store.ts';
 import { gauge } from './gauge.ts';
 

@@ -5,7 +5,7 @@ import {
   API_KEY_PATTERN,
 } from '../../platform/security/tokens.ts';
 import { timestamp } from '../../platform/clock.ts';
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, notFound } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';

@@ -1,6 +1,6 @@
 import { hashToken, newSetupToken } from '../../platform/security/tokens.ts';
 import { timestamp } from '../../platform/clock.ts';
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import { normalizeEmail } from '../../conversations/contact.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { notFound, AppError } from '../../platform/http/errorCatalogue.ts';

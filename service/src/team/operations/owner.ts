@@ -1,4 +1,4 @@
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import type { Member } from '../workspace.ts';
 
 /** The setting with the id of the member who set the service up. */

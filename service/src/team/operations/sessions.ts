@@ -1,6 +1,6 @@
 import { hashToken, newSessionToken, csrfTokenOf } from '../../platform/security/tokens.ts';
 import { timestamp } from '../../platform/clock.ts';
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import { normalizeEmail } from '../../conversations/contact.ts';
 import { inOneTransaction, type Deps } from '../../platform/deps.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';

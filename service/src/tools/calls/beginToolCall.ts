@@ -1,5 +1,5 @@
 import type { Deps } from '../../platform/deps.ts';
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import { timeoutMsOf, type Tool } from '../definition/tool.ts';
 import {
   beginAttempt,

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { SteadyClock } from '../../platform/clock.ts';
-import type { ServiceStore, Tx } from '../../app/collections.ts';
+import type { ServiceStore, Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { completeToolCall } from '../operations/completeToolCall.ts';
 import { lockToolCall, enqueueToolCall } from '../operations/toolCalls.ts';

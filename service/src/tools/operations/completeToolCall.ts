@@ -1,5 +1,5 @@
 import { timestamp } from '../../platform/clock.ts';
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import type { Conversation } from '../../conversations/conversation.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';

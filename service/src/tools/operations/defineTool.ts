@@ -1,6 +1,6 @@
 import { newSigningSecret } from '../../platform/security/tokens.ts';
 import { checkDefinition, type WantedDefinition } from '../definition/checkDefinition.ts';
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
 import { isPlaceholder, parsePlaceholders } from '../definition/placeholders.ts';

@@ -1,6 +1,6 @@
 import { newSigningSecret } from '../../platform/security/tokens.ts';
 import { timestamp } from '../../platform/clock.ts';
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
 import { pause, type Tool } from '../definition/tool.ts';

@@ -1,6 +1,6 @@
 import { hashToken, newSigningSecret } from '../../platform/security/tokens.ts';
 import { checkDefinition } from '../definition/checkDefinition.ts';
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
 import type { JsonObject } from '../../platform/json.ts';

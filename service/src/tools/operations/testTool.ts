@@ -1,6 +1,6 @@
 import type { Bounds } from '../../platform/limits/bounds.ts';
 import { checkInTurn } from '../definition/checkDefinition.ts';
-import type { Tx } from '../../app/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
 import type { JsonObject } from '../../platform/json.ts';

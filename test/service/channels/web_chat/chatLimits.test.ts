@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import express from 'express';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../../../service/src/platform/clock.ts';
-import type { ServiceStore } from '../../../../service/src/app/collections.ts';
+import type { ServiceStore } from '../../../../service/src/store/collections.ts';
 import type { Deps } from '../../../../service/src/platform/deps.ts';
 import { newId } from '../../../../service/src/platform/ids.ts';
 import type { Message } from '../../../../service/src/conversations/message.ts';

@@ -1,7 +1,7 @@
 // Who goes first when room is needed, and what stays.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { channelDirectory } from '../../../../service/src/channels/registry.ts';
-import type { ServiceStore } from '../../../../service/src/app/collections.ts';
+import type { ServiceStore } from '../../../../service/src/store/collections.ts';
 import type { Deps } from '../../../../service/src/platform/deps.ts';
 import { createWorkspace } from '../../../../service/src/team/operations/team.ts';
 import { receiveMessage } from '../../../../service/src/conversations/operations/receiveMessage.ts';

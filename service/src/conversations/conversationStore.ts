@@ -1,0 +1,49 @@
+import { collection } from '../store/store.ts';
+import type { Contact } from './contact.ts';
+import type { Conversation } from './conversation.ts';
+import type { Message } from './message.ts';
+import type { SystemNote } from './systemNote.ts';
+import type { ReadMark } from '../inbox/inbox.ts';
+
+declare module '../store/collections.ts' {
+  interface Collections {
+    contacts: Contact;
+    conversations: Conversation;
+    messages: Message;
+    systemNotes: SystemNote;
+    readMarks: ReadMark;
+  }
+}
+
+export const conversationCollections = {
+  contacts: collection<Contact>({
+    indexes: [
+      { on: ['workspaceId', 'phone'] },
+      { on: ['workspaceId', 'email'] },
+      { on: ['workspaceId', 'channel', 'channelAccount', 'phone'], unique: true },
+      { on: ['workspaceId', 'channel', 'channelAccount', 'channelUserId'], unique: true },
+    ],
+  }),
+  conversations: collection<Conversation>({
+    indexes: [
+      { on: ['workspaceId'] },
+      { on: ['workspaceId', 'status'] },
+      { on: ['workspaceId', 'channel'] },
+      { on: ['workspaceId', 'funnelStage'] },
+      { on: ['contactId'] },
+      { on: ['workspaceId'], orderBy: 'updatedAt' },
+      { on: ['workspaceId', 'status'], orderBy: 'updatedAt' },
+      { on: ['workspaceId', 'takenBy'], orderBy: 'updatedAt' },
+    ],
+  }),
+  messages: collection<Message>({
+    indexes: [
+      { on: ['conversationId'], orderBy: 'number' },
+      { on: ['contactId', 'channelMessageId'], unique: true },
+    ],
+  }),
+  systemNotes: collection<SystemNote>({
+    indexes: [{ on: ['conversationId'], orderBy: 'afterMessage' }],
+  }),
+  readMarks: collection<ReadMark>({ indexes: [{ on: ['memberId'] }] }),
+};

@@ -1,0 +1,42 @@
+import { collection, type Document } from '../store/store.ts';
+
+/**
+ * The first answer to a write that carried an Idempotency-Key. Id: hash of workspace, method, path
+ * and key.
+ */
+export interface IdempotentAnswer extends Document {
+  readonly requestHash: string;
+  readonly status: number;
+  /** Sealed, since it may hold secrets such as the URL of a payment link. */
+  readonly sealedBody: string;
+  readonly kind: 'idempotent_answer';
+  /** Left out: nobody's, or by an earlier version. */
+  readonly workspaceId?: string;
+  readonly expiresAt: string;
+}
+
+/**
+ * What the service keeps about itself: the encryption key's fingerprint, and how far everything is
+ * sealed.
+ */
+export interface Setting extends Document {
+  readonly value: string;
+  /** What is sealed; see encryption/sealEarlierDocument.ts. Left out: 1. */
+  readonly sealingVersion?: number;
+  /** Everything was sealed anew, and what it was before has still to be removed from the disk. */
+  readonly hasHistory?: boolean;
+}
+
+declare module '../store/collections.ts' {
+  interface Collections {
+    settings: Setting;
+    idempotentAnswers: IdempotentAnswer;
+  }
+}
+
+export const platformCollections = {
+  settings: collection<Setting>({ indexes: [] }),
+  idempotentAnswers: collection<IdempotentAnswer>({
+    indexes: [{ on: ['kind'], orderBy: 'expiresAt' }],
+  }),
+};

@@ -1,0 +1,26 @@
+import { collection } from '../store/store.ts';
+import type { Workspace, Member, Session, Invite, ApiKey } from './workspace.ts';
+
+declare module '../store/collections.ts' {
+  interface Collections {
+    workspaces: Workspace;
+    members: Member;
+    sessions: Session;
+    invites: Invite;
+    apiKeys: ApiKey;
+  }
+}
+
+export const teamCollections = {
+  workspaces: collection<Workspace>({ indexes: [{ on: [] }, { on: ['slug'], unique: true }] }),
+  members: collection<Member>({
+    indexes: [{ on: ['workspaceId'] }, { on: ['email'], unique: true }],
+  }),
+  sessions: collection<Session>({
+    indexes: [{ on: ['memberId'] }, { on: ['kind'], orderBy: 'expiresAt' }],
+  }),
+  invites: collection<Invite>({ indexes: [{ on: ['workspaceId'] }] }),
+  apiKeys: collection<ApiKey>({
+    indexes: [{ on: ['workspaceId'] }, { on: ['hash'], unique: true }],
+  }),
+};
