@@ -1,5 +1,24 @@
 import type { Document } from '../store/store.ts';
 
+declare module '../platform/deps.ts' {
+  interface Deps {
+    /** What the environment says of the agent and its tools. */
+    readonly agent: AgentPolicy;
+  }
+}
+
+export interface AgentPolicy {
+  /** What `enabled` is until someone decides: true when a model is configured. */
+  readonly isOnByDefault: boolean;
+  /**
+   * How long the agent waits for a customer to write on, so that a burst of messages gets one
+   * reply.
+   */
+  readonly quietMs: number;
+  /** How long a tool call waits for a person's approval. */
+  readonly approvalExpiresMs: number;
+}
+
 /** The languages in which the agent can work: the service has sentences of its own in each. */
 export const LANGUAGES = ['en', 'es', 'pt'] as const;
 export type Language = (typeof LANGUAGES)[number];

@@ -4,9 +4,9 @@ import {
   handOver,
   moveStage,
   isForward,
-  type Actor,
   type Conversation,
 } from '../conversations/conversation.ts';
+import type { Actor } from '../platform/actor.ts';
 import type { Deps } from '../platform/deps.ts';
 import { putClosed } from '../conversations/operations/control.ts';
 import type { ConversationView } from '../conversations/operations/conversations.ts';

@@ -4,7 +4,13 @@ import type {
   SetupValues,
 } from '../platform/accounts/accountSetup.ts';
 import { timestamp } from '../platform/clock.ts';
-import type { Contact } from '../conversations/contact.ts';
+import type { ChannelType, Contact } from '../conversations/contact.ts';
+
+declare module '../platform/deps.ts' {
+  interface Deps {
+    readonly channels: ChannelDirectory;
+  }
+}
 
 /**
  * The service's own addresses that stand elsewhere: in a channel's or provider's settings, in a
@@ -23,12 +29,6 @@ export const channelWebhookUrl = (
  * domain knows no channel by name but the hosted chat.
  * @see docs/channels.md
  */
-
-/** `web_chat`, `whatsapp_cloud`: the `channel` of a payload. */
-export type ChannelType = string;
-
-/** The one that the service hosts itself. */
-export const WEB_CHAT: ChannelType = 'web_chat';
 
 /** What the domain has to know of a channel. */
 export interface ChannelCapabilities {

@@ -1,4 +1,5 @@
-import { type ChannelDirectory, type ChannelType, WEB_CHAT } from './channel.ts';
+import type { ChannelDirectory } from './channel.ts';
+import { type ChannelType, WEB_CHAT } from '../conversations/contact.ts';
 import type { ChannelAdapter, ConnectedChannel, HostedChannel } from './channelAdapter.ts';
 import { whatsappCloud } from './whatsapp/whatsappCloud.ts';
 import { MAX_REPLY_CHARACTERS } from '../conversations/message.ts';

@@ -1,6 +1,10 @@
-import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import type { Document } from '../store/store.ts';
-import type { ChannelType } from '../channels/channel.ts';
+
+/** `web_chat`, `whatsapp_cloud`: the `channel` of a payload. */
+export type ChannelType = string;
+
+/** The one that the service hosts itself. */
+export const WEB_CHAT: ChannelType = 'web_chat';
 
 /** A customer on one channel. */
 export interface Contact extends Document {
@@ -21,21 +25,6 @@ export interface Contact extends Document {
   readonly verified: boolean;
   readonly createdAt: string;
 }
-
-/**
- * A phone number as it is stored and looked up: international digits. `+54 9 11 5555-1234`, `0054…` and
- * `5491155551234` give the same.
- * @returns null when the text cannot be a phone number
- */
-export function normalizePhone(text: string): string | null {
-  if (!/^[+\d\s().\-/]+$/.test(text)) return null;
-  const parsed = parsePhoneNumberFromString(text.replace(/^\s*00/, '+'));
-  const digits = parsed ? parsed.number.slice(1) : text.replace(/\D/g, '').replace(/^00/, '');
-  return digits.length >= 6 && digits.length <= 15 ? digits : null;
-}
-
-/** E-mail addresses are compared without regard to case. */
-export const normalizeEmail = (text: string): string => text.trim().toLowerCase();
 
 /** Lets a visitor return to their conversations. Its id is the SHA-256 of the token. */
 export interface ChatSession extends Document {

@@ -1,8 +1,8 @@
 import type { Document } from '../store/store.ts';
-import type { ChannelType } from '../channels/channel.ts';
+import type { ChannelType } from './contact.ts';
 import { timestamp } from '../platform/clock.ts';
 import { AppError, ERROR_CATALOGUE } from '../platform/http/errorCatalogue.ts';
-import type { Sender } from './message.ts';
+import type { Actor } from '../platform/actor.ts';
 
 /**
  * A conversation and the pure rules of who is in control of it.
@@ -28,14 +28,6 @@ export type Verdict = (typeof VERDICTS)[number];
 
 /** Of the summary that is written when a conversation is closed. */
 export const MAX_SUMMARY_CHARACTERS = 4000;
-
-/** Who acted on a conversation: everyone but the customer. */
-export interface Actor {
-  readonly type: Exclude<Sender['type'], 'customer'>;
-  readonly name: string;
-  /** Of a team member. */
-  readonly memberId?: string;
-}
 
 const PERSON_HANDOVER_REASONS = ['team_takeover', 'api_takeover', 'api_message'] as const;
 const AGENT_HANDOVER_REASONS = [

@@ -3,7 +3,7 @@ import type { Contact } from './contact.ts';
 import type { Conversation } from './conversation.ts';
 import type { Message } from './message.ts';
 import type { SystemNote } from './systemNote.ts';
-import type { ReadMark } from '../inbox/inbox.ts';
+import type { ReadMark } from './readMark.ts';
 
 declare module '../store/collections.ts' {
   interface Collections {

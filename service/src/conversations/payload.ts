@@ -1,7 +1,8 @@
 import { timestamp } from '../platform/clock.ts';
 import type { Tx } from '../store/collections.ts';
 import type { Contact } from './contact.ts';
-import type { Actor, Conversation, Handover, Outcome, FunnelStage } from './conversation.ts';
+import type { Conversation, Handover, Outcome, FunnelStage } from './conversation.ts';
+import type { Actor } from '../platform/actor.ts';
 import type { EventName, Event } from '../deliveries/delivery.ts';
 import { newId } from '../platform/ids.ts';
 import { contactDisplay, maskId, maskName, maskText } from '../platform/masking.ts';

@@ -1,5 +1,5 @@
 import { Router } from 'express';
-import { normalizeEmail } from './contact.ts';
+import { normalizeEmail } from '../platform/contactDetails.ts';
 import type { Deps } from '../platform/deps.ts';
 import { AppError } from '../platform/http/errorCatalogue.ts';
 import {

@@ -1,6 +1,7 @@
 import type { Document } from '../store/store.ts';
 import { timestamp } from '../platform/clock.ts';
-import type { Actor, Conversation, HandoverReason, FunnelStage } from './conversation.ts';
+import type { Conversation, HandoverReason, FunnelStage } from './conversation.ts';
+import type { Actor } from '../platform/actor.ts';
 import { newId } from '../platform/ids.ts';
 
 /** What happened to a conversation beside its messages; the team's screens show it at its place. */

@@ -1,11 +1,7 @@
 import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
-import {
-  MAX_SUMMARY_CHARACTERS,
-  VERDICTS,
-  FUNNEL_STAGES,
-  type Actor,
-} from '../conversations/conversation.ts';
+import { MAX_SUMMARY_CHARACTERS, VERDICTS, FUNNEL_STAGES } from '../conversations/conversation.ts';
+import type { Actor } from '../platform/actor.ts';
 import type { Deps } from '../platform/deps.ts';
 import { AppError, type ErrorCode } from '../platform/http/errorCatalogue.ts';
 import { MAX_REPLY_CHARACTERS } from '../conversations/message.ts';

@@ -11,7 +11,8 @@ import { html, type View } from '../platform/html/html.ts';
 import { reloadsOn } from '../platform/html/liveSection.ts';
 import { exactTime, timeView } from '../platform/html/times.ts';
 import type { ThreadParts } from './thread.ts';
-import { actorName, VERDICT_LABELS } from './labels.ts';
+import { VERDICT_LABELS } from './labels.ts';
+import { actorName } from '../conversations/names.ts';
 import { threadHref } from './place.ts';
 
 /** The reply form. Only its note loads again, so that no one loses what they are typing. */

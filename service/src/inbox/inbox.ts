@@ -1,12 +1,4 @@
-import type { Document } from '../store/store.ts';
 import type { Conversation } from '../conversations/conversation.ts';
-
-/** How far a member has read a conversation. Id: member and conversation. */
-export interface ReadMark extends Document {
-  readonly memberId: string;
-  /** The customer's messages seen so far. */
-  readonly customerMessages: number;
-}
 
 /** The tabs of the team's list of conversations. */
 export const INBOX_TABS = ['all', 'agent', 'waiting', 'mine', 'closed', 'approvals'] as const;
@@ -51,10 +43,3 @@ export function readPosition(text: string): InboxPosition | null {
   if (ms === undefined || id === undefined) return null;
   return { value: new Date(Number(ms)).toISOString().replace('Z', '+00:00'), id };
 }
-
-/** How many of the customer's messages a member has not read. In a closed conversation, none. */
-export const unreadOf = ({ status, customerMessageCount }: Conversation, seen: number): number =>
-  status === 'closed' ? 0 : Math.max(0, customerMessageCount - seen);
-
-export const readMarkId = (memberId: string, conversationId: string): string =>
-  `${memberId}:${conversationId}`;

@@ -1,5 +1,5 @@
 import { adapterOf } from '../channels/registry.ts';
-import type { ChannelType } from '../channels/channel.ts';
+import type { ChannelType } from '../conversations/contact.ts';
 import type { Conversation } from '../conversations/conversation.ts';
 import type { DeliveryState, Message } from '../conversations/message.ts';
 import type { Thread, ThreadItem } from './readThread.ts';
@@ -9,7 +9,8 @@ import { html, type View } from '../platform/html/html.ts';
 import { amountOf, paymentBadge, paymentView } from '../payments/screens/paymentView.ts';
 import { timeView } from '../platform/html/times.ts';
 import { approvalCard } from './approvalCard.ts';
-import { customerName, noteInWords, SENDER_LABELS, VERDICT_LABELS } from './labels.ts';
+import { noteInWords, SENDER_LABELS, VERDICT_LABELS } from './labels.ts';
+import { customerName } from '../conversations/names.ts';
 import { threadHref } from './place.ts';
 import type { ThreadParts } from './thread.ts';
 import { toolCallView } from './toolCallView.ts';

@@ -1,17 +1,14 @@
-import type { Contact } from '../conversations/contact.ts';
 import type {
-  Actor,
   Conversation,
   HandoverReason,
   Verdict,
   FunnelStage,
 } from '../conversations/conversation.ts';
 import type { InboxTab } from './inbox.ts';
-import { contactDisplay } from '../platform/masking.ts';
 import type { SenderType } from '../conversations/message.ts';
 import type { SystemNote } from '../conversations/systemNote.ts';
-import type { ToolCall, ToolCallStatus } from '../tools/calls/toolCall.ts';
 import { badge } from '../platform/html/components.ts';
+import { actorName } from '../conversations/names.ts';
 import { html, type View } from '../platform/html/html.ts';
 
 export const TAB_LABELS: Readonly<Record<InboxTab, string>> = {
@@ -40,24 +37,6 @@ export const VERDICT_LABELS: Readonly<Record<Verdict, string>> = {
   unknown: 'Unknown',
 };
 
-const CALL_LABELS: Readonly<Record<ToolCallStatus, string>> = {
-  pending_approval: 'needs approval',
-  running: 'running',
-  succeeded: 'succeeded',
-  failed: 'failed',
-  rejected: 'rejected',
-  expired: 'expired',
-  cancelled: 'cancelled',
-};
-
-const CALL_TONES = { succeeded: 'good', failed: 'bad', pending_approval: 'attention' } as const;
-
-export const callBadge = ({ status }: ToolCall): View =>
-  badge(
-    CALL_LABELS[status],
-    status in CALL_TONES ? CALL_TONES[status as keyof typeof CALL_TONES] : '',
-  );
-
 export const SENDER_LABELS: Readonly<Record<SenderType, string>> = {
   customer: 'customer',
   agent: 'agent',
@@ -72,13 +51,6 @@ const AGENT_REASONS: Partial<Record<HandoverReason, string>> = {
   tool_failure: 'a tool failed',
   agent_error: 'it ran into an error',
 };
-
-/** How the team sees a customer: unmasked. */
-export const customerName = (contact: Contact): string =>
-  contact.name ??
-  (contact.phone === null ? null : `+${contact.phone}`) ??
-  contact.email ??
-  contactDisplay(contact);
 
 /** Who has a conversation. @param takenByName the member's name; null when no member has it */
 function whoHasIt({ status, handover }: Conversation, takenByName: string | null): string {
@@ -96,9 +68,6 @@ export const holderBadge = (conversation: Conversation, takenByName: string | nu
     html`<bdi>${whoHasIt(conversation, takenByName)}</bdi>`,
     conversation.status === 'awaiting_human' ? 'attention' : '',
   );
-
-export const actorName = ({ type, name }: Actor): string =>
-  type === 'api' ? `${name} (API)` : name;
 
 /** `Ana took over`. */
 export function noteInWords({ change, actor }: SystemNote): string {

@@ -11,7 +11,8 @@ import { html, type View } from '../platform/html/html.ts';
 import { reloadsOn } from '../platform/html/liveSection.ts';
 import { timeView } from '../platform/html/times.ts';
 import { hrefAt, threadHref, type Place } from './place.ts';
-import { STAGE_LABELS, TAB_LABELS, customerName, holderBadge } from './labels.ts';
+import { STAGE_LABELS, TAB_LABELS, holderBadge } from './labels.ts';
+import { customerName } from '../conversations/names.ts';
 
 export interface ListParts {
   readonly inbox: Inbox;

@@ -2,7 +2,7 @@ import { isEnabled } from '../agent/agentSettings.ts';
 import type { Tx } from '../store/collections.ts';
 import type { Conversation } from '../conversations/conversation.ts';
 import type { Deps } from '../platform/deps.ts';
-import { readMarkId } from './inbox.ts';
+import { readMarkId } from '../conversations/readMark.ts';
 import type { Message } from '../conversations/message.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { SystemNote } from '../conversations/systemNote.ts';

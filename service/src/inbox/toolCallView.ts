@@ -6,7 +6,7 @@ import { paymentAdapterOf } from '../payments/registry.ts';
 import { durationInWords } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { timeView } from '../platform/html/times.ts';
-import { callBadge } from './labels.ts';
+import { callBadge } from '../tools/screens/callBadge.ts';
 import { isJsonObject, type Json, type JsonObject } from '../platform/json.ts';
 
 /** A tool call, folded: its name and status; inside its arguments, attempts and result. */

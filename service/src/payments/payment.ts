@@ -1,8 +1,14 @@
 import type { Document } from '../store/store.ts';
 import type { ConnectedAccount, SetupField } from '../platform/accounts/accountSetup.ts';
 import { timestamp } from '../platform/clock.ts';
-import type { Actor } from '../conversations/conversation.ts';
+import type { Actor } from '../platform/actor.ts';
 import type { Deps } from '../platform/deps.ts';
+
+declare module '../platform/deps.ts' {
+  interface Deps {
+    readonly payments: PaymentDirectory;
+  }
+}
 
 /**
  * Payment links, and the accounts that money goes to. What a provider can do is in its adapter in

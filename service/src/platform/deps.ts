@@ -1,25 +1,13 @@
 import type { Bounds } from './limits/bounds.ts';
 import type { Passwords } from './security/passwords.ts';
 import type { SecretBox } from './security/secretBox.ts';
-import type { ChannelDirectory } from '../channels/channel.ts';
 import type { Clock } from './clock.ts';
 import type { ServiceStore, Tx } from '../store/collections.ts';
-import type { PaymentDirectory } from '../payments/payment.ts';
-import type { Workspace } from '../team/workspace.ts';
 
-interface AgentPolicy {
-  /** What `enabled` is until someone decides: true when a model is configured. */
-  readonly isOnByDefault: boolean;
-  /**
-   * How long the agent waits for a customer to write on, so that a burst of messages gets one
-   * reply.
-   */
-  readonly quietMs: number;
-  /** How long a tool call waits for a person's approval. */
-  readonly approvalExpiresMs: number;
-}
-
-/** What operations are given: where things are kept, what time it is, how secrets are sealed. */
+/**
+ * What operations are given: where things are kept, what time it is, how secrets are sealed.
+ * Subjects add what theirs need, by declaration merging; app/service.ts puts it together.
+ */
 export interface Deps {
   /** Transactions alone: an operation may run inside a caller's transaction. */
   readonly store: Pick<ServiceStore, 'transaction'>;
@@ -34,12 +22,10 @@ export interface Deps {
    * target_url_unresolvable (422); unavailable (503)
    */
   readonly checkTargetUrl: (
-    workspace: Pick<Workspace, 'id'>,
+    workspace: { readonly id: string },
     url: string,
     param: string,
   ) => Promise<void>;
-  /** What the environment says of the agent and its tools. */
-  readonly agent: AgentPolicy;
   /** Told when a bound against abuse is reached. */
   readonly bounds: Bounds;
   /**
@@ -50,8 +36,6 @@ export interface Deps {
    * @see docs/decisions/0016
    */
   readonly assertRoom: (adds: 'visitor' | 'data', workspaceId: string | null) => void;
-  readonly channels: ChannelDirectory;
-  readonly payments: PaymentDirectory;
   /** The service's address as others see it, without a `/` at its end. */
   readonly publicUrl: () => string;
 }

@@ -1,5 +1,4 @@
 import { parsePhoneNumberFromString, type PhoneNumber } from 'libphonenumber-js/max';
-import type { Contact } from '../conversations/contact.ts';
 import { replaceFolded, type Replacement } from './foldedText.ts';
 import { mapStrings, type Json } from './json.ts';
 
@@ -127,7 +126,11 @@ interface MaskedDetails {
 
 /** Documents never change in place, so each contact's patterns are made once. */
 const cache = new WeakMap<Details, MaskedDetails>();
-type Details = Pick<Contact, 'phone' | 'email'>;
+/** A person's contact details: digits, and an address in lower case. */
+interface Details {
+  readonly phone: string | null;
+  readonly email: string | null;
+}
 
 export function maskedDetails(contact: Details): MaskedDetails {
   const cached = cache.get(contact);
@@ -197,7 +200,7 @@ function maskBase64(base64: string): string {
 }
 
 /** A name that does not reveal the contact: the masked phone, else the masked e-mail, else "Visitor …". */
-export function contactDisplay(contact: Pick<Contact, 'id' | 'phone' | 'email'>): string {
+export function contactDisplay(contact: Details & { readonly id: string }): string {
   const { phone, email } = maskedDetails(contact);
   return phone ?? email ?? `Visitor ${contact.id.slice(-4)}`;
 }

@@ -3,7 +3,6 @@ import type { ApiKey } from './workspace.ts';
 import type { Deps } from '../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../platform/http/errorCatalogue.ts';
 import { findApiKey, isUseNoted, noteKeyUse } from './operations/apiKeys.ts';
-import { findChatVisitor } from '../channels/web_chat/chatOperations.ts';
 import type { Caller } from '../platform/http/caller.ts';
 import { noLongerStranger } from '../platform/http/server/connections.ts';
 import type { WrongKeys } from '../platform/http/server/wrongKeys.ts';
@@ -13,7 +12,7 @@ export const bearer = (request: Request): string | null =>
   /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? null;
 
 /** Lets requests through whose bearer token `identify` knows. @throws unauthorized (401) */
-const requireBearer =
+export const requireBearer =
   (
     words: { missing: string; wrong: string },
     identify: (token: string, request: Request) => Promise<Caller | null>,
@@ -29,7 +28,7 @@ const requireBearer =
       );
     }
     response.locals.caller = caller;
-    if (caller.contact === null) noLongerStranger(request);
+    if (!caller.contact) noLongerStranger(request);
     next();
   };
 
@@ -71,20 +70,3 @@ function useRecorder(deps: Deps): (apiKey: ApiKey) => void {
       .finally(() => underWay.delete(apiKey.id));
   };
 }
-
-/** Lets requests with a valid chat token through. @throws unauthorized (401) */
-export const requireChatToken = (deps: Deps): RequestHandler =>
-  requireBearer(
-    { missing: 'The request carries no chat token.', wrong: 'The chat token is wrong.' },
-    async (token) => {
-      const visitor = await findChatVisitor(deps, token);
-      return (
-        visitor && {
-          workspace: visitor.workspace,
-          rateKey: visitor.contact.id,
-          actor: { type: 'api', name: '' },
-          contact: visitor.contact,
-        }
-      );
-    },
-  );

@@ -1,5 +1,5 @@
 import type { CookieOptions, NextFunction, Request, RequestHandler, Response } from 'express';
-import type { Actor } from '../conversations/conversation.ts';
+import type { Actor } from '../platform/actor.ts';
 import type { Deps } from '../platform/deps.ts';
 import { findSession, type SignedIn } from './operations/sessions.ts';
 import { MAX_SESSION_MS, type Workspace } from './workspace.ts';

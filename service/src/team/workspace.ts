@@ -1,5 +1,11 @@
 import type { Document } from '../store/store.ts';
 
+declare module '../platform/http/caller.ts' {
+  interface Caller {
+    readonly workspace: Workspace;
+  }
+}
+
 /** One tenant: its conversations, keys and subscriptions are its own. */
 export interface Workspace extends Document {
   /** Public name in payloads and chat addresses; unique. */

@@ -9,7 +9,7 @@ import {
 } from '../../../service/src/conversations/conversation.ts';
 import { DELIVERY_QUEUE, type Delivery } from '../../../service/src/deliveries/delivery.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
-import { readMarkId } from '../../../service/src/inbox/inbox.ts';
+import { readMarkId } from '../../../service/src/conversations/readMark.ts';
 import type { Message } from '../../../service/src/conversations/message.ts';
 import { removeOldConversations } from '../../../service/src/conversations/operations/removeOldConversations.ts';
 import type { Payment } from '../../../service/src/payments/payment.ts';

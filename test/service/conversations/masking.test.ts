@@ -8,7 +8,7 @@ import {
   maskPhone,
   maskText,
 } from '../../../service/src/platform/masking.ts';
-import { normalizePhone } from '../../../service/src/conversations/contact.ts';
+import { normalizePhone } from '../../../service/src/platform/contactDetails.ts';
 
 describe('masking', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { MAX_CHANNELS, type Channel, type ChannelType } from '../channel.ts';
+import { MAX_CHANNELS, type Channel } from '../channel.ts';
 import {
   EMPTY_SETUP,
   checkSetup,
@@ -9,7 +9,7 @@ import {
 } from '../../platform/accounts/accountSetup.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
-import type { Contact } from '../../conversations/contact.ts';
+import type { Contact, ChannelType } from '../../conversations/contact.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';

@@ -1,5 +1,6 @@
 import { adapterOf, CONNECTED_CHANNELS } from '../registry.ts';
-import { MAX_CHANNELS, WEB_CHAT, type Channel } from '../channel.ts';
+import { MAX_CHANNELS, type Channel } from '../channel.ts';
+import { WEB_CHAT } from '../../conversations/contact.ts';
 import type { SignedIn } from '../../team/operations/sessions.ts';
 import { badge } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';

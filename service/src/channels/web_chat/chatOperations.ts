@@ -1,8 +1,8 @@
 import { hashToken, newChatToken } from '../../platform/security/tokens.ts';
-import { WEB_CHAT } from '../channel.ts';
+
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
-import type { Contact } from '../../conversations/contact.ts';
+import { type Contact, WEB_CHAT } from '../../conversations/contact.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Message } from '../../conversations/message.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { normalizeEmail } from '../../conversations/contact.ts';
+import { normalizeEmail } from '../../platform/contactDetails.ts';
 import { MAX_MESSAGE_CHARACTERS } from '../../conversations/message.ts';
 import { operationsOf } from '../../platform/http/operation.ts';
 import {

@@ -5,7 +5,7 @@ import { findWorkspace } from '../../team/operations/team.ts';
 import { listChatMessages, startChatSession } from './chatOperations.ts';
 import { receiveMessage } from '../../conversations/operations/receiveMessage.ts';
 import { pageOf } from '../../platform/http/page.ts';
-import { visitorOf } from '../../platform/http/caller.ts';
+import { visitorOf } from './requireChatToken.ts';
 import * as contract from './contract.ts';
 import { pageFrom, pageJson } from '../../platform/http/pages.ts';
 import { serve } from '../../platform/http/serve.ts';

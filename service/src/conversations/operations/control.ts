@@ -3,11 +3,11 @@ import {
   takeOver,
   handBack,
   close,
-  type Actor,
   type Conversation,
   type HandoverReason,
   type Verdict,
 } from '../conversation.ts';
+import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Workspace } from '../../team/workspace.ts';
 import { cancelApprovalsIn } from '../../tools/operations/completeToolCall.ts';

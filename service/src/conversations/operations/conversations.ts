@@ -1,6 +1,7 @@
 import type { Tx } from '../../store/collections.ts';
 import type { Contact } from '../contact.ts';
-import type { Actor, Conversation } from '../conversation.ts';
+import type { Conversation } from '../conversation.ts';
+import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { notFound } from '../../platform/http/errorCatalogue.ts';
 import type { Message } from '../message.ts';

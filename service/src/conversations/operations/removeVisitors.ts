@@ -1,7 +1,7 @@
 import { encodeTime } from 'ulid';
-import { WEB_CHAT } from '../../channels/channel.ts';
+
 import type { Tx } from '../../store/collections.ts';
-import type { ChatSession } from '../contact.ts';
+import { type ChatSession, WEB_CHAT } from '../contact.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Delivery, Event } from '../../deliveries/delivery.ts';
 import type { Deps } from '../../platform/deps.ts';

@@ -1,6 +1,7 @@
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
-import { assertOpen, countMessage, type Actor, type Conversation } from '../conversation.ts';
+import { assertOpen, countMessage, type Conversation } from '../conversation.ts';
+import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Message, Sender } from '../message.ts';

@@ -1,7 +1,8 @@
 import { hashToken, newPageToken } from '../../platform/security/tokens.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
-import { assertOpen, type Actor } from '../../conversations/conversation.ts';
+import { assertOpen } from '../../conversations/conversation.ts';
+import type { Actor } from '../../platform/actor.ts';
 import { MAX_AMOUNT_MINOR, isCurrency } from '../../platform/currency.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';

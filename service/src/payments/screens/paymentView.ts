@@ -14,7 +14,7 @@ import {
   hiddenFields,
   postButton,
 } from '../../platform/html/components.ts';
-import { actorName } from '../../inbox/labels.ts';
+import { actorName } from '../../conversations/names.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { exactTime, timeView } from '../../platform/html/times.ts';
 import { formatAmount } from '../../platform/currency.ts';

@@ -1,6 +1,6 @@
-import type { SignedIn } from '../../team/operations/sessions.ts';
 import { html, type View } from './html.ts';
 import { timeView } from './times.ts';
+import type { Viewer } from './viewer.ts';
 
 /** Pieces that several screens have. */
 
@@ -8,7 +8,7 @@ type Attributes = Readonly<Record<string, unknown>>;
 type HiddenValues = Readonly<Record<string, string | undefined>>;
 
 /** The hidden field that proves that a form was made here. */
-export const csrfField = ({ csrfToken }: SignedIn): View =>
+export const csrfField = ({ csrfToken }: Viewer): View =>
   html`<input type="hidden" name="csrf" value=${csrfToken} />`;
 
 export const hiddenFields = (values: HiddenValues): View =>
@@ -28,11 +28,11 @@ export interface PostButton {
 
 /** A form that is one button. */
 export const postButton = (
-  signedIn: SignedIn,
+  viewer: Viewer,
   { action, label, confirm, hidden = {}, button = {}, form = {} }: PostButton,
 ): View => html`
   <form method="post" action=${action} data-confirm=${confirm} ...${form}>
-    ${csrfField(signedIn)}${hiddenFields(hidden)}
+    ${csrfField(viewer)}${hiddenFields(hidden)}
     <button ...${button}>${label}</button>
   </form>
 `;

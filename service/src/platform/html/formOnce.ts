@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { timestamp } from '../clock.ts';
 import { inOneTransaction, type Deps } from '../deps.ts';
-import type { Workspace } from '../../team/workspace.ts';
 
 const REMEMBERED_MS = 24 * 60 * 60 * 1000;
 
@@ -14,7 +13,7 @@ const REMEMBERED_MS = 24 * 60 * 60 * 1000;
  */
 export const onceForForm = (
   deps: Deps,
-  workspace: Workspace,
+  workspace: { readonly id: string },
   form: readonly unknown[],
   run: (within: Deps) => Promise<string>,
 ): Promise<string> =>

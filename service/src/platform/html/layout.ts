@@ -1,7 +1,7 @@
-import type { SignedIn } from '../../team/operations/sessions.ts';
 import { assetUrl } from './assets.ts';
 import { html, type View } from './html.ts';
 import { noticeView } from './notices.ts';
+import type { Viewer } from './viewer.ts';
 
 /** htmx without what a strict CSP forbids. Error pages are shown like any other page. */
 const HTMX_CONFIG = JSON.stringify({
@@ -68,21 +68,21 @@ export interface TeamPage {
 
 /** A page for members, with the navigation. */
 export const teamPage = (
-  signedIn: SignedIn,
+  viewer: Viewer,
   { title, section, notice, wide = false }: TeamPage,
   content: View,
 ): View => html`
   <html lang="en">
     ${head(title)}
-    <body hx-boost="true" hx-headers=${JSON.stringify({ 'X-CSRF-Token': signedIn.csrfToken })}>
+    <body hx-boost="true" hx-headers=${JSON.stringify({ 'X-CSRF-Token': viewer.csrfToken })}>
       <a class="skip" href="#main">Skip to content</a>
       <header class="top">
         <nav class=${wide ? 'container-fluid' : 'container'} aria-label="Main">
-          <a class="brand" href="/conversations">${signedIn.workspace.name}</a>
+          <a class="brand" href="/conversations">${viewer.workspace.name}</a>
           <ul>
             ${SECTIONS.map(({ id, href, label }) => html`<li><a href=${href} aria-current=${id === section ? 'page' : null}>${label}</a></li>`)}
           </ul>
-          <a class="me" href="/account" aria-current=${section === 'account' ? 'page' : null}>${signedIn.member.name}</a>
+          <a class="me" href="/account" aria-current=${section === 'account' ? 'page' : null}>${viewer.member.name}</a>
         </nav>
       </header>
       <main id="main" class=${wide ? 'container-fluid' : 'container'} tabindex="-1">

@@ -1,5 +1,4 @@
 import { AppError, ERROR_CATALOGUE, type ErrorCode } from './errorCatalogue.ts';
-import type { Workspace } from '../../team/workspace.ts';
 import { OutboundError, type OutboundClient } from '../outbound/outboundClient.ts';
 
 /** The API's error code for each way to refuse an address. */
@@ -22,7 +21,7 @@ const isBusy = (error: unknown): error is OutboundError =>
  */
 export const checkTargetUrlWith =
   (outbound: Pick<OutboundClient, 'checkTarget'>) =>
-  async (workspace: Pick<Workspace, 'id'>, url: string, param: string): Promise<void> => {
+  async (workspace: { readonly id: string }, url: string, param: string): Promise<void> => {
     try {
       await outbound.checkTarget(url, workspace.id);
     } catch (error) {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { normalizePhone } from '../../conversations/contact.ts';
+import { normalizePhone } from '../contactDetails.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from './errorCatalogue.ts';
 import { holdsInfinity, type JsonObject } from '../json.ts';
 

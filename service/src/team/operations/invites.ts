@@ -1,7 +1,7 @@
 import { hashToken, newSetupToken } from '../../platform/security/tokens.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
-import { normalizeEmail } from '../../conversations/contact.ts';
+import { normalizeEmail } from '../../platform/contactDetails.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { notFound, AppError } from '../../platform/http/errorCatalogue.ts';
 import { INVITE_LASTS_MS, type Invite, type Member } from '../workspace.ts';

@@ -1,7 +1,7 @@
 import { hashToken, newSessionToken, csrfTokenOf } from '../../platform/security/tokens.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
-import { normalizeEmail } from '../../conversations/contact.ts';
+import { normalizeEmail } from '../../platform/contactDetails.ts';
 import { inOneTransaction, type Deps } from '../../platform/deps.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
 import {

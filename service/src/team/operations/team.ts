@@ -1,6 +1,6 @@
 import type { Tx } from '../../store/collections.ts';
 import { timestamp } from '../../platform/clock.ts';
-import { normalizeEmail } from '../../conversations/contact.ts';
+import { normalizeEmail } from '../../platform/contactDetails.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, notFound } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';

@@ -1,6 +1,6 @@
 import { Router, type Response } from 'express';
 import { z } from 'zod';
-import { normalizeEmail } from '../../conversations/contact.ts';
+import { normalizeEmail } from '../../platform/contactDetails.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
 import { endAllSessions, endSession, findSession, signIn } from '../operations/sessions.ts';

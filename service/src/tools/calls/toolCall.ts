@@ -1,6 +1,6 @@
 import type { Document } from '../../store/store.ts';
 import { timestamp } from '../../platform/clock.ts';
-import type { Actor } from '../../conversations/conversation.ts';
+import type { Actor } from '../../platform/actor.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Json, JsonObject } from '../../platform/json.ts';
 import type { PaymentProvider } from '../../payments/payment.ts';

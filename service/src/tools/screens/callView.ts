@@ -1,7 +1,7 @@
 import type { Tool } from '../definition/tool.ts';
 import { isComplete, resultBeginning, type ToolCall } from '../calls/toolCall.ts';
 import { showRequest } from '../calls/shownRequest.ts';
-import { callBadge } from '../../inbox/labels.ts';
+import { callBadge } from './callBadge.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { timeView } from '../../platform/html/times.ts';
 import type { Json, JsonObject } from '../../platform/json.ts';

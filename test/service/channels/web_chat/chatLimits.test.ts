@@ -9,7 +9,7 @@ import { newId } from '../../../../service/src/platform/ids.ts';
 import type { Message } from '../../../../service/src/conversations/message.ts';
 import { createWorkspace } from '../../../../service/src/team/operations/team.ts';
 import { startChatSession } from '../../../../service/src/channels/web_chat/chatOperations.ts';
-import { requireChatToken } from '../../../../service/src/team/authentication.ts';
+import { requireChatToken } from '../../../../service/src/channels/web_chat/requireChatToken.ts';
 import { followChatMessages } from '../../../../service/src/channels/web_chat/chatFeed.ts';
 import { handleErrors } from '../../../../service/src/platform/http/errors.ts';
 import {
