@@ -29,8 +29,8 @@ const DAY_MS = 86_400_000;
 
 const built = (name: string): Promise<unknown> =>
   import(new URL(`../../service/dist/${name}.js`, import.meta.url).href);
-const { readConfig } = (await built('config')) as typeof configModule;
-const { startService } = (await built('service')) as typeof serviceModule;
+const { readConfig } = (await built('app/config')) as typeof configModule;
+const { startService } = (await built('app/service')) as typeof serviceModule;
 
 let service: serviceModule.Service | null = null;
 let folder = '';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { payloadSchema } from '../../service/src/conversations/payloadContract.ts';
+import { payloadSchema } from '../../service/src/events/payloadContract.ts';
 import type { TestService } from './service.ts';
 import {
   startTlsReceiver,

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { channelDirectory } from '../../service/src/channels/registry.ts';
+import { reactionsOf } from '../../service/src/app/reactions.ts';
+import { messagingOf } from '../../service/src/channels/messaging.ts';
 import { systemClock } from '../../service/src/platform/clock.ts';
 import type { Deps } from '../../service/src/platform/deps.ts';
 import { unwatchedBounds } from '../../service/src/platform/limits/bounds.ts';
@@ -17,5 +19,7 @@ export const testDeps = (own: Pick<Deps, 'store' | 'agent'> & Partial<Deps>): De
   channels: channelDirectory,
   payments: paymentDirectory,
   publicUrl: () => '',
+  reactions: reactionsOf(own),
+  messaging: messagingOf({ channels: channelDirectory }),
   ...own,
 });

@@ -126,6 +126,7 @@ async function speak(
   if (outcome.type === 'reply' && outcome.close)
     await putClosed(
       tx,
+      deps,
       { ...view, conversation: sent.conversation },
       { ...outcome.close, actor },
       now,

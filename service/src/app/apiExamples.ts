@@ -6,7 +6,7 @@ import {
   type Delivery,
   type EventName,
 } from '../deliveries/delivery.ts';
-import { sampleMessage, samplePayload, samplePayment, sampleView } from './samples.ts';
+import { sampleMessage, samplePayload, samplePayment, sampleView } from '../events/samples.ts';
 import type { Subscription } from '../deliveries/subscription.ts';
 import type { Tool } from '../tools/definition/tool.ts';
 import { TEST_CONVERSATION_ID, type ToolCall } from '../tools/calls/toolCall.ts';

@@ -6,6 +6,7 @@ import * as hooks from '../deliveries/contract.ts';
 import * as payments from '../payments/contract.ts';
 import * as toolCalls from '../tools/callsContract.ts';
 import * as tools from '../tools/contract.ts';
+import * as events from '../events/contract.ts';
 import type { Operation } from '../platform/http/operation.ts';
 
 /** The id of an operation is the name of its constant. */
@@ -16,6 +17,7 @@ const isOperation = (value: unknown): value is Operation =>
 
 /** Every endpoint of the API that answers JSON. */
 export const operations: readonly NamedOperation[] = [
+  events,
   hooks,
   conversations,
   payments,

@@ -24,6 +24,7 @@ import { chatMessagesRouter, chatSessionsRouter } from '../channels/web_chat/rou
 import { CHAT_STREAMS, chatStreamRouter } from '../channels/web_chat/stream.ts';
 import { conversationsRouter } from '../conversations/routes.ts';
 import { docsRouter } from './docs.ts';
+import { eventsRouter } from '../events/routes.ts';
 import { hooksRouter } from '../deliveries/routes.ts';
 import { paymentsRouter } from '../payments/routes.ts';
 import { toolCallsRouter } from '../tools/callsRoutes.ts';
@@ -66,7 +67,7 @@ export function apiRouter(parts: ApiParts): RequestHandler {
     'openapi.json': [budget.requests, docs],
     docs: [budget.requests, docs],
     chat: [chatRouter(parts)],
-    hooks: [...withKey, hooksRouter(deps)],
+    hooks: [...withKey, hooksRouter(deps), eventsRouter(deps)],
     contacts: [...withKey, conversations],
     conversations: [...withKey, conversations, payments],
     tools: [...withKey, toolsRouter(deps, followToolCall)],

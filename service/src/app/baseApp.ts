@@ -7,6 +7,7 @@ import type { Bounds } from '../platform/limits/bounds.ts';
 import type { ServiceMetrics } from './serviceMetrics.ts';
 import { maxConnectionsOfAnAddress } from '../platform/http/server/addressBudget.ts';
 import { Connections, type IsProxy } from '../platform/http/server/connections.ts';
+import { loggablePath } from './match.ts';
 import { logRequests } from '../platform/http/server/logRequests.ts';
 import { BodyRoom } from '../platform/http/server/readBody.ts';
 import { UnreadAnswers } from '../platform/http/server/unreadAnswers.ts';
@@ -40,7 +41,7 @@ export function createBaseApp({ config, log, bounds, metrics }: BaseAppParts): A
     isProxy,
   });
   app.locals.bodyRoom = new BodyRoom(bounds);
-  logRequests(app, log, bounds);
+  logRequests(app, log, bounds, loggablePath);
   app.use(metrics.requests);
   app.use(connections.admitRequest);
   app.use(new UnreadAnswers(bounds).watch);

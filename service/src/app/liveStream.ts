@@ -1,3 +1,4 @@
+import { LIVE_EVENTS, type LiveEvent } from '../platform/html/liveSection.ts';
 import { Router } from 'express';
 import type { Deps } from '../platform/deps.ts';
 import { atBound } from '../platform/http/server/atBound.ts';
@@ -44,10 +45,6 @@ const FULL_RETRY_MS = 30_000;
 const TEAM_STREAMS: StreamLimits = { perOwner: 20, perAddress: Infinity, inAll: 2000 };
 /** Changes within this time are sent as one event. */
 const GATHER_MS = 150;
-
-const LIVE_EVENTS = ['conversations', 'thread', 'tools', 'channels', 'payments', 'keys'] as const;
-/** What a page can listen to, with `hx-trigger="sse:<event>"`. */
-export type LiveEvent = (typeof LIVE_EVENTS)[number];
 
 /**
  * Server-sent events that tell a page what to load again, without its content. `thread` is the

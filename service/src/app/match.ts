@@ -1,3 +1,6 @@
+import type { RequestHandler } from 'express';
+import { AppError, ERROR_CATALOGUE } from '../platform/http/errorCatalogue.ts';
+import { addressOf } from '../platform/http/errors.ts';
 import { operations, type NamedOperation } from './apiOperations.ts';
 
 const PATTERNS = operations.map((operation) => ({
@@ -39,3 +42,19 @@ export function loggablePath(path: string): string {
 
 const keepId = (value: string | undefined, name: string) =>
   value !== undefined && ID.test(value) ? value : name;
+
+/** Answers requests that match no route: 405 if another method exists at the address, otherwise 404. */
+export const refuseUnknown: RequestHandler = (request, response) => {
+  const methods = operationsAt(request.path).map(({ method }) => method.toUpperCase());
+  if (methods.length === 0) {
+    throw new AppError(
+      'not_found',
+      `There is nothing at ${addressOf(request)}. See /api/docs for all endpoints.`,
+    );
+  }
+  response.setHeader('Allow', [...new Set(methods)].join(', '));
+  throw new AppError(
+    'method_not_allowed',
+    `${request.method} is not possible here. ${ERROR_CATALOGUE.method_not_allowed.fix}`,
+  );
+};

@@ -4,7 +4,7 @@ import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../deliveries/d
 import { VERSION } from '../platform/version.ts';
 import { operations, type NamedOperation } from './apiOperations.ts';
 import type { Operation } from '../platform/http/operation.ts';
-import { payloadSchemas } from '../conversations/payloadContract.ts';
+import { payloadSchemas } from '../events/payloadContract.ts';
 import { errorSchema } from '../platform/http/shared.ts';
 import { ANSWER_EXAMPLES, payloadExample } from './apiExamples.ts';
 

@@ -4,6 +4,8 @@ import { type Logger, pino } from 'pino';
 import type { AgentModel } from '../agent/agentModel.ts';
 import { createKeywordAgent } from '../agent/keyword/keywordAgent.ts';
 import { createOpenAiModel } from '../agent/openai/openaiModel.ts';
+import { messagingOf } from '../channels/messaging.ts';
+import { reactionsOf } from './reactions.ts';
 import { bootstrap, oneTimeSetup } from './bootstrap.ts';
 import { channelDirectory } from '../channels/registry.ts';
 import type { Config } from './config.ts';
@@ -13,7 +15,7 @@ import { collections, workspaceOf } from './collections.ts';
 import type { ServiceStore } from '../store/collections.ts';
 import type { Deps } from '../platform/deps.ts';
 import { openSecretBox } from './encryption/openSecretBox.ts';
-import type { Retention } from './housekeeping.ts';
+import type { Retention } from './retention/housekeeping.ts';
 import { WORK_QUEUES } from './workQueues.ts';
 import { createApp, createWorkerApp } from './createApp.ts';
 import {
@@ -140,6 +142,11 @@ async function openCore(started: AsyncDisposableStack, config: Config, options: 
   const publicUrl = {
     current: config.publicUrl ?? (config.port === 0 ? null : `http://localhost:${config.port}`),
   };
+  const agent = {
+    isOnByDefault: config.llm !== null,
+    quietMs: config.agentQuietMs,
+    approvalExpiresMs: config.approvalExpiresMs,
+  };
   const deps: Deps = {
     store,
     clock,
@@ -151,11 +158,9 @@ async function openCore(started: AsyncDisposableStack, config: Config, options: 
     channels: channelDirectory,
     payments: paymentDirectory,
     publicUrl: () => publicUrl.current ?? '',
-    agent: {
-      isOnByDefault: config.llm !== null,
-      quietMs: config.agentQuietMs,
-      approvalExpiresMs: config.approvalExpiresMs,
-    },
+    agent,
+    reactions: reactionsOf({ agent }),
+    messaging: messagingOf({ channels: channelDirectory }),
   };
   const model = await openModel(config, log, bounds);
   return { config, log, clock, store, metrics, bounds, outbound, publicUrl, deps, model };

@@ -70,7 +70,7 @@ interface AddressedChannel {
 async function findChannel(deps: Deps, { params }: Request): Promise<AddressedChannel> {
   const { type, channelId } = params as { type: string; channelId: string };
   const adapter = CONNECTED_CHANNELS.find((each) => each.type === type);
-  const channel = adapter ? await findChannelAt(deps, type, channelId) : null;
+  const channel = adapter ? await findChannelAt(deps, adapter.type, channelId) : null;
   if (!adapter || !channel) throw notFound('channel', channelId);
   return { adapter, account: { channel, values: openSetup(deps, channel) } };
 }

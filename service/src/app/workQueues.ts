@@ -4,7 +4,7 @@ import { OUTBOUND_QUEUE } from '../channels/outboundMessage.ts';
 import { PAYMENT_QUEUE } from '../payments/payment.ts';
 import { REMOVAL_QUEUE } from '../deliveries/subscription.ts';
 import { TOOL_CALL_QUEUE } from '../tools/calls/toolCall.ts';
-import { HOUSEKEEPING_QUEUE } from './housekeeping.ts';
+import { HOUSEKEEPING_QUEUE } from './retention/housekeeping.ts';
 
 /** Every queue that work is put into. */
 export const WORK_QUEUES: readonly string[] = [

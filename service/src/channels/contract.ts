@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { CHANNEL_TYPES, CONNECTED_CHANNELS } from './registry.ts';
+import { channelTypeSchema } from '../conversations/contract.ts';
+import { CONNECTED_CHANNELS } from './registry.ts';
 import { operationsOf } from '../platform/http/operation.ts';
 import { connectionTestSchema, settingsSchema, shownSettings } from '../team/contract.ts';
 import {
@@ -14,7 +15,6 @@ import {
 const CONNECTED_TYPES = CONNECTED_CHANNELS.map(({ type }) => type);
 
 /** The type of a channel, as conversations name it. */
-export const channelTypeSchema = oneOf(CHANNEL_TYPES);
 
 const channelSchema = z
   .strictObject({

@@ -12,10 +12,11 @@ const webChat: HostedChannel = {
   capabilities: { isSent: false, textMax: MAX_REPLY_CHARACTERS, windowMs: null },
 };
 
-/** Every channel. To add one, write its adapter and list it here. */
+/**
+ * Every channel. To add one, write its adapter and list it here, and its type in
+ * conversations/contact.ts.
+ */
 const ADAPTERS: readonly ChannelAdapter[] = [webChat, whatsappCloud];
-
-export const CHANNEL_TYPES: readonly ChannelType[] = ADAPTERS.map(({ type }) => type);
 
 /** The channels that a workspace connects. */
 export const CONNECTED_CHANNELS: readonly ConnectedChannel[] = ADAPTERS.filter(

@@ -1,7 +1,10 @@
 import type { Document } from '../store/store.ts';
 
+/** Where conversations come from. What each channel can do is in its adapter, in channels/. */
+export const CHANNEL_TYPES = ['web_chat', 'whatsapp_cloud'] as const;
+
 /** `web_chat`, `whatsapp_cloud`: the `channel` of a payload. */
-export type ChannelType = string;
+export type ChannelType = (typeof CHANNEL_TYPES)[number];
 
 /** The one that the service hosts itself. */
 export const WEB_CHAT: ChannelType = 'web_chat';

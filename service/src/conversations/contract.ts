@@ -1,3 +1,4 @@
+import { CHANNEL_TYPES } from './contact.ts';
 import { z } from 'zod';
 import {
   CONVERSATION_STATUSES,
@@ -7,7 +8,6 @@ import {
   FUNNEL_STAGES,
 } from './conversation.ts';
 import { DELIVERY_STATES, MAX_REPLY_CHARACTERS } from './message.ts';
-import { channelTypeSchema } from '../channels/contract.ts';
 import { operationsOf } from '../platform/http/operation.ts';
 import {
   countSchema,
@@ -21,6 +21,7 @@ import {
 
 const CONVERSATION_ID = 'conv_01JD6Z0000000000000000000A';
 
+export const channelTypeSchema = oneOf(CHANNEL_TYPES);
 const statusSchema = oneOf(CONVERSATION_STATUSES);
 const stageSchema = oneOf(FUNNEL_STAGES);
 const verdictSchema = oneOf(VERDICTS);

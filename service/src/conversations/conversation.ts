@@ -256,3 +256,14 @@ export const isQualifiedOrBeyond = (stage: FunnelStage): boolean =>
  */
 export const isForward = (from: FunnelStage, to: FunnelStage): boolean =>
   from !== 'lost' && LADDER.indexOf(to) > LADDER.indexOf(from);
+
+/** A place in a list that is ordered by `updatedAt`. */
+export interface InboxPosition {
+  readonly value: string;
+  readonly id: string;
+}
+
+export const positionOf = ({ updatedAt, id }: Conversation): InboxPosition => ({
+  value: updatedAt,
+  id,
+});

@@ -8,7 +8,6 @@ import { newId } from '../platform/ids.ts';
 import { contactDisplay, maskId, maskName, maskText } from '../platform/masking.ts';
 import type { Message, Sender } from './message.ts';
 import { queueDelivery } from '../deliveries/operations/deliveries.ts';
-import type { Payment } from '../payments/payment.ts';
 import { MAX_REMOVED_SUBSCRIPTIONS, MAX_SUBSCRIPTIONS } from '../deliveries/subscription.ts';
 import type { Workspace } from '../team/workspace.ts';
 
@@ -72,18 +71,6 @@ export const handoverPayload = (handover: Handover, contact: Contact) => ({
   at: handover.at,
 });
 
-export const paymentPayload = (payment: Payment, contact: Contact) => ({
-  id: payment.id,
-  status: payment.status,
-  amount: payment.amount,
-  currency: payment.currency,
-  description: maskText(payment.description, contact),
-  provider: payment.provider,
-  provider_reference:
-    payment.providerReference === null ? null : maskText(payment.providerReference, contact),
-  paid_at: payment.paidAt,
-});
-
 /** What an event says beside the conversation. */
 export type EventDetail =
   | { readonly name: 'conversation.opened' }
@@ -91,7 +78,8 @@ export type EventDetail =
   | { readonly name: 'conversation.handed_over'; readonly handover: Handover }
   | { readonly name: 'conversation.closed'; readonly outcome: Outcome }
   | { readonly name: 'message.received' | 'message.sent'; readonly message: Message }
-  | { readonly name: 'payment.paid'; readonly payment: Payment };
+  /** `payment` in its wire form, which payments/ makes. */
+  | { readonly name: 'payment.paid'; readonly payment: object };
 
 function detailPayload(detail: EventDetail, conversation: Conversation, contact: Contact) {
   switch (detail.name) {
@@ -107,7 +95,7 @@ function detailPayload(detail: EventDetail, conversation: Conversation, contact:
     case 'message.sent':
       return { message: messagePayload(detail.message, contact) };
     case 'payment.paid':
-      return { payment: paymentPayload(detail.payment, contact) };
+      return { payment: detail.payment };
   }
 }
 

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { DELIVERY_STATUSES, MAX_ATTEMPTS_KEPT, EVENT_NAMES } from './delivery.ts';
 import { PENDING_CHOICES } from './operations/subscribe.ts';
 import { operationsOf } from '../platform/http/operation.ts';
-import { payloadSchema } from '../conversations/payloadContract.ts';
 import {
   ADDRESS_ERRORS,
   listOf,
@@ -13,9 +12,9 @@ import {
   timestampSchema,
 } from '../platform/http/shared.ts';
 
-const eventNameSchema = z.enum(EVENT_NAMES);
+export const eventNameSchema = z.enum(EVENT_NAMES);
 /** Checked by the route, so that an unknown name has an error code of its own. */
-const eventTextSchema = z
+export const eventTextSchema = z
   .string('must be a text')
   .meta({ description: 'A name from GET /api/hooks/events', example: 'message.received' });
 
@@ -46,7 +45,7 @@ const attemptSchema = z.strictObject({
   response_excerpt: z.string().nullable().describe('The first 4 KiB of the answer'),
   trigger: z.enum(['automatic', 'manual']),
 });
-const deliverySchema = z
+export const deliverySchema = z
   .strictObject({
     id: z.string().meta({ example: 'dlv_01JD6Z0000000000000000000A' }),
     event_id: z.string(),
@@ -61,20 +60,6 @@ const deliverySchema = z
   .meta({ id: 'Delivery' });
 
 const operation = operationsOf({ tag: 'Subscriptions', auth: 'key' });
-
-export const listEvents = operation('GET /hooks/events', {
-  summary: 'List the events',
-  answer: listOf(
-    z.strictObject({ name: eventNameSchema, description: z.string(), sample: payloadSchema }),
-  ),
-});
-
-export const getSample = operation('GET /hooks/sample', {
-  summary: 'Get a sample payload of an event',
-  query: z.object({ event: eventTextSchema }),
-  answer: payloadSchema,
-  errors: ['unknown_event'],
-});
 
 export const createSubscription = operation('POST /hooks', {
   adds: 'data',
@@ -141,15 +126,6 @@ export const listDeliveries = operation('GET /hooks/:id/deliveries', {
     status: oneOf(DELIVERY_STATUSES).optional(),
   }),
   answer: listOf(deliverySchema),
-  errors: ['not_found'],
-});
-
-export const sendTestEvent = operation('POST /hooks/:id/test', {
-  adds: 'data',
-  summary: 'Send a test event, signed and delivered like a real one',
-  extension: true,
-  status: 201,
-  answer: deliverySchema,
   errors: ['not_found'],
 });
 

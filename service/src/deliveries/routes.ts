@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import type { Deps } from '../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../platform/http/errorCatalogue.ts';
-import { EVENT_DESCRIPTIONS, EVENT_NAMES, isEventName, type EventName } from './delivery.ts';
+import { isEventName, type EventName } from './delivery.ts';
 import { createSubscription, deleteSubscription } from './operations/subscribe.ts';
 import { listDeliveries, recoverDeliveries, redeliver } from './operations/deliveries.ts';
 import { listSubscriptions } from './operations/subscriptions.ts';
@@ -9,10 +9,7 @@ import {
   rotateSubscriptionSecret,
   revokePreviousSecrets,
 } from './operations/rotateSubscriptionSecret.ts';
-import { sendTestEvent, samplePayload } from '../app/samples.ts';
-import type { Workspace } from '../team/workspace.ts';
 import * as contract from './contract.ts';
-import type { Payload } from '../conversations/payloadContract.ts';
 import { pageFrom, pageJson } from '../platform/http/pages.ts';
 import { serve } from '../platform/http/serve.ts';
 import { deliveryJson, subscriptionJson } from './views.ts';
@@ -20,21 +17,6 @@ import { deliveryJson, subscriptionJson } from './views.ts';
 /** Subscriptions and their deliveries. */
 export function hooksRouter(deps: Deps): Router {
   const router = Router();
-  const sample = (event: EventName, workspace: Workspace) =>
-    samplePayload(event, workspace, deps.clock.now()) as Payload;
-
-  serve(router, deps, contract.listEvents, async ({ caller }) => ({
-    data: EVENT_NAMES.map((name) => ({
-      name,
-      description: EVENT_DESCRIPTIONS[name],
-      sample: sample(name, caller.workspace),
-    })),
-    next_cursor: null,
-  }));
-
-  serve(router, deps, contract.getSample, async ({ caller, query }) =>
-    sample(parseEventName(query.event), caller.workspace),
-  );
 
   serve(router, deps, contract.createSubscription, async ({ deps, caller, body }) => {
     const wanted = {
@@ -95,10 +77,6 @@ function addDeliveries(router: Router, deps: Deps): void {
     );
   });
 
-  serve(router, deps, contract.sendTestEvent, async ({ deps, caller, params }) =>
-    deliveryJson(await sendTestEvent(deps, caller.workspace, params.id!)),
-  );
-
   serve(router, deps, contract.redeliver, async ({ deps, caller, params }) =>
     deliveryJson(await redeliver(deps, caller.workspace, params.id!, params.delivery_id!)),
   );
@@ -109,7 +87,7 @@ function addDeliveries(router: Router, deps: Deps): void {
 }
 
 /** @throws unknown_event (400) */
-function parseEventName(name: string): EventName {
+export function parseEventName(name: string): EventName {
   if (isEventName(name)) return name;
   throw new AppError(
     'unknown_event',

@@ -1,4 +1,4 @@
-import type { Conversation } from '../conversations/conversation.ts';
+import type { Conversation, InboxPosition } from '../conversations/conversation.ts';
 
 /** The tabs of the team's list of conversations. */
 export const INBOX_TABS = ['all', 'agent', 'waiting', 'mine', 'closed', 'approvals'] as const;
@@ -22,17 +22,6 @@ export function filterOfTab(
       return { status: 'closed' };
   }
 }
-
-/** A place in a list that is ordered by `updatedAt`. */
-export interface InboxPosition {
-  readonly value: string;
-  readonly id: string;
-}
-
-export const positionOf = ({ updatedAt, id }: Conversation): InboxPosition => ({
-  value: updatedAt,
-  id,
-});
 
 /** Writes a position for a URL. */
 export const writePosition = ({ value, id }: InboxPosition): string => `${Date.parse(value)}_${id}`;

@@ -1,8 +1,12 @@
 import type { Tx } from '../store/collections.ts';
 import type { Contact } from '../conversations/contact.ts';
-import type { Conversation } from '../conversations/conversation.ts';
+import {
+  type Conversation,
+  positionOf,
+  type InboxPosition,
+} from '../conversations/conversation.ts';
 import type { Deps } from '../platform/deps.ts';
-import { filterOfTab, positionOf, type InboxPosition, type InboxTab } from './inbox.ts';
+import { filterOfTab, type InboxTab } from './inbox.ts';
 import { readMarkId, unreadOf } from '../conversations/readMark.ts';
 import { contactDisplay } from '../platform/masking.ts';
 import type { Message } from '../conversations/message.ts';

@@ -210,3 +210,12 @@ export const paymentPageUrl = (
 ): string => `${publicUrl()}/pay/${secrets.open(sealedPageToken)}`;
 
 export type PaymentPageUrl = (payment: Payment) => string;
+
+/** What a payment link is made from. */
+export interface AskedPaymentLink {
+  /** Minor units of the currency. */
+  readonly amount: number;
+  /** Lower case. */
+  readonly currency: string;
+  readonly description: string;
+}

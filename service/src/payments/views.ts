@@ -1,7 +1,7 @@
 import type { Contact } from '../conversations/contact.ts';
 import { formatAmount } from '../platform/currency.ts';
 import { maskText } from '../platform/masking.ts';
-import { paymentPayload } from '../conversations/payload.ts';
+import { paymentPayload } from './payload.ts';
 import { paymentWebhookUrl, type Payment, type PaymentAccount } from './payment.ts';
 import { paymentAdapterOf } from './registry.ts';
 

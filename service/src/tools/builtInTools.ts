@@ -3,6 +3,7 @@ import type { JsonObject } from '../platform/json.ts';
 import { compileParameters } from './definition/parametersSchema.ts';
 import {
   MAX_PAYMENT_DESCRIPTION_CHARACTERS,
+  type AskedPaymentLink,
   type Payment,
   type PaymentProvider,
   type PaymentRules,
@@ -64,15 +65,6 @@ export const paymentLinkTool = (
   provider,
   askBeforeRunning,
 });
-
-/** What a payment link is made from. */
-export interface AskedPaymentLink {
-  /** Minor units of the currency. */
-  readonly amount: number;
-  /** Lower case. */
-  readonly currency: string;
-  readonly description: string;
-}
 
 /**
  * The arguments in one spelling, with what they mean; or why they cannot be used, in a sentence for

@@ -8,7 +8,7 @@ import {
   newWamid,
   type ConnectedNumber,
 } from '../../helpers/meta.ts';
-import { payloadSchemas } from '../../../service/src/conversations/payloadContract.ts';
+import { payloadSchemas } from '../../../service/src/events/payloadContract.ts';
 import { example, payloadOf, recordAllEvents, type Payload, type Stage } from '../stage.ts';
 import { withWorkflow } from './withWorkflow.ts';
 

@@ -6,7 +6,7 @@ import type { Delivery } from '../../../service/src/deliveries/delivery.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
 import type { OutboundMessage } from '../../../service/src/channels/outboundMessage.ts';
 import type { ToolCall } from '../../../service/src/tools/calls/toolCall.ts';
-import { sweepAll } from '../../../service/src/app/housekeeping.ts';
+import { sweepAll } from '../../../service/src/app/retention/housekeeping.ts';
 import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 import { startTestService } from '../../helpers/service.ts';

@@ -11,13 +11,13 @@ import { DELIVERY_QUEUE, type Delivery } from '../../../service/src/deliveries/d
 import { newId } from '../../../service/src/platform/ids.ts';
 import { readMarkId } from '../../../service/src/conversations/readMark.ts';
 import type { Message } from '../../../service/src/conversations/message.ts';
-import { removeOldConversations } from '../../../service/src/conversations/operations/removeOldConversations.ts';
+import { removeOldConversations } from '../../../service/src/app/retention/removeOldConversations.ts';
 import type { Payment } from '../../../service/src/payments/payment.ts';
 import type { OutboundMessage } from '../../../service/src/channels/outboundMessage.ts';
 import type { SystemNote } from '../../../service/src/conversations/systemNote.ts';
 import type { ToolCall } from '../../../service/src/tools/calls/toolCall.ts';
 import type { Member, Workspace } from '../../../service/src/team/workspace.ts';
-import { sweepAll } from '../../../service/src/app/housekeeping.ts';
+import { sweepAll } from '../../../service/src/app/retention/housekeeping.ts';
 import {
   StoreUnavailable,
   type Collection,

@@ -308,7 +308,7 @@ describe('what is delivered together', () => {
 
 it('an address names a channel by its type too', async () => {
   expect(await findChannelAt(deps, 'whatsapp_cloud', channel.id)).toMatchObject({ id: channel.id });
-  expect(await findChannelAt(deps, 'telegram', channel.id)).toBeNull();
+  expect(await findChannelAt(deps, 'web_chat', channel.id)).toBeNull();
 });
 
 describe('what is no message', () => {

@@ -66,10 +66,13 @@ async function withThirdChannel(apiUrl: string): Promise<string> {
   );
   const file = join(copy, 'src/channels/registry.ts');
   const registry = await readFile(file, 'utf8');
-  const [importLine = '', listLine = ''] = registration.trim().split('\n');
+  const [importLine = '', listLine = '', typesLine = ''] = registration.trim().split('\n');
   const registered = `${importLine}\n${registry.replace(/^const ADAPTERS.*$/m, listLine)}`;
   expect(registered).not.toBe(`${importLine}\n${registry}`);
   await writeFile(file, registered);
+  const types = join(copy, 'src/conversations/contact.ts');
+  const contact = await readFile(types, 'utf8');
+  await writeFile(types, contact.replace(/^export const CHANNEL_TYPES.*$/m, typesLine));
   return copy;
 }
 

@@ -1,8 +1,5 @@
-import {
-  readPaymentLink,
-  type AskedPaymentLink,
-  type BuiltInTool,
-} from '../../tools/builtInTools.ts';
+import { readPaymentLink, type BuiltInTool } from '../../tools/builtInTools.ts';
+import type { AskedPaymentLink } from '../../payments/payment.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { isJsonObject, type JsonObject } from '../../platform/json.ts';
 import { unmaskJson } from '../../platform/masking.ts';

@@ -45,7 +45,7 @@ type AgentChanges = Partial<
  * waits for no approval.
  */
 export const updateAgentSettings = (
-  { store, clock, agent }: Deps,
+  { store, clock, reactions }: Deps,
   workspace: Workspace,
   changes: AgentChanges,
 ) =>
@@ -60,7 +60,7 @@ export const updateAgentSettings = (
     if (paymentLinkPolicyOf(settings) === 'off')
       await cancelApprovals(
         tx,
-        { agent },
+        { reactions },
         { workspaceId: workspace.id, builtIn: CREATE_PAYMENT_LINK },
         now,
       );

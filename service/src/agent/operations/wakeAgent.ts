@@ -2,6 +2,7 @@ import { isEnabled, AGENT_QUEUE, DEFAULT_AGENT, type AgentSettings } from '../ag
 import type { Tx } from '../../store/collections.ts';
 import type { Conversation } from '../../conversations/conversation.ts';
 import type { Deps } from '../../platform/deps.ts';
+import type { Tool } from '../../tools/definition/tool.ts';
 import { workGroup } from '../../platform/jobs/workGroup.ts';
 
 /**
@@ -32,6 +33,13 @@ export async function wakeAgent(
     data: {},
   });
   return true;
+}
+
+/** The first live tool of a workspace switches the agent on, unless someone has decided about it. */
+export async function switchOnForTool(tx: Tx, tool: Tool): Promise<void> {
+  const settings = await loadAgentSettings(tx, tool.workspaceId);
+  if (settings.enabled !== null) return;
+  await tx.agentSettings.put({ ...settings, enabled: true, updatedAt: tool.updatedAt });
 }
 
 /** For changing it: locked, also while nobody has set anything. */

@@ -42,7 +42,7 @@ export async function queueOutbound(
   now: Date,
 ): Promise<Message> {
   const { contact, message } = sent;
-  const obstacle = await findObstacle(tx, deps, sent, now);
+  const obstacle = await findObstacle(tx, deps, contact, now);
   if (obstacle) {
     const failed: Message = { ...message, delivery: { state: 'failed', error: obstacle.message } };
     await tx.messages.put(failed);

@@ -4,7 +4,6 @@ import type { Contact } from '../../conversations/contact.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
 import { findChannelOf } from './channels.ts';
-import type { ConversationView } from '../../conversations/operations/conversations.ts';
 
 /**
  * Refuses a message that the conversation's channel would not take.
@@ -13,10 +12,10 @@ import type { ConversationView } from '../../conversations/operations/conversati
 export async function assertReachable(
   tx: Tx,
   deps: Pick<Deps, 'channels'>,
-  view: Pick<ConversationView, 'contact'>,
+  contact: Contact,
   now: Date,
 ): Promise<void> {
-  const obstacle = await findObstacle(tx, deps, view, now);
+  const obstacle = await findObstacle(tx, deps, contact, now);
   if (obstacle) throw obstacle;
 }
 
@@ -24,7 +23,7 @@ export async function assertReachable(
 export async function findObstacle(
   tx: Tx,
   deps: Pick<Deps, 'channels'>,
-  { contact }: Pick<ConversationView, 'contact'>,
+  contact: Contact,
   now: Date,
 ): Promise<AppError | null> {
   const capabilities = deps.channels.capabilitiesOf(contact.channel);

@@ -19,7 +19,6 @@ import { findLastConversation } from '../../conversations/operations/conversatio
 import { findReceived, storeReceived } from '../../conversations/operations/receiveMessage.ts';
 import { keepContact, newContact, recogniseContact, renumberContact } from './recogniseContact.ts';
 import { recordReceipt } from './outboundMessages.ts';
-import { wakeAgent } from '../../agent/operations/wakeAgent.ts';
 
 /** Transactions that run at once. They share the store's writes to disk. */
 const MAX_CONCURRENT_TRANSACTIONS = 50;
@@ -109,7 +108,7 @@ const receiveGroup = (
       else if (item.type === 'note') await storeNote(tx, channel, item, now);
       else answerable = (await storeInbound(tx, workspace, channel, item, now)) ?? answerable;
     }
-    if (answerable) await wakeAgent(tx, deps, answerable, now.getTime() + deps.agent.quietMs);
+    if (answerable) await deps.reactions.onInbound(tx, answerable, now);
   });
 
 /** @returns the conversation that the message was added to, or null when it is stored already */

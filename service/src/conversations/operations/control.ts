@@ -10,39 +10,32 @@ import {
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Workspace } from '../../team/workspace.ts';
-import { cancelApprovalsIn } from '../../tools/operations/completeToolCall.ts';
 import {
   findNewestMessages,
   loadConversation,
   putChange,
   type ConversationView,
 } from './conversations.ts';
-import { wakeAgent } from '../../agent/operations/wakeAgent.ts';
 
 /**
  * A person takes over: the agent pauses and `conversation.handed_over` is emitted. Nothing changes,
  * and no second event is emitted, when a person is in control already.
  * @throws conversation_closed (409), not_found (404)
  */
-export const takeOverConversation = (
-  { store, clock }: Deps,
-  workspace: Workspace,
-  id: string,
-  actor: Actor,
-) =>
-  store.transaction(async (tx): Promise<ConversationView> => {
+export const takeOverConversation = (deps: Deps, workspace: Workspace, id: string, actor: Actor) =>
+  deps.store.transaction(async (tx): Promise<ConversationView> => {
     const view = await loadConversation(tx, workspace, id);
     const reason = actor.type === 'api' ? 'api_takeover' : 'team_takeover';
-    const taken = await giveToPerson(tx, view, { reason, actor }, clock.now());
+    const taken = await giveToPerson(tx, deps, view, { reason, actor }, deps.clock.now());
     return { ...view, conversation: taken };
   });
 
 /**
- * Saves a take-over with its event, and cancels what waits for approval; the conversation as it was
- * when a person has it already.
+ * Saves a take-over with its event; the conversation as it was when a person has it already.
  */
 export async function giveToPerson(
   tx: Tx,
+  { reactions }: Pick<Deps, 'reactions'>,
   view: ConversationView,
   by: { reason: HandoverReason; actor: Actor },
   now: Date,
@@ -54,7 +47,7 @@ export async function giveToPerson(
   if (view.conversation.status === 'human_active')
     return putChange(tx, view, inControl, { change, actor: by.actor }, now);
   const event = { name: 'conversation.handed_over', handover: inControl.handover } as const;
-  const taken = await cancelApprovalsIn(tx, inControl, now);
+  const taken = await reactions.onControlChanged(tx, inControl, now);
   return putChange(tx, view, taken, { change, actor: by.actor, event }, now);
 }
 
@@ -69,11 +62,11 @@ export const handBackConversation = (deps: Deps, workspace: Workspace, id: strin
     const now = deps.clock.now();
     const handedBack = handBack(view.conversation, now);
     if (handedBack === view.conversation) return view;
-    const free = await cancelApprovalsIn(tx, handedBack, now);
+    const free = await deps.reactions.onControlChanged(tx, handedBack, now);
     const change = { type: 'handed_back' } as const;
     const conversation = await putChange(tx, view, free, { change, actor }, now);
     const [last] = await findNewestMessages(tx, id, 1);
-    if (last?.direction === 'inbound') await wakeAgent(tx, deps, conversation, now.getTime());
+    if (last?.direction === 'inbound') await deps.reactions.onHandedBack(tx, conversation, now);
     return { ...view, conversation };
   });
 
@@ -84,20 +77,21 @@ export const handBackConversation = (deps: Deps, workspace: Workspace, id: strin
  * @throws conversation_closed (409) when it is closed already; its outcome stays as it was
  */
 export const closeConversation = (
-  { store, clock }: Deps,
+  deps: Deps,
   workspace: Workspace,
   id: string,
   closing: { verdict: Verdict; summary: string; actor: Actor },
 ) =>
-  store.transaction(async (tx): Promise<ConversationView> => {
-    const now = clock.now();
+  deps.store.transaction(async (tx): Promise<ConversationView> => {
+    const now = deps.clock.now();
     const view = await loadConversation(tx, workspace, id);
-    return { ...view, conversation: await putClosed(tx, view, closing, now) };
+    return { ...view, conversation: await putClosed(tx, deps, view, closing, now) };
   });
 
-/** Saves the end of a conversation with its event, and cancels what waits for approval. */
+/** Saves the end of a conversation with its event. */
 export async function putClosed(
   tx: Tx,
+  { reactions }: Pick<Deps, 'reactions'>,
   view: ConversationView,
   closing: { verdict: Verdict; summary: string; actor: Actor },
   now: Date,
@@ -105,6 +99,6 @@ export async function putClosed(
   const closed = close(view.conversation, closing, now);
   const change = { type: 'closed' } as const;
   const event = { name: 'conversation.closed', outcome: closed.outcome } as const;
-  const conversation = await cancelApprovalsIn(tx, closed, now);
+  const conversation = await reactions.onControlChanged(tx, closed, now);
   return putChange(tx, view, conversation, { change, actor: closing.actor, event }, now);
 }

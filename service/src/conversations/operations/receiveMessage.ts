@@ -9,7 +9,6 @@ import { emitEvent } from '../payload.ts';
 import type { Workspace } from '../../team/workspace.ts';
 import { findLastConversation } from './conversations.ts';
 import { storeMessage } from './sendMessage.ts';
-import { wakeAgent } from '../../agent/operations/wakeAgent.ts';
 
 /**
  * A customer wrote. The message joins the contact's open conversation; when there is none (or the
@@ -44,7 +43,7 @@ export const receiveMessage = (
       { text, channelMessageId },
       now,
     );
-    await wakeAgent(tx, deps, received.conversation, now.getTime() + deps.agent.quietMs);
+    await deps.reactions.onInbound(tx, received.conversation, now);
     return received.message;
   });
 

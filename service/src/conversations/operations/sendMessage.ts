@@ -9,8 +9,6 @@ import { emitEvent } from '../payload.ts';
 import type { Workspace } from '../../team/workspace.ts';
 import { giveToPerson } from './control.ts';
 import { loadConversation, type ConversationView } from './conversations.ts';
-import { queueOutbound } from '../../channels/operations/outboundMessages.ts';
-import { assertReachable } from '../../channels/operations/reachability.ts';
 
 /**
  * Sends a message to the customer as a person (or a system acting for one): the agent pauses
@@ -29,9 +27,9 @@ export const sendMessage = (
     const now = deps.clock.now();
     const view = await loadConversation(tx, workspace, id);
     assertOpen(view.conversation);
-    await assertReachable(tx, deps, view, now);
+    await deps.messaging.assertReachable(tx, view.contact, now);
     const reason = actor.type === 'api' ? 'api_message' : 'team_takeover';
-    const taken = await giveToPerson(tx, view, { reason, actor }, now);
+    const taken = await giveToPerson(tx, deps, view, { reason, actor }, now);
     const sent = await storeReply(tx, deps, { ...view, conversation: taken }, { text, actor }, now);
     return { ...view, ...sent };
   });
@@ -79,12 +77,12 @@ export async function storeMessage(
  */
 export async function storeReply(
   tx: Tx,
-  deps: Pick<Deps, 'channels'>,
+  { messaging }: Pick<Deps, 'messaging'>,
   view: ConversationView,
   { text, actor }: { text: string; actor: Actor },
   now: Date,
 ) {
-  const isSent = deps.channels.capabilitiesOf(view.conversation.channel).isSent;
+  const isSent = messaging.isSent(view.contact);
   const delivery = isSent ? ({ state: 'pending', error: null } as const) : null;
   const written = await storeMessage(
     tx,
@@ -93,7 +91,7 @@ export async function storeReply(
     now,
   );
   const stored = isSent
-    ? { ...written, message: await queueOutbound(tx, deps, { ...view, ...written }, now) }
+    ? { ...written, message: await messaging.queue(tx, { ...view, ...written }, now) }
     : written;
   await emitEvent(
     tx,

@@ -7,7 +7,7 @@ import {
   revokePreviousSecrets,
   rotateSubscriptionSecret,
 } from '../operations/rotateSubscriptionSecret.ts';
-import { sendTestEvent } from '../../app/samples.ts';
+import { sendTestEvent } from '../../events/samples.ts';
 import { parseCursor } from '../../platform/http/page.ts';
 import { isError } from '../../platform/html/errorPage.ts';
 import { readForm } from '../../platform/html/forms.ts';

@@ -3,6 +3,7 @@ import type { Tx } from '../../store/collections.ts';
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { emitEvent } from '../../conversations/payload.ts';
+import { paymentPayload } from '../payload.ts';
 import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
 import {
   confirm,
@@ -135,7 +136,8 @@ export async function completePayment(
   await putPayment(tx, completed);
   const view = await loadConversation(tx, workspace, payment.conversationId);
   const conversation = await putStageForward(tx, view, 'customer', paid.by, now);
-  await emitEvent(tx, { name: 'payment.paid', payment: completed }, { ...view, conversation }, now);
+  const event = { name: 'payment.paid', payment: paymentPayload(completed, view.contact) } as const;
+  await emitEvent(tx, event, { ...view, conversation }, now);
   return completed;
 }
 

@@ -1,12 +1,18 @@
 import { hashToken } from '../../platform/security/tokens.ts';
-import type { AskedPaymentLink } from '../../tools/builtInTools.ts';
+
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Contact } from '../../conversations/contact.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { notFound } from '../../platform/http/errorCatalogue.ts';
 import { newestFirst, type Page, type PageRequest } from '../../platform/http/page.ts';
-import { PAYMENT_QUEUE, isOver, nextWorkAt, type Payment } from '../payment.ts';
+import {
+  PAYMENT_QUEUE,
+  isOver,
+  nextWorkAt,
+  type Payment,
+  type AskedPaymentLink,
+} from '../payment.ts';
 import { workGroup } from '../../platform/jobs/workGroup.ts';
 import type { Workspace } from '../../team/workspace.ts';
 import { withContacts } from '../../conversations/operations/conversations.ts';

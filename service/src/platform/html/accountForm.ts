@@ -1,6 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import type { SetupField, SetupValues } from '../accounts/accountSetup.ts';
-import type { Channel } from '../../channels/channel.ts';
+import type { ConnectedAccount, SetupField, SetupValues } from '../accounts/accountSetup.ts';
 import { AppError } from '../http/errorCatalogue.ts';
 import { badge, testedView } from './components.ts';
 import {
@@ -87,14 +86,14 @@ export function setupProblems(error: unknown): Problems | null {
 }
 
 /** Whether the connection works. */
-export function connectionBadge({ lastTest }: Pick<Channel, 'lastTest'>): View {
+export function connectionBadge({ lastTest }: Pick<ConnectedAccount, 'lastTest'>): View {
   if (lastTest === null) return badge('not tested');
   return lastTest.ok ? badge('working', 'good') : badge('failed', 'bad');
 }
 
 /** The last connection test. @param label of the channel or provider */
 export const lastTestView = (
-  { lastTest }: Pick<Channel, 'lastTest'>,
+  { lastTest }: Pick<ConnectedAccount, 'lastTest'>,
   label: string,
   now: Date,
 ): View =>
@@ -104,7 +103,7 @@ export const lastTestView = (
 
 /** When the channel last delivered something, which shows whether its webhook is set up. */
 export const lastInboundView = (
-  { lastInboundAt }: Pick<Channel, 'lastInboundAt'>,
+  { lastInboundAt }: { readonly lastInboundAt: string | null },
   label: string,
   now: Date,
 ): View =>

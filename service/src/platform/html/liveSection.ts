@@ -1,5 +1,15 @@
 import { html, type View } from './html.ts';
-import type { LiveEvent } from '../../app/liveStream.ts';
+
+export const LIVE_EVENTS = [
+  'conversations',
+  'thread',
+  'tools',
+  'channels',
+  'payments',
+  'keys',
+] as const;
+/** What a page can listen to, with `hx-trigger="sse:<event>"`. */
+export type LiveEvent = (typeof LIVE_EVENTS)[number];
 
 /** The part of a page in which live sections hear of changes. */
 export const liveArea = (content: View): View =>

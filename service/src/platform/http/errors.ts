@@ -2,7 +2,6 @@ import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { AppError, ERROR_CATALOGUE } from './errorCatalogue.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { noteBound } from './server/atBound.ts';
-import { operationsAt } from '../../app/match.ts';
 import { errorJson } from './errorView.ts';
 
 const UNAVAILABLE_RETRY_SECONDS = 2;
@@ -56,21 +55,5 @@ export const refuseOnWorker: RequestHandler = (request) => {
   );
 };
 
-/** Answers requests that match no route: 405 if another method exists at the address, otherwise 404. */
-export const refuseUnknown: RequestHandler = (request, response) => {
-  const methods = operationsAt(request.path).map(({ method }) => method.toUpperCase());
-  if (methods.length === 0) {
-    throw new AppError(
-      'not_found',
-      `There is nothing at ${addressOf(request)}. See /api/docs for all endpoints.`,
-    );
-  }
-  response.setHeader('Allow', [...new Set(methods)].join(', '));
-  throw new AppError(
-    'method_not_allowed',
-    `${request.method} is not possible here. ${ERROR_CATALOGUE.method_not_allowed.fix}`,
-  );
-};
-
-const addressOf = ({ method, path }: { method: string; path: string }) =>
+export const addressOf = ({ method, path }: { method: string; path: string }) =>
   `${method} ${path.slice(0, 200)}`;

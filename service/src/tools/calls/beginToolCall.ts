@@ -12,7 +12,6 @@ import { lockToolCall, enqueueToolCall } from '../operations/toolCalls.ts';
 import { completeToolCall } from '../operations/completeToolCall.ts';
 import type { Lease } from '../../platform/jobs/worker.ts';
 import { CONNECTION_WAIT_MS } from './attemptToolCall.ts';
-import { makePaymentLink } from '../../agent/makePaymentLink.ts';
 import type { ToolAddress } from './toolRequest.ts';
 
 /** An attempt that is on record and can be made now. */
@@ -47,7 +46,7 @@ export async function beginToolCall(
     const save = (completed: ToolCall) =>
       completeToolCall(tx, deps, stored, completed, now).then(() => null);
     if (call.status !== 'running') return save(call);
-    if (isBuiltIn(call)) return save(await makePaymentLink(tx, deps, call, now));
+    if (isBuiltIn(call)) return save(await deps.reactions.onBuiltInCall(tx, deps, call, now));
     const tool = call.toolId === null ? null : await tx.tools.peek(call.toolId);
     if (!tool || !(await isStillWanted(tx, call, tool)))
       return save(complete(call, 'cancelled', now));

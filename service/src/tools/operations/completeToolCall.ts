@@ -15,7 +15,6 @@ import {
   lockToolCall,
   type ToolCallView,
 } from './toolCalls.ts';
-import { wakeAgent } from '../../agent/operations/wakeAgent.ts';
 
 /**
  * Saves a completed call, however it ended, with what follows from it: the agent tells the customer,
@@ -25,7 +24,7 @@ import { wakeAgent } from '../../agent/operations/wakeAgent.ts';
  */
 export async function completeToolCall(
   tx: Tx,
-  deps: Pick<Deps, 'agent'>,
+  deps: Pick<Deps, 'reactions'>,
   before: ToolCall,
   completed: ToolCall,
   now: Date,
@@ -33,19 +32,19 @@ export async function completeToolCall(
   await tx.jobs.complete(completed.id);
   const willTell = await askAgentToTell(tx, deps, before, now);
   await tx.toolCalls.put({ ...completed, isTold: !willTell });
-  if (completed.purpose !== 'agent') await noteTest(tx, completed, now);
+  if (completed.purpose !== 'agent') await noteTest(tx, deps, completed, now);
 }
 
 async function askAgentToTell(
   tx: Tx,
-  deps: Pick<Deps, 'agent'>,
+  { reactions }: Pick<Deps, 'reactions'>,
   { conversationId, status }: ToolCall,
   now: Date,
 ): Promise<boolean> {
   const found = conversationId === null ? null : await tx.conversations.get(conversationId);
   if (!found) return false;
   const conversation = status === 'pending_approval' ? await dropApproval(tx, found) : found;
-  return wakeAgent(tx, deps, conversation, now.getTime(), true);
+  return reactions.onCallCompleted(tx, conversation, now);
 }
 
 /** One approval fewer is pending. */
@@ -56,7 +55,12 @@ async function dropApproval(tx: Tx, conversation: Conversation): Promise<Convers
   return counted;
 }
 
-async function noteTest(tx: Tx, call: ToolCall, now: Date): Promise<void> {
+async function noteTest(
+  tx: Tx,
+  deps: Pick<Deps, 'reactions'>,
+  call: ToolCall,
+  now: Date,
+): Promise<void> {
   const tool = call.toolId === null ? null : await tx.tools.get(call.toolId);
   if (!tool) return;
   const test = {
@@ -66,7 +70,7 @@ async function noteTest(tx: Tx, call: ToolCall, now: Date): Promise<void> {
     at: timestamp(now),
   };
   const tested = recordTest(tool, test, call.definitionHash, now);
-  if (tested.status === 'live' && tool.status !== 'live') await putLive(tx, tested);
+  if (tested.status === 'live' && tool.status !== 'live') await putLive(tx, deps, tested);
   else if (tested !== tool) await tx.tools.put(tested);
 }
 
@@ -130,7 +134,7 @@ const MAX_PENDING_IN_CONVERSATION = 1000;
  */
 export async function cancelApprovals(
   tx: Tx,
-  deps: Pick<Deps, 'agent'>,
+  deps: Pick<Deps, 'reactions'>,
   of: { readonly toolId: string } | { readonly workspaceId: string; readonly builtIn: string },
   now: Date,
 ): Promise<void> {

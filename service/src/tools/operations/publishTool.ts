@@ -73,7 +73,10 @@ export async function publishTool(
     const before = await findToolToPublish(tx, deps, workspace, wanted);
     if (before === null) await assertRoomForTool(tx, workspace);
     const published = await define(tx, deps, workspace, before, definition, wanted);
-    return { ...published, tool: await bringLive(tx, published.tool, sample, deps.clock.now()) };
+    return {
+      ...published,
+      tool: await bringLive(tx, deps, published.tool, sample, deps.clock.now()),
+    };
   });
 }
 
@@ -157,8 +160,14 @@ async function define(
   return { tool: sealedSecret === null ? changed : withNewSecret(changed, sealedSecret), secret };
 }
 
-async function bringLive(tx: Tx, tool: Tool, sample: TestArguments, now: Date): Promise<Tool> {
-  if (tool.testedAt !== null) return putLive(tx, goLive(tool, now));
+async function bringLive(
+  tx: Tx,
+  deps: Pick<Deps, 'reactions'>,
+  tool: Tool,
+  sample: TestArguments,
+  now: Date,
+): Promise<Tool> {
+  if (tool.testedAt !== null) return putLive(tx, deps, goLive(tool, now));
   if (tool.goLiveCallId === null) return testThenGoLive(tx, tool, sample, now);
   await tx.tools.put(tool);
   return tool;

@@ -10,7 +10,6 @@ import { newToolCall, type ToolCall } from '../calls/toolCall.ts';
 import type { Workspace } from '../../team/workspace.ts';
 import { enqueueToolCall } from './toolCalls.ts';
 import { peekTool, loadTool } from './tools.ts';
-import { loadAgentSettings } from '../../agent/operations/wakeAgent.ts';
 
 /** The arguments of a test call, and the definition that they were checked against. */
 export interface TestArguments {
@@ -114,7 +113,7 @@ export async function goLiveWithTool(
   return store.transaction(async (tx): Promise<Tool> => {
     const now = clock.now();
     const tool = await loadTool(tx, workspace, id);
-    if (tool.testedAt !== null) return putLive(tx, goLive(tool, now));
+    if (tool.testedAt !== null) return putLive(tx, deps, goLive(tool, now));
     if (args === undefined) {
       throw new AppError(
         'tool_not_tested',
@@ -138,14 +137,13 @@ export async function testThenGoLive(
   return awaiting;
 }
 
-/**
- * Saves a tool that is live now. The first one of a workspace switches the agent on, unless someone
- * has decided about it.
- */
-export async function putLive(tx: Tx, tool: Tool): Promise<Tool> {
+/** Saves a tool that is live now. */
+export async function putLive(
+  tx: Tx,
+  { reactions }: Pick<Deps, 'reactions'>,
+  tool: Tool,
+): Promise<Tool> {
   await tx.tools.put(tool);
-  const settings = await loadAgentSettings(tx, tool.workspaceId);
-  if (settings.enabled === null)
-    await tx.agentSettings.put({ ...settings, enabled: true, updatedAt: tool.updatedAt });
+  await reactions.onToolLive(tx, tool);
   return tool;
 }

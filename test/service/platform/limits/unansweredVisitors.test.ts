@@ -8,7 +8,7 @@ import { receiveMessage } from '../../../../service/src/conversations/operations
 import {
   removeUnansweredVisitors,
   type RoomNeeded,
-} from '../../../../service/src/conversations/operations/removeVisitors.ts';
+} from '../../../../service/src/app/retention/removeVisitors.ts';
 import { sendMessage } from '../../../../service/src/conversations/operations/sendMessage.ts';
 import { startChatSession } from '../../../../service/src/channels/web_chat/chatOperations.ts';
 import { takeOverConversation } from '../../../../service/src/conversations/operations/control.ts';

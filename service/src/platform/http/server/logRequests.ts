@@ -2,7 +2,6 @@ import type { Express, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { newId } from '../../ids.ts';
 import type { Bounds } from '../../limits/bounds.ts';
-import { loggablePath } from '../../../app/match.ts';
 
 declare global {
   // eslint-disable-next-line @typescript-eslint/no-namespace -- how Express lets its requests be given more
@@ -20,8 +19,19 @@ declare global {
  * Gives each request an id and logs each one that fails, or all of them at LOG_LEVEL=debug: never a
  * header, a query or a body. Requests that a bound refuses are not logged, and other refusals only up
  * to a limit a minute: otherwise anybody could fill the disk.
+ * @param loggablePath what of a path may be logged
  */
-export function logRequests(app: Express, logger: Logger, bounds: Bounds): void {
+export function logRequests(
+  app: Express,
+  logger: Logger,
+  bounds: Bounds,
+  loggablePath: (path: string) => string,
+): void {
+  const about = ({ id, method, originalUrl }: Request) => ({
+    id,
+    method,
+    path: loggablePath(originalUrl.split('?')[0]!),
+  });
   // Most requests log nothing, and a logger for each would cost more than everything else here.
   Object.defineProperty(app.request, 'log', {
     get(this: Request) {
@@ -67,9 +77,3 @@ class Minute {
 
 const levelOf = ({ statusCode, locals }: Response) =>
   locals.isAtBound ? 'debug' : statusCode >= 500 ? 'error' : statusCode >= 400 ? 'info' : 'debug';
-
-const about = ({ id, method, originalUrl }: Request) => ({
-  id,
-  method,
-  path: loggablePath(originalUrl.split('?')[0]!),
-});

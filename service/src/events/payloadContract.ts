@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { EventName } from '../deliveries/delivery.ts';
-import { FUNNEL_STAGES } from './conversation.ts';
+import { FUNNEL_STAGES } from '../conversations/conversation.ts';
 import {
   handoverSchema,
   messageSchema,
   outcomeSchema,
   payloadConversationSchema,
-} from './contract.ts';
+} from '../conversations/contract.ts';
 import { PAYMENT_PROVIDERS } from '../payments/payment.ts';
 import { timestampSchema } from '../platform/http/shared.ts';
 

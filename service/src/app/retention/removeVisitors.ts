@@ -1,11 +1,11 @@
 import { encodeTime } from 'ulid';
 
 import type { Tx } from '../../store/collections.ts';
-import { type ChatSession, WEB_CHAT } from '../contact.ts';
-import type { Conversation } from '../conversation.ts';
+import { type ChatSession, WEB_CHAT } from '../../conversations/contact.ts';
+import { type Conversation, positionOf } from '../../conversations/conversation.ts';
 import type { Delivery, Event } from '../../deliveries/delivery.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { positionOf } from '../../inbox/inbox.ts';
+
 import { inBatches, following, type Batch, type From } from '../../platform/http/page.ts';
 import { isAtRest, removeConversation, removeParts } from './removeOldConversations.ts';
 import { findSubscriptions } from '../../deliveries/operations/subscriptions.ts';

@@ -1,8 +1,8 @@
 import type { Tx } from '../../store/collections.ts';
-import type { Conversation } from '../conversation.ts';
+import { type Conversation, positionOf } from '../../conversations/conversation.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { positionOf } from '../../inbox/inbox.ts';
-import { readMarkId } from '../readMark.ts';
+
+import { readMarkId } from '../../conversations/readMark.ts';
 import { following, inBatches, type Batch, type From } from '../../platform/http/page.ts';
 import { nextWorkAt } from '../../payments/payment.ts';
 

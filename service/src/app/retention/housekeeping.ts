@@ -1,15 +1,15 @@
 import type { Logger } from 'pino';
-import { type Clock, timestamp } from '../platform/clock.ts';
-import type { ServiceStore, Tx } from '../store/collections.ts';
-import type { IdempotentAnswer } from '../platform/platformStore.ts';
-import type { Delivery, Event } from '../deliveries/delivery.ts';
-import { removeOldConversations } from '../conversations/operations/removeOldConversations.ts';
-import { removeSilentVisitors } from '../conversations/operations/removeVisitors.ts';
-import type { OutboundMessage } from '../channels/outboundMessage.ts';
-import { isComplete, type ToolCall } from '../tools/calls/toolCall.ts';
-import type { Session } from '../team/workspace.ts';
-import type { Collection, Document, Query } from '../store/store.ts';
-import { startWorker, type JobContext, type Worker } from '../platform/jobs/worker.ts';
+import { type Clock, timestamp } from '../../platform/clock.ts';
+import type { ServiceStore, Tx } from '../../store/collections.ts';
+import type { IdempotentAnswer } from '../../platform/platformStore.ts';
+import type { Delivery, Event } from '../../deliveries/delivery.ts';
+import { removeOldConversations } from './removeOldConversations.ts';
+import { removeSilentVisitors } from './removeVisitors.ts';
+import type { OutboundMessage } from '../../channels/outboundMessage.ts';
+import { isComplete, type ToolCall } from '../../tools/calls/toolCall.ts';
+import type { Session } from '../../team/workspace.ts';
+import type { Collection, Document, Query } from '../../store/store.ts';
+import { startWorker, type JobContext, type Worker } from '../../platform/jobs/worker.ts';
 
 /** The queue of the clean-up. It holds one job for ever, which says when the next sweep is due. */
 export const HOUSEKEEPING_QUEUE = 'housekeeping';

@@ -1,3 +1,4 @@
+import { paymentPayload } from '../payments/payload.ts';
 import { timestamp } from '../platform/clock.ts';
 import type { Contact } from '../conversations/contact.ts';
 import type { Conversation, Handover, Outcome } from '../conversations/conversation.ts';
@@ -49,7 +50,10 @@ function sampleDetail(event: EventName, workspace: Workspace, now: Date): EventD
     case 'message.sent':
       return { name: event, message: sampleMessage(event, workspace, now) };
     case 'payment.paid':
-      return { name: event, payment: samplePayment(workspace, now) };
+      return {
+        name: event,
+        payment: paymentPayload(samplePayment(workspace, now), sampleContact(workspace, now)),
+      };
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import { timestamp, type Clock } from '../platform/clock.ts';
-import type { ServiceStore } from '../store/collections.ts';
-import { removeSilentVisitors, removeUnansweredVisitors } from './operations/removeVisitors.ts';
-import { StoreUnavailable, type StorePressure } from '../store/store.ts';
+import { timestamp, type Clock } from '../../platform/clock.ts';
+import type { ServiceStore } from '../../store/collections.ts';
+import { removeSilentVisitors, removeUnansweredVisitors } from './removeVisitors.ts';
+import { StoreUnavailable, type StorePressure } from '../../store/store.ts';
 
 export interface RoomMakerOptions {
   readonly store: ServiceStore;

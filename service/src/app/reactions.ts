@@ -1,0 +1,20 @@
+import { makePaymentLink } from '../agent/makePaymentLink.ts';
+import { switchOnForTool, wakeAgent } from '../agent/operations/wakeAgent.ts';
+import type { Reactions } from '../conversations/reactions.ts';
+import type { Deps } from '../platform/deps.ts';
+import { cancelApprovalsIn } from '../tools/operations/completeToolCall.ts';
+
+/** What one subject does when something happens in another, all of it, in the same transaction. */
+export const reactionsOf = (deps: Pick<Deps, 'agent'>): Reactions => ({
+  // The agent answers once the customer has been quiet for a moment.
+  onInbound: async (tx, conversation, now) =>
+    void (await wakeAgent(tx, deps, conversation, now.getTime() + deps.agent.quietMs)),
+  // What the agent wanted to do no longer fits.
+  onControlChanged: cancelApprovalsIn,
+  onHandedBack: async (tx, conversation, now) =>
+    void (await wakeAgent(tx, deps, conversation, now.getTime())),
+  onCallCompleted: (tx, conversation, now) =>
+    wakeAgent(tx, deps, conversation, now.getTime(), true),
+  onToolLive: switchOnForTool,
+  onBuiltInCall: makePaymentLink,
+});

@@ -1,0 +1,11 @@
+import type { Messaging } from '../conversations/messaging.ts';
+import type { Deps } from '../platform/deps.ts';
+import { queueOutbound } from './operations/outboundMessages.ts';
+import { assertReachable } from './operations/reachability.ts';
+
+/** What conversations ask of their channels. */
+export const messagingOf = (deps: Pick<Deps, 'channels'>): Messaging => ({
+  assertReachable: (tx, contact, now) => assertReachable(tx, deps, contact, now),
+  isSent: ({ channel }) => deps.channels.capabilitiesOf(channel).isSent,
+  queue: (tx, sent, now) => queueOutbound(tx, deps, sent, now),
+});

@@ -1,0 +1,24 @@
+import type { Tx } from '../store/collections.ts';
+import type { Conversation } from './conversation.ts';
+
+declare module '../platform/deps.ts' {
+  interface Deps {
+    readonly reactions: Reactions;
+  }
+}
+
+/**
+ * What other subjects do when something happens to a conversation, in the same transaction.
+ * Subjects above this one add theirs, by declaration merging; app/reactions.ts has them all.
+ */
+export interface Reactions {
+  /** A customer wrote. */
+  onInbound(tx: Tx, conversation: Conversation, now: Date): Promise<void>;
+  /**
+   * A person took over, handed back or closed.
+   * @returns the conversation, with what the reaction changed in it
+   */
+  onControlChanged(tx: Tx, conversation: Conversation, now: Date): Promise<Conversation>;
+  /** The agent has a conversation again whose last message is the customer's. */
+  onHandedBack(tx: Tx, conversation: Conversation, now: Date): Promise<void>;
+}

@@ -1,0 +1,23 @@
+import type { Conversation } from '../conversations/conversation.ts';
+import type { Deps } from '../platform/deps.ts';
+import type { Tx } from '../store/collections.ts';
+import type { ToolCall } from './calls/toolCall.ts';
+import type { Tool } from './definition/tool.ts';
+
+/** What the agent does when something happens to tools and their calls, in the same transaction. */
+declare module '../conversations/reactions.ts' {
+  interface Reactions {
+    /**
+     * A call of the conversation is complete, however it ended.
+     * @returns whether the agent will tell the customer
+     */
+    onCallCompleted(tx: Tx, conversation: Conversation, now: Date): Promise<boolean>;
+    /** A tool went live. */
+    onToolLive(tx: Tx, tool: Tool): Promise<void>;
+    /**
+     * A built-in call is due: it is carried out by the service itself.
+     * @returns the completed call
+     */
+    onBuiltInCall(tx: Tx, deps: Deps, call: ToolCall, now: Date): Promise<ToolCall>;
+  }
+}
