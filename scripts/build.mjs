@@ -31,9 +31,13 @@ function newest(path) {
  */
 export function buildService() {
   run('tsc', ['-b', 'service']);
-  cpSync(join(root, 'service/src/platform/html/assets'), join(root, 'service/dist/platform/html/assets'), {
-    recursive: true,
-  });
+  cpSync(
+    join(root, 'service/src/platform/html/assets'),
+    join(root, 'service/dist/platform/html/assets'),
+    {
+      recursive: true,
+    },
+  );
 }
 
 /** Builds dist/nodes and dist/credentials with n8n's own command, when a source is newer. */

@@ -1,5 +1,5 @@
 import type { Language } from './agentSettings.ts';
-import type { Verdict } from '../conversations/conversation.ts';
+import type { Verdict } from '../conversations/index.ts';
 import type { JsonObject } from '../platform/json.ts';
 
 /**

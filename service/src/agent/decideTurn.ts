@@ -1,13 +1,17 @@
-import type { AgentHandoverReason, Verdict } from '../conversations/conversation.ts';
+import type { AgentHandoverReason, Verdict } from '../conversations/index.ts';
 import { maskText } from '../platform/masking.ts';
 import {
   MAX_REPLIES_PER_WINDOW,
   MAX_TOOL_CALLS_PER_TURN,
   REPLY_WINDOW_MS,
 } from './agentSettings.ts';
-import type { BuiltInTool } from '../tools/builtInTools.ts';
-import type { Tool } from '../tools/definition/tool.ts';
-import { isBuiltIn, isComplete, type ToolCall } from '../tools/calls/toolCall.ts';
+import {
+  type BuiltInTool,
+  type Tool,
+  isBuiltIn,
+  isComplete,
+  type ToolCall,
+} from '../tools/index.ts';
 import type { AgentModel, AgentTool, Language, Step, Turn, WantedCall } from './agentModel.ts';
 import { isYes, someoneIsWanted } from './keyword/phrases.ts';
 import { historyOf, pastCall } from './history.ts';

@@ -1,7 +1,6 @@
 import { maskJson, maskText } from '../platform/masking.ts';
-import { resultExcerpt } from '../tools/calls/maskedResult.ts';
-import type { Contact } from '../conversations/contact.ts';
-import type { ToolCall } from '../tools/calls/toolCall.ts';
+import { resultExcerpt, type ToolCall } from '../tools/index.ts';
+import type { Contact } from '../conversations/index.ts';
 import type { HistoryItem, PastToolCall } from './agentModel.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 

@@ -4,20 +4,24 @@ import {
   isEnabled,
   type AgentSettings,
 } from './agentSettings.ts';
-import type { BuiltInTool } from '../tools/builtInTools.ts';
-import type { Tx } from '../store/collections.ts';
-import type { Conversation } from '../conversations/conversation.ts';
-import type { Deps } from '../platform/deps.ts';
-import type { Message } from '../conversations/message.ts';
-import { findAgentSettings } from './operations/wakeAgent.ts';
-import { findBuiltInTools } from './operations/agentSettings.ts';
 import {
+  type BuiltInTool,
+  MAX_TOOLS,
+  type Tool,
+  isComplete,
+  type ToolCall,
+} from '../tools/index.ts';
+import type { Tx } from '../store/collections.ts';
+import {
+  type Conversation,
+  type Message,
   loadConversation,
   type ConversationView,
-} from '../conversations/operations/conversations.ts';
-import { MAX_TOOLS, type Tool } from '../tools/definition/tool.ts';
-import { isComplete, type ToolCall } from '../tools/calls/toolCall.ts';
-import type { Workspace } from '../team/workspace.ts';
+} from '../conversations/index.ts';
+import type { Deps } from '../platform/deps.ts';
+import { findAgentSettings } from './operations/wakeAgent.ts';
+import { findBuiltInTools } from './operations/agentSettings.ts';
+import type { Workspace } from '../team/index.ts';
 import { someoneIsWanted } from './keyword/phrases.ts';
 
 /** The most messages and calls that the agent reads. */

@@ -1,17 +1,22 @@
 import { paymentLinkPolicyOf, type AgentSettings } from './agentSettings.ts';
-import { paymentLinkResult, readPaymentLink } from '../tools/builtInTools.ts';
-import type { Tx } from '../store/collections.ts';
-import type { Conversation } from '../conversations/conversation.ts';
-import type { Deps } from '../platform/deps.ts';
-import { AppError } from '../platform/http/errorCatalogue.ts';
-import { putPaymentLink } from '../payments/operations/createPaymentLink.ts';
-import { findAgentSettings } from './operations/wakeAgent.ts';
 import {
+  paymentLinkResult,
+  readPaymentLink,
+  complete,
+  refuse,
+  succeed,
+  type ToolCall,
+} from '../tools/index.ts';
+import type { Tx } from '../store/collections.ts';
+import {
+  type Conversation,
   loadConversation,
   type ConversationView,
-} from '../conversations/operations/conversations.ts';
-import { complete, refuse, succeed, type ToolCall } from '../tools/calls/toolCall.ts';
-import { paymentPageUrl } from '../payments/payment.ts';
+} from '../conversations/index.ts';
+import type { Deps } from '../platform/deps.ts';
+import { AppError } from '../platform/http/errorCatalogue.ts';
+import { putPaymentLink, paymentPageUrl } from '../payments/index.ts';
+import { findAgentSettings } from './operations/wakeAgent.ts';
 
 /**
  * Makes the payment link that a call of the agent asks for, in the caller's transaction: after a

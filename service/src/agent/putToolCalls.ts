@@ -1,16 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import { timestamp } from '../platform/clock.ts';
 import type { Tx } from '../store/collections.ts';
-import type { Conversation } from '../conversations/conversation.ts';
+import type { Conversation } from '../conversations/index.ts';
 import type { Deps } from '../platform/deps.ts';
 import { newId } from '../platform/ids.ts';
-import { ARGUMENT_LIMITS } from '../tools/definition/parametersSchema.ts';
+import {
+  ARGUMENT_LIMITS,
+  paymentLinkResult,
+  enqueueToolCall,
+  complete,
+  newToolCall,
+  succeed,
+  type ToolCall,
+} from '../tools/index.ts';
 import { brokenLimit, holdsInfinity, type JsonObject } from '../platform/json.ts';
-import { paymentLinkResult } from '../tools/builtInTools.ts';
 import { findBuiltInTools } from './operations/agentSettings.ts';
-import { findOpenPaymentLink } from '../payments/operations/paymentLinks.ts';
-import { enqueueToolCall } from '../tools/operations/toolCalls.ts';
-import { complete, newToolCall, succeed, type ToolCall } from '../tools/calls/toolCall.ts';
+import { findOpenPaymentLink, paymentPageUrl } from '../payments/index.ts';
 import { MAX_TOOL_CALLS_PER_TURN } from './agentSettings.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 import {
@@ -19,7 +24,6 @@ import {
   type CheckedCall,
   type ResolvedCall,
 } from './keyword/wantedCall.ts';
-import { paymentPageUrl } from '../payments/payment.ts';
 
 /**
  * Stores the calls of one step. A call that may run is queued, a call that needs approval waits, and a

@@ -5,14 +5,14 @@ import {
   moveStage,
   isForward,
   type Conversation,
-} from '../conversations/conversation.ts';
+  putClosed,
+  type ConversationView,
+  putStageMove,
+  storeReply,
+  newSystemNote,
+} from '../conversations/index.ts';
 import type { Actor } from '../platform/actor.ts';
 import type { Deps } from '../platform/deps.ts';
-import { putClosed } from '../conversations/operations/control.ts';
-import type { ConversationView } from '../conversations/operations/conversations.ts';
-import { putStageMove } from '../conversations/operations/setFunnelStage.ts';
-import { storeReply } from '../conversations/operations/sendMessage.ts';
-import { newSystemNote } from '../conversations/systemNote.ts';
 import type { Outcome, Spoken } from './decideTurn.ts';
 import { findControlled, isCurrent, needsTelling, type LoadedTurn } from './loadTurn.ts';
 import { putToolCalls } from './putToolCalls.ts';

@@ -1,4 +1,4 @@
-import { MAX_MESSAGE_CHARACTERS } from '../conversations/message.ts';
+import { MAX_MESSAGE_CHARACTERS } from '../conversations/index.ts';
 import { languageOf, type Spoken } from './decideTurn.ts';
 import { pastCall } from './history.ts';
 import type { LoadedTurn } from './loadTurn.ts';

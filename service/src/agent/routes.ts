@@ -4,7 +4,7 @@ import { definedOnly } from '../platform/json.ts';
 import type { Deps } from '../platform/deps.ts';
 import { findAgentSettings } from './operations/wakeAgent.ts';
 import { updateAgentSettings } from './operations/agentSettings.ts';
-import type { Workspace } from '../team/workspace.ts';
+import type { Workspace } from '../team/index.ts';
 import * as contract from './contract.ts';
 import { serve } from '../platform/http/serve.ts';
 

@@ -1,12 +1,11 @@
-import { openConversation } from '../conversations/conversation.ts';
+import { openConversation, type Message } from '../conversations/index.ts';
 import { timestamp } from '../platform/clock.ts';
 import type { Deps } from '../platform/deps.ts';
 import { newId } from '../platform/ids.ts';
-import type { Message } from '../conversations/message.ts';
 import { findAgentSettings } from './operations/wakeAgent.ts';
 import { findBuiltInTools } from './operations/agentSettings.ts';
-import { MAX_TOOLS } from '../tools/definition/tool.ts';
-import type { Workspace } from '../team/workspace.ts';
+import { MAX_TOOLS } from '../tools/index.ts';
+import type { Workspace } from '../team/index.ts';
 import type { AgentModel } from './agentModel.ts';
 import { decideTurn, type Outcome, type Spoken } from './decideTurn.ts';
 import type { LoadedTurn } from './loadTurn.ts';

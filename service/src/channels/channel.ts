@@ -4,7 +4,7 @@ import type {
   SetupValues,
 } from '../platform/accounts/accountSetup.ts';
 import { timestamp } from '../platform/clock.ts';
-import type { ChannelType, Contact } from '../conversations/contact.ts';
+import type { ChannelType, Contact } from '../conversations/index.ts';
 
 declare module '../platform/deps.ts' {
   interface Deps {

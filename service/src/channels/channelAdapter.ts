@@ -1,6 +1,6 @@
 import type { SetupField, SetupValues, TestResult } from '../platform/accounts/accountSetup.ts';
 import type { Channel, ChannelCapabilities } from './channel.ts';
-import type { Contact, ChannelType } from '../conversations/contact.ts';
+import type { Contact, ChannelType } from '../conversations/index.ts';
 import type { InboundItem } from './inbound.ts';
 import type { SendResult } from './outboundMessage.ts';
 

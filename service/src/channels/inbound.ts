@@ -1,4 +1,4 @@
-import type { DeliveryState } from '../conversations/message.ts';
+import type { DeliveryState } from '../conversations/index.ts';
 
 /** What an account of a channel delivers. */
 export type InboundItem = InboundMessage | InboundNote | InboundReceipt;

@@ -1,4 +1,4 @@
-import type { Messaging } from '../conversations/messaging.ts';
+import type { Messaging } from '../conversations/index.ts';
 import type { Deps } from '../platform/deps.ts';
 import { queueOutbound } from './operations/outboundMessages.ts';
 import { assertReachable } from './operations/reachability.ts';

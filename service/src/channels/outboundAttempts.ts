@@ -1,6 +1,6 @@
 import type { Channel } from './channel.ts';
 import type { Tx } from '../store/collections.ts';
-import type { Contact } from '../conversations/contact.ts';
+import type { Contact } from '../conversations/index.ts';
 import type { Deps } from '../platform/deps.ts';
 import { findChannelOf } from './operations/channels.ts';
 import {

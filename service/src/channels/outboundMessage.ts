@@ -1,7 +1,6 @@
 import type { Document } from '../store/store.ts';
 import { timestamp } from '../platform/clock.ts';
-import type { Contact } from '../conversations/contact.ts';
-import type { DeliveryState, Message } from '../conversations/message.ts';
+import type { Contact, DeliveryState, Message } from '../conversations/index.ts';
 import { workGroup } from '../platform/jobs/workGroup.ts';
 
 /**

@@ -1,8 +1,7 @@
 import type { ChannelDirectory } from './channel.ts';
-import { type ChannelType, WEB_CHAT } from '../conversations/contact.ts';
+import { type ChannelType, WEB_CHAT, MAX_REPLY_CHARACTERS } from '../conversations/index.ts';
 import type { ChannelAdapter, ConnectedChannel, HostedChannel } from './channelAdapter.ts';
 import { whatsappCloud } from './whatsapp/whatsappCloud.ts';
-import { MAX_REPLY_CHARACTERS } from '../conversations/message.ts';
 
 /** The service's own chat page. A stored message is in the chat at once. */
 const webChat: HostedChannel = {

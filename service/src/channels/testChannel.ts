@@ -2,7 +2,7 @@ import type { ConnectionTest, SetupValues } from '../platform/accounts/accountSe
 import type { Deps } from '../platform/deps.ts';
 import { getChannel } from './operations/channels.ts';
 import { testConnection } from '../platform/accounts/testConnection.ts';
-import type { Workspace } from '../team/workspace.ts';
+import type { Workspace } from '../team/index.ts';
 import type { ChannelsConfig } from './channelAdapter.ts';
 import { connectedChannel } from './registry.ts';
 

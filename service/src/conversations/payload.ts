@@ -3,13 +3,17 @@ import type { Tx } from '../store/collections.ts';
 import type { Contact } from './contact.ts';
 import type { Conversation, Handover, Outcome, FunnelStage } from './conversation.ts';
 import type { Actor } from '../platform/actor.ts';
-import type { EventName, Event } from '../deliveries/delivery.ts';
+import {
+  type EventName,
+  type Event,
+  queueDelivery,
+  MAX_REMOVED_SUBSCRIPTIONS,
+  MAX_SUBSCRIPTIONS,
+} from '../deliveries/index.ts';
 import { newId } from '../platform/ids.ts';
 import { contactDisplay, maskId, maskName, maskText } from '../platform/masking.ts';
 import type { Message, Sender } from './message.ts';
-import { queueDelivery } from '../deliveries/operations/deliveries.ts';
-import { MAX_REMOVED_SUBSCRIPTIONS, MAX_SUBSCRIPTIONS } from '../deliveries/subscription.ts';
-import type { Workspace } from '../team/workspace.ts';
+import type { Workspace } from '../team/index.ts';
 
 /**
  * The wire form of conversations and what belongs to them, contact details masked. Event payloads

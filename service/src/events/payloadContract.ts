@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { EventName } from '../deliveries/delivery.ts';
-import { FUNNEL_STAGES } from '../conversations/conversation.ts';
+import type { EventName } from '../deliveries/index.ts';
+import { FUNNEL_STAGES } from '../conversations/index.ts';
 import {
   handoverSchema,
   messageSchema,
   outcomeSchema,
   payloadConversationSchema,
 } from '../conversations/contract.ts';
-import { PAYMENT_PROVIDERS } from '../payments/payment.ts';
+import { PAYMENT_PROVIDERS } from '../payments/index.ts';
 import { timestampSchema } from '../platform/http/shared.ts';
 
 /** What is POSTed to subscribers, one schema for each event. */

@@ -1,10 +1,10 @@
 import { Router } from 'express';
-import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../deliveries/delivery.ts';
+import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../deliveries/index.ts';
 import { parseEventName } from '../deliveries/routes.ts';
 import { deliveryJson } from '../deliveries/views.ts';
 import type { Deps } from '../platform/deps.ts';
 import { serve } from '../platform/http/serve.ts';
-import type { Workspace } from '../team/workspace.ts';
+import type { Workspace } from '../team/index.ts';
 import * as contract from './contract.ts';
 import type { Payload } from './payloadContract.ts';
 import { samplePayload, sendTestEvent } from './samples.ts';

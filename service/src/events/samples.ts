@@ -1,16 +1,23 @@
-import { paymentPayload } from '../payments/payload.ts';
+import { paymentPayload, type Payment } from '../payments/index.ts';
 import { timestamp } from '../platform/clock.ts';
-import type { Contact } from '../conversations/contact.ts';
-import type { Conversation, Handover, Outcome } from '../conversations/conversation.ts';
-import type { EventName, Delivery } from '../deliveries/delivery.ts';
+import {
+  type Contact,
+  type Conversation,
+  type Handover,
+  type Outcome,
+  type Message,
+  eventPayload,
+  type EventDetail,
+} from '../conversations/index.ts';
+import {
+  type EventName,
+  type Delivery,
+  queueDelivery,
+  peekSubscription,
+} from '../deliveries/index.ts';
 import type { Deps } from '../platform/deps.ts';
 import { newId } from '../platform/ids.ts';
-import type { Message } from '../conversations/message.ts';
-import { queueDelivery } from '../deliveries/operations/deliveries.ts';
-import { peekSubscription } from '../deliveries/operations/subscriptions.ts';
-import { eventPayload, type EventDetail } from '../conversations/payload.ts';
-import type { Payment } from '../payments/payment.ts';
-import type { Workspace } from '../team/workspace.ts';
+import type { Workspace } from '../team/index.ts';
 
 /** The ids of samples are fixed, so that nobody takes one for a real conversation. */
 const SAMPLE_ID = '00000000000000000000SAMPLE';

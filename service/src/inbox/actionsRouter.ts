@@ -1,23 +1,24 @@
 import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
-import { MAX_SUMMARY_CHARACTERS, VERDICTS, FUNNEL_STAGES } from '../conversations/conversation.ts';
-import type { Actor } from '../platform/actor.ts';
-import type { Deps } from '../platform/deps.ts';
-import { AppError, type ErrorCode } from '../platform/http/errorCatalogue.ts';
-import { MAX_REPLY_CHARACTERS } from '../conversations/message.ts';
 import {
+  MAX_SUMMARY_CHARACTERS,
+  VERDICTS,
+  FUNNEL_STAGES,
+  MAX_REPLY_CHARACTERS,
   closeConversation,
   handBackConversation,
   takeOverConversation,
-} from '../conversations/operations/control.ts';
-import { decideToolCall } from '../tools/operations/completeToolCall.ts';
-import { sendMessage } from '../conversations/operations/sendMessage.ts';
-import { setFunnelStage } from '../conversations/operations/setFunnelStage.ts';
-import type { Workspace } from '../team/workspace.ts';
+  sendMessage,
+  setFunnelStage,
+} from '../conversations/index.ts';
+import type { Actor } from '../platform/actor.ts';
+import type { Deps } from '../platform/deps.ts';
+import { AppError, type ErrorCode } from '../platform/http/errorCatalogue.ts';
+import { decideToolCall } from '../tools/index.ts';
+import { type Workspace, actorOf, signedInOf } from '../team/index.ts';
 import { textSchema } from '../platform/http/shared.ts';
 import { isError } from '../platform/html/errorPage.ts';
 import { parseForm, readForm } from '../platform/html/forms.ts';
-import { actorOf, signedInOf } from '../team/signedIn.ts';
 import { MAX_REASON_CHARACTERS } from './approvalCard.ts';
 import { goBack, type ShowThread } from './thread.ts';
 

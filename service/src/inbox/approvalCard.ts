@@ -1,12 +1,16 @@
 import type { Thread } from './readThread.ts';
-import type { Tool } from '../tools/definition/tool.ts';
-import { isBuiltIn, type Decision, type ToolCall } from '../tools/calls/toolCall.ts';
-import { parseUrlTemplate } from '../tools/definition/urlTemplate.ts';
+import {
+  type Tool,
+  isBuiltIn,
+  type Decision,
+  type ToolCall,
+  parseUrlTemplate,
+} from '../tools/index.ts';
 import { csrfField, postButton } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { timeView } from '../platform/html/times.ts';
 import { noteInWords } from './labels.ts';
-import { actorName } from '../conversations/names.ts';
+import { actorName } from '../conversations/index.ts';
 import { callBadge } from '../tools/screens/callBadge.ts';
 import { threadHref } from './place.ts';
 import type { ThreadParts } from './thread.ts';

@@ -1,10 +1,11 @@
-import { adapterOf } from '../channels/registry.ts';
+import { adapterOf } from '../channels/index.ts';
 import {
   MAX_SUMMARY_CHARACTERS,
   VERDICTS,
   type Conversation,
-} from '../conversations/conversation.ts';
-import { MAX_REPLY_CHARACTERS } from '../conversations/message.ts';
+  MAX_REPLY_CHARACTERS,
+  actorName,
+} from '../conversations/index.ts';
 import { copyButton, csrfField } from '../platform/html/components.ts';
 import { formProblem, newForm, select, textArea, type FormState } from '../platform/html/forms.ts';
 import { html, type View } from '../platform/html/html.ts';
@@ -12,7 +13,6 @@ import { reloadsOn } from '../platform/html/liveSection.ts';
 import { exactTime, timeView } from '../platform/html/times.ts';
 import type { ThreadParts } from './thread.ts';
 import { VERDICT_LABELS } from './labels.ts';
-import { actorName } from '../conversations/names.ts';
 import { threadHref } from './place.ts';
 
 /** The reply form. Only its note loads again, so that no one loses what they are typing. */

@@ -1,4 +1,4 @@
-import type { Conversation, InboxPosition } from '../conversations/conversation.ts';
+import type { Conversation, InboxPosition } from '../conversations/index.ts';
 
 /** The tabs of the team's list of conversations. */
 export const INBOX_TABS = ['all', 'agent', 'waiting', 'mine', 'closed', 'approvals'] as const;

@@ -1,16 +1,19 @@
-import { adapterOf } from '../channels/registry.ts';
-import type { ChannelType } from '../conversations/contact.ts';
-import type { Conversation } from '../conversations/conversation.ts';
-import type { DeliveryState, Message } from '../conversations/message.ts';
+import { adapterOf } from '../channels/index.ts';
+import {
+  type ChannelType,
+  type Conversation,
+  type DeliveryState,
+  type Message,
+  type SystemNote,
+  customerName,
+} from '../conversations/index.ts';
 import type { Thread, ThreadItem } from './readThread.ts';
-import type { Payment } from '../payments/payment.ts';
-import type { SystemNote } from '../conversations/systemNote.ts';
+import type { Payment } from '../payments/index.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { amountOf, paymentBadge, paymentView } from '../payments/screens/paymentView.ts';
 import { timeView } from '../platform/html/times.ts';
 import { approvalCard } from './approvalCard.ts';
 import { noteInWords, SENDER_LABELS, VERDICT_LABELS } from './labels.ts';
-import { customerName } from '../conversations/names.ts';
 import { threadHref } from './place.ts';
 import type { ThreadParts } from './thread.ts';
 import { toolCallView } from './toolCallView.ts';

@@ -1,14 +1,14 @@
-import type {
-  Conversation,
-  HandoverReason,
-  Verdict,
-  FunnelStage,
-} from '../conversations/conversation.ts';
+import {
+  type Conversation,
+  type HandoverReason,
+  type Verdict,
+  type FunnelStage,
+  type SenderType,
+  type SystemNote,
+  actorName,
+} from '../conversations/index.ts';
 import type { InboxTab } from './inbox.ts';
-import type { SenderType } from '../conversations/message.ts';
-import type { SystemNote } from '../conversations/systemNote.ts';
 import { badge } from '../platform/html/components.ts';
-import { actorName } from '../conversations/names.ts';
 import { html, type View } from '../platform/html/html.ts';
 
 export const TAB_LABELS: Readonly<Record<InboxTab, string>> = {

@@ -1,21 +1,20 @@
 import type { Tx } from '../store/collections.ts';
-import type { Contact } from '../conversations/contact.ts';
 import {
+  type Contact,
   type Conversation,
   positionOf,
   type InboxPosition,
-} from '../conversations/conversation.ts';
-import type { Deps } from '../platform/deps.ts';
-import { filterOfTab, type InboxTab } from './inbox.ts';
-import { readMarkId, unreadOf } from '../conversations/readMark.ts';
-import { contactDisplay } from '../platform/masking.ts';
-import type { Message } from '../conversations/message.ts';
-import type { Member } from '../team/workspace.ts';
-import {
+  readMarkId,
+  unreadOf,
+  type Message,
   findNewestMessages,
   withContacts,
   type ConversationView,
-} from '../conversations/operations/conversations.ts';
+} from '../conversations/index.ts';
+import type { Deps } from '../platform/deps.ts';
+import { filterOfTab, type InboxTab } from './inbox.ts';
+import { contactDisplay } from '../platform/masking.ts';
+import type { Member } from '../team/index.ts';
 
 export interface InboxItem extends Omit<ConversationView, 'workspace'> {
   readonly lastMessage: Message | null;

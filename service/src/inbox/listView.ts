@@ -1,4 +1,4 @@
-import { adapterOf } from '../channels/registry.ts';
+import { adapterOf } from '../channels/index.ts';
 import { INBOX_TABS, type InboxTab } from './inbox.ts';
 import {
   MAX_COUNTED,
@@ -12,7 +12,7 @@ import { reloadsOn } from '../platform/html/liveSection.ts';
 import { timeView } from '../platform/html/times.ts';
 import { hrefAt, threadHref, type Place } from './place.ts';
 import { STAGE_LABELS, TAB_LABELS, holderBadge } from './labels.ts';
-import { customerName } from '../conversations/names.ts';
+import { customerName } from '../conversations/index.ts';
 
 export interface ListParts {
   readonly inbox: Inbox;

@@ -1,6 +1,6 @@
-import type { SignedIn } from '../team/operations/sessions.ts';
+import type { SignedIn } from '../team/index.ts';
 import type { Thread } from './readThread.ts';
-import type { PaymentPageUrl } from '../payments/payment.ts';
+import type { PaymentPageUrl } from '../payments/index.ts';
 import { backLink, csrfField, postButton } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { teamPage } from '../platform/html/layout.ts';
@@ -11,10 +11,14 @@ import { listPane, type ListParts } from './listView.ts';
 import { paymentForm } from './paymentForm.ts';
 import { hrefAt, threadHref } from './place.ts';
 import { holderBadge, STAGE_LABELS, VERDICT_LABELS } from './labels.ts';
-import { actorName, customerName } from '../conversations/names.ts';
+import {
+  actorName,
+  customerName,
+  type Conversation,
+  FUNNEL_STAGES,
+} from '../conversations/index.ts';
 import type { OpenForm, ThreadParts } from './thread.ts';
-import { adapterOf } from '../channels/registry.ts';
-import { type Conversation, FUNNEL_STAGES } from '../conversations/conversation.ts';
+import { adapterOf } from '../channels/index.ts';
 import { timeView } from '../platform/html/times.ts';
 
 interface PageParts extends ListParts, OpenForm {

@@ -1,9 +1,12 @@
 import { amountHint, CURRENCIES, isCurrency, parseAmount } from '../platform/currency.ts';
 import { AppError } from '../platform/http/errorCatalogue.ts';
-import type { WantedPayment } from '../payments/operations/createPaymentLink.ts';
-import { MAX_PAYMENT_DESCRIPTION_CHARACTERS, type PaymentProvider } from '../payments/payment.ts';
+import {
+  type WantedPayment,
+  MAX_PAYMENT_DESCRIPTION_CHARACTERS,
+  type PaymentProvider,
+  paymentAdapterOf,
+} from '../payments/index.ts';
 import { textSchema } from '../platform/http/shared.ts';
-import { paymentAdapterOf } from '../payments/registry.ts';
 import { csrfField } from '../platform/html/components.ts';
 import {
   checkbox,
@@ -20,14 +23,8 @@ import {
 } from '../platform/html/forms.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { providerLabel } from '../payments/screens/paymentView.ts';
-import type { ThreadParts } from './thread.ts';
+import type { PaymentForm, ThreadParts } from './thread.ts';
 import { threadHref } from './place.ts';
-
-/** The form that creates a payment link. */
-export interface PaymentForm extends FormState {
-  /** The providers that are set up, the preferred one first. */
-  readonly providers: readonly PaymentProvider[];
-}
 
 const HOUR_S = 60 * 60;
 const DAY_S = 24 * HOUR_S;

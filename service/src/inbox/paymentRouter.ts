@@ -1,21 +1,24 @@
 import { type Request, type Response, Router } from 'express';
 import type { Deps } from '../platform/deps.ts';
 import { AppError, notFound } from '../platform/http/errorCatalogue.ts';
-import { createPaymentLink, type WantedPayment } from '../payments/operations/createPaymentLink.ts';
-import type { SignedIn } from '../team/operations/sessions.ts';
-import { getPaymentLink, listPaymentLinks } from '../payments/operations/paymentLinks.ts';
-import { listPaymentAccounts } from '../payments/operations/paymentAccounts.ts';
-import { sendMessage } from '../conversations/operations/sendMessage.ts';
-import { type Payment, paymentPageUrl } from '../payments/payment.ts';
-import type { Workspace } from '../team/workspace.ts';
-import type { FollowPayment } from '../payments/paymentFeed.ts';
+import {
+  createPaymentLink,
+  type WantedPayment,
+  getPaymentLink,
+  listPaymentLinks,
+  listPaymentAccounts,
+  type Payment,
+  paymentPageUrl,
+  type FollowPayment,
+} from '../payments/index.ts';
+import { type SignedIn, type Workspace, actorOf, signedInOf, workspaceOf } from '../team/index.ts';
+import { sendMessage } from '../conversations/index.ts';
 import { newFormToken } from '../platform/security/tokens.ts';
 import { onceForForm } from '../platform/html/formOnce.ts';
 import { isError } from '../platform/html/errorPage.ts';
 import { type FormValues, type Problems, readForm } from '../platform/html/forms.ts';
 import { cancelLink, markLinkPaid } from '../payments/screens/paymentActions.ts';
 import { amountOf } from '../payments/screens/paymentView.ts';
-import { actorOf, signedInOf, workspaceOf } from '../team/signedIn.ts';
 import { newPaymentValues, parsePaymentForm, paymentProblems } from './paymentForm.ts';
 import { goBack, type ShowThread } from './thread.ts';
 

@@ -1,21 +1,19 @@
-import { isEnabled } from '../agent/agentSettings.ts';
+import { isEnabled, findAgentSettings } from '../agent/index.ts';
 import type { Tx } from '../store/collections.ts';
-import type { Conversation } from '../conversations/conversation.ts';
-import type { Deps } from '../platform/deps.ts';
-import { readMarkId } from '../conversations/readMark.ts';
-import type { Message } from '../conversations/message.ts';
-import type { Payment } from '../payments/payment.ts';
-import type { SystemNote } from '../conversations/systemNote.ts';
-import type { Tool } from '../tools/definition/tool.ts';
-import type { ToolCall } from '../tools/calls/toolCall.ts';
-import type { Member, Workspace } from '../team/workspace.ts';
-import { findAgentSettings } from '../agent/operations/wakeAgent.ts';
-import { nameOfTaker } from './listInbox.ts';
 import {
+  type Conversation,
+  readMarkId,
+  type Message,
+  type SystemNote,
   peekConversation,
   type ConversationView,
-} from '../conversations/operations/conversations.ts';
-import { readReach, type Reach } from '../channels/operations/reachability.ts';
+} from '../conversations/index.ts';
+import type { Deps } from '../platform/deps.ts';
+import type { Payment } from '../payments/index.ts';
+import type { Tool, ToolCall } from '../tools/index.ts';
+import type { Member, Workspace } from '../team/index.ts';
+import { nameOfTaker } from './listInbox.ts';
+import { readReach, type Reach } from '../channels/index.ts';
 
 export type ThreadItem =
   | { readonly type: 'message'; readonly message: Message }

@@ -1,10 +1,15 @@
 import type { Request, Response } from 'express';
-import type { SignedIn } from '../team/operations/sessions.ts';
+import type { SignedIn } from '../team/index.ts';
 import type { Thread } from './readThread.ts';
-import type { PaymentPageUrl } from '../payments/payment.ts';
+import type { PaymentPageUrl, PaymentProvider } from '../payments/index.ts';
 import type { FormState } from '../platform/html/forms.ts';
-import type { PaymentForm } from './paymentForm.ts';
 import { placeOf, threadHref, type Place } from './place.ts';
+
+/** The form that creates a payment link. */
+export interface PaymentForm extends FormState {
+  /** The providers that are set up, the preferred one first. */
+  readonly providers: readonly PaymentProvider[];
+}
 
 /** What every part of an open conversation is made from. */
 export interface ThreadParts {

@@ -1,8 +1,12 @@
-import { readPaymentLink } from '../tools/builtInTools.ts';
+import {
+  readPaymentLink,
+  type Tool,
+  isBuiltIn,
+  resultBeginning,
+  type ToolCall,
+} from '../tools/index.ts';
 import { formatAmount } from '../platform/currency.ts';
-import type { Tool } from '../tools/definition/tool.ts';
-import { isBuiltIn, resultBeginning, type ToolCall } from '../tools/calls/toolCall.ts';
-import { paymentAdapterOf } from '../payments/registry.ts';
+import { paymentAdapterOf } from '../payments/index.ts';
 import { durationInWords } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { timeView } from '../platform/html/times.ts';

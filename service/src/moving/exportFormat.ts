@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { LineTooLong, linesOf, type Line } from '../store/lines.ts';
+import { LineTooLong, linesOf, type Line } from '../platform/lines.ts';
 import type { DumpedRecord } from '../store/store.ts';
 import { VERSION } from '../platform/version.ts';
 

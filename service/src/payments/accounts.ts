@@ -3,7 +3,7 @@ import { getPaymentAccount } from './operations/paymentAccounts.ts';
 import { testConnection } from '../platform/accounts/testConnection.ts';
 import type { PaymentAccount, PaymentProvider } from './payment.ts';
 import { openSetup, type ConnectionTest } from '../platform/accounts/accountSetup.ts';
-import type { Workspace } from '../team/workspace.ts';
+import type { Workspace } from '../team/index.ts';
 import type { OpenPaymentAccount, PaymentsConfig } from './paymentAdapter.ts';
 import { paymentAdapterOf } from './registry.ts';
 

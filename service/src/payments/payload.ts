@@ -1,4 +1,4 @@
-import type { Contact } from '../conversations/contact.ts';
+import type { Contact } from '../conversations/index.ts';
 import { maskText } from '../platform/masking.ts';
 import type { Payment } from './payment.ts';
 

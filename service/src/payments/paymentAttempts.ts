@@ -1,14 +1,13 @@
 import type { Tx } from '../store/collections.ts';
 import type { Deps } from '../platform/deps.ts';
 import { completePayment } from './operations/endPaymentLink.ts';
-import { loadConversation } from '../conversations/operations/conversations.ts';
+import { loadConversation, putStageForward } from '../conversations/index.ts';
 import { findPaymentAccount } from './operations/paymentAccounts.ts';
 import {
   lockPaymentWithConversation,
   putPayment,
   schedulePayment,
 } from './operations/paymentLinks.ts';
-import { putStageForward } from '../conversations/operations/setFunnelStage.ts';
 import {
   expire,
   isOver,
@@ -18,7 +17,7 @@ import {
   type PaymentAccount,
   type PaymentWork,
 } from './payment.ts';
-import type { Workspace } from '../team/workspace.ts';
+import type { Workspace } from '../team/index.ts';
 import type { Job } from '../store/store.ts';
 import { afterAnswer, createFailed, withPage, withoutAccount } from './afterAnswer.ts';
 import type { CheckResult, CreateResult } from './paymentAdapter.ts';

@@ -1,7 +1,7 @@
 import type { ServiceStore } from '../store/collections.ts';
 import type { Deps } from '../platform/deps.ts';
 import type { Payment } from './payment.ts';
-import type { Workspace } from '../team/workspace.ts';
+import type { Workspace } from '../team/index.ts';
 import { FairPool } from '../platform/limits/fairPool.ts';
 import { KeyedListeners } from '../platform/http/keyedListeners.ts';
 

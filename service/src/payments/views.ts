@@ -1,4 +1,4 @@
-import type { Contact } from '../conversations/contact.ts';
+import type { Contact } from '../conversations/index.ts';
 import { formatAmount } from '../platform/currency.ts';
 import { maskText } from '../platform/masking.ts';
 import { paymentPayload } from './payload.ts';

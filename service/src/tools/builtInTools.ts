@@ -7,7 +7,7 @@ import {
   type Payment,
   type PaymentProvider,
   type PaymentRules,
-} from '../payments/payment.ts';
+} from '../payments/index.ts';
 
 /**
  * What the agent can do beside the workspace's tools: asked for, approved and told as a tool call

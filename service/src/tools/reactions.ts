@@ -1,4 +1,4 @@
-import type { Conversation } from '../conversations/conversation.ts';
+import type { Conversation } from '../conversations/index.ts';
 import type { Deps } from '../platform/deps.ts';
 import type { Tx } from '../store/collections.ts';
 import type { ToolCall } from './calls/toolCall.ts';

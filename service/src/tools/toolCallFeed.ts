@@ -1,7 +1,7 @@
 import type { ServiceStore } from '../store/collections.ts';
 import type { Deps } from '../platform/deps.ts';
 import { isComplete, type ToolCall } from './calls/toolCall.ts';
-import type { Workspace } from '../team/workspace.ts';
+import type { Workspace } from '../team/index.ts';
 import { FairPool } from '../platform/limits/fairPool.ts';
 import { atBound } from '../platform/http/server/atBound.ts';
 

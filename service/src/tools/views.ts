@@ -1,4 +1,4 @@
-import type { Contact } from '../conversations/contact.ts';
+import type { Contact } from '../conversations/index.ts';
 import type { Json } from '../platform/json.ts';
 import { maskJson, maskText } from '../platform/masking.ts';
 import type { ToolCallView } from './operations/toolCalls.ts';

@@ -1,4 +1,4 @@
-import { CREATE_PAYMENT_LINK } from '../../tools/builtInTools.ts';
+import { CREATE_PAYMENT_LINK } from '../../tools/index.ts';
 import type { Json, JsonObject } from '../../platform/json.ts';
 import { PatternWork } from '../../platform/linearPattern.ts';
 import { unwatchedBounds, type Bounds } from '../../platform/limits/bounds.ts';

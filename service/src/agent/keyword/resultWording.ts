@@ -1,5 +1,5 @@
 import type { Language, PastToolCall } from '../agentModel.ts';
-import { CREATE_PAYMENT_LINK } from '../../tools/builtInTools.ts';
+import { CREATE_PAYMENT_LINK } from '../../tools/index.ts';
 import { isJsonObject, type Json } from '../../platform/json.ts';
 import { sentence } from './sentences.ts';
 import { readableName } from './words.ts';

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../platform/json.ts';
-import { resolveReference } from '../../tools/definition/schemaDocument.ts';
+import { resolveReference } from '../../tools/index.ts';
 import { sentence } from './sentences.ts';
 import { readableName } from './words.ts';
 import { LANGUAGES, type AgentTool, type Language } from '../agentModel.ts';

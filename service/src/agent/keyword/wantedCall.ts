@@ -1,11 +1,14 @@
-import { readPaymentLink, type BuiltInTool } from '../../tools/builtInTools.ts';
-import type { AskedPaymentLink } from '../../payments/payment.ts';
+import {
+  readPaymentLink,
+  type BuiltInTool,
+  compileParameters,
+  type Tool,
+  type ToolCall,
+} from '../../tools/index.ts';
+import type { AskedPaymentLink } from '../../payments/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { isJsonObject, type JsonObject } from '../../platform/json.ts';
 import { unmaskJson } from '../../platform/masking.ts';
-import { compileParameters } from '../../tools/definition/parametersSchema.ts';
-import type { Tool } from '../../tools/definition/tool.ts';
-import type { ToolCall } from '../../tools/calls/toolCall.ts';
 import type { Bounds } from '../../platform/limits/bounds.ts';
 import { loopShare, type LoopShare } from '../../platform/limits/loopShare.ts';
 import type { WantedCall } from '../agentModel.ts';

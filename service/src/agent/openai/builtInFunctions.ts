@@ -1,4 +1,4 @@
-import { VERDICTS } from '../../conversations/conversation.ts';
+import { VERDICTS } from '../../conversations/index.ts';
 import type { JsonObject } from '../../platform/json.ts';
 
 /**

@@ -2,9 +2,9 @@ import {
   MAX_SUMMARY_CHARACTERS,
   VERDICTS,
   type Verdict,
-} from '../../conversations/conversation.ts';
+  MAX_MESSAGE_CHARACTERS,
+} from '../../conversations/index.ts';
 import { isJsonObject, type JsonObject } from '../../platform/json.ts';
-import { MAX_MESSAGE_CHARACTERS } from '../../conversations/message.ts';
 import type { Language, Step, Turn } from '../agentModel.ts';
 import {
   BUILT_IN_NAMES,

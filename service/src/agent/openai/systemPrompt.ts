@@ -1,4 +1,4 @@
-import { CREATE_PAYMENT_LINK } from '../../tools/builtInTools.ts';
+import { CREATE_PAYMENT_LINK } from '../../tools/index.ts';
 import type { Language, Turn } from '../agentModel.ts';
 import { CLOSE_CONVERSATION, HAND_OVER, MARK_QUALIFIED } from './builtInFunctions.ts';
 import { cleanText } from './modelText.ts';

@@ -3,14 +3,14 @@ import {
   CREATE_PAYMENT_LINK,
   paymentLinkTool,
   type BuiltInTool,
-} from '../../tools/builtInTools.ts';
+  MAX_TOOLS,
+  cancelApprovals,
+} from '../../tools/index.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { MAX_TOOLS } from '../../tools/definition/tool.ts';
-import type { Workspace } from '../../team/workspace.ts';
-import { cancelApprovals } from '../../tools/operations/completeToolCall.ts';
-import { findPaymentAccount } from '../../payments/operations/paymentAccounts.ts';
+import type { Workspace } from '../../team/index.ts';
+import { findPaymentAccount } from '../../payments/index.ts';
 import { findAgentSettings, loadAgentSettings } from './wakeAgent.ts';
 
 /** The agent's settings, and how many tools it can call. */

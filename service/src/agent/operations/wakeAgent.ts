@@ -1,8 +1,8 @@
 import { isEnabled, AGENT_QUEUE, DEFAULT_AGENT, type AgentSettings } from '../agentSettings.ts';
 import type { Tx } from '../../store/collections.ts';
-import type { Conversation } from '../../conversations/conversation.ts';
+import type { Conversation } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
-import type { Tool } from '../../tools/definition/tool.ts';
+import type { Tool } from '../../tools/index.ts';
 import { workGroup } from '../../platform/jobs/workGroup.ts';
 
 /**

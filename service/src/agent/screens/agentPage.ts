@@ -7,9 +7,8 @@ import {
   type Language,
   type PaymentLinkPolicy,
 } from '../agentSettings.ts';
-import type { SignedIn } from '../../team/operations/sessions.ts';
-import { MAX_MESSAGE_CHARACTERS } from '../../conversations/message.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { SignedIn, Workspace } from '../../team/index.ts';
+import { MAX_MESSAGE_CHARACTERS } from '../../conversations/index.ts';
 import { badge, copyButton, csrfField, postButton } from '../../platform/html/components.ts';
 import {
   checkbox,

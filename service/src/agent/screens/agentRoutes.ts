@@ -5,14 +5,14 @@ import { tryAgent } from '../tryAgent.ts';
 import { LANGUAGES } from '../agentSettings.ts';
 import { definedOnly } from '../../platform/json.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { MAX_MESSAGE_CHARACTERS } from '../../conversations/message.ts';
+import { MAX_MESSAGE_CHARACTERS } from '../../conversations/index.ts';
 import { readAgent, updateAgentSettings } from '../operations/agentSettings.ts';
 import * as contract from '../contract.ts';
 import { textSchema } from '../../platform/http/shared.ts';
 import { linesFrom } from '../../tools/screens/textLines.ts';
 import { parseForm, readForm, type FormValues } from '../../platform/html/forms.ts';
 import { sendPage } from '../../platform/html/html.ts';
-import { signedInOf, workspaceOf } from '../../team/signedIn.ts';
+import { signedInOf, workspaceOf } from '../../team/index.ts';
 import { agentPage, type AgentPage, type ModelInfo } from './agentPage.ts';
 
 /** The model that decides for the agent, and how the screens name it. */

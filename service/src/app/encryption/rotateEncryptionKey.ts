@@ -3,7 +3,7 @@ import type { ServiceStore } from '../../store/collections.ts';
 import type { Setting } from '../../platform/platformStore.ts';
 import { adoptNewKey, writeNewKey } from '../../platform/security/encryptionKey.ts';
 import { createSecretBox } from '../../platform/security/secretBox.ts';
-import { nodeFiles, type Files } from '../../store/lowdb/journal/files.ts';
+import { nodeFiles, type Files } from '../../platform/files.ts';
 import {
   findFingerprint,
   forgetHistoryIfDue,

@@ -9,12 +9,12 @@ import {
 } from '../../platform/accounts/accountSetup.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
-import type { Contact, ChannelType } from '../../conversations/contact.ts';
+import type { Contact, ChannelType } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';
 import { newestFirst, type PageRequest } from '../../platform/http/page.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 
 /** @throws not_found (404), also for another workspace's channel */
 export const getChannel = ({ store }: Pick<Deps, 'store'>, workspace: Workspace, id: string) =>

@@ -1,11 +1,10 @@
 import type { Channel } from '../channel.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
-import type { Contact } from '../../conversations/contact.ts';
+import type { Contact, Message, ConversationView } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { newId } from '../../platform/ids.ts';
 import type { InboundReceipt } from '../inbound.ts';
-import type { Message } from '../../conversations/message.ts';
 import {
   OUTBOUND_QUEUE,
   accountGroup,
@@ -16,7 +15,6 @@ import {
   type OutboundMessage,
 } from '../outboundMessage.ts';
 import { splitText } from '../splitText.ts';
-import type { ConversationView } from '../../conversations/operations/conversations.ts';
 import { findObstacle } from './reachability.ts';
 
 /** No message is split into this many parts. */

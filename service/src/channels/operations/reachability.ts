@@ -1,6 +1,6 @@
 import { MAX_CHANNELS, windowOf, type MessagingWindow } from '../channel.ts';
 import type { Tx } from '../../store/collections.ts';
-import type { Contact } from '../../conversations/contact.ts';
+import type { Contact } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
 import { findChannelOf } from './channels.ts';

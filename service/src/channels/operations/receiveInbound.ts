@@ -1,8 +1,14 @@
 import type { Channel } from '../channel.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
-import type { Contact } from '../../conversations/contact.ts';
-import type { Conversation } from '../../conversations/conversation.ts';
+import {
+  type Contact,
+  type Conversation,
+  newSystemNote,
+  findLastConversation,
+  findReceived,
+  storeReceived,
+} from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import {
   groupInbound,
@@ -12,11 +18,8 @@ import {
   type InboundNote,
 } from '../inbound.ts';
 import { derivedId } from '../../platform/ids.ts';
-import { newSystemNote } from '../../conversations/systemNote.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 import { KeyedMutex } from '../../platform/async/semaphore.ts';
-import { findLastConversation } from '../../conversations/operations/conversations.ts';
-import { findReceived, storeReceived } from '../../conversations/operations/receiveMessage.ts';
 import { keepContact, newContact, recogniseContact, renumberContact } from './recogniseContact.ts';
 import { recordReceipt } from './outboundMessages.ts';
 

@@ -1,7 +1,7 @@
 import type { Channel } from '../channel.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
-import type { Contact } from '../../conversations/contact.ts';
+import type { Contact } from '../../conversations/index.ts';
 import { newId } from '../../platform/ids.ts';
 import type { InboundSender } from '../inbound.ts';
 

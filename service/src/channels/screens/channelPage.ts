@@ -1,7 +1,7 @@
 import type { ConnectedChannel } from '../channelAdapter.ts';
 import { connectedChannel } from '../registry.ts';
 import { channelWebhookUrl, type Channel } from '../channel.ts';
-import type { SignedIn } from '../../team/operations/sessions.ts';
+import type { SignedIn } from '../../team/index.ts';
 import type { SetupValues } from '../../platform/accounts/accountSetup.ts';
 import { backLink, copyable, csrfField, postButton } from '../../platform/html/components.ts';
 import { field, formProblem, newForm, type FormState } from '../../platform/html/forms.ts';

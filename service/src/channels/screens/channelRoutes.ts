@@ -19,7 +19,7 @@ import { setupFrom, setupProblems } from '../../platform/html/accountForm.ts';
 import { leaveIfRemoved } from '../../platform/html/errorPage.ts';
 import { parseForm, readForm, type FormState, type FormValues } from '../../platform/html/forms.ts';
 import { html, sendPage, sendPart, type View } from '../../platform/html/html.ts';
-import { signedInOf, workspaceOf } from '../../team/signedIn.ts';
+import { signedInOf, workspaceOf } from '../../team/index.ts';
 import {
   channelPage,
   connectionSection,

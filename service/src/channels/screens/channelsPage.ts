@@ -1,7 +1,7 @@
 import { adapterOf, CONNECTED_CHANNELS } from '../registry.ts';
 import { MAX_CHANNELS, type Channel } from '../channel.ts';
-import { WEB_CHAT } from '../../conversations/contact.ts';
-import type { SignedIn } from '../../team/operations/sessions.ts';
+import { WEB_CHAT } from '../../conversations/index.ts';
+import type { SignedIn } from '../../team/index.ts';
 import { badge } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';

@@ -1,5 +1,5 @@
 import type { ServiceStore } from '../../store/collections.ts';
-import type { Message } from '../../conversations/message.ts';
+import type { Message } from '../../conversations/index.ts';
 import { KeyedListeners } from '../../platform/http/keyedListeners.ts';
 
 /** Tells open chat streams about changes to their contact's messages, from one reader of the change feed. */

@@ -2,11 +2,10 @@ import { hashToken, newChatToken } from '../../platform/security/tokens.ts';
 
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
-import { type Contact, WEB_CHAT } from '../../conversations/contact.ts';
+import { type Contact, WEB_CHAT, type Message } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { newId } from '../../platform/ids.ts';
-import type { Message } from '../../conversations/message.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 
 /**
  * Starts a web chat. What visitors say about themselves is a claim, so each session makes a contact

@@ -1,5 +1,5 @@
-import { MAX_MESSAGE_CHARACTERS } from '../../conversations/message.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import { MAX_MESSAGE_CHARACTERS } from '../../conversations/index.ts';
+import type { Workspace } from '../../team/index.ts';
 import { assetUrl } from '../../platform/html/assets.ts';
 import { html, type View } from '../../platform/html/html.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Router } from 'express';
 import type { Deps } from '../../platform/deps.ts';
-import { findWorkspace } from '../../team/operations/team.ts';
+import { findWorkspace } from '../../team/index.ts';
 import { sendPage } from '../../platform/html/html.ts';
 import { securityHeaders } from '../../platform/http/server/securityHeaders.ts';
 import { chatPage, noChatPage } from './chatPage.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { normalizeEmail } from '../../platform/contactDetails.ts';
-import { MAX_MESSAGE_CHARACTERS } from '../../conversations/message.ts';
+import { MAX_MESSAGE_CHARACTERS } from '../../conversations/index.ts';
 import { operationsOf } from '../../platform/http/operation.ts';
 import {
   listOf,

@@ -1,8 +1,8 @@
 import type { RequestHandler } from 'express';
-import type { Contact } from '../../conversations/contact.ts';
+import type { Contact } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Caller } from '../../platform/http/caller.ts';
-import { requireBearer } from '../../team/authentication.ts';
+import { requireBearer } from '../../team/index.ts';
 import { findChatVisitor } from './chatOperations.ts';
 
 declare module '../../platform/http/caller.ts' {

@@ -1,9 +1,9 @@
 import { Router } from 'express';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, notFound } from '../../platform/http/errorCatalogue.ts';
-import { findWorkspace } from '../../team/operations/team.ts';
+import { findWorkspace } from '../../team/index.ts';
 import { listChatMessages, startChatSession } from './chatOperations.ts';
-import { receiveMessage } from '../../conversations/operations/receiveMessage.ts';
+import { receiveMessage } from '../../conversations/index.ts';
 import { pageOf } from '../../platform/http/page.ts';
 import { visitorOf } from './requireChatToken.ts';
 import * as contract from './contract.ts';

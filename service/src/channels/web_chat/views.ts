@@ -1,4 +1,4 @@
-import type { Message, SenderType } from '../../conversations/message.ts';
+import type { Message, SenderType } from '../../conversations/index.ts';
 
 const FROM: Record<SenderType, 'customer' | 'agent' | 'team'> = {
   customer: 'customer',

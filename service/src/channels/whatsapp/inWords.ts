@@ -1,4 +1,4 @@
-import { MAX_MESSAGE_CHARACTERS } from '../../conversations/message.ts';
+import { MAX_MESSAGE_CHARACTERS } from '../../conversations/index.ts';
 import { fieldsOf, listOf, shortened, textOf, type Fields } from './fields.ts';
 
 /**

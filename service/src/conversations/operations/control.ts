@@ -9,7 +9,7 @@ import {
 } from '../conversation.ts';
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 import {
   findNewestMessages,
   loadConversation,

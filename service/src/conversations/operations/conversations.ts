@@ -8,7 +8,7 @@ import type { Message } from '../message.ts';
 import { newestFirst, type Page, type PageRequest } from '../../platform/http/page.ts';
 import { emitEvent, type EventDetail } from '../payload.ts';
 import { newSystemNote, type NotedChange } from '../systemNote.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 
 /** A conversation with all that its wire form needs. */
 export interface ConversationView {

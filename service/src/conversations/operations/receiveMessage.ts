@@ -6,7 +6,7 @@ import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts
 import { newId } from '../../platform/ids.ts';
 import type { Message } from '../message.ts';
 import { emitEvent } from '../payload.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 import { findLastConversation } from './conversations.ts';
 import { storeMessage } from './sendMessage.ts';
 

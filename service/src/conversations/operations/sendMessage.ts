@@ -6,7 +6,7 @@ import type { Deps } from '../../platform/deps.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Message, Sender } from '../message.ts';
 import { emitEvent } from '../payload.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 import { giveToPerson } from './control.ts';
 import { loadConversation, type ConversationView } from './conversations.ts';
 

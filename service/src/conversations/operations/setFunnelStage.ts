@@ -2,7 +2,7 @@ import type { Tx } from '../../store/collections.ts';
 import { moveStage, isForward, type Conversation, type FunnelStage } from '../conversation.ts';
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 import { loadConversation, putChange, type ConversationView } from './conversations.ts';
 
 /**

@@ -13,7 +13,7 @@ import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCa
 import { newId } from '../../platform/ids.ts';
 import { following, inBatches, newestFirst, type PageRequest } from '../../platform/http/page.ts';
 import { workGroup } from '../../platform/jobs/workGroup.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 import { peekSubscription } from './subscriptions.ts';
 
 /**

@@ -8,7 +8,7 @@ import {
   signingSecrets,
   type Subscription,
 } from '../subscription.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 import { loadSubscription } from './subscriptions.ts';
 
 /**

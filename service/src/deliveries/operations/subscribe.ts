@@ -15,7 +15,7 @@ import {
   REVIVAL_MS,
   type Subscription,
 } from '../subscription.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 import { findSubscriptions, loadSubscription } from './subscriptions.ts';
 
 type WantedSubscription = Pick<Subscription, 'event' | 'targetUrl' | 'source'>;

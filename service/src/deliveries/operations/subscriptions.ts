@@ -9,7 +9,7 @@ import {
   MAX_SUBSCRIPTIONS,
   type Subscription,
 } from '../subscription.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 
 /**
  * For changing it: locked until the transaction ends.

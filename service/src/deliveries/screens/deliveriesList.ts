@@ -5,7 +5,7 @@ import {
   type Delivery,
   type DeliveryStatus,
 } from '../delivery.ts';
-import type { SignedIn } from '../../team/operations/sessions.ts';
+import type { SignedIn } from '../../team/index.ts';
 import type { Page } from '../../platform/http/page.ts';
 import {
   addressWith,

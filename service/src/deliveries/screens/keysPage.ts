@@ -1,5 +1,4 @@
-import type { ApiKey } from '../../team/workspace.ts';
-import type { SignedIn } from '../../team/operations/sessions.ts';
+import type { ApiKey, SignedIn } from '../../team/index.ts';
 import type { SubscriptionHealth } from '../operations/subscriptions.ts';
 import { csrfField, postButton } from '../../platform/html/components.ts';
 import { field, type FormState, newForm } from '../../platform/html/forms.ts';

@@ -2,13 +2,18 @@ import { type Response, Router } from 'express';
 import { z } from 'zod';
 import { type Deps, inOneTransaction } from '../../platform/deps.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
-import { createApiKey, listApiKeys, revokeApiKey } from '../../team/operations/apiKeys.ts';
+import {
+  createApiKey,
+  listApiKeys,
+  revokeApiKey,
+  signedInOf,
+  workspaceOf,
+} from '../../team/index.ts';
 import { createSubscription } from '../operations/subscribe.ts';
 import { listSubscriptionHealth } from '../operations/subscriptions.ts';
 import { textSchema } from '../../platform/http/shared.ts';
 import { parseForm, readForm } from '../../platform/html/forms.ts';
 import { sendPage, sendPart } from '../../platform/html/html.ts';
-import { signedInOf, workspaceOf } from '../../team/signedIn.ts';
 import { apiKeysList, keysPage, type KeysPageExtras } from './keysPage.ts';
 import { creationProblems, newSubscriptionSchema } from './newSubscription.ts';
 import { newKeyView, newSubscriptionView } from './shownOnce.ts';

@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../team/workspace.ts';
+import type { ApiKey } from '../../team/index.ts';
 import type { Subscription } from '../subscription.ts';
 import { copyable, shownOnce } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';

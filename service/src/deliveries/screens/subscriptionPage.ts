@@ -1,5 +1,5 @@
 import type { Delivery } from '../delivery.ts';
-import type { SignedIn } from '../../team/operations/sessions.ts';
+import type { SignedIn } from '../../team/index.ts';
 import type { SubscriptionHealth } from '../operations/subscriptions.ts';
 import type { Page } from '../../platform/http/page.ts';
 import { signingSecrets, type Subscription } from '../subscription.ts';

@@ -7,12 +7,12 @@ import {
   revokePreviousSecrets,
   rotateSubscriptionSecret,
 } from '../operations/rotateSubscriptionSecret.ts';
-import { sendTestEvent } from '../../events/samples.ts';
+import { sendTestEvent } from '../../events/index.ts';
 import { parseCursor } from '../../platform/http/page.ts';
 import { isError } from '../../platform/html/errorPage.ts';
 import { readForm } from '../../platform/html/forms.ts';
 import { sendPage, sendPart, type View } from '../../platform/html/html.ts';
-import { signedInOf, workspaceOf } from '../../team/signedIn.ts';
+import { signedInOf, workspaceOf } from '../../team/index.ts';
 import { exactTime } from '../../platform/html/times.ts';
 import {
   deliveriesList,

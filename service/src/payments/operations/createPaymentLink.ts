@@ -1,7 +1,12 @@
 import { hashToken, newPageToken } from '../../platform/security/tokens.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
-import { assertOpen } from '../../conversations/conversation.ts';
+import {
+  assertOpen,
+  loadConversation,
+  type ConversationView,
+  putStageForward,
+} from '../../conversations/index.ts';
 import type { Actor } from '../../platform/actor.ts';
 import { MAX_AMOUNT_MINOR, isCurrency } from '../../platform/currency.ts';
 import type { Deps } from '../../platform/deps.ts';
@@ -13,14 +18,9 @@ import {
   type PaymentProvider,
   type PaymentRules,
 } from '../payment.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 import { findPaymentAccount } from './paymentAccounts.ts';
-import {
-  loadConversation,
-  type ConversationView,
-} from '../../conversations/operations/conversations.ts';
 import { putPayment, type PaymentView } from './paymentLinks.ts';
-import { putStageForward } from '../../conversations/operations/setFunnelStage.ts';
 
 export interface WantedPayment {
   /** Minor units of the currency. */

@@ -2,7 +2,7 @@ import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { emitEvent } from '../../conversations/payload.ts';
+import { emitEvent, loadConversation, putStageForward } from '../../conversations/index.ts';
 import { paymentPayload } from '../payload.ts';
 import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
 import {
@@ -15,15 +15,13 @@ import {
   type PaymentAccount,
   type PaymentUpdate,
 } from '../payment.ts';
-import type { Workspace } from '../../team/workspace.ts';
-import { loadConversation } from '../../conversations/operations/conversations.ts';
+import type { Workspace } from '../../team/index.ts';
 import {
   lockPaymentLink,
   lockPaymentWithConversation,
   putPayment,
   type PaymentView,
 } from './paymentLinks.ts';
-import { putStageForward } from '../../conversations/operations/setFunnelStage.ts';
 
 /**
  * Cancels a payment link and has its provider close the page. A customer who pays in the same moment

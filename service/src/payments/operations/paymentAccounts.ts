@@ -10,7 +10,7 @@ import type { Deps } from '../../platform/deps.ts';
 import { notFound } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';
 import type { PaymentAccount, PaymentProvider } from '../payment.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 
 /** The payment account that a webhook address names, or null. Its workspace is not known yet. */
 export const findPaymentAccountAt = (

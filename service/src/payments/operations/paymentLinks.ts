@@ -2,7 +2,7 @@ import { hashToken } from '../../platform/security/tokens.ts';
 
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
-import type { Contact } from '../../conversations/contact.ts';
+import { type Contact, withContacts } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { notFound } from '../../platform/http/errorCatalogue.ts';
 import { newestFirst, type Page, type PageRequest } from '../../platform/http/page.ts';
@@ -14,8 +14,7 @@ import {
   type AskedPaymentLink,
 } from '../payment.ts';
 import { workGroup } from '../../platform/jobs/workGroup.ts';
-import type { Workspace } from '../../team/workspace.ts';
-import { withContacts } from '../../conversations/operations/conversations.ts';
+import type { Workspace } from '../../team/index.ts';
 import { findPaymentAccount } from './paymentAccounts.ts';
 
 /** A payment link with what its wire form needs. */

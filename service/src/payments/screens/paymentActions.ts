@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import type { Deps } from '../../platform/deps.ts';
 import { cancelPaymentLink, markPaymentPaid } from '../operations/endPaymentLink.ts';
-import type { SignedIn } from '../../team/operations/sessions.ts';
+import { type SignedIn, actorOf } from '../../team/index.ts';
 import { textSchema } from '../../platform/http/shared.ts';
 import { isError } from '../../platform/html/errorPage.ts';
 import type { FormValues } from '../../platform/html/forms.ts';
-import { actorOf } from '../../team/signedIn.ts';
 import { MAX_REFERENCE_CHARACTERS } from './paymentView.ts';
 
 /** What a member can do with a payment link. Each action returns the code of its notice. */

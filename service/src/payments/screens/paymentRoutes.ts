@@ -7,7 +7,7 @@ import { type Payment, paymentPageUrl } from '../payment.ts';
 import type { PaymentsConfig } from '../paymentAdapter.ts';
 import { readForm } from '../../platform/html/forms.ts';
 import { sendPage, sendPart } from '../../platform/html/html.ts';
-import { signedInOf, workspaceOf } from '../../team/signedIn.ts';
+import { signedInOf, workspaceOf } from '../../team/index.ts';
 import {
   linksList,
   type LinksPage,

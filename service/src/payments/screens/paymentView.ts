@@ -1,4 +1,4 @@
-import type { SignedIn } from '../../team/operations/sessions.ts';
+import type { SignedIn } from '../../team/index.ts';
 import {
   isOver,
   type Payment,
@@ -14,7 +14,7 @@ import {
   hiddenFields,
   postButton,
 } from '../../platform/html/components.ts';
-import { actorName } from '../../conversations/names.ts';
+import { actorName } from '../../conversations/index.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { exactTime, timeView } from '../../platform/html/times.ts';
 import { formatAmount } from '../../platform/currency.ts';

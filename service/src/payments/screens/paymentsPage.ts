@@ -1,4 +1,4 @@
-import type { SignedIn } from '../../team/operations/sessions.ts';
+import type { SignedIn } from '../../team/index.ts';
 import {
   PAYMENT_STATUSES,
   type PaymentAccount,
@@ -14,7 +14,7 @@ import { liveArea, liveSection } from '../../platform/html/liveSection.ts';
 import { accountBadge } from './providerPage.ts';
 import type { PaymentView } from '../operations/paymentLinks.ts';
 import type { Page } from '../../platform/http/page.ts';
-import { customerName } from '../../conversations/names.ts';
+import { customerName } from '../../conversations/index.ts';
 import { amountOf, PAYMENT_LABELS, paymentBadge, paymentView } from './paymentView.ts';
 
 interface PaymentsPage extends LinksPage {

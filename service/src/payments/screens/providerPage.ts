@@ -1,4 +1,4 @@
-import type { SignedIn } from '../../team/operations/sessions.ts';
+import type { SignedIn } from '../../team/index.ts';
 import { paymentWebhookUrl, type PaymentAccount } from '../payment.ts';
 import type { SetupField } from '../../platform/accounts/accountSetup.ts';
 import type { PaymentAdapter, RemoteProvider } from '../paymentAdapter.ts';

@@ -14,7 +14,7 @@ import { PAYMENT_ADAPTERS } from '../registry.ts';
 import { setupFrom, setupProblems } from '../../platform/html/accountForm.ts';
 import { readForm, type FormValues } from '../../platform/html/forms.ts';
 import { sendPage } from '../../platform/html/html.ts';
-import { signedInOf, workspaceOf } from '../../team/signedIn.ts';
+import { signedInOf, workspaceOf } from '../../team/index.ts';
 import { providerPage, removableSecrets, removalField, type ProviderPage } from './providerPage.ts';
 
 /** One provider: set up, change, test, remove. */

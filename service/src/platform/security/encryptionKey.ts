@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { nodeFiles, type Files } from '../../store/lowdb/journal/files.ts';
+import { nodeFiles, type Files } from '../files.ts';
 
 const KEY_BYTES = 32;
 const HEX = /^[0-9a-f]{64}$/i;

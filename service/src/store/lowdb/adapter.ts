@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Adapter } from 'lowdb';
 import type { FileStats } from '../store.ts';
 import { HighWaterMark } from './journal/highWaterMark.ts';
-import { cutFile, nodeFiles, withFile } from './journal/files.ts';
+import { cutFile, nodeFiles, withFile } from '../../platform/files.ts';
 import {
   FIRST_GENERATION,
   TEMPORARY,

@@ -1,12 +1,12 @@
 import type { Schema, Store } from '../store.ts';
-import { nodeFiles } from './journal/files.ts';
+import { nodeFiles } from '../../platform/files.ts';
 import { makeFolder, lockFolder } from './journal/folder.ts';
 import { LowdbStore } from './lowdbStore.ts';
 import type { LowdbOptions } from './options.ts';
 
 export { FolderInUse, StoreDamaged } from './errors.ts';
-export type { Files, StoreFile } from './journal/files.ts';
-export { nodeFiles } from './journal/files.ts';
+export type { Files, StoreFile } from '../../platform/files.ts';
+export { nodeFiles } from '../../platform/files.ts';
 export type { Logger } from '../options.ts';
 export type { LowdbOptions } from './options.ts';
 

@@ -22,7 +22,7 @@ import { transactionMaker } from '../unitOfWork.ts';
 import { WorkListeners } from '../workListeners.ts';
 import { JournaledAdapter } from './adapter.ts';
 import { inWords } from './errors.ts';
-import { nodeFiles } from './journal/files.ts';
+import { nodeFiles } from '../../platform/files.ts';
 import { tidyFolder, type FolderLock } from './journal/folder.ts';
 import { HeapWatch } from './memory/heapWatch.ts';
 import { JobClock, type StoredJob } from './jobs/jobClock.ts';

@@ -1,5 +1,5 @@
 import type { Logger, StoreClock } from '../options.ts';
-import type { Files } from './journal/files.ts';
+import type { Files } from '../../platform/files.ts';
 import type { Heap } from './memory/heapWatch.ts';
 import type { HolderOf } from './memory/storageUsage.ts';
 

@@ -3,7 +3,7 @@ import { timestamp } from '../../platform/clock.ts';
 import type { Actor } from '../../platform/actor.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Json, JsonObject } from '../../platform/json.ts';
-import type { PaymentProvider } from '../../payments/payment.ts';
+import type { PaymentProvider } from '../../payments/index.ts';
 import type { ToolKind } from '../definition/tool.ts';
 
 /**

@@ -5,7 +5,7 @@ import { AppError } from '../../platform/http/errorCatalogue.ts';
 import { ParametersError, compileParameters } from './parametersSchema.ts';
 import { RequestTemplateError, parseRequestTemplate } from './requestTemplate.ts';
 import type { ToolDefinition } from './tool.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 
 /** A definition as a caller gives it, unchecked. */
 export type WantedDefinition = Omit<ToolDefinition, 'requestTemplate'> & {

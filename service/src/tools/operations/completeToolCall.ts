@@ -1,11 +1,11 @@
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
-import type { Conversation } from '../../conversations/conversation.ts';
+import type { Conversation } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';
 import { recordTest } from '../definition/tool.ts';
 import { complete, type ToolCall, type Decision } from '../calls/toolCall.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 import { putLive } from './testTool.ts';
 import {
   enqueueToolCall,

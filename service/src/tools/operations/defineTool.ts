@@ -13,7 +13,7 @@ import {
   type ToolDefinition,
 } from '../definition/tool.ts';
 import { parseUrlTemplate } from '../definition/urlTemplate.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 import { cancelApprovals } from './completeToolCall.ts';
 import { loadTool, peekTool } from './tools.ts';
 

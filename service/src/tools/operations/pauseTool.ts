@@ -4,7 +4,7 @@ import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
 import { pause, type Tool } from '../definition/tool.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 import { cancelApprovals } from './completeToolCall.ts';
 import { loadTool } from './tools.ts';
 

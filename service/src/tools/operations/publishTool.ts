@@ -21,7 +21,7 @@ import {
   type ToolDefinition,
   type OwnerIdentity,
 } from '../definition/tool.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 import { cancelApprovals } from './completeToolCall.ts';
 import { assertRoomForTool } from './defineTool.ts';
 import { removeTool, putPaused } from './pauseTool.ts';

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../platform/json.ts';
 import { compileParameters } from '../definition/parametersSchema.ts';
 import { goLive, type Tool } from '../definition/tool.ts';
 import { newToolCall, type ToolCall } from '../calls/toolCall.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 import { enqueueToolCall } from './toolCalls.ts';
 import { peekTool, loadTool } from './tools.ts';
 

@@ -1,11 +1,11 @@
 import type { Tx } from '../../store/collections.ts';
-import type { Contact } from '../../conversations/contact.ts';
+import type { Contact } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { notFound } from '../../platform/http/errorCatalogue.ts';
 import { newestFirst, type Page, type PageRequest } from '../../platform/http/page.ts';
 import { TOOL_CALL_QUEUE, type ToolCall } from '../calls/toolCall.ts';
 import { workGroup } from '../../platform/jobs/workGroup.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 
 /** A tool call with the contact whose details are masked in it; null for a test call. */
 export interface ToolCallView {

@@ -4,7 +4,7 @@ import { notFound } from '../../platform/http/errorCatalogue.ts';
 import { newestFirst, type PageRequest } from '../../platform/http/page.ts';
 import { MAX_TOOLS, type Tool } from '../definition/tool.ts';
 import type { ToolCall } from '../calls/toolCall.ts';
-import type { Workspace } from '../../team/workspace.ts';
+import type { Workspace } from '../../team/index.ts';
 
 /**
  * For changing it: locked until the transaction ends. @throws not_found (404), also for another

@@ -12,7 +12,7 @@ import {
 } from '../../platform/html/forms.ts';
 import { type ParameterRow, rowsFromSchema } from './parameterRows.ts';
 import { FormTextError, jsonObjectFrom, linesFrom, prettyJson } from './textLines.ts';
-import type { SignedIn } from '../../team/operations/sessions.ts';
+import type { SignedIn } from '../../team/index.ts';
 import { csrfField } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
 

@@ -1,4 +1,4 @@
-import type { SignedIn } from '../../team/operations/sessions.ts';
+import type { SignedIn } from '../../team/index.ts';
 import { MAX_EXAMPLE_PHRASES, MAX_TOOL_TIMEOUT_SECONDS, type Tool } from '../definition/tool.ts';
 import { csrfField } from '../../platform/html/components.ts';
 import {

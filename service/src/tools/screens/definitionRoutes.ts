@@ -9,7 +9,7 @@ import * as contract from '../contract.ts';
 import { toDefinition } from '../views.ts';
 import { type FormValues, newForm, type Problems, readForm } from '../../platform/html/forms.ts';
 import { sendPage } from '../../platform/html/html.ts';
-import { signedInOf, workspaceOf } from '../../team/signedIn.ts';
+import { signedInOf, workspaceOf } from '../../team/index.ts';
 import {
   changeForm,
   definitionFrom,

@@ -1,4 +1,4 @@
-import type { SignedIn } from '../../team/operations/sessions.ts';
+import type { SignedIn } from '../../team/index.ts';
 import type { Tool } from '../definition/tool.ts';
 import { shownOnce } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';

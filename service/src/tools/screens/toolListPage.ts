@@ -1,4 +1,4 @@
-import type { SignedIn } from '../../team/operations/sessions.ts';
+import type { SignedIn } from '../../team/index.ts';
 import type { ToolWithLastCall } from '../operations/tools.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';

@@ -1,4 +1,4 @@
-import type { SignedIn } from '../../team/operations/sessions.ts';
+import type { SignedIn } from '../../team/index.ts';
 import type { ToolInDetail } from '../operations/tools.ts';
 import { ownerInWords, type Tool } from '../definition/tool.ts';
 import { backLink, postButton } from '../../platform/html/components.ts';

@@ -7,7 +7,7 @@ import type { FollowToolCall } from '../toolCallFeed.ts';
 import { isError, leaveIfRemoved } from '../../platform/html/errorPage.ts';
 import { newForm, readForm } from '../../platform/html/forms.ts';
 import { sendPage, sendPart } from '../../platform/html/html.ts';
-import { signedInOf, workspaceOf } from '../../team/signedIn.ts';
+import { signedInOf, workspaceOf } from '../../team/index.ts';
 import { argumentProblems, argumentsFrom, argumentValues } from './argumentsForm.ts';
 import { definitionRouter } from './definitionRoutes.ts';
 import { secretPage } from './secretPage.ts';

@@ -2,7 +2,7 @@ import { mkdir, readdir, open, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import nativeFiles from 'fs-native-extensions';
 import { FolderInUse } from '../errors.ts';
-import type { Files } from './files.ts';
+import type { Files } from '../../../platform/files.ts';
 
 /**
  * The files of the data folder. A generation is the time between two snapshots: `journal-7.log`

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import type { Files, StoreFile } from './files.ts';
+import type { Files, StoreFile } from '../../../platform/files.ts';
 
 /**
  * Records, beside the journal, how far the journal goes. A start that can read less knows that

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { StoreUnavailable } from '../../store.ts';
 import type { HighWaterMark } from './highWaterMark.ts';
 import { inWords } from '../errors.ts';
-import type { Files, StoreFile } from './files.ts';
+import type { Files, StoreFile } from '../../../platform/files.ts';
 import { journalName } from './folder.ts';
 import { encodeFrame } from './frame.ts';
 import type { Write } from '../unitOfWork.ts';

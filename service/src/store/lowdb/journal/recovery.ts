@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { readHighWaterMark } from './highWaterMark.ts';
 import { ParsedDocuments } from '../../document.ts';
-import { cutFile, withFile, type Files } from './files.ts';
+import { cutFile, withFile, type Files } from '../../../platform/files.ts';
 import type { Listing } from './folder.ts';
 import { FIRST_GENERATION, basesOf, journalName, listFolder } from './folder.ts';
 import type { Operation } from './frame.ts';
 import type { JournalPosition } from './journal.ts';
-import type { Line } from '../../lines.ts';
+import type { Line } from '../../../platform/lines.ts';
 import type { Logger } from '../../options.ts';
 import { Replay, endsEarly, journalsSince } from './replay.ts';
 import type { Snapshot } from '../snapshots/snapshot.ts';

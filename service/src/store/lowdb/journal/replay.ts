@@ -5,8 +5,8 @@ import type { Listing } from './folder.ts';
 import { journalName } from './folder.ts';
 import type { Frame, Operation } from './frame.ts';
 import { decodeFrame, holdsFrame } from './frame.ts';
-import type { Line } from '../../lines.ts';
-import { readLines } from './files.ts';
+import type { Line } from '../../../platform/lines.ts';
+import { readLines } from '../../../platform/files.ts';
 import type { SnapshotHeader } from '../snapshots/snapshot.ts';
 
 /** Reads journals in order and remembers the first position where no frame could be read. */

@@ -2,10 +2,10 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { ParsedDocuments } from '../../document.ts';
-import type { Line } from '../../lines.ts';
+import type { Line } from '../../../platform/lines.ts';
 import type { Document } from '../../store.ts';
 import { StoreDamaged } from '../errors.ts';
-import { type Files, readLines } from '../journal/files.ts';
+import { type Files, readLines } from '../../../platform/files.ts';
 import { snapshotName } from '../journal/folder.ts';
 import { type Data, emptyRows } from '../state.ts';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { Files } from '../journal/files.ts';
+import type { Files } from '../../../platform/files.ts';
 import { FIRST_GENERATION, basesOf, listFolder } from '../journal/folder.ts';
 import type { Operation } from '../journal/frame.ts';
 import { Replay, endsEarly, journalsSince } from '../journal/replay.ts';

@@ -1,7 +1,7 @@
 // The thread that makes a snapshot, with its own heap and event loop. It ends when it has answered.
 import { constants, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { nodeFiles } from '../journal/files.ts';
+import { nodeFiles } from '../../../platform/files.ts';
 import type { MergeOrder } from './snapshotMerge.ts';
 import { mergeSnapshot } from './snapshotMerge.ts';
 

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { platform } from 'node:os';
-import { linesOf, type Line } from '../../lines.ts';
+import { linesOf, type Line } from './lines.ts';
 
 /** An open file of the store. */
 export interface StoreFile {

@@ -1,0 +1,4 @@
+/** What other subjects may use of channels/; nothing else. */
+
+export { adapterOf } from './registry.ts';
+export { type Reach, readReach } from './operations/reachability.ts';

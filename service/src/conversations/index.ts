@@ -1,0 +1,51 @@
+/** What other subjects may use of conversations/; nothing else. */
+
+export { type ChannelType, type ChatSession, type Contact, WEB_CHAT } from './contact.ts';
+export {
+  type AgentHandoverReason,
+  assertOpen,
+  type Conversation,
+  FUNNEL_STAGES,
+  type FunnelStage,
+  handOver,
+  type Handover,
+  type HandoverReason,
+  type InboxPosition,
+  isForward,
+  MAX_SUMMARY_CHARACTERS,
+  moveStage,
+  openConversation,
+  type Outcome,
+  positionOf,
+  type Verdict,
+  VERDICTS,
+} from './conversation.ts';
+export {
+  type DeliveryState,
+  MAX_MESSAGE_CHARACTERS,
+  MAX_REPLY_CHARACTERS,
+  type Message,
+  type SenderType,
+} from './message.ts';
+export type { Messaging } from './messaging.ts';
+export { actorName, customerName } from './names.ts';
+export { emitEvent, type EventDetail, eventPayload } from './payload.ts';
+export { readMarkId, unreadOf } from './readMark.ts';
+export { newSystemNote, type SystemNote } from './systemNote.ts';
+export {
+  closeConversation,
+  handBackConversation,
+  putClosed,
+  takeOverConversation,
+} from './operations/control.ts';
+export {
+  type ConversationView,
+  findLastConversation,
+  findNewestMessages,
+  loadConversation,
+  peekConversation,
+  withContacts,
+} from './operations/conversations.ts';
+export { findReceived, receiveMessage, storeReceived } from './operations/receiveMessage.ts';
+export { sendMessage, storeReply } from './operations/sendMessage.ts';
+export { putStageForward, putStageMove, setFunnelStage } from './operations/setFunnelStage.ts';

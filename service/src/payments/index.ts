@@ -1,0 +1,26 @@
+/** What other subjects may use of payments/; nothing else. */
+
+export { paymentPayload } from './payload.ts';
+export {
+  type AskedPaymentLink,
+  MAX_PAYMENT_DESCRIPTION_CHARACTERS,
+  type Payment,
+  PAYMENT_PROVIDERS,
+  paymentPageUrl,
+  type PaymentPageUrl,
+  type PaymentProvider,
+  type PaymentRules,
+} from './payment.ts';
+export type { FollowPayment } from './paymentFeed.ts';
+export { paymentAdapterOf } from './registry.ts';
+export {
+  createPaymentLink,
+  putPaymentLink,
+  type WantedPayment,
+} from './operations/createPaymentLink.ts';
+export { findPaymentAccount, listPaymentAccounts } from './operations/paymentAccounts.ts';
+export {
+  findOpenPaymentLink,
+  getPaymentLink,
+  listPaymentLinks,
+} from './operations/paymentLinks.ts';

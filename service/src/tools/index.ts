@@ -1,0 +1,27 @@
+/** What other subjects may use of tools/; nothing else. */
+
+export {
+  type BuiltInTool,
+  CREATE_PAYMENT_LINK,
+  paymentLinkResult,
+  paymentLinkTool,
+  readPaymentLink,
+} from './builtInTools.ts';
+export { resultExcerpt } from './calls/maskedResult.ts';
+export {
+  complete,
+  type Decision,
+  isBuiltIn,
+  isComplete,
+  newToolCall,
+  refuse,
+  resultBeginning,
+  succeed,
+  type ToolCall,
+} from './calls/toolCall.ts';
+export { ARGUMENT_LIMITS, compileParameters } from './definition/parametersSchema.ts';
+export { resolveReference } from './definition/schemaDocument.ts';
+export { MAX_TOOLS, type Tool } from './definition/tool.ts';
+export { parseUrlTemplate } from './definition/urlTemplate.ts';
+export { cancelApprovals, decideToolCall } from './operations/completeToolCall.ts';
+export { enqueueToolCall } from './operations/toolCalls.ts';
