@@ -3,14 +3,7 @@ import type { Tx } from '../store/collections.ts';
 import type { Contact } from './contact.ts';
 import type { Conversation, Handover, Outcome, FunnelStage } from './conversation.ts';
 import type { Actor } from '../platform/actor.ts';
-import {
-  type EventName,
-  type Event,
-  queueDelivery,
-  MAX_REMOVED_SUBSCRIPTIONS,
-  MAX_SUBSCRIPTIONS,
-} from '../deliveries/index.ts';
-import { newId } from '../platform/ids.ts';
+import { emit, type EventName } from '../deliveries/index.ts';
 import { contactDisplay, maskId, maskName, maskText } from '../platform/masking.ts';
 import type { Message, Sender } from './message.ts';
 import type { Workspace } from '../team/index.ts';
@@ -118,30 +111,20 @@ export const eventPayload = (
   ...detailPayload(detail, about.conversation, about.contact),
 });
 
-/**
- * Stores an event and a pending delivery for each subscription of it, in the caller's transaction:
- * what happened and what is owed for it are one write. A removed subscription is owed it too, as
- * long as it can be revived.
- */
-export async function emitEvent(
+/** Emits an event about a conversation, in the caller's transaction. */
+export const emitEvent = (
   tx: Tx,
   detail: EventDetail,
   about: { workspace: Workspace; conversation: Conversation; contact: Contact },
   now: Date,
-): Promise<void> {
-  const id = newId('evt');
-  const where = { workspaceId: about.workspace.id, event: detail.name };
-  const limit = MAX_SUBSCRIPTIONS + MAX_REMOVED_SUBSCRIPTIONS;
-  const subscriptions = await tx.subscriptions.find({ where, limit });
-  if (subscriptions.length === 0) return;
-  const event: Event = {
-    id,
-    workspaceId: about.workspace.id,
-    name: detail.name,
-    conversationId: about.conversation.id,
-    body: JSON.stringify(eventPayload(id, detail, about, now)),
-    createdAt: timestamp(now),
-  };
-  await tx.events.put(event);
-  for (const subscription of subscriptions) await queueDelivery(tx, event, subscription.id, now);
-}
+): Promise<void> =>
+  emit(
+    tx,
+    {
+      workspaceId: about.workspace.id,
+      name: detail.name,
+      conversationId: about.conversation.id,
+      payload: (id) => eventPayload(id, detail, about, now),
+    },
+    now,
+  );

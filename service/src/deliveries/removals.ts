@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { ServiceStore } from '../store/collections.ts';
 import { requeue, wasTurnedAwaySince } from './delivery.ts';
 import type { Deps } from '../platform/deps.ts';
-import { enqueueDelivery } from './operations/deliveries.ts';
+import { enqueueDelivery } from './operations/emit.ts';
 import { isRemoved, REMOVAL_QUEUE } from './subscription.ts';
 import type { Job } from '../store/store.ts';
 import { startWorker, type Worker } from '../platform/jobs/worker.ts';

@@ -5,7 +5,7 @@ import { systemClock } from '../../../service/src/platform/clock.ts';
 import type { ServiceStore, Tx } from '../../../service/src/store/collections.ts';
 import { DELIVERY_QUEUE, type Delivery } from '../../../service/src/deliveries/delivery.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';
-import { queueDelivery } from '../../../service/src/deliveries/operations/deliveries.ts';
+import { queueDelivery } from '../../../service/src/deliveries/operations/emit.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
 import type { Job } from '../../../service/src/store/store.ts';
 import { openStoreOf } from '../../helpers/openStore.ts';

@@ -6,10 +6,8 @@ import { systemClock } from '../../../service/src/platform/clock.ts';
 import { collections } from '../../../service/src/app/collections.ts';
 import type { ServiceStore } from '../../../service/src/store/collections.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';
-import {
-  queueDelivery,
-  listDeliveries,
-} from '../../../service/src/deliveries/operations/deliveries.ts';
+import { listDeliveries } from '../../../service/src/deliveries/operations/deliveries.ts';
+import { queueDelivery } from '../../../service/src/deliveries/operations/emit.ts';
 import type { Event } from '../../../service/src/deliveries/delivery.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
 import {

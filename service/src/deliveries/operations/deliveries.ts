@@ -1,19 +1,10 @@
-import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
-import {
-  requeue,
-  hasFailedSince,
-  DELIVERY_QUEUE,
-  type DeliveryStatus,
-  type Delivery,
-  type Event,
-} from '../delivery.ts';
+import { requeue, hasFailedSince, type DeliveryStatus, type Delivery } from '../delivery.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';
-import { newId } from '../../platform/ids.ts';
 import { following, inBatches, newestFirst, type PageRequest } from '../../platform/http/page.ts';
-import { workGroup } from '../../platform/jobs/workGroup.ts';
 import type { Workspace } from '../../team/index.ts';
+import { enqueueDelivery } from './emit.ts';
 import { peekSubscription } from './subscriptions.ts';
 
 /**
@@ -114,49 +105,3 @@ export async function recoverDeliveries(
   for await (const queuedHere of batches) queued += queuedHere;
   return queued;
 }
-
-/** Owes an event to a subscription from now on. */
-export async function queueDelivery(
-  tx: Tx,
-  event: Event,
-  subscriptionId: string,
-  now: Date,
-): Promise<Delivery> {
-  const delivery: Delivery = {
-    id: newId('dlv'),
-    workspaceId: event.workspaceId,
-    subscriptionId,
-    eventId: event.id,
-    event: event.name,
-    status: 'pending',
-    attempts: [],
-    roundStart: 0,
-    trigger: 'automatic',
-    isRepeat: false,
-    everDelivered: false,
-    nextAttemptAt: timestamp(now),
-    createdAt: timestamp(now),
-  };
-  await tx.deliveries.put(delivery);
-  await enqueueDelivery(tx, delivery, now.getTime(), 0);
-  return delivery;
-}
-
-/**
- * Puts a delivery's next attempt into the work queue. A delivery has at most one job, named after
- * it.
- */
-export const enqueueDelivery = (
-  tx: Tx,
-  delivery: Delivery,
-  runAt: number,
-  rank: number,
-): Promise<void> =>
-  tx.jobs.enqueue({
-    id: delivery.id,
-    queue: DELIVERY_QUEUE,
-    group: workGroup(delivery.workspaceId, delivery.subscriptionId),
-    runAt,
-    rank,
-    data: {},
-  });

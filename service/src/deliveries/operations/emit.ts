@@ -1,0 +1,87 @@
+import { timestamp } from '../../platform/clock.ts';
+import { newId } from '../../platform/ids.ts';
+import { workGroup } from '../../platform/jobs/workGroup.ts';
+import type { Tx } from '../../store/collections.ts';
+import { DELIVERY_QUEUE, type Delivery, type Event, type EventName } from '../delivery.ts';
+import { MAX_REMOVED_SUBSCRIPTIONS, MAX_SUBSCRIPTIONS } from '../subscription.ts';
+
+/** What happened. Deliveries know its name and its bytes, not what it tells. */
+export interface Emitted {
+  readonly workspaceId: string;
+  readonly name: EventName;
+  readonly conversationId: string;
+  /** Makes the payload, if anybody subscribes. @param id the event's */
+  readonly payload: (id: string) => object;
+}
+
+/**
+ * Stores an event and a pending delivery for each subscription of it, in the caller's transaction:
+ * what happened and what is owed for it are one write. A removed subscription is owed it too, as
+ * long as it can be revived.
+ */
+export async function emit(
+  tx: Tx,
+  { workspaceId, name, conversationId, payload }: Emitted,
+  now: Date,
+): Promise<void> {
+  const limit = MAX_SUBSCRIPTIONS + MAX_REMOVED_SUBSCRIPTIONS;
+  const subscriptions = await tx.subscriptions.find({ where: { workspaceId, event: name }, limit });
+  if (subscriptions.length === 0) return;
+  const id = newId('evt');
+  const event: Event = {
+    id,
+    workspaceId,
+    name,
+    conversationId,
+    body: JSON.stringify(payload(id)),
+    createdAt: timestamp(now),
+  };
+  await tx.events.put(event);
+  for (const subscription of subscriptions) await queueDelivery(tx, event, subscription.id, now);
+}
+
+/** Owes an event to a subscription from now on. */
+export async function queueDelivery(
+  tx: Tx,
+  event: Event,
+  subscriptionId: string,
+  now: Date,
+): Promise<Delivery> {
+  const delivery: Delivery = {
+    id: newId('dlv'),
+    workspaceId: event.workspaceId,
+    subscriptionId,
+    eventId: event.id,
+    event: event.name,
+    status: 'pending',
+    attempts: [],
+    roundStart: 0,
+    trigger: 'automatic',
+    isRepeat: false,
+    everDelivered: false,
+    nextAttemptAt: timestamp(now),
+    createdAt: timestamp(now),
+  };
+  await tx.deliveries.put(delivery);
+  await enqueueDelivery(tx, delivery, now.getTime(), 0);
+  return delivery;
+}
+
+/**
+ * Puts a delivery's next attempt into the work queue. A delivery has at most one job, named after
+ * it.
+ */
+export const enqueueDelivery = (
+  tx: Tx,
+  delivery: Delivery,
+  runAt: number,
+  rank: number,
+): Promise<void> =>
+  tx.jobs.enqueue({
+    id: delivery.id,
+    queue: DELIVERY_QUEUE,
+    group: workGroup(delivery.workspaceId, delivery.subscriptionId),
+    runAt,
+    rank,
+    data: {},
+  });
