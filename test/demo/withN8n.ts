@@ -19,13 +19,13 @@ const EVENTS = [
 export async function demoWithN8n(stopped: Promise<void>): Promise<void> {
   title(
     'Conversation Service with a real n8n',
-    'A real service and a real n8n over https; our package is packed and installed as users install it.',
+    'A real service and a real n8n on one machine; our package is packed and installed as users install it.',
   );
   step('Both start');
   if (!(await isRuntimeInstalled()))
     say('n8n is not installed yet: this takes about five minutes, and 2 GB, once.');
   const startedAt = Date.now();
-  const stage = await openStage(say);
+  const stage = await openStage({ isFirstStart: true, say });
   try {
     check(`both are ready after ${Math.round((Date.now() - startedAt) / 1000)} s`, true);
     await play(stage);
@@ -98,7 +98,7 @@ async function introduce({ service, n8n, credential }: Stage): Promise<void> {
     token: string;
   };
   fields([
-    ['n8n', `${n8n.url} (its certificate is the demo’s own: let the browser go on)`],
+    ['n8n', n8n.url],
     ['  log in as', `${n8n.owner.email}  ${n8n.owner.password}`],
     ['  credential', credential.name],
     ['service', service.url],

@@ -3,8 +3,9 @@
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort, startProgram, type Program } from './program.ts';
+import { freePort, startProgram, tailOf, type Program } from './program.ts';
 import { apiClient, type ApiClient } from './apiClient.ts';
+import { browserless } from './browserless.ts';
 import { freshStorage, type Storage } from './storage.ts';
 
 const mainFile = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
@@ -22,6 +23,11 @@ export interface ServiceOptions {
   script?: string;
   /** With every limit as an operator has it who sets none. */
   hasLimits?: boolean;
+  /**
+   * The port of an n8n on this machine. Given, no setting says what may be called: the service is
+   * set up by its form, as a person does it, with this answer to where n8n runs.
+   */
+  localN8nPort?: number;
   /** Fills its store before the first start. @param store the variables that name it */
   prepare?: (store: Storage['env']) => Promise<void>;
   /** Starts it by another program, such as one that gives it a name server of its own. */
@@ -62,6 +68,7 @@ export async function startServiceProcess({
   env = {},
   script = mainFile,
   hasLimits = false,
+  localN8nPort,
   prepare,
   launcher,
 }: ServiceOptions = {}): Promise<ServiceProcess> {
@@ -71,16 +78,20 @@ export async function startServiceProcess({
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const logFile = join(folder, 'service.log');
-  const apiKey = randomApiKey();
+  let apiKey = randomApiKey();
   const workspace = 'demo';
 
   const settings = {
     HOST: '127.0.0.1',
     PORT: String(port),
     ...storage.env,
-    ALLOWED_NETWORKS: '127.0.0.0/8',
-    BOOTSTRAP_API_KEY: apiKey,
-    BOOTSTRAP_WORKSPACE: workspace,
+    ...(localN8nPort === undefined
+      ? {
+          ALLOWED_NETWORKS: '127.0.0.0/8',
+          BOOTSTRAP_API_KEY: apiKey,
+          BOOTSTRAP_WORKSPACE: workspace,
+        }
+      : { ALLOWED_NETWORKS: '', INSECURE_TARGETS: '', N8N_URL: '' }),
     DELIVERY_RETRY_DELAYS_MS: '500,1000,2000',
     ...(hasLimits ? {} : NO_LIMITS),
     ...(caFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: caFile }),
@@ -106,6 +117,14 @@ export async function startServiceProcess({
   };
 
   let program = await start();
+  if (localN8nPort !== undefined) {
+    try {
+      apiKey = await setUpByForm(url, logFile, { workspace, n8n_port: String(localN8nPort) });
+    } catch (error) {
+      await program.stop();
+      throw error;
+    }
+  }
   return {
     url,
     apiKey,
@@ -129,4 +148,30 @@ export async function startServiceProcess({
       await storage.remove();
     },
   };
+}
+
+/**
+ * Opens the set-up link that the service has printed and fills in the form.
+ * @returns the API key that the next page shows
+ */
+async function setUpByForm(
+  url: string,
+  logFile: string,
+  fields: { workspace: string; n8n_port: string },
+): Promise<string> {
+  const link = /\/setup\?token=\S+/.exec(await tailOf(logFile));
+  if (link === null) throw new Error(`The service has printed no set-up link; see ${logFile}.`);
+  const visitor = browserless(url);
+  const form = await visitor.get(link[0]);
+  const ready = await visitor.post('/setup', {
+    token: form.value('token')!,
+    name: 'Ana',
+    email: 'ana@example.com',
+    password: 'correct horse battery',
+    n8n: 'this_machine',
+    ...fields,
+  });
+  const key = /cs_live_[0-9A-Za-z]{32}/.exec(ready.html);
+  if (key === null) throw new Error(`The set-up form was refused: ${ready.text}`);
+  return key[0];
 }

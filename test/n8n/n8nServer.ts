@@ -1,4 +1,4 @@
-// A real n8n over HTTPS in a folder of its own, with our package installed, driven over its APIs.
+// A real n8n in a folder of its own, with our package installed, driven over its APIs.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -64,8 +64,9 @@ export class N8nFailure extends Error {
 }
 
 export interface N8nServer {
-  /** `https://localhost:<port>` */
+  /** `https://localhost:<port>`, or `http://` without a certificate. */
   readonly url: string;
+  readonly port: number;
   readonly owner: { readonly email: string; readonly password: string };
   readonly logFile: string;
   readonly pid: number;
@@ -128,9 +129,10 @@ const OWNER = {
 /**
  * Starts n8n (installing the runtime first when it is missing) with our package in it and an owner
  * set up. It is ready when this resolves.
+ * @param tls null: over http, as n8n starts by itself
  */
 export async function startN8n(
-  tls: TlsFiles,
+  tls: TlsFiles | null,
   say: (line: string) => void = () => {},
 ): Promise<N8nServer> {
   const runtime = await ensureRuntime(say);
@@ -138,8 +140,8 @@ export async function startN8n(
   const port = await freePort();
   const brokerPort = await freePort();
   const logFile = join(folder, 'n8n.log');
-  const url = `https://localhost:${port}`;
-  const agent = new Agent({ connect: { ca: await readFile(tls.caFile, 'utf8') } });
+  const url = `${tls ? 'https' : 'http'}://localhost:${port}`;
+  const agent = new Agent(tls ? { connect: { ca: await readFile(tls.caFile, 'utf8') } } : {});
   const browserId = randomUUID();
   let cookie = '';
   let apiKey = '';
@@ -185,13 +187,15 @@ export async function startN8n(
 
   const env = {
     N8N_USER_FOLDER: folder,
-    N8N_PROTOCOL: 'https',
-    N8N_HOST: 'localhost',
     N8N_PORT: String(port),
     N8N_LISTEN_ADDRESS: '127.0.0.1',
-    N8N_SSL_KEY: tls.keyFile,
-    N8N_SSL_CERT: tls.certFile,
-    NODE_EXTRA_CA_CERTS: tls.caFile,
+    ...(tls && {
+      N8N_PROTOCOL: 'https',
+      N8N_HOST: 'localhost',
+      N8N_SSL_KEY: tls.keyFile,
+      N8N_SSL_CERT: tls.certFile,
+      NODE_EXTRA_CA_CERTS: tls.caFile,
+    }),
     N8N_RUNNERS_BROKER_PORT: String(brokerPort),
     N8N_DIAGNOSTICS_ENABLED: 'false',
     N8N_VERSION_NOTIFICATIONS_ENABLED: 'false',
@@ -250,6 +254,7 @@ export async function startN8n(
 
   return {
     url,
+    port,
     owner: OWNER,
     logFile,
     get pid() {

@@ -1,5 +1,4 @@
-// What every proof plays on: the service and n8n as real processes that trust each other's
-// certificates.
+// What every proof plays on: the service and n8n as real processes.
 import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -119,25 +118,39 @@ export const signature = (body: string, secret: string, at = Date.now() / 1000) 
   return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
 };
 
+export interface StageOptions {
+  /**
+   * Both as they start on one machine without any setting: n8n over http, and a service that is
+   * told where n8n runs by its set-up form alone. Default: n8n over https with a certificate that
+   * both trust.
+   */
+  isFirstStart?: boolean;
+  /** Hears what is going on, in lines for a person. */
+  say?: (line: string) => void;
+}
+
 /** Starts both. The log of either is shown when it does not start. */
-export async function openStage(say: (line: string) => void = () => {}): Promise<Stage> {
+export async function openStage({
+  isFirstStart = false,
+  say = () => {},
+}: StageOptions = {}): Promise<Stage> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
-    const tls = await writeTlsFiles(await makeTestCa());
-    closers.push(() => tls.remove());
+    const tls = isFirstStart ? null : await writeTlsFiles(await makeTestCa());
+    if (tls) closers.push(() => tls.remove());
+    const n8n = await startN8n(tls, say);
+    closers.push(() => n8n.close());
     const graph = await startGraphServer();
     closers.push(() => graph.close());
     const service = await startServiceProcess({
-      caFile: tls.caFile,
+      ...(tls ? { caFile: tls.caFile } : { localN8nPort: n8n.port }),
       env: { GRAPH_API_URL: graph.url, DELIVERY_RETRY_DELAYS_MS: '500,2000,15000' },
     });
     closers.push(() => service.close());
     say(`The service runs at ${service.url}.`);
-    const n8n = await startN8n(tls, say);
-    closers.push(() => n8n.close());
     const credential = await n8n.createCredential('conversationServiceApi', {
       baseUrl: service.url,
       apiKey: service.apiKey,
