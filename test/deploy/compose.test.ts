@@ -49,7 +49,9 @@ describe('compose.yaml, with the .env that deploy/up.sh makes', () => {
       encryptionKey: env.ENCRYPTION_KEY,
       metricsToken: env.METRICS_TOKEN,
       publicUrl: 'http://localhost:3000',
-      insecureTargets: true,
+      n8nUrl: 'http://n8n:5678',
+      allowedNetworks: [],
+      insecureTargets: false,
       bootstrap: {
         adminEmail: 'admin@example.com',
         adminPassword: env.BOOTSTRAP_ADMIN_PASSWORD,
@@ -68,27 +70,24 @@ describe('compose.yaml, with the .env that deploy/up.sh makes', () => {
     expect(passed.filter((name) => !variablesOf(text).includes(name))).toEqual([]);
   });
 
-  it('believes the proxy alone about addresses, and lets events go to n8n alone in its network', () => {
-    const addressOf = (name: string) =>
-      (compose.services[name]!.networks as Record<string, { ipv4_address: string }>).inner!
-        .ipv4_address;
+  it('believes the proxy alone about addresses', () => {
+    const { ipv4_address: address } = (
+      compose.services.proxy!.networks as Record<string, { ipv4_address: string }>
+    ).inner!;
     const config = readConfig(compose.services['api-1']!.environment);
-    expect(config.trustedProxies).toEqual([`${addressOf('proxy')}/32`]);
-    expect(config.allowedNetworks).toEqual([`${addressOf('n8n')}/32`]);
+    expect(config.trustedProxies).toEqual([`${address}/32`]);
     const [{ subnet, ip_range: range }] = compose.networks.inner!.ipam.config as [
       { subnet: string; ip_range: string },
     ];
-    for (const address of [addressOf('proxy'), addressOf('n8n')]) {
-      expect(ipaddr.parse(address).match(ipaddr.parseCIDR(subnet))).toBe(true);
-      // Else a container that came first could have it.
-      expect(ipaddr.parse(address).match(ipaddr.parseCIDR(range))).toBe(false);
-    }
-    expect(
-      readConfig(
-        readCompose(path, { ...env, ALLOWED_NETWORKS: '10.0.0.0/8' }).services['api-1']!
-          .environment,
-      ).allowedNetworks,
-    ).toEqual([`${addressOf('n8n')}/32`, '10.0.0.0/8']);
+    expect(ipaddr.parse(address).match(ipaddr.parseCIDR(subnet))).toBe(true);
+    // Else a container that came first could have it.
+    expect(ipaddr.parse(address).match(ipaddr.parseCIDR(range))).toBe(false);
+  });
+
+  it('opens the address that n8n gives its triggers, by default', () => {
+    const { WEBHOOK_URL } = compose.services.n8n!.environment;
+    const { n8nUrl } = readConfig(compose.services['api-1']!.environment);
+    expect(new URL(WEBHOOK_URL!).origin).toBe(n8nUrl);
   });
 
   it('starts in order, and starts again what ends', () => {

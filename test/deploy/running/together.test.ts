@@ -34,6 +34,7 @@ whole('what compose.yaml starts, as processes', () => {
   let compose: ComposeFile;
   let server: PostgresServer;
   let proxy: Proxy;
+  /** Stands for n8n. */
   let receiver: Server;
   const received: string[] = [];
   const ports: Record<string, number> = {};
@@ -56,7 +57,7 @@ whole('what compose.yaml starts, as processes', () => {
       PORT: String(ports[name]),
       DATABASE_URL: databaseUrl(),
       TRUSTED_PROXIES: '127.0.0.1/32',
-      ALLOWED_NETWORKS: `${environment.ALLOWED_NETWORKS}127.0.0.1/32`,
+      N8N_URL: `http://localhost:${(receiver.address() as AddressInfo).port}`,
     };
     const program = await startProgram({
       name,
@@ -92,17 +93,17 @@ whole('what compose.yaml starts, as processes', () => {
         POSTGRES_PASSWORD: '',
       },
     });
+    receiver = createServer((request, response) => {
+      received.push(String(request.headers['x-service-event']));
+      request.resume().once('end', () => response.end('ok'));
+    }).listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
     await start('api-1');
     await Promise.all(['api-2', 'worker-1', 'worker-2'].map(start));
     proxy = await startCaddy(caddy!, [
       `127.0.0.1:${ports['api-1']}`,
       `127.0.0.1:${ports['api-2']}`,
     ]);
-    receiver = createServer((request, response) => {
-      received.push(String(request.headers['x-service-event']));
-      request.resume().once('end', () => response.end('ok'));
-    }).listen(0, '127.0.0.1');
-    await once(receiver, 'listening');
   }, 240_000);
   afterAll(async () => {
     await proxy?.stop();
@@ -139,6 +140,15 @@ whole('what compose.yaml starts, as processes', () => {
       ),
     );
     expect(found.map(({ body }) => body.data.length)).toEqual([1, 1]);
+  });
+
+  it('sends nothing to another private address', async () => {
+    const { port } = new URL(databaseUrl());
+    const { status, body } = await api().post('/api/hooks', {
+      event: 'message.received',
+      target_url: `https://127.0.0.1:${port}/`,
+    });
+    expect([status, body.error.code]).toEqual([422, 'target_url_not_public']);
   });
 
   it('has workers that tell how they are, and nothing else', async () => {
