@@ -1,5 +1,6 @@
 // The built service with a small heap: written to until it refuses, killed there, started with the
 // same heap.
+import { testDeps } from '../helpers/testDeps.ts';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from '@jest/globals';
@@ -9,7 +10,6 @@ import { createWorkspace } from '../../service/src/team/operations/team.ts';
 import { receiveMessage } from '../../service/src/conversations/operations/receiveMessage.ts';
 import { sendMessage } from '../../service/src/conversations/operations/sendMessage.ts';
 import { startChatSession } from '../../service/src/channels/web_chat/chatOperations.ts';
-import { channelDirectory } from '../../service/src/channels/registry.ts';
 import type { Workspace } from '../../service/src/team/workspace.ts';
 import { apiClient, type ApiClient } from '../helpers/apiClient.ts';
 import { openStoreOf } from '../helpers/openStore.ts';
@@ -37,12 +37,7 @@ it('refuses what adds and ends by nothing: never answered visitors go first, a f
   const prepare = async (env: Storage['env']) => {
     const store = await openStoreOf(env);
     const agent = { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 };
-    const deps = {
-      store,
-      clock: { now: () => new Date(Date.now() - DAY_MS) },
-      channels: channelDirectory,
-      agent,
-    } as unknown as Deps;
+    const deps = testDeps({ store, agent, clock: { now: () => new Date(Date.now() - DAY_MS) } });
     const workspace = await createWorkspace(deps, 'demo');
     ({ key } = await createApiKey(deps, workspace, { name: 'test', createdBy: 'test' }));
     for (let i = 0; i < ANSWERED; i += 1) {

@@ -20,6 +20,6 @@ export const testDeps = (own: Pick<Deps, 'store' | 'agent'> & Partial<Deps>): De
   payments: paymentDirectory,
   publicUrl: () => '',
   reactions: reactionsOf(own),
-  messaging: messagingOf({ channels: channelDirectory }),
+  messaging: messagingOf({ channels: own.channels ?? channelDirectory }),
   ...own,
 });

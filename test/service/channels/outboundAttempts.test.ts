@@ -1,10 +1,11 @@
 // The sender on a store of its own: short pieces, a short grace, and what a crash leaves behind.
-import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { startSender } from '../../../service/src/channels/sender.ts';
 import type { Worker } from '../../../service/src/platform/jobs/worker.ts';
 import type { Channel } from '../../../service/src/channels/channel.ts';
+import { channelDirectory } from '../../../service/src/channels/registry.ts';
+import { testDeps } from '../../helpers/testDeps.ts';
 import { systemClock, timestamp } from '../../../service/src/platform/clock.ts';
 import type { ServiceStore } from '../../../service/src/store/collections.ts';
 import type { Contact } from '../../../service/src/conversations/contact.ts';
@@ -16,7 +17,6 @@ import { createWorkspace } from '../../../service/src/team/operations/team.ts';
 import type { ConversationView } from '../../../service/src/conversations/operations/conversations.ts';
 import { recordReceipt } from '../../../service/src/channels/operations/outboundMessages.ts';
 import { storeReply } from '../../../service/src/conversations/operations/sendMessage.ts';
-import { createSecretBox } from '../../../service/src/platform/security/secretBox.ts';
 import type { OutboundMessage } from '../../../service/src/channels/outboundMessage.ts';
 import {
   accept,
@@ -50,14 +50,14 @@ describe('the sender', () => {
     fresh = await openFreshStore();
     ({ store } = fresh);
     graph = await startGraphServer();
-    deps = {
+    deps = testDeps({
       store,
-      clock: systemClock,
-      secrets: createSecretBox(randomBytes(32)),
+      agent: { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 },
       channels: {
+        ...channelDirectory,
         capabilitiesOf: () => ({ isSent: true, textMax: MAX_TEXT_CHARACTERS, windowMs: null }),
       },
-    } as unknown as Deps;
+    });
     view = await connected();
   });
   afterEach(async () => {

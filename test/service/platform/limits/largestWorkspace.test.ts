@@ -1,9 +1,8 @@
 // One workspace fills the memory: it is refused, and the others go on.
+import { testDeps } from '../../../helpers/testDeps.ts';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { channelDirectory } from '../../../../service/src/channels/registry.ts';
-import type { Deps } from '../../../../service/src/platform/deps.ts';
 import { createApiKey } from '../../../../service/src/team/operations/apiKeys.ts';
 import { createWorkspace } from '../../../../service/src/team/operations/team.ts';
 import { receiveMessage } from '../../../../service/src/conversations/operations/receiveMessage.ts';
@@ -141,12 +140,7 @@ describe('with a heap of 96 MiB', () => {
     const prepare = async (env: Storage['env']) => {
       const store = await openStoreOf(env);
       const agent = { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 };
-      const deps = {
-        store,
-        clock: { now: () => new Date(Date.now() - DAY_MS) },
-        channels: channelDirectory,
-        agent,
-      } as unknown as Deps;
+      const deps = testDeps({ store, agent, clock: { now: () => new Date(Date.now() - DAY_MS) } });
       const visit = async (workspace: Workspace, text: string) => {
         const { token, contact } = await startChatSession(deps, workspace, {
           name: null,

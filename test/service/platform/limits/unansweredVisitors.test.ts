@@ -1,6 +1,6 @@
 // Who goes first when room is needed, and what stays.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { channelDirectory } from '../../../../service/src/channels/registry.ts';
+import { testDeps } from '../../../helpers/testDeps.ts';
 import type { ServiceStore } from '../../../../service/src/store/collections.ts';
 import type { Deps } from '../../../../service/src/platform/deps.ts';
 import { createWorkspace } from '../../../../service/src/team/operations/team.ts';
@@ -30,12 +30,11 @@ describe('conversations that were never answered', () => {
     fresh = await openFreshStore();
     ({ store } = fresh);
     clock = new TestClock();
-    deps = {
+    deps = testDeps({
       store,
       clock,
-      channels: channelDirectory,
       agent: { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 },
-    } as unknown as Deps;
+    });
     workspace = await createWorkspace(deps, 'Test');
   });
   afterEach(() => fresh.remove());
