@@ -52,7 +52,7 @@ export async function makePaymentLink(
       now,
     );
   } catch (error) {
-    // It refuses before it writes anything, so the transaction can go on.
+    // putPaymentLink refuses before it writes anything, so the transaction can go on.
     if (error instanceof AppError) return refuse(call, error.message, now);
     throw error;
   }
@@ -69,9 +69,9 @@ async function findView(
 }
 
 /**
- * Nothing is made while links are off. A link that a person approved is made in any case; another
- * one only while the agent may make it alone, is in control, and the customer has written nothing
- * since.
+ * No link is made while links are off. A link that a person approved is otherwise always made; any
+ * other only while the agent may make links alone, is in control, and the customer has written
+ * nothing since.
  */
 const isStillWanted = (
   call: ToolCall,

@@ -16,18 +16,18 @@ import type { Deps } from '../platform/deps.ts';
 import type { Outcome, Spoken } from './decideTurn.ts';
 import { findControlled, isCurrent, needsTelling, type LoadedTurn } from './loadTurn.ts';
 import { putToolCalls } from './putToolCalls.ts';
-import { wordsOf } from './replyText.ts';
+import { replyText } from './replyText.ts';
 import { checkCalls } from './keyword/wantedCall.ts';
 
 /**
- * The most calls that are read of one step. Calls beyond a turn's limit are refused, and calls beyond
- * this one are ignored.
+ * The most calls that are read from one step. Calls beyond a turn's limit are refused; calls beyond
+ * this limit are ignored.
  */
 const MAX_CALLS_READ = 2 * MAX_TOOL_CALLS_PER_TURN;
 
 /**
- * Records what the agent decided, with its events, in one transaction. It rechecks control first, and
- * drops a stale outcome as a whole.
+ * Records what the agent decided, with its events, in one transaction. Checks control again first,
+ * and drops an outcome that is out of date.
  * @returns whether the outcome was recorded
  */
 export async function recordOutcome(
@@ -45,38 +45,35 @@ export async function recordOutcome(
       await tx.jobs.complete(turn.conversation.id);
       return false;
     }
+    const { mayAnswer, conversation } = controlled;
     const now = deps.clock.now();
-    if (
-      controlled.mayAnswer !== turn.mayAnswer ||
-      !(await isCurrent(tx, controlled.conversation, turn))
-    ) {
+    if (mayAnswer !== turn.mayAnswer || !(await isCurrent(tx, conversation, turn))) {
       // A message to a conversation that waits for a person does not wake the agent, so this does.
-      if (!controlled.mayAnswer) await scheduleTurn(tx, controlled.conversation.id, now);
+      if (!mayAnswer) await scheduleTurn(tx, conversation.id, now);
       return false;
     }
-    const actor: Actor = { type: 'agent', name: turn.settings.name };
-    const view = {
-      workspace: turn.workspace,
-      contact: turn.contact,
-      conversation: controlled.conversation,
-    };
-    const conversation =
-      outcome.type !== 'hand_over' && outcome.qualify
-        ? await qualify(tx, view, actor, now)
-        : view.conversation;
+    const { workspace, contact } = turn;
+    const view = { workspace, contact, conversation };
+    if (outcome.type !== 'hand_over' && outcome.qualify)
+      view.conversation = await qualify(tx, view, actorOf(turn), now);
     if (outcome.type === 'tool_calls') {
-      const someRun = await putToolCalls(tx, deps, turn, conversation, calls, now);
-      await scheduleTurn(tx, conversation.id, someRun ? null : now);
-      return true;
+      const areSomeRunning = await putToolCalls(tx, deps, turn, view.conversation, calls, now);
+      await scheduleTurn(tx, conversation.id, areSomeRunning ? null : now);
+    } else {
+      await sendReply(tx, deps, turn, view, outcome, now);
+      await scheduleTurn(tx, conversation.id, (await hasUntoldCall(tx, conversation)) ? now : null);
     }
-    await speak(tx, deps, turn, { ...view, conversation }, outcome, actor, now);
-    const late = await tx.toolCalls.find({
-      where: { conversationId: conversation.id, isTold: false },
-      limit: 100,
-    });
-    await scheduleTurn(tx, conversation.id, late.some(needsTelling) ? now : null);
     return true;
   });
+}
+
+const actorOf = ({ settings }: LoadedTurn): Actor => ({ type: 'agent', name: settings.name });
+
+/** Whether a call has ended while the reply was written, so that the customer has to be told next. */
+async function hasUntoldCall(tx: Tx, { id: conversationId }: Conversation): Promise<boolean> {
+  const where = { conversationId, isTold: false };
+  const calls = await tx.toolCalls.find({ where, limit: 100 });
+  return calls.some(needsTelling);
 }
 
 /**
@@ -89,15 +86,15 @@ const scheduleTurn = (tx: Tx, conversationId: string, at: Date | null): Promise<
     : tx.jobs.release(conversationId, { runAt: at.getTime(), rank: 0 });
 
 /** Sends the agent's reply, and hands over or closes the conversation if the outcome says so. */
-async function speak(
+async function sendReply(
   tx: Tx,
   deps: Deps,
   turn: LoadedTurn,
   view: ConversationView,
   outcome: Spoken,
-  actor: Actor,
   now: Date,
 ): Promise<void> {
+  const actor = actorOf(turn);
   const isHandover = outcome.type === 'hand_over';
   const conversation = isHandover
     ? handOver(view.conversation, { reason: outcome.reason, note: outcome.note, actor }, now)
@@ -106,7 +103,7 @@ async function speak(
     tx,
     deps,
     { ...view, conversation },
-    { text: wordsOf(turn, outcome), actor },
+    { text: replyText(turn, outcome), actor },
     now,
   );
   if (isHandover)
@@ -118,11 +115,7 @@ async function speak(
         now,
       ),
     );
-  for (const { id, status } of turn.untold) {
-    const call = await tx.toolCalls.get(id);
-    // A call that was waiting when the reply was written may have ended since. It is still untold.
-    if (call?.status === status) await tx.toolCalls.put({ ...call, isTold: true });
-  }
+  await markTold(tx, turn);
   if (outcome.type === 'reply' && outcome.close)
     await putClosed(
       tx,
@@ -131,6 +124,15 @@ async function speak(
       { ...outcome.close, actor },
       now,
     );
+}
+
+/** Notes that the customer was told of the turn's calls. */
+async function markTold(tx: Tx, { untold }: LoadedTurn): Promise<void> {
+  for (const { id, status } of untold) {
+    const call = await tx.toolCalls.get(id);
+    // A call that was waiting when the reply was written may have ended since. It is still untold.
+    if (call?.status === status) await tx.toolCalls.put({ ...call, isTold: true });
+  }
 }
 
 /** Moves the funnel to `qualified`, unless it is there or further already. */

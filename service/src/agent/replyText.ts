@@ -7,9 +7,9 @@ import { madeLink } from './keyword/resultWording.ts';
 
 /**
  * The text of the agent's reply. The first one in a conversation begins with the greeting. An offer to
- * fetch a person comes last, so that a "yes" answers it.
+ * hand over to a person comes last, so that a "yes" answers it.
  */
-export function wordsOf(turn: LoadedTurn, outcome: Spoken): string {
+export function replyText(turn: LoadedTurn, outcome: Spoken): string {
   const words = composed(turn, outcome);
   const leftOut = linksLeftOut(turn, words);
   return leftOut.length === 0

@@ -9,7 +9,7 @@ import type { Workspace } from '../team/index.ts';
 import type { AgentModel } from './agentModel.ts';
 import { decideTurn, type Outcome, type Spoken } from './decideTurn.ts';
 import type { LoadedTurn } from './loadTurn.ts';
-import { wordsOf } from './replyText.ts';
+import { replyText } from './replyText.ts';
 import {
   checkCalls,
   resolveBuiltInCall,
@@ -118,7 +118,7 @@ const inventTurn = (deps: Deps, workspace: Workspace, text: string) =>
   });
 
 async function asStep(deps: Deps, turn: LoadedTurn, outcome: Outcome): Promise<TriedStep> {
-  if (outcome.type !== 'tool_calls') return { ...outcome, text: wordsOf(turn, outcome) };
+  if (outcome.type !== 'tool_calls') return { ...outcome, text: replyText(turn, outcome) };
   return {
     ...outcome,
     calls: (await checkCalls(turn, outcome.calls, deps.bounds)).map((call) =>

@@ -2,7 +2,7 @@ import MiniSearch from 'minisearch';
 import type { AgentTool } from '../agentModel.ts';
 import { FUNCTION_WORDS } from './language.ts';
 import { splitName, stem, wordSet, wordsOf } from './words.ts';
-import { argumentsOf, list } from './schema.ts';
+import { argumentsOf, listAt } from './schema.ts';
 
 /**
  * Which tool a message means: full-text search over the tools' names, descriptions, arguments and
@@ -131,7 +131,7 @@ const argumentWords = (tool: AgentTool): string =>
   argumentsOf(tool)
     .flatMap((argument) => [
       splitName(argument.name),
-      ...(list(argument.schema, 'enum') ?? []).map((option) => splitName(String(option))),
+      ...(listAt(argument.schema, 'enum') ?? []).map((option) => splitName(String(option))),
     ])
     .join(' ')
     .slice(0, MAX_DESCRIPTION_CHARACTERS);

@@ -16,12 +16,12 @@ import { chooseTool, contentTerms } from './chooseTool.ts';
 import { asksForPaymentDetail, asksToPay, readPayment } from './payment.ts';
 import { readArguments, type ReadingContext, type Source } from './readArguments.ts';
 import { isFreeText } from './readValue.ts';
-import { currentRequest, type Request } from './request.ts';
+import { currentRequest, type CustomerRequest } from './request.ts';
 import {
   argumentsOf,
   canBeAsked,
   isLabel,
-  isNamed,
+  isAskedFor,
   labelOf,
   typeOf,
   type Label,
@@ -98,7 +98,7 @@ class Deciding {
   /** Without the tool for payment links, which has its own plan. */
   readonly #tools: readonly AgentTool[];
   readonly #makesLinks: boolean;
-  readonly #request: Request;
+  readonly #request: CustomerRequest;
 
   constructor(turn: Turn, now: Date, work: PatternWork) {
     this.#turn = turn;
@@ -245,7 +245,7 @@ class Deciding {
     if (type === 'confirmation') return /cancel/i.test(this.#request.newest);
     return this.#tools
       .flatMap(argumentsOf)
-      .some((argument) => isNamed(argument, what) && typeOf(argument.schema) === 'boolean');
+      .some((argument) => isAskedFor(argument, what) && typeOf(argument.schema) === 'boolean');
   }
 
   /**
@@ -290,7 +290,7 @@ class Deciding {
     const { sources } = this.#request;
     if (this.#makesLinks && asksForPaymentDetail(what)) return this.#paymentPlan(sources);
     const askers = this.#tools.filter((tool) =>
-      argumentsOf(tool).some((argument) => isNamed(argument, what)),
+      argumentsOf(tool).some((argument) => isAskedFor(argument, what)),
     );
     const opening = sources.at(-1)?.text ?? '';
     const tool = askers.length > 1 ? chooseTool(opening, askers) : askers[0];

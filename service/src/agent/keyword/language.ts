@@ -2,8 +2,8 @@ import type { Language } from '../agentModel.ts';
 import { wordSet, wordsOf } from './words.ts';
 
 /**
- * The words that say in which language a text is, and little about its subject. A word of two
- * languages stands in both. Folded: no accents.
+ * Words that show a text's language and say little about its subject. A word that two languages
+ * share is in both lists. Folded: no accents.
  */
 export const FUNCTION_WORDS: Readonly<Record<Language, ReadonlySet<string>>> = {
   en: wordSet(
@@ -40,8 +40,8 @@ const TRAITS: Readonly<Record<Language, RegExp>> = {
 };
 
 /**
- * Words of many first messages that only one of the languages has; they say something about the
- * subject too.
+ * Words common in first messages that also show the language. Unlike function words, they say
+ * something about the subject too.
  */
 const TELLING_WORDS: Readonly<Record<Language, ReadonlySet<string>>> = {
   en: wordSet(
@@ -55,17 +55,17 @@ const TELLING_WORDS: Readonly<Record<Language, ReadonlySet<string>>> = {
   ),
 };
 
-/** Words to read of one message: the first ones say enough. */
+/** Only the first words of a message are read: they are enough to tell. */
 const MAX_WORDS = 200;
 
 /**
- * The working language that a customer's words are in, told by function words and characters.
- * The newest text decides; an older one only where the newer ones leave several languages possible.
+ * Detects the language of a customer's messages by function words and characters. The newest text
+ * decides; older ones count only while several languages have the same score.
  * @param texts what the customer wrote, the newest last
- * @param among working languages, the preferred one first; it is the answer when nothing decides
+ * @param languages the agent's languages; the first one is returned when nothing decides
  */
-export function detectLanguage(texts: readonly string[], among: readonly Language[]): Language {
-  let scores = among.map((language) => ({ language, score: 0 }));
+export function detectLanguage(texts: readonly string[], languages: readonly Language[]): Language {
+  let scores = languages.map((language) => ({ language, score: 0 }));
   for (const text of texts.toReversed()) {
     const head = text.slice(0, 2_000);
     const words = wordsOf(head).slice(0, MAX_WORDS);

@@ -26,9 +26,9 @@ export function asksToPay(text: string, language: Language): boolean {
 /** What a request to pay says so far. */
 interface PaymentRequest {
   readonly arguments: JsonObject;
-  /** What has to be asked for; null when the link can be made. */
+  /** The detail to ask the customer for; null when the link can be made. */
   readonly missing: Label | null;
-  /** What is done, in words for the customer. */
+  /** What the agent is about to do, in words for the customer. */
   readonly action: string;
 }
 
@@ -41,7 +41,7 @@ export const asksForPaymentDetail = (asked: string): boolean =>
 
 const MAX_DESCRIPTION_CHARACTERS = 100;
 
-/** Amount and purpose from what the customer wrote. @param sources the newest first */
+/** Reads the amount and the purpose from what the customer wrote. @param sources the newest first */
 export function readPayment(sources: readonly Source[], language: Language): PaymentRequest {
   const amounts = sources
     .map(({ text }) => moneyIn(text, language))
@@ -70,7 +70,7 @@ const PURPOSE =
 const POLITE_END =
   /(?:[\s,]+(?:please|now|today|por favor|gracias|thanks|obrigad[oa]|ahora|agora|hoy|hoje))+$/iu;
 
-/** "… for the demo": what is paid for, in the customer's words; not the money itself. */
+/** What the customer pays for ("… for the demo"), in their words. An amount ("for €50") is no purpose. */
 const purposeIn = (text: string): string | undefined =>
   [...text.matchAll(PURPOSE)]
     .map((match) => match[1]!.replace(POLITE_END, '').trim())
@@ -87,10 +87,10 @@ interface Money {
 }
 
 /** Codes that are words as well: "50 all", "50 pen". */
-const WORDS_TOO = wordSet('all bob cup ern gel lak mad mop pen ron sos std top try');
+const CODES_THAT_ARE_WORDS = wordSet('all bob cup ern gel lak mad mop pen ron sos std top try');
 
 /** Pesos and other names that several countries share do not say which currency is meant. */
-const NAMES: readonly (readonly [pattern: string, currency: string])[] = [
+const CURRENCY_NAMES: readonly (readonly [pattern: string, currency: string])[] = [
   ['u\\$s|us\\$|u\\$d|usd\\$|(?:us|american) dollars?|dollars?|bucks|dolar(?:es)?', 'usd'],
   ['euros?|€', 'eur'],
   ['reais|real|r\\$', 'brl'],
@@ -102,14 +102,14 @@ const NAMES: readonly (readonly [pattern: string, currency: string])[] = [
   ['pesos uruguayos|uruguayan pesos', 'uyu'],
   ['(?:nuevos )?soles|s/\\.?', 'pen'],
 ];
-const NAMED = NAMES.map(
+const WHOLE_NAMES = CURRENCY_NAMES.map(
   ([pattern, currency]) => [new RegExp(`^(?:${pattern})$`, 'u'), currency] as const,
 );
-const CODES = CURRENCIES.filter((code) => !WORDS_TOO.has(code)).join('|');
-const CURRENCY = `(?:${NAMES.map(([pattern]) => pattern).join('|')}|${CODES}|\\$)`;
+const CODES = CURRENCIES.filter((code) => !CODES_THAT_ARE_WORDS.has(code)).join('|');
+const ANY_CURRENCY = `(?:${CURRENCY_NAMES.map(([pattern]) => pattern).join('|')}|${CODES}|\\$)`;
 const AMOUNT = new RegExp(
-  `(?<![\\p{L}\\p{N}.,/#$-])(?:(?<before>${CURRENCY}) ?)?(?<number>\\d[\\d.,]*\\d|\\d)` +
-    `(?:\\s?(?<after>${CURRENCY})(?![\\p{L}\\p{N}]))?(?![\\p{L}\\p{N}%/])`,
+  `(?<![\\p{L}\\p{N}.,/#$-])(?:(?<before>${ANY_CURRENCY}) ?)?(?<number>\\d[\\d.,]*\\d|\\d)` +
+    `(?:\\s?(?<after>${ANY_CURRENCY})(?![\\p{L}\\p{N}]))?(?![\\p{L}\\p{N}%/])`,
   'gu',
 );
 
@@ -130,5 +130,5 @@ export function moneyIn(text: string, language: Language): readonly Money[] {
 
 function currencyOf(written: string, language: Language): string | null {
   if (written === '$') return language === 'en' ? 'usd' : null;
-  return NAMED.find(([pattern]) => pattern.test(written))?.[1] ?? written;
+  return WHOLE_NAMES.find(([pattern]) => pattern.test(written))?.[1] ?? written;
 }

@@ -4,13 +4,14 @@ import type { AgentTool, Language } from '../agentModel.ts';
 import { wordsOf } from './words.ts';
 import { isFreeText, readValue } from './readValue.ts';
 import { SourceText } from './sourceText.ts';
-import { argumentsOf, isNamed, own, type Argument } from './schema.ts';
+import { argumentsOf, isAskedFor, valueAt, type Argument } from './schema.ts';
 
-/** A text of the customer, and the argument that it answers for, as our question named it. */
+/** A text of the customer. */
 export interface Source {
   readonly text: string;
+  /** What our question before it asked for, in the question's words. Null: it answers no question. */
   readonly asked: string | null;
-  /** Whether it came after our question to confirm. Its values then replace earlier ones. */
+  /** Whether it answers our question to confirm. Its values then replace earlier ones. */
   readonly isCorrection: boolean;
 }
 
@@ -23,13 +24,29 @@ interface ReadArguments {
 export interface ReadingContext {
   readonly language: Language;
   readonly now: Date;
-  /** What reading may still cost in this turn. */
+  /** How much work reading may still cause in this turn. */
   readonly work: PatternWork;
 }
 
 /** "I don't know" is no answer, however short the question. */
 const NO_ANSWER =
   /^(?:i )?(?:dont know|do not know|not sure|no idea|no (?:lo )?se|no (?:lo )?tengo|i dont have (?:it|one)|nao (?:o )?sei|nao tenho|what|que|como)(?: .{0,20})?$/;
+
+/** The customer's texts, ready to be searched. */
+interface Texts {
+  readonly each: readonly (Omit<Source, 'text'> & { readonly text: SourceText })[];
+  /** All in one, since a date and its time may stand in two texts. */
+  readonly together: SourceText;
+}
+
+/** A text where the value of an argument may be, and how to read it. */
+interface Candidate {
+  readonly text: SourceText;
+  /** The text answers a question for this argument. */
+  readonly isAnswer: boolean;
+  /** Only a value beside the argument's name counts. */
+  readonly onlyNamed: boolean;
+}
 
 /**
  * Reads a tool's arguments from the customer's texts: the required ones, and optional ones that are
@@ -42,52 +59,20 @@ export function readArguments(
   { language, now, work }: ReadingContext,
 ): ReadArguments {
   const read = (text: string) => new SourceText(text, language, now);
-  const texts = sources.map((source) => ({ ...source, text: read(source.text) }));
-  // A date and its time may stand in two texts.
-  const together = read(sources.map(({ text }) => text).join('\n'));
-
-  const find = (argument: Argument, onlyNamed: boolean): Json | undefined => {
-    for (const [text, isAnswer, isNameNeeded] of placesOf(argument, onlyNamed)) {
-      if (work.isSpent) return undefined;
-      try {
-        const value = readValue({ argument, text, isAnswer, onlyNamed: isNameNeeded, work });
-        if (value !== undefined) return value;
-      } catch (error) {
-        if (!(error instanceof PatternBudgetError)) throw error;
-      }
-    }
-    return undefined;
+  const texts = {
+    each: sources.map((source) => ({ ...source, text: read(source.text) })),
+    together: read(sources.map(({ text }) => text).join('\n')),
   };
-
-  /** Where the value may be: in the answer to the argument's question, in each text, in all of them. */
-  const placesOf = (
-    argument: Argument,
-    onlyNamed: boolean,
-  ): readonly (readonly [text: SourceText, isAnswer: boolean, isNameNeeded: boolean])[] => {
-    const answers = texts.filter(({ asked }) => asked !== null && isNamed(argument, asked));
-    if (isFreeText(argument)) {
-      const source = answers[0] ?? texts.at(-1);
-      return source === undefined ? [] : [[source.text, true, false]];
-    }
-    return [
-      ...answers
-        .filter(({ text: answer }) => !NO_ANSWER.test(wordsOf(answer.text).join(' ')))
-        .map(({ text: answer }) => [answer, true, false] as const),
-      ...texts.map(({ text, isCorrection }) => [text, false, onlyNamed && !isCorrection] as const),
-      ...(onlyNamed ? [] : [[together, false, false] as const]),
-    ];
-  };
-
   const wanted = argumentsOf(tool);
   const found = new Map<Argument, Json>();
   for (const onlyNamed of [true, false]) {
     for (const argument of wanted.filter((each) => !found.has(each))) {
-      const value = find(argument, onlyNamed);
+      const value = findValue(argument, candidatesFor(argument, texts, onlyNamed), work);
       if (value !== undefined) found.set(argument, value);
     }
   }
   for (const argument of wanted.filter((each) => each.required && !found.has(each))) {
-    const fallback = own(argument.schema, 'default');
+    const fallback = valueAt(argument.schema, 'default');
     if (fallback !== undefined) found.set(argument, fallback);
   }
   return {
@@ -98,4 +83,46 @@ export function readArguments(
     ),
     missing: wanted.find((argument) => argument.required && !found.has(argument)) ?? null,
   };
+}
+
+/** The answers to the argument's question, then each text, then all texts together. */
+function candidatesFor(
+  argument: Argument,
+  { each, together }: Texts,
+  onlyNamed: boolean,
+): readonly Candidate[] {
+  const answers = each.filter(({ asked }) => asked !== null && isAskedFor(argument, asked));
+  if (isFreeText(argument)) {
+    const source = answers[0] ?? each.at(-1);
+    return source === undefined ? [] : [{ text: source.text, isAnswer: true, onlyNamed: false }];
+  }
+  return [
+    ...answers
+      .filter(({ text }) => !NO_ANSWER.test(wordsOf(text.text).join(' ')))
+      .map(({ text }) => ({ text, isAnswer: true, onlyNamed: false })),
+    ...each.map(({ text, isCorrection }) => ({
+      text,
+      isAnswer: false,
+      onlyNamed: onlyNamed && !isCorrection,
+    })),
+    ...(onlyNamed ? [] : [{ text: together, isAnswer: false, onlyNamed: false }]),
+  ];
+}
+
+/** The first value that a candidate holds. A pattern that costs too much finds nothing. */
+function findValue(
+  argument: Argument,
+  candidates: readonly Candidate[],
+  work: PatternWork,
+): Json | undefined {
+  for (const candidate of candidates) {
+    if (work.isSpent) return undefined;
+    try {
+      const value = readValue({ argument, ...candidate, work });
+      if (value !== undefined) return value;
+    } catch (error) {
+      if (!(error instanceof PatternBudgetError)) throw error;
+    }
+  }
+  return undefined;
 }

@@ -4,11 +4,11 @@ import { splitName, stem, wordSet, wordsOf } from './words.ts';
 import { contentTerms } from './chooseTool.ts';
 import type { Found } from './dates.ts';
 import { numbersIn } from './numbers.ts';
-import { list, number, own, text as textOf, typeOf, type Argument } from './schema.ts';
+import { listAt, numberAt, valueAt, stringAt as textOf, typeOf, type Argument } from './schema.ts';
 import {
-  ADDRESS,
+  URL_PATTERN,
   blankMatches,
-  EMAIL,
+  EMAIL_PATTERN,
   MASKED_EMAIL,
   MASKED_PHONE,
   type SourceText,
@@ -39,7 +39,7 @@ export function readValue(reading: Reading): Json | undefined {
   const { schema, required } = argument;
   work.spend(WORK_TO_READ * text.text.length, 'Reading');
   if (Object.hasOwn(schema, 'const')) return required ? schema.const : undefined;
-  const options = list(schema, 'enum');
+  const options = listAt(schema, 'enum');
   if (options !== null) return readOption(options, reading);
   switch (typeOf(schema)) {
     case 'boolean':
@@ -94,9 +94,9 @@ function optionsIn(options: readonly Json[], text: string): readonly Json[] {
 
 /** Reads a list. Without options, it is read only from the answer to the question for it. */
 function readList({ argument, text, isAnswer }: Reading): Json | undefined {
-  const items = own(argument.schema, 'items');
+  const items = valueAt(argument.schema, 'items');
   const itemSchema = isJsonObject(items) ? items : {};
-  const options = list(itemSchema, 'enum');
+  const options = listAt(itemSchema, 'enum');
   const values = (): readonly Json[] => {
     if (options !== null) return optionsIn(options, text.text);
     if (!isAnswer) return [];
@@ -147,17 +147,17 @@ function readNumber(reading: Reading): Found<number> | undefined {
     const isOne = ONE.has(wordsOf(text.text).join(' ')) && fits(1, schema, isInteger);
     return numbers[0] ?? (isOne ? { value: 1, at: 0, length: 0 } : undefined);
   }
-  const named = text.besideName(numbers, nameTerms(argument));
+  const named = text.nearName(numbers, nameTerms(argument));
   if (named !== undefined || onlyNamed || !required) return named;
   return numbers.length === 1 ? numbers[0] : undefined;
 }
 
 const fits = (value: number, schema: JsonObject, isInteger: boolean): boolean =>
   (!isInteger || Number.isSafeInteger(value)) &&
-  value >= (number(schema, 'minimum') ?? -Infinity) &&
-  value <= (number(schema, 'maximum') ?? Infinity) &&
-  value > (number(schema, 'exclusiveMinimum') ?? -Infinity) &&
-  value < (number(schema, 'exclusiveMaximum') ?? Infinity);
+  value >= (numberAt(schema, 'minimum') ?? -Infinity) &&
+  value <= (numberAt(schema, 'maximum') ?? Infinity) &&
+  value > (numberAt(schema, 'exclusiveMinimum') ?? -Infinity) &&
+  value < (numberAt(schema, 'exclusiveMaximum') ?? Infinity);
 
 // ---- Texts
 
@@ -167,10 +167,10 @@ const CODE =
 
 /** How each kind of text is read. The kinds begin with the formats of JSON Schema. */
 const READERS = {
-  email: ({ text }: Reading) => text.find(EMAIL),
+  email: ({ text }: Reading) => text.find(EMAIL_PATTERN),
   uri: ({ text }: Reading) =>
     text
-      .find(ADDRESS)
+      .find(URL_PATTERN)
       .map((found) => ({ ...found, value: found.value.replace(/[.,;:!?)\]]+$/, '') }))
       .filter(({ value }) => URL.canParse(value)),
   uuid: codesIn,
@@ -283,15 +283,15 @@ function standsAlone(text: string, at: number, length: number): boolean {
 function hasFittingLength(value: string, schema: JsonObject): boolean {
   const { length } = [...value];
   return (
-    length >= (number(schema, 'minLength') ?? 1) &&
-    length <= (number(schema, 'maxLength') ?? Infinity)
+    length >= (numberAt(schema, 'minLength') ?? 1) &&
+    length <= (numberAt(schema, 'maxLength') ?? Infinity)
   );
 }
 
 /** The customer's whole text, cut to the length that the schema allows. It takes no place. */
 function wholeText({ text, argument }: Reading): readonly Found<string>[] {
   const characters = [...text.text.trim()];
-  const most = number(argument.schema, 'maxLength') ?? characters.length;
+  const most = numberAt(argument.schema, 'maxLength') ?? characters.length;
   return [{ value: characters.slice(0, most).join('').trimEnd(), at: 0, length: 0 }];
 }
 
@@ -304,7 +304,7 @@ function codesIn({ argument, text, isAnswer, onlyNamed }: Reading): readonly Fou
     .find(CODE, text.withoutDates)
     .filter(({ value, at }) => /\d/.test(value) && !text.taken.has(at));
   const named =
-    codes.find(({ value }) => value.startsWith('#')) ?? text.besideName(codes, nameTerms(argument));
+    codes.find(({ value }) => value.startsWith('#')) ?? text.nearName(codes, nameTerms(argument));
   const others = [
     ...codes.filter(({ value }) => /\p{L}/u.test(value)),
     ...codes.filter(({ value }) => isAnswer || value.length >= 3),

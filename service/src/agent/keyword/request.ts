@@ -2,9 +2,9 @@ import type { HistoryItem } from '../agentModel.ts';
 import { questionIn, type AgentQuestion } from './sentences.ts';
 import type { Source } from './readArguments.ts';
 
-/** What the customer wants now, read from the history: their messages, our questions and the answers. */
-export interface Request {
-  /** What the customer has written since anyone else last wrote or did something. */
+/** What the customer wants now: their messages, our questions and their answers. */
+export interface CustomerRequest {
+  /** What the customer has written since the agent or the team last wrote or did something. */
   readonly newest: string;
   /** Everything the customer wrote for this request, the newest first. */
   readonly sources: readonly Source[];
@@ -14,14 +14,14 @@ export interface Request {
 
 const MAX_STEPS = 100;
 const MAX_SOURCES = 20;
-/** The most characters of all texts together, from the newest back. */
+/** For all texts together, counted back from the newest. */
 const MAX_REQUEST_CHARACTERS = 8_192;
 
 /**
- * The request that the end of a history is about. Calls that were refused for their arguments
- * belong to it.
+ * Reads the customer's current request from the end of a history. A call refused for its arguments
+ * does not end the request; a call that was made does.
  */
-export function currentRequest(history: readonly HistoryItem[]): Request {
+export function currentRequest(history: readonly HistoryItem[]): CustomerRequest {
   const sources: Source[] = [];
   const questions: AgentQuestion[] = [];
   let texts: string[] = [];

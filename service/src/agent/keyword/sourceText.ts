@@ -2,9 +2,9 @@ import type { Language } from '../agentModel.ts';
 import { stem, wordsOf } from './words.ts';
 import { datesIn, type DatesAndTimes, type Found } from './dates.ts';
 
-export const EMAIL =
+export const EMAIL_PATTERN =
   /(?<![\p{L}\p{N}.!#$%&'*+/=?^_`{|}~•-])[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}(?![\p{L}\p{N}•])/giu;
-export const ADDRESS = /(?<![\p{L}\p{N}])https?:\/\/[^\s<>"']{1,2000}/giu;
+export const URL_PATTERN = /(?<![\p{L}\p{N}])https?:\/\/[^\s<>"']{1,2000}/giu;
 
 /** The customer's own e-mail and phone, masked. The service puts in the real one for the call. */
 export const MASKED_EMAIL =
@@ -14,7 +14,7 @@ export const MASKED_PHONE = /(?<![\p{L}\p{N}•+])\+\d{0,3}•{1,20}(?:\d{2})?(?
 const MAX_FINDS = 50;
 const AROUND_CHARACTERS = 48;
 
-/** A text of the customer, and the places whose value an argument has taken. */
+/** A text of the customer, and the positions of values that an argument has taken. */
 export class SourceText {
   readonly text: string;
   readonly language: Language;
@@ -32,12 +32,15 @@ export class SourceText {
     return (this.#dates ??= datesIn(this.text, this.language, this.#now));
   }
 
-  /** The text with blanks for dates and addresses, whose digits are no number and no code. */
+  /** The text with dates and addresses blanked out: their digits are neither numbers nor codes. */
   get withoutDates(): string {
     const blank = (rest: string, { at, length }: Found<string>) =>
       rest.slice(0, at) + ' '.repeat(length) + rest.slice(at + length);
     const withoutDates = [...this.dates.dates, ...this.dates.times].reduce(blank, this.text);
-    return [ADDRESS, EMAIL, MASKED_EMAIL, MASKED_PHONE].reduce(blankMatches, withoutDates);
+    return [URL_PATTERN, EMAIL_PATTERN, MASKED_EMAIL, MASKED_PHONE].reduce(
+      blankMatches,
+      withoutDates,
+    );
   }
 
   find(pattern: RegExp, text = this.text): readonly Found<string>[] {
@@ -46,8 +49,8 @@ export class SourceText {
       .map((match) => ({ value: match[0], at: match.index, length: match[0].length }));
   }
 
-  /** The find with one of the words after it ("4 people"), else before it ("people: 4"). */
-  besideName<Item extends Found<unknown>>(
+  /** The match with a word of `name` right after it ("4 people"), else before it ("people: 4"). */
+  nearName<Item extends Found<unknown>>(
     found: readonly Item[],
     name: readonly string[],
   ): Item | undefined {

@@ -1,5 +1,5 @@
-/** Enough for the longest message a customer can write; what is longer is read up to here. */
-const MAX_READ = 8_192;
+/** Covers the longest message that a customer can write. Longer texts are read up to here. */
+const MAX_READ_CHARACTERS = 8_192;
 
 /**
  * Lower case, without accents, apostrophes and invisible characters: `¿Dónde está? Don't` → `¿donde
@@ -7,10 +7,10 @@ const MAX_READ = 8_192;
  */
 export const foldCase = (text: string): string =>
   text
-    .slice(0, MAX_READ)
+    .slice(0, MAX_READ_CHARACTERS)
     .replace(/['’‘`´ºª°]|\p{Cf}/gu, '')
     .normalize('NFKD')
-    .slice(0, 2 * MAX_READ) // one character may become eighteen
+    .slice(0, 2 * MAX_READ_CHARACTERS) // one character may become eighteen
     .replace(/\p{M}+/gu, '')
     .toLowerCase();
 
@@ -18,7 +18,7 @@ export const foldCase = (text: string): string =>
 export const wordsOf = (text: string): readonly string[] =>
   foldCase(text).match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** A set of folded words, out of lists as one writes them and of other sets. */
+/** A set of folded words, made from texts and other sets. */
 export const wordSet = (...lists: readonly (string | ReadonlySet<string>)[]): ReadonlySet<string> =>
   new Set(lists.flatMap((list) => (typeof list === 'string' ? wordsOf(list) : [...list])));
 
@@ -37,8 +37,8 @@ export function readableName(name: string): string {
 }
 
 /**
- * A word without the ending of its plural, roughly: enough that singular and plural of one word
- * meet, in each of the three languages. Not for reading.
+ * A word roughly without its plural ending, in each of the three languages. Good for comparing, since
+ * singular and plural have the same stem, but not for showing.
  */
 export function stem(word: string): string {
   if (word.length < 4) return word;

@@ -25,14 +25,14 @@ const GOODBYE: Record<Language, string> = {
 };
 
 /**
- * What a model's answer means. Tools come first: a hand-over or a close beside them is left out,
- * since the model can ask for it again when it knows what the tools gave. A hand-over comes before
- * a close.
+ * Turns a model's answer into a step. Tool calls come first: a handover or a close beside them is
+ * ignored, since the model can ask for it again when it has the results. A handover comes before a
+ * close.
  * @returns null when the model marked the conversation qualified and said nothing yet
- * @throws ModelError when the answer means nothing that can be done now
+ * @throws ModelError when the answer is no step that can be taken now
  */
 export function chooseStep(answer: ModelAnswer, turn: Turn): Step | null {
-  const calls = answer.calls.map((call) => ({ ...call, name: meantName(call.name, turn) }));
+  const calls = answer.calls.map((call) => ({ ...call, name: resolveName(call.name, turn) }));
   const named = (name: string) => calls.find((call) => call.name === name);
   const custom = calls.filter((call) => !BUILT_IN_NAMES.includes(call.name));
   const qualified = named(MARK_QUALIFIED) ? { qualify: true } : {};
@@ -54,9 +54,9 @@ export function chooseStep(answer: ModelAnswer, turn: Turn): Step | null {
 }
 
 /**
- * Some models write a built-in name with underscores; a live tool of that name is meant before it.
+ * Some models write underscores for hyphens. The exact name of a live tool still means that tool.
  */
-function meantName(name: string, { tools }: Turn): string {
+function resolveName(name: string, { tools }: Turn): string {
   const hyphenated = name.replaceAll('_', '-');
   const isTool = (wanted: string) => tools.some((tool) => tool.name === wanted);
   return (BUILT_IN_NAMES.includes(hyphenated) || isTool(hyphenated)) && !isTool(name)
@@ -73,7 +73,7 @@ function handOverStep(call: FunctionCall, text: string): Step {
   };
 }
 
-/** Broken arguments close nothing: a close cannot be taken back. */
+/** A close cannot be taken back, so a call with broken arguments does not close. */
 function closingStep(
   call: FunctionCall,
   said: string,
@@ -93,7 +93,7 @@ function closingStep(
     text,
     close: {
       verdict: isVerdict(verdict) ? verdict : 'unknown',
-      summary: cutText(plain(summary) || text, MAX_SUMMARY_CHARACTERS),
+      summary: cutText(trimmedString(summary) || text, MAX_SUMMARY_CHARACTERS),
     },
   };
 }
@@ -103,8 +103,8 @@ const isVerdict = (value: unknown): value is Verdict =>
 
 const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
-const plain = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
+const trimmedString = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
-/** Words for the customer: models imitate the mark of the team's messages that they see. */
+/** Text for the customer, without the mark of the team's messages, which models imitate. */
 const messageText = (value: unknown): string =>
-  cutText(plain(value).replace(TEAM_MARK, '').trimStart(), MAX_MESSAGE_CHARACTERS);
+  cutText(trimmedString(value).replace(TEAM_MARK, '').trimStart(), MAX_MESSAGE_CHARACTERS);

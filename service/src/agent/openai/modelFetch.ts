@@ -1,54 +1,54 @@
 import { ModelError } from './modelFailure.ts';
 
-/** Far beyond any answer of a model, far below what hurts. */
+/** Far more than any answer of a model, and little enough to hold in memory. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-/** The SDK waits for no longer than this; a server that asks for more would be asked too early. */
+/** The SDK never waits longer. When a server wants a longer wait, it would retry too early. */
 const MAX_WAIT_MS = 60_000;
 
-const SENT_HEADERS = ['accept', 'authorization', 'content-type', 'user-agent'];
+const ALLOWED_HEADERS = ['accept', 'authorization', 'content-type', 'user-agent'];
 
 /**
  * `fetch` for a server that may be broken or hostile: follows no redirect, reads at most
- * MAX_ANSWER_BYTES of an answer, and asks for no retry that would come after `deadlineAt`
- * (milliseconds as of `performance.now()`). Sends what the API needs and none of the SDK's
- * headers about this machine.
+ * MAX_ANSWER_BYTES of an answer, and prevents a retry that would come after `deadlineAt`
+ * (milliseconds as of `performance.now()`). Sends only the headers that the API needs, and none of
+ * the SDK's headers about this machine.
  */
 export const modelFetch =
   (deadlineAt: number): typeof fetch =>
   async (url, init) => {
     const response = await fetch(url, {
       ...init,
-      headers: onlySent(init?.headers),
+      headers: allowedHeaders(init?.headers),
       redirect: 'manual',
     });
     const headers = new Headers(response.headers);
-    if (waitAskedFor(headers) > Math.min(deadlineAt - performance.now(), MAX_WAIT_MS))
+    if (requestedWaitMs(headers) > Math.min(deadlineAt - performance.now(), MAX_WAIT_MS))
       headers.set('x-should-retry', 'false');
-    return new Response(response.body?.pipeThrough(atMost(MAX_ANSWER_BYTES)) ?? null, {
+    return new Response(response.body?.pipeThrough(limitBytes(MAX_ANSWER_BYTES)) ?? null, {
       status: response.status,
       statusText: response.statusText,
       headers,
     });
   };
 
-function onlySent(given: ConstructorParameters<typeof Headers>[0]): Headers {
+function allowedHeaders(given: ConstructorParameters<typeof Headers>[0]): Headers {
   const headers = new Headers(given);
-  for (const name of [...headers.keys()]) if (!SENT_HEADERS.includes(name)) headers.delete(name);
+  for (const name of [...headers.keys()]) if (!ALLOWED_HEADERS.includes(name)) headers.delete(name);
   return headers;
 }
 
-/** Of Retry-After in either spelling, and of the SDK's own finer one. */
-function waitAskedFor(headers: Headers): number {
-  const fine = Number.parseFloat(headers.get('retry-after-ms') ?? '');
-  if (!Number.isNaN(fine)) return fine;
+/** Reads `retry-after-ms`, which the SDK knows too, else `retry-after` in seconds or as a date. */
+function requestedWaitMs(headers: Headers): number {
+  const exactMs = Number.parseFloat(headers.get('retry-after-ms') ?? '');
+  if (!Number.isNaN(exactMs)) return exactMs;
   const given = headers.get('retry-after') ?? '';
   const seconds = Number.parseFloat(given);
   const wait = Number.isNaN(seconds) ? Date.parse(given) - Date.now() : seconds * 1000;
   return Number.isNaN(wait) ? 0 : wait;
 }
 
-function atMost(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
+function limitBytes(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0;
   return new TransformStream({
     transform(chunk, controller) {

@@ -13,7 +13,7 @@ export { ModelError } from './modelFailure.ts';
 export interface OpenAiModelOptions {
   /** Of an OpenAI-compatible API, usually ending in `/v1`. */
   readonly baseUrl: string;
-  /** Undefined: none is sent, as most servers of one's own want it. */
+  /** Undefined sends none: most self-hosted servers need none. */
   readonly apiKey: string | undefined;
   readonly model: string;
   /** For a whole step: every request, retry and wait in it. */
@@ -22,11 +22,11 @@ export interface OpenAiModelOptions {
 }
 
 /**
- * A language model behind the Chat Completions API of any OpenAI-compatible server. 429, 5xx and
- * broken connections are tried three times in all, as long as the time allows. The SDK is loaded
- * here and only here.
- * @returns a model whose `next` throws ModelError when the model cannot say, or the signal's reason
- * when the caller gave up
+ * A language model behind the Chat Completions API of any OpenAI-compatible server. After 429, 5xx or
+ * a broken connection it tries again, three times in all, while time is left. Only this function
+ * loads the SDK.
+ * @returns a model whose `next` throws ModelError when the model gives no usable answer, and the
+ * signal's reason when the caller gives up
  * @throws ModelError when address or key cannot be used
  */
 export async function createOpenAiModel(options: OpenAiModelOptions): Promise<AgentModel> {
@@ -67,7 +67,7 @@ class OpenAiModel implements AgentModel {
     const timer = setTimeout(giveUp, timeoutMs);
     const startedAt = performance.now();
     try {
-      return await this.#decide(turn, this.#open(startedAt + timeoutMs), call.signal);
+      return await this.#decide(turn, this.#createClient(startedAt + timeoutMs), call.signal);
     } catch (error) {
       signal.throwIfAborted();
       if (call.signal.aborted)
@@ -106,10 +106,10 @@ class OpenAiModel implements AgentModel {
   }
 
   /**
-   * A client that knows when its call is over. Whatever it would read from the environment is given
-   * here.
+   * A client for one call. Every setting is given, since the SDK reads the others from the
+   * environment.
    */
-  #open(deadlineAt: number): OpenAI {
+  #createClient(deadlineAt: number): OpenAI {
     const { baseUrl, apiKey, timeoutMs } = this.#options;
     return new this.#Client({
       baseURL: baseUrl,
@@ -129,7 +129,7 @@ class OpenAiModel implements AgentModel {
 
 const QUALIFIED_CALL_ID = 'call_mark_qualified';
 
-/** The model's call and its result, after which it has its reply still to write. */
+/** The model's call and its result, which make the model write its reply next. */
 const QUALIFIED: readonly ChatMessage[] = [
   {
     role: 'assistant',

@@ -3,18 +3,18 @@ import type { Language, Turn } from '../agentModel.ts';
 import { CLOSE_CONVERSATION, HAND_OVER, MARK_QUALIFIED } from './builtInFunctions.ts';
 import { cleanText } from './modelText.ts';
 
-const NAMES: Record<Language, string> = { en: 'English', es: 'Spanish', pt: 'Portuguese' };
+const LANGUAGE_NAMES: Record<Language, string> = { en: 'English', es: 'Spanish', pt: 'Portuguese' };
 
-/** Begins an assistant message that a person of the team wrote. */
+/** Marks the beginning of an assistant message that a person of the team wrote. */
 export const TEAM_MARK = '[written by a team member]';
 
 /**
- * Begins a note of the service among the customer's messages; the call's id in it shows that it is
- * no customer's text.
+ * Marks the beginning of the service's note among the customer's messages. A customer cannot forge it,
+ * because they do not know the call's id.
  */
 export const noteMark = (callId: string) => `[note from the service about ${callId}]`;
 
-const listed = (words: readonly string[]): string =>
+const joinWithOr = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 
 const PAYMENT_RULES = [
@@ -22,10 +22,10 @@ const PAYMENT_RULES = [
   `Give the customer the url in the result of ${CREATE_PAYMENT_LINK} exactly as it is, on a line of its own, with the amount_display. Never write a payment link that is not from such a result. That a link was made does not mean that it was paid.`,
 ];
 
-/** Who the model is and what it keeps to. */
+/** The first message: who the model is, the rules, and the team's instructions. */
 export function systemPrompt({ agent, language, tools }: Turn): string {
   const rules = [
-    `Answer in the customer's language when it is ${listed(agent.languages.map((one) => NAMES[one]))}; otherwise in ${NAMES[language]}.`,
+    `Answer in the customer's language when it is ${joinWithOr(agent.languages.map((one) => LANGUAGE_NAMES[one]))}; otherwise in ${LANGUAGE_NAMES[language]}.`,
     'Write plain text without Markdown, as in a chat: short, friendly and to the point.',
     'Never say that something was done, booked, sent, changed or paid unless a tool result in this conversation says that it succeeded.',
     'When a tool call has the status pending_approval, it has not run yet: say that a colleague has to confirm it first, and do not call it again.',

@@ -6,21 +6,24 @@ import type { Tool } from '../../tools/index.ts';
 import { workGroup } from '../../platform/jobs/workGroup.ts';
 
 /**
- * Asks the agent to look at a conversation, if it is on and in control; with `toTell` also while
- * the conversation waits for a person after the agent's own handing over. A conversation has at
- * most one job, named after it: asking again moves it.
+ * Schedules the agent's next turn in a conversation, if the agent is on and in control. With
+ * `hasEndedCall`, also while the conversation waits for a person after a handover. A conversation
+ * has at most one job, which has its id: waking the agent again only moves the job.
  * @param runAt ms since the epoch
- * @param toTell a call has ended, of which the customer should hear
- * @returns whether the agent will look
+ * @param hasEndedCall a tool call has ended and the customer has to be told
+ * @returns whether a turn was scheduled
  */
 export async function wakeAgent(
   tx: Tx,
   { agent }: Pick<Deps, 'agent'>,
   conversation: Conversation,
   runAt: number,
-  toTell = false,
+  hasEndedCall = false,
 ): Promise<boolean> {
-  if (conversation.status !== 'ai_active' && !(toTell && conversation.status === 'awaiting_human'))
+  if (
+    conversation.status !== 'ai_active' &&
+    !(hasEndedCall && conversation.status === 'awaiting_human')
+  )
     return false;
   const settings = await findAgentSettings(tx, conversation.workspaceId);
   if (!isEnabled(settings, agent.isOnByDefault)) return false;
@@ -42,17 +45,17 @@ export async function switchOnForTool(tx: Tx, tool: Tool): Promise<void> {
   await tx.agentSettings.put({ ...settings, enabled: true, updatedAt: tool.updatedAt });
 }
 
-/** For changing it: locked, also while nobody has set anything. */
+/** The settings, locked so that they can be changed, even before anyone has set anything. */
 export const loadAgentSettings = async (tx: Tx, workspaceId: string): Promise<AgentSettings> =>
-  (await tx.agentSettings.get(workspaceId)) ?? asFromStart(workspaceId);
+  (await tx.agentSettings.get(workspaceId)) ?? defaultSettings(workspaceId);
 
-/** A workspace's agent, as set or as it is from the start. Locks nothing: each message asks. */
+/** The settings, or the defaults. They are not locked, because every message reads them. */
 export async function findAgentSettings(tx: Tx, workspaceId: string): Promise<AgentSettings> {
   const [found] = await tx.agentSettings.find({ where: { workspaceId }, limit: 1 });
-  return found ?? asFromStart(workspaceId);
+  return found ?? defaultSettings(workspaceId);
 }
 
-const asFromStart = (workspaceId: string): AgentSettings => ({
+const defaultSettings = (workspaceId: string): AgentSettings => ({
   id: workspaceId,
   workspaceId,
   ...DEFAULT_AGENT,

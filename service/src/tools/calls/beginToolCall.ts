@@ -14,7 +14,7 @@ import type { Lease } from '../../platform/jobs/worker.ts';
 import { CONNECTION_WAIT_MS } from './attemptToolCall.ts';
 import type { ToolAddress } from './toolRequest.ts';
 
-/** An attempt that is on record and can be made now. */
+/** An attempt that is recorded and can be made now. */
 interface BegunCall {
   readonly call: ToolCall;
   readonly address: ToolAddress;
@@ -22,10 +22,9 @@ interface BegunCall {
 }
 
 /**
- * Records that an attempt of a claimed call begins, before anything is sent. Completes a call that
- * has expired, was interrupted by a crash, or is no longer wanted. Carries out a built-in call here,
- * in the same transaction.
- * @param lease of the claim: when too little of it is left, another worker gets the call
+ * Records the beginning of an attempt before anything is sent. Completes a call that has expired, was
+ * interrupted by a crash or is no longer wanted, and makes a built-in call in the same transaction.
+ * @param lease when too little of it is left, another worker gets the call
  * @returns null when there is nothing to send
  */
 export async function beginToolCall(
@@ -37,23 +36,24 @@ export async function beginToolCall(
     const now = deps.clock.now();
     const stored = await lockToolCall(tx, id);
     if (!lease.covers(0)) return null;
-    if (stored?.status === 'pending_approval') return awaitDecision(tx, deps, stored, now);
+    if (stored?.status === 'pending_approval') return waitOrExpire(tx, deps, stored, now);
     if (stored?.status !== 'running') {
       await tx.jobs.complete(id);
       return null;
     }
     const call = recoverInterrupted(stored, now);
-    const save = (completed: ToolCall) =>
+    const saveCompleted = (completed: ToolCall) =>
       completeToolCall(tx, deps, stored, completed, now).then(() => null);
-    if (call.status !== 'running') return save(call);
-    if (isBuiltIn(call)) return save(await deps.reactions.onBuiltInCall(tx, deps, call, now));
+    if (call.status !== 'running') return saveCompleted(call);
+    if (isBuiltIn(call))
+      return saveCompleted(await deps.reactions.onBuiltInCall(tx, deps, call, now));
     const tool = call.toolId === null ? null : await tx.tools.peek(call.toolId);
     if (!tool || !(await isStillWanted(tx, call, tool)))
-      return save(complete(call, 'cancelled', now));
+      return saveCompleted(complete(call, 'cancelled', now));
     if (!lease.covers(timeoutMsOf(tool) + CONNECTION_WAIT_MS)) return null;
-    const attempt = beginAttempt(call);
-    await tx.toolCalls.put(attempt);
-    return { call: attempt, tool };
+    const started = beginAttempt(call);
+    await tx.toolCalls.put(started);
+    return { call: started, tool };
   });
   return (
     begun && {
@@ -64,8 +64,8 @@ export async function beginToolCall(
   );
 }
 
-/** Nobody has decided yet: the call waits until it expires. */
-async function awaitDecision(tx: Tx, deps: Deps, call: ToolCall, now: Date): Promise<null> {
+/** A call that nobody has decided about comes up again when it expires. */
+async function waitOrExpire(tx: Tx, deps: Deps, call: ToolCall, now: Date): Promise<null> {
   const expiresAt = Date.parse(call.expiresAt ?? call.createdAt);
   if (expiresAt > now.getTime()) await enqueueToolCall(tx, call, expiresAt);
   else await completeToolCall(tx, deps, call, complete(call, 'expired', now), now);
@@ -73,9 +73,9 @@ async function awaitDecision(tx: Tx, deps: Deps, call: ToolCall, now: Date): Pro
 }
 
 /**
- * Checks control again right before the first attempt. A call that nobody approved is dropped when
- * the customer has written since, or when somebody took over; an approved one runs in any case. A
- * tool that was changed or paused since the call was recorded is not called.
+ * Checks control again right before the first attempt. A call without an approval is dropped when the
+ * customer has written or somebody has taken over since; an approved call is made anyway. A tool that
+ * was changed or paused since the call was recorded is not called.
  */
 async function isStillWanted(tx: Tx, call: ToolCall, tool: Tool): Promise<boolean> {
   if (tool.definitionHash !== call.definitionHash) return false;

@@ -3,49 +3,49 @@ import { endOfString } from '../../platform/json.ts';
 import { maskJson, maskText } from '../../platform/masking.ts';
 import { resultOf, type ToolCall } from './toolCall.ts';
 
-/** Characters that are masked beyond the cut, so that a number or an address across it is masked too. */
-const MARGIN = 1024;
+/** Masking reads this far beyond the cut, so that a number or address that spans it is masked too. */
+const MARGIN_CHARACTERS = 1024;
 
 /**
- * The beginning of a tool's result, as JSON text with the contact's details masked. It does not read
- * the rest of a long result.
+ * The beginning of a tool's result, as JSON text with the contact's details masked. The rest of a
+ * long result is not read.
  * @param contact null masks nothing
- * @param mostBytes of UTF-8
+ * @param maxBytes of UTF-8
  */
 export function resultExcerpt(
   call: Pick<ToolCall, 'resultJson'>,
   contact: Contact | null,
-  mostBytes: number,
+  maxBytes: number,
 ): { readonly text: string; readonly isCut: boolean } {
   const json = call.resultJson ?? 'null';
-  if (json.length > mostBytes) {
-    // An escaped line break, as a letter between two digits, would hide a number from the mask.
+  if (json.length > maxBytes) {
+    // The n of an escaped line break would keep the mask from finding a number beside it.
     const start = json
-      .slice(0, mostBytes + MARGIN)
+      .slice(0, maxBytes + MARGIN_CHARACTERS)
       .replace(/\\[nrt]/g, ' ')
       .toWellFormed();
     return {
-      text: cutToBytes(contact === null ? start : maskText(start, contact), mostBytes),
+      text: cutToBytes(contact === null ? start : maskText(start, contact), maxBytes),
       isCut: true,
     };
   }
   const whole = contact === null ? json : JSON.stringify(maskJson(resultOf(call), contact));
-  const text = cutToBytes(whole, mostBytes);
+  const text = cutToBytes(whole, maxBytes);
   return { text, isCut: text.length < whole.length };
 }
 
 /** The beginning of a text: at most `most` bytes of UTF-8, and whole characters only. */
-function cutToBytes(text: string, most: number): string {
+function cutToBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
-  return bytes.length <= most
+  return bytes.length <= maxBytes
     ? text
-    : new TextDecoder().decode(bytes.subarray(0, most), { stream: true });
+    : new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: true });
 }
 
-/** Characters that one turn masks, in about 10 ms. A string is never divided between turns. */
-const MASKED_AT_ONCE = 64 * 1024;
+/** One turn masks about this many, in about 10 ms. A string is never divided between turns. */
+const MAX_CHARACTERS_PER_TURN = 64 * 1024;
 
-/** Runs a piece of work when its turn comes. */
+/** Runs a piece of work when the workspace's turn comes. */
 export type InTurn = <T>(work: () => T) => Promise<T>;
 
 /**
@@ -71,7 +71,7 @@ const QUOTE = 0x22;
 const MINUS = 0x2d;
 const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
 /** The characters of a number. */
-const OF_NUMBER = /[\d+.Ee-]*/y;
+const NUMBER_CHARACTERS = /[\d+.Ee-]*/y;
 
 /**
  * Masks about `MASKED_AT_ONCE` characters.
@@ -84,18 +84,18 @@ function maskPiece(
   contact: Pick<Contact, 'phone' | 'email'>,
 ): { text: string; end: number } {
   let text = '';
-  let kept = start;
+  let copiedTo = start;
   let index = start;
-  while (index < json.length && index - start < MASKED_AT_ONCE) {
+  while (index < json.length && index - start < MAX_CHARACTERS_PER_TURN) {
     const end = endOfToken(json, index);
     const masked = end > index + 1 ? maskToken(json.slice(index, end), contact) : null;
     if (masked !== null) {
-      text += json.slice(kept, index) + masked;
-      kept = end;
+      text += json.slice(copiedTo, index) + masked;
+      copiedTo = end;
     }
     index = end;
   }
-  return { text: text + json.slice(kept, index), end: index };
+  return { text: text + json.slice(copiedTo, index), end: index };
 }
 
 /** The index after the string, number or single character that begins at `index`. */
@@ -103,9 +103,9 @@ function endOfToken(json: string, index: number): number {
   const code = json.charCodeAt(index);
   if (code === QUOTE) return endOfString(json, index) + 1;
   if (code !== MINUS && !isDigit(code)) return index + 1;
-  OF_NUMBER.lastIndex = index;
-  OF_NUMBER.test(json);
-  return OF_NUMBER.lastIndex;
+  NUMBER_CHARACTERS.lastIndex = index;
+  NUMBER_CHARACTERS.test(json);
+  return NUMBER_CHARACTERS.lastIndex;
 }
 
 /** @returns the masked token, or null when it holds nothing to mask */

@@ -2,10 +2,10 @@
  * Removes secrets from what is stored or shown, such as an answer that repeats the request's headers.
  */
 
-const PLACE = '[secret]';
+const REPLACEMENT = '[secret]';
 
-/** A shorter one would remove letters from ordinary words. */
-const MIN_LENGTH = 4;
+/** Replacing a shorter secret would damage ordinary words. */
+const MIN_SECRET_LENGTH = 4;
 
 const lowerHex = (text: string) => text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
 
@@ -17,7 +17,8 @@ const strictUri = (text: string) =>
   );
 
 /**
- * As `encodeURIComponent`, strictly, and as a form, each with capital and small hexadecimal digits.
+ * The secret URL-encoded in three ways: by `encodeURIComponent`, strictly, and as in a form. Each with
+ * upper-case and lower-case hexadecimal digits.
  */
 function urlSpellings(secret: string): string[] {
   const form = new URLSearchParams({ '': secret }).toString().slice(1);
@@ -27,7 +28,7 @@ function urlSpellings(secret: string): string[] {
 
 const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** As in our JSON, with escaped slashes, and in ASCII only. */
+/** The secret in a JSON string: as we write it, in ASCII only, and both with escaped slashes. */
 function jsonSpellings(secret: string): string[] {
   const plain = JSON.stringify(secret).slice(1, -1);
   const ascii = plain.replace(/[\x7f-\uffff]/g, escapeUnit);
@@ -37,8 +38,8 @@ function jsonSpellings(secret: string): string[] {
 }
 
 /**
- * The part of a longer text's base64 that the secret alone decides, when it begins `shift` bytes
- * into a group of three.
+ * What the base64 of a longer text has in common whatever surrounds the secret. Base64 encodes three
+ * bytes at a time, so it depends on `shift`: how many bytes into a group the secret begins.
  */
 function base64Inside(secret: Buffer, shift: 0 | 1 | 2): string {
   const encoded = Buffer.concat([Buffer.alloc(shift), secret]).toString('base64');
@@ -76,7 +77,7 @@ function occurrences(text: string, spelling: string): Range[] {
 }
 
 /**
- * Puts ranges in order. Overlapping ones become one, so that no end of a second secret is left.
+ * Sorts ranges and joins those that overlap, so that the end of an overlapped secret is replaced too.
  */
 function merge(ranges: Range[]): Range[] {
   const merged: Range[] = [];
@@ -92,21 +93,21 @@ function replaceRanges(text: string, ranges: readonly Range[]): string {
   let from = 0;
   let result = '';
   for (const [start, end] of ranges) {
-    result += text.slice(from, start) + PLACE;
+    result += text.slice(from, start) + REPLACEMENT;
     from = end;
   }
   return result + text.slice(from);
 }
 
 /**
- * Makes a function that replaces each secret in a text by `[secret]`: as it is, without the space
- * around it, URL-encoded, JSON-escaped, and in base64 and base64url, also inside a longer encoded text
- * (`user:secret`). Secrets of fewer than four characters stay.
+ * Returns a function that replaces each secret in a text with `[secret]`. It finds the secret as it
+ * is, without the space around it, URL-encoded, JSON-escaped, and in base64 or base64url, even inside
+ * a longer encoded text (`user:secret`). Secrets of fewer than four characters stay.
  */
 export function scrubber(secrets: readonly string[]): (text: string) => string {
   const known = secrets
     .flatMap((secret) => [secret, secret.trim()])
-    .filter((secret) => secret.length >= MIN_LENGTH);
+    .filter((secret) => secret.length >= MIN_SECRET_LENGTH);
   const spellings = [...new Set(known.flatMap(spellingsOf))];
   return (text) => {
     const ranges = spellings.flatMap((spelling) => occurrences(text, spelling));

@@ -7,8 +7,8 @@ import type { PaymentProvider } from '../../payments/index.ts';
 import type { ToolKind } from '../definition/tool.ts';
 
 /**
- * A tool call: a requested action with arguments and a result, and the rules of what follows an
- * attempt. Its id is the `tool_call_id`, the same for every attempt.
+ * A tool call: a requested action with arguments and a result, and the rules for its attempts. Its id
+ * is the `tool_call_id`, the same for every attempt.
  */
 
 export const TOOL_CALL_STATUSES = [
@@ -51,19 +51,20 @@ export interface Decision {
 
 export interface ToolCall extends Document {
   readonly workspaceId: string;
-  /** Null when the agent named a tool that is not there, and for what is built in. */
+  /** Null for a built-in tool, and when the agent named a tool that does not exist. */
   readonly toolId: string | null;
   /** The tool's name. */
   readonly tool: string;
-  /** `BuiltIn`: the service carries it out itself. */
+  /** `BuiltIn`: the service makes the call itself, without a request. */
   readonly kind: ToolKind | 'BuiltIn';
-  /** For a payment link: where the money goes, as the person who approved it saw. */
+  /** For a payment link: where the money goes. It is stored so that an approval covers it. */
   readonly provider?: PaymentProvider;
   readonly arguments: JsonObject;
   /** Null for a test call. */
   readonly conversationId: string | null;
   /**
-   *  `agent`: in a conversation. `test`: from the definition. `go_live`: a test after which the tool goes live.
+   * `agent`: in a conversation. `test`: a person tries the tool. `go_live`: a test after which the tool
+   * goes live.
    */
   readonly purpose: 'agent' | 'test' | 'go_live';
   /** The definition that the call was made for. */
@@ -78,7 +79,7 @@ export interface ToolCall extends Document {
   readonly status: ToolCallStatus;
   /** Attempts begun so far. */
   readonly attempts: number;
-  /** An attempt was begun and its result is not on record: its process may have died. */
+  /** An attempt has begun and its result is not recorded. The process that made it may have died. */
   readonly isUnderWay: boolean;
   readonly httpStatus: number | null;
   /** The sum of all attempts. */
@@ -88,10 +89,10 @@ export interface ToolCall extends Document {
    * has succeeded.
    */
   readonly resultJson: string | null;
-  /** For the index: the result counts for `MAX_LARGE_RESULTS_CHARACTERS`. */
+  /** The result counts towards `MAX_LARGE_RESULTS_CHARACTERS`. A field so that it can be indexed. */
   readonly hasLargeResult: boolean;
   readonly error: ToolCallError | null;
-  /** It waits, or waited, for a person's decision. */
+  /** The call waits, or waited, for a person's decision. */
   readonly neededApproval: boolean;
   readonly decision: Decision | null;
   /** When an approval that nobody decides expires. */
@@ -108,18 +109,18 @@ export interface ToolCall extends Document {
  */
 export const LARGE_RESULT_CHARACTERS = 64 * 1024;
 export const MAX_LARGE_RESULTS_CHARACTERS = 48 * 1024 * 1024;
-const LEFT_OF_DROPPED = 8 * 1024;
+const KEPT_OF_DROPPED_CHARACTERS = 8 * 1024;
 
 const keptResult = (resultJson: string): Pick<ToolCall, 'resultJson' | 'hasLargeResult'> => ({
   resultJson,
   hasLargeResult: resultJson.length >= LARGE_RESULT_CHARACTERS,
 });
 
-/** What is left of a large result that had to make room: its beginning, as a text. */
+/** Removes a large result to make room. Its beginning stays, as text. */
 export const dropResult = (call: ToolCall): ToolCall => ({
   ...call,
   resultJson: JSON.stringify(
-    `${(call.resultJson ?? '').slice(0, LEFT_OF_DROPPED).toWellFormed()}… (the rest was removed to make room for newer results)`,
+    `${(call.resultJson ?? '').slice(0, KEPT_OF_DROPPED_CHARACTERS).toWellFormed()}… (the rest was removed to make room for newer results)`,
   ),
   hasLargeResult: false,
 });
@@ -127,19 +128,18 @@ export const dropResult = (call: ToolCall): ToolCall => ({
 export const resultOf = ({ resultJson }: Pick<ToolCall, 'resultJson'>): Json =>
   resultJson === null ? null : (JSON.parse(resultJson) as Json);
 
-const BEGINNING = 20_000;
+const PAGE_EXCERPT_CHARACTERS = 20_000;
 
 /**
- * The result for a page: of a large one the beginning of its JSON, as a text; it is not read
- * further.
+ * The result as a page shows it: a large one as the beginning of its JSON text, which is not parsed.
  */
 export const resultBeginning = (call: Pick<ToolCall, 'resultJson'>): Json =>
   (call.resultJson?.length ?? 0) < LARGE_RESULT_CHARACTERS
     ? resultOf(call)
-    : `${call.resultJson!.slice(0, BEGINNING).toWellFormed()}…`;
+    : `${call.resultJson!.slice(0, PAGE_EXCERPT_CHARACTERS).toWellFormed()}…`;
 
 export const TOOL_CALL_QUEUE = 'tool_calls';
-/** What a test call carries as its conversation. */
+/** Test calls have no conversation. Requests and the API give this id in its place. */
 export const TEST_CONVERSATION_ID = 'conv_test';
 export const MAX_TOOL_CALL_ATTEMPTS = 3;
 /**
@@ -149,7 +149,7 @@ export const MAX_TOOL_CALL_ATTEMPTS = 3;
 const GO_LIVE_PATIENCE_MS = 60_000;
 const GO_LIVE_RETRY_MS = 2000;
 
-/** What a call is before anything was sent. */
+/** The state of a call before its first attempt. */
 const UNSENT = {
   status: 'running',
   attempts: 0,
@@ -165,11 +165,11 @@ const UNSENT = {
   finishedAt: null,
 } as const satisfies Partial<ToolCall>;
 
-/** A call as it is asked for: to be made, and nothing sent yet. */
+/** Makes a call that is due at once and has not been sent. */
 export const newToolCall = (
-  asked: Omit<ToolCall, keyof typeof UNSENT | 'id' | 'createdAt'>,
+  request: Omit<ToolCall, keyof typeof UNSENT | 'id' | 'createdAt'>,
   now: Date,
-): ToolCall => ({ ...asked, ...UNSENT, id: newId('call'), createdAt: timestamp(now) });
+): ToolCall => ({ ...request, ...UNSENT, id: newId('call'), createdAt: timestamp(now) });
 
 export const isBuiltIn = ({ kind }: Pick<ToolCall, 'kind'>): boolean => kind === 'BuiltIn';
 
@@ -187,7 +187,8 @@ export type ToolAttemptResult =
   | {
       readonly type: 'failure';
       /**
-       *  `at_once`: after a time-out. `later`: with backoff. `never`: asking again cannot help, or must not be done.
+       * `at_once`: after a time-out. `later`: with backoff. `never`: another attempt could not help or
+       * could do harm.
        */
       readonly retry: 'at_once' | 'later' | 'never';
       readonly httpStatus: number | null;
@@ -195,7 +196,7 @@ export type ToolAttemptResult =
       readonly error: ToolCallError;
     };
 
-/** Before an attempt: it is on record before anything is sent. */
+/** Counts an attempt. It is saved before anything is sent, so a crash cannot hide the attempt. */
 export const beginAttempt = (call: ToolCall): ToolCall => ({
   ...call,
   attempts: call.attempts + 1,
@@ -203,8 +204,9 @@ export const beginAttempt = (call: ToolCall): ToolCall => ({
 });
 
 /**
- * @returns the call after this attempt, and when the next one is due in ms since the epoch; null
- * when the call is complete
+ * Records the result of an attempt.
+ * @returns the call after it, and when the next attempt is due (ms since the epoch); null when the
+ * call is complete
  */
 export function recordToolAttempt(
   call: ToolCall,
@@ -223,12 +225,12 @@ export function recordToolAttempt(
       call: complete({ ...made, ...keptResult(result.resultJson) }, 'succeeded', now),
       nextAttemptAt: null,
     };
-  const nextAttemptAt = nextAttempt(call, result, retryDelaysMs, now);
+  const nextAttemptAt = nextAttemptAfter(call, result, retryDelaysMs, now);
   const failed = { ...made, error: result.error };
   return { call: nextAttemptAt === null ? complete(failed, 'failed', now) : failed, nextAttemptAt };
 }
 
-function nextAttempt(
+function nextAttemptAfter(
   call: ToolCall,
   result: ToolAttemptResult & { type: 'failure' },
   retryDelaysMs: readonly number[],
@@ -245,9 +247,9 @@ function nextAttempt(
 }
 
 /**
- * Recovers a call whose process died during an attempt. A Webhook call goes on with its id and the
- * attempts it has left, since the endpoint knows the id. An HTTP call carries no id of ours, so
- * nobody could tell a second call from the first: it fails as `interrupted`.
+ * Recovers a call whose process died during an attempt. A Webhook call uses its remaining attempts,
+ * since the endpoint can recognise its id. An HTTP call carries no id of ours, so nobody could tell a
+ * repeated call from a second one: it fails as `interrupted`.
  */
 export function recoverInterrupted(call: ToolCall, now: Date): ToolCall {
   if (!call.isUnderWay) return call;
@@ -272,10 +274,10 @@ export const succeed = (call: ToolCall, result: Json, now: Date): ToolCall =>
 export const refuse = (call: ToolCall, message: string, now: Date): ToolCall =>
   complete({ ...call, error: { type: 'refused', message } }, 'failed', now);
 
-type End = Exclude<ToolCallStatus, 'pending_approval' | 'running'>;
+type CompletedStatus = Exclude<ToolCallStatus, 'pending_approval' | 'running'>;
 
 /** Completes a call. A success removes the error of an earlier attempt. */
-export const complete = (call: ToolCall, status: End, now: Date): ToolCall => ({
+export const complete = (call: ToolCall, status: CompletedStatus, now: Date): ToolCall => ({
   ...call,
   status,
   error: status === 'succeeded' ? null : call.error,

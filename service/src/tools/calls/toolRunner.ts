@@ -30,13 +30,13 @@ interface ToolRunnerOptions {
   readonly retryDelaysMs: readonly number[];
 }
 
-/** Eight tools that hang take all places of their workspace, and none of another's. */
+/** Eight tools that hang can use up their workspace's limit, but no other workspace's. */
 const MAX_PER_WORKSPACE = 128;
 const MAX_PER_TOOL = 16;
 
 /**
- * Makes the tool calls that are due: test calls, the agent's and approved ones. Each attempt is on
- * record before it is sent, so that a crash never repeats a call that must not be made twice.
+ * Makes the tool calls that are due: test calls, the agent's and approved ones. Each attempt is
+ * recorded before it is sent, so that a crash never repeats a call that must not be made twice.
  */
 export function startToolRunner({
   store,
@@ -54,17 +54,17 @@ export function startToolRunner({
     if (!begun) return;
     const { call, address, timeoutMs } = begun;
     const { workspaceId } = call;
-    const at = { workspaceId, now: deps.clock.now(), timeoutMs, signal };
-    const result = await attemptToolCall({ outbound, reader }, address, envelopeOf(call), at);
-    const about = {
+    const context = { workspaceId, now: deps.clock.now(), timeoutMs, signal };
+    const result = await attemptToolCall({ outbound, reader }, address, envelopeOf(call), context);
+    const logFields = {
       tool_call: id,
       tool: call.tool,
       attempt: call.attempts,
       status: result.httpStatus,
       duration_ms: result.durationMs,
     };
-    if (result.type === 'success') log.debug(about, 'tool call succeeded');
-    else log.info({ ...about, reason: result.error.type }, 'tool call attempt failed');
+    if (result.type === 'success') log.debug(logFields, 'tool call succeeded');
+    else log.info({ ...logFields, reason: result.error.type }, 'tool call attempt failed');
     await retry(() => recordAttempt(deps, call, result, retryDelaysMs, largeResults));
   };
 
@@ -93,8 +93,8 @@ export function startToolRunner({
 
 /**
  * Records the result of an attempt in one transaction: the time of the next attempt, or the completed
- * call with what follows from it. Records nothing when another process has taken the call, because
- * this one stood still for longer than its lease.
+ * call with all that follows from it. Records nothing when this process paused for longer than its
+ * lease and another one has taken the call.
  * @param made the call as it was sent, with the attempt's number
  */
 export async function recordAttempt(
@@ -105,13 +105,13 @@ export async function recordAttempt(
   largeResults: LargeResults,
 ): Promise<void> {
   const recorded = await deps.store.transaction((tx) =>
-    record(tx, deps, made, result, retryDelaysMs),
+    recordIn(tx, deps, made, result, retryDelaysMs),
   );
   // In a transaction of its own, since calls of other conversations make room.
   if (recorded?.hasLargeResult) await largeResults.add(deps, recorded);
 }
 
-async function record(
+async function recordIn(
   tx: Tx,
   deps: Deps,
   { id, attempts }: Pick<ToolCall, 'id' | 'attempts'>,

@@ -14,8 +14,8 @@ export type WantedDefinition = Omit<ToolDefinition, 'requestTemplate'> & {
 
 /**
  * Checks a whole definition: its schema, its template, and whether its address may be called.
- * @param secretNames what `{{secrets.NAME}}` may name
- * @param before the definition that is changed. An address that stays is not looked up again, so a
+ * @param secretNames the names that `{{secrets.NAME}}` may use
+ * @param before the definition before a change. An unchanged address is not looked up again, so a
  * tool can be edited while its system is down
  * @returns it with the template in its stored form
  * @throws invalid_request (400) that names the field; rate_limited (429) when too many wait;
@@ -29,7 +29,7 @@ export async function checkDefinition(
   before?: ToolDefinition,
 ): Promise<ToolDefinition> {
   refuseMixedKinds(wanted, secretNames);
-  const read = () => {
+  const parse = () => {
     compileParameters(wanted.parameters);
     if (wanted.kind === 'Webhook') return { ...wanted, requestTemplate: null };
     return {
@@ -40,7 +40,7 @@ export async function checkDefinition(
       }),
     };
   };
-  const definition = await checkInTurn(workspace, bounds, () => asCallerError(read));
+  const definition = await checkInTurn(workspace, bounds, () => asCallerError(parse));
   const address = addressOf(definition);
   if (before === undefined || address !== addressOf(before))
     await checkTargetUrl(
@@ -90,8 +90,8 @@ function asCallerError<T>(check: () => T): T {
 }
 
 /**
- * For one workspace. A check takes up to a quarter of a second, so a longer queue would keep callers
- * waiting for longer than they do.
+ * Checks of one workspace. A check takes up to a quarter of a second, so callers would give up before
+ * a longer queue reaches them.
  */
 const MAX_WAITING = 50;
 

@@ -20,7 +20,7 @@ export class PlaceholderError extends Error {
 export const isPlaceholder = (part: Part): part is Placeholder => typeof part !== 'string';
 
 /** The placeholder as a template writes it, for messages. */
-export function writtenPlaceholder(placeholder: Placeholder): string {
+export function formatPlaceholder(placeholder: Placeholder): string {
   switch (placeholder.kind) {
     case 'argument':
       return `{{args.${placeholder.path.join('.')}}}`;

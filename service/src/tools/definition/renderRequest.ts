@@ -3,7 +3,7 @@ import { brokenLimit, isJsonObject, type Json, type JsonObject } from '../../pla
 import {
   isPlaceholder,
   parsePlaceholders,
-  writtenPlaceholder,
+  formatPlaceholder,
   type Part,
   type Placeholder,
 } from './placeholders.ts';
@@ -96,12 +96,12 @@ function asText(value: Json | undefined, placeholder: Placeholder): string | nul
   if (value === undefined || value === null) return null;
   if (typeof value === 'object')
     return fail(
-      `${writtenPlaceholder(placeholder)} is a list or an object and cannot stand in a URL or a header.`,
+      `${formatPlaceholder(placeholder)} is a list or an object and cannot stand in a URL or a header.`,
     );
   const text = String(value);
   return text.isWellFormed()
     ? text
-    : fail(`${writtenPlaceholder(placeholder)} is not valid Unicode text.`);
+    : fail(`${formatPlaceholder(placeholder)} is not valid Unicode text.`);
 }
 
 type Texts = Readonly<Record<string, string>>;
@@ -142,7 +142,7 @@ function renderSegment(parts: readonly Part[], values: Values): string {
     if (!isPlaceholder(part)) return part;
     return (
       asText(values.get(part), part) ||
-      fail(`${writtenPlaceholder(part)} stands in the path of the URL and has no value.`)
+      fail(`${formatPlaceholder(part)} stands in the path of the URL and has no value.`)
     );
   });
   const segment = raw
@@ -150,7 +150,7 @@ function renderSegment(parts: readonly Part[], values: Values): string {
     .join('');
   if (isDotSegment(raw.join('')) || isDotSegment(segment))
     fail(
-      `${parts.filter(isPlaceholder).map(writtenPlaceholder).join(', ')} would turn a segment of the URL's path into . or .., which leads elsewhere.`,
+      `${parts.filter(isPlaceholder).map(formatPlaceholder).join(', ')} would turn a segment of the URL's path into . or .., which leads elsewhere.`,
     );
   return segment;
 }

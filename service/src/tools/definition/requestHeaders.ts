@@ -1,4 +1,4 @@
-/** What a request template may say in headers. */
+/** Rules for the headers of a request template. */
 
 /** A token of HTTP. */
 export const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
@@ -6,7 +6,7 @@ export const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
 /** What a header's value may hold; HTTP would also allow a tab. */
 export const HEADER_TEXT = /^[\x20-\x7e\xa0-\xff]*$/;
 
-/** They follow from the connection, the address and the body, or end at the next server. */
+/** A template cannot set these: the HTTP client does, or they concern only a single connection. */
 export const FIXED_HEADERS: ReadonlySet<string> = new Set([
   'host',
   'content-length',
@@ -25,8 +25,8 @@ export const FIXED_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What stands in them opens something. A list and no pattern: `X-Atlassian-Token: no-check`,
- * `X-CSRF-Token: Fetch` and `Idempotency-Key` are called like keys and are none.
+ * Headers whose value is a credential. A list instead of a pattern, because `X-Atlassian-Token:
+ * no-check`, `X-CSRF-Token: Fetch` and `Idempotency-Key` sound like credentials and are not.
  */
 const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
@@ -55,7 +55,8 @@ const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a header of a template holds a key as it is: what is stored and shown with the template.
+ * Whether a header of a template holds a key in plain text, which would be stored and shown with the
+ * template.
  */
 export const holdsBareKey = (name: string, text: string): boolean =>
   CREDENTIAL_HEADERS.has(name.toLowerCase()) && text.trim() !== '' && !text.includes('{{');

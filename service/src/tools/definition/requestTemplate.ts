@@ -3,7 +3,7 @@ import {
   isPlaceholder,
   parsePlaceholders,
   PlaceholderError,
-  writtenPlaceholder,
+  formatPlaceholder,
   type Part,
   type Placeholder,
 } from './placeholders.ts';
@@ -73,7 +73,7 @@ type CheckText = (text: string, param: string, place: 'header' | 'elsewhere') =>
 function textChecker({ parameters, secretNames }: KnownNames): CheckText {
   const isField = fieldFinder(parameters);
   const checkPlaceholder = (placeholder: Placeholder, param: string, place: string) => {
-    const written = writtenPlaceholder(placeholder);
+    const written = formatPlaceholder(placeholder);
     if (placeholder.kind === 'argument' && !isField(placeholder.path))
       fail(
         param,

@@ -3,8 +3,9 @@ import { ParametersError, type LinearPatterns } from '../../platform/linearPatte
 
 /**
  * Reads a JSON Schema 2020-12 document: the schemas in it, where references lead, and a copy without
- * references for the validator. Ours rather than @apidevtools/json-schema-ref-parser, which resolves
- * asynchronously and reads files and URLs, or Ajv, which accepts loops and bounds no work.
+ * references for the validator. We do not use @apidevtools/json-schema-ref-parser, because it is
+ * asynchronous and reads files and URLs, nor Ajv's references, because it accepts loops and sets no
+ * limit on the work.
  */
 
 export type Path = readonly string[];
@@ -24,38 +25,34 @@ const SINGLE = [
 ];
 const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
 const MAPS = ['properties', 'patternProperties', 'dependentSchemas'];
-const APPLIED: ReadonlySet<string> = new Set([...SINGLE, ...LISTS, ...MAPS]);
+const SUBSCHEMA_KEYWORDS: ReadonlySet<string> = new Set([...SINGLE, ...LISTS, ...MAPS]);
 
 /** Keywords that hold schemas for others to refer to. */
-const STORES = ['$defs', 'definitions'];
+const DEFINITIONS = ['$defs', 'definitions'];
 
-/** Keywords that judge a value by themselves. A keyword in none of these lists judges nothing. */
+/** Keywords that check a value by themselves. A keyword in none of these lists checks nothing. */
 const ASSERTIONS = [
-  ...[
-    'type',
-    'enum',
-    'const',
-    'multipleOf',
-    'maximum',
-    'exclusiveMaximum',
-    'minimum',
-    'exclusiveMinimum',
-    'maxLength',
-    'minLength',
-    'pattern',
-    'format',
-  ],
-  ...[
-    'maxItems',
-    'minItems',
-    'uniqueItems',
-    'maxContains',
-    'minContains',
-    'maxProperties',
-    'minProperties',
-    'required',
-    'dependentRequired',
-  ],
+  'type',
+  'enum',
+  'const',
+  'multipleOf',
+  'maximum',
+  'exclusiveMaximum',
+  'minimum',
+  'exclusiveMinimum',
+  'maxLength',
+  'minLength',
+  'pattern',
+  'format',
+  'maxItems',
+  'minItems',
+  'uniqueItems',
+  'maxContains',
+  'minContains',
+  'maxProperties',
+  'minProperties',
+  'required',
+  'dependentRequired',
 ];
 
 const REFUSED: Readonly<Record<string, string>> = {
@@ -69,13 +66,13 @@ const REFUSED: Readonly<Record<string, string>> = {
 const MAX_WRITTEN_CHARACTERS = 300;
 
 /** `parameters.properties.date`, shortened where names are very long. */
-function written(path: Path): string {
+function formatPath(path: Path): string {
   const text = ['parameters', ...path].join('.');
   return text.length > MAX_WRITTEN_CHARACTERS ? `${text.slice(0, MAX_WRITTEN_CHARACTERS)}…` : text;
 }
 
 const fail = (path: Path, what: string): never => {
-  throw new ParametersError(written(path), `${written(path)} ${what}`);
+  throw new ParametersError(formatPath(path), `${formatPath(path)} ${what}`);
 };
 
 const own = (object: JsonObject, key: string): Json | undefined =>
@@ -93,12 +90,12 @@ const inMap = (value: Json | undefined, path: Path): Subschema[] =>
     : [];
 
 /** The schemas directly inside a schema. */
-const placesIn = (schema: JsonObject, path: Path): Subschema[] => [
+const schemasIn = (schema: JsonObject, path: Path): Subschema[] => [
   ...appliedIn(schema, path),
-  ...STORES.flatMap((key) => inMap(own(schema, key), [...path, key])),
+  ...DEFINITIONS.flatMap((key) => inMap(own(schema, key), [...path, key])),
 ];
 
-/** The ones among them that it applies to a value. */
+/** The schemas directly inside a schema that apply to a value, unlike mere definitions. */
 const appliedIn = (schema: JsonObject, path: Path): Subschema[] => [
   ...SINGLE.filter((key) => Object.hasOwn(schema, key)).map(
     (key): Subschema => [[...path, key], schema[key]!],
@@ -109,7 +106,7 @@ const appliedIn = (schema: JsonObject, path: Path): Subschema[] => [
 
 const keyOf = (path: Path) => JSON.stringify(path);
 
-/** Every schema of a document by its path. Only these may be referred to: all others are unchecked. */
+/** Every schema of a document by its path. A `$ref` may lead only to these: nothing else is checked. */
 type Places = ReadonlyMap<string, Json>;
 
 function collectPlaces(root: JsonObject): Map<string, Json> {
@@ -118,7 +115,7 @@ function collectPlaces(root: JsonObject): Map<string, Json> {
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     const [path, schema] = place;
     places.set(keyOf(path), schema);
-    if (isJsonObject(schema)) open.push(...placesIn(schema, path));
+    if (isJsonObject(schema)) open.push(...schemasIn(schema, path));
   }
   return places;
 }
@@ -181,11 +178,11 @@ function assertAllowedNames(schema: JsonObject, path: Path): void {
 
 function addPatterns(patterns: LinearPatterns, schema: JsonObject, path: Path): void {
   const pattern = own(schema, 'pattern');
-  if (typeof pattern === 'string') patterns.add(pattern, written([...path, 'pattern']));
+  if (typeof pattern === 'string') patterns.add(pattern, formatPath([...path, 'pattern']));
   const byPattern = own(schema, 'patternProperties');
   if (isJsonObject(byPattern))
     for (const name of Object.keys(byPattern))
-      patterns.add(name, written([...path, 'patternProperties', name]));
+      patterns.add(name, formatPath([...path, 'patternProperties', name]));
 }
 
 const refOf = (schema: JsonObject): string | null => {
@@ -193,7 +190,7 @@ const refOf = (schema: JsonObject): string | null => {
   return typeof ref === 'string' ? ref : null;
 };
 
-/** Follows each schema to all that it leads to. Reaching one that is still followed is a loop. */
+/** Follows each schema to all that it leads to. Coming back to one that is still open is a loop. */
 function assertNoLoops(places: Places): void {
   const following = new Set<string>();
   const done = new Set<string>();
@@ -215,7 +212,7 @@ function assertNoLoops(places: Places): void {
   for (const [key, schema] of places) follow([JSON.parse(key) as Path, schema]);
 }
 
-/** The validator compiles each schema into code. */
+/** Limits, because the validator compiles each schema into code. */
 const MAX_EXPANDED = 1_000;
 const MAX_EXPANDED_DEPTH = 64;
 
@@ -274,7 +271,7 @@ function expandKeywords(
   const inner = (value: Json, at: Path) => expand(expansion, [at, value], depth + 1);
   const entries = Object.entries(schema).flatMap(([key, value]): [string, Json][] => {
     if (ASSERTIONS.includes(key)) return [[key, value]];
-    if (!APPLIED.has(key)) return [];
+    if (!SUBSCHEMA_KEYWORDS.has(key)) return [];
     const at = [...path, key];
     if (Array.isArray(value))
       return [[key, value.map((item: Json, index) => inner(item, [...at, String(index)]))]];
@@ -320,8 +317,8 @@ export function expandReferences(
   return { schema, weight: expansion.weight };
 }
 
-/** The schemas that judge the same value as `schema`: itself, and those that it applies in place. */
-function inPlace(schema: Json, root: JsonObject): JsonObject[] {
+/** The schemas that check the same value as `schema`: itself, its `$ref`, its `allOf` and the like. */
+function schemasOfSameValue(schema: Json, root: JsonObject): JsonObject[] {
   const found = new Set<JsonObject>();
   const open: (Json | undefined)[] = [schema];
   while (open.length > 0) {
@@ -353,7 +350,7 @@ const mayBeObject = (schema: JsonObject) => {
  * `['address', 'city']`. An object that lists no properties can have any field.
  */
 export function fieldFinder(root: JsonObject): (path: Path) => boolean {
-  const start = inPlace(root, root);
+  const start = schemasOfSameValue(root, root);
   return (path) => {
     let schemas = start;
     for (const [level, name] of path.entries()) {
@@ -363,7 +360,7 @@ export function fieldFinder(root: JsonObject): (path: Path) => boolean {
         .map((schema) => own(schema['properties'] as JsonObject, name))
         .filter((field) => field !== undefined && field !== false);
       if (fields.length === 0) return false;
-      schemas = fields.flatMap((field) => inPlace(field!, root));
+      schemas = fields.flatMap((field) => schemasOfSameValue(field!, root));
     }
     return true;
   };

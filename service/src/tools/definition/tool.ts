@@ -25,7 +25,7 @@ export const MAX_TOOL_TIMEOUT_SECONDS = 120;
 export const MAX_EXAMPLE_PHRASES = 20;
 export const MAX_EXAMPLE_PHRASE_CHARACTERS = 200;
 
-/** What a tool is: everything but its life cycle and secrets. */
+/** What a person defines: everything but the tool's status and secrets. */
 export interface ToolDefinition {
   readonly name: string;
   readonly description: string;
@@ -54,7 +54,7 @@ export interface Tool extends Document, ToolDefinition {
   readonly sealedSecret: string | null;
   /** HTTP kind: for `{{secrets.NAME}}` in headers. Sealed. */
   readonly sealedTemplateSecrets: Readonly<Record<string, string>>;
-  /** Changes with everything that changes how the tool is called. */
+  /** Changes whenever an edit changes how the tool is called. */
   readonly definitionHash: string;
   readonly testedAt: string | null;
   /** The test call after which the tool goes live; null when none is awaited. */
@@ -67,7 +67,7 @@ export interface Tool extends Document, ToolDefinition {
   readonly updatedAt: string;
 }
 
-/** The workflow that published a tool, and controls it since. */
+/** The workflow that published a tool and controls it since then. */
 interface Publication {
   readonly owner: Owner;
   /** Counts how often the tool was published. To unpublish an older revision does nothing. */
@@ -94,8 +94,8 @@ export function hashDefinition(
   { name, parameters, kind, endpoint, requestTemplate }: ToolDefinition,
   sealedTemplateSecrets: Readonly<Record<string, string>>,
 ): string {
-  const called = [kind, name, parameters, endpoint, requestTemplate, sealedTemplateSecrets];
-  return createHash('sha256').update(JSON.stringify(called)).digest('hex');
+  const hashed = [kind, name, parameters, endpoint, requestTemplate, sealedTemplateSecrets];
+  return createHash('sha256').update(JSON.stringify(hashed)).digest('hex');
 }
 
 const UNTESTED = { status: 'draft', testedAt: null, goLiveCallId: null, lastTest: null } as const;
@@ -129,8 +129,7 @@ export function redefine(
 ): Tool {
   const changed = { ...tool, ...changes, updatedAt: timestamp(now) };
   const definitionHash = hashDefinition(changed, changed.sealedTemplateSecrets);
-  // Not compared with the stored one: that stays when the encryption key changes, and with it the
-  // sealed forms.
+  // The stored hash may be of older sealed forms: a new encryption key changes them and not the hash.
   if (definitionHash === hashDefinition(tool, tool.sealedTemplateSecrets)) return changed;
   return { ...changed, definitionHash, ...UNTESTED };
 }

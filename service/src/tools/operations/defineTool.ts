@@ -120,11 +120,8 @@ export async function updateTool(
       if (tool.definitionHash !== before.definitionHash) return null;
       await assertNameIsFree(tx, workspace, { id, name: definition.name });
       const now = clock.now();
-      const changed = redefine(
-        tool,
-        { ...onlyGiven(definition, changes), sealedTemplateSecrets },
-        now,
-      );
+      const given = onlyGiven(definition, changes);
+      const changed = redefine(tool, { ...given, sealedTemplateSecrets }, now);
       if (changed.definitionHash !== tool.definitionHash)
         await cancelApprovals(tx, deps, { toolId: id }, now);
       await tx.tools.put(changed);
@@ -135,7 +132,7 @@ export async function updateTool(
 }
 
 /**
- * Leaves out what was not given, since somebody may have changed it while the rest was checked.
+ * Leaves out what the caller did not change, since somebody else may have changed it since.
  */
 const onlyGiven = (
   definition: ToolDefinition,
@@ -147,10 +144,10 @@ const onlyGiven = (
 type Sealed = Readonly<Record<string, string>>;
 
 /**
- * A tool's secrets after a change of its request. Stored ones are shown to nobody, so a person who
- * edits a tool must not be able to send them to a system of their own: they stay with the scheme,
- * host and port for which they were given. When the request goes elsewhere, those it uses have to
- * be given again, the others go.
+ * A tool's secrets after a change of its request. Nobody can read a stored secret, so a person who
+ * edits a tool must not be able to send one to a system of their own. A secret is therefore only for
+ * the scheme, host and port it was given for. When the request goes elsewhere, the secrets it uses
+ * must be given again, and the others are removed.
  * @throws invalid_request (400) that names the secrets to give again
  * @see docs/decisions/0029
  */
@@ -171,10 +168,10 @@ function secretsAfterChange(
   );
 }
 
-/** In one spelling: without the port that the scheme has anyway, in small letters. */
+/** Normalised for comparing: in lower case, and without the scheme's default port. */
 const originOf = ({ url }: RequestTemplate): string => new URL(parseUrlTemplate(url).origin).origin;
 
-/** They stand in headers only. */
+/** The names of the secrets in a template. They can stand only in headers. */
 function secretsUsedBy({ headers = {} }: RequestTemplate): readonly string[] {
   const placeholders = Object.values(headers).flatMap(parsePlaceholders).filter(isPlaceholder);
   return [

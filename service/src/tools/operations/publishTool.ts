@@ -33,7 +33,7 @@ interface WantedPublication {
   readonly owner: Owner;
   /** SHA-256 of the signing secret that the publisher holds; null when it holds none. */
   readonly secretHash: string | null;
-  /** Takes a tool that somebody else has in use. */
+  /** Take the tool even if somebody else has it in use. */
   readonly takeOver: boolean;
 }
 
@@ -44,10 +44,10 @@ interface PublishedTool {
 }
 
 /**
- * Publishes a workflow as the workspace's tool of that name: defines or changes the tool, and lets
- * it go live, after a test call where this definition and secret have not passed one. All of it is
- * one transaction. Publishing the same again changes nothing but the revision.
- * A tool that this owner published under another name gets this name.
+ * Publishes a workflow as the workspace's tool of that name: creates or changes the tool and lets it
+ * go live, after a test call if this definition and secret have not passed one. All of it happens in
+ * one transaction. Publishing the same tool again changes only the revision. A tool that this owner
+ * published under another name is renamed.
  * @throws invalid_request (400); published_elsewhere (409) when somebody else has the tool in use;
  * tool_exists (409) for an HTTP tool, tool_limit_reached (409), target_url_* (422)
  */
@@ -72,7 +72,7 @@ export async function publishTool(
     await tx.workspaces.get(workspace.id);
     const before = await findToolToPublish(tx, deps, workspace, wanted);
     if (before === null) await assertRoomForTool(tx, workspace);
-    const published = await define(tx, deps, workspace, before, definition, wanted);
+    const published = await prepareTool(tx, deps, workspace, before, definition, wanted);
     return {
       ...published,
       tool: await bringLive(tx, deps, published.tool, sample, deps.clock.now()),
@@ -81,9 +81,9 @@ export async function publishTool(
 }
 
 /**
- * The tool of this name, else the one that the owner published under another name. Where there are
- * both, the latter is removed.
- * @returns it locked; null when there is neither
+ * The tool of this name, else the one that the owner published under another name. When both exist,
+ * the latter is removed.
+ * @returns the tool, locked; null when neither exists
  */
 async function findToolToPublish(
   tx: Tx,
@@ -129,8 +129,8 @@ function assertFree(
   );
 }
 
-/** @returns the tool as it is to be stored */
-async function define(
+/** Creates or changes the tool without saving it. A change cancels the calls that wait for approval. */
+async function prepareTool(
   tx: Tx,
   deps: Deps,
   workspace: Workspace,
@@ -184,7 +184,7 @@ export interface Unpublishing {
 /**
  * Pauses a tool for the workflow that published it. Nothing happens to a tool that is gone, that
  * another workflow published, or that was published again since.
- * @returns whether the tool is paused now on this demand
+ * @returns whether this call paused the tool
  */
 export const unpublishTool = (
   deps: Deps,
@@ -196,12 +196,12 @@ export const unpublishTool = (
     const where = { workspaceId: workspace.id, name };
     const [found] = await tx.tools.find({ where, limit: 1 });
     const tool = found ? await tx.tools.get(found.id) : null;
-    if (!tool || !isMeant(tool, unpublishing)) return false;
+    if (!tool || !isOwnPublication(tool, unpublishing)) return false;
     await putPaused(tx, deps, tool);
     return true;
   });
 
-const isMeant = (
+const isOwnPublication = (
   { publication, endpoint: current }: Tool,
   { owner, revision, endpoint }: Unpublishing,
 ): boolean =>
