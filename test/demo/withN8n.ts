@@ -1,6 +1,7 @@
 // The main job with a real n8n: our package installed as users install it, an example workflow
 // active.
 import { chatCustomer } from '../helpers/apiClient.ts';
+import { MEMBER } from '../helpers/browserless.ts';
 import { isRuntimeInstalled } from '../n8n/runtime.ts';
 import { example, openStage, payloadOf, type Stage } from '../n8n/stage.ts';
 import { check, checksPassed, fields, quote, say, step, success, title } from './terminal.ts';
@@ -102,6 +103,7 @@ async function introduce({ service, n8n, credential }: Stage): Promise<void> {
     ['  log in as', `${n8n.owner.email}  ${n8n.owner.password}`],
     ['  credential', credential.name],
     ['service', service.url],
+    ['  sign in as', `${MEMBER.email}  ${MEMBER.password}`],
     ['  API', `${service.url}/api/docs`],
     ['  API key', service.apiKey],
     ['  log', service.logFile],

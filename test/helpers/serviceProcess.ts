@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort, startProgram, tailOf, type Program } from './program.ts';
 import { apiClient, type ApiClient } from './apiClient.ts';
-import { browserless } from './browserless.ts';
+import { browserless, MEMBER } from './browserless.ts';
 import { freshStorage, type Storage } from './storage.ts';
 
 const mainFile = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
@@ -25,7 +25,7 @@ export interface ServiceOptions {
   hasLimits?: boolean;
   /**
    * The port of an n8n on this machine. Given, no setting says what may be called: the service is
-   * set up by its form, as a person does it, with this answer to where n8n runs.
+   * set up by its form, as a person does it, with MEMBER as its owner and this port of n8n.
    */
   localN8nPort?: number;
   /** Fills its store before the first start. @param store the variables that name it */
@@ -166,8 +166,7 @@ async function setUpByForm(
   const ready = await visitor.post('/setup', {
     token: form.value('token')!,
     name: 'Ana',
-    email: 'ana@example.com',
-    password: 'correct horse battery',
+    ...MEMBER,
     n8n: 'this_machine',
     ...fields,
   });

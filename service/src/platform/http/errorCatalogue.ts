@@ -84,11 +84,11 @@ export const ERROR_CATALOGUE = {
   },
   target_url_not_https: {
     status: 422,
-    fix: 'Use an https:// URL. For an n8n on this machine or in a private network, choose it under Settings of the service.',
+    fix: 'Use an https:// URL. If n8n runs on this machine or in a private network, say so under Settings of the service.',
   },
   target_url_not_public: {
     status: 422,
-    fix: 'Use a public address. If n8n runs there, choose it under Settings of the service; ALLOWED_NETWORKS opens other private networks.',
+    fix: 'Use a public address. If n8n runs there, say so under Settings of the service. ALLOWED_NETWORKS opens other private networks.',
   },
   target_url_unresolvable: { status: 422, fix: 'Check the host name. It has no IP address.' },
   rate_limited: { status: 429, fix: 'Wait for the number of seconds in Retry-After.' },
