@@ -7,7 +7,7 @@ import { startService, type Service, type StartOptions } from '../../service/src
 import { apiClient, type ApiClient } from './apiClient.ts';
 import { openStoreOf } from './openStore.ts';
 import { freshStorage, type Storage } from './storage.ts';
-import { databaseClock, steadied } from './testClock.ts';
+import { databaseClock, MovedClock, steadied } from './testClock.ts';
 
 /** 8 + 32 characters, as a real key; used by tests only. */
 export const TEST_API_KEY = `cs_live_${'T'.repeat(32)}`;
@@ -49,6 +49,7 @@ export interface TestServiceOptions {
   readonly server?: StartOptions['server'];
   readonly housekeepingEveryMs?: number;
   readonly passwordThread?: StartOptions['passwordThread'];
+  readonly paymentWait?: StartOptions['paymentWait'];
 }
 
 /**
@@ -82,8 +83,13 @@ export async function startTestService({
   const settings = { ...testSettings(storage), ...env };
   const steady = clock && steadied(clock);
   const databaseNow = steady && databaseClock(steady);
+  const moved = steady && new MovedClock(steady);
   const start = (extra: Record<string, string> = {}) =>
-    startService(readConfig({ ...settings, ...extra }), { clock: steady, databaseNow, ...options });
+    startService(readConfig({ ...settings, ...extra }), {
+      clock: steady && Object.assign(steady, { onMoved: moved?.onMoved }),
+      databaseNow,
+      ...options,
+    });
   let service: Service = await start();
   return {
     get url() {
@@ -115,6 +121,7 @@ export async function startTestService({
       return apiClient(service.url, key);
     },
     async stop() {
+      moved?.close();
       await service.stop();
       await storage.remove();
     },

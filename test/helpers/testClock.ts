@@ -40,6 +40,29 @@ export const steadied = (clock: { now(): Date } & Partial<SteadyClock>): SteadyC
   steadyMs: () => clock.steadyMs?.() ?? clock.now().getTime(),
 });
 
+const LOOK_EVERY_MS = 20;
+
+/** Calls whoever listens when a test has moved its clock forward, so that nobody sleeps on. */
+export class MovedClock {
+  readonly #listeners = new Set<() => void>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(clock: SteadyClock) {
+    let last = clock.steadyMs() - performance.now();
+    this.#timer = setInterval(() => {
+      const ahead = clock.steadyMs() - performance.now();
+      if (ahead - last > LOOK_EVERY_MS) for (const tell of this.#listeners) tell();
+      last = ahead;
+    }, LOOK_EVERY_MS);
+  }
+
+  readonly onMoved = (listener: () => void): void => void this.#listeners.add(listener);
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+}
+
 /**
  * What a database's clock says while time passes as on `clock`: it goes on evenly, whatever the
  * clock on the wall is set to.

@@ -73,6 +73,8 @@ export interface StartOptions {
   readonly server?: Partial<ServerLimits>;
   /** Called when this process can never use the store again and must end. */
   readonly onStoreLost?: (error: Error) => void;
+  /** Replaces how long a request waits for a payment page. */
+  readonly paymentWait?: (ms: number) => number;
   /** The script of the threads that hash passwords. */
   readonly passwordThread?: URL;
 }
@@ -267,7 +269,7 @@ function createServer(
           chatFeed,
           live: followWorkspaces(store, stopping),
           followToolCall: followToolCalls(store, deps, stopping),
-          followPayment: followPayments(store, deps, stopping),
+          followPayment: followPayments(store, deps, stopping, options.paymentWait),
           model: screenModelOf(core),
           setup: oneTimeSetup(deps, n8n),
           n8n,

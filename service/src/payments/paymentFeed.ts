@@ -26,11 +26,13 @@ export type FollowPayment = (
 /**
  * One reader of the change feed serves all waiting requests.
  * @param stopping ends all waiting
+ * @param waitMs for tests: how long to wait instead
  */
 export function followPayments(
   store: ServiceStore,
   { store: port, bounds }: Pick<Deps, 'store' | 'bounds'>,
   stopping: AbortSignal,
+  waitMs: (ms: number) => number = (ms) => ms,
 ): FollowPayment {
   const places = new FairPool(2 * MAX_WAITING_PAYMENTS);
   const listeners = new KeyedListeners<Payment | null>();
@@ -57,7 +59,7 @@ export function followPayments(
     };
     const look = () => void read(id).then(hear, reject);
     const stop = listeners.listen(id, (news) => (news === null ? look() : hear(news)));
-    const timer = setTimeout(() => resolve(undefined), timeoutMs);
+    const timer = setTimeout(() => resolve(undefined), waitMs(timeoutMs));
     const onStopping = () => resolve(undefined);
     stopping.addEventListener('abort', onStopping);
     look(); // listening has begun, so no change is missed

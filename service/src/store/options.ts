@@ -9,6 +9,8 @@ export interface Logger {
 export interface StoreClock {
   now(): Date;
   steadyMs(): number;
+  /** For tests, whose clocks are moved: calls the listener after each move. */
+  onMoved?(listener: () => void): void;
 }
 
 export const systemTime: StoreClock = { now: () => new Date(), steadyMs: () => performance.now() };

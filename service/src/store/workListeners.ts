@@ -1,4 +1,4 @@
-import type { Logger } from './options.ts';
+import type { Logger, StoreClock } from './options.ts';
 
 interface WorkListener {
   readonly call: () => void;
@@ -11,8 +11,10 @@ export class WorkListeners {
   readonly #listeners = new Set<WorkListener>();
   readonly #log: Logger;
 
-  constructor(log: Logger) {
+  /** @param clock when it is moved, jobs may have become due */
+  constructor(log: Logger, clock: StoreClock) {
     this.#log = log;
+    clock.onMoved?.(() => this.notify());
   }
 
   /** @returns a function that stops listening; it returns false when it was called before */

@@ -1,18 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { measureSteady } from '../../bench/steady.ts';
 
-/** Of them only the last few are still there at the end. */
-const ENOUGH = 20;
+/** Without retention they are 9 MB more. Only the last few of them are still there at the end. */
+const ENOUGH = 250;
 
 describe('a service under a steady load, with a retention of a second', () => {
   it('levels off in memory and on disk, and gives back what is not needed any more', async () => {
     const { conversations, snapshots, heapAfterMb, heapBeforeMb, diskGrowth } = await measureSteady(
-      { seconds: 6, keptForMs: 1000, samples: 4, heapMb: 128 },
+      { seconds: 4, keptForMs: 1000, samples: 4, heapMb: 128, atLeast: ENOUGH },
     );
-    expect(conversations).toBeGreaterThan(ENOUGH);
+    expect(conversations).toBeGreaterThanOrEqual(ENOUGH);
     expect(snapshots).toBeGreaterThan(0);
-    // Without retention it is 15 MB more after 400 conversations.
     expect(heapAfterMb).toBeLessThan(heapBeforeMb + 8);
     expect(diskGrowth).toBeLessThan(4);
-  }, 90_000);
+  }, 180_000);
 });

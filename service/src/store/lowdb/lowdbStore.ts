@@ -94,7 +94,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     const { folder, files, log, holderOf, clock, keptChanges } = this.options;
     this.transactionOf = transactionMaker(schema);
     this.feed = new ChangeFeed(keptChanges);
-    this.listeners = new WorkListeners(log);
+    this.listeners = new WorkListeners(log, clock);
     this.clock = new JobClock(clock);
     this.state = new State(schema, {});
     this.queues = this.queuesOf(this.state);

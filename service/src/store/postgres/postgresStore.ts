@@ -122,7 +122,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.database = database;
     this.schemaName = options.schema;
     this.#options = { ...DEFAULTS, ...options };
-    this.#listeners = new WorkListeners(this.#options.log);
+    this.#listeners = new WorkListeners(this.#options.log, this.#options.clock);
     this.#queues = new Set(options.queues);
     this.#boss = boss;
     this.#time = time;

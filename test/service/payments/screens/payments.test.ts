@@ -50,6 +50,9 @@ describe('a payment link in a conversation, on the screen', () => {
   let ana: Browserless;
   let foreign: string;
   let aheadMs = 0;
+  /** How long requests wait for a page, and what they wait instead while it is set. */
+  const waits: number[] = [];
+  let shorterMs: number | null = null;
   const clock = { now: () => new Date(Date.now() + aheadMs) };
 
   beforeAll(async () => {
@@ -57,6 +60,10 @@ describe('a payment link in a conversation, on the screen', () => {
     service = await startTestService({
       clock,
       env: { ...MEMBER_ENV, STRIPE_API_URL: stripe.url, GRAPH_API_URL: graph.url },
+      paymentWait: (ms) => {
+        waits.push(ms);
+        return shorterMs ?? ms;
+      },
     });
     foreign = await strangersLink(service, await service.addWorkspace('Another'));
     await service.api.patch('/api/agent', { enabled: false });
@@ -457,6 +464,7 @@ describe('a payment link in a conversation, on the screen', () => {
         (await ana.get(path)).text.includes('Stripe could not do it for the moment (status 503).'),
       );
       stripe.answerAll(null);
+      aheadMs += 2_100;
       await made;
       await linkIn(service, (await linksOf(id))[0].id, 'open');
       expect((await ana.get(path)).text).not.toContain('status 503');
@@ -473,16 +481,20 @@ describe('a payment link in a conversation, on the screen', () => {
     it('that takes long is shown as being prepared, is not sent until then, and can be sent once it is open', async () => {
       stripe.answerAll(stripeError(500, { type: 'api_error', message: 'Down.' }));
       const { customer, form, id, path } = await conversation();
+      shorterMs = 300;
       try {
         const page = await send(form, FORM_STRIPE);
+        expect(waits.at(-1)).toBe(8_000);
         expect(page.text).toContain('The payment link is being created and has not been sent yet.');
         expect(page.text).toMatch(
           /Payment link US\$49\.00 being created .*Waiting for Stripe to create the payment page\..*Cancel link/,
         );
         expect(await customer.read()).toHaveLength(1);
       } finally {
+        shorterMs = null;
         stripe.answerAll(null);
       }
+      aheadMs += 2_100;
       const [link] = await linksOf(id);
       await linkIn(service, link.id, 'open');
       await ana.post(`${path}/payments/${link.id}/send`, { after: '1' });
