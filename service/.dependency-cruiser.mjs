@@ -26,7 +26,7 @@ const within = (rooms) => `^service/src/(${rooms.join('|')})/`;
 const SCREENS = '^service/src/([a-z]+/screens|inbox)/';
 
 /** What a subject shows to the outside: its endpoints, their answers and its pages. */
-const EDGE = '(contract|payloadContract|callsContract|routes|stream|views|screens/.+)[.]ts$';
+const EDGE = '(contract|payloadContract|routes|stream|views|screens/.+)[.]ts$';
 
 const floorRules = FLOORS.slice(0, -1).map((rooms, floor) => ({
   name: `${rooms.join('-and-')}-knows-what-is-below`,

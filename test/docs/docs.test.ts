@@ -8,7 +8,7 @@ import { checkSignature } from '../../nodes/ConversationService/shared/signature
 import { SETTINGS } from '../../service/src/app/config.ts';
 import { ERROR_CATALOGUE } from '../../service/src/platform/http/errorCatalogue.ts';
 import { BOUNDS } from '../../service/src/platform/limits/bounds.ts';
-import { operations } from '../../service/src/app/apiOperations.ts';
+import { operations } from '../../service/src/app/api/apiOperations.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../service/src/platform/http/errorCatalogue.ts';
-import { operationsAt } from '../../service/src/app/match.ts';
-import { errorSchema } from '../../service/src/platform/http/shared.ts';
-import { errorsOf } from '../../service/src/app/openapi.ts';
+import { operationsAt } from '../../service/src/app/api/paths.ts';
+import { errorSchema } from '../../service/src/platform/http/schemas.ts';
+import { errorsOf } from '../../service/src/app/api/openapi.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are checked against the contract at run time
 type Json = any;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { TOOL_STATUSES } from '../../service/src/tools/definition/tool.ts';
+import { TOOL_STATUSES } from '../../service/src/tools/tool.ts';
 import { TOOL_CALL_STATUSES } from '../../service/src/tools/calls/toolCall.ts';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';

@@ -11,9 +11,9 @@ import {
   type Worker,
 } from '../platform/jobs/worker.ts';
 import type { AgentModel } from './agentModel.ts';
-import { decideTurn, failedTurn, type Outcome } from './decideTurn.ts';
-import { loadTurn, type LoadedTurn } from './loadTurn.ts';
-import { recordOutcome } from './recordOutcome.ts';
+import { decideTurn, failedTurn, type Outcome } from './turn/decideTurn.ts';
+import { loadTurn, type LoadedTurn } from './turn/loadTurn.ts';
+import { recordOutcome } from './turn/recordOutcome.ts';
 
 export interface AgentLoopOptions {
   readonly store: ServiceStore;

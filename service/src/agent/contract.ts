@@ -6,7 +6,7 @@ import {
   PAYMENT_LINK_POLICIES,
 } from './agentSettings.ts';
 import { operationsOf } from '../platform/http/operation.ts';
-import { oneOf, textSchema, timestampSchema } from '../platform/http/shared.ts';
+import { oneOf, textSchema, timestampSchema } from '../platform/http/schemas.ts';
 
 const agentSchema = z
   .strictObject({

@@ -3,13 +3,13 @@ import { timestamp } from '../platform/clock.ts';
 import type { Deps } from '../platform/deps.ts';
 import { newId } from '../platform/ids.ts';
 import { findAgentSettings } from './operations/wakeAgent.ts';
-import { findBuiltInTools } from './operations/agentSettings.ts';
+import { findBuiltInTools } from './operations/settings.ts';
 import { MAX_TOOLS } from '../tools/index.ts';
 import type { Workspace } from '../team/index.ts';
 import type { AgentModel } from './agentModel.ts';
-import { decideTurn, type Outcome, type Spoken } from './decideTurn.ts';
-import type { LoadedTurn } from './loadTurn.ts';
-import { replyText } from './replyText.ts';
+import { decideTurn, type Outcome, type Spoken } from './turn/decideTurn.ts';
+import type { LoadedTurn } from './turn/loadTurn.ts';
+import { replyText } from './turn/replyText.ts';
 import {
   checkCalls,
   resolveBuiltInCall,

@@ -7,7 +7,7 @@ import type { Bounds } from '../platform/limits/bounds.ts';
 import type { ServiceMetrics } from './serviceMetrics.ts';
 import { maxConnectionsOfAnAddress } from '../platform/http/server/addressBudget.ts';
 import { Connections, type IsProxy } from '../platform/http/server/connections.ts';
-import { loggablePath } from './match.ts';
+import { loggablePath } from './api/paths.ts';
 import { logRequests } from '../platform/http/server/logRequests.ts';
 import { BodyRoom } from '../platform/http/server/readBody.ts';
 import { UnreadAnswers } from '../platform/http/server/unreadAnswers.ts';

@@ -1,19 +1,19 @@
 import type { Config } from './config.ts';
 import type { Deps } from '../platform/deps.ts';
 import { addressBudget } from '../platform/http/server/addressBudget.ts';
-import { type ApiParts, apiRouter } from './apiRouter.ts';
+import { type ApiParts, apiRouter } from './api/apiRouter.ts';
 import { type App, type BaseAppParts, createBaseApp } from './baseApp.ts';
 import { handleErrors, refuseOnWorker } from '../platform/http/errors.ts';
-import { refuseUnknown } from './match.ts';
+import { refuseUnknown } from './api/paths.ts';
 import { RequestTurns } from '../platform/http/server/requestTurns.ts';
-import { type Health, healthRouter } from './health.ts';
-import { metricsRouter } from './metricsRoute.ts';
+import { type Health, healthRouter } from './api/health.ts';
+import { metricsRouter } from './api/metricsRoute.ts';
 import type { ConnectionShares } from '../platform/limits/connectionShares.ts';
 import type { Limiters } from '../platform/limits/limiter.ts';
 import type { ServiceMetrics } from './serviceMetrics.ts';
 import type { ScreenModel } from '../agent/screens/agentRoutes.ts';
-import type { LiveFeed } from './liveStream.ts';
-import { type ScreenParts, screensRouter } from './screensRouter.ts';
+import type { LiveFeed } from './screens/liveStream.ts';
+import { type ScreenParts, screensRouter } from './screens/screensRouter.ts';
 import type { Setup } from '../team/screens/setup.ts';
 
 export interface WorkerAppParts extends BaseAppParts {

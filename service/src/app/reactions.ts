@@ -1,4 +1,4 @@
-import { makePaymentLink } from '../agent/makePaymentLink.ts';
+import { makePaymentLink } from '../agent/turn/makePaymentLink.ts';
 import { switchOnForTool, wakeAgent } from '../agent/operations/wakeAgent.ts';
 import type { Reactions } from '../conversations/reactions.ts';
 import type { Deps } from '../platform/deps.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { startAgent } from '../agent/agentLoop.ts';
 import type { AgentModel } from '../agent/agentModel.ts';
-import { startSender } from '../channels/sender.ts';
+import { startSender } from '../channels/outbound/sender.ts';
 import type { Config } from './config.ts';
 import { type DeliveryObserver, Dispatcher, tellOverdue } from '../deliveries/dispatcher.ts';
 import { startRemovals } from '../deliveries/removals.ts';

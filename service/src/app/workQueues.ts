@@ -1,6 +1,6 @@
 import { AGENT_QUEUE } from '../agent/agentSettings.ts';
 import { DELIVERY_QUEUE } from '../deliveries/delivery.ts';
-import { OUTBOUND_QUEUE } from '../channels/outboundMessage.ts';
+import { OUTBOUND_QUEUE } from '../channels/outbound/outboundMessage.ts';
 import { PAYMENT_QUEUE } from '../payments/payment.ts';
 import { REMOVAL_QUEUE } from '../deliveries/subscription.ts';
 import { TOOL_CALL_QUEUE } from '../tools/calls/toolCall.ts';

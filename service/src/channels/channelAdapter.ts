@@ -2,7 +2,7 @@ import type { SetupField, SetupValues, TestResult } from '../platform/accounts/a
 import type { Channel, ChannelCapabilities } from './channel.ts';
 import type { Contact, ChannelType } from '../conversations/index.ts';
 import type { InboundItem } from './inbound.ts';
-import type { SendResult } from './outboundMessage.ts';
+import type { SendResult } from './outbound/outboundMessage.ts';
 
 /**
  * One channel: its capabilities, the form that connects an account, its webhook, and how a text is

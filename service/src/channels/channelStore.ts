@@ -1,7 +1,7 @@
 import { collection } from '../store/store.ts';
 import type { Channel } from './channel.ts';
 import type { ChatSession } from '../conversations/index.ts';
-import type { OutboundMessage } from './outboundMessage.ts';
+import type { OutboundMessage } from './outbound/outboundMessage.ts';
 
 declare module '../store/collections.ts' {
   interface Collections {

@@ -10,7 +10,7 @@ import {
   pageQuerySchema,
   textSchema,
   timestampSchema,
-} from '../platform/http/shared.ts';
+} from '../platform/http/schemas.ts';
 
 const CONNECTED_TYPES = CONNECTED_CHANNELS.map(({ type }) => type);
 

@@ -1,6 +1,6 @@
 import type { Messaging } from '../conversations/index.ts';
 import type { Deps } from '../platform/deps.ts';
-import { queueOutbound } from './operations/outboundMessages.ts';
+import { queueOutbound } from './outbound/queueOutbound.ts';
 import { assertReachable } from './operations/reachability.ts';
 
 /** What conversations ask of their channels. */

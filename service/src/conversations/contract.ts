@@ -17,7 +17,7 @@ import {
   phoneSchema,
   textSchema,
   timestampSchema,
-} from '../platform/http/shared.ts';
+} from '../platform/http/schemas.ts';
 
 const CONVERSATION_ID = 'conv_01JD6Z0000000000000000000A';
 

@@ -10,7 +10,7 @@ import {
   plainTextSchema,
   revisionSchema,
   timestampSchema,
-} from '../platform/http/shared.ts';
+} from '../platform/http/schemas.ts';
 
 export const eventNameSchema = z.enum(EVENT_NAMES);
 /** Checked by the route, so that an unknown name has an error code of its own. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { deliverySchema, eventNameSchema, eventTextSchema } from '../deliveries/contract.ts';
 import { operationsOf } from '../platform/http/operation.ts';
-import { listOf } from '../platform/http/shared.ts';
+import { listOf } from '../platform/http/schemas.ts';
 import { payloadSchema } from './payloadContract.ts';
 
 const operation = operationsOf({ tag: 'Subscriptions', auth: 'key' });

@@ -8,7 +8,7 @@ import {
   payloadConversationSchema,
 } from '../conversations/contract.ts';
 import { PAYMENT_PROVIDERS } from '../payments/index.ts';
-import { timestampSchema } from '../platform/http/shared.ts';
+import { timestampSchema } from '../platform/http/schemas.ts';
 
 /** What is POSTed to subscribers, one schema for each event. */
 

@@ -16,11 +16,11 @@ import type { Deps } from '../platform/deps.ts';
 import { AppError, type ErrorCode } from '../platform/http/errorCatalogue.ts';
 import { decideToolCall } from '../tools/index.ts';
 import { type Workspace, actorOf, signedInOf } from '../team/index.ts';
-import { textSchema } from '../platform/http/shared.ts';
+import { textSchema } from '../platform/http/schemas.ts';
 import { isError } from '../platform/html/errorPage.ts';
 import { parseForm, readForm } from '../platform/html/forms.ts';
 import { MAX_REASON_CHARACTERS } from './approvalCard.ts';
-import { goBack, type ShowThread } from './thread.ts';
+import { goBack, type ShowThread } from './threadParts.ts';
 
 type Post = Request<{ id: string; callId: string }>;
 

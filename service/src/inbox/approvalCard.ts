@@ -12,8 +12,8 @@ import { timeView } from '../platform/html/times.ts';
 import { noteInWords } from './labels.ts';
 import { actorName } from '../conversations/index.ts';
 import { callBadge } from '../tools/screens/callBadge.ts';
-import { threadHref } from './place.ts';
-import type { ThreadParts } from './thread.ts';
+import { threadHref } from './links.ts';
+import type { ThreadParts } from './threadParts.ts';
 import { argumentsView, callName, resultView } from './toolCallView.ts';
 
 export const MAX_REASON_CHARACTERS = 1000;

@@ -11,9 +11,9 @@ import { formProblem, newForm, select, textArea, type FormState } from '../platf
 import { html, type View } from '../platform/html/html.ts';
 import { reloadsOn } from '../platform/html/liveSection.ts';
 import { exactTime, timeView } from '../platform/html/times.ts';
-import type { ThreadParts } from './thread.ts';
+import type { ThreadParts } from './threadParts.ts';
 import { VERDICT_LABELS } from './labels.ts';
-import { threadHref } from './place.ts';
+import { threadHref } from './links.ts';
 
 /** The reply form. Only its note loads again, so that no one loses what they are typing. */
 export const composer = (parts: ThreadParts, form: FormState = newForm()): View => {

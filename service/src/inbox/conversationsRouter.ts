@@ -11,8 +11,8 @@ import { conversationsPage, headFragment } from './pageView.ts';
 import { itemsFragment } from './itemsView.ts';
 import { listFragment } from './listView.ts';
 import { paymentRouter } from './paymentRouter.ts';
-import { beforeOf, placeOf } from './place.ts';
-import type { ShowThread, ThreadParts } from './thread.ts';
+import { beforeOf, placeOf } from './links.ts';
+import type { ShowThread, ThreadParts } from './threadParts.ts';
 
 /** The team's conversations: the list, a thread, and the parts that load again by themselves. */
 export function conversationsRouter(deps: Deps, followPayment: FollowPayment): Router {

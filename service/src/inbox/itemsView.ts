@@ -14,8 +14,8 @@ import { amountOf, paymentBadge, paymentView } from '../payments/screens/payment
 import { timeView } from '../platform/html/times.ts';
 import { approvalCard } from './approvalCard.ts';
 import { noteInWords, SENDER_LABELS, VERDICT_LABELS } from './labels.ts';
-import { threadHref } from './place.ts';
-import type { ThreadParts } from './thread.ts';
+import { threadHref } from './links.ts';
+import type { ThreadParts } from './threadParts.ts';
 import { toolCallView } from './toolCallView.ts';
 
 /** A page of messages, with the tool calls, payment links and events between them. */

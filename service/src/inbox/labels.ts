@@ -7,7 +7,7 @@ import {
   type SystemNote,
   actorName,
 } from '../conversations/index.ts';
-import type { InboxTab } from './inbox.ts';
+import type { InboxTab } from './tabs.ts';
 import { badge } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
 

@@ -12,7 +12,7 @@ import {
   type ConversationView,
 } from '../conversations/index.ts';
 import type { Deps } from '../platform/deps.ts';
-import { filterOfTab, type InboxTab } from './inbox.ts';
+import { filterOfTab, type InboxTab } from './tabs.ts';
 import { contactDisplay } from '../platform/masking.ts';
 import type { Member } from '../team/index.ts';
 

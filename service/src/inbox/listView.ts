@@ -1,5 +1,5 @@
 import { adapterOf } from '../channels/index.ts';
-import { INBOX_TABS, type InboxTab } from './inbox.ts';
+import { INBOX_TABS, type InboxTab } from './tabs.ts';
 import {
   MAX_COUNTED,
   MAX_SEARCHED,
@@ -10,7 +10,7 @@ import {
 import { html, type View } from '../platform/html/html.ts';
 import { reloadsOn } from '../platform/html/liveSection.ts';
 import { timeView } from '../platform/html/times.ts';
-import { hrefAt, threadHref, type Place } from './place.ts';
+import { hrefAt, threadHref, type Place } from './links.ts';
 import { STAGE_LABELS, TAB_LABELS, holderBadge } from './labels.ts';
 import { customerName } from '../conversations/index.ts';
 

@@ -9,7 +9,7 @@ import { closeForm, composer } from './composerView.ts';
 import { itemsFragment } from './itemsView.ts';
 import { listPane, type ListParts } from './listView.ts';
 import { paymentForm } from './paymentForm.ts';
-import { hrefAt, threadHref } from './place.ts';
+import { hrefAt, threadHref } from './links.ts';
 import { holderBadge, STAGE_LABELS, VERDICT_LABELS } from './labels.ts';
 import {
   actorName,
@@ -17,7 +17,7 @@ import {
   type Conversation,
   FUNNEL_STAGES,
 } from '../conversations/index.ts';
-import type { OpenForm, ThreadParts } from './thread.ts';
+import type { OpenForm, ThreadParts } from './threadParts.ts';
 import { adapterOf } from '../channels/index.ts';
 import { timeView } from '../platform/html/times.ts';
 

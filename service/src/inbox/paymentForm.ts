@@ -6,7 +6,7 @@ import {
   type PaymentProvider,
   paymentAdapterOf,
 } from '../payments/index.ts';
-import { textSchema } from '../platform/http/shared.ts';
+import { textSchema } from '../platform/http/schemas.ts';
 import { csrfField } from '../platform/html/components.ts';
 import {
   checkbox,
@@ -23,8 +23,8 @@ import {
 } from '../platform/html/forms.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { providerLabel } from '../payments/screens/paymentView.ts';
-import type { PaymentForm, ThreadParts } from './thread.ts';
-import { threadHref } from './place.ts';
+import type { PaymentForm, ThreadParts } from './threadParts.ts';
+import { threadHref } from './links.ts';
 
 const HOUR_S = 60 * 60;
 const DAY_S = 24 * HOUR_S;

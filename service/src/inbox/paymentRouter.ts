@@ -20,7 +20,7 @@ import { type FormValues, type Problems, readForm } from '../platform/html/forms
 import { cancelLink, markLinkPaid } from '../payments/screens/paymentActions.ts';
 import { amountOf } from '../payments/screens/paymentView.ts';
 import { newPaymentValues, parsePaymentForm, paymentProblems } from './paymentForm.ts';
-import { goBack, type ShowThread } from './thread.ts';
+import { goBack, type ShowThread } from './threadParts.ts';
 
 type Post = Request<{ id: string; paymentId: string }>;
 

@@ -13,7 +13,7 @@ import {
   pageQuerySchema,
   textSchema,
   timestampSchema,
-} from '../platform/http/shared.ts';
+} from '../platform/http/schemas.ts';
 
 const providerSchema = oneOf(PAYMENT_PROVIDERS);
 const statusSchema = oneOf(PAYMENT_STATUSES);

@@ -8,7 +8,7 @@ import {
   TOOL_STATUSES,
   DEFAULT_TOOL_TIMEOUT_SECONDS,
   MAX_TOOL_TIMEOUT_SECONDS,
-} from './definition/tool.ts';
+} from './tool.ts';
 import { operationsOf } from '../platform/http/operation.ts';
 import {
   ADDRESS_ERRORS,
@@ -23,8 +23,8 @@ import {
   revisionSchema,
   textSchema,
   timestampSchema,
-} from '../platform/http/shared.ts';
-import { toolCallSchema } from './callsContract.ts';
+} from '../platform/http/schemas.ts';
+import { toolCallSchema } from './calls/contract.ts';
 
 const TOOL_ID = 'tool_01JD6Z0000000000000000000A';
 

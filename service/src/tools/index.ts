@@ -21,7 +21,7 @@ export {
 } from './calls/toolCall.ts';
 export { ARGUMENT_LIMITS, compileParameters } from './definition/parametersSchema.ts';
 export { resolveReference } from './definition/schemaDocument.ts';
-export { MAX_TOOLS, type Tool } from './definition/tool.ts';
+export { MAX_TOOLS, type Tool } from './tool.ts';
 export { parseUrlTemplate } from './definition/urlTemplate.ts';
 export { cancelApprovals, decideToolCall } from './operations/completeToolCall.ts';
 export { enqueueToolCall } from './operations/toolCalls.ts';

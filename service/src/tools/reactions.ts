@@ -2,7 +2,7 @@ import type { Conversation } from '../conversations/index.ts';
 import type { Deps } from '../platform/deps.ts';
 import type { Tx } from '../store/collections.ts';
 import type { ToolCall } from './calls/toolCall.ts';
-import type { Tool } from './definition/tool.ts';
+import type { Tool } from './tool.ts';
 
 /** What the agent does when something happens to tools and their calls, in the same transaction. */
 declare module '../conversations/reactions.ts' {

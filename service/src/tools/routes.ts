@@ -6,7 +6,7 @@ import { deleteTool, pauseTool, rotateToolSecret } from './operations/pauseTool.
 import { getTool, listTools } from './operations/tools.ts';
 import { goLiveWithTool, startTestCall } from './operations/testTool.ts';
 import { publishTool, unpublishTool } from './operations/publishTool.ts';
-import { timeoutMsOf } from './definition/tool.ts';
+import { timeoutMsOf } from './tool.ts';
 import { MAX_TOOL_CALL_ATTEMPTS } from './calls/toolCall.ts';
 import * as contract from './contract.ts';
 import { pageFrom, pageJson } from '../platform/http/pages.ts';

@@ -1,5 +1,5 @@
 import { collection } from '../store/store.ts';
-import type { Tool } from './definition/tool.ts';
+import type { Tool } from './tool.ts';
 import type { ToolCall } from './calls/toolCall.ts';
 
 declare module '../store/collections.ts' {

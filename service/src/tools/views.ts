@@ -3,7 +3,7 @@ import type { Json } from '../platform/json.ts';
 import { maskJson, maskText } from '../platform/masking.ts';
 import type { ToolCallView } from './operations/toolCalls.ts';
 import { maskJsonText, resultExcerpt, type InTurn } from './calls/maskedResult.ts';
-import type { Tool } from './definition/tool.ts';
+import type { Tool } from './tool.ts';
 import { LARGE_RESULT_CHARACTERS, TEST_CONVERSATION_ID, type Decision } from './calls/toolCall.ts';
 import { loopShare } from '../platform/limits/loopShare.ts';
 import { ownerJson } from './ownerView.ts';

@@ -1,8 +1,8 @@
 // What a model wants a tool called with is checked on the workspace's share of the event loop.
 import { describe, expect, it } from '@jest/globals';
 import { checkCalls, resolveCall } from '../../../service/src/agent/keyword/wantedCall.ts';
-import type { LoadedTurn } from '../../../service/src/agent/loadTurn.ts';
-import type { Tool } from '../../../service/src/tools/definition/tool.ts';
+import type { LoadedTurn } from '../../../service/src/agent/turn/loadTurn.ts';
+import type { Tool } from '../../../service/src/tools/tool.ts';
 import { unwatchedBounds } from '../../../service/src/platform/limits/bounds.ts';
 import { LoopShare } from '../../../service/src/platform/limits/loopShare.ts';
 

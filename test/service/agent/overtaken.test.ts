@@ -1,9 +1,9 @@
 // The moment between choosing words and writing them down, too short for a test to hit from
 // outside.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { loadTurn } from '../../../service/src/agent/loadTurn.ts';
-import { putToolCalls } from '../../../service/src/agent/putToolCalls.ts';
-import { recordOutcome } from '../../../service/src/agent/recordOutcome.ts';
+import { loadTurn } from '../../../service/src/agent/turn/loadTurn.ts';
+import { putToolCalls } from '../../../service/src/agent/turn/putToolCalls.ts';
+import { recordOutcome } from '../../../service/src/agent/turn/recordOutcome.ts';
 import type { ServiceStore } from '../../../service/src/store/collections.ts';
 import { createTool } from '../../../service/src/tools/operations/defineTool.ts';
 import { createWorkspace } from '../../../service/src/team/operations/team.ts';

@@ -11,7 +11,7 @@ import {
   PatternWork,
   patternSize,
 } from '../../../service/src/platform/linearPattern.ts';
-import { splitText } from '../../../service/src/channels/splitText.ts';
+import { splitText } from '../../../service/src/channels/outbound/splitText.ts';
 import { readMetrics } from '../../helpers/metrics.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { startAgentService, type AgentService } from './agentService.ts';

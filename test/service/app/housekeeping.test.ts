@@ -4,7 +4,7 @@ import type { ServiceStore, Tx } from '../../../service/src/store/collections.ts
 import type { Conversation } from '../../../service/src/conversations/conversation.ts';
 import type { Delivery } from '../../../service/src/deliveries/delivery.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
-import type { OutboundMessage } from '../../../service/src/channels/outboundMessage.ts';
+import type { OutboundMessage } from '../../../service/src/channels/outbound/outboundMessage.ts';
 import type { ToolCall } from '../../../service/src/tools/calls/toolCall.ts';
 import { sweepAll } from '../../../service/src/app/retention/housekeeping.ts';
 import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';

@@ -11,7 +11,7 @@ import { readConfig } from '../../../service/src/app/config.ts';
 import { Dispatcher } from '../../../service/src/deliveries/dispatcher.ts';
 import type { ServiceStore } from '../../../service/src/store/collections.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';
-import { healthRouter } from '../../../service/src/app/health.ts';
+import { healthRouter } from '../../../service/src/app/api/health.ts';
 import { startService, type Service } from '../../../service/src/app/service.ts';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';

@@ -13,7 +13,7 @@ import { readMarkId } from '../../../service/src/conversations/readMark.ts';
 import type { Message } from '../../../service/src/conversations/message.ts';
 import { removeOldConversations } from '../../../service/src/app/retention/removeOldConversations.ts';
 import type { Payment } from '../../../service/src/payments/payment.ts';
-import type { OutboundMessage } from '../../../service/src/channels/outboundMessage.ts';
+import type { OutboundMessage } from '../../../service/src/channels/outbound/outboundMessage.ts';
 import type { SystemNote } from '../../../service/src/conversations/systemNote.ts';
 import type { ToolCall } from '../../../service/src/tools/calls/toolCall.ts';
 import type { Member, Workspace } from '../../../service/src/team/workspace.ts';

@@ -17,11 +17,11 @@ import { createChannel, findChannelAt } from '../../../service/src/channels/oper
 import { createWorkspace } from '../../../service/src/team/operations/team.ts';
 import { receiveInbound } from '../../../service/src/channels/operations/receiveInbound.ts';
 import { sendMessage } from '../../../service/src/conversations/operations/sendMessage.ts';
-import { updateAgentSettings } from '../../../service/src/agent/operations/agentSettings.ts';
+import { updateAgentSettings } from '../../../service/src/agent/operations/settings.ts';
 import {
   OUTBOUND_QUEUE,
   type OutboundMessage,
-} from '../../../service/src/channels/outboundMessage.ts';
+} from '../../../service/src/channels/outbound/outboundMessage.ts';
 import type { Workspace } from '../../../service/src/team/workspace.ts';
 import type { Query } from '../../../service/src/store/store.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';

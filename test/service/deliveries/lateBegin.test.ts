@@ -1,9 +1,9 @@
 // A process that comes to what it has claimed after its lease: another one is at it already.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { loadTurn } from '../../../service/src/agent/loadTurn.ts';
-import { putToolCalls } from '../../../service/src/agent/putToolCalls.ts';
-import { beginAttempt } from '../../../service/src/channels/outboundAttempts.ts';
+import { loadTurn } from '../../../service/src/agent/turn/loadTurn.ts';
+import { putToolCalls } from '../../../service/src/agent/turn/putToolCalls.ts';
+import { beginAttempt } from '../../../service/src/channels/outbound/attempts.ts';
 import type { ServiceStore } from '../../../service/src/store/collections.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';
 import { createChannel } from '../../../service/src/channels/operations/channels.ts';

@@ -12,7 +12,7 @@ import { unmaskJson } from '../../platform/masking.ts';
 import type { Bounds } from '../../platform/limits/bounds.ts';
 import { loopShare, type LoopShare } from '../../platform/limits/loopShare.ts';
 import type { WantedCall } from '../agentModel.ts';
-import type { LoadedTurn } from '../loadTurn.ts';
+import type { LoadedTurn } from '../turn/loadTurn.ts';
 
 /** What is stored of a call that the model wants, and whether it can be made. */
 export interface ResolvedCall {

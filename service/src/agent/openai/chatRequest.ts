@@ -1,7 +1,7 @@
 import type OpenAI from 'openai';
 import type { AgentTool, HistoryItem, PastToolCall, Turn } from '../agentModel.ts';
 import { BUILT_IN_FUNCTIONS, type FunctionDefinition } from './builtInFunctions.ts';
-import { cutText } from '../messageText.ts';
+import { cutText } from '../cutText.ts';
 import { cleanText } from './modelText.ts';
 import { noteMark, systemPrompt, TEAM_MARK } from './systemPrompt.ts';
 

@@ -13,7 +13,7 @@ import {
   MARK_QUALIFIED,
 } from './builtInFunctions.ts';
 import { ModelError } from './modelFailure.ts';
-import { cutText } from '../messageText.ts';
+import { cutText } from '../cutText.ts';
 import type { FunctionCall, ModelAnswer } from './readAnswer.ts';
 import { TEAM_MARK } from './systemPrompt.ts';
 

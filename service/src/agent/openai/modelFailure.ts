@@ -1,5 +1,5 @@
 import { describeFailure } from '../../platform/outbound/describeFailure.ts';
-import { cutText } from '../messageText.ts';
+import { cutText } from '../cutText.ts';
 import { cleanText } from './modelText.ts';
 
 /**

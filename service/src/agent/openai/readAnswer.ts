@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ModelError } from './modelFailure.ts';
-import { endAtBoundary } from '../messageText.ts';
+import { endAtBoundary } from '../cutText.ts';
 import { cleanText, removeThinking } from './modelText.ts';
 
 /** What a model said: its words, and the functions that it calls. */

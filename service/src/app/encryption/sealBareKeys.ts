@@ -1,5 +1,5 @@
 import { holdsBareKey } from '../../tools/definition/requestHeaders.ts';
-import type { Tool } from '../../tools/definition/tool.ts';
+import type { Tool } from '../../tools/tool.ts';
 import type { SecretBox } from '../../platform/security/secretBox.ts';
 
 /** A scheme such as `Bearer `, which is not part of the key. */

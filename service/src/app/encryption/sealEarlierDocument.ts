@@ -1,4 +1,4 @@
-import type { Tool } from '../../tools/definition/tool.ts';
+import type { Tool } from '../../tools/tool.ts';
 import type { SecretBox } from '../../platform/security/secretBox.ts';
 import { hashToken } from '../../platform/security/tokens.ts';
 import type { Document } from '../../store/store.ts';

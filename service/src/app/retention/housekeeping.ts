@@ -5,7 +5,7 @@ import type { IdempotentAnswer } from '../../platform/platformStore.ts';
 import type { Delivery, Event } from '../../deliveries/delivery.ts';
 import { removeOldConversations } from './removeOldConversations.ts';
 import { removeSilentVisitors } from './removeVisitors.ts';
-import type { OutboundMessage } from '../../channels/outboundMessage.ts';
+import type { OutboundMessage } from '../../channels/outbound/outboundMessage.ts';
 import { isComplete, type ToolCall } from '../../tools/calls/toolCall.ts';
 import type { Session } from '../../team/workspace.ts';
 import type { Collection, Document, Query } from '../../store/store.ts';

@@ -21,7 +21,7 @@ import { derivedId } from '../../platform/ids.ts';
 import type { Workspace } from '../../team/index.ts';
 import { KeyedMutex } from '../../platform/async/semaphore.ts';
 import { keepContact, newContact, recogniseContact, renumberContact } from './recogniseContact.ts';
-import { recordReceipt } from './outboundMessages.ts';
+import { recordReceipt } from '../outbound/queueOutbound.ts';
 
 /** Transactions that run at once. They share the store's writes to disk. */
 const MAX_CONCURRENT_TRANSACTIONS = 50;

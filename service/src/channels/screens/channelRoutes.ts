@@ -14,7 +14,7 @@ import {
   updateChannel,
 } from '../operations/channels.ts';
 import { openGenerated } from '../../platform/accounts/accountSetup.ts';
-import { textSchema } from '../../platform/http/shared.ts';
+import { textSchema } from '../../platform/http/schemas.ts';
 import { setupFrom, setupProblems } from '../../platform/html/accountForm.ts';
 import { leaveIfRemoved } from '../../platform/html/errorPage.ts';
 import { parseForm, readForm, type FormState, type FormValues } from '../../platform/html/forms.ts';

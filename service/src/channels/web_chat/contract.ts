@@ -8,7 +8,7 @@ import {
   phoneSchema,
   textSchema,
   timestampSchema,
-} from '../../platform/http/shared.ts';
+} from '../../platform/http/schemas.ts';
 
 /** A message as its customer sees it. It is their own conversation, so nothing is masked. */
 export const chatMessageSchema = z

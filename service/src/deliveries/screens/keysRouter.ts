@@ -11,7 +11,7 @@ import {
 } from '../../team/index.ts';
 import { createSubscription } from '../operations/subscribe.ts';
 import { listSubscriptionHealth } from '../operations/subscriptions.ts';
-import { textSchema } from '../../platform/http/shared.ts';
+import { textSchema } from '../../platform/http/schemas.ts';
 import { parseForm, readForm } from '../../platform/html/forms.ts';
 import { sendPage, sendPart } from '../../platform/html/html.ts';
 import { apiKeysList, keysPage, type KeysPageExtras } from './keysPage.ts';

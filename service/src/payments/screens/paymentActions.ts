@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Deps } from '../../platform/deps.ts';
 import { cancelPaymentLink, markPaymentPaid } from '../operations/endPaymentLink.ts';
 import { type SignedIn, actorOf } from '../../team/index.ts';
-import { textSchema } from '../../platform/http/shared.ts';
+import { textSchema } from '../../platform/http/schemas.ts';
 import { isError } from '../../platform/html/errorPage.ts';
 import type { FormValues } from '../../platform/html/forms.ts';
 import { MAX_REFERENCE_CHARACTERS } from './paymentView.ts';

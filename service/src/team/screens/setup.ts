@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { z } from 'zod';
-import { textSchema } from '../../platform/http/shared.ts';
+import { textSchema } from '../../platform/http/schemas.ts';
 import { DEFAULT_N8N_PORT, originOnThisMachine } from '../n8nAddress.ts';
 import { isThisMachine } from '../../platform/outbound/hostOpening.ts';
 import type { N8nSetting } from '../n8nSetting.ts';

@@ -10,7 +10,7 @@ import {
   type SignedIn,
 } from '../operations/sessions.ts';
 import { listTeam, removeMember } from '../operations/team.ts';
-import { textSchema } from '../../platform/http/shared.ts';
+import { textSchema } from '../../platform/http/schemas.ts';
 import type { AttemptLimits } from './signInAttempts.ts';
 import { copyable, csrfField, postButton } from '../../platform/html/components.ts';
 import { noteError } from '../../platform/html/errorPage.ts';

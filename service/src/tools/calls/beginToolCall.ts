@@ -1,6 +1,6 @@
 import type { Deps } from '../../platform/deps.ts';
 import type { Tx } from '../../store/collections.ts';
-import { timeoutMsOf, type Tool } from '../definition/tool.ts';
+import { timeoutMsOf, type Tool } from '../tool.ts';
 import {
   beginAttempt,
   complete,

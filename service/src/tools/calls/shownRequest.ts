@@ -1,5 +1,5 @@
 import { RequestRenderError } from '../definition/renderRequest.ts';
-import type { Tool } from '../definition/tool.ts';
+import type { Tool } from '../tool.ts';
 import type { ToolCall } from './toolCall.ts';
 import { envelopeOf, toolRequest, type ToolAddress } from './toolRequest.ts';
 

@@ -4,7 +4,7 @@ import type { Actor } from '../../platform/actor.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Json, JsonObject } from '../../platform/json.ts';
 import type { PaymentProvider } from '../../payments/index.ts';
-import type { ToolKind } from '../definition/tool.ts';
+import type { ToolKind } from '../tool.ts';
 
 /**
  * A tool call: a requested action with arguments and a result, and the rules for its attempts. Its id

@@ -4,7 +4,7 @@ import type { ServiceStore, Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { completeToolCall } from '../operations/completeToolCall.ts';
 import { lockToolCall, enqueueToolCall } from '../operations/toolCalls.ts';
-import { MAX_TOOL_TIMEOUT_SECONDS } from '../definition/tool.ts';
+import { MAX_TOOL_TIMEOUT_SECONDS } from '../tool.ts';
 import {
   TOOL_CALL_QUEUE,
   recordToolAttempt,

@@ -4,7 +4,7 @@ import type { Deps } from '../../platform/deps.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
 import { ParametersError, compileParameters } from './parametersSchema.ts';
 import { RequestTemplateError, parseRequestTemplate } from './requestTemplate.ts';
-import type { ToolDefinition } from './tool.ts';
+import type { ToolDefinition } from '../tool.ts';
 import type { Workspace } from '../../team/index.ts';
 
 /** A definition as a caller gives it, unchecked. */

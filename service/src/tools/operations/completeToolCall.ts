@@ -3,7 +3,7 @@ import type { Tx } from '../../store/collections.ts';
 import type { Conversation } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';
-import { recordTest } from '../definition/tool.ts';
+import { recordTest } from '../tool.ts';
 import { complete, type ToolCall, type Decision } from '../calls/toolCall.ts';
 import type { Workspace } from '../../team/index.ts';
 import { putLive } from './testTool.ts';

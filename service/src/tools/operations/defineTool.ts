@@ -5,13 +5,7 @@ import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
 import { isPlaceholder, parsePlaceholders } from '../definition/placeholders.ts';
 import type { RequestTemplate } from '../definition/requestTemplate.ts';
-import {
-  MAX_TOOLS,
-  newTool,
-  redefine,
-  type Tool,
-  type ToolDefinition,
-} from '../definition/tool.ts';
+import { MAX_TOOLS, newTool, redefine, type Tool, type ToolDefinition } from '../tool.ts';
 import { parseUrlTemplate } from '../definition/urlTemplate.ts';
 import type { Workspace } from '../../team/index.ts';
 import { cancelApprovals } from './completeToolCall.ts';

@@ -3,7 +3,7 @@ import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
-import { pause, type Tool } from '../definition/tool.ts';
+import { pause, type Tool } from '../tool.ts';
 import type { Workspace } from '../../team/index.ts';
 import { cancelApprovals } from './completeToolCall.ts';
 import { loadTool } from './tools.ts';

@@ -20,7 +20,7 @@ import {
   type Tool,
   type ToolDefinition,
   type OwnerIdentity,
-} from '../definition/tool.ts';
+} from '../tool.ts';
 import type { Workspace } from '../../team/index.ts';
 import { cancelApprovals } from './completeToolCall.ts';
 import { assertRoomForTool } from './defineTool.ts';

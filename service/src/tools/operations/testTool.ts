@@ -5,7 +5,7 @@ import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { compileParameters } from '../definition/parametersSchema.ts';
-import { goLive, type Tool } from '../definition/tool.ts';
+import { goLive, type Tool } from '../tool.ts';
 import { newToolCall, type ToolCall } from '../calls/toolCall.ts';
 import type { Workspace } from '../../team/index.ts';
 import { enqueueToolCall } from './toolCalls.ts';

@@ -2,7 +2,7 @@ import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { notFound } from '../../platform/http/errorCatalogue.ts';
 import { newestFirst, type PageRequest } from '../../platform/http/page.ts';
-import { MAX_TOOLS, type Tool } from '../definition/tool.ts';
+import { MAX_TOOLS, type Tool } from '../tool.ts';
 import type { ToolCall } from '../calls/toolCall.ts';
 import type { Workspace } from '../../team/index.ts';
 

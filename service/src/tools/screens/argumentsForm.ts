@@ -1,6 +1,6 @@
 import { AppError } from '../../platform/http/errorCatalogue.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../platform/json.ts';
-import type { Tool } from '../definition/tool.ts';
+import type { Tool } from '../tool.ts';
 import {
   field,
   fieldProblem,

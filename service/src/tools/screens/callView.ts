@@ -1,4 +1,4 @@
-import type { Tool } from '../definition/tool.ts';
+import type { Tool } from '../tool.ts';
 import { isComplete, resultBeginning, type ToolCall } from '../calls/toolCall.ts';
 import { showRequest } from '../calls/shownRequest.ts';
 import { callBadge } from './callBadge.ts';

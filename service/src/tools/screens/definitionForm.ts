@@ -1,5 +1,5 @@
 import { definedOnly, type JsonObject } from '../../platform/json.ts';
-import { DEFAULT_TOOL_TIMEOUT_SECONDS, type Tool, type ToolKind } from '../definition/tool.ts';
+import { DEFAULT_TOOL_TIMEOUT_SECONDS, type Tool, type ToolKind } from '../tool.ts';
 import type { FormValues, Problems } from '../../platform/html/forms.ts';
 import {
   EMPTY_ROW,

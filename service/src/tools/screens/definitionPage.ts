@@ -1,5 +1,5 @@
 import type { SignedIn } from '../../team/index.ts';
-import { MAX_EXAMPLE_PHRASES, MAX_TOOL_TIMEOUT_SECONDS, type Tool } from '../definition/tool.ts';
+import { MAX_EXAMPLE_PHRASES, MAX_TOOL_TIMEOUT_SECONDS, type Tool } from '../tool.ts';
 import { csrfField } from '../../platform/html/components.ts';
 import {
   checkbox,

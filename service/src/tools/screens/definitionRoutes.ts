@@ -4,7 +4,7 @@ import type { Deps } from '../../platform/deps.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { createTool, updateTool } from '../operations/defineTool.ts';
 import { getTool } from '../operations/tools.ts';
-import type { Tool } from '../definition/tool.ts';
+import type { Tool } from '../tool.ts';
 import * as contract from '../contract.ts';
 import { toDefinition } from '../views.ts';
 import { type FormValues, newForm, type Problems, readForm } from '../../platform/html/forms.ts';

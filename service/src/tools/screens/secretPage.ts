@@ -1,5 +1,5 @@
 import type { SignedIn } from '../../team/index.ts';
-import type { Tool } from '../definition/tool.ts';
+import type { Tool } from '../tool.ts';
 import { shownOnce } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';

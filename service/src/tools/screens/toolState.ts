@@ -1,4 +1,4 @@
-import type { Tool } from '../definition/tool.ts';
+import type { Tool } from '../tool.ts';
 import type { ToolCall } from '../calls/toolCall.ts';
 import { badge } from '../../platform/html/components.ts';
 import { callBadge } from './callBadge.ts';

@@ -5,8 +5,8 @@ import {
   ERROR_CATALOGUE,
   type ErrorCode,
 } from '../../../../service/src/platform/http/errorCatalogue.ts';
-import { operations } from '../../../../service/src/app/apiOperations.ts';
-import { errorsOf } from '../../../../service/src/app/openapi.ts';
+import { operations } from '../../../../service/src/app/api/apiOperations.ts';
+import { errorsOf } from '../../../../service/src/app/api/openapi.ts';
 import { chatCustomer } from '../../../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
 

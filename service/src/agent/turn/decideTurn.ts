@@ -1,0 +1,294 @@
+import type { AgentHandoverReason, Verdict } from '../../conversations/index.ts';
+import { maskText } from '../../platform/masking.ts';
+import {
+  MAX_REPLIES_PER_WINDOW,
+  MAX_TOOL_CALLS_PER_TURN,
+  REPLY_WINDOW_MS,
+} from '../agentSettings.ts';
+import {
+  type BuiltInTool,
+  type Tool,
+  isBuiltIn,
+  isComplete,
+  type ToolCall,
+} from '../../tools/index.ts';
+import type { AgentModel, AgentTool, Language, Step, Turn, WantedCall } from '../agentModel.ts';
+import { isYes, someoneIsWanted } from '../keyword/phrases.ts';
+import { historyOf, pastCall } from './history.ts';
+import { callInWords } from '../keyword/resultWording.ts';
+import { detectLanguage } from '../keyword/language.ts';
+import type { LoadedTurn } from './loadTurn.ts';
+import { offersPerson, sentence, type SentenceName } from '../keyword/sentences.ts';
+
+interface Reply {
+  readonly type: 'reply';
+  readonly text: string;
+  /** The service's own sentences, sent with the text. */
+  readonly notices: readonly string[];
+  readonly qualify: boolean;
+  readonly close: { readonly verdict: Verdict; readonly summary: string } | null;
+}
+
+interface HandOver {
+  readonly type: 'hand_over';
+  readonly reason: AgentHandoverReason;
+  readonly text: string;
+  readonly notices: readonly string[];
+  /** For the team. */
+  readonly note: string | null;
+}
+
+/** An outcome that says something to the customer. */
+export type Spoken = Reply | HandOver;
+
+/** What the agent does in a turn. */
+export type Outcome =
+  | Spoken
+  | {
+      readonly type: 'tool_calls';
+      readonly calls: readonly WantedCall[];
+      readonly qualify: boolean;
+    };
+
+/**
+ * Decides the next step. Some of it is not left to the model: a customer who asks for a person gets
+ * one, the service's own sentences tell which calls failed or wait, and a model that fails hands the
+ * conversation over.
+ * @param signal ends it without an outcome
+ * @param modelSignal ends the model's time
+ * @throws the signal's reason
+ */
+export async function decideTurn(
+  turn: LoadedTurn,
+  model: AgentModel,
+  { now, signal, modelSignal }: { now: Date; signal: AbortSignal; modelSignal: AbortSignal },
+): Promise<Outcome> {
+  const language = languageOf(turn);
+  if (!turn.mayAnswer) return replyWith('', toldAfterwards(turn, language));
+  const notices = noticesOf(turn, language);
+  const asked = requestedPerson(turn, language);
+  if (asked)
+    return withNotices(asked, [...resultsInWords(turn, language), ...allNotices(turn, language)]);
+  if (repliesTooOften(turn, now))
+    return failedTurn(turn, `More than ${MAX_REPLIES_PER_WINDOW} replies in ten minutes.`);
+  if (notices.length > 0 && !needsModelToo(turn)) return replyWith('', allNotices(turn, language));
+  try {
+    const step = await model.next(turnFor(turn, language, notices.length === 0), modelSignal);
+    const outcome = asOutcome(step, language);
+    return withNotices(
+      outcome,
+      outcome.type === 'tool_calls' ? notices : allNotices(turn, language),
+    );
+  } catch (error) {
+    signal.throwIfAborted();
+    const reason = modelSignal.aborted
+      ? 'The model did not answer in time.'
+      : (error as Error).message;
+    const note = maskText(reason, turn.contact).slice(0, 500);
+    return failedTurn(turn, note);
+  }
+}
+
+/**
+ * Hands over after a turn that could not be decided.
+ * @param note for the team
+ */
+export function failedTurn(turn: LoadedTurn, note: string): Outcome {
+  const language = languageOf(turn);
+  return withNotices(handOver('agent_error', sentence('handOverAfterError', language), note), [
+    ...resultsInWords(turn, language),
+    ...allNotices(turn, language),
+  ]);
+}
+
+/** How many of the customer's newest messages are read to detect their language. */
+const MAX_MESSAGES_FOR_LANGUAGE = 20;
+
+/** The language that the agent replies in. */
+export function languageOf({
+  messages,
+  settings,
+}: Pick<LoadedTurn, 'messages' | 'settings'>): Language {
+  const said = messages
+    .filter(({ direction }) => direction === 'inbound')
+    .slice(-MAX_MESSAGES_FOR_LANGUAGE)
+    .map(({ text }) => text);
+  return detectLanguage(said, settings.languages);
+}
+
+/** Hands over if the customer asks for a person, or says "yes" to the offer of one. */
+function requestedPerson(
+  { unanswered, messages, untold, settings }: LoadedTurn,
+  language: Language,
+): Outcome | null {
+  const text = sentence('handOverOnRequest', language);
+  if (someoneIsWanted(unanswered, settings.handoverPhrases))
+    return handOver('customer_request', text, null);
+  const answered = messages.at(-unanswered.length - 1);
+  const wasOffered = answered?.sender.type === 'agent' && offersPerson(answered.text);
+  if (
+    wasOffered &&
+    untold.length === 0 &&
+    unanswered.length > 0 &&
+    isYes(unanswered.map((message) => message.text).join('\n'))
+  ) {
+    return handOver('tool_failure', text, null);
+  }
+  return null;
+}
+
+/** Whether the agent replies too often. Two machines could talk to each other for ever. */
+function repliesTooOften({ repliedAt }: LoadedTurn, now: Date): boolean {
+  const since = now.getTime() - REPLY_WINDOW_MS;
+  return repliedAt.filter((time) => Date.parse(time) > since).length >= MAX_REPLIES_PER_WINDOW;
+}
+
+const isInvalid = ({ error }: ToolCall) => error?.type === 'invalid_arguments';
+
+/**
+ * What the customer must be told when the turn ends. It includes calls that were refused before
+ * anything was sent, unless the model corrected them with a later call.
+ */
+function allNotices(turn: LoadedTurn, language: Language): string[] {
+  const failed = sentence('toolFailed', language);
+  const notices = noticesOf(turn, language);
+  const isCorrected = (call: ToolCall) =>
+    turn.calls.some(
+      (later) =>
+        later.id > call.id &&
+        !isInvalid(later) &&
+        ((call.toolId === null && !isBuiltIn(call)) || later.tool === call.tool),
+    );
+  if (
+    notices.includes(failed) ||
+    !turn.untold.some((call) => isInvalid(call) && !isCorrected(call))
+  )
+    return notices;
+  return [...notices, failed];
+}
+
+/** Results that the customer has not heard of, in the service's own sentences. */
+function resultsInWords({ untold, contact }: LoadedTurn, language: Language): string[] {
+  const succeeded = untold.filter(({ status }) => status === 'succeeded');
+  const words = succeeded.map((call) => callInWords(pastCall(call, contact, false), language));
+  return [...new Set(words.filter((each) => each !== null))];
+}
+
+/** How calls ended, for a conversation that waits for a person. */
+function toldAfterwards(turn: LoadedTurn, language: Language): string[] {
+  const isUndone = turn.untold.some((call) => isComplete(call) && call.status !== 'succeeded');
+  return [...resultsInWords(turn, language), ...(isUndone ? [sentence('notDone', language)] : [])];
+}
+
+/** The sentences that the customer must be told, each once. Offers of a person come last. */
+function noticesOf({ untold }: LoadedTurn, language: Language): string[] {
+  const names = untold.map((call): SentenceName | null => {
+    switch (call.status) {
+      case 'pending_approval':
+        return 'waitingForApproval';
+      case 'rejected':
+        return 'approvalRejected';
+      case 'expired':
+        return 'approvalExpired';
+      case 'failed':
+      case 'cancelled':
+        return isInvalid(call) ? null : 'toolFailed';
+      default:
+        return null;
+    }
+  });
+  const notices = [...new Set(names.filter((name) => name !== null))].map((name) =>
+    sentence(name, language),
+  );
+  return notices.toSorted((one, other) => Number(offersPerson(one)) - Number(offersPerson(other)));
+}
+
+/**
+ * Whether the notices leave something to say: a result, or an answer to messages written after the
+ * last call.
+ */
+function needsModelToo({ untold, unanswered, calls }: LoadedTurn): boolean {
+  if (untold.some(({ status }) => status === 'succeeded')) return true;
+  const lastCallAfter = Math.max(0, ...calls.map(({ afterMessage }) => afterMessage));
+  return unanswered.some(({ number }) => number > lastCallAfter);
+}
+
+function turnFor(turn: LoadedTurn, language: Language, nothingFailed: boolean): Turn {
+  const { settings, conversation } = turn;
+  const made = turn.calls.filter(
+    ({ afterMessage }) => afterMessage === conversation.messageCount,
+  ).length;
+  return {
+    agent: {
+      name: settings.name,
+      instructions: settings.instructions,
+      languages: settings.languages,
+    },
+    language,
+    history: historyOf(turn),
+    tools: [...turn.tools, ...turn.builtIn].map(asAgentTool),
+    mayCallTools: nothingFailed && made < MAX_TOOL_CALLS_PER_TURN,
+  };
+}
+
+/** Of a tool a model sees no more than this. */
+const asAgentTool = (tool: Tool | BuiltInTool): AgentTool => {
+  const { name, description, parameters } = tool;
+  const { readOnly = false, examplePhrases = [] }: Partial<Tool> = 'kind' in tool ? tool : {};
+  return { name, description, parameters, readOnly, examplePhrases };
+};
+
+const HANDED_OVER = {
+  customer_request: 'handOverOnRequest',
+  missing_knowledge: 'handOverUnknown',
+} as const;
+
+/** @throws Error when the step is empty */
+function asOutcome(step: Step, language: Language): Outcome {
+  switch (step.type) {
+    case 'tool_calls':
+      if (step.calls.length === 0)
+        throw new Error('The model asked for tool calls and named none.');
+      return { type: 'tool_calls', calls: step.calls, qualify: step.qualify ?? false };
+    case 'hand_over':
+      return handOver(step.reason, step.text ?? sentence(HANDED_OVER[step.reason], language), null);
+    case 'reply':
+      if (step.text.trim() === '') throw new Error('The model answered with an empty text.');
+      return {
+        ...replyWith(step.text, []),
+        qualify: step.qualify ?? false,
+        close: step.close ?? null,
+      };
+  }
+}
+
+/** @throws Error when the model calls tools although something failed */
+function withNotices(outcome: Outcome, notices: readonly string[]): Outcome {
+  if (notices.length === 0) return outcome;
+  if (outcome.type === 'tool_calls')
+    throw new Error('The model called a tool although none could be called.');
+  const text = notices
+    .reduce((words, notice) => words.replaceAll(notice, ''), outcome.text)
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+  // A notice tells that something was not done yet, so the conversation stays open.
+  return outcome.type === 'hand_over'
+    ? { ...outcome, text, notices }
+    : { ...outcome, text, notices, close: null };
+}
+
+const replyWith = (text: string, notices: readonly string[]): Reply => ({
+  type: 'reply',
+  text,
+  notices,
+  qualify: false,
+  close: null,
+});
+
+const handOver = (reason: AgentHandoverReason, text: string, note: string | null): Outcome => ({
+  type: 'hand_over',
+  reason,
+  text,
+  notices: [],
+  note,
+});

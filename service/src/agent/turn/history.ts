@@ -1,0 +1,128 @@
+import { maskJson, maskText } from '../../platform/masking.ts';
+import { resultExcerpt, type ToolCall } from '../../tools/index.ts';
+import type { Contact } from '../../conversations/index.ts';
+import type { HistoryItem, PastToolCall } from '../agentModel.ts';
+import type { LoadedTurn } from './loadTurn.ts';
+
+/** The bytes of a tool's result that a model sees. It needs less of older results. */
+export const RESULT_SHOWN_BYTES = 8 * 1024;
+const OLDER_SHOWN_BYTES = 512;
+/** The newest calls, whose results are not older ones. */
+const RECENT_CALLS = 8;
+
+/** The characters of messages that a model sees, from the newest back. Most conversations are shorter. */
+const MAX_HISTORY_CHARACTERS = 60_000;
+
+/** Arguments that are longer as JSON are not shown again, since every turn would mask and read them. */
+const MAX_ARGUMENTS_CHARACTERS = 8 * 1024;
+
+/**
+ * The conversation as the model may see it: messages and tool calls in order, with contact details
+ * masked and results cut.
+ */
+export function historyOf({ messages: loaded, calls, contact }: LoadedTurn): HistoryItem[] {
+  const messages = newestOf(loaded);
+  const first = messages[0]?.number ?? 1;
+  const recent = new Set(calls.slice(-RECENT_CALLS));
+  const past = (call: ToolCall, asWaiting: boolean) =>
+    pastCall(call, contact, asWaiting, recent.has(call) ? RESULT_SHOWN_BYTES : OLDER_SHOWN_BYTES);
+  const placed: { after: number; item: HistoryItem }[] = [];
+  for (const step of Map.groupBy(calls, ({ stepId }) => stepId).values()) {
+    const after = step[0]!.afterMessage;
+    if (after < first) continue;
+    const hasReplied = messages.some(
+      ({ number, sender }) => number > after && sender.type === 'agent',
+    );
+    placed.push({
+      after,
+      item: {
+        type: 'tool_calls',
+        calls: step.map((call) => past(call, call.neededApproval && hasReplied)),
+      },
+    });
+    if (!hasReplied) continue;
+    for (const call of step) {
+      if (!call.neededApproval || call.finishedAt === null) continue;
+      placed.push({
+        after: lastBefore(call.finishedAt),
+        item: { type: 'late_result', call: past(call, false) },
+      });
+    }
+  }
+  return messages.flatMap((message) => {
+    const text = maskText(message.text, contact);
+    const said: HistoryItem =
+      message.sender.type === 'customer'
+        ? { type: 'customer', text }
+        : { type: 'reply', from: message.sender.type === 'agent' ? 'agent' : 'team', text };
+    return [
+      said,
+      ...placed.filter(({ after }) => after === message.number).map(({ item }) => item),
+    ];
+  });
+
+  function lastBefore(time: string): number {
+    return messages.findLast(({ createdAt }) => createdAt <= time)?.number ?? first;
+  }
+}
+
+/** @returns the newest messages that fit into `MAX_HISTORY_CHARACTERS` together, at least one */
+function newestOf(messages: LoadedTurn['messages']): LoadedTurn['messages'] {
+  let length = 0;
+  const tooOld = messages.findLastIndex(
+    ({ text }, at) => (length += text.length) > MAX_HISTORY_CHARACTERS && at < messages.length - 1,
+  );
+  return messages.slice(tooOld + 1);
+}
+
+function shownResult(call: ToolCall, contact: Contact, mostBytes: number): string {
+  const { text, isCut } = resultExcerpt(call, contact, mostBytes);
+  return isCut ? `${text}… (cut)` : text;
+}
+
+/** @param asWaiting shows the call as waiting for approval, as it was when the agent replied */
+export function pastCall(
+  call: ToolCall,
+  contact: Contact,
+  asWaiting: boolean,
+  mostBytes = RESULT_SHOWN_BYTES,
+): PastToolCall {
+  const mask = (text: string) => maskText(text, contact);
+  const isLong = JSON.stringify(call.arguments).length > MAX_ARGUMENTS_CHARACTERS;
+  const args = isLong
+    ? { note: 'These arguments are too long to be shown again.' }
+    : (maskJson(call.arguments, contact) as PastToolCall['arguments']);
+  const past = { id: call.id, tool: call.tool, arguments: args };
+  if (asWaiting || call.status === 'pending_approval')
+    return {
+      ...past,
+      status: 'pending_approval',
+      outcome: 'A person of the team decides whether this may run.',
+    };
+  if (call.status === 'succeeded')
+    return { ...past, status: 'succeeded', outcome: shownResult(call, contact, mostBytes) };
+  if (call.error?.type === 'invalid_arguments')
+    return { ...past, status: 'invalid', outcome: mask(call.error.message) };
+  const status = call.status === 'running' ? 'failed' : call.status;
+  return {
+    ...past,
+    status,
+    outcome: `${mayHaveBeenDone(call) ? UNKNOWN : ENDED[status]}${call.error ? ` ${mask(call.error.message)}` : ''}`,
+  };
+}
+
+const ENDED = {
+  failed: 'The call failed: it was not done.',
+  rejected: 'The team did not approve it: it was not done.',
+  expired: 'Nobody approved it in time: it was not done.',
+  cancelled: 'It was cancelled: it was not done.',
+} as const;
+
+const UNKNOWN = 'The call failed, and it is not known whether it was done.';
+
+/** Whether the call was sent, and no answer says that it was refused. */
+const mayHaveBeenDone = ({ status, attempts, error, httpStatus }: ToolCall): boolean =>
+  status === 'failed' &&
+  attempts > 0 &&
+  error?.type !== 'blocked_address' &&
+  !(httpStatus !== null && httpStatus >= 400 && httpStatus < 500);

@@ -1,0 +1,225 @@
+import {
+  MAX_REPLIES_PER_WINDOW,
+  REPLY_WINDOW_MS,
+  isEnabled,
+  type AgentSettings,
+} from '../agentSettings.ts';
+import {
+  type BuiltInTool,
+  MAX_TOOLS,
+  type Tool,
+  isComplete,
+  type ToolCall,
+} from '../../tools/index.ts';
+import type { Tx } from '../../store/collections.ts';
+import {
+  type Conversation,
+  type Message,
+  loadConversation,
+  type ConversationView,
+} from '../../conversations/index.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { findAgentSettings } from '../operations/wakeAgent.ts';
+import { findBuiltInTools } from '../operations/settings.ts';
+import type { Workspace } from '../../team/index.ts';
+import { someoneIsWanted } from '../keyword/phrases.ts';
+
+/** The most messages and calls that the agent reads. */
+const MESSAGES_READ = 100;
+const CALLS_READ = 100;
+/**
+ * The most messages in which replies are counted, if `MESSAGES_READ` do not cover the whole window of
+ * time. It is enough for what a customer can write in ten minutes at the default rate limit, with the
+ * replies.
+ */
+const MESSAGES_COUNTED = 640;
+
+/** Everything that the agent decides a step from. */
+export interface LoadedTurn extends ConversationView {
+  /** False while the conversation waits for a person. The agent then only tells how its calls ended. */
+  readonly mayAnswer: boolean;
+  /** The turn's number. A turn with a higher number makes this one stale. */
+  readonly number: number;
+  readonly settings: AgentSettings;
+  /** The newest messages, in the order in which they were written. */
+  readonly messages: readonly Message[];
+  /** When the agent replied, newest first. It may reach further back than `messages`. */
+  readonly repliedAt: readonly string[];
+  /** The agent's newest calls in this conversation, oldest first. */
+  readonly calls: readonly ToolCall[];
+  /** Calls that have ended, or begun to wait for approval, since the agent last replied. */
+  readonly untold: readonly ToolCall[];
+  /** The customer's messages that nobody has answered, oldest first. */
+  readonly unanswered: readonly Message[];
+  /** The live tools. */
+  readonly tools: readonly Tool[];
+  readonly builtIn: readonly BuiltInTool[];
+}
+
+/**
+ * Begins a turn of the agent in a conversation.
+ * @returns null when the agent has nothing to do: a person is in control, the agent is off, everything
+ * is answered, or calls are still running. Each call wakes the agent again when it ends. A customer
+ * who asks for a person does not wait for them.
+ */
+export const loadTurn = (deps: Deps, conversationId: string): Promise<LoadedTurn | null> =>
+  deps.store.transaction(async (tx) => {
+    const turn = await load(tx, deps, conversationId);
+    if (!turn) await tx.jobs.complete(conversationId);
+    else await tx.agentTurns.put({ id: conversationId, number: turn.number });
+    return turn;
+  });
+
+/**
+ * Finds a conversation that the agent controls, or that waits for a person.
+ * @returns null for any other conversation, or when the agent is off
+ */
+export async function findControlled(
+  tx: Tx,
+  { agent }: Pick<Deps, 'agent'>,
+  conversationId: string,
+): Promise<{
+  conversation: Conversation;
+  workspace: Workspace;
+  settings: AgentSettings;
+  mayAnswer: boolean;
+} | null> {
+  const conversation = await tx.conversations.get(conversationId);
+  if (conversation?.status !== 'ai_active' && conversation?.status !== 'awaiting_human')
+    return null;
+  const workspace = await tx.workspaces.peek(conversation.workspaceId);
+  if (!workspace) return null;
+  const settings = await findAgentSettings(tx, workspace.id);
+  return isEnabled(settings, agent.isOnByDefault)
+    ? { conversation, workspace, settings, mayAnswer: conversation.status === 'ai_active' }
+    : null;
+}
+
+async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedTurn | null> {
+  const controlled = await findControlled(tx, deps, conversationId);
+  if (!controlled) return null;
+  const { workspace, settings, mayAnswer } = controlled;
+
+  const newest = await tx.messages.find({
+    where: { conversationId },
+    orderBy: 'number',
+    direction: 'desc',
+    limit: MESSAGES_READ,
+  });
+  const untold = await findUntold(tx, conversationId, newest);
+  const lastReply = newest.findIndex(({ direction }) => direction === 'outbound');
+  const unanswered = mayAnswer
+    ? newest.slice(0, lastReply === -1 ? newest.length : lastReply).toReversed()
+    : [];
+  if (unanswered.length === 0 && !untold.some((call) => mayAnswer || isComplete(call))) return null;
+  const running = await tx.toolCalls.find({
+    where: { conversationId, status: 'running' },
+    limit: 1,
+  });
+  if (running.length > 0 && !someoneIsWanted(unanswered, settings.handoverPhrases)) return null;
+
+  const calls = await tx.toolCalls.find({
+    where: { conversationId },
+    direction: 'desc',
+    limit: CALLS_READ,
+  });
+  return {
+    ...(await loadConversation(tx, workspace, conversationId)),
+    mayAnswer,
+    number: ((await tx.agentTurns.get(conversationId))?.number ?? 0) + 1,
+    settings,
+    messages: newest.toReversed(),
+    repliedAt: repliesIn(
+      isWindowRead(newest, deps.clock.now()) ? newest : await readRecent(tx, conversationId),
+    ),
+    calls: calls.filter((call) => !isSuperseded(call, newest)).toReversed(),
+    untold,
+    unanswered,
+    tools: await tx.tools.find({
+      where: { workspaceId: workspace.id, status: 'live' },
+      limit: MAX_TOOLS,
+    }),
+    builtIn: await findBuiltInTools(tx, deps, workspace.id),
+  };
+}
+
+const readRecent = (tx: Tx, conversationId: string) =>
+  tx.messages.find({
+    where: { conversationId },
+    orderBy: 'number',
+    direction: 'desc',
+    limit: MESSAGES_COUNTED,
+  });
+
+/** Whether `newest` is enough to count the replies in the window. It nearly always is. */
+const isWindowRead = (newest: readonly Message[], now: Date): boolean =>
+  newest.length < MESSAGES_READ ||
+  repliesIn(newest).length >= MAX_REPLIES_PER_WINDOW ||
+  Date.parse(newest.at(-1)!.createdAt) < now.getTime() - REPLY_WINDOW_MS;
+
+const repliesIn = (messages: readonly Message[]): readonly string[] =>
+  messages.filter(({ sender }) => sender.type === 'agent').map(({ createdAt }) => createdAt);
+
+/** The calls to tell the customer about. Marks those that need no telling any more as told. */
+async function findUntold(
+  tx: Tx,
+  conversationId: string,
+  messages: readonly Message[],
+): Promise<readonly ToolCall[]> {
+  const untold: ToolCall[] = [];
+  for (const call of await tx.toolCalls.find({
+    where: { conversationId, isTold: false },
+    limit: CALLS_READ,
+  })) {
+    if (isSuperseded(call, messages) || isLeftToTeam(call, messages))
+      await tx.toolCalls.put({ ...call, isTold: true });
+    else if (call.status !== 'running') untold.push(call);
+  }
+  return untold;
+}
+
+/**
+ * Whether the call was cancelled before it was sent because the customer wrote again. Nothing failed,
+ * and the agent decides anew.
+ */
+function isSuperseded(
+  { status, attempts, neededApproval, afterMessage, finishedAt }: ToolCall,
+  messages: readonly Message[],
+): boolean {
+  if (status !== 'cancelled' || attempts > 0 || neededApproval || finishedAt === null) return false;
+  return messages.some(
+    ({ direction, number, createdAt }) =>
+      direction === 'inbound' && number > afterMessage && createdAt <= finishedAt,
+  );
+}
+
+/** Whether a person wrote to the customer after the call ended. What is said about it is up to them. */
+const isLeftToTeam = ({ finishedAt }: ToolCall, messages: readonly Message[]): boolean =>
+  finishedAt !== null &&
+  messages.some(
+    ({ direction, sender, createdAt }) =>
+      direction === 'outbound' && sender.type !== 'agent' && createdAt >= finishedAt,
+  );
+
+/**
+ * Whether a turn's outcome still fits the conversation: control has not changed, nobody has written,
+ * and no later turn has begun. Call it in the transaction that uses the outcome.
+ */
+export async function isCurrent(
+  tx: Tx,
+  now: Conversation,
+  { conversation, number }: LoadedTurn,
+): Promise<boolean> {
+  const turn = await tx.agentTurns.get(conversation.id);
+  return (
+    now.controlEpoch === conversation.controlEpoch &&
+    now.messageCount === conversation.messageCount &&
+    turn?.number === number
+  );
+}
+
+/**
+ * Whether the customer must still hear how a call ended. The agent mentions a call that waits for
+ * approval only once.
+ */
+export const needsTelling = (call: ToolCall): boolean => !call.isTold && isComplete(call);

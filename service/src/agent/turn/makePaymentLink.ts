@@ -1,0 +1,85 @@
+import { paymentLinkPolicyOf, type AgentSettings } from '../agentSettings.ts';
+import {
+  paymentLinkResult,
+  readPaymentLink,
+  complete,
+  refuse,
+  succeed,
+  type ToolCall,
+} from '../../tools/index.ts';
+import type { Tx } from '../../store/collections.ts';
+import {
+  type Conversation,
+  loadConversation,
+  type ConversationView,
+} from '../../conversations/index.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { AppError } from '../../platform/http/errorCatalogue.ts';
+import { putPaymentLink, paymentPageUrl } from '../../payments/index.ts';
+import { findAgentSettings } from '../operations/wakeAgent.ts';
+
+/**
+ * Makes the payment link that a call of the agent asks for, in the caller's transaction: after a
+ * crash there are both the link and the completed call, or neither.
+ * @returns the completed call: succeeded, failed with the reason in words, or cancelled when it is
+ * no longer wanted
+ */
+export async function makePaymentLink(
+  tx: Tx,
+  deps: Deps,
+  call: ToolCall,
+  now: Date,
+): Promise<ToolCall> {
+  const view = await findView(tx, call);
+  if (!view) return complete(call, 'cancelled', now);
+  const settings = await findAgentSettings(tx, call.workspaceId);
+  if (!isStillWanted(call, view.conversation, settings)) return complete(call, 'cancelled', now);
+  const read = readPaymentLink(call.arguments, deps.payments.rulesOf(call.provider!));
+  if (read.problem !== null) return refuse(call, read.problem, now);
+  try {
+    const wanted = { ...read.asked, provider: call.provider };
+    const payment = await putPaymentLink(
+      tx,
+      deps,
+      view,
+      wanted,
+      { type: 'agent', name: settings.name },
+      now,
+    );
+    return succeed(
+      call,
+      paymentLinkResult(payment, call.arguments, paymentPageUrl(deps, payment)),
+      now,
+    );
+  } catch (error) {
+    // putPaymentLink refuses before it writes anything, so the transaction can go on.
+    if (error instanceof AppError) return refuse(call, error.message, now);
+    throw error;
+  }
+}
+
+async function findView(
+  tx: Tx,
+  { workspaceId, conversationId }: ToolCall,
+): Promise<ConversationView | null> {
+  const workspace = await tx.workspaces.peek(workspaceId);
+  return workspace && conversationId !== null
+    ? loadConversation(tx, workspace, conversationId)
+    : null;
+}
+
+/**
+ * No link is made while links are off. A link that a person approved is otherwise always made; any
+ * other only while the agent may make links alone, is in control, and the customer has written
+ * nothing since.
+ */
+const isStillWanted = (
+  call: ToolCall,
+  { status, controlEpoch }: Conversation,
+  settings: AgentSettings,
+): boolean =>
+  paymentLinkPolicyOf(settings) !== 'off' &&
+  (call.decision?.approved === true ||
+    (paymentLinkPolicyOf(settings) === 'allow' &&
+      status === 'ai_active' &&
+      controlEpoch === call.controlEpoch));

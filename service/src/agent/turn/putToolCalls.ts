@@ -1,0 +1,152 @@
+import { isDeepStrictEqual } from 'node:util';
+import { timestamp } from '../../platform/clock.ts';
+import type { Tx } from '../../store/collections.ts';
+import type { Conversation } from '../../conversations/index.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { newId } from '../../platform/ids.ts';
+import {
+  ARGUMENT_LIMITS,
+  paymentLinkResult,
+  enqueueToolCall,
+  complete,
+  newToolCall,
+  succeed,
+  type ToolCall,
+} from '../../tools/index.ts';
+import { brokenLimit, holdsInfinity, type JsonObject } from '../../platform/json.ts';
+import { findBuiltInTools } from '../operations/settings.ts';
+import { findOpenPaymentLink, paymentPageUrl } from '../../payments/index.ts';
+import { MAX_TOOL_CALLS_PER_TURN } from '../agentSettings.ts';
+import type { LoadedTurn } from './loadTurn.ts';
+import {
+  resolveBuiltInCall,
+  resolveCall,
+  type CheckedCall,
+  type ResolvedCall,
+} from '../keyword/wantedCall.ts';
+
+/**
+ * Stores the calls of one step. A call that may run is queued, a call that needs approval waits, and a
+ * call that cannot be made fails with a reason for the model, which may correct it.
+ * @returns whether any of them runs now
+ */
+export async function putToolCalls(
+  tx: Tx,
+  deps: Deps,
+  turn: LoadedTurn,
+  conversation: Conversation,
+  wanted: readonly CheckedCall[],
+  now: Date,
+): Promise<boolean> {
+  const stepId = newId('step');
+  const put: ToolCall[] = [];
+  for (const each of wanted) {
+    const call = await makeCall(tx, deps, turn, { ...each, stepId, beside: put }, now);
+    put.push(call);
+    await tx.toolCalls.put(call);
+    if (call.status === 'running') await enqueueToolCall(tx, call, now.getTime());
+    if (call.status === 'pending_approval')
+      await enqueueToolCall(tx, call, Date.parse(call.expiresAt!));
+  }
+  const waiting = put.filter(({ status }) => status === 'pending_approval').length;
+  if (waiting > 0)
+    await tx.conversations.put({
+      ...conversation,
+      pendingApprovals: conversation.pendingApprovals + waiting,
+    });
+  return put.some(({ status }) => status === 'running');
+}
+
+async function makeCall(
+  tx: Tx,
+  deps: Deps,
+  turn: LoadedTurn,
+  wanted: CheckedCall & { stepId: string; beside: readonly ToolCall[] },
+  now: Date,
+): Promise<ToolCall> {
+  const { tool, stepId, beside } = wanted;
+  const { of, askBeforeRunning, problem, asked: askedLink } = await resolve(tx, deps, turn, wanted);
+  const asked = {
+    ...of,
+    workspaceId: turn.workspace.id,
+    tool: tool.slice(0, 64),
+    conversationId: turn.conversation.id,
+    purpose: 'agent',
+    stepId,
+    controlEpoch: turn.conversation.controlEpoch,
+    afterMessage: turn.conversation.messageCount,
+    isTold: false,
+  } as const;
+  const call = newToolCall(asked, now);
+  const refuse = (message: string, isTold = false): ToolCall =>
+    complete(
+      {
+        ...call,
+        isTold,
+        arguments: storable(call.arguments),
+        error: { type: 'invalid_arguments', message },
+      },
+      'failed',
+      now,
+    );
+  if (problem !== null) return refuse(problem);
+  const repeated = repeatedCall(call, turn, beside);
+  if (repeated !== null) return refuse(repeated, true); // the customer hears how the first call ended
+  if (callsOfTurn(turn, beside).length >= MAX_TOOL_CALLS_PER_TURN)
+    return refuse(`No more than ${MAX_TOOL_CALLS_PER_TURN} calls are made for one message.`);
+  const open = askedLink && (await findOpenPaymentLink(tx, turn.conversation.id, askedLink, now));
+  if (open)
+    // an open link is returned again: nothing new is made, so nobody has to approve it
+    return succeed(call, paymentLinkResult(open, call.arguments, paymentPageUrl(deps, open)), now);
+  if (!askBeforeRunning && wanted.needsApproval !== true) return call;
+  const expiresAt = timestamp(new Date(now.getTime() + deps.agent.approvalExpiresMs));
+  return { ...call, status: 'pending_approval', neededApproval: true, expiresAt };
+}
+
+/** Resolves a call with the tools and settings that this transaction reads. */
+async function resolve(
+  tx: Tx,
+  deps: Deps,
+  turn: LoadedTurn,
+  wanted: CheckedCall,
+): Promise<ResolvedCall> {
+  const { tool: name, arguments: given } = wanted;
+  const builtIn = (await findBuiltInTools(tx, deps, turn.workspace.id)).find(
+    (each) => each.name === name,
+  );
+  if (builtIn) return resolveBuiltInCall(given, builtIn, deps);
+  const shown = turn.tools.find((each) => each.name === name);
+  return resolveCall(wanted, shown ? await tx.tools.peek(shown.id) : null, shown, turn);
+}
+
+/** Drops arguments that are too large, or that hold a number that no store can keep. */
+const storable = (args: JsonObject): JsonObject =>
+  brokenLimit(args, ARGUMENT_LIMITS) === null && !holdsInfinity(args) ? args : {};
+
+const callsOfTurn = (
+  { calls, conversation }: LoadedTurn,
+  beside: readonly ToolCall[],
+): readonly ToolCall[] => [
+  ...calls.filter(({ afterMessage }) => afterMessage === conversation.messageCount),
+  ...beside,
+];
+
+/**
+ * Guards against loops: the same call is not made twice in a turn, nor while one waits for approval.
+ * @returns why it is not made, for the model; null when it is no repeat
+ */
+function repeatedCall(
+  call: ToolCall,
+  turn: LoadedTurn,
+  beside: readonly ToolCall[],
+): string | null {
+  const isSame = (other: ToolCall) =>
+    other.tool === call.tool && isDeepStrictEqual(other.arguments, call.arguments);
+  if (turn.calls.some((other) => other.status === 'pending_approval' && isSame(other)))
+    return 'The same call waits for approval already.';
+  const isMade = (other: ToolCall) =>
+    other.error?.type !== 'invalid_arguments' || other.attempts > 0;
+  return callsOfTurn(turn, beside).some((other) => isMade(other) && isSame(other))
+    ? 'The same call was made already; use its result.'
+    : null;
+}

@@ -1,0 +1,147 @@
+import { MAX_TOOL_CALLS_PER_TURN } from '../agentSettings.ts';
+import type { Tx } from '../../store/collections.ts';
+import {
+  handOver,
+  moveStage,
+  isForward,
+  type Conversation,
+  putClosed,
+  type ConversationView,
+  putStageMove,
+  storeReply,
+  newSystemNote,
+} from '../../conversations/index.ts';
+import type { Actor } from '../../platform/actor.ts';
+import type { Deps } from '../../platform/deps.ts';
+import type { Outcome, Spoken } from './decideTurn.ts';
+import { findControlled, isCurrent, needsTelling, type LoadedTurn } from './loadTurn.ts';
+import { putToolCalls } from './putToolCalls.ts';
+import { replyText } from './replyText.ts';
+import { checkCalls } from '../keyword/wantedCall.ts';
+
+/**
+ * The most calls that are read from one step. Calls beyond a turn's limit are refused; calls beyond
+ * this limit are ignored.
+ */
+const MAX_CALLS_READ = 2 * MAX_TOOL_CALLS_PER_TURN;
+
+/**
+ * Records what the agent decided, with its events, in one transaction. Checks control again first,
+ * and drops an outcome that is out of date.
+ * @returns whether the outcome was recorded
+ */
+export async function recordOutcome(
+  deps: Deps,
+  turn: LoadedTurn,
+  outcome: Outcome,
+): Promise<boolean> {
+  const calls =
+    outcome.type === 'tool_calls'
+      ? await checkCalls(turn, outcome.calls.slice(0, MAX_CALLS_READ), deps.bounds)
+      : [];
+  return deps.store.transaction(async (tx): Promise<boolean> => {
+    const controlled = await findControlled(tx, deps, turn.conversation.id);
+    if (!controlled) {
+      await tx.jobs.complete(turn.conversation.id);
+      return false;
+    }
+    const { mayAnswer, conversation } = controlled;
+    const now = deps.clock.now();
+    if (mayAnswer !== turn.mayAnswer || !(await isCurrent(tx, conversation, turn))) {
+      // A message to a conversation that waits for a person does not wake the agent, so this does.
+      if (!mayAnswer) await scheduleTurn(tx, conversation.id, now);
+      return false;
+    }
+    const { workspace, contact } = turn;
+    const view = { workspace, contact, conversation };
+    if (outcome.type !== 'hand_over' && outcome.qualify)
+      view.conversation = await qualify(tx, view, actorOf(turn), now);
+    if (outcome.type === 'tool_calls') {
+      const areSomeRunning = await putToolCalls(tx, deps, turn, view.conversation, calls, now);
+      await scheduleTurn(tx, conversation.id, areSomeRunning ? null : now);
+    } else {
+      await sendReply(tx, deps, turn, view, outcome, now);
+      await scheduleTurn(tx, conversation.id, (await hasUntoldCall(tx, conversation)) ? now : null);
+    }
+    return true;
+  });
+}
+
+const actorOf = ({ settings }: LoadedTurn): Actor => ({ type: 'agent', name: settings.name });
+
+/** Whether a call has ended while the reply was written, so that the customer has to be told next. */
+async function hasUntoldCall(tx: Tx, { id: conversationId }: Conversation): Promise<boolean> {
+  const where = { conversationId, isTold: false };
+  const calls = await tx.toolCalls.find({ where, limit: 100 });
+  return calls.some(needsTelling);
+}
+
+/**
+ * Schedules the conversation's next turn.
+ * @param at null: no turn until something wakes the agent
+ */
+const scheduleTurn = (tx: Tx, conversationId: string, at: Date | null): Promise<void> =>
+  at === null
+    ? tx.jobs.complete(conversationId)
+    : tx.jobs.release(conversationId, { runAt: at.getTime(), rank: 0 });
+
+/** Sends the agent's reply, and hands over or closes the conversation if the outcome says so. */
+async function sendReply(
+  tx: Tx,
+  deps: Deps,
+  turn: LoadedTurn,
+  view: ConversationView,
+  outcome: Spoken,
+  now: Date,
+): Promise<void> {
+  const actor = actorOf(turn);
+  const isHandover = outcome.type === 'hand_over';
+  const conversation = isHandover
+    ? handOver(view.conversation, { reason: outcome.reason, note: outcome.note, actor }, now)
+    : view.conversation;
+  const sent = await storeReply(
+    tx,
+    deps,
+    { ...view, conversation },
+    { text: replyText(turn, outcome), actor },
+    now,
+  );
+  if (isHandover)
+    await tx.systemNotes.put(
+      newSystemNote(
+        sent.conversation,
+        { type: 'handed_over', reason: outcome.reason, note: outcome.note },
+        actor,
+        now,
+      ),
+    );
+  await markTold(tx, turn);
+  if (outcome.type === 'reply' && outcome.close)
+    await putClosed(
+      tx,
+      deps,
+      { ...view, conversation: sent.conversation },
+      { ...outcome.close, actor },
+      now,
+    );
+}
+
+/** Notes that the customer was told of the turn's calls. */
+async function markTold(tx: Tx, { untold }: LoadedTurn): Promise<void> {
+  for (const { id, status } of untold) {
+    const call = await tx.toolCalls.get(id);
+    // A call that was waiting when the reply was written may have ended since. It is still untold.
+    if (call?.status === status) await tx.toolCalls.put({ ...call, isTold: true });
+  }
+}
+
+/** Moves the funnel to `qualified`, unless it is there or further already. */
+async function qualify(
+  tx: Tx,
+  view: ConversationView,
+  actor: Actor,
+  now: Date,
+): Promise<Conversation> {
+  if (!isForward(view.conversation.funnelStage, 'qualified')) return view.conversation;
+  return putStageMove(tx, view, moveStage(view.conversation, 'qualified', now), actor, now);
+}

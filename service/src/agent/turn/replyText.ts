@@ -1,0 +1,68 @@
+import { MAX_MESSAGE_CHARACTERS } from '../../conversations/index.ts';
+import { languageOf, type Spoken } from './decideTurn.ts';
+import { pastCall } from './history.ts';
+import type { LoadedTurn } from './loadTurn.ts';
+import { cutText } from '../cutText.ts';
+import { madeLink } from '../keyword/resultWording.ts';
+
+/**
+ * The text of the agent's reply. The first one in a conversation begins with the greeting. An offer to
+ * hand over to a person comes last, so that a "yes" answers it.
+ */
+export function replyText(turn: LoadedTurn, outcome: Spoken): string {
+  const words = composed(turn, outcome);
+  const leftOut = linksLeftOut(turn, words);
+  return leftOut.length === 0
+    ? words
+    : composed(turn, { ...outcome, notices: [...leftOut, ...outcome.notices] });
+}
+
+function composed({ settings, messages }: LoadedTurn, { type, text, notices }: Spoken): string {
+  const isFirst =
+    messages[0]?.number === 1 && !messages.some(({ sender }) => sender.type === 'agent');
+  const greeting = isFirst && settings.greeting !== '' ? [settings.greeting] : [];
+  return type === 'hand_over'
+    ? composeMessage([...greeting, ...notices], text, [])
+    : composeMessage(greeting, text, notices);
+}
+
+const GAP = '\n\n';
+
+/**
+ * Joins the parts of a message to at most `MAX_MESSAGE_CHARACTERS`. If they are too long together, only
+ * `words` is cut. The parts before and after it are the service's own sentences and stay whole.
+ */
+function composeMessage(
+  before: readonly string[],
+  words: string,
+  after: readonly string[],
+): string {
+  const taken = [...before, ...after].reduce((sum, part) => sum + [...part].length + GAP.length, 0);
+  return [...before, cutText(words, MAX_MESSAGE_CHARACTERS - taken), ...after]
+    .filter((part) => part !== '')
+    .join(GAP);
+}
+
+/**
+ * The new payment links that a message does not hold unchanged, in the service's own sentences. A model
+ * may leave a link out or misspell it, or the link may be cut off.
+ * @param message the whole message to send
+ */
+function linksLeftOut(turn: LoadedTurn, message: string): readonly string[] {
+  const made = turn.untold.map((call) =>
+    madeLink(pastCall(call, turn.contact, false), languageOf(turn)),
+  );
+  return made
+    .filter((link) => link !== null)
+    .filter(({ url }) => !holdsAddress(message, url))
+    .map(({ words }) => words);
+}
+
+/** Whether a message holds the whole link. Punctuation may follow it, but nothing that changes it. */
+function holdsAddress(message: string, url: string): boolean {
+  for (let at = message.indexOf(url); at !== -1; at = message.indexOf(url, at + 1)) {
+    if (/^[.,;:!?)\]}>"'*]*(?:\s|$|\()/.test(message.slice(at + url.length, at + url.length + 8)))
+      return true;
+  }
+  return false;
+}

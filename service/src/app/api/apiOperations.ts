@@ -1,0 +1,31 @@
+import * as agent from '../../agent/contract.ts';
+import * as channels from '../../channels/contract.ts';
+import * as chat from '../../channels/web_chat/contract.ts';
+import * as conversations from '../../conversations/contract.ts';
+import * as hooks from '../../deliveries/contract.ts';
+import * as payments from '../../payments/contract.ts';
+import * as toolCalls from '../../tools/calls/contract.ts';
+import * as tools from '../../tools/contract.ts';
+import * as events from '../../events/contract.ts';
+import type { Operation } from '../../platform/http/operation.ts';
+
+/** The id of an operation is the name of its constant. */
+export type NamedOperation = Operation & { readonly id: string };
+
+const isOperation = (value: unknown): value is Operation =>
+  typeof value === 'object' && value !== null && 'answer' in value && 'path' in value;
+
+/** Every endpoint of the API that answers JSON. */
+export const operations: readonly NamedOperation[] = [
+  events,
+  hooks,
+  conversations,
+  payments,
+  channels,
+  tools,
+  toolCalls,
+  agent,
+  chat,
+]
+  .flatMap((module) => Object.entries<unknown>(module))
+  .flatMap(([id, value]) => (isOperation(value) ? [{ id, ...value }] : []));

@@ -1,0 +1,27 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { RequestHandler } from 'express';
+import type { Deps } from '../../platform/deps.ts';
+import type { ConnectionShares } from '../../platform/limits/connectionShares.ts';
+import { signedInOf } from '../../team/signedIn.ts';
+
+/** The workspace of the member who makes the request. */
+const workspaceId = new AsyncLocalStorage<string>();
+
+/** Remembers the member's workspace for the rest of the request. Use it only after requireMember. */
+export const doForMember: RequestHandler = (_request, response, next) =>
+  workspaceId.run(signedInOf(response).workspace.id, next);
+
+/**
+ * Where database connections are shared, a member's transactions wait for the workspace's turn, as
+ * those of API calls do.
+ */
+export function withMemberShare(deps: Deps, shares: ConnectionShares | null): Deps {
+  if (shares === null) return deps;
+  const transaction: Deps['store']['transaction'] = (fn) => {
+    const id = workspaceId.getStore();
+    return id === undefined
+      ? deps.store.transaction(fn)
+      : shares.run(id, () => deps.store.transaction(fn));
+  };
+  return { ...deps, store: { transaction } };
+}

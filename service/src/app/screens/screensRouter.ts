@@ -1,0 +1,152 @@
+import { type Response, Router } from 'express';
+import type { Deps } from '../../platform/deps.ts';
+import type { Config } from '../config.ts';
+import type { FollowPayment } from '../../payments/paymentFeed.ts';
+import type { FollowToolCall } from '../../tools/toolCallFeed.ts';
+import { agentScreenRouter, type ScreenModel } from '../../agent/screens/agentRoutes.ts';
+import { assetsRouter } from '../../platform/html/assets.ts';
+import { limitAttempts } from '../../team/screens/signInAttempts.ts';
+import { channelScreensRouter } from '../../channels/screens/channelRoutes.ts';
+import { chatRouter } from '../../channels/web_chat/chatRouter.ts';
+import { conversationsRouter } from '../../inbox/conversationsRouter.ts';
+import { handleScreenErrors } from '../../platform/html/errorPage.ts';
+import { readMemberFormBody } from '../../platform/html/forms.ts';
+import { keysRouter } from '../../deliveries/screens/keysRouter.ts';
+import type { AddressBudget } from '../../platform/http/server/addressBudget.ts';
+import type { RequestTurns } from '../../platform/http/server/requestTurns.ts';
+import type { ConnectionShares } from '../../platform/limits/connectionShares.ts';
+import { limitRate } from '../../platform/http/server/rateLimit.ts';
+import type { Limiters } from '../../platform/limits/limiter.ts';
+import { memoryLimiters } from '../../platform/limits/memoryLimiter.ts';
+import type { N8nSetting } from '../../team/n8nSetting.ts';
+import { type LiveFeed, liveStreamRouter } from './liveStream.ts';
+import { securityHeaders } from '../../platform/http/server/securityHeaders.ts';
+import { payRouter } from '../../payments/screens/payRouter.ts';
+import { doForMember, withMemberShare } from './memberShare.ts';
+import { paymentScreensRouter } from '../../payments/screens/paymentRoutes.ts';
+import {
+  refuseCrossSite,
+  requireCsrfToken,
+  requireMember,
+  signedInOf,
+} from '../../team/signedIn.ts';
+import { settingsRouter } from '../../team/screens/settings.ts';
+import { type Setup, setupRouter } from '../../team/screens/setup.ts';
+import { signInRouter } from '../../team/screens/signIn.ts';
+import { joinRouter, teamRouter } from '../../team/screens/team.ts';
+import { toolScreensRouter } from '../../tools/screens/toolRoutes.ts';
+
+export interface ScreenParts {
+  readonly deps: Deps;
+  /** Null where database connections are not shared. */
+  readonly connectionShares: ConnectionShares | null;
+  readonly config: Pick<Config, 'chatFrameOrigins' | 'channels' | 'payments'>;
+  readonly limiters: Limiters;
+  /** What each address may request without signing in. */
+  readonly budget: AddressBudget;
+  /** Serves the workspaces' requests in turn. */
+  readonly turns: RequestTurns;
+  readonly live: LiveFeed;
+  readonly setup: Setup;
+  readonly n8n: N8nSetting;
+  readonly model: ScreenModel;
+  readonly followToolCall: FollowToolCall;
+  readonly followPayment: FollowPayment;
+  /** Ends open streams. */
+  readonly stopping: AbortSignal;
+}
+
+/** Pages that anyone can request. */
+const PUBLIC_PATHS = ['/assets', '/chat', '/setup', '/sign-in', '/join'];
+
+/** Pages that only members see. */
+const MEMBER_PATHS = [
+  '/conversations',
+  '/tools',
+  '/agent',
+  '/channels',
+  '/payments',
+  '/keys',
+  '/team',
+  '/settings',
+  '/account',
+  '/live',
+];
+
+const SIGN_IN_PATHS = ['/setup', '/sign-in', '/sign-out', '/sign-out-everywhere', '/join'];
+
+/** Requests that add data. Requests that free space, or hardly use any, are always accepted. */
+const ADDING_PATHS = [
+  '/conversations/:id/reply',
+  '/conversations/:id/payment-link',
+  '/channels',
+  '/tools',
+  '/tools/:id',
+  '/tools/:id/test',
+  '/keys',
+  '/keys/subscriptions',
+  '/keys/subscriptions/:id/test',
+  '/keys/subscriptions/:id/recover',
+  '/team/invites',
+  '/join',
+];
+
+/** As many as API calls: a team of two hundred that reloads a page each second. */
+const MAX_PAGES_PER_MINUTE = 12_000;
+const PAGE_RATE = {
+  name: 'pages',
+  most: MAX_PAGES_PER_MINUTE,
+  seconds: 60,
+  bound: 'workspace_pages',
+  what: 'pages for this workspace',
+} as const;
+
+/** All pages, in the order in which a request passes them. */
+export function screensRouter(parts: ScreenParts): Router {
+  const { config, budget, turns, stopping } = parts;
+  const deps = withMemberShare(parts.deps, parts.connectionShares);
+  const { publicUrl } = deps;
+  const isHttps = () => publicUrl().startsWith('https://');
+  const attempts = limitAttempts(parts.limiters, deps.bounds);
+  const router = Router();
+
+  router.use(PUBLIC_PATHS, budget.requests);
+  router.use(assetsRouter());
+  router.use(chatRouter(deps, config.chatFrameOrigins), payRouter(deps, budget.payPages));
+  router.use([...SIGN_IN_PATHS, ...MEMBER_PATHS], securityHeaders(), refuseCrossSite);
+  router.post(ADDING_PATHS, (_request, _response, next) => {
+    deps.assertRoom('data', null);
+    next();
+  });
+  router.get('/', (_request, response) => response.redirect(303, '/conversations'));
+  router.use(setupRouter(parts.setup, parts.n8n, attempts, publicUrl));
+  router.use(signInRouter(deps, attempts, isHttps), joinRouter(deps, attempts, isHttps));
+
+  const workspaceOf = (response: Response) => signedInOf(response).workspace.id;
+  const counting = { limiters: memoryLimiters, bounds: deps.bounds };
+  router.use(MEMBER_PATHS, requireMember(deps));
+  router.post(ADDING_PATHS, (_request, response, next) => {
+    deps.assertRoom('data', workspaceOf(response));
+    next();
+  });
+  router.use(
+    MEMBER_PATHS,
+    limitRate(counting, [PAGE_RATE], (_request, response) => workspaceOf(response)),
+    turns.inTurn(workspaceOf),
+    readMemberFormBody,
+    requireCsrfToken,
+    doForMember,
+  );
+  router.use(liveStreamRouter(deps, parts.live, stopping));
+  router.use(conversationsRouter(deps, parts.followPayment));
+  router.use(toolScreensRouter(deps, parts.followToolCall));
+  router.use(agentScreenRouter(deps, parts.model, publicUrl, stopping));
+  router.use(channelScreensRouter(deps, config.channels));
+  router.use(paymentScreensRouter(deps, config.payments));
+  router.use(teamRouter(deps, attempts, publicUrl));
+  router.use(keysRouter(deps, publicUrl));
+  router.use(settingsRouter(deps, parts.n8n));
+
+  router.use(handleScreenErrors);
+  return router;
+}

@@ -1,0 +1,166 @@
+import type { Channel } from '../channel.ts';
+import { timestamp } from '../../platform/clock.ts';
+import type { Tx } from '../../store/collections.ts';
+import type { Contact, Message, ConversationView } from '../../conversations/index.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { newId } from '../../platform/ids.ts';
+import type { InboundReceipt } from '../inbound.ts';
+import {
+  OUTBOUND_QUEUE,
+  accountGroup,
+  errorOf,
+  newOutbound,
+  stateOf,
+  isForwardState,
+  type OutboundMessage,
+} from './outboundMessage.ts';
+import { splitText } from './splitText.ts';
+import { findObstacle } from '../operations/reachability.ts';
+
+/** No message is split into this many parts. */
+const MAX_PARTS = 1000;
+
+/**
+ * Locks the contact's outbound messages, so that adding one and removing the job after the last one
+ * never overlap. No outbound message has a contact's id: the id itself is locked.
+ * @see docs/decisions/0033
+ */
+export const lockOutbound = async (tx: Tx, contactId: string): Promise<void> =>
+  void (await tx.outboundMessages.get(contactId));
+
+/**
+ * Queues a message for its channel, split into texts that the channel takes. If the channel would
+ * refuse it now, nothing is queued and the message fails with the reason.
+ * @returns the message as stored
+ */
+export async function queueOutbound(
+  tx: Tx,
+  deps: Pick<Deps, 'channels'>,
+  sent: ConversationView & { message: Message },
+  now: Date,
+): Promise<Message> {
+  const { contact, message } = sent;
+  const obstacle = await findObstacle(tx, deps, contact, now);
+  if (obstacle) {
+    const failed: Message = { ...message, delivery: { state: 'failed', error: obstacle.message } };
+    await tx.messages.put(failed);
+    return failed;
+  }
+  await lockOutbound(tx, contact.id);
+  const waiting = await findOldestPending(tx, contact.id);
+  const texts = splitText(message.text, deps.channels.capabilitiesOf(contact.channel).textMax);
+  for (const [index, text] of texts.entries()) {
+    await tx.outboundMessages.put(
+      newOutbound({ id: newId('out'), message, part: index + 1, text, createdAt: timestamp(now) }),
+    );
+  }
+  // A job that exists has its time already, which may be that of a retry.
+  if (!waiting) await enqueueOutbound(tx, contact, now);
+  return message;
+}
+
+/** Makes the contact's next outbound message due. */
+const enqueueOutbound = (tx: Tx, contact: Contact, now: Date): Promise<void> =>
+  tx.jobs.enqueue({
+    id: contact.id,
+    queue: OUTBOUND_QUEUE,
+    group: accountGroup(contact),
+    runAt: now.getTime(),
+    rank: 0,
+    data: {},
+  });
+
+export async function findOldestPending(
+  tx: Tx,
+  contactId: string,
+): Promise<OutboundMessage | null> {
+  const [oldest] = await tx.outboundMessages.find({
+    where: { contactId, status: 'pending' },
+    limit: 1,
+  });
+  return oldest ?? null;
+}
+
+/** Saves an outbound message and, if its status has changed, the delivery state of its message. */
+export async function putOutbound(
+  tx: Tx,
+  before: OutboundMessage,
+  after: OutboundMessage,
+): Promise<void> {
+  await tx.outboundMessages.put(after);
+  const message = after.status === before.status ? null : await tx.messages.get(after.messageId);
+  if (!message) return;
+  const parts = await tx.outboundMessages.find({
+    where: { messageId: message.id },
+    orderBy: 'part',
+    limit: MAX_PARTS,
+  });
+  await tx.messages.put({ ...message, delivery: { state: stateOf(parts), error: errorOf(parts) } });
+}
+
+/**
+ * The id that the channel gave, or null if another outbound message has it already: an id names one
+ * text.
+ */
+export async function unusedChannelMessageId(
+  tx: Tx,
+  { id, workspaceId }: OutboundMessage,
+  channelMessageId: string | null,
+): Promise<string | null> {
+  if (channelMessageId === null) return null;
+  const [other] = await tx.outboundMessages.find({
+    where: { workspaceId, channelMessageId },
+    limit: 1,
+  });
+  return other && other.id !== id ? null : channelMessageId;
+}
+
+/**
+ * Records a channel's receipt: the outbound message moves forward, never back, and its message shows
+ * it. A text that was waiting to be sent need not be sent any more, so the contact's next one
+ * follows at once. A receipt for a text that is not ours is ignored.
+ * @see isForwardState
+ */
+export async function recordReceipt(
+  tx: Tx,
+  channel: Channel,
+  receipt: InboundReceipt,
+  now: Date,
+): Promise<void> {
+  const found = await findOutbound(tx, channel, receipt);
+  const contact = found && (await tx.contacts.peek(found.contactId));
+  if (contact?.channel !== channel.type || contact.channelAccount !== channel.account) return;
+  await lockOutbound(tx, contact.id);
+  const outbound = await tx.outboundMessages.get(found!.id);
+  if (!outbound) return;
+  const isOfAnotherAttempt =
+    outbound.channelMessageId !== null && outbound.channelMessageId !== receipt.channelMessageId;
+  // Sent twice after a time-out: one copy that failed says nothing about the other.
+  if (isOfAnotherAttempt && receipt.state === 'failed') return;
+  if (!isForwardState(outbound.status, receipt.state)) return;
+  await putOutbound(tx, outbound, {
+    ...outbound,
+    status: receipt.state,
+    channelMessageId:
+      outbound.channelMessageId ??
+      (await unusedChannelMessageId(tx, outbound, receipt.channelMessageId)),
+    isUnderWay: false,
+    error: receipt.error,
+    nextAttemptAt: null,
+  });
+  if (outbound.status === 'pending') await enqueueOutbound(tx, contact, now);
+}
+
+/** By our own id, which the channel returns with its receipts, or else by the channel's id. */
+async function findOutbound(
+  tx: Tx,
+  { workspaceId }: Channel,
+  { outboundMessageId, channelMessageId }: InboundReceipt,
+): Promise<OutboundMessage | null> {
+  const named =
+    outboundMessageId === null ? null : await tx.outboundMessages.peek(outboundMessageId);
+  const [outbound] = named
+    ? [named]
+    : await tx.outboundMessages.find({ where: { workspaceId, channelMessageId }, limit: 1 });
+  return outbound?.workspaceId === workspaceId ? outbound : null;
+}

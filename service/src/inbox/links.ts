@@ -1,0 +1,45 @@
+import type { Request } from 'express';
+import { INBOX_TABS, readPosition, writePosition, type InboxTab } from './tabs.ts';
+import type { InboxQuery } from './listInbox.ts';
+
+/** Where a member is in the list. Links keep it from one conversation to the next. */
+export type Place = InboxQuery;
+
+const MAX_SEARCH_CHARACTERS = 200;
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+
+/** Reads the place from a query; ignores what makes no sense. */
+export function placeOf({ query }: Pick<Request, 'query'>): Place {
+  const tab = textOf(query.tab) as InboxTab;
+  return {
+    tab: INBOX_TABS.includes(tab) ? tab : 'all',
+    search: textOf(query.q).trim().slice(0, MAX_SEARCH_CHARACTERS).toWellFormed(),
+    after: readPosition(textOf(query.older)),
+  };
+}
+
+/** The message before which a page of the thread ends; null for the newest page. */
+export function beforeOf({ query }: Pick<Request, 'query'>): number | null {
+  const text = textOf(query.before);
+  return /^\d{1,9}$/.test(text) ? Number(text) : null;
+}
+
+type Extra = Readonly<Record<string, string | number | null | undefined>>;
+
+/** `/conversations/x?tab=mine&q=ana`: a link that keeps the place. */
+export function hrefAt(path: string, { tab, search, after }: Place, extra: Extra = {}): string {
+  const entries = Object.entries({
+    tab: tab === 'all' ? null : tab,
+    q: search === '' ? null : search,
+    older: after === null ? null : writePosition(after),
+    ...extra,
+  }).filter(([, value]) => (value ?? null) !== null);
+  const query = new URLSearchParams(
+    entries.map(([name, value]) => [name, String(value)]),
+  ).toString();
+  return query === '' ? path : `${path}?${query}`;
+}
+
+export const threadHref = (id: string, place: Place, extra: Extra = {}, rest = ''): string =>
+  hrefAt(`/conversations/${id}${rest}`, place, extra);

@@ -1,0 +1,45 @@
+import type { Request, Response } from 'express';
+import type { SignedIn } from '../team/index.ts';
+import type { Thread } from './readThread.ts';
+import type { PaymentPageUrl, PaymentProvider } from '../payments/index.ts';
+import type { FormState } from '../platform/html/forms.ts';
+import { placeOf, threadHref, type Place } from './links.ts';
+
+/** The form that creates a payment link. */
+export interface PaymentForm extends FormState {
+  /** The providers that are set up, the preferred one first. */
+  readonly providers: readonly PaymentProvider[];
+}
+
+/** What every part of an open conversation is made from. */
+export interface ThreadParts {
+  readonly signedIn: SignedIn;
+  readonly thread: Thread;
+  readonly place: Place;
+  readonly now: Date;
+  readonly pageUrl: PaymentPageUrl;
+}
+
+/** The form that is open below the messages, if it is not an empty reply. */
+export interface OpenForm {
+  readonly isClosing?: boolean;
+  readonly paying?: PaymentForm;
+  /** A form that was refused. */
+  readonly form?: FormState;
+}
+
+/** Shows a conversation with a form. */
+export type ShowThread = (
+  request: Request<{ id: string }>,
+  response: Response,
+  open?: OpenForm,
+) => Promise<void>;
+
+/** Leads back to the conversation after an action. */
+export const goBack = (
+  request: Request<{ id: string }>,
+  response: Response,
+  notice?: string,
+  anchor = '',
+): void =>
+  response.redirect(303, threadHref(request.params.id, placeOf(request), { notice }) + anchor);

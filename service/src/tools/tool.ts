@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto';
+import type { Document } from '../store/store.ts';
+import { timestamp } from '../platform/clock.ts';
+import { newId } from '../platform/ids.ts';
+import type { JsonObject } from '../platform/json.ts';
+import type { RequestTemplate } from './definition/requestTemplate.ts';
+
+/**
+ * A custom tool: what the agent may call on a customer's own systems, and the pure rules of its
+ * life. draft → (tested) → live ⇄ paused; an edit to how it is called makes it a draft again.
+ */
+
+export const TOOL_KINDS = ['Webhook', 'HTTP'] as const;
+export type ToolKind = (typeof TOOL_KINDS)[number];
+
+export const TOOL_STATUSES = ['draft', 'live', 'paused'] as const;
+type ToolStatus = (typeof TOOL_STATUSES)[number];
+
+export const TOOL_NAME_PATTERN = /^[a-z][a-z0-9_]{0,63}$/;
+export const TOOL_NAME_RULE =
+  'must begin with a lower-case letter and have only lower-case letters, digits and _, at most 64 in all';
+export const MAX_TOOLS = 100;
+export const DEFAULT_TOOL_TIMEOUT_SECONDS = 10;
+export const MAX_TOOL_TIMEOUT_SECONDS = 120;
+export const MAX_EXAMPLE_PHRASES = 20;
+export const MAX_EXAMPLE_PHRASE_CHARACTERS = 200;
+
+/** What a person defines: everything but the tool's status and secrets. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema 2020-12, an object at its root. */
+  readonly parameters: JsonObject;
+  readonly kind: ToolKind;
+  /** Webhook kind. */
+  readonly endpoint: string | null;
+  /** HTTP kind. */
+  readonly requestTemplate: RequestTemplate | null;
+  readonly timeoutSeconds: number;
+  readonly askBeforeRunning: boolean;
+  /**
+   * The tool only looks something up: calling it changes nothing. Absent means false. The same as
+   * MCP's `readOnlyHint`.
+   */
+  readonly readOnly?: boolean;
+  /** What a customer writes who wants this tool, for example "where is my order". */
+  readonly examplePhrases?: readonly string[];
+}
+
+export interface Tool extends Document, ToolDefinition {
+  readonly workspaceId: string;
+  readonly status: ToolStatus;
+  /** Webhook kind: signs each call. Sealed. */
+  readonly sealedSecret: string | null;
+  /** HTTP kind: for `{{secrets.NAME}}` in headers. Sealed. */
+  readonly sealedTemplateSecrets: Readonly<Record<string, string>>;
+  /** Changes whenever an edit changes how the tool is called. */
+  readonly definitionHash: string;
+  readonly testedAt: string | null;
+  /** The test call after which the tool goes live; null when none is awaited. */
+  readonly goLiveCallId: string | null;
+  /** How the newest test call of this definition ended. */
+  readonly lastTest: LastTest | null;
+  /** Absent for a tool that was defined on a screen or by the API alone. */
+  readonly publication?: Publication;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** The workflow that published a tool and controls it since then. */
+interface Publication {
+  readonly owner: Owner;
+  /** Counts how often the tool was published. To unpublish an older revision does nothing. */
+  readonly revision: number;
+}
+
+interface LastTest {
+  readonly toolCallId: string;
+  readonly succeeded: boolean;
+  /** Null after a success. */
+  readonly error: string | null;
+  readonly at: string;
+}
+
+/** Time for one attempt, in whole milliseconds, since timers take no fractions. */
+export const timeoutMsOf = ({ timeoutSeconds }: Pick<Tool, 'timeoutSeconds'>): number =>
+  Math.round(timeoutSeconds * 1000);
+
+/**
+ * Two definitions that make the same calls have the same hash. The sealed form of a template secret
+ * stands for its value.
+ */
+export function hashDefinition(
+  { name, parameters, kind, endpoint, requestTemplate }: ToolDefinition,
+  sealedTemplateSecrets: Readonly<Record<string, string>>,
+): string {
+  const hashed = [kind, name, parameters, endpoint, requestTemplate, sealedTemplateSecrets];
+  return createHash('sha256').update(JSON.stringify(hashed)).digest('hex');
+}
+
+const UNTESTED = { status: 'draft', testedAt: null, goLiveCallId: null, lastTest: null } as const;
+
+/** A tool begins as a draft. */
+export const newTool = (
+  workspaceId: string,
+  definition: ToolDefinition,
+  secrets: Pick<Tool, 'sealedSecret' | 'sealedTemplateSecrets'>,
+  now: Date,
+): Tool => ({
+  id: newId('tool'),
+  workspaceId,
+  ...definition,
+  ...secrets,
+  definitionHash: hashDefinition(definition, secrets.sealedTemplateSecrets),
+  ...UNTESTED,
+  createdAt: timestamp(now),
+  updatedAt: timestamp(now),
+});
+
+/**
+ * Gives a tool another definition. When that changes how it is called, the tool becomes a draft
+ * that has to be tested again. Its description, example phrases, time-out, approval and `readOnly`
+ * can change while it is live.
+ */
+export function redefine(
+  tool: Tool,
+  changes: Partial<ToolDefinition> & Pick<Partial<Tool>, 'sealedSecret' | 'sealedTemplateSecrets'>,
+  now: Date,
+): Tool {
+  const changed = { ...tool, ...changes, updatedAt: timestamp(now) };
+  const definitionHash = hashDefinition(changed, changed.sealedTemplateSecrets);
+  // The stored hash may be of older sealed forms: a new encryption key changes them and not the hash.
+  if (definitionHash === hashDefinition(tool, tool.sealedTemplateSecrets)) return changed;
+  return { ...changed, definitionHash, ...UNTESTED };
+}
+
+/** Gives a tool a secret that its endpoint must learn first: a test call shows that it has. */
+export const withNewSecret = (tool: Tool, sealedSecret: string): Tool => ({
+  ...tool,
+  sealedSecret,
+  ...UNTESTED,
+});
+
+/** The agent calls it now, or will once the test call that is under way has succeeded. */
+export const isInUse = ({ status, goLiveCallId }: Tool): boolean =>
+  status === 'live' || goLiveCallId !== null;
+
+/**
+ * Notes how a test call ended. After a success the definition is tested, and the tool goes live if it
+ * was waiting for this call.
+ */
+export function recordTest(tool: Tool, test: LastTest, testedHash: string, now: Date): Tool {
+  if (testedHash !== tool.definitionHash) return tool;
+  const wasAwaited = tool.goLiveCallId === test.toolCallId;
+  const tested = {
+    ...tool,
+    lastTest: test,
+    testedAt: test.succeeded ? test.at : tool.testedAt,
+    goLiveCallId: wasAwaited ? null : tool.goLiveCallId,
+  };
+  return wasAwaited && test.succeeded ? goLive(tested, now) : tested;
+}
+
+export const goLive = (tool: Tool, now: Date): Tool =>
+  tool.status === 'live'
+    ? tool
+    : { ...tool, status: 'live', goLiveCallId: null, updatedAt: timestamp(now) };
+
+/** A live tool is paused; a draft that was about to go live stays a draft. */
+export function pause(tool: Tool, now: Date): Tool {
+  if (tool.status === 'live') return { ...tool, status: 'paused', updatedAt: timestamp(now) };
+  return tool.goLiveCallId === null
+    ? tool
+    : { ...tool, goLiveCallId: null, updatedAt: timestamp(now) };
+}
+
+/** The n8n workflow that published something here, and where that n8n runs. */
+export interface Owner {
+  readonly instanceId: string;
+  readonly workflowId: string;
+  readonly workflowName: string;
+  readonly nodeId: string;
+  /** The host of the n8n's webhook addresses. A clone of an instance has its id, but another host. */
+  readonly host: string;
+}
+
+/** What tells owners apart; the name of a workflow can change. */
+export type OwnerIdentity = Omit<Owner, 'workflowName'>;
+
+export const isSameOwner = (a: OwnerIdentity, b: OwnerIdentity): boolean =>
+  a.instanceId === b.instanceId &&
+  a.host === b.host &&
+  a.workflowId === b.workflowId &&
+  a.nodeId === b.nodeId;
+
+/** For messages and screens: `the workflow "Orders" of the n8n at n8n.example.com`. */
+export const ownerInWords = ({ workflowName, host }: Owner): string =>
+  `the workflow ${JSON.stringify(workflowName)} of the n8n at ${host}`;
