@@ -10,7 +10,8 @@ import {
   openConversation,
   type Conversation,
 } from '../../service/src/conversations/conversation.ts';
-import { recordAttempt, type Delivery, type Event } from '../../service/src/deliveries/delivery.ts';
+import { recordAttempt, type Delivery } from '../../service/src/deliveries/delivery.ts';
+import type { Event } from '../../service/src/deliveries/event.ts';
 import { newId } from '../../service/src/platform/ids.ts';
 import type { Message } from '../../service/src/conversations/message.ts';
 import { findWorkspace } from '../../service/src/team/operations/team.ts';

@@ -1,4 +1,4 @@
 /** What other subjects may use of agent/; nothing else. */
 
 export { isEnabled } from './agentSettings.ts';
-export { findAgentSettings } from './operations/wakeAgent.ts';
+export { findAgentSettings } from './operations/settings.ts';

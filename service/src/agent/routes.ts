@@ -2,8 +2,8 @@ import { Router } from 'express';
 import { isEnabled, paymentLinkPolicyOf, type AgentSettings } from './agentSettings.ts';
 import { definedOnly } from '../platform/json.ts';
 import type { Deps } from '../platform/deps.ts';
-import { findAgentSettings } from './operations/wakeAgent.ts';
-import { updateAgentSettings } from './operations/settings.ts';
+
+import { updateAgentSettings, findAgentSettings } from './operations/settings.ts';
 import type { Workspace } from '../team/index.ts';
 import * as contract from './contract.ts';
 import { serve } from '../platform/http/serve.ts';

@@ -2,8 +2,8 @@ import { openConversation, type Message } from '../conversations/index.ts';
 import { timestamp } from '../platform/clock.ts';
 import type { Deps } from '../platform/deps.ts';
 import { newId } from '../platform/ids.ts';
-import { findAgentSettings } from './operations/wakeAgent.ts';
-import { findBuiltInTools } from './operations/settings.ts';
+
+import { findBuiltInTools, findAgentSettings } from './operations/settings.ts';
 import { MAX_TOOLS } from '../tools/index.ts';
 import type { Workspace } from '../team/index.ts';
 import type { AgentModel } from './agentModel.ts';

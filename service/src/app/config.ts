@@ -34,8 +34,10 @@ const isKey = (text: string) => {
   }
 };
 
-/** For one call to Meta or Stripe. */
-const PLATFORM_TIMEOUT_MS = 20_000;
+/** For one call to Meta. */
+const META_TIMEOUT_MS = 20_000;
+/** For one call to Stripe. */
+const STRIPE_TIMEOUT_MS = 20_000;
 
 const POSTGRES_URL = /^postgres(ql)?:\/\/\S+$/;
 const isPostgresUrl = (text: string): boolean => {
@@ -280,13 +282,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     llmTimeoutMs: values.LLM_TIMEOUT_MS,
     channels: {
       graphApiUrl: `${values.GRAPH_API_URL.replace(/\/+$/, '')}/${values.GRAPH_API_VERSION}`,
-      timeoutMs: PLATFORM_TIMEOUT_MS,
+      timeoutMs: META_TIMEOUT_MS,
     },
     /** Before the second and later attempts to send a message to a channel. */
     channelRetryDelaysMs: values.CHANNEL_RETRY_DELAYS_MS,
     payments: {
       stripeApiUrl: values.STRIPE_API_URL.replace(/\/+$/, ''),
-      timeoutMs: PLATFORM_TIMEOUT_MS,
+      timeoutMs: STRIPE_TIMEOUT_MS,
     },
     retentionDays: values.RETENTION_DAYS,
     /** 0 keeps conversations forever. */

@@ -1,5 +1,6 @@
 import { makePaymentLink } from '../agent/turn/makePaymentLink.ts';
-import { switchOnForTool, wakeAgent } from '../agent/operations/wakeAgent.ts';
+import { wakeAgent } from '../agent/operations/wakeAgent.ts';
+import { switchOnForTool } from '../agent/operations/settings.ts';
 import type { Reactions } from '../conversations/reactions.ts';
 import type { Deps } from '../platform/deps.ts';
 import { cancelApprovalsIn } from '../tools/operations/completeToolCall.ts';

@@ -13,7 +13,7 @@ import {
 } from './operations/channels.ts';
 import { openGenerated } from '../platform/accounts/accountSetup.ts';
 import * as contract from './contract.ts';
-import { pageFrom, pageJson } from '../platform/http/pages.ts';
+import { pageFrom, pageJson } from '../platform/http/page.ts';
 import { serve } from '../platform/http/serve.ts';
 import { channelJson } from './views.ts';
 

@@ -15,10 +15,10 @@ import {
 import { sendMessage } from './operations/sendMessage.ts';
 import { setFunnelStage } from './operations/setFunnelStage.ts';
 import * as contract from './contract.ts';
-import { pageFrom, pageJson } from '../platform/http/pages.ts';
+import { pageFrom, pageJson } from '../platform/http/page.ts';
 import { serve } from '../platform/http/serve.ts';
-import { trackedMessageJson } from './messageView.ts';
-import { conversationJson, conversationWithMessagesJson } from './views.ts';
+
+import { conversationJson, conversationWithMessagesJson, trackedMessageJson } from './views.ts';
 
 /** Conversations and contacts, for automations. */
 export function conversationsRouter(deps: Deps): Router {

@@ -2,8 +2,7 @@ import type { Contact } from './contact.ts';
 import type { Message } from './message.ts';
 import { maskedDetails } from '../platform/masking.ts';
 import type { ConversationView } from './operations/conversations.ts';
-import { conversationPayload, handoverPayload, outcomePayload } from './payload.ts';
-import { trackedMessageJson } from './messageView.ts';
+import { conversationPayload, handoverPayload, messagePayload, outcomePayload } from './payload.ts';
 
 /** The conversation record of the API. */
 export function conversationJson(view: ConversationView) {
@@ -39,4 +38,10 @@ export const conversationWithMessagesJson = (
 ) => ({
   ...conversationJson(view),
   messages: view.messages.map((message) => trackedMessageJson(message, view.contact)),
+});
+
+/** A message in the API's answers: the fields of an event, and its delivery state. */
+export const trackedMessageJson = (message: Message, contact: Contact) => ({
+  ...messagePayload(message, contact),
+  delivery: message.delivery ?? null,
 });

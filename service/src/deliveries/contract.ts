@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { DELIVERY_STATUSES, MAX_ATTEMPTS_KEPT, EVENT_NAMES } from './delivery.ts';
+import { DELIVERY_STATUSES, MAX_ATTEMPTS_KEPT } from './delivery.ts';
+import { EVENT_NAMES } from './event.ts';
 import { PENDING_CHOICES } from './operations/subscribe.ts';
 import { operationsOf } from '../platform/http/operation.ts';
 import {

@@ -2,8 +2,9 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import type { AttemptResult } from './attempt.ts';
 import type { DeliveryObserver } from './dispatcher.ts';
 import type { Clock } from '../platform/clock.ts';
-import { EVENT_NAMES, type Delivery } from './delivery.ts';
-import { statusClass } from '../platform/metrics/statusClass.ts';
+import type { Delivery } from './delivery.ts';
+import { EVENT_NAMES } from './event.ts';
+import { statusClass } from '../platform/metrics/requestMetrics.ts';
 
 const OUTCOMES = ['delivered', 'failed', 'cancelled'] as const;
 

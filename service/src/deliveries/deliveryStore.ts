@@ -1,6 +1,7 @@
 import { collection } from '../store/store.ts';
 import type { Subscription } from './subscription.ts';
-import type { Event, Delivery } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
+import type { Event } from './event.ts';
 
 declare module '../store/collections.ts' {
   interface Collections {

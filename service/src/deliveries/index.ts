@@ -1,5 +1,6 @@
 /** What other subjects may use of deliveries/; nothing else. */
 
-export { type Delivery, EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from './delivery.ts';
+export type { Delivery } from './delivery.ts';
+export { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from './event.ts';
 export { emit, queueDelivery } from './operations/emit.ts';
 export { peekSubscription } from './operations/subscriptions.ts';

@@ -1,5 +1,6 @@
 import type { Tx } from '../store/collections.ts';
-import type { Delivery, Event } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
+import type { Event } from './event.ts';
 import type { Deps } from '../platform/deps.ts';
 import { isRemoved, signingSecrets, type Subscription } from './subscription.ts';
 import type { Job } from '../store/store.ts';

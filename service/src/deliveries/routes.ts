@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import type { Deps } from '../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../platform/http/errorCatalogue.ts';
-import { isEventName, type EventName } from './delivery.ts';
+import { isEventName, type EventName } from './event.ts';
 import { createSubscription, deleteSubscription } from './operations/subscribe.ts';
 import { listDeliveries, recoverDeliveries, redeliver } from './operations/deliveries.ts';
 import { listSubscriptions } from './operations/subscriptions.ts';
@@ -10,7 +10,7 @@ import {
   revokePreviousSecrets,
 } from './operations/rotateSubscriptionSecret.ts';
 import * as contract from './contract.ts';
-import { pageFrom, pageJson } from '../platform/http/pages.ts';
+import { pageFrom, pageJson } from '../platform/http/page.ts';
 import { serve } from '../platform/http/serve.ts';
 import { deliveryJson, subscriptionJson } from './views.ts';
 

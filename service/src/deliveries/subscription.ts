@@ -1,6 +1,6 @@
 import type { Document, Job } from '../store/store.ts';
 import { timestamp } from '../platform/clock.ts';
-import type { EventName } from './delivery.ts';
+import type { EventName } from './event.ts';
 import { workGroup } from '../platform/jobs/workGroup.ts';
 
 /**

@@ -1,5 +1,6 @@
 import type { Request } from 'express';
-import { INBOX_TABS, readPosition, writePosition, type InboxTab } from './tabs.ts';
+import type { InboxPosition } from '../conversations/index.ts';
+import { INBOX_TABS, type InboxTab } from './tabs.ts';
 import type { InboxQuery } from './listInbox.ts';
 
 /** Where a member is in the list. Links keep it from one conversation to the next. */
@@ -43,3 +44,13 @@ export function hrefAt(path: string, { tab, search, after }: Place, extra: Extra
 
 export const threadHref = (id: string, place: Place, extra: Extra = {}, rest = ''): string =>
   hrefAt(`/conversations/${id}${rest}`, place, extra);
+
+/** Writes a position for a URL. */
+export const writePosition = ({ value, id }: InboxPosition): string => `${Date.parse(value)}_${id}`;
+
+/** Reads a position from a URL. Null when it is not one, and the list starts at its beginning. */
+export function readPosition(text: string): InboxPosition | null {
+  const [, ms, id] = /^(\d{1,15})_(conv_[0-9A-Z]{26})$/.exec(text) ?? [];
+  if (ms === undefined || id === undefined) return null;
+  return { value: new Date(Number(ms)).toISOString().replace('Z', '+00:00'), id };
+}

@@ -1,4 +1,4 @@
-import type { Conversation, InboxPosition } from '../conversations/index.ts';
+import type { Conversation } from '../conversations/index.ts';
 
 /** The tabs of the team's list of conversations. */
 export const INBOX_TABS = ['all', 'agent', 'waiting', 'mine', 'closed', 'approvals'] as const;
@@ -21,14 +21,4 @@ export function filterOfTab(
     case 'closed':
       return { status: 'closed' };
   }
-}
-
-/** Writes a position for a URL. */
-export const writePosition = ({ value, id }: InboxPosition): string => `${Date.parse(value)}_${id}`;
-
-/** Reads a position from a URL. Null when it is not one, and the list starts at its beginning. */
-export function readPosition(text: string): InboxPosition | null {
-  const [, ms, id] = /^(\d{1,15})_(conv_[0-9A-Z]{26})$/.exec(text) ?? [];
-  if (ms === undefined || id === undefined) return null;
-  return { value: new Date(Number(ms)).toISOString().replace('Z', '+00:00'), id };
 }

@@ -13,7 +13,7 @@ import { PAYMENT_PROVIDERS, paymentPageUrl, type PaymentProvider } from './payme
 import { testPaymentAccount } from './accounts.ts';
 import type { PaymentsConfig } from './paymentAdapter.ts';
 import * as contract from './contract.ts';
-import { pageFrom, pageJson } from '../platform/http/pages.ts';
+import { pageFrom, pageJson } from '../platform/http/page.ts';
 import type { FollowPayment } from './paymentFeed.ts';
 import { serve } from '../platform/http/serve.ts';
 import { paymentAccountJson, paymentLinkJson } from './views.ts';

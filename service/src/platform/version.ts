@@ -6,3 +6,6 @@ export const VERSION: string = (
     version: string;
   }
 ).version;
+
+/** How the service names itself to receivers and tools. */
+export const USER_AGENT = `conversation-service/${VERSION}`;

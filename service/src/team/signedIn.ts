@@ -1,10 +1,10 @@
 import type { CookieOptions, NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Actor } from '../platform/actor.ts';
 import type { Deps } from '../platform/deps.ts';
-import { findSession, type SignedIn } from './operations/sessions.ts';
-import { MAX_SESSION_MS, type Workspace } from './workspace.ts';
+import { findSession, type SignedIn, MAX_SESSION_MS } from './operations/sessions.ts';
+import type { Workspace } from './workspace.ts';
 import { noLongerStranger } from '../platform/http/server/connections.ts';
-import { isSameText } from '../platform/security/isSameText.ts';
+import { isSameText } from '../platform/security/tokens.ts';
 import { sendErrorPage } from '../platform/html/errorPage.ts';
 
 const COOKIE = 'cs_session';

@@ -65,10 +65,6 @@ export interface Session extends Document {
   readonly kind: 'session';
 }
 
-/** An unused session ends after this time, a used one after `MAX_SESSION_MS`. */
-export const SESSION_IDLE_MS = 7 * 24 * 60 * 60 * 1000;
-export const MAX_SESSION_MS = 30 * 24 * 60 * 60 * 1000;
-
 /** A link by which somebody joins the team, once. Id: hash of its token. */
 export interface Invite extends Document {
   readonly workspaceId: string;
@@ -80,5 +76,3 @@ export interface Invite extends Document {
   readonly createdAt: string;
   readonly expiresAt: string;
 }
-
-export const INVITE_LASTS_MS = 7 * 24 * 60 * 60 * 1000;

@@ -9,7 +9,7 @@ import { publishTool, unpublishTool } from './operations/publishTool.ts';
 import { timeoutMsOf } from './tool.ts';
 import { MAX_TOOL_CALL_ATTEMPTS } from './calls/toolCall.ts';
 import * as contract from './contract.ts';
-import { pageFrom, pageJson } from '../platform/http/pages.ts';
+import { pageFrom, pageJson } from '../platform/http/page.ts';
 import { serve } from '../platform/http/serve.ts';
 import type { FollowToolCall } from './toolCallFeed.ts';
 import { ownerFrom } from './ownerView.ts';

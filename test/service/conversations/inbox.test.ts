@@ -3,7 +3,7 @@ import { systemClock } from '../../../service/src/platform/clock.ts';
 import type { ServiceStore } from '../../../service/src/store/collections.ts';
 import { openConversation } from '../../../service/src/conversations/conversation.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
-import { readPosition, writePosition } from '../../../service/src/inbox/tabs.ts';
+import { readPosition, writePosition } from '../../../service/src/inbox/links.ts';
 import { createMember, createWorkspace } from '../../../service/src/team/operations/team.ts';
 import {
   INBOX_PAGE,

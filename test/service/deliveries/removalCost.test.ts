@@ -8,7 +8,7 @@ import type { ServiceStore } from '../../../service/src/store/collections.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';
 import { listDeliveries } from '../../../service/src/deliveries/operations/deliveries.ts';
 import { queueDelivery } from '../../../service/src/deliveries/operations/emit.ts';
-import type { Event } from '../../../service/src/deliveries/delivery.ts';
+import type { Event } from '../../../service/src/deliveries/event.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
 import {
   createSubscription,

@@ -1,17 +1,17 @@
-import { paymentLinkPolicyOf, type AgentSettings } from '../agentSettings.ts';
+import { DEFAULT_AGENT, paymentLinkPolicyOf, type AgentSettings } from '../agentSettings.ts';
 import {
   CREATE_PAYMENT_LINK,
   paymentLinkTool,
   type BuiltInTool,
   MAX_TOOLS,
   cancelApprovals,
+  type Tool,
 } from '../../tools/index.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Workspace } from '../../team/index.ts';
 import { findPaymentAccount } from '../../payments/index.ts';
-import { findAgentSettings, loadAgentSettings } from './wakeAgent.ts';
 
 /** The agent's settings, and how many tools it can call. */
 export const readAgent = ({ store }: Deps, workspace: Workspace) =>
@@ -84,3 +84,27 @@ export async function findBuiltInTools(
   }
   return [];
 }
+
+/** The first live tool of a workspace switches the agent on, unless someone has decided about it. */
+export async function switchOnForTool(tx: Tx, tool: Tool): Promise<void> {
+  const settings = await loadAgentSettings(tx, tool.workspaceId);
+  if (settings.enabled !== null) return;
+  await tx.agentSettings.put({ ...settings, enabled: true, updatedAt: tool.updatedAt });
+}
+
+/** The settings, locked so that they can be changed, even before anyone has set anything. */
+export const loadAgentSettings = async (tx: Tx, workspaceId: string): Promise<AgentSettings> =>
+  (await tx.agentSettings.get(workspaceId)) ?? defaultSettings(workspaceId);
+
+/** The settings, or the defaults. They are not locked, because every message reads them. */
+export async function findAgentSettings(tx: Tx, workspaceId: string): Promise<AgentSettings> {
+  const [found] = await tx.agentSettings.find({ where: { workspaceId }, limit: 1 });
+  return found ?? defaultSettings(workspaceId);
+}
+
+const defaultSettings = (workspaceId: string): AgentSettings => ({
+  id: workspaceId,
+  workspaceId,
+  ...DEFAULT_AGENT,
+  updatedAt: '',
+});

@@ -1,9 +1,9 @@
-import { isEnabled, AGENT_QUEUE, DEFAULT_AGENT, type AgentSettings } from '../agentSettings.ts';
+import { isEnabled, AGENT_QUEUE } from '../agentSettings.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Conversation } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
-import type { Tool } from '../../tools/index.ts';
 import { workGroup } from '../../platform/jobs/workGroup.ts';
+import { findAgentSettings } from './settings.ts';
 
 /**
  * Schedules the agent's next turn in a conversation, if the agent is on and in control. With
@@ -37,27 +37,3 @@ export async function wakeAgent(
   });
   return true;
 }
-
-/** The first live tool of a workspace switches the agent on, unless someone has decided about it. */
-export async function switchOnForTool(tx: Tx, tool: Tool): Promise<void> {
-  const settings = await loadAgentSettings(tx, tool.workspaceId);
-  if (settings.enabled !== null) return;
-  await tx.agentSettings.put({ ...settings, enabled: true, updatedAt: tool.updatedAt });
-}
-
-/** The settings, locked so that they can be changed, even before anyone has set anything. */
-export const loadAgentSettings = async (tx: Tx, workspaceId: string): Promise<AgentSettings> =>
-  (await tx.agentSettings.get(workspaceId)) ?? defaultSettings(workspaceId);
-
-/** The settings, or the defaults. They are not locked, because every message reads them. */
-export async function findAgentSettings(tx: Tx, workspaceId: string): Promise<AgentSettings> {
-  const [found] = await tx.agentSettings.find({ where: { workspaceId }, limit: 1 });
-  return found ?? defaultSettings(workspaceId);
-}
-
-const defaultSettings = (workspaceId: string): AgentSettings => ({
-  id: workspaceId,
-  workspaceId,
-  ...DEFAULT_AGENT,
-  updatedAt: '',
-});

@@ -19,8 +19,8 @@ import {
   type ConversationView,
 } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { findAgentSettings } from '../operations/wakeAgent.ts';
-import { findBuiltInTools } from '../operations/settings.ts';
+
+import { findBuiltInTools, findAgentSettings } from '../operations/settings.ts';
 import type { Workspace } from '../../team/index.ts';
 import { someoneIsWanted } from '../keyword/phrases.ts';
 

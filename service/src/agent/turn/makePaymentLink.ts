@@ -16,7 +16,7 @@ import {
 import type { Deps } from '../../platform/deps.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
 import { putPaymentLink, paymentPageUrl } from '../../payments/index.ts';
-import { findAgentSettings } from '../operations/wakeAgent.ts';
+import { findAgentSettings } from '../operations/settings.ts';
 
 /**
  * Makes the payment link that a call of the agent asks for, in the caller's transaction: after a

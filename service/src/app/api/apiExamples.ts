@@ -1,11 +1,7 @@
 import type { Channel } from '../../channels/channel.ts';
 import { timestamp } from '../../platform/clock.ts';
-import {
-  EVENT_DESCRIPTIONS,
-  EVENT_NAMES,
-  type Delivery,
-  type EventName,
-} from '../../deliveries/delivery.ts';
+import type { Delivery } from '../../deliveries/delivery.ts';
+import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../../deliveries/event.ts';
 import { sampleMessage, samplePayload, samplePayment, sampleView } from '../../events/samples.ts';
 import type { Subscription } from '../../deliveries/subscription.ts';
 import type { Tool } from '../../tools/tool.ts';
@@ -13,8 +9,12 @@ import { TEST_CONVERSATION_ID, type ToolCall } from '../../tools/calls/toolCall.
 import type { Workspace } from '../../team/workspace.ts';
 import { channelJson } from '../../channels/views.ts';
 import { chatMessageJson } from '../../channels/web_chat/views.ts';
-import { conversationJson, conversationWithMessagesJson } from '../../conversations/views.ts';
-import { trackedMessageJson } from '../../conversations/messageView.ts';
+import {
+  conversationJson,
+  conversationWithMessagesJson,
+  trackedMessageJson,
+} from '../../conversations/views.ts';
+
 import { paymentAccountJson, paymentLinkJson } from '../../payments/views.ts';
 import { deliveryJson, subscriptionJson } from '../../deliveries/views.ts';
 import { toolCallListJson, toolJson } from '../../tools/views.ts';

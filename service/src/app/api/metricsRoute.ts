@@ -2,7 +2,7 @@ import { Router, type Request } from 'express';
 import ipaddr from 'ipaddr.js';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
 import type { ServiceMetrics } from '../serviceMetrics.ts';
-import { isSameText } from '../../platform/security/isSameText.ts';
+import { isSameText } from '../../platform/security/tokens.ts';
 import { bearer } from '../../team/authentication.ts';
 
 /**

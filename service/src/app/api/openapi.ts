@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../platform/http/errorCatalogue.ts';
-import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../../deliveries/delivery.ts';
+import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../../deliveries/event.ts';
 import { VERSION } from '../../platform/version.ts';
 import { operations, type NamedOperation } from './apiOperations.ts';
 import type { Operation } from '../../platform/http/operation.ts';

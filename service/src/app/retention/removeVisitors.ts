@@ -3,7 +3,8 @@ import { encodeTime } from 'ulid';
 import type { Tx } from '../../store/collections.ts';
 import { type ChatSession, WEB_CHAT } from '../../conversations/contact.ts';
 import { type Conversation, positionOf } from '../../conversations/conversation.ts';
-import type { Delivery, Event } from '../../deliveries/delivery.ts';
+import type { Delivery } from '../../deliveries/delivery.ts';
+import type { Event } from '../../deliveries/event.ts';
 import type { Deps } from '../../platform/deps.ts';
 
 import { inBatches, following, type Batch, type From } from '../../platform/http/page.ts';

@@ -4,10 +4,10 @@ import { AppError, notFound } from '../../platform/http/errorCatalogue.ts';
 import { findWorkspace } from '../../team/index.ts';
 import { listChatMessages, startChatSession } from './chatOperations.ts';
 import { receiveMessage } from '../../conversations/index.ts';
-import { pageOf } from '../../platform/http/page.ts';
+import { pageOf, pageFrom, pageJson } from '../../platform/http/page.ts';
 import { visitorOf } from './requireChatToken.ts';
 import * as contract from './contract.ts';
-import { pageFrom, pageJson } from '../../platform/http/pages.ts';
+
 import { serve } from '../../platform/http/serve.ts';
 import { chatMessageJson } from './views.ts';
 

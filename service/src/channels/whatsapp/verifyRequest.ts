@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { isSameText } from '../../platform/security/isSameText.ts';
+import { isSameText } from '../../platform/security/tokens.ts';
 import type { OpenAccount, Verification, WebhookRequest } from '../channelAdapter.ts';
 
 /**

@@ -2,7 +2,8 @@ import { timestamp } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { workGroup } from '../../platform/jobs/workGroup.ts';
 import type { Tx } from '../../store/collections.ts';
-import { DELIVERY_QUEUE, type Delivery, type Event, type EventName } from '../delivery.ts';
+import { DELIVERY_QUEUE, type Delivery } from '../delivery.ts';
+import type { Event, EventName } from '../event.ts';
 import { MAX_REMOVED_SUBSCRIPTIONS, MAX_SUBSCRIPTIONS } from '../subscription.ts';
 
 /** What happened. Deliveries know its name and its bytes, not what it tells. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
-import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../delivery.ts';
+import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../event.ts';
 import type { SignedIn } from '../../team/index.ts';
 import { MAX_SUBSCRIPTIONS } from '../subscription.ts';
 import { csrfField } from '../../platform/html/components.ts';

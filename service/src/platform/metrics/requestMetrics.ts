@@ -1,6 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { Histogram, type Registry } from 'prom-client';
-import { statusClass } from './statusClass.ts';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -59,3 +58,7 @@ function routeOf(request: Request): string {
   if (first === 'api') return typeof path === 'string' ? `/api${path}` : '/api/other';
   return first === '' || PAGES.has(first) ? `/${first}` : 'unknown';
 }
+
+/** `2xx`, `3xx`, `4xx`, `5xx`; `none` when no answer came. */
+export const statusClass = (statusCode: number | null): string =>
+  statusCode === null ? 'none' : `${Math.floor(statusCode / 100)}xx`;

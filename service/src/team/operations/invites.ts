@@ -4,8 +4,10 @@ import type { Tx } from '../../store/collections.ts';
 import { normalizeEmail } from '../../platform/contactDetails.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { notFound, AppError } from '../../platform/http/errorCatalogue.ts';
-import { INVITE_LASTS_MS, type Invite, type Member } from '../workspace.ts';
+import type { Invite, Member } from '../workspace.ts';
 import { putMember } from './team.ts';
+
+const INVITE_LASTS_MS = 7 * 24 * 60 * 60 * 1000;
 
 /**
  * Makes a link's token by which one person can join the team within seven days. It is shown this

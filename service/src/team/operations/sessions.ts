@@ -4,13 +4,11 @@ import type { Tx } from '../../store/collections.ts';
 import { normalizeEmail } from '../../platform/contactDetails.ts';
 import { inOneTransaction, type Deps } from '../../platform/deps.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
-import {
-  SESSION_IDLE_MS,
-  MAX_SESSION_MS,
-  type Session,
-  type Member,
-  type Workspace,
-} from '../workspace.ts';
+import type { Session, Member, Workspace } from '../workspace.ts';
+
+/** An unused session ends after this time, a used one after `MAX_SESSION_MS`. */
+const SESSION_IDLE_MS = 7 * 24 * 60 * 60 * 1000;
+export const MAX_SESSION_MS = 30 * 24 * 60 * 60 * 1000;
 
 /**
  * Signs a member in.

@@ -4,7 +4,7 @@ import { decideToolCall } from '../operations/completeToolCall.ts';
 import { getToolCall, listToolCalls } from '../operations/toolCalls.ts';
 import { TEST_CONVERSATION_ID } from './toolCall.ts';
 import * as contract from './contract.ts';
-import { pageFrom, pageJson } from '../../platform/http/pages.ts';
+import { pageFrom, pageJson } from '../../platform/http/page.ts';
 import { serve } from '../../platform/http/serve.ts';
 import { toolCallJson, toolCallListJson } from '../views.ts';
 

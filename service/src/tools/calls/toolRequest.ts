@@ -3,7 +3,7 @@ import { renderRequest } from '../definition/renderRequest.ts';
 import type { RequestTemplate } from '../definition/requestTemplate.ts';
 import { TEST_CONVERSATION_ID, type ToolCall } from './toolCall.ts';
 import type { OutboundRequest } from '../../platform/outbound/outboundClient.ts';
-import { USER_AGENT } from '../../platform/outbound/userAgent.ts';
+import { USER_AGENT } from '../../platform/version.ts';
 import { signatureHeaders } from '../../platform/security/signature.ts';
 
 const MEBIBYTE = 1024 * 1024;

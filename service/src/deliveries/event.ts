@@ -1,0 +1,27 @@
+import type { Document } from '../store/store.ts';
+
+/** An immutable fact, stored with the very bytes that every attempt sends. */
+export interface Event extends Document {
+  readonly workspaceId: string;
+  readonly name: EventName;
+  /** Null for a sample sent as a test. */
+  readonly conversationId: string | null;
+  /** The JSON body, made once: the same for every subscription and attempt. */
+  readonly body: string;
+  readonly createdAt: string;
+}
+
+export const EVENT_DESCRIPTIONS = {
+  'conversation.opened': 'A new conversation starts on any channel',
+  'conversation.qualified': 'The conversation reaches Qualified or beyond for the first time',
+  'conversation.handed_over': 'A person took over',
+  'conversation.closed': 'The conversation was closed, by a person or by the agent',
+  'message.received': 'The customer wrote',
+  'message.sent': 'The agent or a team member replied',
+  'payment.paid': 'A payment link created in the conversation was paid',
+} as const;
+
+export type EventName = keyof typeof EVENT_DESCRIPTIONS;
+export const EVENT_NAMES = Object.keys(EVENT_DESCRIPTIONS) as EventName[];
+export const isEventName = (name: string): name is EventName =>
+  Object.hasOwn(EVENT_DESCRIPTIONS, name);
