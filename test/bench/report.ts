@@ -147,9 +147,9 @@ export const reportPage = (report: Report): string => `# Benchmarks
 How the service compares with bare programs that do the same work without its guarantees (an undici loop that signs and
 posts, an Express server that answers), with itself when much is stored or a receiver is bad, and with BullMQ on Redis.
 
-A ratio is the median of neighbouring runs, with the least and the most in brackets; what is compared takes turns within
+A ratio is the median of neighbouring runs, with the lowest and highest in brackets; what is compared takes turns within
 one run. Above 1 is faster where something is counted per second, and slower where time is compared. A ratio says more
-about the program than a figure, which is also the machine's.
+about the program than a figure, which depends on the machine too.
 
 ${headlineTable(report.parts)}
 
