@@ -3,7 +3,7 @@ import { nodeFiles, type Files } from '../../service/src/store/lowdb/index.ts';
 /**
  * The disk, for a process that is to be killed in the middle of something.
  * @param step called before each thing that is done to the disk, in the middle of each write, and
- * after each rename
+ * after each rename. A process that is killed before a flush leaves what it leaves after it.
  */
 export const filesInSteps = (step: () => void): Files => ({
   async open(path, flags) {
@@ -17,10 +17,7 @@ export const filesInSteps = (step: () => void): Files => ({
         step();
         await opened.write(bytes.subarray(half), position + half);
       },
-      async sync() {
-        step();
-        await opened.sync();
-      },
+      sync: () => opened.sync(),
       truncate: (length) => opened.truncate(length),
       close: () => opened.close(),
     };
@@ -34,8 +31,5 @@ export const filesInSteps = (step: () => void): Files => ({
     step();
     await nodeFiles.remove(path);
   },
-  async syncFolder(path) {
-    step();
-    await nodeFiles.syncFolder(path);
-  },
+  syncFolder: (path) => nodeFiles.syncFolder(path),
 });

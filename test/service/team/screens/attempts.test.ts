@@ -53,10 +53,10 @@ describe('tries to sign in', () => {
   });
 
   it(
-    'from 105 addresses slow a member down, and do not lock them out',
+    'from 50 addresses slow a member down, as much as anything can, and do not lock them out',
     async () => {
-      const tries = await inTurns(105, (n) => signIn(`192.0.2.${n}`, MEMBER.email));
-      expect(countBy(tries)).toEqual({ 401: 105 });
+      const tries = await inTurns(50, (n) => signIn(`192.0.2.${n}`, MEMBER.email));
+      expect(countBy(tries)).toEqual({ 401: 50 });
       expect(await signIn('198.51.100.1', MEMBER.email, MEMBER.password)).toBe(303);
     },
     SLOW_MS,
