@@ -8,7 +8,7 @@ import type { JsonObject } from '../platform/json.ts';
  */
 export interface AgentModel {
   /**
-   * What the agent does next.
+   * Decides what the agent does next.
    * @throws Error when the model does not decide (time-out, refusal, unreadable answer). The agent
    * then hands over.
    */

@@ -44,14 +44,14 @@ export function agentRouter(deps: Deps, modelName: string): Router {
     async ({
       deps,
       caller,
-      body: { payment_links: paymentLinks, handover_phrases: handoverPhrases, ...named },
+      body: { payment_links: paymentLinks, handover_phrases: handoverPhrases, ...others },
     }) =>
       agentJson(
         caller.workspace,
         await updateAgentSettings(
           deps,
           caller.workspace,
-          definedOnly({ ...named, paymentLinks, handoverPhrases }),
+          definedOnly({ ...others, paymentLinks, handoverPhrases }),
         ),
       ),
   );

@@ -29,16 +29,16 @@ export type TriedStep =
 export interface TriedCall {
   readonly tool: string;
   readonly arguments: unknown;
-  /** A person would decide before it runs. */
-  readonly asksFirst: boolean;
-  /** Why it would not be made; null when it would. */
+  /** A person would have to approve the call. */
+  readonly needsApproval: boolean;
+  /** Why the call would not be made; null when it would. */
   readonly problem: string | null;
 }
 
 /**
- * Lets the agent decide one step about a made-up first message, as it would with the live tools. It
- * calls only the model, and stores nothing.
- * @param options.signal ends it without an answer
+ * Lets the agent decide its step after a made-up first message. It knows the live tools and calls
+ * none of them: only the model is called, and nothing is stored.
+ * @param options.signal aborts the try
  * @returns `hand_over`, with the reason in `note`, when the model fails
  * @throws the signal's reason
  */
@@ -58,7 +58,7 @@ export async function tryAgent(
   });
   const isTooLate =
     outcome.type === 'hand_over' && outcome.reason === 'agent_error' && tooLate.aborted;
-  return asStep(
+  return toTriedStep(
     deps,
     turn,
     isTooLate
@@ -117,22 +117,22 @@ const inventTurn = (deps: Deps, workspace: Workspace, text: string) =>
     };
   });
 
-async function asStep(deps: Deps, turn: LoadedTurn, outcome: Outcome): Promise<TriedStep> {
+async function toTriedStep(deps: Deps, turn: LoadedTurn, outcome: Outcome): Promise<TriedStep> {
   if (outcome.type !== 'tool_calls') return { ...outcome, text: replyText(turn, outcome) };
   return {
     ...outcome,
     calls: (await checkCalls(turn, outcome.calls, deps.bounds)).map((call) =>
-      asTried(deps, turn, call),
+      toTriedCall(deps, turn, call),
     ),
   };
 }
 
-function asTried(deps: Deps, turn: LoadedTurn, call: CheckedCall): TriedCall {
+function toTriedCall(deps: Deps, turn: LoadedTurn, call: CheckedCall): TriedCall {
   const { tool: name, arguments: args, needsApproval = false } = call;
   const builtIn = turn.builtIn.find((each) => each.name === name);
   const tool = turn.tools.find((each) => each.name === name);
   const { askBeforeRunning, problem } = builtIn
     ? resolveBuiltInCall(args, builtIn, deps)
     : resolveCall(call, tool ?? null, tool, turn);
-  return { tool: name, arguments: args, asksFirst: askBeforeRunning || needsApproval, problem };
+  return { tool: name, arguments: args, needsApproval: askBeforeRunning || needsApproval, problem };
 }

@@ -6,14 +6,14 @@ import type { SendResult } from './outbound/outboundMessage.ts';
 
 /**
  * One channel: its capabilities, the form that connects an account, its webhook, and how a text is
- * sent. The API, the screens and the sender work from the adapters registered in registry.ts.
+ * sent. The API, the screens and the sender use the adapters in registry.ts and name no channel.
  * @see docs/channels.md
  */
 export type ChannelAdapter = HostedChannel | ConnectedChannel;
 
 export type { SendResult };
 
-interface Named {
+interface ChannelKind {
   /** The `channel` of payloads and of the API, in lower case with `_`. */
   readonly type: ChannelType;
   /** The name that people know. */
@@ -21,13 +21,13 @@ interface Named {
   readonly capabilities: ChannelCapabilities;
 }
 
-/** A channel that the service hosts itself: a stored message has arrived. */
-export interface HostedChannel extends Named {
+/** A channel that the service hosts itself. A message has arrived once it is stored. */
+export interface HostedChannel extends ChannelKind {
   readonly isHosted: true;
 }
 
 /** A third party's channel, with accounts that a workspace connects. */
-export interface ConnectedChannel extends Named {
+export interface ConnectedChannel extends ChannelKind {
   readonly isHosted: false;
   /** The fields of its form, in order. */
   readonly fields: readonly SetupField[];
@@ -40,7 +40,7 @@ export interface ConnectedChannel extends Named {
   /**
    * Reads every message and receipt of an authentic body, in order. An item that cannot be read is
    * left out; it never throws.
-   * @param account whose address it came to; items may name other accounts of the workspace
+   * @param account whose webhook address was called; items may name other accounts of the workspace
    */
   parse(body: unknown, account: OpenAccount): readonly InboundItem[];
   /** Sends one text of at most `capabilities.textMax` characters. Rejects only by the signal. */

@@ -14,8 +14,6 @@ import {
 
 const CONNECTED_TYPES = CONNECTED_CHANNELS.map(({ type }) => type);
 
-/** The type of a channel, as conversations name it. */
-
 const channelSchema = z
   .strictObject({
     id: z.string().meta({ example: 'chan_01JD6Z0000000000000000000A' }),

@@ -2,7 +2,7 @@ import { timestamp } from '../platform/clock.ts';
 import {
   confirm,
   expire,
-  isGivenUp,
+  isConfirmationOverdue,
   isOver,
   lateWaitMs,
   newWork,
@@ -96,7 +96,7 @@ const isAwaited = (payment: Payment, now: Date): boolean =>
 
 /** Asks again after longer and longer waits, and stops after a month. */
 function watch(payment: PaymentInWork, now: Date): Payment {
-  if (isGivenUp(payment, now)) return withoutWork(expire(payment, now), now);
+  if (isConfirmationOverdue(payment, now)) return withoutWork(expire(payment, now), now);
   return again(
     { ...payment, work: { ...payment.work, task: 'check' } },
     lateWaitMs(payment.work.attempts),

@@ -2,7 +2,7 @@
 
 export { paymentPayload } from './payload.ts';
 export {
-  type AskedPaymentLink,
+  type PaymentLinkRequest,
   MAX_PAYMENT_DESCRIPTION_CHARACTERS,
   type Payment,
   PAYMENT_PROVIDERS,

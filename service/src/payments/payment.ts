@@ -11,8 +11,7 @@ declare module '../platform/deps.ts' {
 }
 
 /**
- * Payment links, and the accounts that money goes to. What a provider can do is in its adapter in
- * src/payments.
+ * Payment links, and the accounts that money goes to. Each provider's adapter says what it can do.
  * @see docs/payments.md
  */
 
@@ -46,7 +45,7 @@ export interface Payment extends Document {
   readonly currency: string;
   readonly description: string;
   readonly provider: PaymentProvider;
-  /** The provider's id, such as Stripe's Checkout Session; manual: noted with the payment. */
+  /** The provider's id, such as that of Stripe's Checkout Session. Manual: what the team noted. */
   readonly providerReference: string | null;
   /** The provider's page; null when the customer pays on our own. */
   readonly providerUrl: string | null;
@@ -60,9 +59,9 @@ export interface Payment extends Document {
   readonly paidAt: string | null;
   /** Manual: who marked it paid. */
   readonly markedPaidBy: Actor | null;
-  /** What the provider still has to be asked or told; null when nothing. */
+  /** The next request to the provider; null when there is none. */
   readonly work: PaymentWork | null;
-  /** When its provider last told the state; null when never. */
+  /** When the provider last told us the payment's state; null when never. */
   readonly checkedAt: string | null;
   /** When the customer finished at the provider, while a bank still has to confirm. */
   readonly confirmingSince?: string;
@@ -70,9 +69,9 @@ export interface Payment extends Document {
   readonly updatedAt: string;
 }
 
-/** What its provider is to do next. The payment's job in the queue has the payment's id. */
+/** The next request to a payment's provider. Its job in the queue has the payment's id. */
 export interface PaymentWork {
-  /** `create` its page; `check` whether it was paid; `expire` its page there. */
+  /** `create` the page; `check` whether it was paid; `expire` the page. */
   readonly task: 'create' | 'check' | 'expire';
   /** Attempts begun so far. */
   readonly attempts: number;
@@ -88,14 +87,14 @@ export interface PaymentAccount extends ConnectedAccount {
 }
 
 /** `confirming`: the customer has finished, and their bank still has to confirm. */
-export type PaymentStanding = 'open' | 'confirming' | 'paid' | 'expired';
+export type RemoteState = 'open' | 'confirming' | 'paid' | 'expired';
 
 /** A provider's update about a payment. `failed`: the customer's bank refused. */
 export interface PaymentUpdate {
   readonly paymentId: string;
   /** The provider's id, which must be the payment's. */
   readonly reference: string;
-  readonly state: PaymentStanding | 'failed';
+  readonly state: RemoteState | 'failed';
 }
 
 /** What the domain needs to know about a provider. */
@@ -120,14 +119,12 @@ export interface PaymentDirectory {
   fieldsOf(provider: PaymentProvider): readonly SetupField[];
 }
 
-/** How a payment link moves on, and when its provider is asked again. Pure. */
-
 /** Providers close a page by their own clock, so they are asked a little after ours says so. */
 const EXPIRY_MARGIN_MS = 30_000;
 const RETRY_WAITS_MS = [2000, 5000, 15_000, 60_000, 300_000] as const;
 const LATE_WAITS_MS = [60_000, 300_000, 1_800_000, 3_600_000, 6 * 3_600_000] as const;
 /** A bank can take days to confirm a payment. After this time, the service stops asking. */
-const WAIT_FOR_MONEY_MS = 30 * 24 * 3_600_000;
+const MAX_CONFIRMATION_MS = 30 * 24 * 3_600_000;
 
 /** When the payment is looked at next, in ms since the epoch; null when nothing is scheduled. */
 export function nextWorkAt({
@@ -142,20 +139,22 @@ export function nextWorkAt({
 }
 
 /** The wait after an attempt that got no answer. @param attempts made so far */
-export const retryWaitMs = (attempts: number): number => waitOf(RETRY_WAITS_MS, attempts);
+export const retryWaitMs = (attempts: number): number => waitAfter(RETRY_WAITS_MS, attempts);
 
-/** The wait before asking again about a link that is over but not closed by its provider. */
-export const lateWaitMs = (attempts: number): number => waitOf(LATE_WAITS_MS, attempts);
+/** The wait before asking again about an expired link that its provider has not closed. */
+export const lateWaitMs = (attempts: number): number => waitAfter(LATE_WAITS_MS, attempts);
 
-const waitOf = (waits: readonly number[], attempts: number) =>
+const waitAfter = (waits: readonly number[], attempts: number) =>
   waits[Math.min(Math.max(attempts, 1), waits.length) - 1]!;
 
 export const isOver = ({ expiresAt }: Pick<Payment, 'expiresAt'>, now: Date): boolean =>
   Date.parse(expiresAt) <= now.getTime();
 
-/** Whether the time for slow money is over too. */
-export const isGivenUp = ({ expiresAt }: Pick<Payment, 'expiresAt'>, now: Date): boolean =>
-  Date.parse(expiresAt) + WAIT_FOR_MONEY_MS <= now.getTime();
+/** Whether a bank's confirmation is so late that nobody waits for it any more. */
+export const isConfirmationOverdue = (
+  { expiresAt }: Pick<Payment, 'expiresAt'>,
+  now: Date,
+): boolean => Date.parse(expiresAt) + MAX_CONFIRMATION_MS <= now.getTime();
 
 export const newWork = (task: PaymentWork['task'], now: Date): PaymentWork => ({
   task,
@@ -163,7 +162,7 @@ export const newWork = (task: PaymentWork['task'], now: Date): PaymentWork => ({
   runAt: timestamp(now),
 });
 
-/** A payment that nothing more is done about. */
+/** The payment without a further request to its provider. */
 export const withoutWork = (payment: Payment, now: Date): Payment => ({
   ...payment,
   work: null,
@@ -211,8 +210,8 @@ export const paymentPageUrl = (
 
 export type PaymentPageUrl = (payment: Payment) => string;
 
-/** What a payment link is made from. */
-export interface AskedPaymentLink {
+/** The payment link that a call of the agent asks for. */
+export interface PaymentLinkRequest {
   /** Minor units of the currency. */
   readonly amount: number;
   /** Lower case. */

@@ -4,7 +4,7 @@ import type {
   PaymentUpdate,
   PaymentProvider,
   PaymentRules,
-  PaymentStanding,
+  RemoteState,
 } from './payment.ts';
 import type { SetupField, SetupValues, TestResult } from '../platform/accounts/accountSetup.ts';
 
@@ -90,6 +90,6 @@ export type CreateResult =
   | { readonly type: 'created'; readonly reference: string; readonly url: string }
   | Trouble;
 export type CheckResult =
-  | { readonly type: Exclude<PaymentStanding, 'paid'> }
+  | { readonly type: Exclude<RemoteState, 'paid'> }
   | { readonly type: 'paid' }
   | Trouble;

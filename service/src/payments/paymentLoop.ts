@@ -21,16 +21,16 @@ export interface PaymentLoopOptions {
   readonly config: PaymentsConfig;
 }
 
-/** Payments of one workspace under way at once, over all its providers. */
+/** For all providers of a workspace together. */
 const MAX_PER_WORKSPACE = 64;
 const MAX_PER_ACCOUNT = 8;
-/** What a request may take beyond the provider's own time. */
+/** How much longer than `timeoutMs`, which limits each request, a whole task may take. */
 const ASK_MARGIN_MS = 10_000;
 
 /**
- * Asks providers for payment pages and states, cancels their pages, and ends payments whose time is
- * over. Each attempt is on record before the provider is asked, outside of any transaction. After a
- * crash the provider is asked again, and the same payment still has one page.
+ * Asks providers for payment pages and states, cancels their pages, and ends payments that have
+ * expired. Each attempt is recorded before the provider is asked, which happens outside of any
+ * transaction. After a crash the provider is asked again, and the payment still has one page.
  */
 export const startPayments = (options: PaymentLoopOptions): Worker =>
   startWorker({
@@ -41,14 +41,14 @@ export const startPayments = (options: PaymentLoopOptions): Worker =>
     freeInGroup: (_account, underWay) => MAX_PER_ACCOUNT - underWay,
     bound: { bounds: options.deps.bounds, name: 'workspace_payments' },
     leaseMs: options.config.timeoutMs + ASK_MARGIN_MS + LEASE_MARGIN_MS,
-    run: (job, context) => workOn(options, job, context),
+    run: (job, context) => attemptTask(options, job, context),
     onFailure: {
       message: 'a payment could not be worked on or recorded; it is claimed again',
       idField: 'payment',
     },
   });
 
-async function workOn(
+async function attemptTask(
   options: PaymentLoopOptions,
   job: Job,
   { signal, retry }: JobContext,
@@ -57,7 +57,7 @@ async function workOn(
   const begun = await retry(() => beginAttempt(deps, job));
   if (!begun) return;
   const answer = await ask(options, begun, signal);
-  const about = {
+  const logFields = {
     payment: job.id,
     provider: begun.payment.provider,
     task: begun.payment.work.task,
@@ -65,8 +65,11 @@ async function workOn(
     answer: answer.type,
   };
   if ('error' in answer)
-    log.info({ ...about, reason: answer.error }, 'a payment provider did not do what it was asked');
-  else log.debug(about, 'a payment provider answered');
+    log.info(
+      { ...logFields, reason: answer.error },
+      'a payment provider did not do what it was asked',
+    );
+  else log.debug(logFields, 'a payment provider answered');
   await retry(() => recordAnswer(deps, begun, answer));
 }
 

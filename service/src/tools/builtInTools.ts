@@ -3,7 +3,7 @@ import type { JsonObject } from '../platform/json.ts';
 import { compileParameters } from './definition/parametersSchema.ts';
 import {
   MAX_PAYMENT_DESCRIPTION_CHARACTERS,
-  type AskedPaymentLink,
+  type PaymentLinkRequest,
   type Payment,
   type PaymentProvider,
   type PaymentRules,
@@ -71,7 +71,7 @@ export const paymentLinkTool = (
  * a model.
  */
 type ReadPaymentLink =
-  | { readonly problem: null; readonly arguments: JsonObject; readonly asked: AskedPaymentLink }
+  | { readonly problem: null; readonly arguments: JsonObject; readonly asked: PaymentLinkRequest }
   | { readonly problem: string };
 
 /** Reads a call's arguments. @param rules the provider's */

@@ -15,7 +15,7 @@ import type { FollowToolCall } from './toolCallFeed.ts';
 import { ownerFrom } from './ownerView.ts';
 import { toDefinition, toolCallJson, toolJson } from './views.ts';
 
-/** What a test call may take beyond its attempts: the pauses between them, and its place in the queue. */
+/** For the pauses between the attempts of a test call and its time in the queue. */
 const TEST_MARGIN_MS = 30_000;
 
 /** Custom tools. */
@@ -23,8 +23,8 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
   const router = Router();
 
   serve(router, deps, contract.createTool, async ({ deps, caller, body }) => {
-    const { endpoint = null, request_template = null, secrets = {}, ...named } = body;
-    const wanted = { ...toDefinition(named), endpoint, requestTemplate: request_template };
+    const { endpoint = null, request_template = null, secrets = {}, ...others } = body;
+    const wanted = { ...toDefinition(others), endpoint, requestTemplate: request_template };
     const { tool, secret } = await createTool(deps, caller.workspace, wanted, secrets);
     return { ...toolJson(tool), secret };
   });
@@ -42,8 +42,8 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
   );
 
   serve(router, deps, contract.updateTool, async ({ deps, caller, params, body }) => {
-    const { request_template: requestTemplate, secrets = {}, ...named } = body;
-    const changes = definedOnly({ ...toDefinition(named), requestTemplate });
+    const { request_template: requestTemplate, secrets = {}, ...others } = body;
+    const changes = definedOnly({ ...toDefinition(others), requestTemplate });
     return toolJson(await updateTool(deps, caller.workspace, params.id!, changes, secrets));
   });
 
@@ -54,11 +54,11 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
 
   serve(router, deps, contract.testTool, async ({ deps, caller, params, body }) => {
     const tool = await getTool(deps, caller.workspace, params.id!);
-    const mostMs = MAX_TOOL_CALL_ATTEMPTS * timeoutMsOf(tool) + TEST_MARGIN_MS;
+    const maxMs = MAX_TOOL_CALL_ATTEMPTS * timeoutMsOf(tool) + TEST_MARGIN_MS;
     const { call } = await followToolCall(
       caller.workspace,
       () => startTestCall(deps, caller.workspace, params.id!, body.arguments),
-      mostMs,
+      maxMs,
     );
     return toolCallJson({ call, contact: null });
   });

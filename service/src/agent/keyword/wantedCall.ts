@@ -5,7 +5,7 @@ import {
   type Tool,
   type ToolCall,
 } from '../../tools/index.ts';
-import type { AskedPaymentLink } from '../../payments/index.ts';
+import type { PaymentLinkRequest } from '../../payments/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { isJsonObject, type JsonObject } from '../../platform/json.ts';
 import { unmaskJson } from '../../platform/masking.ts';
@@ -21,7 +21,7 @@ export interface ResolvedCall {
   /** Why the call cannot be made, in a sentence for the model. Null when it can. */
   readonly problem: string | null;
   /** The payment link to make, if the call asks for one and it can be made. */
-  readonly asked?: AskedPaymentLink;
+  readonly asked?: PaymentLinkRequest;
 }
 
 /** A wanted call, checked with the parameters that the model saw. */

@@ -23,7 +23,7 @@ export interface ScreenModel extends ModelInfo {
 
 const messageSchema = z.object({ text: textSchema(MAX_MESSAGE_CHARACTERS) });
 
-/** `/agent`: settings, and a form to try the agent. @param stopping ends what is being tried */
+/** `/agent`: settings, and a form to try the agent. @param stopping aborts a try at shutdown */
 export function agentScreenRouter(
   deps: Deps,
   model: ScreenModel,

@@ -45,7 +45,7 @@ const qualified = (qualify: boolean): View =>
   qualify ? html`<p>It would mark the conversation as qualified.</p>` : null;
 
 const callView = (call: TriedCall): View => html`
-  <p><strong>${call.tool}</strong>${call.asksFirst ? ', after a person approves it' : ''}, with</p>
+  <p><strong>${call.tool}</strong>${call.needsApproval ? ', after a person approves it' : ''}, with</p>
   <pre tabindex="0" role="group" aria-label="Arguments"><code>${JSON.stringify(call.arguments, null, 2) ?? ''}</code></pre>
   ${call.problem === null ? null : html`<p class="problem">This call would fail: ${call.problem}</p>`}
 `;

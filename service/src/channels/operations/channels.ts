@@ -68,7 +68,8 @@ export async function createChannel(
     updatedAt: now,
   };
   await deps.store.transaction(async (tx) => {
-    await tx.workspaces.get(workspace.id); // locks the workspace: no twin, and no more than the limit
+    // Locks the workspace: an account is connected once, and the number of channels stays bounded.
+    await tx.workspaces.get(workspace.id);
     await assertAccountIsFree(tx, channel);
     const all = await tx.channels.find({
       where: { workspaceId: workspace.id },
@@ -85,7 +86,7 @@ export async function createChannel(
   return channel;
 }
 
-/** @throws channel_exists (409) when another channel of the workspace is that account */
+/** @throws channel_exists (409) when another channel of the workspace connects the same account */
 async function assertAccountIsFree(
   tx: Tx,
   { id, workspaceId, type, account }: Channel,
@@ -111,7 +112,7 @@ export const updateChannel = (
   { name, values = {} }: { name?: string | undefined; values?: SetupValues | undefined },
 ) =>
   deps.store.transaction(async (tx): Promise<Channel> => {
-    await tx.workspaces.get(workspace.id); // locks the workspace: no twin
+    await tx.workspaces.get(workspace.id); // locks the workspace: an account is connected once
     const channel = await lockChannel(tx, workspace, id);
     const { fields, accountOf } = deps.channels.setupOf(channel.type);
     const before = openSetup(deps, channel);

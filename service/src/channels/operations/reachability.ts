@@ -19,7 +19,7 @@ export async function assertReachable(
   if (obstacle) throw obstacle;
 }
 
-/** Why the customer cannot be written to now; null when nothing is in the way. */
+/** The error that a message to the customer would meet now; null when it can be sent. */
 export async function findObstacle(
   tx: Tx,
   deps: Pick<Deps, 'channels'>,
@@ -46,11 +46,11 @@ export async function findObstacle(
   );
 }
 
-/** How a customer can be written to, as the team sees it. */
+/** Whether and where a message reaches a customer, as the team sees it. */
 export interface Reach {
   /** False when the account that they wrote to is not connected any more. */
   readonly isConnected: boolean;
-  /** Of that account; null unless the workspace has several on the channel. */
+  /** The name of the account that they wrote to; null unless the channel has several accounts. */
   readonly accountName: string | null;
   readonly window: MessagingWindow;
 }

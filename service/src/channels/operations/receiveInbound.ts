@@ -20,7 +20,7 @@ import {
 import { derivedId } from '../../platform/ids.ts';
 import type { Workspace } from '../../team/index.ts';
 import { KeyedMutex } from '../../platform/async/semaphore.ts';
-import { keepContact, newContact, recogniseContact, renumberContact } from './recogniseContact.ts';
+import { putIfChanged, newContact, recogniseContact, renumberContact } from './recogniseContact.ts';
 import { recordReceipt } from '../outbound/queueOutbound.ts';
 
 /** Transactions that run at once. They share the store's writes to disk. */
@@ -31,7 +31,7 @@ const MAX_CONCURRENT_TRANSACTIONS = 50;
  * often it comes. All items about one contact are stored in one transaction, in order. An item goes
  * to the account that it names, since one webhook address may serve several numbers.
  * @param channel the account whose secret verified the delivery
- * @param contacts the locks that all deliveries share: items about the same contact are stored in the
+ * @param contactLocks the locks that all deliveries share: items about the same contact are stored in the
  * order in which the deliveries came
  * @returns how many items name an account that the workspace has not connected; these are skipped
  * @throws the first failure of a contact's items, after all others are stored. Delivering the same
@@ -41,22 +41,26 @@ export async function receiveInbound(
   deps: Deps,
   channel: Channel,
   items: readonly InboundItem[],
-  contacts = new KeyedMutex(),
+  contactLocks = new KeyedMutex(),
 ): Promise<{ unknown: number }> {
   const { workspaceId, type } = channel;
   // The locks are taken before the first await, so their order is that of the deliveries.
   const groups = groupInbound(items).map((group) => ({
     group,
     account: group[0]!.account,
-    lock: contacts.lock(group.flatMap(keysOf).map((key) => `${workspaceId} ${type} ${key}`)),
+    lock: contactLocks.lock(group.flatMap(keysOf).map((key) => `${workspaceId} ${type} ${key}`)),
   }));
   try {
     const { workspace, channels } = await openAccounts(deps, channel, items);
-    await forEachAtOnce(MAX_CONCURRENT_TRANSACTIONS, groups, async ({ group, account, lock }) => {
-      await lock.ready;
-      const named = channels.get(account);
-      if (named) await receiveGroup(deps, workspace, named, group).finally(lock.release);
-    });
+    await forEachConcurrently(
+      MAX_CONCURRENT_TRANSACTIONS,
+      groups,
+      async ({ group, account, lock }) => {
+        await lock.ready;
+        const named = channels.get(account);
+        if (named) await receiveGroup(deps, workspace, named, group).finally(lock.release);
+      },
+    );
     return { unknown: items.filter(({ account }) => !channels.has(account)).length };
   } finally {
     for (const { lock } of groups) lock.release();
@@ -66,7 +70,7 @@ export async function receiveInbound(
 /** `lastInboundAt` is written at most once in this time. */
 const LAST_INBOUND_PRECISION_MS = 60_000;
 
-/** Loads the workspace and its channels by account, and notes when these last delivered. */
+/** Loads the workspace and its channels by account, and updates the channels' `lastInboundAt`. */
 const openAccounts = ({ store, clock }: Deps, channel: Channel, items: readonly InboundItem[]) =>
   store.transaction(async (tx) => {
     const { workspaceId, type } = channel;
@@ -129,7 +133,7 @@ async function storeInbound(
     item.sentAt ?? now,
     now,
   );
-  await keepContact(tx, contact);
+  await putIfChanged(tx, contact);
   const last = await findLastConversation(tx, contact.id);
   const { conversation } = await storeReceived(
     tx,
@@ -160,7 +164,7 @@ async function storeNote(
   const known = await recogniseContact(tx, channel, from);
   if (!known) return;
   const contact = changedTo === null ? known : await renumberContact(tx, channel, known, changedTo);
-  await keepContact(tx, contact);
+  await putIfChanged(tx, contact);
   const conversation = await findLastConversation(tx, contact.id);
   // The id follows from the item, so that the same item again adds no second note.
   const noteId = derivedId(
@@ -182,8 +186,8 @@ async function storeNote(
  * Runs `run` for all items, up to `most` at a time. A failure does not stop the others.
  * @throws the first failure, at the end
  */
-async function forEachAtOnce<T>(
-  most: number,
+async function forEachConcurrently<T>(
+  maxConcurrent: number,
   all: readonly T[],
   run: (each: T) => Promise<void>,
 ): Promise<void> {
@@ -192,6 +196,6 @@ async function forEachAtOnce<T>(
   const work = async () => {
     for (const each of waiting) await run(each).catch((error: unknown) => failures.push(error));
   };
-  await Promise.all(Array.from({ length: Math.min(most, all.length) }, work));
+  await Promise.all(Array.from({ length: Math.min(maxConcurrent, all.length) }, work));
   if (failures.length > 0) throw failures[0];
 }

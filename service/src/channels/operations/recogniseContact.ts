@@ -6,11 +6,12 @@ import { newId } from '../../platform/ids.ts';
 import type { InboundSender } from '../inbound.ts';
 
 /**
- * Finds and locks the contact that a sender is, and adds what the sender newly tells; stores nothing.
- * The channel's user id decides first, then the phone number. If they belong to two contacts, the
- * sender is the one with the user id, and the other one keeps the number.
- * @returns null for a new sender. If two processes find the same new sender at once, a unique index
- * lets only one of them store the contact.
+ * Finds and locks the contact of a sender, by the channel's user id or else by the phone number. If
+ * these belong to two contacts, the one with the user id is the sender, and the other one keeps the
+ * number.
+ * @returns the contact with the sender's new details, which are not stored yet; null for a new
+ * sender. If two processes find the same new sender at once, a unique index lets only one of them
+ * store the contact.
  */
 export async function recogniseContact(
   tx: Tx,
@@ -25,7 +26,7 @@ export async function recogniseContact(
     const found = byUserId ?? byPhone;
     if (!found) return null;
     const locked = await tx.contacts.get(found.id);
-    // It may have been removed, or its number changed, before the lock: look again.
+    // Before it was locked, the contact may have been removed or its number changed. Look again.
     if (locked === null || !haveSameIdentity(locked, found)) continue;
     return {
       ...locked,
@@ -59,7 +60,7 @@ export const newContact = (
 });
 
 /**
- * The contact with a new phone number or user id. It does not take one that another contact has.
+ * Gives a contact a new phone number or user id, unless another contact has it.
  */
 export async function renumberContact(
   tx: Tx,
@@ -78,7 +79,7 @@ export async function renumberContact(
 }
 
 /** Stores a contact if it has changed. */
-export async function keepContact(tx: Tx, contact: Contact): Promise<void> {
+export async function putIfChanged(tx: Tx, contact: Contact): Promise<void> {
   const before = await tx.contacts.get(contact.id);
   const hasChanged =
     before === null ||

@@ -22,7 +22,7 @@ export interface OutboundMessage extends Document {
   readonly channelMessageId: string | null;
   /** Attempts begun so far. */
   readonly attempts: number;
-  /** True from before an attempt until its result is on record. */
+  /** An attempt has begun and its result is not recorded. */
   readonly isUnderWay: boolean;
   /** Why it failed, or why the last attempt did, in words for the team. */
   readonly error: string | null;
@@ -83,12 +83,12 @@ export interface AttemptPolicy {
   readonly graceMs: number;
 }
 
-/** A channel that asks for a longer wait gets this one. */
+/** A channel can ask for a longer wait and gets only this one. */
 const MAX_RETRY_AFTER_MS = 60 * 60 * 1000;
-/** A share of the wait, either way, so that texts that failed together are not retried together. */
+/** Each wait is up to this share longer or shorter, so that not all failed texts come back at once. */
 const JITTER = 0.2;
 
-/** Begins an attempt; stored before anything is sent. */
+/** Begins an attempt. The result is stored before anything is sent. */
 export const startAttempt = (outbound: OutboundMessage): OutboundMessage => ({
   ...outbound,
   attempts: outbound.attempts + 1,
@@ -118,23 +118,19 @@ export function afterAttempt(
 ): OutboundMessage {
   const ended: OutboundMessage = { ...outbound, isUnderWay: false, nextAttemptAt: null };
   if (result.type === 'sent') {
-    const known = {
-      ...ended,
-      channelMessageId: outbound.channelMessageId ?? result.channelMessageId,
-    };
+    const channelMessageId = outbound.channelMessageId ?? result.channelMessageId;
+    const identified = { ...ended, channelMessageId };
     return isForwardState(outbound.status, 'sent')
-      ? { ...known, status: 'sent', error: null }
-      : known;
+      ? { ...identified, status: 'sent', error: null }
+      : identified;
   }
   if (outbound.status !== 'pending') return ended;
   if (result.isRefused) return failOutbound(outbound, result.error);
   const delayMs = retryDelaysMs[outbound.attempts - 1];
   if (delayMs === undefined) {
-    const hope = result.mayHaveArrived ? ' It may still have arrived.' : '';
-    return failOutbound(
-      outbound,
-      `${result.error} It was tried ${outbound.attempts} times.${hope}`,
-    );
+    const doubt = result.mayHaveArrived ? ' It may still have arrived.' : '';
+    const error = `${result.error} It was tried ${outbound.attempts} times.${doubt}`;
+    return failOutbound(outbound, error);
   }
   const spreadMs = delayMs * (1 + JITTER * (2 * random - 1));
   const waitMs = Math.max(
@@ -173,8 +169,8 @@ export function errorOf(
 ): string | null {
   const failed = parts.find(({ status }) => status === 'failed');
   if (!failed) return null;
-  const gone = parts.filter(({ status }) => status !== 'failed' && status !== 'pending').length;
-  if (gone === 0) return failed.error;
-  // The customer has read those: the team should not send everything again.
-  return `Only ${gone} of its ${parts.length} parts ${gone === 1 ? 'was' : 'were'} sent. ${failed.error ?? ''}`.trimEnd();
+  const sent = parts.filter(({ status }) => status !== 'failed' && status !== 'pending').length;
+  if (sent === 0) return failed.error;
+  // The customer has these parts, so the team should not send everything again.
+  return `Only ${sent} of its ${parts.length} parts ${sent === 1 ? 'was' : 'were'} sent. ${failed.error ?? ''}`.trimEnd();
 }

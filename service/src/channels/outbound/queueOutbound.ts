@@ -36,10 +36,10 @@ export const lockOutbound = async (tx: Tx, contactId: string): Promise<void> =>
 export async function queueOutbound(
   tx: Tx,
   deps: Pick<Deps, 'channels'>,
-  sent: ConversationView & { message: Message },
+  outgoing: ConversationView & { message: Message },
   now: Date,
 ): Promise<Message> {
-  const { contact, message } = sent;
+  const { contact, message } = outgoing;
   const obstacle = await findObstacle(tx, deps, contact, now);
   if (obstacle) {
     const failed: Message = { ...message, delivery: { state: 'failed', error: obstacle.message } };
@@ -54,7 +54,7 @@ export async function queueOutbound(
       newOutbound({ id: newId('out'), message, part: index + 1, text, createdAt: timestamp(now) }),
     );
   }
-  // A job that exists has its time already, which may be that of a retry.
+  // With a text waiting there is a job, whose time may be that of a retry and must stay.
   if (!waiting) await enqueueOutbound(tx, contact, now);
   return message;
 }
@@ -99,8 +99,8 @@ export async function putOutbound(
 }
 
 /**
- * The id that the channel gave, or null if another outbound message has it already: an id names one
- * text.
+ * The id that the channel gave, or null if another outbound message has it already. Each id belongs
+ * to one text.
  */
 export async function unusedChannelMessageId(
   tx: Tx,
@@ -135,7 +135,7 @@ export async function recordReceipt(
   if (!outbound) return;
   const isOfAnotherAttempt =
     outbound.channelMessageId !== null && outbound.channelMessageId !== receipt.channelMessageId;
-  // Sent twice after a time-out: one copy that failed says nothing about the other.
+  // After a time-out the text may have been sent twice, and the other copy may have arrived.
   if (isOfAnotherAttempt && receipt.state === 'failed') return;
   if (!isForwardState(outbound.status, receipt.state)) return;
   await putOutbound(tx, outbound, {
@@ -151,7 +151,7 @@ export async function recordReceipt(
   if (outbound.status === 'pending') await enqueueOutbound(tx, contact, now);
 }
 
-/** By our own id, which the channel returns with its receipts, or else by the channel's id. */
+/** Finds it by our own id, which the channel returns in receipts, or else by the channel's id. */
 async function findOutbound(
   tx: Tx,
   { workspaceId }: Channel,

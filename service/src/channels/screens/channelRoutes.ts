@@ -154,7 +154,7 @@ interface Refusal {
   readonly refused?: View;
 }
 
-/** Saves a form. @param refuse shows it again, with what is wrong */
+/** Saves a form. @param refuse shows the form again with its problems */
 async function save(
   values: FormValues,
   write: (name: string) => Promise<void>,

@@ -13,7 +13,7 @@ export const verifyRequest = (request: WebhookRequest, { values }: OpenAccount):
     ? verifyChallenge(request.query, values.verify_token ?? '')
     : verifySignature(request, values.app_secret ?? '');
 
-/** A challenge that is echoed to a caller who knows the token; Meta's are numbers. */
+/** Meta sends numbers. Anything longer or with other characters is not repeated to the caller. */
 const CHALLENGE = /^[A-Za-z0-9_-]{1,128}$/;
 
 function verifyChallenge(

@@ -11,7 +11,7 @@ import {
   isOver,
   nextWorkAt,
   type Payment,
-  type AskedPaymentLink,
+  type PaymentLinkRequest,
 } from '../payment.ts';
 import { workGroup } from '../../platform/jobs/workGroup.ts';
 import type { Workspace } from '../../team/index.ts';
@@ -51,7 +51,7 @@ const MAX_OPEN_LINKS_READ = 100;
 export async function findOpenPaymentLink(
   tx: Tx,
   conversationId: string,
-  { amount, currency, description }: AskedPaymentLink,
+  { amount, currency, description }: PaymentLinkRequest,
   now: Date,
 ): Promise<Payment | null> {
   const isSame = (payment: Payment) =>

@@ -1,5 +1,5 @@
 import type { Stripe } from 'stripe';
-import type { Payment, PaymentStanding } from '../payment.ts';
+import type { Payment, RemoteState } from '../payment.ts';
 import type { CheckResult } from '../paymentAdapter.ts';
 import { stripeAmount } from './stripeAmount.ts';
 import { isReplayedFault } from './stripeFailure.ts';
@@ -93,7 +93,7 @@ function sessionEnd({ createdAt, expiresAt }: Payment): Pick<SessionParams, 'exp
 export function standingOf({
   payment_status,
   status,
-}: Pick<Stripe.Checkout.Session, 'payment_status' | 'status'>): PaymentStanding {
+}: Pick<Stripe.Checkout.Session, 'payment_status' | 'status'>): RemoteState {
   if (payment_status === 'paid' || payment_status === 'no_payment_required') return 'paid';
   if (status === 'complete') return 'confirming';
   return status === 'expired' ? 'expired' : 'open';

@@ -13,7 +13,7 @@ export interface ToolCallView {
   readonly contact: Contact | null;
 }
 
-/** As it stands, without a lock. @throws not_found (404), also for another workspace's call */
+/** Loads a call without a lock. @throws not_found (404), also for another workspace's call */
 export async function peekToolCall(tx: Tx, workspace: Workspace, id: string): Promise<ToolCall> {
   const call = await tx.toolCalls.peek(id);
   if (call?.workspaceId !== workspace.id) throw notFound('tool call', id);
@@ -21,32 +21,35 @@ export async function peekToolCall(tx: Tx, workspace: Workspace, id: string): Pr
 }
 
 /**
- * For deciding about a call: locked as by `lockToolCall`. @throws not_found (404), also for another
+ * Loads a call for a decision, locked as by `lockToolCall`. @throws not_found (404), also for another
  * workspace's call
  */
 export async function loadToolCall(tx: Tx, workspace: Workspace, id: string): Promise<ToolCall> {
-  const call = await lockKnown(tx, await peekToolCall(tx, workspace, id));
+  const call = await lockConversationThenCall(tx, await peekToolCall(tx, workspace, id));
   if (!call) throw notFound('tool call', id);
   return call;
 }
 
 /**
- * For changing a call: its conversation is locked first, then the call, by everybody who changes
- * one.
- * @returns the call as it stands then; null when there is none
+ * Locks a call so that it can be changed. Its conversation is locked before it, always in this order,
+ * so that two changes cannot wait for each other.
+ * @returns the call as it is once locked; null when there is none
  * @see docs/decisions/0033
  */
 export async function lockToolCall(tx: Tx, id: string): Promise<ToolCall | null> {
   const known = await tx.toolCalls.peek(id);
-  return known && lockKnown(tx, known);
+  return known && lockConversationThenCall(tx, known);
 }
 
-async function lockKnown(tx: Tx, { id, conversationId }: ToolCall): Promise<ToolCall | null> {
+async function lockConversationThenCall(
+  tx: Tx,
+  { id, conversationId }: ToolCall,
+): Promise<ToolCall | null> {
   if (conversationId !== null) await tx.conversations.get(conversationId);
   return tx.toolCalls.get(id);
 }
 
-/** With the contact whose details are masked in it. */
+/** Adds the contact whose details are masked in the call. */
 export async function viewToolCall(tx: Tx, call: ToolCall): Promise<ToolCallView> {
   const conversation =
     call.conversationId === null ? null : await tx.conversations.peek(call.conversationId);

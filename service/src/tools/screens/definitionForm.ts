@@ -19,7 +19,7 @@ import {
   prettyJson,
 } from './textLines.ts';
 
-/** A tool's definition as the values of a form, and back as the API takes it. */
+/** Turns a tool's definition into the values of a form, and a form into a body for the API. */
 
 const kindOf = (values: FormValues): ToolKind => (values.kind === 'HTTP' ? 'HTTP' : 'Webhook');
 
@@ -75,15 +75,15 @@ function parameterValues(schema: JsonObject): FormValues {
   };
 }
 
-/** A form in the shape that the API's schemas check. */
-interface WrittenDefinition {
+/** What a form says, as a body that the API's schemas can check. */
+interface FormDefinition {
   readonly body: Readonly<Record<string, unknown>>;
-  /** What cannot be read, by field. */
+  /** Why a field cannot be read, by its name. */
   readonly problems: Problems;
 }
 
 /** Reads the whole form. */
-export function definitionFrom(values: FormValues): WrittenDefinition {
+export function definitionFrom(values: FormValues): FormDefinition {
   const problems: Record<string, string> = {};
   const read = <T>(name: string, from: (text: string) => T): T | undefined =>
     readField(values, problems, name, from);
@@ -176,7 +176,7 @@ function secretsFrom(values: FormValues, problems: Record<string, string>): Reco
   return Object.fromEntries(secrets);
 }
 
-/** The form's values without those of secrets, and with its parameters numbered from 0. */
+/** The values to show again: without those of secrets, and with the parameters numbered from 0. */
 export function shownValues(values: FormValues): FormValues {
   const kept = Object.entries(values).filter(
     ([name]) => !/^s\d+_value$|^p\d+_|^csrf$|^do$/.test(name),
@@ -190,7 +190,7 @@ interface ChangedForm {
   readonly added?: boolean;
 }
 
-/** What the buttons inside of the form change; null when the form is saved. */
+/** Applies the button that was pressed inside the form; null when it was the one that saves. */
 export function changeForm(values: FormValues): ChangedForm | null {
   const [action, number] = (values.do ?? 'save').split(':');
   switch (action) {

@@ -5,14 +5,14 @@ import { rowsFrom } from './parameterRows.ts';
 import { secretNumbers } from './definitionForm.ts';
 
 /**
- * Where in the form a fault of a definition belongs, and how the thing at fault is called there.
+ * The field of the form that shows a problem, and the name of the faulty part in the message.
  */
 interface FormField {
   readonly field: string;
   readonly subject: string;
 }
 
-/** What the contract's schema found, each beside its field. */
+/** Problems that the API's schema found, by field. The first one of each field counts. */
 export function schemaProblems({ issues }: z.ZodError, values: FormValues): Problems {
   const problems: Record<string, string> = {};
   for (const { path, message } of issues) {
@@ -23,8 +23,8 @@ export function schemaProblems({ issues }: z.ZodError, values: FormValues): Prob
 }
 
 /**
- * What the operation refused, beside its field; `''` for the form as a whole.
- * @throws the error when it is nothing that a form could correct
+ * The problem that made the operation fail, by field; `''` stands for the whole form.
+ * @throws the error when changing the form would not help
  */
 export function operationProblems(error: unknown, values: FormValues): Problems {
   if (!(error instanceof AppError) || error.code === 'not_found') throw error;
@@ -71,7 +71,7 @@ function fieldOf(param: string, values: FormValues): FormField {
   return { field: FIELDS[known]!.field, subject: `“${inside}”` };
 }
 
-/** `properties.date.type` → the row of `date`; as JSON Schema, the whole. */
+/** `properties.date.type` → the row of `date`; the text area when parameters are edited as JSON. */
 function fieldOfParameter(inside: string, values: FormValues): FormField {
   const [, name] = /^properties\.([^.]+)/.exec(inside) ?? [];
   const row =

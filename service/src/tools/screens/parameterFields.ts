@@ -16,12 +16,12 @@ export const formButton = (
   {
     value,
     label,
-    name,
+    ariaLabel,
     swap,
-  }: { value: string; label: string; name?: string; swap: Readonly<Record<string, string>> },
+  }: { value: string; label: string; ariaLabel?: string; swap: Readonly<Record<string, string>> },
   action: string,
 ): View => html`
-  <button class="small outline secondary" name="do" value=${value} formnovalidate aria-label=${name ?? null} hx-post=${action} ...${swap}>${label}</button>
+  <button class="small outline secondary" name="do" value=${value} formnovalidate aria-label=${ariaLabel ?? null} hx-post=${action} ...${swap}>${label}</button>
 `;
 
 const SWAP_PARAMETERS = {
@@ -68,17 +68,17 @@ function parameterRow(
   number: number,
   { form, action, focus }: { form: FormState; action: string; focus: boolean },
 ): View {
-  const of = (part: string) => `p${number}_${part}`;
+  const fieldName = (part: string) => `p${number}_${part}`;
   return html`
     <fieldset class="parameter">
       <legend>Parameter ${number + 1}</legend>
-      <div>${field({ name: of('name'), label: 'Name', form, attributes: { maxlength: 64, autofocus: focus, autocomplete: 'off', placeholder: 'order_number', spellcheck: 'false' } })}</div>
-      <div>${select({ name: of('type'), label: 'Type', options: TYPES, form })}</div>
-      <div class="wide">${field({ name: of('description'), label: 'Description', form, attributes: { autocomplete: 'off', placeholder: 'In words that the agent can use to ask for it' } })}</div>
-      <div class="wide">${field({ name: of('options'), label: 'Options', form, attributes: { autocomplete: 'off', placeholder: 'Allowed values, separated by commas. Empty for any' } })}</div>
+      <div>${field({ name: fieldName('name'), label: 'Name', form, attributes: { maxlength: 64, autofocus: focus, autocomplete: 'off', placeholder: 'order_number', spellcheck: 'false' } })}</div>
+      <div>${select({ name: fieldName('type'), label: 'Type', options: TYPES, form })}</div>
+      <div class="wide">${field({ name: fieldName('description'), label: 'Description', form, attributes: { autocomplete: 'off', placeholder: 'In words that the agent can use to ask for it' } })}</div>
+      <div class="wide">${field({ name: fieldName('options'), label: 'Options', form, attributes: { autocomplete: 'off', placeholder: 'Allowed values, separated by commas. Empty for any' } })}</div>
       <div class="end">
-        ${checkbox({ name: of('required'), label: 'Required', form })}
-        ${formButton({ value: `remove-parameter:${number}`, label: 'Remove', name: `Remove the parameter ${row.name || number + 1}`, swap: SWAP_PARAMETERS }, action)}
+        ${checkbox({ name: fieldName('required'), label: 'Required', form })}
+        ${formButton({ value: `remove-parameter:${number}`, label: 'Remove', ariaLabel: `Remove the parameter ${row.name || number + 1}`, swap: SWAP_PARAMETERS }, action)}
       </div>
     </fieldset>
   `;

@@ -6,7 +6,7 @@ import {
   type JsonObject,
 } from '../../platform/json.ts';
 
-/** Texts of a form that hold objects and lists: one entry per line, or JSON. */
+/** Objects and lists in a text area of a form: one entry per line, or JSON. */
 
 /** A text that cannot be read. `message` says what to do. */
 export class FormTextError extends Error {
@@ -40,20 +40,20 @@ export function jsonObjectFrom(text: string): JsonObject | undefined {
 export const prettyJson = (json: Json | undefined): string =>
   json === undefined ? '' : JSON.stringify(json, null, 2);
 
-type Sign = ':' | '=';
+type Separator = ':' | '=';
 
 /**
  * Names and texts, one pair a line (`Name: text`), or as a JSON object.
  * @throws FormTextError
  */
-export function pairsFrom(text: string, sign: Sign): JsonObject {
+export function pairsFrom(text: string, separator: Separator): JsonObject {
   if (text.trim().startsWith('{')) return jsonObjectFrom(text) ?? {};
   const pairs = new Map<string, string>();
   for (const line of text.split('\n').filter((each) => each.trim() !== '')) {
-    const at = line.indexOf(sign);
+    const at = line.indexOf(separator);
     if (at < 1)
       throw new FormTextError(
-        `“${line.trim().slice(0, 60)}” has no ${sign} after a name. Enter one ${example(sign)} per line.`,
+        `“${line.trim().slice(0, 60)}” has no ${separator} after a name. Enter one ${example(separator)} per line.`,
       );
     const name = line.slice(0, at).trim();
     if (pairs.has(name)) throw new FormTextError(`${name} is listed twice. Keep one.`);
@@ -62,10 +62,10 @@ export function pairsFrom(text: string, sign: Sign): JsonObject {
   return Object.fromEntries(pairs);
 }
 
-const example = (sign: Sign) => (sign === ':' ? 'Name: value' : 'name=value');
+const example = (sign: Separator) => (sign === ':' ? 'Name: value' : 'name=value');
 
-/** The reverse; JSON where lines cannot hold it. */
-export function pairsText(pairs: Readonly<Record<string, string>>, sign: Sign): string {
+/** The text for `pairsFrom`: lines, or JSON when lines cannot hold the pairs. */
+export function pairsText(pairs: Readonly<Record<string, string>>, sign: Separator): string {
   const entries = Object.entries(pairs);
   const fits = entries.every(
     ([name, text]) =>

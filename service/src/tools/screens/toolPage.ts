@@ -41,7 +41,7 @@ export function toolPage(signedIn: SignedIn, page: ToolPage): View {
   );
 }
 
-/** The parts that load again by themselves. */
+/** The parts of the page that live updates replace. */
 export const livePartsOfTool = (signedIn: SignedIn, page: Omit<ToolPage, 'form'>): View => html`
   <div>${stateSection(signedIn, page)}${callSection(page.tool, page.shown, page.now)}${recentCalls(page.tool, page.calls, page.now)}</div>
 `;
@@ -53,7 +53,7 @@ function stateSection(signedIn: SignedIn, { tool, now, refused }: Omit<ToolPage,
     <section id="tool-state" aria-labelledby="state-title">
       <h2 id="state-title">State ${stateBadge(tool)}</h2>
       ${formProblem(refused)}
-      <p>${stateOf(tool).words}${tool.status === 'draft' || tool.askBeforeRunning === false ? null : ' A person approves each call.'}</p>
+      <p>${stateOf(tool).description}${tool.status === 'draft' || tool.askBeforeRunning === false ? null : ' A person approves each call.'}</p>
       ${lastTest === null ? null : html`<p>Last test call ${lastTest.succeeded ? 'succeeded' : 'failed'} ${timeView(lastTest.at, now)}${lastTest.error === null ? '.' : html`: <span class="problem">${lastTest.error}</span>`}</p>`}
       <div class="row">
         ${tool.status === 'live' ? null : goLiveForm(signedIn, tool, why)}

@@ -8,27 +8,27 @@ import { timeView } from '../../platform/html/times.ts';
 /** The state of a tool. */
 export interface ToolState {
   readonly label: 'Draft' | 'Tested' | 'Going live' | 'Live' | 'Paused';
-  /** What it means, and what can change it. */
-  readonly words: string;
+  /** What the state means, and what can change it. */
+  readonly description: string;
 }
 
 export function stateOf(tool: Tool): ToolState {
   if (tool.status === 'live')
-    return { label: 'Live', words: 'The agent calls this tool when it is useful.' };
+    return { label: 'Live', description: 'The agent calls this tool when it is useful.' };
   if (tool.goLiveCallId !== null)
     return {
       label: 'Going live',
-      words: 'A test call is running. If it succeeds, the tool goes live by itself.',
+      description: 'A test call is running. If it succeeds, the tool goes live by itself.',
     };
   if (tool.status === 'paused')
-    return { label: 'Paused', words: 'The agent does not call this tool.' };
+    return { label: 'Paused', description: 'The agent does not call this tool.' };
   if (tool.testedAt !== null)
     return {
       label: 'Tested',
-      words:
+      description:
         'A test call has succeeded, so the tool can go live. Until then, the agent does not call it.',
     };
-  return { label: 'Draft', words: 'The agent does not call this tool yet.' };
+  return { label: 'Draft', description: 'The agent does not call this tool yet.' };
 }
 
 /** Why a tool cannot go live; null when it can. */
