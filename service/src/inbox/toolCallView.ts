@@ -44,7 +44,7 @@ function paymentLinkView(call: ToolCall): View | null {
   const { label, rules } = paymentAdapterOf(call.provider);
   const read = readPaymentLink(call.arguments, rules);
   if (read.problem !== null) return null;
-  const { amount, currency, description } = read.asked;
+  const { amount, currency, description } = read.request;
   const row = (name: string, value: string) =>
     html`<div><dt>${name}</dt><dd><bdi class="text">${value}</bdi></dd></div>`;
   return html`

@@ -67,14 +67,14 @@ export const paymentLinkTool = (
 });
 
 /**
- * The arguments in one spelling, with what they mean; or why they cannot be used, in a sentence for
- * a model.
+ * The normalised arguments with the link that they ask for, or why they cannot be used, in a sentence
+ * for the model.
  */
 type ReadPaymentLink =
-  | { readonly problem: null; readonly arguments: JsonObject; readonly asked: PaymentLinkRequest }
+  | { readonly problem: null; readonly arguments: JsonObject; readonly request: PaymentLinkRequest }
   | { readonly problem: string };
 
-/** Reads a call's arguments. @param rules the provider's */
+/** Reads a call's arguments. @param rules those of the provider */
 export function readPaymentLink(args: unknown, rules: PaymentRules): ReadPaymentLink {
   const problem = compileParameters(PAYMENT_LINK_PARAMETERS).check(args);
   if (problem !== null) return { problem };
@@ -85,7 +85,7 @@ export function readPaymentLink(args: unknown, rules: PaymentRules): ReadPayment
     return { problem: 'arguments.currency must be a currency of ISO 4217, such as USD.' };
   if (description === '' || !description.isWellFormed() || description.includes('\0'))
     return { problem: 'arguments.description must say what is paid for.' };
-  // What JavaScript writes for a number is exact for it: 49.9 is "49.9".
+  // JavaScript writes a number back as the model wrote it: 49.9 is "49.9".
   const amount = parseAmount(String(given.amount), currency);
   if (amount === null) return { problem: `arguments.amount ${amountHint(currency)}.` };
   const refused = rules.refuse({ amount, currency });
@@ -93,7 +93,7 @@ export function readPaymentLink(args: unknown, rules: PaymentRules): ReadPayment
   return {
     problem: null,
     arguments: { amount: given.amount, currency, description },
-    asked: { amount, currency, description },
+    request: { amount, currency, description },
   };
 }
 

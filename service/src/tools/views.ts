@@ -45,16 +45,16 @@ interface DefinitionNames {
   readonly example_phrases?: unknown;
 }
 
-/** The fields of a definition as the API names them, under the names of the domain. */
+/** Renames the API's fields of a definition to those of `ToolDefinition`. */
 export function toDefinition<Body extends DefinitionNames>({
   timeout,
   ask_before_running,
   read_only,
   example_phrases,
-  ...named
+  ...others
 }: Body) {
   return {
-    ...named,
+    ...others,
     timeoutSeconds: timeout as Body['timeout'],
     askBeforeRunning: ask_before_running as Body['ask_before_running'],
     readOnly: read_only as Body['read_only'],
@@ -67,7 +67,7 @@ export function toDefinition<Body extends DefinitionNames>({
  * JSON text, and a long one is masked in the workspace's share of the event loop.
  */
 export async function toolCallJson(view: ToolCallView) {
-  return callWith(view, new WrittenJson(await resultText(view)));
+  return callJson(view, new WrittenJson(await resultText(view)));
 }
 
 async function resultText({ call, contact }: ToolCallView): Promise<string> {
@@ -80,7 +80,7 @@ async function resultText({ call, contact }: ToolCallView): Promise<string> {
   return maskJsonText(resultJson, contact, inTurn);
 }
 
-function callWith({ call, contact }: ToolCallView, result: unknown) {
+function callJson({ call, contact }: ToolCallView, result: unknown) {
   const mask = (text: string) => (contact === null ? text : maskText(text, contact));
   const maskAll = (json: Json) => (contact === null ? json : maskJson(json, contact));
   return {
@@ -113,8 +113,8 @@ const decisionJson = ({ approved, by, note, at }: Decision, contact: Contact | n
 
 const EXCERPT_BYTES = 8 * 1024;
 
-/** In a list, a long result is cut and shown as text. */
+/** A tool call in a list, where a long result is cut and becomes text. */
 export function toolCallListJson({ call, contact }: ToolCallView) {
   const { text, isCut } = resultExcerpt(call, contact, EXCERPT_BYTES);
-  return callWith({ call, contact }, isCut ? `${text}…` : (JSON.parse(text) as Json));
+  return callJson({ call, contact }, isCut ? `${text}…` : (JSON.parse(text) as Json));
 }

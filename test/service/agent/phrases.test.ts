@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   isNo,
   isYes,
-  someoneIsWanted,
+  anyAsksForPerson,
   wantsPerson,
 } from '../../../service/src/agent/keyword/phrases.ts';
 
@@ -56,7 +56,7 @@ describe('the customer wants a person', () => {
     expect(wantsPerson('necesito la LINEA directa ya', phrases)).toBe(true);
     expect(wantsPerson('linea directamente', phrases)).toBe(false);
     expect(wantsPerson('hola!', phrases)).toBe(false);
-    expect(someoneIsWanted([{ text: 'línea directa' }, { text: 'hola' }], phrases)).toBe(true);
+    expect(anyAsksForPerson([{ text: 'línea directa' }, { text: 'hola' }], phrases)).toBe(true);
   });
 });
 

@@ -2,7 +2,7 @@
 // message is lost.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { someoneIsWanted } from '../../../service/src/agent/keyword/phrases.ts';
+import { anyAsksForPerson } from '../../../service/src/agent/keyword/phrases.ts';
 import { contentTerms } from '../../../service/src/agent/keyword/chooseTool.ts';
 import { currentRequest } from '../../../service/src/agent/keyword/request.ts';
 import {
@@ -120,14 +120,14 @@ describe('what is read is cut to a size', () => {
     const asked = 'I want to talk to a person';
     expect(
       [`${asked}. ${clauses}`, `${clauses}. ${asked}`, clauses].map((text) =>
-        someoneIsWanted([{ text }]),
+        anyAsksForPerson([{ text }]),
       ),
     ).toEqual([true, true, false]);
   });
 
   it('a person who is asked for in the last of many messages comes', () => {
     const burst = Array.from({ length: 100 }, () => ({ text: 'where is it? '.repeat(300) }));
-    expect(someoneIsWanted([...burst, { text: 'I want to talk to a person' }])).toBe(true);
+    expect(anyAsksForPerson([...burst, { text: 'I want to talk to a person' }])).toBe(true);
   });
 
   it('a pattern costs its size times the text, each search anew, and ends when nothing is left', () => {

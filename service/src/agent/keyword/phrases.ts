@@ -1,7 +1,7 @@
 import { foldCase, wordSet, wordsOf } from './words.ts';
 
 /**
- * What customers say that needs no tool: a greeting, thanks, yes, no, and that they want a person.
+ * Recognises messages that need no tool: a greeting, thanks, yes, no, and a request for a person.
  * Short lists for English, Spanish and Portuguese, compared in lower case and without accents. A
  * text counts as small talk only if all its words are in the list.
  */
@@ -15,7 +15,7 @@ function shortWords(text: string): readonly string[] {
   return words.length <= MAX_SHORT_WORDS ? words : [];
 }
 
-/** All words are in `allowed`, and at least one of them in `telling`. */
+/** Whether all words are in one of the lists, and at least one of them in `telling`. */
 function consistsOf(
   text: string,
   telling: ReadonlySet<string>,
@@ -48,7 +48,7 @@ const BESIDE_THANKS = wordSet(
 const DONE =
   /\b(?:thats (?:all|it)|that is all|nothing (?:else|more)|see you|eso es todo|nada mas|hasta (?:luego|pronto|manana)|e so isso|era so isso|nada mais|ate logo)\b/;
 
-/** "hello", "hola, necesito ayuda": nothing yet that could be done. */
+/** "hello", "hola, necesito ayuda": the customer has not said yet what they want. */
 export const isGreeting = (text: string) => consistsOf(text, GREETINGS, BESIDE_GREETINGS);
 
 /** "thanks", "muchas gracias". */
@@ -83,7 +83,7 @@ const BESIDE_NO = wordSet(
 const CHANGES_MIND =
   /^(?:(?:no|ok|nao|oh|well) )?(?:never ?mind|nvm|forget (?:it|about it)|cancel(?: that)?|stop|leave it|dont|do not|olvidal[oa]|olvidel[oa]|dejalo|dejelo|cancel[ae]r?|ya no|no importa|no quiero|nada|deixa(?: pra la)?|esquece|nao quero(?: mais)?)(?: (?:please|thanks|por favor|gracias|obrigad[oa]))*$/;
 
-/** A plain yes, and nothing else: "yes, but…", "no" and another question are none. */
+/** A plain yes, and nothing else. "yes, but…" and a question do not count. */
 export function isYes(text: string): boolean {
   if (text.includes('?')) return false;
   const words = shortWords(text);
@@ -117,7 +117,7 @@ const ARTICLES = `(?:${anyOf(
   'una?|otr[oa]|algun[oa]?|el|la|su|al|verdader[oa]',
   'uma?|outr[oa]|alguma?|o|seu|sua',
 )} ){0,2}`;
-/** Before a person or a team: "talk to support". */
+/** Words before a person or a team: "talk to support". */
 const ASKS_TO_TALK = anyOf(
   '(?:talk|speak|chat) (?:directly )?(?:to|with)',
   '(?:connect|transfer|pass|put|forward) (?:me|us)(?: through)? (?:to|with)',
@@ -128,14 +128,14 @@ const ASKS_TO_TALK = anyOf(
   '(?:falar|conversar|ser atendid[oa])(?: com| por)?|em contato com',
   '(?:pass[ae]r?|transfira|transfer(?:e|ir)|conect[ae]r?)(?: me)? (?:para|pra|pro|com|a)',
 );
-/** Before a person only: "I want support" asks for something else. */
+/** Words before a person, but not before a team: "I want support" asks for something else. */
 const ASKS_FOR = anyOf(
   'want|need|prefer|get me|give me|would like|id like|help from',
   'quiero|quisiera|necesito|prefiero|ayuda de',
   'quero|queria|gostaria de|preciso(?: de)?|prefiro|chamar?|ajuda de',
 );
 const BOT = '(?:bot|chatbot|robot?|machine|maquina)';
-/** A clause that is nothing but this. A bare "a person" may say how many come. */
+/** The whole clause is the request. A bare "a person" is none: it may say how many people come. */
 const ALONE = `(?:^|[.!?;:\\n] *)${anyOf(
   `(?!person|pessoa)${ARTICLES}(?!person|pessoa)${PERSON}(?:,? (?:please|pls|por favor|porfa))?`,
   `${ARTICLES}${PERSON},? (?:please|pls|por favor|porfa)`,
@@ -158,7 +158,7 @@ const REQUESTS = new RegExp(
   ].join('|'),
   'gu',
 );
-/** Right before the request: the customer does not want one, or had one. */
+/** Right before the request: the customer does not want a person, or has already talked to one. */
 const NEGATED =
   /\b(?:dont|do not|didnt|did not|not|never|without|no need|instead of|rather than|managed|was able|no|nunca|sin|tampoco|pude|nao|nem|sem|consegui)(?: \p{L}+){0,3} ?$/u;
 const NOT_NEGATED = /\b(?:why|por ?que|understand|entiendo|entendo|puedo|logro|consigo)\b/;
@@ -173,9 +173,8 @@ function asksForPerson(text: string): boolean {
 }
 
 /**
- * Whether the customer asks to be served by a person. "I don't want to talk to a person" is no such
- * request.
- * @param phrases the workspace's own: one of them anywhere in the text counts
+ * Whether the customer asks for a person. "I don't want to talk to a person" does not.
+ * @param phrases the workspace's own phrases; any of them in the text counts as a request
  */
 export function wantsPerson(text: string, phrases: readonly string[] = []): boolean {
   if (asksForPerson(text)) return true;
@@ -186,11 +185,11 @@ export function wantsPerson(text: string, phrases: readonly string[] = []): bool
   });
 }
 
-/** Of the messages that nobody has answered, so many characters are read, the newest first. */
+/** Only so much of the unanswered messages is read, the newest first. */
 const MAX_UNANSWERED_CHARACTERS = 16_384;
 
 /** Whether one of the messages asks for a person. @param messages the oldest first */
-export function someoneIsWanted(
+export function anyAsksForPerson(
   messages: readonly { readonly text: string }[],
   phrases: readonly string[] = [],
 ): boolean {

@@ -14,19 +14,19 @@ import { loopShare, type LoopShare } from '../../platform/limits/loopShare.ts';
 import type { WantedCall } from '../agentModel.ts';
 import type { LoadedTurn } from '../turn/loadTurn.ts';
 
-/** What is stored of a call that the model wants, and whether it can be made. */
+/** A call that the model wants: what is stored of it, and whether it can be made. */
 export interface ResolvedCall {
-  readonly of: Pick<ToolCall, 'toolId' | 'kind' | 'provider' | 'definitionHash' | 'arguments'>;
+  readonly stored: Pick<ToolCall, 'toolId' | 'kind' | 'provider' | 'definitionHash' | 'arguments'>;
   readonly askBeforeRunning: boolean;
   /** Why the call cannot be made, in a sentence for the model. Null when it can. */
   readonly problem: string | null;
   /** The payment link to make, if the call asks for one and it can be made. */
-  readonly asked?: PaymentLinkRequest;
+  readonly request?: PaymentLinkRequest;
 }
 
 /** A wanted call, checked with the parameters that the model saw. */
 export interface CheckedCall extends WantedCall {
-  /** Why its arguments do not fit the custom tool's parameters. Null when they do, or for other calls. */
+  /** Why the arguments do not fit the tool's parameters. Null when they do, and for built-in tools. */
   readonly misfit: string | null;
 }
 
@@ -43,7 +43,7 @@ export async function checkCalls(
 ): Promise<readonly CheckedCall[]> {
   const check = async (call: WantedCall): Promise<CheckedCall> => {
     const tool = turn.tools.find(({ name }) => name === call.tool);
-    const args = unmasked(call.arguments, turn);
+    const args = unmaskArguments(call.arguments, turn);
     if (tool === undefined || !isJsonObject(args)) return { ...call, misfit: null };
     const misfit = await share.run(turn.workspace.id, () =>
       compileParameters(tool.parameters).check(args, bounds),
@@ -53,13 +53,13 @@ export async function checkCalls(
   return Promise.all(calls.map(check));
 }
 
-const unmasked = (given: unknown, { contact }: LoadedTurn): unknown =>
+const unmaskArguments = (given: unknown, { contact }: LoadedTurn): unknown =>
   isJsonObject(given) ? unmaskJson(given as JsonObject, contact) : given;
 
 /**
  * Resolves a call of a custom tool, which may not exist.
- * @param tool as it is now
- * @param shown as the model saw it
+ * @param tool the tool as it is now
+ * @param shown the tool as the model saw it
  */
 export function resolveCall(
   { arguments: given, misfit }: CheckedCall,
@@ -67,9 +67,9 @@ export function resolveCall(
   shown: Tool | undefined,
   turn: LoadedTurn,
 ): ResolvedCall {
-  const args = unmasked(given, turn);
+  const args = unmaskArguments(given, turn);
   return {
-    of: {
+    stored: {
       toolId: tool?.id ?? null,
       kind: tool?.kind ?? 'Webhook',
       definitionHash: tool?.definitionHash ?? '',
@@ -104,9 +104,9 @@ export function resolveBuiltInCall(
   const args =
     read.problem === null ? read.arguments : isJsonObject(given) ? (given as JsonObject) : {};
   return {
-    of: { toolId: null, kind: 'BuiltIn', provider, definitionHash: '', arguments: args },
+    stored: { toolId: null, kind: 'BuiltIn', provider, definitionHash: '', arguments: args },
     askBeforeRunning,
     problem: read.problem,
-    ...(read.problem === null ? { asked: read.asked } : {}),
+    ...(read.problem === null ? { request: read.request } : {}),
   };
 }

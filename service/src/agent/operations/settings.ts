@@ -41,8 +41,8 @@ type AgentChanges = Partial<
 >;
 
 /**
- * Changes what is given of the agent's settings, and leaves the rest. What it may not do any more
- * waits for no approval.
+ * Changes the given settings of the agent and keeps the others. When payment links are switched off,
+ * those that wait for approval are cancelled.
  */
 export const updateAgentSettings = (
   { store, clock, reactions }: Deps,
@@ -68,8 +68,8 @@ export const updateAgentSettings = (
   });
 
 /**
- * What the agent of a workspace can do by the service itself, as the settings stand: payment links
- * where the team lets it and a payment provider is set up, with the preferred one of those.
+ * The built-in tools that a workspace's agent can use now: payment links, if the settings allow them
+ * and a payment provider is set up. Of several providers, the preferred one is used.
  */
 export async function findBuiltInTools(
   tx: Tx,

@@ -13,7 +13,7 @@ import {
   type ToolCall,
 } from '../../tools/index.ts';
 import type { AgentModel, AgentTool, Language, Step, Turn, WantedCall } from '../agentModel.ts';
-import { isYes, someoneIsWanted } from '../keyword/phrases.ts';
+import { isYes, anyAsksForPerson } from '../keyword/phrases.ts';
 import { historyOf, pastCall } from './history.ts';
 import { callInWords } from '../keyword/resultWording.ts';
 import { detectLanguage } from '../keyword/language.ts';
@@ -52,10 +52,10 @@ export type Outcome =
 
 /**
  * Decides the next step. Some of it is not left to the model: a customer who asks for a person gets
- * one, the service's own sentences tell which calls failed or wait, and a model that fails hands the
- * conversation over.
- * @param signal ends it without an outcome
- * @param modelSignal ends the model's time
+ * one, the service's own sentences say which calls failed or wait, and the conversation is handed over
+ * when the model fails.
+ * @param signal stops without an outcome
+ * @param modelSignal stops the model, which counts as a failure of the model
  * @throws the signal's reason
  */
 export async function decideTurn(
@@ -64,17 +64,21 @@ export async function decideTurn(
   { now, signal, modelSignal }: { now: Date; signal: AbortSignal; modelSignal: AbortSignal },
 ): Promise<Outcome> {
   const language = languageOf(turn);
-  if (!turn.mayAnswer) return replyWith('', toldAfterwards(turn, language));
+  if (!turn.mayAnswer) return replyWith('', resultsWhileWaiting(turn, language));
   const notices = noticesOf(turn, language);
-  const asked = requestedPerson(turn, language);
-  if (asked)
-    return withNotices(asked, [...resultsInWords(turn, language), ...allNotices(turn, language)]);
+  const handedOver = requestedPerson(turn, language);
+  if (handedOver)
+    return withNotices(handedOver, [
+      ...resultsInWords(turn, language),
+      ...allNotices(turn, language),
+    ]);
   if (repliesTooOften(turn, now))
     return failedTurn(turn, `More than ${MAX_REPLIES_PER_WINDOW} replies in ten minutes.`);
-  if (notices.length > 0 && !needsModelToo(turn)) return replyWith('', allNotices(turn, language));
+  if (notices.length > 0 && !leavesSomethingToSay(turn))
+    return replyWith('', allNotices(turn, language));
   try {
-    const step = await model.next(turnFor(turn, language, notices.length === 0), modelSignal);
-    const outcome = asOutcome(step, language);
+    const step = await model.next(modelTurn(turn, language, notices.length === 0), modelSignal);
+    const outcome = toOutcome(step, language);
     return withNotices(
       outcome,
       outcome.type === 'tool_calls' ? notices : allNotices(turn, language),
@@ -122,7 +126,7 @@ function requestedPerson(
   language: Language,
 ): Outcome | null {
   const text = sentence('handOverOnRequest', language);
-  if (someoneIsWanted(unanswered, settings.handoverPhrases))
+  if (anyAsksForPerson(unanswered, settings.handoverPhrases))
     return handOver('customer_request', text, null);
   const answered = messages.at(-unanswered.length - 1);
   const wasOffered = answered?.sender.type === 'agent' && offersPerson(answered.text);
@@ -137,7 +141,7 @@ function requestedPerson(
   return null;
 }
 
-/** Whether the agent replies too often. Two machines could talk to each other for ever. */
+/** Guards against two machines that talk to each other for ever. */
 function repliesTooOften({ repliedAt }: LoadedTurn, now: Date): boolean {
   const since = now.getTime() - REPLY_WINDOW_MS;
   return repliedAt.filter((time) => Date.parse(time) > since).length >= MAX_REPLIES_PER_WINDOW;
@@ -167,15 +171,15 @@ function allNotices(turn: LoadedTurn, language: Language): string[] {
   return [...notices, failed];
 }
 
-/** Results that the customer has not heard of, in the service's own sentences. */
+/** Results that the customer has not been told, in the service's own sentences. */
 function resultsInWords({ untold, contact }: LoadedTurn, language: Language): string[] {
   const succeeded = untold.filter(({ status }) => status === 'succeeded');
   const words = succeeded.map((call) => callInWords(pastCall(call, contact, false), language));
   return [...new Set(words.filter((each) => each !== null))];
 }
 
-/** How calls ended, for a conversation that waits for a person. */
-function toldAfterwards(turn: LoadedTurn, language: Language): string[] {
+/** How calls ended, when the conversation already waits for a person. */
+function resultsWhileWaiting(turn: LoadedTurn, language: Language): string[] {
   const isUndone = turn.untold.some((call) => isComplete(call) && call.status !== 'succeeded');
   return [...resultsInWords(turn, language), ...(isUndone ? [sentence('notDone', language)] : [])];
 }
@@ -204,16 +208,16 @@ function noticesOf({ untold }: LoadedTurn, language: Language): string[] {
 }
 
 /**
- * Whether the notices leave something to say: a result, or an answer to messages written after the
- * last call.
+ * Whether the model has more to say than the notices do: a result, or an answer to messages written
+ * after the last call.
  */
-function needsModelToo({ untold, unanswered, calls }: LoadedTurn): boolean {
+function leavesSomethingToSay({ untold, unanswered, calls }: LoadedTurn): boolean {
   if (untold.some(({ status }) => status === 'succeeded')) return true;
   const lastCallAfter = Math.max(0, ...calls.map(({ afterMessage }) => afterMessage));
   return unanswered.some(({ number }) => number > lastCallAfter);
 }
 
-function turnFor(turn: LoadedTurn, language: Language, nothingFailed: boolean): Turn {
+function modelTurn(turn: LoadedTurn, language: Language, hasNoNotices: boolean): Turn {
   const { settings, conversation } = turn;
   const made = turn.calls.filter(
     ({ afterMessage }) => afterMessage === conversation.messageCount,
@@ -226,32 +230,36 @@ function turnFor(turn: LoadedTurn, language: Language, nothingFailed: boolean): 
     },
     language,
     history: historyOf(turn),
-    tools: [...turn.tools, ...turn.builtIn].map(asAgentTool),
-    mayCallTools: nothingFailed && made < MAX_TOOL_CALLS_PER_TURN,
+    tools: [...turn.tools, ...turn.builtIn].map(toAgentTool),
+    mayCallTools: hasNoNotices && made < MAX_TOOL_CALLS_PER_TURN,
   };
 }
 
-/** Of a tool a model sees no more than this. */
-const asAgentTool = (tool: Tool | BuiltInTool): AgentTool => {
+/** All that a model sees of a tool. */
+const toAgentTool = (tool: Tool | BuiltInTool): AgentTool => {
   const { name, description, parameters } = tool;
   const { readOnly = false, examplePhrases = [] }: Partial<Tool> = 'kind' in tool ? tool : {};
   return { name, description, parameters, readOnly, examplePhrases };
 };
 
-const HANDED_OVER = {
+const HANDOVER_SENTENCES = {
   customer_request: 'handOverOnRequest',
   missing_knowledge: 'handOverUnknown',
 } as const;
 
 /** @throws Error when the step is empty */
-function asOutcome(step: Step, language: Language): Outcome {
+function toOutcome(step: Step, language: Language): Outcome {
   switch (step.type) {
     case 'tool_calls':
       if (step.calls.length === 0)
         throw new Error('The model asked for tool calls and named none.');
       return { type: 'tool_calls', calls: step.calls, qualify: step.qualify ?? false };
     case 'hand_over':
-      return handOver(step.reason, step.text ?? sentence(HANDED_OVER[step.reason], language), null);
+      return handOver(
+        step.reason,
+        step.text ?? sentence(HANDOVER_SENTENCES[step.reason], language),
+        null,
+      );
     case 'reply':
       if (step.text.trim() === '') throw new Error('The model answered with an empty text.');
       return {

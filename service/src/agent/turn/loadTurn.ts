@@ -19,22 +19,20 @@ import {
   type ConversationView,
 } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
-
 import { findBuiltInTools, findAgentSettings } from '../operations/settings.ts';
 import type { Workspace } from '../../team/index.ts';
-import { someoneIsWanted } from '../keyword/phrases.ts';
+import { anyAsksForPerson } from '../keyword/phrases.ts';
 
-/** The most messages and calls that the agent reads. */
-const MESSAGES_READ = 100;
-const CALLS_READ = 100;
+/** How many of the newest messages and calls the agent reads. */
+const MAX_MESSAGES_READ = 100;
+const MAX_CALLS_READ = 100;
 /**
- * The most messages in which replies are counted, if `MESSAGES_READ` do not cover the whole window of
- * time. It is enough for what a customer can write in ten minutes at the default rate limit, with the
- * replies.
+ * How far back replies are counted when the messages read do not cover `REPLY_WINDOW_MS`. Enough for
+ * all that a customer can write in ten minutes at the default rate limit, and the replies.
  */
-const MESSAGES_COUNTED = 640;
+const MAX_MESSAGES_COUNTED = 640;
 
-/** Everything that the agent decides a step from. */
+/** Everything that a decision of the agent depends on. */
 export interface LoadedTurn extends ConversationView {
   /** False while the conversation waits for a person. The agent then only tells how its calls ended. */
   readonly mayAnswer: boolean;
@@ -104,24 +102,21 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
     where: { conversationId },
     orderBy: 'number',
     direction: 'desc',
-    limit: MESSAGES_READ,
+    limit: MAX_MESSAGES_READ,
   });
   const untold = await findUntold(tx, conversationId, newest);
-  const lastReply = newest.findIndex(({ direction }) => direction === 'outbound');
-  const unanswered = mayAnswer
-    ? newest.slice(0, lastReply === -1 ? newest.length : lastReply).toReversed()
-    : [];
+  const unanswered = mayAnswer ? sinceLastReply(newest) : [];
   if (unanswered.length === 0 && !untold.some((call) => mayAnswer || isComplete(call))) return null;
   const running = await tx.toolCalls.find({
     where: { conversationId, status: 'running' },
     limit: 1,
   });
-  if (running.length > 0 && !someoneIsWanted(unanswered, settings.handoverPhrases)) return null;
+  if (running.length > 0 && !anyAsksForPerson(unanswered, settings.handoverPhrases)) return null;
 
   const calls = await tx.toolCalls.find({
     where: { conversationId },
     direction: 'desc',
-    limit: CALLS_READ,
+    limit: MAX_CALLS_READ,
   });
   return {
     ...(await loadConversation(tx, workspace, conversationId)),
@@ -129,8 +124,8 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
     number: ((await tx.agentTurns.get(conversationId))?.number ?? 0) + 1,
     settings,
     messages: newest.toReversed(),
-    repliedAt: repliesIn(
-      isWindowRead(newest, deps.clock.now()) ? newest : await readRecent(tx, conversationId),
+    repliedAt: replyTimesIn(
+      coversReplyWindow(newest, deps.clock.now()) ? newest : await readRecent(tx, conversationId),
     ),
     calls: calls.filter((call) => !isSuperseded(call, newest)).toReversed(),
     untold,
@@ -143,24 +138,30 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
   };
 }
 
+/** @param newest newest first. @returns oldest first */
+function sinceLastReply(newest: readonly Message[]): readonly Message[] {
+  const lastReply = newest.findIndex(({ direction }) => direction === 'outbound');
+  return newest.slice(0, lastReply === -1 ? newest.length : lastReply).toReversed();
+}
+
 const readRecent = (tx: Tx, conversationId: string) =>
   tx.messages.find({
     where: { conversationId },
     orderBy: 'number',
     direction: 'desc',
-    limit: MESSAGES_COUNTED,
+    limit: MAX_MESSAGES_COUNTED,
   });
 
 /** Whether `newest` is enough to count the replies in the window. It nearly always is. */
-const isWindowRead = (newest: readonly Message[], now: Date): boolean =>
-  newest.length < MESSAGES_READ ||
-  repliesIn(newest).length >= MAX_REPLIES_PER_WINDOW ||
+const coversReplyWindow = (newest: readonly Message[], now: Date): boolean =>
+  newest.length < MAX_MESSAGES_READ ||
+  replyTimesIn(newest).length >= MAX_REPLIES_PER_WINDOW ||
   Date.parse(newest.at(-1)!.createdAt) < now.getTime() - REPLY_WINDOW_MS;
 
-const repliesIn = (messages: readonly Message[]): readonly string[] =>
+const replyTimesIn = (messages: readonly Message[]): readonly string[] =>
   messages.filter(({ sender }) => sender.type === 'agent').map(({ createdAt }) => createdAt);
 
-/** The calls to tell the customer about. Marks those that need no telling any more as told. */
+/** The calls that the customer has to hear about. Marks those that are not worth a word as told. */
 async function findUntold(
   tx: Tx,
   conversationId: string,
@@ -169,7 +170,7 @@ async function findUntold(
   const untold: ToolCall[] = [];
   for (const call of await tx.toolCalls.find({
     where: { conversationId, isTold: false },
-    limit: CALLS_READ,
+    limit: MAX_CALLS_READ,
   })) {
     if (isSuperseded(call, messages) || isLeftToTeam(call, messages))
       await tx.toolCalls.put({ ...call, isTold: true });
@@ -193,7 +194,7 @@ function isSuperseded(
   );
 }
 
-/** Whether a person wrote to the customer after the call ended. What is said about it is up to them. */
+/** Whether a person wrote to the customer after the call ended. The agent then leaves it to them. */
 const isLeftToTeam = ({ finishedAt }: ToolCall, messages: readonly Message[]): boolean =>
   finishedAt !== null &&
   messages.some(

@@ -37,7 +37,7 @@ export async function makePaymentLink(
   const read = readPaymentLink(call.arguments, deps.payments.rulesOf(call.provider!));
   if (read.problem !== null) return refuse(call, read.problem, now);
   try {
-    const wanted = { ...read.asked, provider: call.provider };
+    const wanted = { ...read.request, provider: call.provider };
     const payment = await putPaymentLink(
       tx,
       deps,

@@ -57,50 +57,64 @@ export async function putToolCalls(
   return put.some(({ status }) => status === 'running');
 }
 
+interface WantedInStep extends CheckedCall {
+  readonly stepId: string;
+  /** The step's calls before this one. */
+  readonly beside: readonly ToolCall[];
+}
+
 async function makeCall(
   tx: Tx,
   deps: Deps,
   turn: LoadedTurn,
-  wanted: CheckedCall & { stepId: string; beside: readonly ToolCall[] },
+  wanted: WantedInStep,
   now: Date,
 ): Promise<ToolCall> {
-  const { tool, stepId, beside } = wanted;
-  const { of, askBeforeRunning, problem, asked: askedLink } = await resolve(tx, deps, turn, wanted);
-  const asked = {
-    ...of,
-    workspaceId: turn.workspace.id,
-    tool: tool.slice(0, 64),
-    conversationId: turn.conversation.id,
-    purpose: 'agent',
-    stepId,
-    controlEpoch: turn.conversation.controlEpoch,
-    afterMessage: turn.conversation.messageCount,
-    isTold: false,
-  } as const;
-  const call = newToolCall(asked, now);
-  const refuse = (message: string, isTold = false): ToolCall =>
-    complete(
-      {
-        ...call,
-        isTold,
-        arguments: storable(call.arguments),
-        error: { type: 'invalid_arguments', message },
-      },
-      'failed',
-      now,
-    );
-  if (problem !== null) return refuse(problem);
-  const repeated = repeatedCall(call, turn, beside);
-  if (repeated !== null) return refuse(repeated, true); // the customer hears how the first call ended
-  if (callsOfTurn(turn, beside).length >= MAX_TOOL_CALLS_PER_TURN)
-    return refuse(`No more than ${MAX_TOOL_CALLS_PER_TURN} calls are made for one message.`);
-  const open = askedLink && (await findOpenPaymentLink(tx, turn.conversation.id, askedLink, now));
+  const { askBeforeRunning, problem, request, stored } = await resolve(tx, deps, turn, wanted);
+  const call = newCall(turn, wanted, stored, now);
+  if (problem !== null) return refuseCall(call, problem, now);
+  const repetition = repeatedCall(call, turn, wanted.beside);
+  if (repetition !== null)
+    // The customer hears how the first call ended.
+    return { ...refuseCall(call, repetition, now), isTold: true };
+  if (callsOfTurn(turn, wanted.beside).length >= MAX_TOOL_CALLS_PER_TURN) {
+    const message = `No more than ${MAX_TOOL_CALLS_PER_TURN} calls are made for one message.`;
+    return refuseCall(call, message, now);
+  }
+  const open = request && (await findOpenPaymentLink(tx, turn.conversation.id, request, now));
   if (open)
-    // an open link is returned again: nothing new is made, so nobody has to approve it
+    // An open link is returned again: nothing new is made, so nobody has to approve it.
     return succeed(call, paymentLinkResult(open, call.arguments, paymentPageUrl(deps, open)), now);
   if (!askBeforeRunning && wanted.needsApproval !== true) return call;
   const expiresAt = timestamp(new Date(now.getTime() + deps.agent.approvalExpiresMs));
   return { ...call, status: 'pending_approval', neededApproval: true, expiresAt };
+}
+
+const newCall = (
+  { workspace, conversation }: LoadedTurn,
+  { tool, stepId }: WantedInStep,
+  stored: ResolvedCall['stored'],
+  now: Date,
+): ToolCall =>
+  newToolCall(
+    {
+      ...stored,
+      workspaceId: workspace.id,
+      tool: tool.slice(0, 64),
+      conversationId: conversation.id,
+      purpose: 'agent',
+      stepId,
+      controlEpoch: conversation.controlEpoch,
+      afterMessage: conversation.messageCount,
+      isTold: false,
+    },
+    now,
+  );
+
+/** @param message why, for the model */
+function refuseCall(call: ToolCall, message: string, now: Date): ToolCall {
+  const error = { type: 'invalid_arguments', message } as const;
+  return complete({ ...call, arguments: storableArguments(call.arguments), error }, 'failed', now);
 }
 
 /** Resolves a call with the tools and settings that this transaction reads. */
@@ -119,8 +133,8 @@ async function resolve(
   return resolveCall(wanted, shown ? await tx.tools.peek(shown.id) : null, shown, turn);
 }
 
-/** Drops arguments that are too large, or that hold a number that no store can keep. */
-const storable = (args: JsonObject): JsonObject =>
+/** Removes arguments that are too large, or that hold a number that no store can keep. */
+const storableArguments = (args: JsonObject): JsonObject =>
   brokenLimit(args, ARGUMENT_LIMITS) === null && !holdsInfinity(args) ? args : {};
 
 const callsOfTurn = (
@@ -132,8 +146,8 @@ const callsOfTurn = (
 ];
 
 /**
- * Guards against loops: the same call is not made twice in a turn, nor while one waits for approval.
- * @returns why it is not made, for the model; null when it is no repeat
+ * Guards against loops: the same call is made once in a turn, and not while it waits for approval.
+ * @returns why the call is not made, for the model; null when it is no repetition
  */
 function repeatedCall(
   call: ToolCall,

@@ -61,7 +61,7 @@ const nameField = (form: FormState): View =>
 
 export interface ChannelPage {
   readonly channel: Channel;
-  /** Its generated values, in the clear. */
+  /** The values that the service generated for it, which the team may read. */
   readonly shown: SetupValues;
   readonly publicUrl: string;
   readonly now: Date;
@@ -99,7 +99,7 @@ export function channelPage(signedIn: SignedIn, page: ChannelPage): View {
   );
 }
 
-/** The part that loads again by itself. */
+/** The part of the page that live updates replace. */
 export function connectionSection(signedIn: SignedIn, channel: Channel, now: Date): View {
   const { label } = connectedChannel(channel.type);
   return html`
@@ -159,7 +159,7 @@ function settingsSection(
   `;
 }
 
-/** Confirms on the page itself, so that it also does without scripts. */
+/** The confirmation is part of the page, so that it works without scripts. */
 const disconnectSection = (
   signedIn: SignedIn,
   { label }: ConnectedChannel,

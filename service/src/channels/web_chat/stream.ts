@@ -22,15 +22,15 @@ const BATCH = 100;
 const FULL_RETRY_MS = 30_000;
 const RETRY_MS = 1000;
 /**
- * When a stream that was ended for a newer one may come back: late enough that two pages do not keep
- * ending each other's streams.
+ * When a stream that was replaced by a newer one may come back. Sooner, two pages would keep ending
+ * each other's streams.
  */
 const REPLACED_RETRY_MS = 60_000;
 
 export interface ChatStreamSettings extends StreamLimits {
-  /** How often a beat is sent. A visitor whose page takes nothing from one to the next is gone. */
+  /** How often a beat is sent. A page that has not taken one when the next is due is gone. */
   readonly beatMs: number;
-  /** Counts the bytes that are sent to an address. */
+  /** Limits the bytes that are sent to an address. */
   readonly readBytes: RateLimit;
 }
 
@@ -76,8 +76,8 @@ export function chatStreamRouter(
       changes.tell();
     };
     await settings.readBytes.spend(address, 0);
-    const of = { owner: contactId, address, workspace: caller.workspace.id };
-    const leave = enter(deps, streams, of, () => {
+    const owner = { owner: contactId, address, workspace: caller.workspace.id };
+    const leave = enter(deps, streams, owner, () => {
       response.write(`retry: ${REPLACED_RETRY_MS}\n\n`);
       stop();
     });
@@ -106,20 +106,20 @@ export function chatStreamRouter(
   return router;
 }
 
-/** Remembers whether something may have changed since the last look. */
+/** Remembers whether something may have changed since `next` was last awaited. */
 class Changes {
-  #isThere = true;
+  #isPending = true;
   #wake = () => {};
 
   tell(): void {
-    this.#isThere = true;
+    this.#isPending = true;
     this.#wake();
   }
 
   /** Resolves at once the first time, then when something may have changed. */
   async next(): Promise<void> {
-    if (!this.#isThere) await new Promise<void>((resolve) => (this.#wake = resolve));
-    this.#isThere = false;
+    if (!this.#isPending) await new Promise<void>((resolve) => (this.#wake = resolve));
+    this.#isPending = false;
   }
 }
 
@@ -127,10 +127,10 @@ class Changes {
 function enter(
   { bounds }: Pick<Deps, 'bounds'>,
   streams: OpenStreams,
-  of: StreamOf,
+  owner: StreamOf,
   onReplaced: () => void,
 ): () => void {
-  const leave = streams.enter(of, onReplaced);
+  const leave = streams.enter(owner, onReplaced);
   const retryAfterMs = FULL_RETRY_MS;
   if (leave === 'address') {
     const words = 'Too many chat streams are open from one address.';

@@ -29,14 +29,14 @@ const WORDS: Readonly<Record<string, InWords>> = {
   video: ({ caption }) => media('Video', caption),
   audio: ({ voice, caption }) => media(voice === true ? 'Voice message' : 'Audio', caption),
   voice: ({ caption }) => media('Voice message', caption),
-  document: ({ filename, caption }) => media(about('Document', [textOf(filename)]), caption),
+  document: ({ filename, caption }) => media(withDetails('Document', [textOf(filename)]), caption),
   sticker: () => media('Sticker', null),
   location: ({ name, address, latitude, longitude }) =>
-    media(about('Location', [name, address, latitude, longitude].map(textOf)), null),
+    media(withDetails('Location', [name, address, latitude, longitude].map(textOf)), null),
   contacts: (_, { contacts }) =>
-    media(about('Contact', listOf(contacts).map(contactInWords), '; '), null),
+    media(withDetails('Contact', listOf(contacts).map(contactInWords), '; '), null),
   order: ({ product_items, text }) =>
-    media(about('Order', listOf(product_items).map(itemInWords)), text),
+    media(withDetails('Order', listOf(product_items).map(itemInWords)), text),
   request_welcome: () => media('Opened the chat for the first time', null),
   edit: (content) => editInWords(content),
 };
@@ -44,7 +44,7 @@ const WORDS: Readonly<Record<string, InWords>> = {
 const media = (what: string, caption: unknown): string =>
   [`[${what}]`, textOf(caption)].filter((part) => part !== null).join(' ');
 
-const about = (what: string, details: readonly (string | null)[], between = ', '): string => {
+const withDetails = (what: string, details: readonly (string | null)[], between = ', '): string => {
   const known = details.filter((detail) => detail !== null);
   return known.length === 0 ? what : `${what}: ${known.join(between)}`;
 };
@@ -65,7 +65,7 @@ function interactiveInWords({
   if (type === 'nfm_reply') return formInWords(fieldsOf(nfm_reply));
   if (type === 'call_permission_reply')
     return media(
-      about('Permission to call', [textOf(fieldsOf(call_permission_reply).response)]),
+      withDetails('Permission to call', [textOf(fieldsOf(call_permission_reply).response)]),
       null,
     );
   return null;
@@ -73,16 +73,16 @@ function interactiveInWords({
 
 /** The answers of a form (a Flow), which come as JSON text. */
 function formInWords({ body, response_json }: Fields): string {
-  const answers = Object.entries(fieldsOf(parsed(response_json))).filter(
+  const answers = Object.entries(fieldsOf(parseOrNull(response_json))).filter(
     ([name]) => name !== 'flow_token',
   );
-  const told = answers.map(
+  const lines = answers.map(
     ([name, answer]) => `${textOf(name) ?? ''}: ${textOf(answer) ?? JSON.stringify(answer)}`,
   );
-  return media(about('Form', told), told.length === 0 ? body : null);
+  return media(withDetails('Form', lines), lines.length === 0 ? body : null);
 }
 
-function parsed(json: unknown): unknown {
+function parseOrNull(json: unknown): unknown {
   try {
     return typeof json === 'string' ? (JSON.parse(json) as unknown) : null;
   } catch {
@@ -93,7 +93,7 @@ function parsed(json: unknown): unknown {
 function contactInWords(contact: unknown): string | null {
   const { name, phones, emails } = fieldsOf(contact);
   const { formatted_name, first_name, last_name } = fieldsOf(name);
-  const called =
+  const displayName =
     textOf(formatted_name) ??
     ([first_name, last_name]
       .map(textOf)
@@ -104,7 +104,7 @@ function contactInWords(contact: unknown): string | null {
     (each) => textOf(fieldsOf(each).phone) ?? textOf(fieldsOf(each).wa_id),
   );
   const addresses = listOf(emails).map((each) => textOf(fieldsOf(each).email));
-  return [called, ...numbers, ...addresses].filter((part) => part !== null).join(', ') || null;
+  return [displayName, ...numbers, ...addresses].filter((part) => part !== null).join(', ') || null;
 }
 
 /** `2 × SKU-7 at 9.5 EUR` */
@@ -134,9 +134,10 @@ function unknownInWords(type: string, { unsupported, errors, [type]: content }: 
     (type === 'unknown' || type === 'unsupported' ? null : type);
   const { body, text, caption } = fieldsOf(content);
   return media(
-    about(`Message that cannot be shown here${kind === null ? '' : ` (${shortened(kind, 60)})`}`, [
-      why ?? null,
-    ]),
+    withDetails(
+      `Message that cannot be shown here${kind === null ? '' : ` (${shortened(kind, 60)})`}`,
+      [why ?? null],
+    ),
     textOf(body) ?? textOf(text) ?? caption,
   );
 }

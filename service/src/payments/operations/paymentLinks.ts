@@ -1,5 +1,4 @@
 import { hashToken } from '../../platform/security/tokens.ts';
-
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
 import { type Contact, withContacts } from '../../conversations/index.ts';
@@ -17,7 +16,7 @@ import { workGroup } from '../../platform/jobs/workGroup.ts';
 import type { Workspace } from '../../team/index.ts';
 import { findPaymentAccount } from './paymentAccounts.ts';
 
-/** A payment link with what its wire form needs. */
+/** A payment link with its contact, whose details the API masks. */
 export interface PaymentView {
   readonly payment: Payment;
   readonly contact: Contact;
@@ -47,7 +46,7 @@ export const listPaymentLinks = (
 
 const MAX_OPEN_LINKS_READ = 100;
 
-/** Finds the conversation's newest link that can be paid and asks for the same; or null. */
+/** Finds the conversation's newest payable link for the same amount and purpose; null if none. */
 export async function findOpenPaymentLink(
   tx: Tx,
   conversationId: string,
@@ -110,7 +109,7 @@ export async function putPayment(tx: Tx, payment: Payment): Promise<void> {
   await schedulePayment(tx, payment);
 }
 
-/** A payment has one job at most, with the payment's id; its time follows from the payment. */
+/** Schedules the payment's only job, which has the payment's id, or removes it when nothing is due. */
 export async function schedulePayment(tx: Tx, payment: Payment): Promise<void> {
   const runAt = nextWorkAt(payment);
   if (runAt === null) return tx.jobs.complete(payment.id);
@@ -129,20 +128,21 @@ export interface PaymentPage {
   readonly workspace: Workspace;
   readonly payment: Payment;
   /**
-   * How to pay, where no provider takes the money; null when the workspace says nothing (any more).
+   * How to pay when no provider takes the money; null when the workspace gives no instructions.
    */
   readonly instructions: string | null;
 }
 
 /**
- * A customer who loads the page again and again is asked about at the provider once in this time.
+ * The provider is asked at most once in this time, however often a customer reloads the page.
  */
 const CHECK_EVERY_MS = 5000;
 
 /**
- * The page behind a payment link; null when no link has this token.
- * @param isBack the customer comes from the provider: it is asked whether they have paid, so that
- * nothing hangs on its webhook alone; so it is while their bank has still to confirm
+ * The page behind a payment link; null when no link has this token. The provider is asked for the
+ * payment's state when the customer comes back from its page, and while a bank has to confirm: its
+ * webhook alone could get lost.
+ * @param isBack the customer comes back from the provider's page
  */
 export const findPaymentPage = (
   { store, clock }: Deps,
@@ -157,12 +157,12 @@ export const findPaymentPage = (
     const workspace = payment && (await tx.workspaces.peek(payment.workspaceId));
     if (!workspace) return null;
     if (isBack || payment.confirmingSince !== undefined)
-      await askProvider(tx, payment, clock.now());
+      await scheduleCheck(tx, payment, clock.now());
     const account = await findPaymentAccount(tx, workspace.id, payment.provider);
     return { workspace, payment, instructions: account?.settings.instructions ?? null };
   });
 
-async function askProvider(tx: Tx, payment: Payment, now: Date): Promise<void> {
+async function scheduleCheck(tx: Tx, payment: Payment, now: Date): Promise<void> {
   if (payment.status !== 'open' || payment.providerUrl === null || payment.work !== null) return;
   if (payment.checkedAt !== null && Date.parse(payment.checkedAt) + CHECK_EVERY_MS > now.getTime())
     return;

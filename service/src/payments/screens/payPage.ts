@@ -5,9 +5,7 @@ import { assetUrl } from '../../platform/html/assets.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { exactTime } from '../../platform/html/times.ts';
 
-/**
- * The page is loaded again after so many seconds: by its script, and without scripts as a whole.
- */
+/** When and where the page loads its next state. Without scripts, the whole page reloads. */
 interface Reload {
   readonly seconds: number;
   readonly href: string;

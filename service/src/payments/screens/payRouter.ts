@@ -10,13 +10,13 @@ import { noticePage, payPage } from './payPage.ts';
 
 const TOKEN = /^[A-Za-z0-9_-]{32}$/;
 const RELOAD_SECONDS = 3;
-/** After that, the customer is asked to reload the page. */
-const RELOADS = 20;
+/** After so many reloads, the customer is asked to reload the page themselves. */
+const MAX_RELOADS = 20;
 
 /**
- * `/pay/{token}`: what a customer opens to pay. A provider's page opens at once, until the customer
- * has paid there. `?from=provider`, where the provider leads back to, shows the payment's status.
- * @param limit how many pages an address can load
+ * `/pay/{token}`: the page that a customer opens to pay. Until they have paid, it redirects to the
+ * provider's page. The provider leads back to `?from=provider`, which shows the payment's status.
+ * @param limit the rate limit of the caller's address
  */
 export function payRouter(deps: Deps, limit: RequestHandler): Router {
   const router = Router();
@@ -24,16 +24,16 @@ export function payRouter(deps: Deps, limit: RequestHandler): Router {
   router.get('/pay/:token', securityHeaders(), noIndex, limit, async (request, response) => {
     const { token } = request.params as { token: string };
     const isBack = request.query.from === 'provider';
-    const shown = TOKEN.test(token) ? await findPaymentPage(deps, token, { isBack }) : null;
-    if (!shown) return sendPage(response, noSuchLinkPage, 404);
-    const { payment } = shown;
+    const page = TOKEN.test(token) ? await findPaymentPage(deps, token, { isBack }) : null;
+    if (!page) return sendPage(response, noSuchLinkPage, 404);
+    const { payment } = page;
     const now = deps.clock.now();
     if (!isBack && isPayable(payment, now)) return response.redirect(303, payment.providerUrl);
-    const reload = reloadOf(payment, token, isBack, reloadsOf(request.query.reload));
-    sendPage(response, payPage(shown, { now, isBack, reload }));
+    const reload = nextReload(payment, token, isBack, reloadCountFrom(request.query.reload));
+    sendPage(response, payPage(page, { now, isBack, reload }));
   });
 
-  router.use('/pay', showTrouble);
+  router.use('/pay', showErrorPage);
   return router;
 }
 
@@ -47,15 +47,15 @@ const isPayable = (
   payment.confirmingSince === undefined &&
   !isOver(payment, now);
 
-/** A status that is about to change reloads a few times. */
-function reloadOf(
+/** While the status is about to change, the page reloads, up to `MAX_RELOADS` times. */
+function nextReload(
   { status, providerUrl }: Payment,
   token: string,
   isBack: boolean,
   reloads: number,
 ) {
   const isAwaited = status === 'creating' || (status === 'open' && providerUrl !== null && isBack);
-  if (!isAwaited || reloads >= RELOADS) return null;
+  if (!isAwaited || reloads >= MAX_RELOADS) return null;
   const query = new URLSearchParams({
     ...(isBack ? { from: 'provider' } : {}),
     reload: String(reloads + 1),
@@ -63,7 +63,7 @@ function reloadOf(
   return { seconds: RELOAD_SECONDS, href: `/pay/${token}?${query}` };
 }
 
-const reloadsOf = (text: unknown): number =>
+const reloadCountFrom = (text: unknown): number =>
   typeof text === 'string' && /^\d{1,3}$/.test(text) ? Number(text) : 0;
 
 const noIndex = (_request: unknown, response: Response, next: () => void): void => {
@@ -84,8 +84,8 @@ const unavailablePage = noticePage(
   'This page is not available right now. Reload it in a while.',
 );
 
-/** Tells customers about errors in their own terms. */
-const showTrouble: ErrorRequestHandler = (error: unknown, _request, response, next) => {
+/** Shows errors as pages that a customer understands. */
+const showErrorPage: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   if (error instanceof AppError && error.code === 'rate_limited') {
     response.set('Retry-After', String(error.details.retryAfterSeconds ?? 60));
     return sendPage(response, tooOftenPage, 429);

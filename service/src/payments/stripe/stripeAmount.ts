@@ -11,7 +11,7 @@ export type StripeAmount =
   | { readonly param: 'amount' | 'currency'; readonly message: string };
 
 /** Stripe counts these in whole units. In ISO 4217, MGA has two decimals, and the others have none. */
-const WHOLE = [
+const IN_WHOLE_UNITS = [
   'bif',
   'clp',
   'djf',
@@ -29,9 +29,9 @@ const WHOLE = [
   'xpf',
 ];
 /** Stripe counts these in hundredths, although ISO 4217 gives them no decimals. */
-const HUNDREDFOLD = ['isk', 'ugx'];
+const IN_HUNDREDTHS = ['isk', 'ugx'];
 /** Counted in thousandths. Card networks accept multiples of ten only. */
-const THOUSANDTHS = ['bhd', 'jod', 'kwd', 'omr', 'tnd'];
+const IN_THOUSANDTHS = ['bhd', 'jod', 'kwd', 'omr', 'tnd'];
 
 const MAX_DIGITS: Readonly<Record<string, number>> = { idr: 12, cop: 10, inr: 9 };
 const DEFAULT_MAX_DIGITS = 8;
@@ -54,10 +54,10 @@ export function stripeAmount(amount: number, currency: string): StripeAmount {
   const max = 10 ** (MAX_DIGITS[currency] ?? DEFAULT_MAX_DIGITS) - 1;
   const unitAmount = toStripeUnits(amount, currency);
   if (unitAmount > max) {
-    const most = Math.floor(fromStripeUnits(max, currency) / step) * step;
+    const maxAmount = Math.floor(fromStripeUnits(max, currency) / step) * step;
     return {
       param: 'amount',
-      message: `must be at most ${most} with Stripe in ${currency} (${minorToText(most, decimalsOf(currency))})`,
+      message: `must be at most ${maxAmount} with Stripe in ${currency} (${minorToText(maxAmount, decimalsOf(currency))})`,
     };
   }
   return { unitAmount };
@@ -69,19 +69,19 @@ export function stripeAmount(amount: number, currency: string): StripeAmount {
  */
 function stepOf(currency: string): number | null {
   if (currency === 'mga') return 100;
-  if (THOUSANDTHS.includes(currency)) return 10;
-  if (WHOLE.includes(currency) || HUNDREDFOLD.includes(currency)) return 1;
+  if (IN_THOUSANDTHS.includes(currency)) return 10;
+  if (IN_WHOLE_UNITS.includes(currency) || IN_HUNDREDTHS.includes(currency)) return 1;
   return decimalsOf(currency) === 2 ? 1 : null;
 }
 
 /** From ISO 4217's units to Stripe's. */
 function toStripeUnits(amount: number, currency: string): number {
-  if (HUNDREDFOLD.includes(currency)) return amount * 100;
+  if (IN_HUNDREDTHS.includes(currency)) return amount * 100;
   return currency === 'mga' ? amount / 100 : amount;
 }
 
 /** From Stripe's units to ISO 4217's. */
 function fromStripeUnits(units: number, currency: string): number {
-  if (HUNDREDFOLD.includes(currency)) return units / 100;
+  if (IN_HUNDREDTHS.includes(currency)) return units / 100;
   return currency === 'mga' ? units * 100 : units;
 }

@@ -13,8 +13,8 @@ import { toolRequest, type Envelope, type ToolAddress } from './toolRequest.ts';
 export const CONNECTION_WAIT_MS = 5000;
 
 /**
- * Makes one attempt to call a tool. The tool's secrets, half characters and NUL are removed from
- * whatever it answers, so that the text can be stored and shown anywhere.
+ * Makes one attempt to call a tool. The tool's secrets, lone surrogates and NUL are removed from its
+ * answer, so that the text can be stored and shown anywhere.
  * @param signal ends the attempt from outside
  * @throws the signal's reason
  */
@@ -52,11 +52,11 @@ export async function attemptToolCall(
             `No connection became free within ${timeoutMs + CONNECTION_WAIT_MS} ms.`,
           )
         : error;
-    return asFailure(failure, Math.round(performance.now() - startedAt), clean);
+    return toFailure(failure, Math.round(performance.now() - startedAt), clean);
   }
 }
 
-const BY_KIND: Record<
+const FAILURES: Record<
   OutboundErrorKind,
   { type: ToolCallErrorType; retry: 'at_once' | 'later' | 'never' }
 > = {
@@ -74,14 +74,14 @@ const BY_KIND: Record<
 };
 
 /** @throws every error that is not a failure of the call */
-function asFailure(
+function toFailure(
   error: unknown,
   durationMs: number,
   clean: (text: string) => string,
 ): ToolAttemptResult {
   if (!(error instanceof RequestRenderError || error instanceof OutboundError)) throw error;
   const kind = error instanceof OutboundError ? error.kind : 'invalid_request';
-  const { type, retry } = BY_KIND[kind];
+  const { type, retry } = FAILURES[kind];
   return {
     type: 'failure',
     retry,

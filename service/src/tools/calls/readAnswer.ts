@@ -14,7 +14,7 @@ const EXCERPT_CHARACTERS = 300;
 
 const NOT_DONE = 'Nothing of it was used.';
 
-/** What of an endpoint's response is read. */
+/** The part of an endpoint's response that is read. */
 export type Answer = Pick<OutboundResponse, 'status' | 'durationMs' | 'headers'> & {
   readonly body: Uint8Array;
 };
@@ -23,10 +23,10 @@ export type Answer = Pick<OutboundResponse, 'status' | 'durationMs' | 'headers'>
 type Clean = (text: string) => string;
 
 /**
- * Reads an answer, or says why it is a failure, by its status first.
- * @param clean for what an error quotes; applied before the text is cut, since half a secret would
- * not be found
- * @param toText makes the text of a result that is stored
+ * Reads an answer, or says why it is a failure. The status decides first.
+ * @param clean removes secrets from what an error quotes, before it is cut: half a secret would not
+ * be found
+ * @param toText turns a result into the text to store
  */
 export function readAnswer(
   address: ToolAddress,
@@ -72,7 +72,7 @@ function readSuccess(
     const result =
       address.kind === 'Webhook'
         ? readJson(response, clean)
-        : readAny(response, address.template.response_fields, clean);
+        : readAnyType(response, address.template.response_fields, clean);
     return { type: 'success', httpStatus: status, durationMs, resultJson: toText(result) };
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
@@ -99,7 +99,7 @@ function readJson({ headers, body }: Answer, clean: Clean): Json {
 }
 
 /** An existing API answers JSON, text or nothing. */
-function readAny(
+function readAnyType(
   { headers, body }: Answer,
   fields: readonly string[] | undefined,
   clean: Clean,
@@ -205,8 +205,7 @@ const secretsOf = (address: ToolAddress): readonly string[] =>
     : Object.values(address.secrets);
 
 /**
- * Takes a tool's secrets out of a text, and replaces what cannot be stored: half characters and
- * NUL.
+ * Removes a tool's secrets from a text, and replaces what cannot be stored: lone surrogates and NUL.
  */
 export function cleaner(address: ToolAddress): (text: string) => string {
   const withoutSecrets = scrubber(secretsOf(address));
@@ -214,8 +213,8 @@ export function cleaner(address: ToolAddress): (text: string) => string {
 }
 
 /**
- * Judges and reads an answer. An endpoint may echo what it was sent, so secrets are cut out of what
- * is stored or shown.
+ * Reads the answer to an attempt. An endpoint may echo what it was sent, so the tool's secrets are
+ * removed from all that is stored or shown.
  */
 export function readAttempt({ address, response }: AnswerOrder): ToolAttemptResult {
   const clean = cleaner(address);

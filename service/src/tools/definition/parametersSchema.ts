@@ -19,24 +19,24 @@ import { describeFault } from './schemaFaults.ts';
 export { ParametersError } from '../../platform/linearPattern.ts';
 
 /**
- * Checks arguments with the `parameters` of a custom tool, a JSON Schema 2020-12. Neither the schema
- * nor the arguments, which a model writes, can be trusted, so both have limits on what they cost.
+ * Checks arguments against the `parameters` of a custom tool, a JSON Schema 2020-12. Neither the schema
+ * nor the arguments, which a model writes, can be trusted, so the work for both is limited.
  */
 
 const SCHEMA_LIMITS = { maxBytes: 32 * 1024, maxDepth: 32 };
 
-/** The schema's weight times the bytes of the arguments. It takes about a quarter of a second at most. */
+/** For the schema's weight times the bytes of the arguments. About a quarter of a second at most. */
 const MAX_WORK = 10_000_000;
 
 const DIALECT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 
 /**
- * Formats that are not checked: `url` takes quadratic time, `regex` compiles its text, and `byte`
- * reads one line only. As with unknown formats, any text fits.
+ * Formats that ajv-formats checks badly: `url` takes quadratic time, `regex` compiles its text, and
+ * `byte` reads one line only. Any text fits them, as it does an unknown format.
  */
-const LEFT_OUT: ReadonlySet<string> = new Set(['url', 'regex', 'byte']);
+const UNCHECKED_FORMATS: ReadonlySet<string> = new Set(['url', 'regex', 'byte']);
 const FORMATS = Object.fromEntries(
-  Object.entries(fullFormats).filter(([name]) => !LEFT_OUT.has(name)),
+  Object.entries(fullFormats).filter(([name]) => !UNCHECKED_FORMATS.has(name)),
 );
 
 /** The same text for equal values, whatever the order of their keys. */
@@ -49,7 +49,7 @@ function canonical(value: Json): string {
     .join(',')}}`;
 }
 
-const hasNoTwins = (wanted: boolean, items: readonly Json[]) =>
+const areUnique = (wanted: boolean, items: readonly Json[]) =>
   !wanted || new Set(items.map(canonical)).size === items.length;
 
 /** Makes a validator with an ajv of its own, since ajv keeps all that it compiles. */
@@ -70,7 +70,7 @@ function createValidator(schema: JsonObject, patterns: LinearPatterns): Validate
     keyword: 'uniqueItems',
     type: 'array',
     schemaType: 'boolean',
-    validate: hasNoTwins,
+    validate: areUnique,
     errors: false,
   });
   return ajv.compile(schema);
@@ -173,8 +173,8 @@ function compile(schema: JsonObject): CompiledParameters {
   const patterns = new LinearPatterns();
   const expanded = expandReferences(schema, patterns);
   const validate = createValidator({ ...expanded.schema, type: 'object' }, patterns);
-  // The JavaScript engine compiles the code at the first call. If it fails, it fails here, and not
-  // with a customer's arguments.
+  // The JavaScript engine compiles the code at the first call. Should that fail, it fails here and not
+  // in a customer's conversation.
   patterns.refill();
   validate({});
   return { check: (args, bounds) => checkWith(validate, expanded.weight, patterns, args, bounds) };
@@ -189,8 +189,8 @@ const compiled = new WeakMap<JsonObject, CompiledParameters>();
  * @throws ParametersError
  */
 export function compileParameters(schema: JsonObject): CompiledParameters {
-  const before = compiled.get(schema);
-  if (before !== undefined) return before;
+  const known = compiled.get(schema);
+  if (known !== undefined) return known;
   const parameters = compileOrRefuse(schema);
   compiled.set(schema, parameters);
   return parameters;
@@ -214,5 +214,5 @@ function compileOrRefuse(schema: JsonObject): CompiledParameters {
   }
 }
 
-/** What arguments of a tool call may measure as JSON, before anything else looks at them. */
+/** Limits for the arguments of a tool call as JSON. They are checked before anything else. */
 export const ARGUMENT_LIMITS = { maxBytes: 64 * 1024, maxDepth: 32 } as const;

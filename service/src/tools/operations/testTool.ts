@@ -18,7 +18,7 @@ export interface TestArguments {
 }
 
 /**
- * Begins one real call of a tool from its definition. It runs as a live one does.
+ * Starts a test call: a real call of the tool, made in the same way as the agent's.
  * @throws invalid_request (400) when the arguments do not fit the parameters, not_found (404),
  * rate_limited (429) when too many checks wait
  */
@@ -62,7 +62,7 @@ function assertFits(
   if (problem !== null) throw new AppError('invalid_request', problem, { param });
 }
 
-/** @throws invalid_request (400) when the tool has changed, and the arguments do not fit it now */
+/** @throws invalid_request (400) when the tool has changed and the arguments no longer fit */
 async function putTestCall(
   tx: Tx,
   tool: Tool,
@@ -95,8 +95,8 @@ async function putTestCall(
 }
 
 /**
- * Lets the agent call a tool: at once when this definition was tested, else after a test call with
- * `args`, which is made afterwards.
+ * Lets the agent call a tool: at once when this definition was tested, else as soon as a test call
+ * with `args`, which this operation only starts, has succeeded.
  * @throws tool_not_tested (409) without a successful test and without arguments; invalid_request
  * (400), not_found (404)
  */
@@ -124,7 +124,7 @@ export async function goLiveWithTool(
   });
 }
 
-/** Begins the test call after whose success the tool goes live. */
+/** Starts a test call; the tool goes live when it succeeds. */
 export async function testThenGoLive(
   tx: Tx,
   tool: Tool,
