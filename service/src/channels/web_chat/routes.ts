@@ -35,7 +35,7 @@ export function chatSessionsRouter(deps: Deps): Router {
   return router;
 }
 
-/** What a visitor with a token can do. The live stream is in chatStream.ts. */
+/** What a visitor with a token can do. The live stream is in stream.ts. */
 export function chatMessagesRouter(deps: Deps): Router {
   const router = Router();
 

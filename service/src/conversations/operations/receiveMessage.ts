@@ -15,7 +15,7 @@ import { storeMessage } from './sendMessage.ts';
  * last one is closed) a new one opens first, and `conversation.opened` is emitted before
  * `message.received`. The same `channelMessageId` of the same contact is the same message: nothing
  * is stored or emitted twice. The agent looks at it once the customer has been quiet for a moment.
- * @param text 1 to 4,096 characters
+ * @param text 1 to MAX_MESSAGE_CHARACTERS characters
  * @throws unauthorized (401) when the visitor has been removed
  */
 export const receiveMessage = (
