@@ -28,7 +28,7 @@ export interface MemoryLimits {
 	bytes: number;
 	/** The most bytes of one answer. The service does not read more. */
 	answerBytes: number;
-	/** How long a call is remembered after it came or was answered. */
+	/** How long a call is remembered after it arrived, or after it was answered. */
 	ageMs: number;
 }
 

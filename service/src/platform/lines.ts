@@ -32,18 +32,18 @@ export async function* linesOf(
 ): AsyncGenerator<readonly Line[]> {
   let number = 1;
   let position = 0;
-  let begun: Buffer[] = [];
-  let begunBytes = 0;
+  let parts: Buffer[] = [];
+  let partsBytes = 0;
   const take = (part: Buffer) => {
-    begun.push(part);
-    begunBytes += part.length;
-    if (begunBytes > maxBytes) throw new LineTooLong(number);
+    parts.push(part);
+    partsBytes += part.length;
+    if (partsBytes > maxBytes) throw new LineTooLong(number);
   };
   const endLine = (ended: boolean): Line => {
-    const bytes = begun.length === 1 ? begun[0]! : Buffer.concat(begun);
+    const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
     const line = { bytes, position, number, ended };
-    begun = [];
-    begunBytes = 0;
+    parts = [];
+    partsBytes = 0;
     number += 1;
     position += bytes.length + 1;
     return line;
@@ -60,5 +60,5 @@ export async function* linesOf(
     if (from < chunk.length) take(chunk.subarray(from));
     if (lines.length > 0) yield lines;
   }
-  if (begunBytes > 0) yield [endLine(false)];
+  if (partsBytes > 0) yield [endLine(false)];
 }

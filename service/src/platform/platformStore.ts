@@ -10,7 +10,7 @@ export interface IdempotentAnswer extends Document {
   /** Sealed, since it may hold secrets such as the URL of a payment link. */
   readonly sealedBody: string;
   readonly kind: 'idempotent_answer';
-  /** Left out: nobody's, or by an earlier version. */
+  /** Missing when the write was not a workspace's, or when an earlier version answered it. */
   readonly workspaceId?: string;
   readonly expiresAt: string;
 }
@@ -21,9 +21,9 @@ export interface IdempotentAnswer extends Document {
  */
 export interface Setting extends Document {
   readonly value: string;
-  /** What is sealed; see encryption/sealEarlierDocument.ts. Left out: 1. */
+  /** What is sealed; see encryption/sealEarlierDocument.ts. 1 when missing. */
   readonly sealingVersion?: number;
-  /** Everything was sealed anew, and what it was before has still to be removed from the disk. */
+  /** Everything was sealed again, but the earlier contents are still on the disk. */
   readonly hasHistory?: boolean;
 }
 

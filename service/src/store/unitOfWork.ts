@@ -51,7 +51,7 @@ const collectionOf = (work: UnitOfWork, name: string): Collection<Document> => (
 });
 
 /**
- * The indexes that can answer a query, by their schema's rule.
+ * The indexes that can answer a query.
  * @throws Error when a filter is undefined, because a find without it would return the documents of
  * all customers, or when the schema declares no index for such a query
  */
@@ -75,7 +75,7 @@ export function indexesFor<Index extends { readonly on: readonly string[]; order
   );
 }
 
-/** @throws Error when the function of a transaction goes on after its end */
+/** @throws Error when a transaction is used after its function has returned */
 export function assertNotEnded(hasEnded: boolean): void {
   if (hasEnded) throw new Error('The transaction has ended; await everything inside its function');
 }

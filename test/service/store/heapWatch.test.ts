@@ -44,7 +44,7 @@ describe('the watch over the heap', () => {
     expect(watch.pressure.refuses).toBe('additions');
     expect(log.lines).toEqual([
       'what is stored takes 660 of the 1000 MiB that the heap may hold: new visitors are refused until there is room',
-      'what is stored takes 710 of the 1000 MiB that the heap may hold: whatever adds to it is refused until there is room',
+      'what is stored takes 710 of the 1000 MiB that the heap may hold: all additions are refused until there is room',
     ]);
   });
 
@@ -79,7 +79,7 @@ describe('the watch over the heap', () => {
     heap.share = 0.59;
     watch.note(1);
     await waitFor('all to be taken', () => watch.pressure.refuses === 'nothing');
-    expect(log.lines.at(-1)).toMatch(/everything is taken again$/);
+    expect(log.lines.at(-1)).toMatch(/everything is accepted again$/);
   });
 
   it('refuses those who hold more than is free a tenth of the memory sooner, the others at the last mark only', async () => {
@@ -104,7 +104,7 @@ describe('the watch over the heap', () => {
     heap.collected(0.71);
     expect(watch.pressure.refuses).toBe('additions');
     expect(log.lines[0]).toBe(
-      'what is stored takes 560 of the 1000 MiB that the heap may hold: new visitors of those who hold more than is free are refused until there is room',
+      'what is stored takes 560 of the 1000 MiB that the heap may hold: new visitors of workspaces that hold more than is free are refused until there is room',
     );
   });
 

@@ -106,7 +106,7 @@ const receiveGroup = (
     const now = deps.clock.now();
     let answerable: Conversation | null = null;
     // A receipt locks an outbound message, which comes after contact and conversation in the order
-    // of locks. See docs/decisions/0033.
+    // of locks. See docs/decisions/0033-the-order-of-locks.md.
     const receiptsLast = [...items].sort(
       (a, b) => Number(a.type === 'receipt') - Number(b.type === 'receipt'),
     );

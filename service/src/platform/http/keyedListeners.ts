@@ -1,9 +1,9 @@
 /** Listeners by the key that they are interested in (a contact, a workspace). */
-export class KeyedListeners<News> {
-  readonly #byKey = new Map<string, Set<(news: News) => void>>();
+export class KeyedListeners<Change> {
+  readonly #byKey = new Map<string, Set<(change: Change) => void>>();
 
   /** @returns a function that stops listening */
-  listen(key: string, listener: (news: News) => void): () => void {
+  listen(key: string, listener: (change: Change) => void): () => void {
     const set = this.#byKey.get(key) ?? new Set();
     this.#byKey.set(key, set.add(listener));
     return () => {
@@ -17,11 +17,11 @@ export class KeyedListeners<News> {
     return this.#byKey.has(key);
   }
 
-  tell(key: string, news: News): void {
-    for (const each of this.#byKey.get(key) ?? []) each(news);
+  tell(key: string, change: Change): void {
+    for (const each of this.#byKey.get(key) ?? []) each(change);
   }
 
-  tellAll(news: News): void {
-    for (const each of [...this.#byKey.values()].flatMap((set) => [...set])) each(news);
+  tellAll(change: Change): void {
+    for (const each of [...this.#byKey.values()].flatMap((set) => [...set])) each(change);
   }
 }

@@ -62,8 +62,8 @@ function refusingFromMemory(limiter: Limiter): Limiter {
     ...limiter,
     async count(key, points) {
       const short = shortKey(key);
-      const before = refused.find(short);
-      if (before) return before.endsAt - now();
+      const refusal = refused.find(short);
+      if (refusal) return refusal.endsAt - now();
       const waitMs = await limiter.count(key, points);
       if (waitMs !== null) refused.put(short, { points: 0, endsAt: Math.ceil(now() + waitMs) });
       return waitMs;

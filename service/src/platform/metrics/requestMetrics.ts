@@ -5,22 +5,26 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 /** The first path segments of pages, which are not part of the API. */
 const PAGES = new Set([
-  ...[
-    'healthz',
-    'readyz',
-    'metrics',
-    'setup',
-    'sign-in',
-    'sign-out',
-    'sign-out-everywhere',
-    'join',
-    'account',
-    'assets',
-    'chat',
-    'pay',
-    'live',
-  ],
-  ...['conversations', 'tools', 'agent', 'channels', 'payments', 'keys', 'team'],
+  'healthz',
+  'readyz',
+  'metrics',
+  'setup',
+  'sign-in',
+  'sign-out',
+  'sign-out-everywhere',
+  'join',
+  'account',
+  'assets',
+  'chat',
+  'pay',
+  'live',
+  'conversations',
+  'tools',
+  'agent',
+  'channels',
+  'payments',
+  'keys',
+  'team',
 ]);
 
 /** Measures requests by route. Streams last as long as a page is open, so they are left out. */

@@ -65,9 +65,9 @@ class Recent {
     return this.#all.has(item);
   }
 
-  set(item: string, isIn: boolean): void {
+  set(item: string, isMember: boolean): void {
     this.#all.delete(item);
-    if (isIn) this.#all.add(item);
+    if (isMember) this.#all.add(item);
     if (this.#all.size > MAX_REMEMBERED) this.#all.delete(this.#all.values().next().value!);
   }
 }
@@ -83,12 +83,15 @@ class Recent {
  *   quick do not count.
  * - The queue is limited, and workspaces take turns in it.
  * - Callers that ask for the same name share one look-up.
- * @see docs/decisions/0028, docs/decisions/0029
+ * @see docs/decisions/0028-kept-connections-and-repeats.md
+ * @see docs/decisions/0029-what-outbound-calls-tell-and-carry.md
  */
 export class Lookups {
   readonly #resolver: Resolver;
   readonly #bounds: Bounds;
+  /** For slow names. */
   readonly #slow: FairPool;
+  /** For slow names, and for names of unknown speed that workspaces with slow names ask for. */
   readonly #doubtful: FairPool;
   readonly #all: FairPool;
   /** By name: look-ups that wait or are under way. */

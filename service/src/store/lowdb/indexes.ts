@@ -37,7 +37,8 @@ export class Index {
 
   /** Whether another document has the same unique value. @param before the document it replaces */
   refuses(document: Document, before: Document | undefined): boolean {
-    if (!this.unique || (before !== undefined && this.agree(before, document))) return false;
+    if (!this.unique || (before !== undefined && this.areInOneGroup(before, document)))
+      return false;
     const row = document as Row;
     if (this.on.some((field) => (row[field] ?? null) === null)) return false;
     const group = this.groups.get(keyOf(row, this.on));
@@ -71,7 +72,7 @@ export class Index {
 
   /** Like remove and add. Often there is nothing to do, because group and position are the same. */
   replace(before: Document, after: Document): void {
-    if (!this.agree(before, after)) {
+    if (!this.areInOneGroup(before, after)) {
       this.remove(before);
       this.add(after);
     } else if (!this.byId) {
@@ -130,7 +131,7 @@ export class Index {
   }
 
   /** Whether two versions of a document are in the same group. */
-  private agree(before: Document, after: Document): boolean {
+  private areInOneGroup(before: Document, after: Document): boolean {
     for (const field of this.on)
       if (((before as Row)[field] ?? null) !== ((after as Row)[field] ?? null)) return false;
     return true;
@@ -165,7 +166,7 @@ const keyOf = (row: Row, fields: readonly string[]): string => {
   return key;
 };
 
-/** Different values never encode alike, also when several are joined: a string says its length. */
+/** Different values never encode alike, even when joined: a string begins with its length. */
 const encode = (value: Scalar | undefined): string => {
   if (typeof value === 'string') return `${value.length}:${value}`;
   if (typeof value === 'number') return `#${value};`;

@@ -7,7 +7,7 @@ import { newId } from '../../platform/ids.ts';
 import { slugFrom, type Workspace, type Member, type Invite } from '../workspace.ts';
 import { deleteSessionsOf } from './sessions.ts';
 
-/** Makes a workspace with its agent's id. Names may repeat, the slug is made unique. */
+/** Creates a workspace and the id of its agent. Names may repeat; the slug is made unique. */
 export const createWorkspace = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, name: string) =>
   store.transaction(async (tx): Promise<Workspace> => {
     const base = slugFrom(name);
@@ -25,9 +25,7 @@ export const createWorkspace = ({ store, clock }: Pick<Deps, 'store' | 'clock'>,
     return workspace;
   });
 
-/**
- * The workspace with this slug; without one, the only (oldest) workspace. Null when there is none.
- */
+/** Finds the workspace with this slug, or the oldest one when no slug is given. */
 export const findWorkspace = ({ store }: Pick<Deps, 'store'>, slug?: string) =>
   store.transaction(async (tx): Promise<Workspace | null> => {
     const [workspace] = await tx.workspaces.find({
@@ -37,14 +35,14 @@ export const findWorkspace = ({ store }: Pick<Deps, 'store'>, slug?: string) =>
     return workspace ?? null;
   });
 
-/** Far more than one service has in use; the oldest come first. */
+/** Far more than one service ever has. */
 const MAX_WORKSPACES = 10_000;
 
-/** All workspaces, the oldest first: it is the one that is meant where none is named. */
+/** All workspaces, the oldest first. */
 export const listWorkspaces = ({ store }: Pick<Deps, 'store'>): Promise<readonly Workspace[]> =>
   store.transaction((tx) => tx.workspaces.find({ where: {}, limit: MAX_WORKSPACES }));
 
-/** Adds a person to the team. @throws UniqueViolation when the e-mail is a member's already */
+/** Adds a person to the team. @throws UniqueViolation when a member already has this e-mail */
 export const createMember = (
   { store, clock }: Pick<Deps, 'store' | 'clock'>,
   workspace: Workspace,
@@ -87,7 +85,7 @@ export const listTeam = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, worksp
  */
 export const removeMember = ({ store }: Pick<Deps, 'store'>, workspace: Workspace, id: string) =>
   store.transaction(async (tx) => {
-    // locks the workspace: two members cannot remove each other at once
+    // This locks the workspace, so that two members cannot remove each other at once.
     await tx.workspaces.get(workspace.id);
     const member = await tx.members.get(id);
     if (!member || member.workspaceId !== workspace.id) throw notFound('member', id);

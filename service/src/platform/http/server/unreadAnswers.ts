@@ -81,15 +81,15 @@ export class UnreadAnswers {
 
   #count({ address }: Unread, bytes: number): void {
     this.#bytes += bytes;
-    const now = (this.#bytesOf.get(address) ?? 0) + bytes;
-    if (now === 0) this.#bytesOf.delete(address);
-    else this.#bytesOf.set(address, now);
+    const total = (this.#bytesOf.get(address) ?? 0) + bytes;
+    if (total === 0) this.#bytesOf.delete(address);
+    else this.#bytesOf.set(address, total);
   }
 
   #endLate(): void {
-    const before = performance.now() - this.#limits.takenWithinMs;
+    const lateSince = performance.now() - this.#limits.takenWithinMs;
     for (const [response, { since }] of this.#unread) {
-      if (since > before) return;
+      if (since > lateSince) return;
       this.#end(response);
     }
   }

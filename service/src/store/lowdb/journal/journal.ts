@@ -38,7 +38,7 @@ interface PendingFrame {
   readonly commits: Write[][];
   readonly settled: PromiseWithResolvers<undefined>;
   /** When its first transaction was appended, by performance.now(). */
-  readonly begun: number;
+  readonly beganAt: number;
   size: number;
 }
 
@@ -80,7 +80,7 @@ export class Journal {
    */
   get waitingMs(): number {
     const oldest = this.waiting[0];
-    return oldest === undefined ? 0 : performance.now() - oldest.begun;
+    return oldest === undefined ? 0 : performance.now() - oldest.beganAt;
   }
 
   /** Resolves when the transaction, and everything before it, is durable. */
@@ -92,7 +92,7 @@ export class Journal {
         operations: [],
         commits: [],
         settled: Promise.withResolvers<undefined>(),
-        begun: performance.now(),
+        beganAt: performance.now(),
         size: 0,
       };
       frame.settled.promise.catch(() => {});

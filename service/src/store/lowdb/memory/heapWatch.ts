@@ -17,20 +17,22 @@ const MARKS = {
   visitors: 0.65,
   additions: 0.7,
 } as const;
-/** A refusal ends only this far below its mark, so that it does not change back and forth. */
-const BELOW = 0.05;
+/** A refusal ends only this far below its mark, so that it does not go back and forth. */
+const ENDS_BELOW = 0.05;
 
-/** The most: a text with a character beyond Latin-1 takes two bytes for each character. */
+/** At most: a text with a character beyond Latin-1 takes two bytes for each character. */
 const BYTES_PER_CHARACTER = 2;
+const MIB = 2 ** 20;
+const OLD_SPACE_OPTION = /^--max[-_]old[-_]space[-_]size=(\d+)$/;
+/** By default, V8 gives young objects 3 bytes for each 64 of old ones. */
+const OLD_SHARE = 64 / 67;
 const LOOK_MS = 1000;
 /**
- * A collection stops the process for 1 to 3 ms a MiB. All together may take a twentieth of the
- * time.
+ * A collection stops the process for 1 to 3 ms a MiB. Together, collections may take a twentieth of
+ * the time.
  */
 const REST_PER_COLLECTION = 20;
-/**
- * While something is refused, memory is measured this often, because requests may have taken it.
- */
+/** While something is refused, memory is measured this often: requests may have been using it. */
 const MEASURE_AGAIN_MS = 30_000;
 
 /** V8's heap. */
@@ -43,6 +45,15 @@ export interface Heap {
   onCollected(call: () => void): () => void;
 }
 
+/** The holders that share the memory. */
+interface Held {
+  readonly holders: number;
+  /** The largest holder's part of everything, from 0 to 1. */
+  readonly largestShare: number;
+  shareOf(holder: string): number;
+  inOrder(): readonly string[];
+}
+
 /**
  * Knows how full the heap is: what was live after the last major collection, plus what was written
  * since. When that reaches a mark, a collection measures it exactly.
@@ -53,11 +64,11 @@ export class HeapWatch {
   private readonly held: () => Held;
   private stopWatching = () => {};
   private liveBytes: number;
-  /** Characters written since. */
+  /** Characters written since `liveBytes` was measured. */
   private written = 0;
   /** `liveBytes` was taken right after a collection, so it contains no garbage. */
   private isExact = false;
-  /** What exact measurements say. */
+  /** What exact measurements say must be refused. */
   private confirmed: Refusal = 'nothing';
   private logged: Refusal = 'nothing';
   private measurement = 0;
@@ -128,7 +139,7 @@ export class HeapWatch {
     return isAt('largest') ? 'largest' : 'visitors_of_largest';
   }
 
-  /** After V8's own collection, which counts as live what was added while it marked. */
+  /** After one of V8's own collections. They count as live what was added while they ran. */
   private observe(): void {
     this.liveBytes = this.heap.usedBytes();
     this.written = 0;
@@ -164,36 +175,27 @@ export class HeapWatch {
     const share = this.liveBytes / this.heap.limitBytes;
     const reached = this.refusalAt(share, 0);
     // A refusal lasts until it is well below its mark.
-    this.confirmed = higher(reached, lower(this.confirmed, this.refusalAt(share, BELOW)));
+    this.confirmed = higher(reached, lower(this.confirmed, this.refusalAt(share, ENDS_BELOW)));
   }
 
   private logChange(): void {
     const { confirmed } = this;
     if (confirmed === this.logged) return;
     const share = `what is stored takes ${inMib(this.liveBytes)} of the ${inMib(this.heap.limitBytes)} MiB that the heap may hold`;
-    if (confirmed === 'nothing') this.log.info(`${share}: everything is taken again`);
+    if (confirmed === 'nothing') this.log.info(`${share}: everything is accepted again`);
     else this.log.warn(`${share}: ${REFUSED[confirmed]} refused until there is room`);
     this.logged = confirmed;
   }
-}
-
-/** The holders that share the memory. */
-interface Held {
-  readonly holders: number;
-  /** The largest holder's part of everything, from 0 to 1. */
-  readonly largestShare: number;
-  shareOf(holder: string): number;
-  inOrder(): readonly string[];
 }
 
 /** Whether a holder has more of the limit than is free up to the last mark. */
 const isTooMuch = (share: number, fill: number): boolean => share * fill > MARKS.additions - fill;
 
 const REFUSED: Readonly<Record<Exclude<Refusal, 'nothing'>, string>> = {
-  visitors_of_largest: 'new visitors of those who hold more than is free are',
-  largest: 'whatever is added by those who hold more than is free is',
+  visitors_of_largest: 'new visitors of workspaces that hold more than is free are',
+  largest: 'additions by workspaces that hold more than is free are',
   visitors: 'new visitors are',
-  additions: 'whatever adds to it is',
+  additions: 'all additions are',
 };
 
 const ORDER: readonly Refusal[] = [
@@ -206,7 +208,7 @@ const ORDER: readonly Refusal[] = [
 const higher = (a: Refusal, b: Refusal): Refusal => (ORDER.indexOf(a) > ORDER.indexOf(b) ? a : b);
 const lower = (a: Refusal, b: Refusal): Refusal => (ORDER.indexOf(a) < ORDER.indexOf(b) ? a : b);
 
-const inMib = (bytes: number) => Math.round(bytes / 2 ** 20);
+const inMib = (bytes: number) => Math.round(bytes / MIB);
 
 /** This thread's heap. */
 const v8Heap = (): Heap => {
@@ -233,25 +235,21 @@ const v8Heap = (): Heap => {
   };
 };
 
-const MIB = 2 ** 20;
-const SETTING = /^--max[-_]old[-_]space[-_]size=(\d+)$/;
-/** By default, V8 gives young objects 3 bytes for each 64 of old ones. */
-const OLD_SHARE = 64 / 67;
-
 /**
  * How many bytes old objects may take before V8 ends the process. Node's heap limit also contains
  * the young generation, which can be larger than the rest of a small heap.
- * @param given options of the process; the last one applies
+ * @param options of the process; the last one that sets the size applies
  */
 export const heapLimitBytes = (
-  given = optionsOfProcess(),
+  options = optionsOfProcess(),
   limitBytes = getHeapStatistics().heap_size_limit,
 ): number => {
-  const set = given
-    .map((option) => SETTING.exec(option)?.[1])
+  const setMib = options
+    .map((option) => OLD_SPACE_OPTION.exec(option)?.[1])
     .findLast((megabytes) => megabytes !== undefined);
-  const most = limitBytes * OLD_SHARE;
-  return set === undefined || Number(set) === 0 ? most : Math.min(most, Number(set) * MIB);
+  const maxBytes = limitBytes * OLD_SHARE;
+  if (setMib === undefined || Number(setMib) === 0) return maxBytes;
+  return Math.min(maxBytes, Number(setMib) * MIB);
 };
 
 /** Options of the environment, then of the command line. */

@@ -48,7 +48,7 @@ const LOST =
 const TIMED_OUT = /timeout exceeded when trying to connect|timeout expired|Query read timeout/i;
 /** An administrator or the network ended the connection. */
 const CUT_CODES = setOf('57P01 57P02 57P05 08003 08006 ECONNRESET EPIPE');
-const AGAIN_CODES = setOf('40001 40P01 40P02');
+const REPEAT_CODES = setOf('40001 40P01 40P02');
 /** A lock or a statement took too long. The connection is fine. */
 const SLOW_CODES = setOf('55P03 57014');
 
@@ -79,8 +79,8 @@ export const isCut = (error: unknown): boolean => {
 };
 
 /** The same transaction may succeed when it runs again at once. */
-export const isToBeRunAgain = (error: unknown): boolean =>
-  error instanceof Conflict || AGAIN_CODES.has(codeOf(error));
+export const isWorthRepeating = (error: unknown): boolean =>
+  error instanceof Conflict || REPEAT_CODES.has(codeOf(error));
 
 export const isUniqueViolation = (error: unknown): boolean => codeOf(error) === '23505';
 
@@ -93,7 +93,7 @@ export const uniqueViolation = (error: unknown): UniqueViolation => {
 };
 
 /** Messages of the driver and the system in plain words. */
-const SAID: readonly (readonly [RegExp, string])[] = [
+const PLAIN_WORDS: readonly (readonly [RegExp, string])[] = [
   [
     /connection timeout|timeout exceeded when trying to connect|timeout expired|Query read timeout|ETIMEDOUT/i,
     'it does not answer in time',
@@ -113,7 +113,7 @@ export const inWords = (error: unknown): string => {
     message ||
     (error as AggregateError).errors?.map((each: Error) => each.message).join('; ') ||
     String(code ?? error);
-  return SAID.find(([pattern]) => pattern.test(text))?.[1] ?? text.split('\n')[0]!;
+  return PLAIN_WORDS.find(([pattern]) => pattern.test(text))?.[1] ?? text.split('\n')[0]!;
 };
 
 export const unavailable = (reason: string, cause: unknown): StoreUnavailable =>

@@ -11,7 +11,7 @@ import {
 } from '../unitOfWork.ts';
 import {
   isOutage,
-  isToBeRunAgain,
+  isWorthRepeating,
   isUniqueViolation,
   isUnsent,
   unavailable,
@@ -95,7 +95,7 @@ export class TransactionRunner<S extends Schema> {
         if (isUniqueViolation(error)) {
           violations += 1;
           if (violations >= MAX_VIOLATIONS) throw uniqueViolation(error);
-        } else if (!isToBeRunAgain(error)) throw error;
+        } else if (!isWorthRepeating(error)) throw error;
         if (runs >= MAX_RUNS) throw tooManyWriters(error);
         if (runs > 2) await sleep(Math.random() * 10 * Math.min(runs, 10));
       }
