@@ -78,7 +78,7 @@ function holdAgainstContract(
     throw new Error(`${method} ${path}: no X-Request-Id`);
   if (status < 400) {
     if (!operation) return;
-    if (status !== (operation.goesOn?.(body) ? 202 : operation.status))
+    if (status !== (operation.continues?.(body) ? 202 : operation.status))
       throw new Error(`${method} ${path}: ${status} instead of ${operation.status}`);
     operation.answer.parse(body);
     return;

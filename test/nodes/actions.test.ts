@@ -398,7 +398,7 @@ describe('Subscription', () => {
     expect(await revoke()).toEqual([expect.objectContaining({ id, revoked: 0 })]);
     for (let n = 0; n < 4; n++) await rotate();
     const refused = await failureOf(rotate());
-    expect(refused.message).toContain('5 secrets of this subscription sign already');
+    expect(refused.message).toContain('5 secrets of this subscription already sign');
     expect(refused.description).toContain('Revoke Previous Secrets');
     await subscription('delete', { parameters: hookById(id) });
   });

@@ -2,13 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { EventEmitter } from 'node:events';
 import {
   DeliveryMemory,
-  type Sending,
+  type DeliveryAttempt,
 } from '../../nodes/ConversationService/shared/deliveryMemory';
 
 const response = (statusCode = 200) =>
   Object.assign(new EventEmitter(), { statusCode, destroyed: false });
-const sent = (signedAt = 100): Sending => ({ signedAt, round: null, isAskedFor: false });
-const askedFor = (signedAt: number, round: number | null = null): Sending => ({
+const sent = (signedAt = 100): DeliveryAttempt => ({ signedAt, round: null, isAskedFor: false });
+const askedFor = (signedAt: number, round: number | null = null): DeliveryAttempt => ({
   signedAt,
   round,
   isAskedFor: true,
@@ -51,14 +51,14 @@ describe('DeliveryMemory', () => {
   });
 
   describe('of a delivery that someone is said to have asked for again', () => {
-    const taken = (...sendings: Sending[]) => {
+    const taken = (...attempts: DeliveryAttempt[]) => {
       const memory = new DeliveryMemory();
-      for (const sending of sendings) {
+      for (const attempt of attempts) {
         const res = response();
-        memory.follow('evt_1', res, sending);
+        memory.follow('evt_1', res, attempt);
         res.emit('finish');
       }
-      return (sending: Sending) => memory.stateOf('evt_1', sending);
+      return (attempt: DeliveryAttempt) => memory.stateOf('evt_1', attempt);
     };
 
     it('believes it when it was signed later than the one that was taken', () => {

@@ -9,11 +9,11 @@ export async function executeOperation(
 ): Promise<INodeExecutionData[][]> {
 	const operation = findOperation(context, resources);
 	if ('executeOnce' in operation) {
-		return [await orItsError(context, 0, async () => await operation.executeOnce(context))];
+		return [await outputOrError(context, 0, async () => await operation.executeOnce(context))];
 	}
 	const output: INodeExecutionData[] = [];
 	for (let itemIndex = 0; itemIndex < context.getInputData().length; itemIndex++) {
-		const items = await orItsError(context, itemIndex, async () => {
+		const items = await outputOrError(context, itemIndex, async () => {
 			const result = await operation.execute(context, itemIndex);
 			return [result].flat().map((json) => ({ json, pairedItem: { item: itemIndex } }));
 		});
@@ -22,7 +22,7 @@ export async function executeOperation(
 	return [output];
 }
 
-async function orItsError(
+async function outputOrError(
 	context: IExecuteFunctions,
 	itemIndex: number,
 	run: () => Promise<INodeExecutionData[]>,

@@ -7,8 +7,8 @@ export interface EndingResponse {
 
 export type DeliveryState = 'new' | 'in_flight' | 'done';
 
-/** One sending of a delivery: its first attempt, a retry, or one that somebody asked for. */
-export interface Sending {
+/** One attempt of a delivery: the first one, a retry, or one that somebody asked for. */
+export interface DeliveryAttempt {
 	/** The `t` of its signature: Unix time in seconds. */
 	signedAt: number;
 	/**
@@ -21,13 +21,13 @@ export interface Sending {
 }
 
 /**
- * Whether somebody asked for this sending after the earlier one. The header that says so is not
+ * Whether somebody asked for this attempt after the earlier one. The header that says so is not
  * signed, but the time is, so both must agree.
  */
-const isAskedAfter = (sending: Sending, earlier: Sending): boolean =>
-	sending.isAskedFor &&
-	sending.signedAt > earlier.signedAt &&
-	(sending.round === null || earlier.round === null || sending.round > earlier.round);
+const isAskedAfter = (attempt: DeliveryAttempt, earlier: DeliveryAttempt): boolean =>
+	attempt.isAskedFor &&
+	attempt.signedAt > earlier.signedAt &&
+	(attempt.round === null || earlier.round === null || attempt.round > earlier.round);
 
 /**
  * Remembers the deliveries that this process has accepted, so that a repeat starts no second execution.
@@ -40,9 +40,9 @@ const isAskedAfter = (sending: Sending, earlier: Sending): boolean =>
  * restart, or in a second webhook process of n8n, it is empty.
  */
 export class DeliveryMemory {
-	private readonly inFlight = new Map<string, Sending>();
+	private readonly inFlight = new Map<string, DeliveryAttempt>();
 
-	private readonly done = new Map<string, Sending>();
+	private readonly done = new Map<string, DeliveryAttempt>();
 
 	private readonly capacity: number;
 
@@ -51,30 +51,30 @@ export class DeliveryMemory {
 	}
 
 	/** The state of a delivery that has arrived. It is new if somebody asked for it since the last one. */
-	stateOf(key: string, sending: Sending): DeliveryState {
+	stateOf(key: string, attempt: DeliveryAttempt): DeliveryState {
 		const [done, inFlight] = [this.done.get(key), this.inFlight.get(key)];
-		if (done && !isAskedAfter(sending, done)) return 'done';
-		return inFlight && !isAskedAfter(sending, inFlight) ? 'in_flight' : 'new';
+		if (done && !isAskedAfter(attempt, done)) return 'done';
+		return inFlight && !isAskedAfter(attempt, inFlight) ? 'in_flight' : 'new';
 	}
 
 	/** Watches the response to a delivery, and remembers the delivery when it ends with a 2xx. */
-	follow(key: string, response: EndingResponse, sending: Sending): void {
+	follow(key: string, response: EndingResponse, attempt: DeliveryAttempt): void {
 		if (response.destroyed) return;
-		this.inFlight.set(key, sending);
+		this.inFlight.set(key, attempt);
 		const leave = () => {
-			if (this.inFlight.get(key) === sending) this.inFlight.delete(key);
+			if (this.inFlight.get(key) === attempt) this.inFlight.delete(key);
 		};
 		response.once('finish', () => {
 			leave();
-			if (response.statusCode >= 200 && response.statusCode < 300) this.remember(key, sending);
+			if (response.statusCode >= 200 && response.statusCode < 300) this.remember(key, attempt);
 		});
 		// When no finish came before, the caller hung up without a 2xx and will repeat the delivery.
 		response.once('close', leave);
 	}
 
-	private remember(key: string, sending: Sending): void {
+	private remember(key: string, attempt: DeliveryAttempt): void {
 		const earlier = this.done.get(key);
-		const latest = earlier && earlier.signedAt > sending.signedAt ? earlier : sending;
+		const latest = earlier && earlier.signedAt > attempt.signedAt ? earlier : attempt;
 		this.done.delete(key);
 		this.done.set(key, latest);
 		if (this.done.size <= this.capacity) return;

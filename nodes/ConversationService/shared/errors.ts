@@ -35,7 +35,7 @@ const FIXES: Record<string, string> = {
 	published_elsewhere:
 		'Unpublish that workflow (or use Tool → Pause), or enter another "Tool Name". If this n8n was moved or cloned, switch on the option "Take Over From Another Instance". Then publish again.',
 	secret_limit_reached:
-		'Five secrets sign already. End the overlap with Subscription → Revoke Previous Secrets, or wait until one expires.',
+		'Five secrets already sign the deliveries. End the overlap with Subscription → Revoke Previous Secrets, or wait until one expires.',
 	subscription_limit_reached:
 		'Unpublish a workflow that is no longer needed, or remove a subscription with Subscription → Delete.',
 	subscription_exists:
@@ -68,7 +68,7 @@ const NOT_THE_SERVICE =
 export function serviceError(node: INode, response: ServiceResponse, itemIndex?: number) {
 	const { statusCode, body } = response;
 	const known = readError(body);
-	if (!known) return strangerError(node, response, itemIndex);
+	if (!known) return notTheServiceError(node, response, itemIndex);
 	const error = new NodeApiError(node, { error: { ...known } } as JsonObject, {
 		message: known.message,
 		description: describe(known),
@@ -83,8 +83,8 @@ export function serviceError(node: INode, response: ServiceResponse, itemIndex?:
 	return error;
 }
 
-/** Makes the error for an answer that is not of Conversation Service, but of a proxy, for example. */
-export function strangerError(node: INode, response: ServiceResponse, itemIndex?: number) {
+/** Makes the error for an answer that comes from something else: a proxy, for example. */
+export function notTheServiceError(node: INode, response: ServiceResponse, itemIndex?: number) {
 	const { statusCode, headers } = response;
 	const location = typeof headers.location === 'string' ? ` to ${headers.location}` : '';
 	const isRedirect = statusCode >= 300 && statusCode < 400;

@@ -43,17 +43,17 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 	}
 
 	const key = memoryKey(context, payload.id);
-	const sending = {
+	const attempt = {
 		signedAt: call.signedAt,
 		round: roundOf(single(headers['x-service-redelivery-round'])),
 		isAskedFor: single(headers['x-service-redelivery']) === 'manual',
 	};
-	const state = memory.stateOf(key, sending);
+	const state = memory.stateOf(key, attempt);
 	if (state === 'done') return answer(context, 200, 'This delivery was already accepted.');
 	if (state === 'in_flight') {
 		return answer(context, 503, 'This delivery is being processed. Try again.');
 	}
-	memory.follow(key, context.getResponseObject(), sending);
+	memory.follow(key, context.getResponseObject(), attempt);
 	return { workflowData: [[{ json: { ...payload, delivery_id: payload.id } }]] };
 }
 

@@ -56,14 +56,9 @@ function sampleObject(schema: Schema, root: Schema, depth: number): IDataObject 
 }
 
 function sampleOf(schema: Schema, root: Schema, depth: number): unknown {
-	for (const [given] of [
-		[schema.const],
-		[schema.default],
-		schema.examples ?? [],
-		schema.enum ?? [],
-	]) {
-		if (given !== undefined) return given;
-	}
+	const given = [schema.const, schema.default, schema.examples?.[0], schema.enum?.[0]];
+	const first = given.find((value) => value !== undefined);
+	if (first !== undefined) return first;
 	// A schema that refers to itself would never end.
 	if (depth > MAX_DEPTH * 2) return null;
 	const other = resolve(schema, root);

@@ -2,7 +2,7 @@ import type { IDataObject, IHttpRequestMethods, JsonObject } from 'n8n-workflow'
 import { NodeApiError, NodeOperationError, sleep } from 'n8n-workflow';
 import { checkBaseUrl } from './baseUrl';
 import type { ServiceResponse } from './errors';
-import { describeConnectionFailure, serviceError, strangerError } from './errors';
+import { describeConnectionFailure, serviceError, notTheServiceError } from './errors';
 import type { Page, ServiceContext } from './types';
 import { CREDENTIAL } from './types';
 
@@ -114,7 +114,7 @@ function readAnswer<T>(context: ServiceContext, response: ServiceResponse, itemI
 	const isSuccess = statusCode >= 200 && statusCode < 300;
 	if (isSuccess && typeof body === 'object' && body !== null) return body as T;
 	throw isSuccess
-		? strangerError(context.getNode(), response, itemIndex)
+		? notTheServiceError(context.getNode(), response, itemIndex)
 		: serviceError(context.getNode(), response, itemIndex);
 }
 

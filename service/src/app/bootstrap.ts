@@ -103,7 +103,7 @@ export function oneTimeSetup(deps: Deps, n8n: Pick<N8nSetting, 'put' | 'apply'>)
     workspaceName: async (): Promise<string | null> => (await findWorkspace(deps))?.name ?? null,
     /**
      * Creates the workspace, its first member and its first API key.
-     * @returns the key and the member's session; null when the link is not valid any more
+     * @returns the key and the member's session; null when the link is no longer valid
      */
     async complete(
       token: string,
@@ -112,7 +112,7 @@ export function oneTimeSetup(deps: Deps, n8n: Pick<N8nSetting, 'put' | 'apply'>)
       if (!(await isValid(token))) return null;
       const passwordHash = await deps.passwords.hash(setup.password);
       const created = await inOneTransaction(deps, async (within, tx) => {
-        // locks it, so that only the first of two clicks does this
+        // The get locks the setting, so that only the first of two clicks does this.
         if (!(await isUnused(tx, await tx.settings.get(SETUP_LINKS), token))) return null;
         await tx.settings.delete(SETUP_LINKS);
         // Creating a key on the command line has created the workspace already.

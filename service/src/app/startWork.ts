@@ -3,7 +3,7 @@ import { startAgent } from '../agent/agentLoop.ts';
 import type { AgentModel } from '../agent/agentModel.ts';
 import { startSender } from '../channels/outbound/sender.ts';
 import type { Config } from './config.ts';
-import { type DeliveryObserver, Dispatcher, tellOverdue } from '../deliveries/dispatcher.ts';
+import { type DeliveryObserver, Dispatcher, logOverdue } from '../deliveries/dispatcher.ts';
 import { startRemovals } from '../deliveries/removals.ts';
 import type { SteadyClock } from '../platform/clock.ts';
 import type { ServiceStore } from '../store/collections.ts';
@@ -28,21 +28,21 @@ interface WorkParts {
   readonly retention: Retention;
   /** Between two clean-ups. */
   readonly housekeepingEveryMs: number | undefined;
-  /** Whether a visitor of the chat looks on. */
+  /** Whether a visitor has the chat open. */
   readonly isConnected: (contactId: string) => boolean;
 }
 
 export interface StartedWork {
-  /** Milliseconds since the delivery loop last turned. */
+  /** Milliseconds since the delivery loop last looked for work. */
   sinceLastTurnMs(): number;
 }
 
 /**
- * Starts everything that does what is queued: in each process but those that only answer requests.
+ * Starts the workers of all queues. Processes that only answer requests do not call it.
  */
 export async function startWork(work: WorkParts, parts: StopTogether): Promise<StartedWork> {
   const { store, deps, outbound, log, config, clock } = work;
-  await tellOverdue(store, log);
+  await logOverdue(store, log);
   const dispatcher = parts.add(
     'deliveries',
     new Dispatcher({

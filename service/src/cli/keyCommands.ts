@@ -30,11 +30,11 @@ export function addKeyCommands(program: Command): void {
         const workspace =
           (await findWorkspace(deps, slug)) ??
           (slug === undefined ? await createWorkspace(deps, 'Workspace') : noWorkspace(slug));
-        const { key: made, apiKey } = await createApiKey(deps, workspace, {
+        const { key: newKey, apiKey } = await createApiKey(deps, workspace, {
           name,
           createdBy: 'command line',
         });
-        process.stdout.write(`${made}\n`);
+        process.stdout.write(`${newKey}\n`);
         process.stderr.write(
           `Key ${apiKey.id} of workspace ${workspace.slug}. It is shown only this once.\n`,
         );

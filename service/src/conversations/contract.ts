@@ -133,7 +133,7 @@ export const lookupContact = operation('POST /contacts/lookup', {
       email: z.email('must be an e-mail address').optional().meta({ example: 'maria@example.com' }),
     })
     .refine(({ phone, email }) => (phone === undefined) !== (email === undefined), {
-      message: 'Give either phone or email: one of the two, not both and not neither',
+      message: 'Give either phone or email, exactly one of the two',
       path: [],
     })
     .meta({ example: { phone: '+54 9 11 5555 0134' } }),

@@ -5,8 +5,8 @@ import { AppError, ERROR_CATALOGUE } from '../platform/http/errorCatalogue.ts';
 import type { Actor } from '../platform/actor.ts';
 
 /**
- * A conversation and the pure rules of who is in control of it.
- * Every rule takes the conversation as it stands and gives the one that follows.
+ * A conversation and the pure rules about who controls it. Each rule takes the conversation as it is
+ * and returns the changed one.
  */
 
 export const CONVERSATION_STATUSES = [
@@ -26,8 +26,21 @@ export const VERDICTS = [
 ] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-/** Of the summary that is written when a conversation is closed. */
+/** The summary is written when a conversation is closed. */
 export const MAX_SUMMARY_CHARACTERS = 4000;
+
+/** The funnel, in order. `lost` is outside it. */
+export const FUNNEL_STAGES = [
+  'new',
+  'engaged',
+  'qualified',
+  'payment_pending',
+  'customer',
+  'lost',
+] as const;
+export type FunnelStage = (typeof FUNNEL_STAGES)[number];
+
+const STEPS: readonly FunnelStage[] = FUNNEL_STAGES.filter((stage) => stage !== 'lost');
 
 const PERSON_HANDOVER_REASONS = ['team_takeover', 'api_takeover', 'api_message'] as const;
 const AGENT_HANDOVER_REASONS = [
@@ -63,13 +76,13 @@ export interface Conversation extends Document {
   readonly messageCount: number;
   readonly customerMessageCount: number;
   /**
-   * Raised by takeover, handback, close and each inbound message: work of the agent begun before is
-   * stale.
+   * Raised by takeover, handback, close and each inbound message. Work that the agent began before
+   * is stale.
    */
   readonly controlEpoch: number;
   readonly pendingApprovals: number;
   readonly handover: Handover | null;
-  /** The team member who has it; null when a system acting for the team has it, or the agent. */
+  /** The team member in control; null when it is the agent, or a system that acts for the team. */
   readonly takenBy?: string | null;
   readonly outcome: Outcome | null;
   readonly qualifiedAt: string | null;
@@ -114,8 +127,8 @@ export function assertOpen(conversation: Conversation): void {
 }
 
 /**
- * A person takes control. When a person has it already it stays so; another team member then takes
- * it from them.
+ * A person takes control. When a person is in control already, nothing changes, unless it is
+ * another team member: control then passes to the new one.
  */
 export function takeOver(
   conversation: Conversation,
@@ -139,7 +152,7 @@ export function takeOver(
   };
 }
 
-/** The agent gives control away: from now on the conversation waits for a person. */
+/** The agent gives up control: from now on the conversation waits for a person. */
 export const handOver = (
   conversation: Conversation,
   by: { reason: AgentHandoverReason; note: string | null; actor: Actor },
@@ -151,7 +164,7 @@ export const handOver = (
   updatedAt: timestamp(now),
 });
 
-/** Control returns to the agent. The same conversation comes back when the agent has it already. */
+/** Control returns to the agent. Returns the same object when the agent is in control already. */
 export function handBack(conversation: Conversation, now: Date): Conversation {
   assertOpen(conversation);
   if (conversation.status === 'ai_active') return conversation;
@@ -188,8 +201,8 @@ export function close(
 }
 
 /**
- * Counts a message. The customer's raise the control epoch; their second one moves the funnel to
- * `engaged`.
+ * Counts a message. A message of the customer raises the control epoch; the second one moves the
+ * funnel to `engaged`.
  */
 export function countMessage(
   conversation: Conversation,
@@ -233,29 +246,16 @@ export function moveStage(
   };
 }
 
-/** The funnel, in order; `lost` stands off the ladder. */
-export const FUNNEL_STAGES = [
-  'new',
-  'engaged',
-  'qualified',
-  'payment_pending',
-  'customer',
-  'lost',
-] as const;
-export type FunnelStage = (typeof FUNNEL_STAGES)[number];
-
-const LADDER: readonly FunnelStage[] = FUNNEL_STAGES.filter((stage) => stage !== 'lost');
-
-/** True at `qualified` and every later stage; `lost` is none of them. */
+/** True at `qualified` and every later stage; false at `lost`. */
 export const isQualifiedOrBeyond = (stage: FunnelStage): boolean =>
-  LADDER.indexOf(stage) >= LADDER.indexOf('qualified');
+  STEPS.indexOf(stage) >= STEPS.indexOf('qualified');
 
 /**
- * True when an automatic move to `to` goes up the ladder; automatic moves never go back, nor out of
+ * Whether the service may make this move by itself. Such moves never go back, and never leave
  * `lost`.
  */
 export const isForward = (from: FunnelStage, to: FunnelStage): boolean =>
-  from !== 'lost' && LADDER.indexOf(to) > LADDER.indexOf(from);
+  from !== 'lost' && STEPS.indexOf(to) > STEPS.indexOf(from);
 
 /** A place in a list that is ordered by `updatedAt`. */
 export interface InboxPosition {

@@ -26,7 +26,8 @@ export interface Message extends Document {
   /** Null for the customer's messages, and in a channel that the service hosts. */
   readonly delivery?: {
     readonly state: DeliveryState;
-    /** Why it failed, in words. */ readonly error: string | null;
+    /** Why it failed, in words. */
+    readonly error: string | null;
   } | null;
   readonly createdAt: string;
 }

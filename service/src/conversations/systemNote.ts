@@ -4,22 +4,20 @@ import type { Conversation, HandoverReason, FunnelStage } from './conversation.t
 import type { Actor } from '../platform/actor.ts';
 import { newId } from '../platform/ids.ts';
 
-/** What happened to a conversation beside its messages; the team's screens show it at its place. */
+/** Something that happened to a conversation and is not a message. Screens show it in the thread. */
 export type NotedChange =
   | { readonly type: 'handed_over'; readonly reason: HandoverReason; readonly note: string | null }
   | { readonly type: 'handed_back' }
   | { readonly type: 'closed' }
-  /**
-   * What the customer did on the channel that is no message (a reaction, a new number), in words.
-   */
+  /** Something that the customer did on the channel, in words: a new number, a reaction. */
   | { readonly type: 'channel_note'; readonly text: string }
   | { readonly type: 'stage_changed'; readonly from: FunnelStage; readonly to: FunnelStage };
 
-/** One line of a conversation's history; never changed once stored. */
+/** One line of a conversation's history. Never changed once stored. */
 export interface SystemNote extends Document {
   readonly workspaceId: string;
   readonly conversationId: string;
-  /** How many messages the conversation had: the note stands behind that one. */
+  /** The number of messages before the note. */
   readonly afterMessage: number;
   readonly change: NotedChange;
   readonly actor: Actor;

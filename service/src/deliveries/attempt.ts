@@ -6,6 +6,8 @@ import { signatureHeaders } from '../platform/security/signature.ts';
 
 /** The most bytes of an answer that are read. */
 const RESPONSE_READ_BYTES = 64 * 1024;
+/** How far a signature may be ahead of a clock that was set back. Receivers accept more. */
+const MAX_AHEAD_MS = 60_000;
 
 /** The result of one HTTP attempt. */
 export interface AttemptResult {
@@ -47,24 +49,13 @@ export async function attempt(
   call: EventCall,
   { now, timeoutMs }: { now: Date; timeoutMs: number },
 ): Promise<AttemptResult> {
-  const headers: Record<string, string> = {
-    'content-type': 'application/json',
-    'user-agent': USER_AGENT,
-    'x-service-event': call.event,
-    'x-service-delivery': call.eventId,
-    ...signatureHeaders(call.eventId, call.body, call.secrets, signingTime(call, now)),
-  };
-  if (call.manual) {
-    headers['x-service-redelivery'] = 'manual';
-    headers['x-service-redelivery-round'] = String(call.round ?? 0);
-  }
   const startedAt = performance.now();
   try {
     const { status, body } = await outbound.request({
       workspaceId: call.workspaceId,
       url: call.url,
       method: 'POST',
-      headers,
+      headers: headersOf(call, now),
       body: call.body,
       timeoutMs,
       maxBytes: RESPONSE_READ_BYTES,
@@ -92,14 +83,25 @@ export async function attempt(
   }
 }
 
-/** How far ahead of a clock that was set back a signature may be. Receivers accept more. */
-const MAX_AHEAD_MS = 60_000;
+const headersOf = (call: EventCall, now: Date): Record<string, string> => ({
+  'content-type': 'application/json',
+  'user-agent': USER_AGENT,
+  'x-service-event': call.event,
+  'x-service-delivery': call.eventId,
+  ...signatureHeaders(call.eventId, call.body, call.secrets, signingTime(call, now)),
+  ...(call.manual
+    ? {
+        'x-service-redelivery': 'manual',
+        'x-service-redelivery-round': String(call.round ?? 0),
+      }
+    : {}),
+});
 
 /**
  * Signs a repeat with a later second than the attempt before it. The header that marks a repeat is
  * not signed, so only the time tells a repeat from a captured delivery that is replayed with that
  * header.
- * @see docs/decisions/0028
+ * @see docs/decisions/0028-kept-connections-and-repeats.md
  */
 function signingTime({ manual, lastAttemptAt }: EventCall, now: Date): Date {
   if (!manual || !lastAttemptAt) return now;

@@ -13,6 +13,16 @@ import { type InFlightLimit, InFlightLimits } from './inFlightLimits.ts';
 import { loadDueDeliveries, type DueDelivery, type LoadedDelivery } from './loadDueDeliveries.ts';
 import { recordResults, type MadeAttempt } from './recordResult.ts';
 
+/** Counts attempts and deliveries. Called often: it must be quick and never throw. */
+export interface DeliveryObserver {
+  /** An attempt has ended; it may not be on record yet. */
+  attempted(result: AttemptResult): void;
+  /** The delivery has ended, and that is on record. */
+  ended(delivery: Delivery): void;
+}
+
+const noObserver: DeliveryObserver = { attempted() {}, ended() {} };
+
 interface DispatcherOptions {
   readonly store: ServiceStore;
   readonly deps: Deps;
@@ -205,22 +215,12 @@ export class Dispatcher {
 
 const isOutage = (error: unknown): boolean => error instanceof StoreUnavailable;
 
-/** Counts attempts and deliveries. Called often: it must be quick and never throw. */
-export interface DeliveryObserver {
-  /** An attempt has ended; it may not be on record yet. */
-  attempted(result: AttemptResult): void;
-  /** The delivery has ended, and that is on record. */
-  ended(delivery: Delivery): void;
-}
-
-const noObserver: DeliveryObserver = { attempted() {}, ended() {} };
-
 /**
- * Logs at a start how many deliveries are late, and that some may arrive twice. A process that died
- * during an attempt has left no other trace of it.
- * @see docs/decisions/0024
+ * Logs at the start how many deliveries are late, and that some may arrive twice. A process that
+ * dies during an attempt leaves no other trace of it.
+ * @see docs/decisions/0024-who-may-read-metrics.md
  */
-export async function tellOverdue(store: Pick<ServiceStore, 'stats'>, log: Logger): Promise<void> {
+export async function logOverdue(store: Pick<ServiceStore, 'stats'>, log: Logger): Promise<void> {
   const queue = (await store.stats()).queues[DELIVERY_QUEUE];
   if (queue === undefined || queue.oldestDueMs === null) return;
   log.info(

@@ -5,7 +5,7 @@ import type { AttemptVerdict } from './delivery.ts';
  * are fast, falls while they are slow, and is halved by each time-out and 5xx. A receiver that
  * handles one request at a time, each in s seconds, answers the last of n after n·s seconds. The
  * limit settles where that is about a tenth of the deadline, or at 1.
- * @see docs/decisions/0027
+ * @see docs/decisions/0027-how-fast-a-subscriber-is-served.md
  */
 export const MIN_IN_FLIGHT = 1;
 export const INITIAL_IN_FLIGHT = 4;

@@ -22,7 +22,7 @@ export interface MadeAttempt {
 
 /**
  * Puts attempts on record, in one transaction.
- * @returns the delivery of each attempt as it now is; null when it is gone, or had ended before
+ * @returns the delivery of each attempt as it is now; null when it is gone, or had ended before
  */
 export const recordResults = (
   { store, clock }: Deps,
@@ -37,7 +37,7 @@ export const recordResults = (
   });
 
 /**
- * Locks the subscriptions that change, then the deliveries, by id: in every transaction's order.
+ * Locks the subscriptions that change, then the deliveries, in order of id, as all transactions do.
  */
 async function lockAll(tx: Tx, attempts: readonly MadeAttempt[]): Promise<void> {
   const bySubscription = Map.groupBy(attempts, ({ subscriptionId }) => subscriptionId);
@@ -60,8 +60,8 @@ async function maySubscriptionChange(
   if (attempts.some(({ result }) => result.verdict !== 'success')) return true;
   const subscription = await tx.subscriptions.peek(id);
   if (subscription === null) return false;
-  const isInARow = subscription.consecutiveFailures === 0;
-  return !isInARow || attempts.some(({ at }) => !isJustBefore(subscription.lastDeliveryAt, at));
+  if (subscription.consecutiveFailures > 0) return true;
+  return attempts.some(({ at }) => !isJustBefore(subscription.lastDeliveryAt, at));
 }
 
 const isJustBefore = (last: string | null, at: Date): boolean =>
@@ -118,8 +118,8 @@ const wasRemovedSince = (subscription: Subscription, { revision }: MadeAttempt):
   isRemoved(subscription) || subscription.revision !== revision;
 
 /**
- * Whether a failure does not count because the receiver was being removed. A 410 counts
- * nevertheless, unless another receiver has taken its place.
+ * Whether a failure does not count because the receiver was being removed. A 410 still counts,
+ * unless another receiver has taken its place.
  */
 function waitsForRevival(subscription: Subscription, made: MadeAttempt): boolean {
   const { verdict } = made.result;

@@ -17,9 +17,9 @@ const TURNED_AWAY_MS = 60 * 1000;
 const BATCH = 500;
 
 /**
- * Follows up on removals. Ends a subscription whose time is over, or, if it was revived, sends
- * again what its receiver turned away.
- * @see docs/decisions/0022
+ * Follows up on removals: deletes a subscription that nobody revived in time, or resends what the
+ * receiver of a revived one turned away.
+ * @see docs/decisions/0022-a-removed-subscription-can-be-revived.md
  */
 export const startRemovals = ({
   store,
@@ -68,14 +68,14 @@ export async function resendTurnedAway(
   removedAt: Date,
 ): Promise<void> {
   const since = new Date(removedAt.getTime() - TURNED_AWAY_MS);
-  let before: { value: string } | undefined;
+  let cursor: { value: string } | undefined;
   do {
-    before = await store.transaction(async (tx) => {
+    cursor = await store.transaction(async (tx) => {
       const failed = await tx.deliveries.find({
         where: { subscriptionId, status: 'failed' },
         direction: 'desc',
         limit: BATCH,
-        ...(before ? { after: before } : {}),
+        ...(cursor ? { after: cursor } : {}),
       });
       for (const delivery of failed.filter((each) => wasTurnedAwaySince(each, since))) {
         const again = requeue(delivery, { trigger: 'automatic', isRepeat: false }, clock.now());
@@ -84,5 +84,5 @@ export async function resendTurnedAway(
       }
       return failed.length === BATCH ? { value: failed.at(-1)!.id } : undefined;
     });
-  } while (before);
+  } while (cursor);
 }

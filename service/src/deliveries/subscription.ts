@@ -32,6 +32,8 @@ export interface Subscription extends Document {
 }
 
 export const MAX_SUBSCRIPTIONS = 25;
+/** Secrets that sign at the same time: each one costs every delivery a signature. */
+export const MAX_SIGNING_SECRETS = 5;
 /**
  * Removed subscriptions that a workspace keeps: each costs every event of its name a delivery.
  */
@@ -50,9 +52,6 @@ export const ROTATION_OVERLAP_MS = 24 * 60 * 60 * 1000;
 export const isSameAddress = (a: string, b: string): boolean =>
   a === b || URL.parse(a)?.href === URL.parse(b)?.href;
 
-/** Secrets that sign at the same time: each one costs every delivery a signature. */
-export const MAX_SIGNING_SECRETS = 5;
-
 export const subscriptionStatus = (subscription: Subscription): 'active' | 'failing' =>
   subscription.consecutiveFailures >= FAILING_AFTER ? 'failing' : 'active';
 
@@ -62,7 +61,7 @@ export const signingSecrets = (subscription: Subscription, now: Date): readonly 
     ({ expiresAt }) => expiresAt === null || Date.parse(expiresAt) > now.getTime(),
   );
 
-/** Whether it was removed and waits to be revived. Only what it is owed still concerns it. */
+/** Whether it was removed and may still be revived. Until it is, nothing is sent to it. */
 export const isRemoved = ({ removedAt }: Subscription): boolean => removedAt !== null;
 
 /** The subscription without its secrets: nothing is sent until it is revived. */

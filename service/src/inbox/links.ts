@@ -10,7 +10,7 @@ const MAX_SEARCH_CHARACTERS = 200;
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
-/** Reads the place from a query; ignores what makes no sense. */
+/** Reads the place from a query. Ignores invalid values. */
 export function placeOf({ query }: Pick<Request, 'query'>): Place {
   const tab = textOf(query.tab) as InboxTab;
   return {

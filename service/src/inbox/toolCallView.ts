@@ -13,7 +13,14 @@ import { timeView } from '../platform/html/times.ts';
 import { callBadge } from '../tools/screens/callBadge.ts';
 import { isJsonObject, type Json, type JsonObject } from '../platform/json.ts';
 
-/** A tool call, folded: its name and status; inside its arguments, attempts and result. */
+/** Values that are nested deeper, and longer lists, are shown as JSON. */
+const MAX_DEPTH = 3;
+const MAX_LIST_ITEMS = 50;
+/** A longer description is not used as a label. */
+const MAX_LABEL_CHARACTERS = 60;
+const MAX_TEXT_CHARACTERS = 20_000;
+
+/** A tool call, folded. It shows the name and status, and inside the arguments and the result. */
 export const toolCallView = (call: ToolCall, tool: Tool | null, now: Date): View => html`
   <details class="call" id=${call.id}>
     <summary id=${`summary-${call.id}`}>
@@ -73,12 +80,6 @@ const attemptsInWords = ({ attempts, httpStatus, durationMs, isUnderWay }: ToolC
     .filter(Boolean)
     .join(', ');
 
-/** Values that are nested deeper are shown as JSON. */
-const MAX_DEPTH = 3;
-/** A longer description is not used as a label. */
-const MAX_LABEL_CHARACTERS = 60;
-const MAX_TEXT_CHARACTERS = 20_000;
-
 /** `order_number` → "Order number", `dueDate` → "Due date". */
 function readableName(name: string): string {
   const words = name
@@ -133,7 +134,8 @@ function valueView(value: Json, schema: Json | undefined = undefined, depth = 0)
       ? html`<span class="muted">empty</span>`
       : valuesView(value, schema, depth + 1);
   if (value.length === 0) return html`<span class="muted">none</span>`;
-  if (value.length > 50) return html`<pre>${longText(JSON.stringify(value, null, 2))}</pre>`;
+  if (value.length > MAX_LIST_ITEMS)
+    return html`<pre>${longText(JSON.stringify(value, null, 2))}</pre>`;
   const items = isJsonObject(schema) ? schema.items : undefined;
   return html`<ul class="plain-list">${value.map((item) => html`<li>${valueView(item, items, depth + 1)}</li>`)}</ul>`;
 }

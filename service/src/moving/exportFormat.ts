@@ -13,7 +13,7 @@ import { VERSION } from '../platform/version.ts';
  *     {"end":true,"counts":{"contacts":1,"jobs":1},"sha256":"…"}
  *
  * The checksum is over all lines before the trailer, their newlines included.
- * @see docs/decisions/0034
+ * @see docs/decisions/0034-export-format.md
  */
 interface ExportHeader {
   readonly format: typeof FORMAT;
@@ -32,7 +32,9 @@ const FORMAT_VERSION = 1;
  * No line of an export is longer: the largest documents have a few hundred thousand characters.
  */
 export const MAX_LINE_BYTES = 64 << 20;
-
+const PIECE_CHARACTERS = 256 << 10;
+const NEWLINE = Buffer.from('\n');
+const WHAT_TO_DO = 'Copy the file again, or make a new export.';
 /** What was moved. An export and its import have the same tally. */
 export interface Tally {
   /** The number of records in each collection; `jobs` is the number of queued jobs. */
@@ -76,8 +78,6 @@ export const lineOf = (value: ExportHeader | DumpedRecord): string => `${JSON.st
 /** The last line of the file, byte for byte, without its newline. */
 const trailerOf = ({ counts, sha256 }: Tally): string =>
   JSON.stringify({ end: true, counts, sha256 });
-
-const PIECE_CHARACTERS = 256 << 10;
 
 /**
  * Writes an export in pieces of limited size.
@@ -123,8 +123,6 @@ const nameOf = (record: DumpedRecord): string =>
 export class ExportRefused extends Error {
   override readonly name = 'ExportRefused';
 }
-
-const WHAT_TO_DO = 'Copy the file again, or make a new export.';
 
 /**
  * Reads an export in one pass. `records` ends without an error only if the whole file is valid. So a
@@ -207,8 +205,6 @@ const cutOff = (where: string): ExportRefused =>
   new ExportRefused(
     `It ends ${where}, without the line that ends an export: it was cut off. ${WHAT_TO_DO}`,
   );
-
-const NEWLINE = Buffer.from('\n');
 
 async function* eachLine(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   for await (const lines of linesOf(pieces, MAX_LINE_BYTES)) yield* lines;

@@ -6,7 +6,7 @@ export interface Clock {
 /**
  * Two readings of one clock. What people see and what leaves the service carries `now`; how long to
  * wait is counted by `steadyMs`, because somebody may set the clock on the wall.
- * @see docs/decisions/0020
+ * @see docs/decisions/0020-waits-use-a-monotonic-clock.md
  */
 export interface SteadyClock extends Clock {
   /** Milliseconds since some moment of this process's life. Never jumps and never goes back. */

@@ -33,7 +33,7 @@ export interface Deps {
    * than the rest, and a workspace that holds much sooner than others.
    * @param workspaceId whose it would be; null while that is not known
    * @throws unavailable (503) with Retry-After
-   * @see docs/decisions/0016
+   * @see docs/decisions/0016-additions-are-refused-before-memory-is-full.md
    */
   readonly assertRoom: (adds: 'visitor' | 'data', workspaceId: string | null) => void;
   /** The service's address as others see it, without a `/` at its end. */

@@ -15,6 +15,9 @@ export class JsonError extends Error {
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const isOpening = (code: number) => code === 0x7b || code === 0x5b;
+const isClosing = (code: number) => code === 0x7d || code === 0x5d;
 
 /** The index of the quote that ends the string at `start`, or the text's end if nothing ends it. */
 export function endOfString(text: string, start: number): number {
@@ -25,11 +28,6 @@ export function endOfString(text: string, start: number): number {
   }
   return text.length;
 }
-
-const isOpening = (code: number) => code === 0x7b || code === 0x5b;
-const isClosing = (code: number) => code === 0x7d || code === 0x5d;
-
-const COMMA = 0x2c;
 
 interface Extent {
   /** How deep `JSON.parse` would recurse. */
@@ -174,7 +172,7 @@ export function mapStrings(
 
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** Without what was left out: an undefined field would overwrite what is there. */
+/** The fields that have a value. Spread over another object, an undefined one would overwrite it. */
 export const definedOnly = <T extends object>(fields: T): Defined<T> =>
   Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),

@@ -5,7 +5,7 @@ import { RE2JS } from 're2js';
  * JavaScript's own engine, a pattern such as `(a+)+$` could stop the process for hours on a short
  * text. RE2's time also grows with the compiled program, so the size of programs is bounded, and so
  * is the work of one check or turn.
- * @see docs/decisions/0030
+ * @see docs/decisions/0030-text-costs-what-its-length-costs.md
  */
 
 const MAX_PATTERN_CHARACTERS = 1_000;

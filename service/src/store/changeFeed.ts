@@ -19,7 +19,7 @@ const MAX_KEPT_CHARACTERS = 16 * 1024 * 1024;
 export class ChangeFeed<S extends Schema> {
   private readonly life = randomUUID().slice(0, 8);
   private readonly ring: (Entry<S> | undefined)[] = [];
-  private readonly kept: number;
+  private readonly capacity: number;
   private readonly maxCharacters: number;
   private first = 1;
   private last = 0;
@@ -28,10 +28,10 @@ export class ChangeFeed<S extends Schema> {
   private closed = false;
 
   /**
-   * @param kept how many changes to keep, within the limit of characters; always the newest one
+   * @param capacity how many changes to keep, within the limit of characters; always the newest one
    */
-  constructor(kept: number, maxCharacters = MAX_KEPT_CHARACTERS) {
-    this.kept = kept;
+  constructor(capacity: number, maxCharacters = MAX_KEPT_CHARACTERS) {
+    this.capacity = capacity;
     this.maxCharacters = maxCharacters;
   }
 
@@ -41,10 +41,10 @@ export class ChangeFeed<S extends Schema> {
     document: Document | null,
     origin: string | null = null,
   ): void {
-    if (this.last - this.first + 1 === this.kept) this.dropFirst();
+    if (this.last - this.first + 1 === this.capacity) this.dropFirst();
     this.last += 1;
     const length = lengthOf(document);
-    this.ring[this.last % this.kept] = {
+    this.ring[this.last % this.capacity] = {
       change: { position: this.position(this.last), collection, id, document },
       origin,
       length,
@@ -56,7 +56,7 @@ export class ChangeFeed<S extends Schema> {
   /** Tells every reader of a gap, because everything has changed. */
   skip(): void {
     while (this.first <= this.last) this.dropFirst();
-    this.last += this.kept + 1;
+    this.last += this.capacity + 1;
     this.first = this.last + 1;
     this.announce();
   }
@@ -99,7 +99,7 @@ export class ChangeFeed<S extends Schema> {
           yield { position: this.position(seen), gap: true };
         } else if (seen < this.last) {
           seen += 1;
-          const { change, origin } = this.ring[seen % this.kept]!;
+          const { change, origin } = this.ring[seen % this.capacity]!;
           if (origin === null || !skipped.has(origin)) yield change;
         } else {
           await this.nextChange.promise;
@@ -111,7 +111,7 @@ export class ChangeFeed<S extends Schema> {
   }
 
   private dropFirst(): void {
-    const at = this.first % this.kept;
+    const at = this.first % this.capacity;
     this.characters -= this.ring[at]!.length;
     this.ring[at] = undefined;
     this.first += 1;

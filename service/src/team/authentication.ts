@@ -4,7 +4,7 @@ import type { Deps } from '../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../platform/http/errorCatalogue.ts';
 import { findApiKey, isUseNoted, noteKeyUse } from './operations/apiKeys.ts';
 import type { Caller } from '../platform/http/caller.ts';
-import { noLongerStranger } from '../platform/http/server/connections.ts';
+import { stopCounting } from '../platform/http/server/connections.ts';
 import type { WrongKeys } from '../platform/http/server/wrongKeys.ts';
 
 /** The token that a request carries in its Authorization header, or null. */
@@ -28,7 +28,7 @@ export const requireBearer =
       );
     }
     response.locals.caller = caller;
-    if (!caller.contact) noLongerStranger(request);
+    if (!caller.contact) stopCounting(request);
     next();
   };
 
@@ -41,12 +41,12 @@ export const requireApiKey = (deps: Deps, wrongKeys: WrongKeys): RequestHandler 
   return requireBearer(
     { missing: 'The request carries no API key.', wrong: 'The API key is wrong or was revoked.' },
     async (key, request) => {
-      await wrongKeys.before(request, key);
+      await wrongKeys.checkAddress(request, key);
       const found = await findApiKey(deps, key);
       if (found) {
-        wrongKeys.right(key);
+        wrongKeys.noteValid(key);
         recordUse(found.apiKey);
-      } else await wrongKeys.wrong(request);
+      } else await wrongKeys.countWrong(request);
       return (
         found && {
           workspace: found.workspace,

@@ -3,7 +3,7 @@ import type { Actor } from '../platform/actor.ts';
 import type { Deps } from '../platform/deps.ts';
 import { findSession, type SignedIn, MAX_SESSION_MS } from './operations/sessions.ts';
 import type { Workspace } from './workspace.ts';
-import { noLongerStranger } from '../platform/http/server/connections.ts';
+import { stopCounting } from '../platform/http/server/connections.ts';
 import { isSameText } from '../platform/security/tokens.ts';
 import { sendErrorPage } from '../platform/html/errorPage.ts';
 
@@ -38,7 +38,7 @@ export const requireMember =
     const signedIn = token === null ? null : await findSession(deps, token);
     if (signedIn) {
       response.locals.signedIn = signedIn;
-      noLongerStranger(request);
+      stopCounting(request);
       return next();
     }
     if (request.get('hx-request'))

@@ -335,7 +335,7 @@ export const publishTool = operation('PUT /tools/published/:name', {
         },
       },
     }),
-  goesOn: ({ going_live }) => going_live,
+  continues: ({ going_live }) => going_live,
   answer: z
     .strictObject({
       ...toolFields,

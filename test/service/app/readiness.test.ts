@@ -181,7 +181,7 @@ onEmbeddedStore(describe)('/readyz of a whole service', () => {
     });
     expect(body.problems).toEqual([
       expect.stringMatching(
-        /^The store cannot write: the disk has not confirmed a write for \d+ seconds; see whether it hangs/,
+        /^The store cannot write: the disk has not confirmed a write for \d+ seconds; check whether the disk hangs/,
       ),
     ]);
     const refused = await customer.api.post('/api/chat/messages', {

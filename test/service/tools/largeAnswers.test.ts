@@ -6,7 +6,7 @@ import {
   readAtOnce,
   MAX_SMALL_ANSWER_BYTES,
 } from '../../../service/src/tools/calls/answerReader.ts';
-import type { AnswerOrder } from '../../../service/src/tools/calls/readAnswer.ts';
+import type { AnswerTask } from '../../../service/src/tools/calls/readAnswer.ts';
 
 const FIVE_MEBIBYTES = 5 * 1024 * 1024;
 const SECRET = 'a-secret-of-the-tool';
@@ -15,7 +15,7 @@ const never = new AbortController().signal;
 const list = (item: string, bytes = FIVE_MEBIBYTES) =>
   `[${Array.from({ length: Math.floor((bytes - 2) / (item.length + 1)) }, () => item).join()}]`;
 
-const order = (text: string): AnswerOrder => ({
+const task = (text: string): AnswerTask => ({
   address: {
     kind: 'HTTP',
     template: { method: 'GET', url: 'https://api.example.com' } as never,
@@ -50,9 +50,9 @@ describe('large answers of tools', () => {
       turns += 1;
       if (isReading) setImmediate(count);
     };
-    const expected = await readAtOnce.read('a', order(text), never);
+    const expected = await readAtOnce.read('a', task(text), never);
     count();
-    const result = await reader.read('a', order(text), never);
+    const result = await reader.read('a', task(text), never);
     isReading = false;
     expect(result).toEqual(expected);
     expect(result).toMatchObject({
@@ -61,7 +61,7 @@ describe('large answers of tools', () => {
     });
     expect(turns).toBeGreaterThan(100);
     expect(
-      await reader.read('a', order(text.slice(0, MAX_SMALL_ANSWER_BYTES)), never),
+      await reader.read('a', task(text.slice(0, MAX_SMALL_ANSWER_BYTES)), never),
     ).toMatchObject({
       type: 'failure',
       error: { type: 'invalid_response' },
@@ -72,7 +72,7 @@ describe('large answers of tools', () => {
     'of half a million and more %s are not read',
     async (item) => {
       const text = list(item, item === '{"k":1}' ? FIVE_MEBIBYTES : FIVE_MEBIBYTES / 2);
-      const result = await reader.read('a', order(text), never);
+      const result = await reader.read('a', task(text), never);
       expect(result).toMatchObject({
         type: 'failure',
         retry: 'never',
@@ -87,7 +87,7 @@ describe('large answers of tools', () => {
   it('of one workspace wait in turn with those of others', async () => {
     const ended: string[] = [];
     const read = async (workspaceId: string) => {
-      await reader.read(workspaceId, order(list('1.5', 512 * 1024)), never);
+      await reader.read(workspaceId, task(list('1.5', 512 * 1024)), never);
       ended.push(workspaceId);
     };
     await Promise.all([read('a'), read('a'), read('a'), read('a'), read('b')]);
@@ -97,8 +97,8 @@ describe('large answers of tools', () => {
 
   it('that nobody waits for any more are not read', async () => {
     const giving = new AbortController();
-    const first = reader.read('a', order(list('1.5', 512 * 1024)), never);
-    const second = reader.read('a', order(list('1.5', 512 * 1024)), giving.signal);
+    const first = reader.read('a', task(list('1.5', 512 * 1024)), never);
+    const second = reader.read('a', task(list('1.5', 512 * 1024)), giving.signal);
     giving.abort(new Error('given up'));
     await expect(second).rejects.toThrow('given up');
     expect((await first).type).toBe('success');

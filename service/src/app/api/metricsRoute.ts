@@ -9,7 +9,7 @@ import { bearer } from '../../team/authentication.ts';
  * Serves `/metrics` in Prometheus' text format. With METRICS_TOKEN set, callers must send it. Without
  * it, only programs on this machine that connect directly can read metrics.
  * @throws unauthorized (401)
- * @see docs/decisions/0024
+ * @see docs/decisions/0024-who-may-read-metrics.md
  */
 export function metricsRouter(metrics: Pick<ServiceMetrics, 'read'>, token: string | null): Router {
   const router = Router();

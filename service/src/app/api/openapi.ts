@@ -121,7 +121,7 @@ function operationObject(operation: NamedOperation, components: Json): Json {
       : {}),
     responses: {
       [operation.status]: answerObject(operation, components),
-      ...(operation.goesOn ? { 202: answerObject(operation, components) } : {}),
+      ...(operation.continues ? { 202: answerObject(operation, components) } : {}),
       ...errorResponses(operation, components),
     },
   };
@@ -200,12 +200,12 @@ function queryParameters({ query }: Operation) {
   if (!query) return [];
   const { properties, required } = z.toJSONSchema(query, { target: 'draft-2020-12', io: 'input' });
   // A query arrives as text. The output schema says which parameters are numbers.
-  const becomes = z.toJSONSchema(query, { target: 'draft-2020-12', io: 'output' }).properties ?? {};
+  const outputs = z.toJSONSchema(query, { target: 'draft-2020-12', io: 'output' }).properties ?? {};
   return Object.keys(properties ?? {}).map((name) => ({
     name,
     in: 'query',
     required: required?.includes(name) ?? false,
-    schema: becomes[name],
+    schema: outputs[name],
   }));
 }
 

@@ -13,7 +13,7 @@ import { openPaymentAccount } from '../../payments/accounts.ts';
 import type { OpenPaymentAccount, RemoteProvider } from '../../payments/paymentAdapter.ts';
 import { PAYMENT_ADAPTERS } from '../../payments/registry.ts';
 import { KeyedMutex } from '../../platform/async/semaphore.ts';
-import { noLongerStranger } from '../../platform/http/server/connections.ts';
+import { stopCounting } from '../../platform/http/server/connections.ts';
 import { readBody } from '../../platform/http/server/readBody.ts';
 
 /**
@@ -51,7 +51,7 @@ export function channelWebhooksRouter(deps: Deps, log: Logger): Router {
     deps.assertRoom('data', addressed.account.channel.workspaceId);
     const rawBody = await readSigned(request, response, MAX_CHANNEL_BODY_MIB);
     const verification = verify(addressed, request, rawBody, log);
-    noLongerStranger(request);
+    stopCounting(request);
     if (verification.type === 'answer') return answer(response, verification.text);
     await storeInbound(deps, log, addressed, rawBody, contacts);
     answer(response, 'ok');
@@ -142,7 +142,7 @@ export function paymentWebhooksRouter(deps: Deps, log: Logger): Router {
     const rawBody = await readSigned(request, response, MAX_PAYMENT_BODY_MIB);
     const updates = await adapter.readWebhook({ rawBody, headers: request.headers }, opened);
     if (updates === null) throw unverified(log, adapter, opened);
-    noLongerStranger(request);
+    stopCounting(request);
     const actor = { type: 'api', name: adapter.label } as const;
     for (const update of updates) {
       const about = {

@@ -7,7 +7,7 @@ import {
   KEY_FILE,
   NEW_KEY_FILE,
   adoptNewKey,
-  keepKey,
+  replaceKey,
   makeEncryptionKey,
   parseEncryptionKey,
   readKeyFile,
@@ -46,10 +46,10 @@ async function beginSealing(
       ? await readKeyFile(join(dataDir, KEY_FILE))
       : parseEncryptionKey(encryptionKey, 'ENCRYPTION_KEY');
   const key = found ?? makeEncryptionKey();
-  if (found === null) await keepKey(dataDir, key);
+  if (found === null) await replaceKey(dataDir, key);
   const box = createSecretBox(key);
   const first = await store.transaction(async (tx) => {
-    // Locks it: when several processes start at once, the first one decides which key it is.
+    // The get locks: when several processes start at once, the first one decides on the key.
     const known = await tx.settings.get(FINGERPRINT);
     if (known === null)
       await tx.settings.put({
@@ -85,7 +85,7 @@ async function openKnownBox(
       `${KEY_FILE} is missing from ${dataDir}, and the data there was written with it. Put it back, or give the key as ENCRYPTION_KEY.`,
     );
   const box = assertFingerprint(createSecretBox(current), fingerprint);
-  // A new key that is still here is of a rotation that was interrupted before it sealed anything.
+  // A new key that is still here: a rotation was interrupted before it sealed anything.
   await rm(join(dataDir, NEW_KEY_FILE), { force: true });
   return box;
 }

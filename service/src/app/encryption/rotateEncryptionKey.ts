@@ -37,7 +37,7 @@ export const nothingToRotate = ({ dataDir, database = null }: RotatedPlace): Err
  * The next start finishes what is left to do.
  * @returns how many documents were sealed with the new key
  * @throws Error when there is nothing to rotate, or the current key is not the right one
- * @see docs/decisions/0025
+ * @see docs/decisions/0025-changing-the-encryption-key.md
  */
 export async function rotateEncryptionKey(
   store: ServiceStore,

@@ -12,17 +12,25 @@ import type { Session } from '../../team/workspace.ts';
 import type { Collection, Document, Query } from '../../store/store.ts';
 import { startWorker, type JobContext, type Worker } from '../../platform/jobs/worker.ts';
 
-/** The queue of the clean-up. It holds one job for ever, which says when the next sweep is due. */
+/** The queue of the clean-up. It always holds one job, which says when the next sweep is due. */
 export const HOUSEKEEPING_QUEUE = 'housekeeping';
 
-/** Id and group of that job: of several processes one sweeps at a time. */
+/** The id and the group of that job. Only one process sweeps at a time. */
 const HOUSEKEEPING_JOB = 'housekeeping';
+
+/** How long things are kept. */
+export interface Retention {
+  /** Events, deliveries, finished tool calls and outbound messages. */
+  readonly days: number;
+  /** Conversations since their last change; 0: they are never removed. */
+  readonly conversationDays: number;
+}
 
 interface HousekeepingOptions {
   readonly store: ServiceStore;
-  /** For when the next sweep is due. */
+  /** Says when the next sweep is due. */
   readonly clock: Clock;
-  /** For how old things are: a monotonic clock, since nothing that was removed comes back. */
+  /** Says how old things are. A monotonic clock: a wrong one would remove too much, for good. */
   readonly ageClock: Clock;
   readonly retention: Retention;
   readonly log: Logger;
@@ -34,6 +42,11 @@ const EVERY_MS = 10 * 60 * 1000;
 
 /** A second process may start a sweep that takes longer, which does no harm. */
 const LEASE_MS = 15 * 60 * 1000;
+
+const BATCH = 500;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** A visitor who comes back later starts over. */
+const SILENT_VISITOR_DAYS = 1;
 
 /**
  * Sweeps at the start and then regularly. The next sweep is a job in the store: one process sweeps
@@ -88,25 +101,12 @@ async function sweepAndReschedule(
   );
 }
 
-/** How long things are kept. */
-export interface Retention {
-  /** Events, deliveries, finished tool calls and outbound messages. */
-  readonly days: number;
-  /** Conversations that nobody touches; 0: for good. */
-  readonly conversationDays: number;
-}
-
-const BATCH = 500;
-const DAY_MS = 24 * 60 * 60 * 1000;
-/** A visitor who comes back later starts over. */
-const SILENT_VISITOR_DAYS = 1;
-
 /**
- * One whole sweep, in small transactions: removes what has had its time. Kept answers go after a
- * day, visitors who never wrote after a day, sessions when they have expired, events, deliveries,
- * tool calls and outbound messages after RETENTION_DAYS, conversations after CONVERSATION_RETENTION_DAYS.
- * Two at once do no harm: what one of them has found is looked at again, locked, before it goes.
- * @returns how many deliveries were given up although they had not been sent
+ * One whole sweep, in small transactions. It removes expired sessions and expired answers to
+ * repeated writes, visitors who wrote nothing for a day, events, deliveries, tool calls and outbound
+ * messages after RETENTION_DAYS, and conversations after CONVERSATION_RETENTION_DAYS. Two sweeps at
+ * once do no harm: each document is locked and checked again before it is removed.
+ * @returns `givenUp`: how many of the removed deliveries had not been sent
  */
 export async function sweepAll(
   store: ServiceStore,
@@ -129,7 +129,7 @@ export async function sweepAll(
 
 type Expiring = { idempotentAnswers: IdempotentAnswer; sessions: Session };
 
-/** Removes what has expired, the oldest first. */
+/** Removes expired documents, the oldest first. */
 async function sweepExpired<Name extends keyof Expiring>(
   store: ServiceStore,
   name: Name,
@@ -146,7 +146,7 @@ async function sweepExpired<Name extends keyof Expiring>(
         limit: BATCH,
       } as unknown as Query<Expiring[Name]>);
       const past = oldest.filter(({ expiresAt }) => expiresAt <= now);
-      // Locked: an answer that has expired may be replaced by a new one at this moment.
+      // The get locks: an expired answer may be replaced by a new one at this moment.
       for (const { id } of past)
         if (((await collection.get(id))?.expiresAt ?? now) <= now) await collection.delete(id);
       return past;
@@ -155,10 +155,10 @@ async function sweepExpired<Name extends keyof Expiring>(
 }
 
 /**
- * Removes old deliveries. One that waits goes too when its turn has not come for as long: else a
- * receiver that never answers would fill the disk. One that was queued again lately stays, and its
- * event with it.
- * @returns `owed` the events of old deliveries that stay
+ * Removes old deliveries. A pending one is removed too if its next attempt has been due for that
+ * long: a receiver that never answers would otherwise fill the disk. One that was queued again
+ * recently stays, and so does its event.
+ * @returns `owed`: the events of old deliveries that stay
  */
 async function sweepDeliveries(
   store: ServiceStore,
@@ -172,8 +172,8 @@ async function sweepDeliveries(
     before,
     async ({ id, status, eventId, nextAttemptAt }, tx) => {
       if (status !== 'pending') return true;
-      const waitsInVain = nextAttemptAt !== null && nextAttemptAt < before;
-      if (!waitsInVain) {
+      const isOverdue = nextAttemptAt !== null && nextAttemptAt < before;
+      if (!isOverdue) {
         owed.add(eventId);
         return false;
       }
@@ -193,8 +193,8 @@ type Aging = {
 };
 
 /**
- * Walks from the oldest (ids sort by time) to the first that is young enough; what may not go yet
- * is passed over.
+ * Removes documents from the oldest (ids sort by time) to the first that is young enough, except
+ * those that may not go yet.
  */
 async function sweepOlder<Name extends keyof Aging>(
   store: ServiceStore,
@@ -218,7 +218,7 @@ async function sweepOlder<Name extends keyof Aging>(
   } while (after);
 }
 
-/** Looks at it again, locked: it may have been queued anew since it was found. */
+/** Reads the document again, locked: it may have been queued again since it was found. */
 async function removeOld<Doc extends Document>(
   tx: Tx,
   collection: Collection<Doc>,

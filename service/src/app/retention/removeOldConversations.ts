@@ -21,7 +21,7 @@ const ALL = 100_000;
  * or an outbound message stays until that has ended. Emits no event.
  * @param before ISO 8601, as stored
  * @returns how many conversations were removed
- * @see docs/decisions/0026
+ * @see docs/decisions/0026-what-retention-removes.md
  */
 export async function removeOldConversations(
   deps: Pick<Deps, 'store'>,
@@ -108,20 +108,20 @@ export async function isAtRest(
 
 /**
  * Removes what belongs to a conversation, but not the conversation itself.
- * @returns how many documents were removed. If it is `most` or more, there may be others left.
+ * @returns how many documents were removed. If it is `max` or more, there may be others left.
  */
 export async function removeParts(
   tx: Tx,
   { id: conversationId }: Conversation,
-  most: number,
+  max: number,
 ): Promise<number> {
   let removed = 0;
   for (const { id: messageId } of await tx.messages.find({
     where: { conversationId },
     orderBy: 'number',
-    limit: most,
+    limit: max,
   })) {
-    if (removed >= most) return removed;
+    if (removed >= max) return removed;
     for (const { id } of await tx.outboundMessages.find({
       where: { messageId },
       orderBy: 'part',
@@ -131,11 +131,11 @@ export async function removeParts(
     removed += Number(await tx.messages.delete(messageId));
   }
   for (const name of ['systemNotes', 'toolCalls', 'payments'] as const) {
-    if (removed >= most) return removed;
+    if (removed >= max) return removed;
     for (const { id } of await tx[name].find({
       where: { conversationId },
       orderBy: 'afterMessage',
-      limit: most - removed,
+      limit: max - removed,
     }))
       removed += Number(await tx[name].delete(id));
   }

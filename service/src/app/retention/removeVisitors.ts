@@ -84,7 +84,7 @@ export interface RoomNeeded {
   /** ISO 8601. A visitor who has written since then stays: an answer may be on its way. */
   readonly before: string;
   /** Stops once this many messages are removed. */
-  readonly mostMessages: number;
+  readonly maxMessages: number;
   /** Whether the visitor has the chat open. Such a visitor stays. */
   readonly isConnected: (contactId: string) => boolean;
 }
@@ -101,7 +101,7 @@ interface RoomMade {
  * visitor's sessions and the delivered events go with it. A conversation stays, with its events,
  * while a subscription is still owed one of them: a delivery that is pending, or that failed and can
  * be recovered.
- * @see docs/decisions/0016
+ * @see docs/decisions/0016-additions-are-refused-before-memory-is-full.md
  */
 export async function removeUnansweredVisitors(
   deps: Pick<Deps, 'store'>,
@@ -109,8 +109,8 @@ export async function removeUnansweredVisitors(
 ): Promise<RoomMade> {
   let made: RoomMade = { conversations: 0, messages: 0, events: 0 };
   for (const id of needed.workspaces) {
-    if (made.messages >= needed.mostMessages) break;
-    const here = await makeRoomIn(deps, id, needed, needed.mostMessages - made.messages);
+    if (made.messages >= needed.maxMessages) break;
+    const here = await makeRoomIn(deps, id, needed, needed.maxMessages - made.messages);
     made = {
       conversations: made.conversations + here.conversations,
       messages: made.messages + here.messages,
@@ -124,7 +124,7 @@ async function makeRoomIn(
   deps: Pick<Deps, 'store'>,
   workspaceId: string,
   needed: RoomNeeded,
-  mostMessages: number,
+  maxMessages: number,
 ): Promise<RoomMade> {
   const subscriptions = await deps.store.transaction((tx) => findSubscriptions(tx, workspaceId));
   const subscriptionIds = subscriptions.map(({ id }) => id);
@@ -137,7 +137,7 @@ async function makeRoomIn(
       removed.set(conversation.id, conversation);
       messages += conversation.messageCount;
     }
-    if (messages >= mostMessages) break;
+    if (messages >= maxMessages) break;
   }
   return {
     conversations: removed.size,

@@ -80,10 +80,10 @@ export class RoomMaker {
         ago(WRITE_MS),
         isOfLargest ? workspaces : undefined,
       );
-      const mostMessages = Math.ceil((pressure.limitBytes * STEP_SHARE) / MIN_MESSAGE_BYTES);
+      const maxMessages = Math.ceil((pressure.limitBytes * STEP_SHARE) / MIN_MESSAGE_BYTES);
       const { conversations, messages, events } = await removeUnansweredVisitors(
         { store },
-        { workspaces, before: ago(ANSWER_MS), mostMessages, isConnected },
+        { workspaces, before: ago(ANSWER_MS), maxMessages, isConnected },
       );
       if (silent + conversations > 0) {
         log.warn(

@@ -10,6 +10,16 @@ import { sessionToken, signedInOf } from '../../team/signedIn.ts';
 import type { ServiceStore } from '../../store/collections.ts';
 import { KeyedListeners } from '../../platform/http/keyedListeners.ts';
 
+const BEAT_MS = 15_000;
+const RETRY_MS = 1000;
+/** For a page whose stream made room for a newer one: two pages must not end each other's streams. */
+const REPLACED_RETRY_MS = 60_000;
+const FULL_RETRY_MS = 30_000;
+/** A member has one stream for each tab. The total leaves room for the customers' streams. */
+const TEAM_STREAMS: StreamLimits = { perOwner: 20, perAddress: Infinity, inAll: 2000 };
+/** Changes within this time are sent as one event. */
+const GATHER_MS = 150;
+
 /** Tells the team's open pages what changes in their workspace. All pages share one change feed. */
 export interface LiveFeed {
   /**
@@ -36,18 +46,8 @@ export function followWorkspaces(store: ServiceStore, signal: AbortSignal): Live
   return listeners;
 }
 
-const BEAT_MS = 15_000;
-const RETRY_MS = 1000;
-/** For a page whose stream ended for a newer one, so that two pages do not drive each other out. */
-const REPLACED_RETRY_MS = 60_000;
-const FULL_RETRY_MS = 30_000;
-/** A member has one stream for each tab. The total leaves room for the customers' streams. */
-const TEAM_STREAMS: StreamLimits = { perOwner: 20, perAddress: Infinity, inAll: 2000 };
-/** Changes within this time are sent as one event. */
-const GATHER_MS = 150;
-
 /**
- * Server-sent events that tell a page what to load again, without its content. `thread` is the
+ * Server-sent events that tell a page what to reload, without its content. `thread` is the
  * conversation in `?conversation=`; the others are those of the whole workspace.
  * @param signal ends all streams
  * @throws unavailable (503) when too many streams are open

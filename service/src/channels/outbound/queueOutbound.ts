@@ -23,7 +23,7 @@ const MAX_PARTS = 1000;
 /**
  * Locks the contact's outbound messages, so that adding one and removing the job after the last one
  * never overlap. No outbound message has a contact's id: the id itself is locked.
- * @see docs/decisions/0033
+ * @see docs/decisions/0033-the-order-of-locks.md
  */
 export const lockOutbound = async (tx: Tx, contactId: string): Promise<void> =>
   void (await tx.outboundMessages.get(contactId));

@@ -30,9 +30,7 @@ export const takeOverConversation = (deps: Deps, workspace: Workspace, id: strin
     return { ...view, conversation: taken };
   });
 
-/**
- * Saves a take-over with its event; the conversation as it was when a person has it already.
- */
+/** Saves a take-over with its event. Changes nothing when a person is in control already. */
 export async function giveToPerson(
   tx: Tx,
   { reactions }: Pick<Deps, 'reactions'>,
@@ -47,13 +45,13 @@ export async function giveToPerson(
   if (view.conversation.status === 'human_active')
     return putChange(tx, view, inControl, { change, actor: by.actor }, now);
   const event = { name: 'conversation.handed_over', handover: inControl.handover } as const;
-  const taken = await reactions.onControlChanged(tx, inControl, now);
-  return putChange(tx, view, taken, { change, actor: by.actor, event }, now);
+  const reacted = await reactions.onControlChanged(tx, inControl, now);
+  return putChange(tx, view, reacted, { change, actor: by.actor, event }, now);
 }
 
 /**
- * Control returns to the agent, which answers if the last message is the customer's; nothing
- * changes when the agent has it already.
+ * Control returns to the agent, which answers if the last message is the customer's. Nothing
+ * changes when the agent is in control already.
  * @throws conversation_closed (409), not_found (404)
  */
 export const handBackConversation = (deps: Deps, workspace: Workspace, id: string, actor: Actor) =>
@@ -62,9 +60,9 @@ export const handBackConversation = (deps: Deps, workspace: Workspace, id: strin
     const now = deps.clock.now();
     const handedBack = handBack(view.conversation, now);
     if (handedBack === view.conversation) return view;
-    const free = await deps.reactions.onControlChanged(tx, handedBack, now);
+    const reacted = await deps.reactions.onControlChanged(tx, handedBack, now);
     const change = { type: 'handed_back' } as const;
-    const conversation = await putChange(tx, view, free, { change, actor }, now);
+    const conversation = await putChange(tx, view, reacted, { change, actor }, now);
     const [last] = await findNewestMessages(tx, id, 1);
     if (last?.direction === 'inbound') await deps.reactions.onHandedBack(tx, conversation, now);
     return { ...view, conversation };
@@ -99,6 +97,6 @@ export async function putClosed(
   const closed = close(view.conversation, closing, now);
   const change = { type: 'closed' } as const;
   const event = { name: 'conversation.closed', outcome: closed.outcome } as const;
-  const conversation = await reactions.onControlChanged(tx, closed, now);
-  return putChange(tx, view, conversation, { change, actor: closing.actor, event }, now);
+  const reacted = await reactions.onControlChanged(tx, closed, now);
+  return putChange(tx, view, reacted, { change, actor: closing.actor, event }, now);
 }

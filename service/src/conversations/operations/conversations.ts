@@ -20,7 +20,7 @@ export interface ConversationView {
 /**
  * For changing it: the conversation is locked until the transaction ends, its contact is not.
  * @throws not_found (404), also for another workspace's conversation
- * @see docs/decisions/0033
+ * @see docs/decisions/0033-the-order-of-locks.md
  */
 export const loadConversation = async (
   tx: Tx,

@@ -13,7 +13,8 @@ import { loadSubscription } from './subscriptions.ts';
 
 /**
  * Gives a subscription a new secret. For 24 hours the replaced one signs too, so that a receiver
- * can change over without losing anything. Rotated again within that time, all of them sign.
+ * can change over without losing anything. If it is rotated again within that time, all of them
+ * sign.
  * @returns the new secret, shown this once, and when the replaced one stops signing
  * @throws secret_limit_reached (409), not_found (404)
  */
@@ -33,7 +34,7 @@ export const rotateSubscriptionSecret = (
       if (signing.length >= MAX_SIGNING_SECRETS) {
         throw new AppError(
           'secret_limit_reached',
-          `${signing.length} secrets of this subscription sign already. ${ERROR_CATALOGUE.secret_limit_reached.fix}`,
+          `${signing.length} secrets of this subscription already sign. ${ERROR_CATALOGUE.secret_limit_reached.fix}`,
         );
       }
       const replaced = signing.map((old) => ({

@@ -26,7 +26,7 @@ type WantedSubscription = Pick<Subscription, 'event' | 'targetUrl' | 'source'>;
  * is sent, signed with the new secret.
  * @returns the subscription and its signing secret, which is shown this once and kept sealed
  * @throws subscription_exists, subscription_limit_reached (409); target_url_* (422)
- * @see docs/decisions/0022
+ * @see docs/decisions/0022-a-removed-subscription-can-be-revived.md
  */
 export async function createSubscription(
   { store, clock, secrets, checkTargetUrl }: Deps,
@@ -113,7 +113,7 @@ interface Deletion {
  * pending: the deliveries of a subscription that is gone are cancelled as their turn comes.
  * @returns false when the subscription has a later revision than the one to remove
  * @throws not_found (404)
- * @see docs/decisions/0022
+ * @see docs/decisions/0022-a-removed-subscription-can-be-revived.md
  */
 export const deleteSubscription = (
   { store, clock }: Deps,

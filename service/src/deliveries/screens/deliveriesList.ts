@@ -27,7 +27,7 @@ export interface DeliveriesView {
   readonly open?: string | undefined;
 }
 
-/** Reads the view from a query or a form; ignores what makes no sense. */
+/** Reads the view from a query or a form. Ignores invalid values. */
 export function deliveriesViewFrom(values: Readonly<Record<string, unknown>>): DeliveriesView {
   const text = (name: string) =>
     typeof values[name] === 'string' && values[name] !== '' ? values[name] : undefined;

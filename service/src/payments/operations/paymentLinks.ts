@@ -83,7 +83,7 @@ export const lockPaymentLink = async (
 /**
  * Locks the conversation and then the payment, for a change that may move the funnel too.
  * @returns null when there is no such payment
- * @see docs/decisions/0033
+ * @see docs/decisions/0033-the-order-of-locks.md
  */
 export async function lockPaymentWithConversation(tx: Tx, id: string): Promise<Payment | null> {
   const known = await tx.payments.peek(id);

@@ -62,12 +62,12 @@ export type ParsedForm<T> =
 
 /**
  * Checks a form with a schema.
+ * @param input what is checked, when it is made from the texts
  * @returns the data, or the form with the first problem of each field as a sentence
  */
 export function parseForm<Schema extends z.ZodType>(
   schema: Schema,
   values: FormValues,
-  /** What is checked, where it is not the texts themselves. */
   input: unknown = values,
 ): ParsedForm<z.output<Schema>> {
   const parsed = schema.safeParse(input);

@@ -15,11 +15,14 @@ export type LiveEvent = (typeof LIVE_EVENTS)[number];
 export const liveArea = (content: View): View =>
   html`<div hx-ext="sse" sse-connect="/live">${content}</div>`;
 
-/** When a live section loads again: on its event, and once the stream is open, which may have missed one. */
+/**
+ * When a live section reloads: on its event, and each time the stream opens, because an event may
+ * have been missed before.
+ */
 export const reloadsOn = (event: LiveEvent, area = '[sse-connect]'): string =>
   `sse:${event}, htmx:sseOpen from:closest ${area}`;
 
-/** A section that loads again from `address` when something has changed. */
+/** A section that reloads from `address` when something has changed. */
 export const liveSection = (
   event: LiveEvent,
   id: string,

@@ -12,7 +12,7 @@ interface Group {
     | 'Chat';
   /** `key`: an API key; `chat`: a visitor's token. */
   readonly auth: 'key' | 'chat' | 'none';
-  /** True for what goes beyond the core interface; the OpenAPI document marks it `x-extension`. */
+  /** True when it is not part of the core interface; the OpenAPI document marks it `x-extension`. */
   readonly extension?: boolean;
 }
 
@@ -27,8 +27,8 @@ interface Definition<Query extends z.ZodType, Body extends z.ZodType, Answer ext
   /** By default 200. */
   readonly status?: 200 | 201 | 202;
   readonly answer: Answer;
-  /** Whether the status is 202 instead, since some of the work goes on after the answer. */
-  goesOn?(answer: z.input<Answer>): boolean;
+  /** Whether some of the work continues after the answer. The status is then 202. */
+  continues?(answer: z.input<Answer>): boolean;
   /** By default `application/json`. */
   readonly answerType?: 'text/event-stream';
   /** The errors of this endpoint, besides those that every endpoint of its form can have. */

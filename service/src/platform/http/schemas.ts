@@ -125,7 +125,7 @@ export const plainTextSchema = (max: number) =>
     .min(1, 'must not be empty')
     .max(max, `must have at most ${max} characters`);
 
-/** What tells the n8n workflows that publish something apart. */
+/** Which node of which n8n workflow publishes something. */
 export const ownerIdentityFields = {
   instance_id: plainTextSchema(255).meta({ example: '5d9f1c' }),
   workflow_id: plainTextSchema(255).meta({ example: 'rXz41Hqk' }),

@@ -35,20 +35,20 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
   const answerCall = async (request: Request, response: Response): Promise<StoredAnswer> => {
     const call = parseCall(operation, request, response);
     const shares = request.app.locals.connectionShares as ConnectionShares | null;
-    const own = withShare(deps, shares, callerOf(response));
+    const sharedDeps = withShare(deps, shares, callerOf(response));
     if (method === 'get') {
-      const found = await handle({ ...call, deps: own });
+      const found = await handle({ ...call, deps: sharedDeps });
       return { status, body: await countRead(request, response, () => writeJson(found)) };
     }
-    return answerOnce(own, operation, request, callerOf(response), async (callDeps) => {
+    return answerOnce(sharedDeps, operation, request, callerOf(response), async (callDeps) => {
       const done = await handle({ ...call, deps: callDeps });
-      return { status: operation.goesOn?.(done) ? 202 : status, body: writeJson(done) };
+      return { status: operation.continues?.(done) ? 202 : status, body: writeJson(done) };
     });
   };
 
   router[method](
     path,
-    ...assertRoomFor(deps, operation),
+    ...roomChecks(deps, operation),
     ...(operation.body ? readJsonBody : []),
     async (request: Request, response: Response) => {
       const answer = await answerCall(request, response);
@@ -60,8 +60,8 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
   );
 }
 
-/** Refuses calls that add to the store while its memory is full. @throws unavailable (503) */
-function assertRoomFor(deps: Deps, { adds }: Operation): RequestHandler[] {
+/** Handlers that refuse additions while the store's memory is full. They throw unavailable (503). */
+function roomChecks(deps: Deps, { adds }: Operation): RequestHandler[] {
   if (adds === undefined) return [];
   return [
     (_request, response, next) => {

@@ -19,7 +19,7 @@ interface MonotonicClockOptions {
  * returns the earlier of the wall clock and the time counted since the start, so a clock that jumps
  * ahead removes nothing. If the wall clock was more than a week ahead of the newest event at the
  * start, it counts from that event for an hour.
- * @see docs/decisions/0020
+ * @see docs/decisions/0020-waits-use-a-monotonic-clock.md
  */
 export async function openMonotonicClock({
   clock,

@@ -3,7 +3,7 @@ import { shareOf } from '../../store/store.ts';
 /**
  * Names the group of a job. The jobs of a group share one limit, such as the deliveries of one
  * subscription. All workspaces share the places for work in flight.
- * @see docs/decisions/0017
+ * @see docs/decisions/0017-workspaces-share-what-is-under-way.md
  */
 export const workGroup = (workspaceId: string, limited: string): string =>
   `${workspaceId} ${limited}`;

@@ -19,7 +19,7 @@ export interface ConnectionSharesOptions {
 /**
  * Shares the database connections among workspaces, which wait for them in turn. A call that waits
  * holds no connection.
- * @see docs/decisions/0017
+ * @see docs/decisions/0017-workspaces-share-what-is-under-way.md
  */
 export class ConnectionShares {
   readonly #options: ConnectionSharesOptions;

@@ -11,7 +11,7 @@ interface Task {
  * Runs work that blocks the event loop: one task after another, each workspace in turn. After each
  * task it pauses for as long as the task took. So all such work together takes at most half of the
  * process, and a request waits for one task at most. Each task must bound its own length.
- * @see docs/decisions/0030
+ * @see docs/decisions/0030-text-costs-what-its-length-costs.md
  */
 export class LoopShare {
   readonly #waiting = new FairQueue<Task>();

@@ -8,7 +8,10 @@ const RETRY_AFTER_SECONDS = 10;
 
 type Adds = 'visitor' | 'data';
 
-/** Makes the function that refuses additions to a full store. @see docs/decisions/0016-additions-are-refused-before-memory-is-full.md */
+/**
+ * Makes the function that refuses additions to a full store.
+ * @see docs/decisions/0016-additions-are-refused-before-memory-is-full.md
+ */
 export const roomIn =
   (store: Pick<ServiceStore, 'pressure'>, bounds: Bounds) =>
   (adds: Adds, workspaceId: string | null): void => {

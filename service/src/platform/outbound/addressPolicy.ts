@@ -150,7 +150,7 @@ const parseNat64Prefix = (cidr: string): Nat64Prefix => {
  * metadata addresses or the unspecified address. 127.0.0.0/8 includes ::1.
  * @param nat64Prefixes of this network's own translators (NAT64_PREFIXES). For an address in one of
  * them, the IPv4 address inside decides.
- * @see docs/decisions/0028
+ * @see docs/decisions/0028-kept-connections-and-repeats.md
  * @throws TypeError when a network is not in CIDR notation, or a prefix has a length that RFC 6052
  * does not define
  */

@@ -22,7 +22,7 @@ const DECODERS: Record<string, (mayEndEarly: boolean) => Decoder> = {
  * Undoes the content encoding of an answer; one that is not known stays. Decoding stops at `maxBytes`
  * of output, so that a small answer cannot expand in memory.
  * @throws OutboundError `network` when the body is not in its encoding, `too_large` when it is longer
- * than `maxBytes`; with `onTooLarge: 'cut'`, what there is comes back instead
+ * than `maxBytes`; with `onTooLarge: 'cut'`, the part that was decoded is returned instead
  */
 export const decodeBody = async (
   raw: RawResponse,

@@ -14,7 +14,7 @@ export interface HostOpening {
   /** `http://localhost:5678` */
   readonly origin: string;
   includes(host: Host): boolean;
-  /** Judges an address of a host that is included. `opened`: it is open because of this. */
+  /** Judges an address of a host that is included. `opened` says that only this opening allows it. */
   judge(address: string): Verdict;
   /** Whether http:// may be used there. */
   readonly allowsHttp: boolean;

@@ -61,7 +61,7 @@ export async function readKeyFile(path: string): Promise<Buffer | null> {
  * Writes the key to the data folder, in place of the current one. Only its owner can read the file.
  * A crash leaves the old key or the new one, never a part of one.
  */
-export async function keepKey(
+export async function replaceKey(
   folder: string,
   key: Buffer,
   files: Files = nodeFiles,

@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import type { Logger } from 'pino';
 import { AppError } from '../http/errorCatalogue.ts';
 import type { Bounds } from '../limits/bounds.ts';
-import type { PasswordOrder } from './passwordThread.ts';
+import type { PasswordTask } from './passwordThread.ts';
 import { RestartingThread } from './restartingThread.ts';
 
 /** Hashes passwords with Argon2id and the library's defaults (OWASP's first choice). */
@@ -31,7 +31,7 @@ const RETRY_SECONDS = 2;
 const SCRIPT = new URL(`./passwordThread${extname(import.meta.url)}`, import.meta.url);
 
 interface Waiting {
-  readonly order: PasswordOrder;
+  readonly task: PasswordTask;
   readonly tries: number;
   readonly settle: (answer: Promise<unknown>) => void;
 }
@@ -43,11 +43,11 @@ interface Waiting {
  * Passwords from the addresses with the fewest tries go first. When the queue is full, the last one
  * is refused. So a member who signs in once goes before all guesses, even if they come from many
  * addresses.
- * @see docs/decisions/0036
+ * @see docs/decisions/0036-passwords-and-sign-in.md
  */
 export class PasswordThreads implements Passwords {
   readonly #bounds: Bounds;
-  readonly #threads: readonly RestartingThread<PasswordOrder>[];
+  readonly #threads: readonly RestartingThread<PasswordTask>[];
   /** The fewest tries first; with equal tries, the oldest first. */
   readonly #waiting: Waiting[] = [];
   #isClosed = false;
@@ -77,13 +77,13 @@ export class PasswordThreads implements Passwords {
     await Promise.all(this.#threads.map((thread) => thread.close()));
   }
 
-  async #do(order: PasswordOrder, tries = 0): Promise<unknown> {
+  async #do(task: PasswordTask, tries = 0): Promise<unknown> {
     if (this.#isClosed) throw stopping();
     if (this.#waiting.length >= MAX_WAITING) this.#makeRoom(tries);
     const { promise, resolve } = Promise.withResolvers<unknown>();
     const firstWithMore = this.#waiting.findIndex((each) => each.tries > tries);
     const at = firstWithMore === -1 ? this.#waiting.length : firstWithMore;
-    this.#waiting.splice(at, 0, { order, tries, settle: resolve });
+    this.#waiting.splice(at, 0, { task, tries, settle: resolve });
     this.#startNext();
     return promise;
   }
@@ -103,7 +103,7 @@ export class PasswordThreads implements Passwords {
     const freeThread = this.#threads.find(({ isBusy }) => !isBusy);
     const next = freeThread && this.#waiting.shift();
     if (!next) return;
-    const answer = freeThread.run(next.order);
+    const answer = freeThread.run(next.task);
     next.settle(answer);
     answer.catch(() => {}).finally(() => this.#startNext());
   }

@@ -1,14 +1,14 @@
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 
-/** What a thread answers to an order. */
+/** What a thread answers to a task. */
 export type ThreadAnswer = { readonly value: unknown } | { readonly fault: string };
 
 /**
- * A thread that answers one order at a time. The first order starts it. When it breaks, the current
- * order fails, and the next one starts a new thread. An idle thread does not keep the process alive.
+ * A thread that answers one task at a time. The first task starts it. When it breaks, the current
+ * task fails, and the next one starts a new thread. An idle thread does not keep the process alive.
  */
-export class RestartingThread<Order> {
+export class RestartingThread<Task> {
   readonly #script: URL;
   readonly #log: Pick<Logger, 'error'>;
   readonly #broken: () => Error;
@@ -16,8 +16,8 @@ export class RestartingThread<Order> {
   #current: PromiseWithResolvers<unknown> | null = null;
 
   /**
-   * @param script a file that calls `answerOrders`
-   * @param broken makes the error for an order whose thread broke or was closed
+   * @param script a file that calls `answerTasks`
+   * @param broken makes the error for a task whose thread broke or was closed
    */
   constructor(script: URL, log: Pick<Logger, 'error'>, broken: () => Error) {
     this.#script = script;
@@ -31,15 +31,15 @@ export class RestartingThread<Order> {
 
   /**
    * Must not be called while the thread is busy.
-   * @param order is copied, not transferred: Node keeps small Buffers in a shared pool, which cannot
+   * @param task is copied, not transferred: Node keeps small Buffers in a shared pool, which cannot
    * be transferred
    */
-  async run(order: Order): Promise<unknown> {
+  async run(task: Task): Promise<unknown> {
     this.#current = Promise.withResolvers();
     try {
       this.#worker ??= this.#start();
       this.#worker.ref();
-      this.#worker.postMessage(order);
+      this.#worker.postMessage(task);
       return await this.#current.promise;
     } finally {
       this.#current = null;
@@ -59,7 +59,7 @@ export class RestartingThread<Order> {
       else this.#current?.resolve(answer.value);
     });
     worker.on('error', (error) =>
-      this.#log.error({ err: error }, 'a thread broke; the next order starts a new one'),
+      this.#log.error({ err: error }, 'a thread broke; the next task starts a new one'),
     );
     worker.once('exit', () => {
       this.#worker = null;

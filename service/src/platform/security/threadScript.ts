@@ -3,20 +3,20 @@ import { parentPort } from 'node:worker_threads';
 import type { ThreadAnswer } from './restartingThread.ts';
 
 /**
- * Called by the script of a RestartingThread. Answers each order that is posted to the thread. The
+ * Called by the script of a RestartingThread. Answers each task that is posted to the thread. The
  * thread gets a lower priority than requests and the journal. Only Linux can do that for a thread;
  * other systems would lower the whole process.
  */
-export function answerOrders<Order>(answer: (order: Order) => unknown): void {
+export function answerTasks<Task>(answer: (task: Task) => unknown): void {
   if (platform() === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
-  parentPort!.on('message', (order: Order) => {
-    parentPort!.postMessage(answerTo(answer, order));
+  parentPort!.on('message', (task: Task) => {
+    parentPort!.postMessage(answerTo(answer, task));
   });
 }
 
-function answerTo<Order>(answer: (order: Order) => unknown, order: Order): ThreadAnswer {
+function answerTo<Task>(answer: (task: Task) => unknown, task: Task): ThreadAnswer {
   try {
-    return { value: answer(order) };
+    return { value: answer(task) };
   } catch (error) {
     return { fault: (error as Error).message };
   }

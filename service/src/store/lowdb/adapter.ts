@@ -17,7 +17,7 @@ import type { Logger } from '../options.ts';
 import type { Recovered } from './journal/recovery.ts';
 import { recover } from './journal/recovery.ts';
 import { passedOver, inParts, writeSnapshot, type SnapshotHeader } from './snapshots/snapshot.ts';
-import type { MergeOrder, Merged } from './snapshots/snapshotMerge.ts';
+import type { MergeTask, Merged } from './snapshots/snapshotMerge.ts';
 import { mergeInWorker, mergeSnapshot } from './snapshots/snapshotMerge.ts';
 import type { Data } from './state.ts';
 
@@ -154,17 +154,17 @@ export class JournaledAdapter implements Adapter<Data> {
       await this.options.files.syncFolder(this.options.folder);
       return made;
     } catch (error) {
-      for (const made of [target, path]) await this.options.files.remove(made).catch(() => {});
+      for (const each of [target, path]) await this.options.files.remove(each).catch(() => {});
       await this.options.files.syncFolder(this.options.folder).catch(() => {});
       throw error;
     }
   }
 
   /** A test's file operations cannot be passed to another thread. */
-  private merge(order: MergeOrder, signal: AbortSignal): Promise<Merged> {
+  private merge(task: MergeTask, signal: AbortSignal): Promise<Merged> {
     return this.options.files === nodeFiles
-      ? mergeInWorker(order, signal)
-      : mergeSnapshot(order, this.options.files, signal);
+      ? mergeInWorker(task, signal)
+      : mergeSnapshot(task, this.options.files, signal);
   }
 
   private async openJournal(last: JournalPosition | null, afterFailure: boolean) {

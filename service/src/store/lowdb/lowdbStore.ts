@@ -390,7 +390,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   private get stall(): string | null {
     const { waitingMs } = this.adapter;
     if (waitingMs < this.options.stalledAfterMs) return null;
-    return `the disk has not confirmed a write for ${Math.floor(waitingMs / 1000)} seconds; see whether it hangs, or the network that it is on`;
+    return `the disk has not confirmed a write for ${Math.floor(waitingMs / 1000)} seconds; check whether the disk hangs, or the network that it is on`;
   }
 
   /** Logs a transaction whose function does not end, because all others wait for it. */

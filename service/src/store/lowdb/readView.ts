@@ -93,7 +93,7 @@ export class TableView {
   }
 }
 
-/** @param wallMs the wall clock. As after a start, a job waits no longer than at first. */
+/** @param wallMs the wall clock. If it was set back, a job still waits no longer than it did at first. */
 export const recordOf = (collection: string, document: Document, wallMs: number): DumpedRecord => {
   if (collection !== JOBS) return { collection, document };
   const job = document as StoredJob;

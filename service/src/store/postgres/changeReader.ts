@@ -5,7 +5,7 @@ import { runOn, type Database, type Result } from './connection/database.ts';
 import { quoted } from './connection/sql.ts';
 
 /** How often the table is read without a notification. */
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 const BATCH = 2_000;
 /** How long changes are kept in the table. */
 const KEPT_SECONDS = 300;
@@ -29,42 +29,43 @@ export class ChangeReader<S extends Schema> {
   /** The snapshot of the last read. */
   #seen = '';
   #life: string | null = null;
-  #lookedAt = performance.now();
+  #readAt = performance.now();
   /** The time of the last read by the database's clock, which goes on while this machine sleeps. */
   #seenAt = 0;
-  #looking: Promise<void> | null = null;
-  #lookAgain = false;
+  #reading: Promise<void> | null = null;
+  #readAgain = false;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
   /**
+   * @param capacity how many changes the feed keeps
    * @param isDown during an outage nothing is read
    * @param onTime called at each read with the database's clock, in milliseconds since the epoch
    */
   constructor(
     database: Database,
     schema: string,
-    kept: number,
+    capacity: number,
     isDown: () => boolean,
     onTime: (now: number) => void,
   ) {
-    this.#isDown = isDown;
-    this.#onTime = onTime;
     this.#database = database;
     this.#schema = schema;
-    this.#feed = new ChangeFeed(kept);
+    this.#feed = new ChangeFeed(capacity);
+    this.#isDown = isDown;
+    this.#onTime = onTime;
   }
 
   /** Begins after the changes that exist now. */
   async start(): Promise<void> {
     await this.#begin();
-    this.#timer = setInterval(() => this.look(), LOOK_MS).unref();
+    this.#timer = setInterval(() => this.readSoon(), POLL_MS).unref();
   }
 
   /** Notes a committed transaction of this process. Readers that begin later do not see it. */
   committed(xid: string): void {
     this.#unread.add(xid);
-    this.look();
+    this.readSoon();
   }
 
   /** A value that changes with each crash of the server; null when unknown. */
@@ -78,20 +79,20 @@ export class ChangeReader<S extends Schema> {
   }
 
   /** Reads soon, because something may have changed. */
-  look(): void {
+  readSoon(): void {
     if (this.#closed || this.#isDown()) return;
-    if (this.#looking !== null) {
-      this.#lookAgain = true;
+    if (this.#reading !== null) {
+      this.#readAgain = true;
       return;
     }
-    this.#looking = this.#read()
+    this.#reading = this.#read()
       // The store notices an outage by itself, and the next read catches up.
       .catch(() => {})
       .finally(() => {
-        this.#looking = null;
-        if (this.#lookAgain) {
-          this.#lookAgain = false;
-          this.look();
+        this.#reading = null;
+        if (this.#readAgain) {
+          this.#readAgain = false;
+          this.readSoon();
         }
       });
   }
@@ -100,7 +101,7 @@ export class ChangeReader<S extends Schema> {
     this.#closed = true;
     clearInterval(this.#timer);
     this.#feed.close();
-    await this.#looking;
+    await this.#reading;
   }
 
   /** Removes changes that every reader has had time to read. */
@@ -131,12 +132,13 @@ export class ChangeReader<S extends Schema> {
     this.#onTime(this.#seenAt);
     this.#seen = String(rows[0]!.seen);
     this.#life = String(rows[0]!.life);
-    this.#lookedAt = performance.now();
+    this.#readAt = performance.now();
   }
 
   async #read(): Promise<void> {
     const startedAt = performance.now();
-    if (this.#life === null || startedAt - this.#lookedAt > MISSED_AFTER_MS) return this.#missed();
+    if (this.#life === null || startedAt - this.#readAt > MISSED_AFTER_MS)
+      return this.#beginAfterGap();
     const changes = `${quoted(this.#schema)}.changes`;
     let until: string | null = null;
     let position = '0';
@@ -158,10 +160,10 @@ export class ChangeReader<S extends Schema> {
       this.#seenAt = Number(rows[0]!.now);
       this.#onTime(this.#seenAt);
       // The server has crashed and emptied the table, or unread changes have been removed.
-      if (rows[0]!.life !== this.#life || this.#seenAt > missedAt) return this.#missed();
+      if (rows[0]!.life !== this.#life || this.#seenAt > missedAt) return this.#beginAfterGap();
       const found = rows.filter((row) => row.xid !== null);
       for (const row of found) this.#publish(row);
-      this.#lookedAt = startedAt;
+      this.#readAt = startedAt;
       if (found.length > 0) this.#feed.announce();
       until = String(rows[0]!.until);
       if (found.length < BATCH) {
@@ -181,7 +183,7 @@ export class ChangeReader<S extends Schema> {
       if (BigInt(xid) < BigInt(xmax) && !running.has(xid)) this.#unread.delete(xid);
   }
 
-  async #missed(): Promise<void> {
+  async #beginAfterGap(): Promise<void> {
     this.#life = null;
     await this.#begin();
     this.#unread.clear();

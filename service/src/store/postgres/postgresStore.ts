@@ -274,7 +274,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   async rewrite(change: (document: Document, collection: string) => Document): Promise<void> {
     const { rewriteAll } = await import('./rewrite.ts');
     await this.#tracked(() => this.#outage.watch(() => rewriteAll(this.#opened, change)));
-    this.#changes.look();
+    this.#changes.readSoon();
   }
 
   async forgetHistory(): Promise<void> {
@@ -304,7 +304,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
       );
       for (const queue of queues) this.#leases.hint(queue);
       this.#notifications.publish(queues, alreadyLeased);
-      this.#changes.look();
+      this.#changes.readSoon();
       this.#listeners.notify(queues);
     });
   }
@@ -368,7 +368,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   #hear({ from, changed, queues, load }: Notification): void {
     if (this.#closed !== null) return;
     if (load !== undefined) this.#leases.hear(from, load);
-    if (changed) this.#changes.look();
+    if (changed) this.#changes.readSoon();
     for (const queue of queues) this.#leases.hint(queue);
     if (queues.length > 0) this.#listeners.notify(new Set(queues));
   }
@@ -376,7 +376,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   /** Looks for changes and work that were missed, as after an outage. */
   #catchUp(): void {
     if (this.#closed !== null) return;
-    this.#changes.look();
+    this.#changes.readSoon();
     for (const queue of this.#queues) this.#leases.hint(queue);
     this.#listeners.notify(this.#queues);
   }

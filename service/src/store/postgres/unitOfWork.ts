@@ -137,7 +137,7 @@ export class PostgresUnitOfWork implements UnitOfWork {
   }
 
   get wrote(): boolean {
-    return this.#wrote || this.jobs.any;
+    return this.#wrote || !this.jobs.isEmpty;
   }
 
   /** One of the documents that it put; null when there is none. */

@@ -11,14 +11,16 @@ import { AppError, notFound } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';
 import type { ApiKey, Workspace } from '../workspace.ts';
 
-/** A workspace's keys that were not revoked: one for each workflow, and more. */
+/** Keys of a workspace that are not revoked: enough for one in each workflow. */
 export const MAX_API_KEYS = 100;
 const PAGE = 500;
+/** "Last used" is exact to the minute, so that most calls write nothing. */
+const PRECISION_MS = 60_000;
 
 /**
  * Makes an API key.
  * @param given a key to use instead of a new one (BOOTSTRAP_API_KEY)
- * @returns the key itself, shown this once, and what is kept of it
+ * @returns the key itself, shown only this once, and the record that is stored
  * @throws invalid_request (400) when the workspace has as many as it may
  */
 export const createApiKey = (
@@ -28,7 +30,7 @@ export const createApiKey = (
 ) => {
   const key = given ?? newApiKey();
   return store.transaction(async (tx): Promise<{ key: string; apiKey: ApiKey }> => {
-    await tx.workspaces.get(workspace.id); // locks the workspace: the limit is kept
+    await tx.workspaces.get(workspace.id); // locks the workspace, so that the limit holds
     if ((await countInUse(tx, workspace)) >= MAX_API_KEYS) {
       throw new AppError(
         'invalid_request',
@@ -69,8 +71,8 @@ async function countInUse(tx: Tx, { id: workspaceId }: Workspace): Promise<numbe
 }
 
 /**
- * Who a key speaks for; null when there is no such key or it was revoked. Every call asks: nothing
- * is locked or written.
+ * Finds the workspace that a key belongs to; null when there is no such key or it was revoked. Runs
+ * on every call, so it locks and writes nothing.
  */
 export const findApiKey = async ({ store }: Pick<Deps, 'store'>, key: string) => {
   if (!API_KEY_PATTERN.test(key)) return null;
@@ -82,15 +84,13 @@ export const findApiKey = async ({ store }: Pick<Deps, 'store'>, key: string) =>
   });
 };
 
-/** "Last used" is exact to the minute, so that a call writes nothing as a rule. */
-const PRECISION_MS = 60_000;
-
+/** Whether this use is too soon after the last recorded one to be recorded. */
 export const isUseNoted = ({ lastUsedAt }: ApiKey, now: Date): boolean =>
   lastUsedAt !== null && Math.abs(now.getTime() - Date.parse(lastUsedAt)) < PRECISION_MS;
 
 /**
- * Notes that a key was used. Not part of the call that used it, which waits for nobody who uses the
- * same key.
+ * Notes that a key was used. It has its own transaction: calls with the same key do not wait for
+ * each other.
  */
 export const noteKeyUse = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, { id }: ApiKey) =>
   store.transaction(async (tx): Promise<void> => {

@@ -5,12 +5,12 @@ import type { Bounds } from '../../platform/limits/bounds.ts';
 import { FairQueue } from '../../platform/limits/fairQueue.ts';
 import { OutboundError } from '../../platform/outbound/outboundClient.ts';
 import { RestartingThread } from '../../platform/security/restartingThread.ts';
-import { readAttempt, type AnswerOrder } from './readAnswer.ts';
+import { readAttempt, type AnswerTask } from './readAnswer.ts';
 
 /** Reads the answers of tools. */
 export interface AnswerReader {
   /** @throws OutboundError `network` when it cannot be read now; the signal's reason */
-  read(workspaceId: string, order: AnswerOrder, signal: AbortSignal): Promise<ToolAttemptResult>;
+  read(workspaceId: string, task: AnswerTask, signal: AbortSignal): Promise<ToolAttemptResult>;
 }
 
 /** An answer of this size is read on the main thread, in at most about 20 ms. */
@@ -25,7 +25,7 @@ const SCRIPT = new URL(`./answerThread${extname(import.meta.url)}`, import.meta.
 
 interface Waiting {
   timer: NodeJS.Timeout | undefined;
-  readonly order: AnswerOrder;
+  readonly task: AnswerTask;
   readonly settle: (answer: Promise<ToolAttemptResult>) => void;
 }
 
@@ -35,7 +35,7 @@ interface Waiting {
  */
 export class AnswerThread implements AnswerReader {
   readonly #bounds: Bounds;
-  readonly #thread: RestartingThread<AnswerOrder>;
+  readonly #thread: RestartingThread<AnswerTask>;
   readonly #waiting = new FairQueue<Waiting>();
 
   constructor(bounds: Bounds, log: Pick<Logger, 'error'>) {
@@ -45,12 +45,12 @@ export class AnswerThread implements AnswerReader {
 
   async read(
     workspaceId: string,
-    order: AnswerOrder,
+    task: AnswerTask,
     signal: AbortSignal,
   ): Promise<ToolAttemptResult> {
-    if (order.response.body.length <= MAX_SMALL_ANSWER_BYTES) return readAttempt(order);
+    if (task.response.body.length <= MAX_SMALL_ANSWER_BYTES) return readAttempt(task);
     const { promise, resolve, reject } = Promise.withResolvers<ToolAttemptResult>();
-    const waiting: Waiting = { timer: undefined, order, settle: resolve };
+    const waiting: Waiting = { timer: undefined, task, settle: resolve };
     this.#waiting.add(workspaceId, waiting);
     const giveUp = (reason: unknown) => {
       this.#waiting.delete(workspaceId, waiting);
@@ -82,14 +82,14 @@ export class AnswerThread implements AnswerReader {
     const next = this.#waiting.takeNext();
     if (next === undefined) return;
     clearTimeout(next.timer);
-    const answer = this.#thread.run(next.order) as Promise<ToolAttemptResult>;
+    const answer = this.#thread.run(next.task) as Promise<ToolAttemptResult>;
     next.settle(answer);
     answer.catch(() => {}).finally(() => this.#next());
   }
 }
 
 /** For tests without threads. */
-export const readAtOnce: AnswerReader = { read: async (_workspaceId, order) => readAttempt(order) };
+export const readAtOnce: AnswerReader = { read: async (_workspaceId, task) => readAttempt(task) };
 
 const tooBusy = (): OutboundError =>
   new OutboundError(

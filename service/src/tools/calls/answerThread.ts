@@ -1,5 +1,5 @@
 // The thread that reads large answers of tools, one after the other.
-import { answerOrders } from '../../platform/security/threadScript.ts';
-import { readAttempt, type AnswerOrder } from './readAnswer.ts';
+import { answerTasks } from '../../platform/security/threadScript.ts';
+import { readAttempt, type AnswerTask } from './readAnswer.ts';
 
-answerOrders((order: AnswerOrder) => readAttempt(order));
+answerTasks((task: AnswerTask) => readAttempt(task));

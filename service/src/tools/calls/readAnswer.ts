@@ -190,7 +190,7 @@ export function selectFields(result: Json, fields: readonly string[] | undefined
 }
 
 /** An answer to read, and the address it came from. Plain data, since it goes to a thread. */
-export interface AnswerOrder {
+export interface AnswerTask {
   readonly address: ToolAddress;
   readonly response: Answer;
 }
@@ -216,7 +216,7 @@ export function cleaner(address: ToolAddress): (text: string) => string {
  * Reads the answer to an attempt. An endpoint may echo what it was sent, so the tool's secrets are
  * removed from all that is stored or shown.
  */
-export function readAttempt({ address, response }: AnswerOrder): ToolAttemptResult {
+export function readAttempt({ address, response }: AnswerTask): ToolAttemptResult {
   const clean = cleaner(address);
   const secrets = secretsOf(address);
   const cleanNumber = (number: number): Json =>

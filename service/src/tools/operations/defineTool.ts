@@ -143,7 +143,7 @@ type Sealed = Readonly<Record<string, string>>;
  * the scheme, host and port it was given for. When the request goes elsewhere, the secrets it uses
  * must be given again, and the others are removed.
  * @throws invalid_request (400) that names the secrets to give again
- * @see docs/decisions/0029
+ * @see docs/decisions/0029-what-outbound-calls-tell-and-carry.md
  */
 function secretsAfterChange(
   before: RequestTemplate | null,

@@ -18,7 +18,7 @@ import { openFreshStore, type FreshStore } from '../../../helpers/openStore.ts';
 import { TestClock } from '../../../helpers/testClock.ts';
 
 const PERSON = { type: 'team_member', name: 'Ann', memberId: 'mbr_1' } as const;
-const ALL = { before: '9999', mostMessages: 1000, isConnected: () => false };
+const ALL = { before: '9999', maxMessages: 1000, isConnected: () => false };
 
 describe('conversations that were never answered', () => {
   let fresh: FreshStore;
@@ -93,7 +93,7 @@ describe('conversations that were never answered', () => {
       await visitor('c', 'd'),
       await visitor('e'),
     ];
-    const made = await remove({ mostMessages: 4 });
+    const made = await remove({ maxMessages: 4 });
     // A step ends with a batch: all of a small store is one.
     expect(made.conversations).toBeGreaterThanOrEqual(2);
     expect([await isThere(first), await isThere(second)]).toEqual([false, false]);

@@ -28,6 +28,9 @@ export type IsProxy = (address: string) => boolean;
 /** A connection, or a request that a proxy forwards. Destroying either ends the connection. */
 type Open = Socket | Request;
 
+/** For each counted connection or request, the function that stops counting it. */
+const stopFunctions = new WeakMap<Open, () => void>();
+
 /**
  * Limits what an address has open: connections, or requests under way where a trusted proxy forwards
  * them. A request with a valid API key, a valid webhook signature or a session does not count, and
@@ -75,12 +78,12 @@ export class Connections {
 
   /** Ends the oldest of each address that has the most open, but never the only one of an address. */
   endSome(count: number): void {
-    const most = [...this.#openOf.values()]
+    const largestFirst = [...this.#openOf.values()]
       .filter(({ size }) => size > 1)
       .sort((a, b) => b.size - a.size);
     let left = count;
-    for (let size = most[0]?.size ?? 0; size > 1 && left > 0; size -= 1) {
-      for (const open of most) {
+    for (let size = largestFirst[0]?.size ?? 0; size > 1 && left > 0; size -= 1) {
+      for (const open of largestFirst) {
         if (open.size < size || left === 0) break;
         const [oldest] = open;
         open.delete(oldest!);
@@ -96,21 +99,18 @@ export class Connections {
     if (open.size >= this.#max) return false;
     this.#openOf.set(address, open.add(one));
     const leave = () => {
-      leaving.delete(one);
+      stopFunctions.delete(one);
       open.delete(one);
       if (open.size === 0 && this.#openOf.get(address) === open) this.#openOf.delete(address);
     };
-    leaving.set(one, leave);
+    stopFunctions.set(one, leave);
     until.once('close', leave);
     return true;
   }
 }
 
-/** For each counted connection or request, the function that stops counting it. */
-const leaving = new WeakMap<Open, () => void>();
-
 /** Stops counting a request, and its connection: it has a valid key, signature or session. */
-export function noLongerStranger(request: Request): void {
-  leaving.get(request)?.();
-  leaving.get(request.socket)?.();
+export function stopCounting(request: Request): void {
+  stopFunctions.get(request)?.();
+  stopFunctions.get(request.socket)?.();
 }

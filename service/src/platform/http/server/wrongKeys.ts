@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { shortKey } from '../../limits/limiter.ts';
 import { byAddress, type RateLimit } from './rateLimit.ts';
 
-/** Valid keys that are remembered, to tell them from guesses: more than one process sees. */
+/** Valid keys that are remembered: more than one process ever sees. */
 const MAX_KNOWN_KEYS = 10_000;
 
 /**
@@ -24,16 +24,16 @@ export class WrongKeys {
    * Checks the address before the look-up.
    * @throws rate_limited (429) when it sent too many wrong keys, and this key was not valid lately
    */
-  async before(request: Request, key: string): Promise<void> {
+  async checkAddress(request: Request, key: string): Promise<void> {
     if (!this.#known.has(shortKey(key))) await this.#rate.spend(byAddress(request), 0);
   }
 
   /** Counts a wrong key. @throws rate_limited (429) when it is one too many */
-  wrong(request: Request): Promise<void> {
+  countWrong(request: Request): Promise<void> {
     return this.#rate.spend(byAddress(request));
   }
 
-  right(key: string): void {
+  noteValid(key: string): void {
     const short = shortKey(key);
     this.#known.delete(short);
     this.#known.add(short);

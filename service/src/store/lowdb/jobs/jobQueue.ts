@@ -49,9 +49,9 @@ class JobGroup {
     const at = this.ranks.findIndex(({ rank }) => rank === scheduled.job.rank);
     if (at === -1) return false;
     const { jobs } = this.ranks[at]!;
-    const was = jobs.delete(scheduled);
+    const wasHere = jobs.delete(scheduled);
     if (jobs.size === 0) this.ranks.splice(at, 1);
-    return was;
+    return wasHere;
   }
 
   /** Removes and returns the job whose turn it is; null when none is due. */
@@ -257,12 +257,12 @@ export class JobQueue {
    */
   private oldestDueAt(
     skip: (group: string) => boolean = () => false,
-    isAsked: (share: string) => boolean = () => true,
+    mayTake: (share: string) => boolean = () => true,
   ): number | null {
     let oldest: number | null = null;
     for (const share of this.sleeping.keys()) {
       if (oldest !== null && share.wakeAt! >= oldest) break;
-      if (!isAsked(share.name)) continue;
+      if (!mayTake(share.name)) continue;
       for (const group of share.sleeping.keys()) {
         if (skip(group.name)) continue;
         oldest = oldest === null ? group.wakeAt : Math.min(oldest, group.wakeAt!);
@@ -270,7 +270,7 @@ export class JobQueue {
       }
     }
     for (const share of this.awake) {
-      if (!isAsked(share.name)) continue;
+      if (!mayTake(share.name)) continue;
       for (const { name, nextDueAt } of share.awake) {
         if ((oldest === null || nextDueAt! < oldest) && !skip(name)) oldest = nextDueAt;
       }

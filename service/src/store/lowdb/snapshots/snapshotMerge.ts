@@ -22,7 +22,7 @@ import {
  * A snapshot to be made. All journals before its generation are closed. Can be passed between
  * threads.
  */
-export interface MergeOrder {
+export interface MergeTask {
   readonly folder: string;
   readonly header: SnapshotHeader;
   /** Path of the file to write. The caller publishes or removes it. */
@@ -45,9 +45,9 @@ const WORKER = new URL(`./snapshotWorker${extname(import.meta.url)}`, import.met
  * Runs `mergeSnapshot` in a thread of its own, which has ended when this settles.
  * @throws what `mergeSnapshot` throws, by name and message; AbortError when it was given up
  */
-export const mergeInWorker = async (order: MergeOrder, signal: AbortSignal): Promise<Merged> => {
+export const mergeInWorker = async (task: MergeTask, signal: AbortSignal): Promise<Merged> => {
   // Without the process's options: they may name a profiler or loader for the main thread only.
-  const worker = new Worker(WORKER, { workerData: order, execArgv: [] });
+  const worker = new Worker(WORKER, { workerData: task, execArgv: [] });
   try {
     const [merged] = (await once(worker, 'message', { signal })) as [Merged];
     return merged;
@@ -64,18 +64,18 @@ export const mergeInWorker = async (order: MergeOrder, signal: AbortSignal): Pro
  * @see docs/decisions/0032-snapshots-from-files.md
  */
 export const mergeSnapshot = async (
-  order: MergeOrder,
+  task: MergeTask,
   files: Files,
   signal?: AbortSignal,
 ): Promise<Merged> => {
   const damaged: number[] = [];
-  const listing = await listFolder(order.folder);
-  for (const base of basesOf(listing, order.header.generation)) {
+  const listing = await listFolder(task.folder);
+  for (const base of basesOf(listing, task.header.generation)) {
     const journals = journalsSince(base, listing).filter(
-      (generation) => generation < order.header.generation,
+      (generation) => generation < task.header.generation,
     );
     try {
-      return { bytes: await mergeFrom(base, journals, order, files, signal), base, damaged };
+      return { bytes: await mergeFrom(base, journals, task, files, signal), base, damaged };
     } catch (error) {
       if (!(error instanceof SnapshotDamaged)) throw error;
       damaged.push(base);
@@ -87,7 +87,7 @@ export const mergeSnapshot = async (
 async function mergeFrom(
   base: number,
   journals: readonly number[],
-  { folder, header, target }: MergeOrder,
+  { folder, header, target }: MergeTask,
   files: Files,
   signal?: AbortSignal,
 ): Promise<number> {

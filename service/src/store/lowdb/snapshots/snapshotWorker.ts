@@ -2,10 +2,10 @@
 import { constants, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { nodeFiles } from '../../../platform/files.ts';
-import type { MergeOrder } from './snapshotMerge.ts';
+import type { MergeTask } from './snapshotMerge.ts';
 import { mergeSnapshot } from './snapshotMerge.ts';
 
 // Linux sets the priority of the calling thread, other systems that of the whole process.
 if (platform() === 'linux') setPriority(0, constants.priority.PRIORITY_LOW);
 
-parentPort!.postMessage(await mergeSnapshot(workerData as MergeOrder, nodeFiles));
+parentPort!.postMessage(await mergeSnapshot(workerData as MergeTask, nodeFiles));

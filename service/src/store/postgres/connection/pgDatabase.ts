@@ -108,8 +108,8 @@ export class PgDatabase implements Database {
     let stopped = false;
     let current: pg.Client | null = null;
     let timer: NodeJS.Timeout | undefined;
-    const again = () => {
-      if (!stopped) timer = setTimeout(() => void open().catch(again), RECONNECT_MS);
+    const reopenLater = () => {
+      if (!stopped) timer = setTimeout(() => void open().catch(reopenLater), RECONNECT_MS);
     };
     const open = async () => {
       const client = new pg.Client({
@@ -127,12 +127,12 @@ export class PgDatabase implements Database {
         destroy(client);
         if (!stopped)
           this.#log.warn('the connection for notifications was lost; it is opened again');
-        again();
+        reopenLater();
       };
       /** Finds a server that has vanished without closing the connection. */
-      const look = () => {
+      const checkLater = () => {
         check = setTimeout(
-          () => void client.query('SELECT 1').then(look, lose),
+          () => void client.query('SELECT 1').then(checkLater, lose),
           LISTEN_CHECK_MS,
         ).unref();
       };
@@ -150,7 +150,7 @@ export class PgDatabase implements Database {
       if (stopped) return void client.end();
       isOpen = true;
       current = client;
-      look();
+      checkLater();
       onConnect();
     };
     await open();

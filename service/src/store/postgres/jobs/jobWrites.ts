@@ -1,6 +1,6 @@
 import { assertJobTime } from '../../document.ts';
 import type { Job, TransactionJobs } from '../../store.ts';
-import type { Connection, Result, Statement } from '../connection/database.ts';
+import type { Connection, Statement } from '../connection/database.ts';
 import { quoted, toText } from '../connection/sql.ts';
 
 type Write =
@@ -58,8 +58,8 @@ export class JobWrites implements TransactionJobs {
     this.#queues = queues;
   }
 
-  get any(): boolean {
-    return this.#writes.size > 0;
+  get isEmpty(): boolean {
+    return this.#writes.size === 0;
   }
 
   /** Whether jobs are added or released, so that their groups need a lease. */
@@ -120,60 +120,57 @@ export class JobWrites implements TransactionJobs {
     schema: string,
     { wall, sql }: JobTime,
   ): Promise<readonly DueGroup[]> {
-    if (!this.any) return [];
+    if (this.isEmpty) return [];
     const jobs = `${quoted(schema)}.jobs`;
     const entries = [...this.#writes];
-    const waits = (many: readonly { readonly runAt: number }[]) =>
-      many.map(({ runAt }) => Math.round(runAt - wall));
-    const sent: Promise<Result>[] = [];
-
     const removed = entries.flatMap(([id, { type }]) => (type === 'remove' ? [toText(id)] : []));
-    if (removed.length > 0)
-      sent.push(
-        connection.query({
-          text: `DELETE FROM ${jobs} WHERE id = ANY($1::text[])`,
-          values: [removed],
-          name: 'cs_jobs_remove',
-        }),
-      );
-
     const put = entries.flatMap(([, write]) => (write.type === 'put' ? [write.job] : []));
-    if (put.length > 0) {
-      sent.push(
-        connection.query({
-          ...insertJobs(jobs, put, { wall, sql }, REPLACE_JOB),
-          name: 'cs_jobs_put',
-        }),
-      );
-    }
-
     const released = entries.flatMap(([id, write]) =>
       write.type === 'release' ? [{ id, ...write }] : [],
     );
-    const answer =
-      released.length === 0
-        ? null
-        : connection.query({
-            // Not joined: a plan made while the table was empty would then read all of it.
-            text: `UPDATE ${jobs} j SET claimed_by = NULL, seq = nextval(pg_get_serial_sequence('${jobs}', 'seq')), (run_at, rank, due_at) = (
-                SELECT v.run_at, v.rank, (${sql}) + v.wait::bigint FROM unnest($1::text[], $2::float8[], $3::int[], $4::float8[]) v (id, run_at, rank, wait) WHERE v.id = j.id)
-              WHERE j.id = ANY($1::text[])
-              RETURNING j.queue, j.group_key, j.due_at::float8 AS due_at, (${sql})::float8 AS now`,
-            values: [
-              released.map(({ id }) => toText(id)),
-              released.map(({ runAt }) => runAt),
-              released.map(({ rank }) => rank),
-              waits(released),
-            ],
-            name: 'cs_jobs_release',
-          });
-    const [placed] = await Promise.all([answer, ...sent]);
-    return (placed?.rows ?? []).map(dueGroupOf);
+    const query = (statement: Statement) => connection.query(statement);
+    const [, , answer] = await Promise.all([
+      removed.length > 0 ? query(removeJobs(jobs, removed)) : null,
+      put.length > 0 ? query(replaceJobs(jobs, put, { wall, sql })) : null,
+      released.length > 0 ? query(releaseJobs(jobs, released, { wall, sql })) : null,
+    ]);
+    return (answer?.rows ?? []).map(dueGroupOf);
   }
 }
 
+const removeJobs = (table: string, ids: readonly string[]): Statement => ({
+  text: `DELETE FROM ${table} WHERE id = ANY($1::text[])`,
+  values: [ids],
+  name: 'cs_jobs_remove',
+});
+
+const releaseJobs = (
+  table: string,
+  released: readonly Pick<Job, 'id' | 'runAt' | 'rank'>[],
+  { wall, sql }: Pick<JobTime, 'wall' | 'sql'>,
+): Statement => ({
+  // Not joined: a plan made while the table was empty would then read all of it.
+  text: `UPDATE ${table} j SET claimed_by = NULL, seq = nextval(pg_get_serial_sequence('${table}', 'seq')), (run_at, rank, due_at) = (
+      SELECT v.run_at, v.rank, (${sql}) + v.wait::bigint FROM unnest($1::text[], $2::float8[], $3::int[], $4::float8[]) v (id, run_at, rank, wait) WHERE v.id = j.id)
+    WHERE j.id = ANY($1::text[])
+    RETURNING j.queue, j.group_key, j.due_at::float8 AS due_at, (${sql})::float8 AS now`,
+  values: [
+    released.map(({ id }) => toText(id)),
+    released.map(({ runAt }) => runAt),
+    released.map(({ rank }) => rank),
+    released.map(({ runAt }) => Math.round(runAt - wall)),
+  ],
+  name: 'cs_jobs_release',
+});
+
 const REPLACE_JOB = `ON CONFLICT (id) DO UPDATE SET queue = excluded.queue, group_key = excluded.group_key, run_at = excluded.run_at, rank = excluded.rank,
   data = excluded.data, due_at = excluded.due_at, seq = excluded.seq, claimed_by = NULL`;
+
+const replaceJobs = (
+  table: string,
+  jobs: readonly Job[],
+  time: Pick<JobTime, 'wall' | 'sql'>,
+): Statement => ({ ...insertJobs(table, jobs, time, REPLACE_JOB), name: 'cs_jobs_put' });
 
 /** @param onConflict what to do with a job whose id exists already. Default: an error. */
 export const insertJobs = (

@@ -108,5 +108,5 @@ const schemaTaken = (): SchemaTaken =>
 
 const schemaInUse = (who: string): SchemaInUse =>
   new SchemaInUse(
-    `${who} it open. Stop all processes of the service first, on every machine, and see that no other command runs.`,
+    `${who} it open. Stop all processes of the service first, on every machine, and make sure that no other command runs.`,
   );
