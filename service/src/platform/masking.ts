@@ -117,6 +117,12 @@ function argentineSpelling({ nationalNumber }: PhoneNumber): string {
 const mexicanSpelling = ({ nationalNumber }: PhoneNumber) =>
   optional('044', '045', '01', '1') + nationalNumber.replace(/^1(?=\d{10}$)/, '');
 
+/** A person's contact details: digits, and an address in lower case. */
+interface Details {
+  readonly phone: string | null;
+  readonly email: string | null;
+}
+
 /** A contact's phone and e-mail, masked, and the patterns that find them in free text. */
 interface MaskedDetails {
   readonly phone: string | null;
@@ -126,11 +132,6 @@ interface MaskedDetails {
 
 /** Documents never change in place, so each contact's patterns are made once. */
 const cache = new WeakMap<Details, MaskedDetails>();
-/** A person's contact details: digits, and an address in lower case. */
-interface Details {
-  readonly phone: string | null;
-  readonly email: string | null;
-}
 
 export function maskedDetails(contact: Details): MaskedDetails {
   const cached = cache.get(contact);

@@ -4,7 +4,11 @@ import { findEmbeddedIpv4, isNat64Length, type Nat64Prefix } from './embeddedIpv
 
 /** The answer to "may this address be called?", with the reason in words when it may not. */
 export type Verdict =
-  | { allowed: true; /** by ALLOWED_NETWORKS, and not because it is public */ opened: boolean }
+  | {
+      allowed: true;
+      /** True when ALLOWED_NETWORKS allows it; false when it is public. */
+      opened: boolean;
+    }
   | {
       allowed: false;
       reason: string;

@@ -5,8 +5,8 @@ import type { Member } from '../workspace.ts';
 const OWNER = 'owner';
 
 /**
- * Records the first member as the owner of the service, once. Somebody else does not become the
- * owner when that member is removed.
+ * Records the first member as the owner of the service, once. If that member is removed, nobody else
+ * becomes the owner.
  */
 export async function recordOwner(tx: Tx): Promise<void> {
   if (await tx.settings.get(OWNER)) return;

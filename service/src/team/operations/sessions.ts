@@ -10,6 +10,9 @@ import type { Session, Member, Workspace } from '../workspace.ts';
 const SESSION_IDLE_MS = 7 * 24 * 60 * 60 * 1000;
 export const MAX_SESSION_MS = 30 * 24 * 60 * 60 * 1000;
 
+/** The expiry of a session is extended at most this often, so that most requests write nothing. */
+const PRECISION_MS = 60 * 60 * 1000;
+
 /**
  * Signs a member in.
  * @param tries of the same address in the last minutes: when many passwords wait to be checked, the
@@ -35,8 +38,8 @@ export async function signIn(
 }
 
 /**
- * Opens a session for a member who has proven to be one. @returns its token, of which only the hash
- * is kept
+ * Opens a session for a member. The caller has checked who it is.
+ * @returns its token, of which only the hash is stored
  */
 export async function startSession(
   { store, clock }: Pick<Deps, 'store' | 'clock'>,
@@ -58,17 +61,15 @@ export async function startSession(
 
 export interface SignedIn {
   readonly session: Session;
-  /** Stands in every form, so that no other site can post one. */
+  /** Every form carries it, so that no other site can post one. */
   readonly csrfToken: string;
   readonly member: Member;
   readonly workspace: Workspace;
 }
 
-/** Expiry is moved on at most this often, so that reading does not write. */
-const PRECISION_MS = 60 * 60 * 1000;
-
 /**
- * Who a session's token speaks for; null when it has expired, was ended, or its member was removed.
+ * Finds the member whom a session's token signs in; null when the session has expired or was ended,
+ * or the member was removed.
  */
 export const findSession = (
   { store, clock }: Pick<Deps, 'store' | 'clock'>,
@@ -120,7 +121,7 @@ export async function changePassword(
   const passwordHash = await passwords.hash(next);
   await store.transaction(async (tx) => {
     const now = await tx.members.get(member.id);
-    // changed while this one was looked at
+    // The password was changed while this one was being checked.
     if (now?.passwordHash !== member.passwordHash) throw wrong;
     await tx.members.put({ ...now, passwordHash });
     await deleteSessionsOf(tx, member.id, session.id);

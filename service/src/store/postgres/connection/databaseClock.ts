@@ -13,6 +13,7 @@ export class DatabaseClock {
   #shown: number;
   /** The database's clock minus this machine's. */
   #offset = 0;
+  #moving: Promise<void> = Promise.resolve();
 
   constructor(now?: () => number) {
     this.#now = now;
@@ -43,6 +44,4 @@ export class DatabaseClock {
     this.#moving = this.#moving.then(() => this.testClock!.setTime(now));
     await this.#moving;
   }
-
-  #moving: Promise<void> = Promise.resolve();
 }

@@ -4,8 +4,10 @@ import type { Connection, Result, Statement } from './database.ts';
 
 /** When a statement takes longer, the watchdog asks whether the server answers at all. */
 const SILENT_MS = 5_000;
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 const PROBE_MS = 5_000;
+/** The code of statements after a failed one in a transaction. It does not say why. */
+const FAILED_BEFORE = '25P02';
 
 /** Statements under way on one connection. */
 interface WatchedConnection {
@@ -37,7 +39,7 @@ export class ConnectionWatchdog {
 
   watch(connection: WatchedConnection): void {
     this.#watched.add(connection);
-    this.#timer ??= setInterval(() => void this.#look(), LOOK_MS).unref();
+    this.#timer ??= setInterval(() => void this.#check(), CHECK_MS).unref();
   }
 
   forget(connection: WatchedConnection): void {
@@ -47,7 +49,7 @@ export class ConnectionWatchdog {
     this.#timer = null;
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const silentSince = performance.now() - SILENT_MS;
     if (this.#probing || ![...this.#watched].some((each) => isSilent(each, silentSince))) return;
     this.#probing = true;
@@ -89,9 +91,6 @@ export const destroy = (client: pg.ClientBase): void => void streamOf(client).de
 /** The socket that the driver writes to, plain or TLS. */
 const streamOf = (client: pg.ClientBase): Duplex =>
   (client as unknown as { connection: { stream: Duplex } }).connection.stream;
-
-/** The code of statements after a failed one in a transaction. It does not say why. */
-const FAILED_BEFORE = '25P02';
 
 /** A connection that is borrowed from the pool. */
 export class PooledConnection implements Connection {

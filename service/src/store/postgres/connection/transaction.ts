@@ -4,6 +4,13 @@ import { unavailable } from './errors.ts';
 import { quoted, toText } from './sql.ts';
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
+/** How long, and how often, to ask the server whether a commit holds. */
+const DOUBT_MS = 10_000;
+const ASK_AGAIN_MS = 100;
+/** A row stores only these bits of its transaction's number. */
+const ROW_BITS = 32;
+/** The error code for a transaction number that was never assigned, or was lost in a crash. */
+const NEVER_ASSIGNED = '22023';
 
 /** One transaction on a borrowed connection. Reads without locks need no BEGIN. */
 export class OpenTransaction {
@@ -82,20 +89,10 @@ export async function transactionOn<T>(
   }
 }
 
-/** How long to ask the server whether a commit holds. */
-const DOUBT_MS = 10_000;
-const AGAIN_MS = 100;
-/** A row stores only these bits of its transaction's number. */
-const ROW_BITS = 32;
-/** The server never assigned this transaction number, or lost it in a crash. */
-const NEVER_GIVEN = '22023';
-
 /** Identifies a commit whose answer was lost with its connection. */
 export interface CommitMarks {
   readonly xid: string;
-  /**
-   * The server's life before the commit; it changes with a crash. Left out: crashes are ignored.
-   */
+  /** The server's life before the commit; it changes with a crash. If missing, crashes are ignored. */
   readonly life?: string | null;
   /** A document that it wrote; null when there is none. */
   readonly written: { readonly table: string; readonly id: string } | null;
@@ -143,10 +140,10 @@ export async function wasCommitted(
       }
       if (status !== 'in progress') return status === 'committed';
     } catch (error) {
-      if ((error as { code?: string }).code === NEVER_GIVEN) return false;
+      if ((error as { code?: string }).code === NEVER_ASSIGNED) return false;
       cause = error;
     }
-    await sleep(AGAIN_MS);
+    await sleep(ASK_AGAIN_MS);
   } while (performance.now() < giveUpAt);
   throw unavailable(
     'the connection was lost during a commit, and the database does not say whether it succeeded; check the data before trying again',

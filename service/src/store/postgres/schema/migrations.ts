@@ -2,6 +2,12 @@ import { columnName, quoted, searchedFields, snakeCase, tableName } from '../con
 import { runOn, type Connection, type Database, type Statement } from '../connection/database.ts';
 import { transactionOn } from '../connection/transaction.ts';
 
+const OLDEST_SERVER = 14;
+const MAX_NAMED_TABLES = 5;
+const UNDEFINED_COLUMN = '42703';
+/** Earlier versions of the service migrate under this lock too. */
+const MIGRATION_LOCK = '3853314791062309107';
+
 /**
  * SQL that takes a schema's tables from one version to the next; several statements, run in one
  * transaction.
@@ -118,10 +124,6 @@ export const generationTable: Migration = (schema) => {
   return `CREATE TABLE ${table} (id boolean PRIMARY KEY DEFAULT true CHECK (id), generation uuid NOT NULL DEFAULT gen_random_uuid()); INSERT INTO ${table} DEFAULT VALUES;`;
 };
 
-const OLDEST_SERVER = 14;
-/** Earlier versions of the service migrate under this lock too. */
-const MIGRATION_LOCK = '3853314791062309107';
-
 /**
  * Creates the schema if it is missing and applies the migrations that it lacks, in one transaction.
  * Processes that start at the same time wait for each other.
@@ -164,8 +166,6 @@ async function refuseOldServer(database: Database): Promise<void> {
     throw new Error(`it is PostgreSQL ${String(name)}; ${OLDEST_SERVER} or newer is needed`);
 }
 
-const MAX_NAMED_TABLES = 5;
-
 /**
  * Refuses a schema with another program's tables: emptying or restoring ours would take them along.
  */
@@ -202,7 +202,6 @@ const appliedMigrations = async (
     throw error;
   }
 };
-const UNDEFINED_COLUMN = '42703';
 
 function refuseNewer(schema: string, migrations: Migrations, applied: readonly string[]): void {
   const unknown = applied.filter((name) => !(name in migrations));
