@@ -24,15 +24,15 @@ export interface AgentLoopOptions {
   readonly timeoutMs: number;
 }
 
-/** The most turns of one workspace that the model decides at once. */
+/** Turns of one workspace that are decided at the same time. */
 const MAX_PER_WORKSPACE = 32;
-/** A model ends by itself when its time is over. After this time more, one that does not is ended. */
+/** A model keeps to its time-out by itself. One that does not is aborted this much later. */
 const GRACE_MS = 1000;
 
 /**
- * Runs the agent: for each conversation that wakes it, it decides one step and records it. A step makes
- * tool calls, which wake the agent again when they end, or ends the turn. All its state is in the
- * store. After a crash, an unfinished step is dropped and decided again.
+ * Runs the agent. For each conversation that wakes it, it decides one step and records it. A step
+ * either makes tool calls, which wake the agent again when they end, or ends the turn. All state is in
+ * the store. After a crash, an unfinished step is dropped and decided again.
  */
 export const startAgent = (options: AgentLoopOptions): Worker =>
   startWorker({

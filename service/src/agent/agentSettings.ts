@@ -2,17 +2,16 @@ import type { Document } from '../store/store.ts';
 
 declare module '../platform/deps.ts' {
   interface Deps {
-    /** What the environment says of the agent and its tools. */
+    /** The environment's settings of the agent and its tools. */
     readonly agent: AgentPolicy;
   }
 }
 
 export interface AgentPolicy {
-  /** What `enabled` is until someone decides: true when a model is configured. */
+  /** Stands in for `enabled` until someone decides: true when a model is configured. */
   readonly isOnByDefault: boolean;
   /**
-   * How long the agent waits for a customer to write on, so that a burst of messages gets one
-   * reply.
+   * How long the agent waits for further messages, so that several in a row get one reply.
    */
   readonly quietMs: number;
   /** How long a tool call waits for a person's approval. */
@@ -23,7 +22,7 @@ export interface AgentPolicy {
 export const LANGUAGES = ['en', 'es', 'pt'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** How a workspace's agent presents itself. Id: the workspace's. */
+/** The settings of a workspace's agent. They have the workspace's id. */
 export interface AgentSettings extends Document {
   readonly workspaceId: string;
   readonly name: string;
@@ -34,16 +33,13 @@ export interface AgentSettings extends Document {
   /** Working languages, the preferred one first. */
   readonly languages: readonly Language[];
   /**
-   * Null: nobody has decided; the agent then is on when a model is configured. The first tool that
-   * goes live decides.
+   * Null until someone decides. The agent is then on if a model is configured. The first tool that goes
+   * live switches it on.
    */
   readonly enabled: boolean | null;
-  /**
-   * Whether the agent may make payment links: not at all, when a person approves each, or by
-   * itself.
-   */
+  /** `off`: the agent makes no payment links. `ask`: a person approves each. `allow`: by itself. */
   readonly paymentLinks?: PaymentLinkPolicy;
-  /** Further phrases with which a customer asks for a person, beside the built-in ones. */
+  /** Phrases with which a customer asks for a person, in addition to the built-in ones. */
   readonly handoverPhrases?: readonly string[];
   readonly updatedAt: string;
 }
@@ -53,7 +49,7 @@ export const MAX_HANDOVER_PHRASE_CHARACTERS = 100;
 
 export const PAYMENT_LINK_POLICIES = ['off', 'ask', 'allow'] as const;
 export type PaymentLinkPolicy = (typeof PAYMENT_LINK_POLICIES)[number];
-/** A person decides, until the team says otherwise. */
+/** Until the team decides otherwise, a person approves each link. */
 export const paymentLinkPolicyOf = ({
   paymentLinks,
 }: Pick<AgentSettings, 'paymentLinks'>): PaymentLinkPolicy => paymentLinks ?? 'ask';
@@ -72,17 +68,14 @@ export const isEnabled = (
   isOnByDefault: boolean,
 ): boolean => settings.enabled ?? isOnByDefault;
 
-/** How often the agent's loop has taken a conversation up. Id: the conversation's. */
+/** Counts the agent's turns in a conversation. It has the conversation's id. */
 export interface AgentTurn extends Document {
-  /** Raised each time: what an earlier one worked out is stale. */
+  /** The number of the newest turn. The outcome of an earlier one is out of date. */
   readonly number: number;
 }
 
 export const AGENT_QUEUE = 'agent_turns';
 export const MAX_TOOL_CALLS_PER_TURN = 8;
-/**
- * An agent that writes this often within `REPLY_WINDOW_MS` talks with a machine; a person looks
- * into it.
- */
+/** An agent that replies more often within `REPLY_WINDOW_MS` probably talks to a machine: hand over. */
 export const MAX_REPLIES_PER_WINDOW = 30;
 export const REPLY_WINDOW_MS = 10 * 60 * 1000;

@@ -8,7 +8,7 @@ interface FromAccount {
   readonly account: string;
 }
 
-/** The customer it is about. At least one of phone and userId is known. */
+/** The customer whom an item is about. At least one of phone and userId is known. */
 export interface InboundSender {
   /** International digits, verified by the channel. */
   readonly phone: string | null;
@@ -44,7 +44,7 @@ export interface InboundNote extends FromAccount {
 export interface InboundReceipt extends FromAccount {
   readonly type: 'receipt';
   readonly channelMessageId: string;
-  /** What was sent along with it, when it comes back: the outbound's id. */
+  /** The id of our outbound message, if the channel returns it; else null. */
   readonly outboundMessageId: string | null;
   readonly state: Exclude<DeliveryState, 'pending'>;
   /** Why it failed, in words. */
@@ -57,8 +57,8 @@ interface Group {
 }
 
 /**
- * Groups a delivery by contact and keeps the order, also if one message names the person by phone
- * number, another by user id and a third by both. Receipts are grouped by outbound message.
+ * Groups a delivery by contact and keeps the order. It recognises a contact whom one message names by
+ * phone number, another by user id and a third by both. Receipts are grouped by outbound message.
  */
 export function groupInbound(items: readonly InboundItem[]): InboundItem[][] {
   const groups = new Map<string, Group>();

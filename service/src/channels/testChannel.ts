@@ -9,7 +9,7 @@ import { connectedChannel } from './registry.ts';
 /** Longer than the adapter's own time-out, so that a test always ends. */
 const TEST_MARGIN_MS = 5000;
 
-/** Asks a channel whether it takes an account's keys. @throws not_found (404) */
+/** Asks a channel whether it accepts an account's keys. @throws not_found (404) */
 export async function testChannel(
   deps: Deps,
   config: ChannelsConfig,

@@ -13,15 +13,15 @@ import {
 } from './payment.ts';
 import type { CheckResult, CreateResult } from './paymentAdapter.ts';
 
-/** How a payment moves on with its provider's answer, unless it was paid. Pure. */
+/** What a provider's answer changes about a payment, unless the answer is `paid`. Pure. */
 
 type PaymentInWork = Payment & { readonly work: PaymentWork };
 export type Answer = Exclude<CreateResult | CheckResult, { type: 'paid' }>;
 
-/** When a customer comes back; after these, the webhook or the link's end must tell. */
+/** For an open link, such as when a customer comes back. After these, the webhook or its end tells. */
 const MAX_CHECKS_IN_A_ROW = 5;
 
-/** @param payment as it is now, with the work that the answer is for */
+/** @param payment the payment as it is now, with the work that the answer is for */
 export function afterAnswer(payment: PaymentInWork, answer: Answer, now: Date): Payment {
   switch (answer.type) {
     case 'created':
@@ -84,13 +84,13 @@ function afterNoAnswer(payment: PaymentInWork, error: string, now: Date): Paymen
     : { ...payment, work: null };
 }
 
-/** The provider can be asked again, so an open link has no error any more. */
+/** The provider has answered, so an error about not reaching it no longer applies. */
 function stillOpen(payment: PaymentInWork, now: Date): Payment {
   const asked = payment.status === 'open' ? { ...payment, error: null } : payment;
   return isAwaited(asked, now) ? watch(asked, now) : { ...asked, work: null };
 }
 
-/** Whether only asking can tell the end: the link is over, or cancelled with an open page. */
+/** Whether the provider must be asked how it ended: the link is expired, or cancelled but still open. */
 const isAwaited = (payment: Payment, now: Date): boolean =>
   payment.status !== 'open' || isOver(payment, now);
 

@@ -39,7 +39,7 @@ export interface RemoteProvider extends AnyProvider {
   /** What the team does in the provider's dashboard to receive webhooks: one or two sentences each. */
   readonly setupSteps?: readonly string[];
   /**
-   * Makes the page where the customer pays. Asked twice for the same payment, it makes one page.
+   * Makes the page where the customer pays. A second call for the same payment returns the same page.
    * @throws only the signal's reason
    */
   create: Ask<CreateResult>;
@@ -62,7 +62,7 @@ export interface RemoteProvider extends AnyProvider {
   test(account: OpenPaymentAccount, context: PaymentContext): Promise<TestResult>;
 }
 
-/** An account with its secrets in the clear. It lives only as long as a call. */
+/** An account with its secrets in plain text, kept only for one call. */
 export interface OpenPaymentAccount {
   readonly account: PaymentAccount;
   readonly values: SetupValues;
@@ -83,7 +83,8 @@ export interface PaymentsConfig {
 }
 
 /**
- * `refused`: asking again does not help. `unreachable`: it may. `error` is a sentence for the team.
+ * `refused`: asking again does not help. `unreachable`: asking again may help. `error` is a sentence
+ * for the team.
  */
 type Trouble = { readonly type: 'refused' | 'unreachable'; readonly error: string };
 export type CreateResult =

@@ -6,8 +6,8 @@ import { FairPool } from '../platform/limits/fairPool.ts';
 import { KeyedListeners } from '../platform/http/keyedListeners.ts';
 
 /**
- * Requests of one workspace that wait for payment pages while no other workspace does. A page takes a
- * second or two.
+ * How many requests of one workspace may wait for payment pages, if no other workspace has any. A page
+ * takes a second or two.
  */
 export const MAX_WAITING_PAYMENTS = 256;
 
@@ -24,8 +24,8 @@ export type FollowPayment = (
 ) => Promise<Payment>;
 
 /**
- * One reader of the change feed serves all waiting requests.
- * @param stopping ends all waiting
+ * Serves all waiting requests with one reader of the change feed.
+ * @param stopping lets all waiting requests return at shutdown
  * @param waitMs for tests: how long to wait instead
  */
 export function followPayments(

@@ -5,13 +5,13 @@ import { splitName, stem, wordSet, wordsOf } from './words.ts';
 import { argumentsOf, listAt } from './schema.ts';
 
 /**
- * Which tool a message means: full-text search over the tools' names, descriptions, arguments and
- * example phrases. A tool has to match at least half of a clause's words, and clearly more than the
- * second best. Of several that fit about equally well, the only one that is read-only is taken.
+ * Chooses the tool that a message means, by full-text search over the tools' names, descriptions,
+ * arguments and example phrases. A tool has to match at least half of a clause's words, and clearly
+ * more than the second best. If several fit about equally well, a single read-only one wins.
  */
 
 const MIN_COVERAGE = 0.5;
-/** How many times the score of the second the first must have. */
+/** How many times higher the best score must be than the second best. */
 const MIN_LEAD = 1.2;
 
 const MAX_TEXT_CHARACTERS = 8_192;
@@ -63,7 +63,7 @@ export function chooseTool(text: string, tools: readonly AgentTool[]): AgentTool
   return readOnly.length === 1 ? readOnly[0]!.tool : null;
 }
 
-/** The part of the content words that match, in the clause where it is greatest. */
+/** The share of content words that match, in the clause that matches best. */
 function coverageOf(matched: readonly string[], text: string): number {
   const clauses = text
     .split(/[.,;:!?\n]| (?:and|but|y|pero|e|mas) /)
@@ -83,7 +83,7 @@ interface Indexed {
   readonly examples: string;
 }
 
-/** By the first tool of a list: a turn asks for the same tools several times. */
+/** A cache by the first tool of a list, since a turn searches the same tools several times. */
 const indexes = new WeakMap<
   AgentTool,
   { readonly tools: readonly AgentTool[]; readonly index: MiniSearch<Indexed> }

@@ -23,7 +23,7 @@ export interface DatesAndTimes {
   readonly moments: readonly Found<string>[];
 }
 
-/** chrono's time to read grows faster than the text; what customers write of dates is short. */
+/** chrono's time grows faster than the text, and a message that names a date is short. */
 const MAX_TEXT_CHARACTERS = 1_000;
 
 /** Phrases of Spanish and Portuguese that chrono reads as another day or hour. */
@@ -87,7 +87,7 @@ export function datesIn(text: string, language: Language, now: Date): DatesAndTi
   }));
   const times = timed.map((result) => ({
     value: timeOf(result.start) + offsetAt(now),
-    // Read together with a date, it stands at the end, so that both can be values.
+    // A time within a date ("Friday at 5 pm") is placed at its end, so that both can be values.
     ...(dated.includes(result)
       ? { at: result.index + result.text.length - 1, length: 1 }
       : { at: result.index, length: result.text.length }),
@@ -98,7 +98,7 @@ export function datesIn(text: string, language: Language, now: Date): DatesAndTi
   return { dates, times, moments };
 }
 
-/** "por la mañana" is no tomorrow, "now" names no day, and `03/04` says two days in English. */
+/** "por la mañana" is not tomorrow, "now" names no day, and `03/04` can be two days in English. */
 function isMisread(result: chrono.ParsedResult, text: string, language: Language): boolean {
   const before = text.slice(Math.max(0, result.index - 4), result.index);
   if (/^(?:now|ahora|agora)$/i.test(result.text)) return true;

@@ -33,17 +33,17 @@ import { readableName } from './words.ts';
 
 /**
  * The built-in agent. It compares words and does not understand them:
- * - It knows a tool by the words of its name, description, arguments and example phrases, in the
+ * - It finds a tool by the words of its name, description, arguments and example phrases, in the
  *   languages in which they are written. It translates nothing and knows no synonyms.
- * - It calls a read-only tool when the message means it. Every other tool it repeats to the customer
- *   first, with its arguments, and calls it only on a plain yes.
- * - It reads arguments by type, enum, format and pattern, asks for one at a time, each twice at most.
- *   Objects are not filled: a tool that requires one goes to a person.
- * - It answers one request at a time. Two requests in one message, a condition or a complaint beside
- *   a request are not noticed: the question before a call is what protects the customer.
- * - What it is not sure of goes to a person.
- * It keeps nothing between steps: an open question is read from its own last reply.
- * @param now what "today" and "tomorrow" are counted from
+ * - It calls a read-only tool as soon as a message fits it. Before it calls any other tool, it tells
+ *   the customer what it would do, with the arguments, and waits for a plain yes.
+ * - It reads arguments by type, enum, format and pattern. It asks for one missing argument at a time,
+ *   at most twice. It cannot fill objects: a person handles a tool that requires one.
+ * - It answers one request at a time. It does not notice a second request, a condition or a complaint
+ *   in the same message. The question before a call protects the customer from its mistakes.
+ * - When it is not sure, it hands over to a person.
+ * It keeps no state between steps: it reads an open question from its own last reply.
+ * @param now the clock for "today" and "tomorrow"
  * @see docs/decisions/0009-keyword-agent.md
  */
 export function createKeywordAgent(
@@ -66,7 +66,7 @@ export function createKeywordAgent(
   };
 }
 
-/** The agents of all workspaces take turns in the event loop. */
+/** All workspaces share one queue for the event loop, since a step takes only a moment. */
 const OF_AGENTS = 'agents';
 
 /** The work of reading values in one step. It takes about a tenth of a second at most. */
@@ -85,13 +85,13 @@ interface Plan {
   readonly arguments: JsonObject;
   /** What the call does, in words for the customer. Null for a read-only tool. */
   readonly action: string | null;
-  /** What has to be asked for first. */
+  /** What to ask the customer for first. */
   readonly missing: Label | null;
-  /** True if reading stopped early, or if the customer cannot be asked for the missing value. */
+  /** Reading stopped early, or the customer cannot be asked for the missing value. */
   readonly isHopeless: boolean;
 }
 
-/** One step of one turn. */
+/** Decides one step of a turn. */
 class Deciding {
   readonly #turn: Turn;
   readonly #context: ReadingContext;
@@ -130,7 +130,7 @@ class Deciding {
     return refused === undefined ? HAND_OVER : this.#askAgain(refused);
   }
 
-  /** What the customer has not heard of. A single result stays whole; several together are cut. */
+  /** Results to tell the customer. A single one stays whole; several together are cut. */
   #untoldResults(): string | null {
     const words = callsSince(this.#turn.history, isReply)
       .map((call) => callInWords(call, this.#turn.language))
@@ -140,7 +140,7 @@ class Deciding {
     return sentences.length === 1 ? sentences[0]! : cut(sentences.join('\n\n'));
   }
 
-  /** Puts results that a message of the customer overtook before the answer to it. */
+  /** Tells results first when the customer has written before hearing of them. */
   #withUntold(step: Step): Step {
     const told = step.type === 'tool_calls' ? null : this.#untoldResults();
     if (step.type === 'tool_calls' || told === null) return step;
@@ -149,7 +149,7 @@ class Deciding {
     return { ...step, text: `${told}\n\n${sentence('handOverUnknown', this.#turn.language)}` };
   }
 
-  /** Asks for the argument that the service refused, as its reason names it. */
+  /** Asks again for the argument that the refusal of a call names. */
   #askAgain(refused: PastToolCall): Step {
     const words = refused.outcome.split(/[^\p{L}\p{N}_$-]+/u);
     const named = this.#tools
@@ -238,8 +238,8 @@ class Deciding {
   }
 
   /**
-   * "No" is the value of an argument that is true or false. "Cancel", after "Shall I cancel…?", may
-   * mean yes or no.
+   * Whether a "no" may mean something else: it can be the value of a boolean argument, and "cancel"
+   * after "Shall I cancel…?" may mean yes or no.
    */
   #isOtherwiseMeant({ type, what }: AgentQuestion): boolean {
     if (type === 'confirmation') return /cancel/i.test(this.#request.newest);
@@ -336,7 +336,7 @@ class Deciding {
 }
 
 /**
- * The amount of a payment link is only what the customer says: a person decides about it, even where
+ * The amount of a payment link is only what the customer said. So a person has to approve it, even if
  * the team lets a language model make links by itself.
  */
 const call = ({ tool, arguments: args }: Plan): Step => ({

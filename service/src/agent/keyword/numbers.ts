@@ -9,7 +9,7 @@ const NUMBER = new RegExp(
   'giu',
 );
 
-/** From two on: "one" is an article in Spanish and Portuguese. */
+/** They begin with two, since "one" is an article in Spanish and Portuguese. */
 const NUMBER_WORDS: readonly ReadonlySet<string>[] = [
   ...['two dos dois duas', 'three tres', 'four cuatro quatro', 'five cinco', 'six seis'],
   ...['seven siete sete', 'eight ocho oito', 'nine nueve nove', 'ten diez dez'],
@@ -41,8 +41,9 @@ export function numbersIn(
 }
 
 /**
- * Of two kinds of separators the last one is the decimal point; a single one before three digits
- * depends on the language.
+ * Reads a number with separators. When both `.` and `,` occur, the last one is the decimal point. A
+ * single one before three digits depends on the language: `1.234` is about one in English only.
+ * @returns NaN for what is no number, or has too many digits to be exact
  */
 export function parseNumber(written: string, language: Language, wholeNumbers: boolean): number {
   const separators = written.replace(/\d/g, '');

@@ -14,7 +14,7 @@ import {
   type SourceText,
 } from './sourceText.ts';
 
-/** What is read: one text, for one argument. */
+/** The reading of one text for one argument. */
 interface Reading {
   readonly argument: Argument;
   readonly text: SourceText;
@@ -22,7 +22,7 @@ interface Reading {
   readonly isAnswer: boolean;
   /** Whether a number or a code counts only beside a word of the argument's name. */
   readonly onlyNamed: boolean;
-  /** What reading may still cost in this turn. */
+  /** How much work reading may still cause in this turn. */
   readonly work: PatternWork;
 }
 
@@ -218,7 +218,7 @@ function kindOf(argument: Argument): Kind {
   return KINDS_BY_NAME.find(([, words]) => name.some((word) => words.has(word)))?.[0] ?? 'other';
 }
 
-/** Whether the customer's whole message is the value. */
+/** Whether the argument takes the customer's whole message as its value. */
 export const isFreeText = (argument: Argument): boolean =>
   typeOf(argument.schema) === 'string' &&
   !['enum', 'const', 'pattern'].some((key) => Object.hasOwn(argument.schema, key)) &&
@@ -248,7 +248,7 @@ function maskedIn(kind: Kind, text: SourceText): Found<string> | undefined {
 
 const MAX_MATCHES = 50;
 
-/** What matches the pattern as written, else in capitals. Null for a pattern that RE2 lacks. */
+/** Matches in the text as written, else in capitals. Null for a pattern that RE2 does not support. */
 function matchesOf(
   pattern: string,
   { argument, text, work }: Reading,
@@ -288,7 +288,7 @@ function hasFittingLength(value: string, schema: JsonObject): boolean {
   );
 }
 
-/** The customer's whole text, cut to the length that the schema allows. It takes no place. */
+/** The whole text, cut to the length that the schema allows. Other arguments can still use it. */
 function wholeText({ text, argument }: Reading): readonly Found<string>[] {
   const characters = [...text.text.trim()];
   const most = numberAt(argument.schema, 'maxLength') ?? characters.length;

@@ -1,8 +1,8 @@
 import { LANGUAGES, type Language } from '../agentModel.ts';
 
 /**
- * What the service itself says to a customer, word for word, in each of its languages: neutral
- * Latin American Spanish and Brazilian Portuguese. `{…}` is filled in by `sentence`.
+ * What the service itself says to a customer, in each of its languages. Spanish is neutral Latin
+ * American, Portuguese is Brazilian. `sentence` fills in each `{…}`.
  */
 export const SENTENCES = {
   /** A tool call failed or was cancelled: nothing was done, and a person is offered. */
@@ -26,7 +26,7 @@ export const SENTENCES = {
     es: 'Nadie pudo confirmarlo a tiempo, así que no se hizo. ¿Desea que una persona le dé seguimiento?',
     pt: 'Ninguém pôde confirmar a tempo, então isso não foi feito. Gostaria que uma pessoa desse continuidade?',
   },
-  /** The same after the conversation was handed over: a person comes anyway. */
+  /** Like `toolFailed`, for a conversation that already waits for a person. */
   notDone: {
     en: 'What you asked me for earlier could not be done. The person who writes to you here will see it.',
     es: 'Lo que me pidió antes no se pudo hacer. La persona que le escriba por aquí lo verá.',
@@ -93,7 +93,7 @@ export const SENTENCES = {
     es: 'para qué es el pago',
     pt: 'para que é o pagamento',
   },
-  /** A tool call succeeded, and its result is nothing to read out. */
+  /** A tool call succeeded, and its result has nothing to tell the customer. */
   toolDone: { en: 'Done.', es: 'Listo, ya está hecho.', pt: 'Pronto, está feito.' },
   nothingFound: { en: 'There are no results.', es: 'No hay resultados.', pt: 'Não há resultados.' },
   /** `count`: items of a list that are not read out. */
@@ -128,7 +128,7 @@ export const SENTENCES = {
 
 export type SentenceName = keyof typeof SENTENCES;
 
-/** The sentence in that language, with each `{…}` it has filled in as given. */
+/** The sentence in that language, with each `{name}` replaced by its value. */
 export const sentence = (
   name: SentenceName,
   language: Language,
@@ -144,11 +144,11 @@ const OFFERS: readonly string[] = [
   SENTENCES.approvalExpired,
 ].flatMap((texts) => Object.values(texts));
 
-/** Whether a reply ends by offering a person: a "yes" that comes next means that one is wanted. */
+/** Whether a reply ends by offering a person. A "yes" to it asks for one. */
 export const offersPerson = (reply: string): boolean =>
   OFFERS.some((offer) => reply.trimEnd().endsWith(offer));
 
-/** What the loop may say about earlier calls after the words of a reply. */
+/** What the service may add about earlier calls after the text of a reply. */
 const NOTICES: readonly string[] = [...OFFERS, ...Object.values(SENTENCES.waitingForApproval)];
 
 function withoutNotices(reply: string): string {
@@ -164,8 +164,8 @@ export interface AgentQuestion {
 }
 
 /**
- * The question that a reply ends with, save for notices about earlier calls; null when it ends with
- * none. So an open question needs no other record than the messages.
+ * The question at the end of a reply, before any notices about earlier calls; null when there is
+ * none. The messages alone thus tell which question is open.
  */
 export function questionIn(reply: string): AgentQuestion | null {
   const text = withoutNotices(reply);
@@ -179,7 +179,7 @@ export function questionIn(reply: string): AgentQuestion | null {
   return null;
 }
 
-/** What stands in the placeholder's place where the text ends with the sentence. */
+/** What fills the placeholder, if the text ends with the sentence; else null. */
 function filledIn(text: string, template: string, placeholder: string): string | null {
   const [before = '', after = ''] = template.split(placeholder);
   const start = text.lastIndexOf(before);

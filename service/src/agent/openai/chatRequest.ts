@@ -6,9 +6,9 @@ import { cleanText } from './modelText.ts';
 import { noteMark, systemPrompt, TEAM_MARK } from './systemPrompt.ts';
 
 /**
- * A turn in the words of the Chat Completions API, as every server that is compatible with it
- * understands them: no field that some do not know, one system message and it comes first, user
- * and assistant in turns (the chat templates of many open models refuse anything else).
+ * A turn as a request that every server with a Chat Completions API understands. It uses no field
+ * that some servers do not know. It begins with the only system message, and then user and assistant
+ * alternate, because the chat templates of many open models refuse anything else.
  */
 
 export type ChatMessage = OpenAI.ChatCompletionMessageParam;
@@ -73,7 +73,7 @@ function messagesOf(item: HistoryItem): ChatMessage[] {
 }
 
 /**
- *  `content` is null, not '' and not left out: what servers give themselves, and the one spelling that all of them take back.
+ * `content` is null: servers send it so themselves, and some refuse '' or a missing field.
  */
 const callsMessage = (calls: readonly PastToolCall[]): ChatMessage => ({
   role: 'assistant',
@@ -109,7 +109,7 @@ function parsedOr(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // a result that was cut is JSON no more
+    return text; // a result that was cut is no longer JSON
   }
 }
 

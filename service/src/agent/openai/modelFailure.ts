@@ -2,10 +2,7 @@ import { describeFailure } from '../../platform/outbound/describeFailure.ts';
 import { cutText } from '../cutText.ts';
 import { cleanText } from './modelText.ts';
 
-/**
- * Why the language model gave no step: a sentence for the log, with neither the key nor the request
- * in it.
- */
+/** Why the language model gave no step: a sentence for the log, without the key and the request. */
 export class ModelError extends Error {
   override readonly name = 'ModelError';
 }
@@ -19,8 +16,8 @@ export interface ModelServer {
 }
 
 /**
- * Puts what the SDK throws into a sentence that names the setting to look at. Nothing of the
- * original is kept: it holds headers.
+ * Turns an error of the SDK into a sentence that names the setting to check. The original is not kept
+ * as its cause, because it holds headers.
  */
 export function describeModelFailure(error: unknown, server: ModelServer): ModelError {
   if (error instanceof ModelError) return error;
@@ -34,7 +31,7 @@ export function describeModelFailure(error: unknown, server: ModelServer): Model
 
 function statusSentence(status: number, error: unknown, server: ModelServer): string {
   if (status === 401 || status === 403) {
-    // Its own words often repeat a part of the key.
+    // The server's own message often repeats a part of the key.
     return server.apiKey === undefined
       ? `The model's server asks for a key (${status}): set LLM_API_KEY.`
       : `The model's server refused the key (${status}): check LLM_API_KEY.`;

@@ -1,14 +1,14 @@
-/** What is done to words from a model, and to words for one, before anybody else sees them. */
+/** Cleans text on its way to a model and from it. */
 
-/** Without NUL and without halves of surrogate pairs: no channel and no store takes them. */
+/** Removes NUL and lone surrogates, which channels and stores refuse. */
 export const cleanText = (text: string): string => text.replace(/[\0\p{Surrogate}]/gu, '');
 
 const THINKING_STARTS = /^\s*<think(?:ing)?>/i;
 const THINKING_ENDS = /<\/think(?:ing)?>/i;
 
 /**
- * Removes the reasoning that some models write before their answer; some chat templates swallow its
- * opening tag.
+ * Removes the reasoning that some models write before their answer. Its opening tag may be missing,
+ * since some chat templates swallow it.
  */
 export function removeThinking(text: string): string {
   let rest = text;
@@ -16,7 +16,7 @@ export function removeThinking(text: string): string {
     const end = THINKING_ENDS.exec(rest);
     const starts = THINKING_STARTS.test(rest);
     if (end === null) return starts ? '' : rest;
-    // written in the middle: part of the answer
+    // A tag in the middle of the text is part of the answer.
     if (!starts && /<think(?:ing)?>/i.test(rest.slice(0, end.index))) return rest;
     rest = rest.slice(end.index + end[0].length);
   }

@@ -3,7 +3,7 @@ import { ModelError } from './modelFailure.ts';
 import { endAtBoundary } from '../cutText.ts';
 import { cleanText, removeThinking } from './modelText.ts';
 
-/** What a model said: its words, and the functions that it calls. */
+/** A model's answer: its text, and the functions that it calls. */
 export interface ModelAnswer {
   /** '' when there are only calls. */
   readonly text: string;
@@ -16,7 +16,7 @@ export interface FunctionCall {
   readonly arguments: unknown;
 }
 
-/** OpenAI gives a text; some servers give the parts of one. */
+/** OpenAI sends a string; some servers send a list of parts. */
 const contentSchema = z
   .union([z.string(), z.array(z.looseObject({ type: z.string(), text: z.string().optional() }))])
   .nullish();
@@ -43,8 +43,8 @@ const completionSchema = z.looseObject({
 });
 
 /**
- * Reads the body of a chat completion, whatever server wrote it: only what is used is looked at.
- * @throws ModelError when there is nothing in it that can be used
+ * Reads the body of a chat completion. It checks only the parts that are used, since servers differ.
+ * @throws ModelError when the answer cannot be used
  */
 export function readAnswer(body: string): ModelAnswer {
   const completion = completionSchema.safeParse(parseBody(body));

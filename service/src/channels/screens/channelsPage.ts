@@ -53,7 +53,7 @@ const webChatSection = (slug: string, publicUrl: string): View => html`
   </section>
 `;
 
-/** The part that loads again by itself. */
+/** The part of the page that live updates replace. */
 export const accountsSection = (channels: readonly Channel[], now: Date): View => html`
   <section id="accounts" aria-labelledby="accounts-title">
     <h2 id="accounts-title">Connected accounts</h2>

@@ -10,7 +10,7 @@ export interface GraphError {
 interface KnownError {
   /** For the team: what happened, and what to do. */
   readonly words: string;
-  /** It passes without help within minutes. */
+  /** The problem goes away by itself within minutes. */
   readonly isTemporary?: true;
 }
 
@@ -122,7 +122,7 @@ export function errorInWords({ code, title, message, details }: GraphError): str
   return `${(words ?? 'WhatsApp rejected the message.').slice(0, -1)}${number}.${said}`;
 }
 
-/** Whether a retry may succeed in a moment; null when the code does not tell. */
+/** Whether a retry may soon succeed; null when the code does not say. */
 export function isTemporary(code: number | null): boolean | null {
   const known = find(code);
   return known ? known.isTemporary === true : null;

@@ -24,8 +24,10 @@ export type GraphAnswer =
     }
   | {
       readonly type: 'silence';
-      /** In words. */ readonly error: string;
-      /** The request may have been taken. */ readonly wasSent: boolean;
+      /** A sentence for the team. */
+      readonly error: string;
+      /** Meta may have carried out the request. */
+      readonly wasSent: boolean;
     };
 
 const MAX_ANSWER_BYTES = 64 * 1024;

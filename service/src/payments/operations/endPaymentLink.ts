@@ -24,8 +24,8 @@ import {
 } from './paymentLinks.ts';
 
 /**
- * Cancels a payment link and has its provider close the page. A customer who pays in the same moment
- * has paid. A link that is cancelled already is returned as it is.
+ * Cancels a payment link and has its provider close the page. If the customer pays at the same moment,
+ * the payment counts. A link that is cancelled already is returned as it is.
  * @throws not_found (404), payment_not_open (409)
  */
 export const cancelPaymentLink = ({ store, clock }: Deps, workspace: Workspace, id: string) =>
@@ -76,7 +76,7 @@ export const markPaymentPaid = (
  * Applies what a provider's webhook says about a payment, in one transaction. An update that comes
  * again or late changes nothing, except that a payment which was paid is paid whatever its status:
  * the money has moved.
- * @param account the one whose secret verified the update; it speaks for its own payments only
+ * @param account the account whose secret verified the update; it can change only its own payments
  * @param by who is named in the thread
  * @returns false when the account has no such payment, or the update is about another page
  */

@@ -62,7 +62,7 @@ export const putPaymentAccount = (
   values: SetupValues,
 ) =>
   store.transaction(async (tx): Promise<PaymentAccount> => {
-    await tx.workspaces.get(workspace.id); // a lock: two requests at once make one account
+    await tx.workspaces.get(workspace.id); // locks the workspace: a provider has one account
     const at = timestamp(clock.now());
     const before = await findPaymentAccount(tx, workspace.id, provider);
     const checked = checkSetup(payments.fieldsOf(provider), values, { isNew: before === null });

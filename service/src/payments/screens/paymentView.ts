@@ -150,7 +150,7 @@ function sendButton(payment: Payment, parts: PaymentParts): View {
   });
 }
 
-/** Folded, so that it takes two steps to mark money as received, also without scripts. */
+/** Folded, so that marking money as received takes two steps even without scripts. */
 const markPaidForm = (payment: Payment, { signedIn, action, hidden = {} }: PaymentParts): View => {
   const { id } = payment;
   const amount = amountOf(payment);

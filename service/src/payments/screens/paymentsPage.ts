@@ -23,7 +23,7 @@ interface PaymentsPage extends LinksPage {
   readonly notice?: unknown;
 }
 
-/** The providers and the payment links. Both load again when something changes. */
+/** The providers and the payment links. Live updates replace both. */
 export const paymentsPage = (signedIn: SignedIn, page: PaymentsPage): View =>
   teamPage(
     signedIn,
@@ -83,7 +83,7 @@ export interface PaymentsView {
   readonly cursor?: string | undefined;
 }
 
-/** Reads the view from a query or a form; ignores what makes no sense. */
+/** Reads the view from a query or a form, and ignores invalid values. */
 export function paymentsViewFrom(values: Readonly<Record<string, unknown>>): PaymentsView {
   const { status, cursor } = values;
   return {

@@ -136,7 +136,7 @@ function settingsSection(signedIn: SignedIn, { adapter, account, ...page }: Prov
   `;
 }
 
-/** Confirms on the page itself, so that it also does without scripts. */
+/** The confirmation is part of the page, so that it works without scripts. */
 const removeSection = (
   signedIn: SignedIn,
   { provider, label, isRemote }: PaymentAdapter,

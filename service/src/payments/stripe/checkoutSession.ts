@@ -67,7 +67,7 @@ export function sessionParams(payment: Payment, pageUrl: string): SessionParams 
   };
 }
 
-/** @throws Error for an amount that Stripe refuses; links with such an amount are not made */
+/** @throws Error for an amount that Stripe refuses; a link with such an amount is never created */
 function unitAmountOf({ id, amount, currency }: Payment): number {
   const taken = stripeAmount(amount, currency);
   if ('unitAmount' in taken) return taken.unitAmount;
@@ -87,8 +87,8 @@ function sessionEnd({ createdAt, expiresAt }: Payment): Pick<SessionParams, 'exp
 }
 
 /**
- * A payment's status, as its session tells it. When the session is complete but unpaid, the bank has
- * not answered yet or has refused; only the webhook tells which.
+ * A payment's state according to its session. When the session is complete but unpaid, the bank has
+ * not answered yet or has refused; only the webhook says which.
  */
 export function standingOf({
   payment_status,

@@ -2,7 +2,7 @@ import type { Stripe } from 'stripe';
 import type { PaymentUpdate } from '../payment.ts';
 import { standingOf } from './checkoutSession.ts';
 
-/** The oldest that a signature may be. Stripe signs each retry anew. */
+/** How old a signature may be. Stripe signs each retry anew. */
 const TOLERANCE_S = 300;
 
 /**

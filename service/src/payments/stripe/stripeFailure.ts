@@ -1,6 +1,6 @@
 import type { Stripe } from 'stripe';
 
-/** `refused`: asking again does not help. `unreachable`: it may. */
+/** `refused`: asking again does not help. `unreachable`: asking again may help. */
 export interface StripeTrouble {
   readonly type: 'refused' | 'unreachable';
   readonly error: string;
@@ -11,7 +11,7 @@ type StripeError = InstanceType<typeof Stripe.errors.StripeError>;
 const MAX_MESSAGE_CHARACTERS = 300;
 
 /**
- * Says why a call to Stripe failed, in words for the team that never hold a key.
+ * Says why a call to Stripe failed, in a sentence for the team. The sentence never contains a key.
  * @param key the key of the call
  * @throws `error` itself when it is not one of Stripe's
  */

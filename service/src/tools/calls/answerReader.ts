@@ -15,12 +15,12 @@ export interface AnswerReader {
 
 /** An answer of this size is read on the main thread, in at most about 20 ms. */
 export const MAX_SMALL_ANSWER_BYTES = 16 * 1024;
-/** How long an answer waits while those of others are read. A large one takes seconds. */
+/** How long an answer waits while others are read. A large one takes seconds. */
 const WAIT_MS = 20_000;
 /** The longest time for waiting and reading. The lease of a tool call covers it. */
 export const MAX_READ_MS = WAIT_MS + 10_000;
 
-/** Beside this file, in the source and in the build. */
+/** The script is in this folder, both in the source and in the build. */
 const SCRIPT = new URL(`./answerThread${extname(import.meta.url)}`, import.meta.url);
 
 interface Waiting {
@@ -30,8 +30,8 @@ interface Waiting {
 }
 
 /**
- * Reads large answers in a thread of its own, one after the other, each workspace in turn. On the
- * main thread, 5 MiB of JSON made to be slow would stop all requests for five seconds.
+ * Reads large answers in a thread of its own, one by one, and each workspace in turn. On the main
+ * thread, 5 MiB of malicious JSON would stop all requests for five seconds.
  */
 export class AnswerThread implements AnswerReader {
   readonly #bounds: Bounds;

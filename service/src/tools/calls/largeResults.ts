@@ -9,19 +9,16 @@ import {
 
 /** More large results than this cannot stay within the bound. */
 const MAX_LARGE_RESULTS = Math.ceil(MAX_LARGE_RESULTS_CHARACTERS / LARGE_RESULT_CHARACTERS) + 1;
-/**
- * What stays when some have to go. The next look is not due before the difference has been stored
- * again.
- */
+/** How much stays when results are cut: low enough that the next check is not due at once. */
 const LEFT_CHARACTERS = MAX_LARGE_RESULTS_CHARACTERS - 6 * 1024 * 1024;
 
 /**
- * Keeps the large results of a store within their bound. To know what is stored, it has to read all
- * of them, up to 48 MB, so it does that only when there may be too many. Each of several workers
- * counts only what it stores itself, and may exceed the bound by the 6 MiB between.
+ * Keeps the large results of a store within their bound. A check reads all of them, up to 48 MB, so it
+ * is made only when there may be too many. Each process counts only what it stores itself, so several
+ * of them may exceed the bound by 6 MiB each.
  */
 export class LargeResults {
-  /** Characters that may come before the next look; unknown before the first. */
+  /** Characters that may still be stored before the next check. The first call makes the first check. */
   #room = 0;
   #stored = 0;
 

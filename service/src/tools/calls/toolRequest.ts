@@ -8,7 +8,7 @@ import { signatureHeaders } from '../../platform/security/signature.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** What an attempt needs to know of a tool, with its secrets in the clear. */
+/** Where and how to call a tool, with its secrets in plain text. */
 export type ToolAddress =
   | { readonly kind: 'Webhook'; readonly endpoint: string; readonly secret: string }
   | {
@@ -38,7 +38,7 @@ export const envelopeOf = (call: ToolCall): Envelope => ({
 type Request = Omit<OutboundRequest, 'workspaceId' | 'timeoutMs' | 'signal'>;
 
 /**
- * Makes the request, and says how much of the answer is read.
+ * Makes the request of an attempt, with the limits for reading its answer.
  * @throws RequestRenderError when the arguments do not make a request (HTTP kind)
  */
 export function toolRequest(address: ToolAddress, envelope: Envelope, now: Date): Request {

@@ -73,7 +73,7 @@ const WORDS: Readonly<Record<string, (params: ErrorObject['params']) => string>>
 
 const isChoice = ({ keyword }: ErrorObject) => keyword === 'anyOf' || keyword === 'oneOf';
 
-/** The ways to satisfy a choice, from what was said of the same value before. */
+/** The ways to satisfy a choice, from the errors about the same value. */
 function choiceWords(errors: readonly ErrorObject[], choice: ErrorObject): string {
   if (choice.params['passingSchemas'] != null)
     return 'fits more than one of the shapes of which it must be exactly one';
@@ -100,7 +100,8 @@ const named = (root: string, error: ErrorObject, name: unknown, what: string): F
 };
 
 /**
- * Inside a choice: a fault in a value of the right type says more than the types of the other ways.
+ * Whether an error lies inside a choice. A fault inside a value of the right type says more than that
+ * the value has not one of the other types.
  */
 const isInside = (choice: ErrorObject) => (error: ErrorObject) =>
   !isChoice(error) &&
@@ -108,8 +109,8 @@ const isInside = (choice: ErrorObject) => (error: ErrorObject) =>
     ['required', 'additionalProperties'].includes(error.keyword));
 
 /**
- * @param root what the checked value is called: `arguments` or `parameters`
- * @param errors as ajv leaves them when it stops at the first fault: the last is the outermost
+ * @param root the name of the checked value: `arguments` or `parameters`
+ * @param errors those of ajv, which stops at the first fault; the last error is the outermost
  */
 export function describeFault(root: string, errors: readonly ErrorObject[]): Fault {
   const error = errors.findLast(({ keyword }) => keyword !== 'if') ?? errors[0];

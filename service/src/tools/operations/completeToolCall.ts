@@ -17,10 +17,10 @@ import {
 } from './toolCalls.ts';
 
 /**
- * Saves a completed call, however it ended, with what follows from it: the agent tells the customer,
- * and a test is noted on its tool. When the agent is no longer in control, it tells nothing: the
- * person who took over reads the result in the record.
- * @param before as it was stored
+ * Saves a completed call, however it ended. The agent then tells the customer, and a test is noted on
+ * its tool. An agent that is no longer in control says nothing: the person who took over sees the
+ * result in the thread.
+ * @param before the call as it was stored
  */
 export async function completeToolCall(
   tx: Tx,
@@ -47,7 +47,6 @@ async function askAgentToTell(
   return reactions.onCallCompleted(tx, conversation, now);
 }
 
-/** One approval fewer is pending. */
 async function dropApproval(tx: Tx, conversation: Conversation): Promise<Conversation> {
   const pendingApprovals = Math.max(0, conversation.pendingApprovals - 1);
   const counted = { ...conversation, pendingApprovals };
@@ -75,12 +74,11 @@ async function noteTest(
 }
 
 /**
- * A person decides about a call that waits for approval; the first decision counts. An approved
- * call runs under its own id. The decision and the work that follows from it are one write, so that
- * neither is lost. When a call is rejected, the agent tells the customer.
+ * Records a person's decision about a call that waits for approval. The first decision counts. An
+ * approved call keeps its id. The decision and the work that follows are one write, so that neither is
+ * lost. When a call is rejected, the agent tells the customer.
  * @param conversationId the conversation that shows the call; undefined: any
- * @throws not_found (404), approval_already_decided (409), also when the call is complete in another
- * way
+ * @throws not_found (404), approval_already_decided (409), also when the call expired or was cancelled
  */
 export const decideToolCall = (
   deps: Deps,
@@ -129,8 +127,8 @@ const MAX_PENDING_IN_CONVERSATION = 1000;
 
 /**
  * Cancels the calls of a tool that wait for approval, when the tool was edited, paused, removed or
- * forbidden. The agent tells the customers.
- * @param of a tool of the workspace by its id, or what is built in by its name
+ * switched off. The agent tells the customers.
+ * @param of the tool: one of the workspace's by its id, a built-in one by its name
  */
 export async function cancelApprovals(
   tx: Tx,
@@ -151,13 +149,14 @@ export async function cancelApprovals(
   }
 }
 
-/** All lock conversations in this order, so that no two wait for each other. */
+/** Conversations are always locked in this order, so that no two transactions wait for each other. */
 const byConversation = (a: ToolCall, b: ToolCall): number =>
   (a.conversationId ?? '') < (b.conversationId ?? '') ? -1 : 1;
 
 /**
- * Cancels what waits for approval in a conversation that somebody took over, handed back or closed.
- * @returns the conversation, which now waits for none
+ * Cancels the calls that wait for approval in a conversation that was taken over, handed back or
+ * closed.
+ * @returns the conversation without pending approvals
  */
 export async function cancelApprovalsIn(
   tx: Tx,

@@ -7,13 +7,13 @@ import type { ToolCall } from '../calls/toolCall.ts';
 import type { Workspace } from '../../team/index.ts';
 
 /**
- * For changing it: locked until the transaction ends. @throws not_found (404), also for another
- * workspace's
+ * Loads a tool and locks it until the transaction ends. @throws not_found (404), also for another
+ * workspace's tool
  */
 export const loadTool = async (tx: Tx, workspace: Workspace, id: string): Promise<Tool> =>
   ofWorkspace(await tx.tools.get(id), workspace, id);
 
-/** As it stands, without a lock. @throws not_found (404), also for another workspace's */
+/** Loads a tool without a lock. @throws not_found (404), also for another workspace's tool */
 export const peekTool = async (tx: Tx, workspace: Workspace, id: string): Promise<Tool> =>
   ofWorkspace(await tx.tools.peek(id), workspace, id);
 
@@ -37,7 +37,7 @@ export const listTools = (
 
 export interface ToolWithLastCall {
   readonly tool: Tool;
-  /** The newest call, a test or the agent's; null when there was none yet. */
+  /** The newest call, whether a test or the agent's; null when there is none yet. */
   readonly lastCall: ToolCall | null;
 }
 
@@ -67,13 +67,13 @@ export interface ToolInDetail {
   readonly tool: Tool;
   /** Newest first. */
   readonly calls: readonly ToolCall[];
-  /** The call that was asked for; null when none was. */
+  /** The call to show in full; null for none. */
   readonly shown: ToolCall | null;
 }
 
 /**
- * A tool with its recent calls and, if asked for, one of its calls.
- * @throws not_found (404), also for another workspace's tool, or a call of another one
+ * A tool with its recent calls and, with `callId`, one of its calls.
+ * @throws not_found (404), also for another workspace's tool and for a call of another tool
  */
 export const readTool = (
   { store }: Deps,

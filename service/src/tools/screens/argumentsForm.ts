@@ -39,7 +39,7 @@ export function argumentValues(
   };
 }
 
-/** Whether fields can say these arguments: each is known, and text or a list of texts. */
+/** Whether fields can hold these arguments: each has a row, and is no object or mixed list. */
 const fits = (rows: readonly ParameterRow[], args: JsonObject): boolean =>
   Object.entries(args).every(([name, value]) => {
     const row = rows.find((each) => each.name === name);

@@ -5,7 +5,7 @@ import { teamPage } from '../../platform/html/layout.ts';
 import { liveArea, liveSection } from '../../platform/html/liveSection.ts';
 import { lastCallView, stateBadge } from './toolState.ts';
 
-/** All tools. The list loads again when something changes. */
+/** All tools. Live updates replace the list. */
 export const toolListPage = (
   signedIn: SignedIn,
   tools: readonly ToolWithLastCall[],
@@ -25,7 +25,7 @@ export const toolListPage = (
     `,
   );
 
-/** The part that loads again by itself. */
+/** The part of the page that live updates replace. */
 export const toolTable = (tools: readonly ToolWithLastCall[], now: Date): View => html`
   <div id="tools" class="scroll">
     ${
