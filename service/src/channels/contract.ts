@@ -2,7 +2,11 @@ import { z } from 'zod';
 import { channelTypeSchema } from '../conversations/contract.ts';
 import { CONNECTED_CHANNELS } from './registry.ts';
 import { operationsOf } from '../platform/http/operation.ts';
-import { connectionTestSchema, settingsSchema, shownSettings } from '../team/contract.ts';
+import {
+  connectionTestSchema,
+  settingsSchema,
+  shownSettings,
+} from '../platform/accounts/setupContract.ts';
 import {
   deletedSchema,
   listOf,

@@ -6,7 +6,11 @@ import {
   PAYMENT_STATUSES,
 } from './payment.ts';
 import { operationsOf } from '../platform/http/operation.ts';
-import { connectionTestSchema, settingsSchema, shownSettings } from '../team/contract.ts';
+import {
+  connectionTestSchema,
+  settingsSchema,
+  shownSettings,
+} from '../platform/accounts/setupContract.ts';
 import {
   listOf,
   oneOf,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { timestampSchema } from '../platform/http/schemas.ts';
+import { timestampSchema } from '../http/schemas.ts';
 
 /** What channels and payment providers share: their settings, and the test of a connection. */
 
