@@ -3,7 +3,7 @@ import { collections } from '../../service/src/app/collections.ts';
 import type { ServiceStore } from '../../service/src/store/collections.ts';
 import type { SteadyClock } from '../../service/src/platform/clock.ts';
 import { WORK_QUEUES } from '../../service/src/app/workQueues.ts';
-import { silent } from '../../service/src/store/options.ts';
+import { silent } from '../../service/src/store/clockAndLog.ts';
 import { openStore } from '../../service/src/store/openStore.ts';
 import { freshStorage, type Storage } from './storage.ts';
 import { databaseClock } from './testClock.ts';

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { readN8nOrigin } from '../team/n8nAddress.ts';
 import { API_KEY_PATTERN } from '../platform/security/tokens.ts';
 import { parseEncryptionKey } from '../platform/security/encryptionKey.ts';
+import { passwordSchema } from '../team/password.ts';
 
 /** The environment, parsed and checked once. */
 
@@ -209,7 +210,7 @@ const environment = z.object({
     )
     .optional(),
   BOOTSTRAP_ADMIN_EMAIL: z.email('must be an e-mail address').optional(),
-  BOOTSTRAP_ADMIN_PASSWORD: z.string().min(10, 'must have at least 10 characters').optional(),
+  BOOTSTRAP_ADMIN_PASSWORD: passwordSchema.optional(),
   BOOTSTRAP_API_KEY: z
     .string()
     .regex(API_KEY_PATTERN, 'must be cs_live_ and 32 letters or digits')

@@ -3,7 +3,7 @@ import { collections } from '../app/collections.ts';
 import type { ServiceStore } from '../store/collections.ts';
 import type { Tally } from '../moving/exportFormat.ts';
 import { openStore, type OpenStoreOptions } from '../store/openStore.ts';
-import type { Logger } from '../store/options.ts';
+import type { Logger } from '../store/clockAndLog.ts';
 import { WORK_QUEUES } from '../app/workQueues.ts';
 
 /** What all commands share: how they open the store, and how they fail. */

@@ -1,6 +1,6 @@
 import type { LowdbOptions } from './lowdb/index.ts';
 import { openLowdbStore } from './lowdb/index.ts';
-import type { Logger } from './options.ts';
+import type { Logger } from './clockAndLog.ts';
 import type { PostgresOptions } from './postgres/index.ts';
 import type { Schema, Store } from './store.ts';
 

@@ -1,4 +1,4 @@
-import type { Logger, StoreClock } from './options.ts';
+import type { Logger, StoreClock } from './clockAndLog.ts';
 
 interface WorkListener {
   readonly call: () => void;

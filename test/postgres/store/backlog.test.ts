@@ -2,7 +2,7 @@
 // in time.
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { silent } from '../../../service/src/store/options.ts';
+import { silent } from '../../../service/src/store/clockAndLog.ts';
 import type {
   Connection,
   Database,

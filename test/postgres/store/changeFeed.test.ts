@@ -2,7 +2,7 @@
 // began.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { silent } from '../../../service/src/store/options.ts';
+import { silent } from '../../../service/src/store/clockAndLog.ts';
 import { ChangeReader } from '../../../service/src/store/postgres/changeReader.ts';
 import { PgDatabase } from '../../../service/src/store/postgres/connection/pgDatabase.ts';
 import type { Change, Gap } from '../../../service/src/store/store.ts';

@@ -1,4 +1,4 @@
-import { silent } from '../../../service/src/store/options.ts';
+import { silent } from '../../../service/src/store/clockAndLog.ts';
 import type { Connection, Database } from '../../../service/src/store/postgres/index.ts';
 import { PgDatabase } from '../../../service/src/store/postgres/connection/pgDatabase.ts';
 

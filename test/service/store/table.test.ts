@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { systemTime } from '../../../service/src/store/options.ts';
+import { systemTime } from '../../../service/src/store/clockAndLog.ts';
 import { JobClock } from '../../../service/src/store/lowdb/jobs/jobClock.ts';
 import { LowdbUnitOfWork } from '../../../service/src/store/lowdb/unitOfWork.ts';
 import { State } from '../../../service/src/store/lowdb/state.ts';

@@ -13,7 +13,7 @@ import {
 } from './journal/folder.ts';
 import type { JournalOptions, JournalPosition } from './journal/journal.ts';
 import { Journal, createJournal } from './journal/journal.ts';
-import type { Logger } from '../options.ts';
+import type { Logger } from '../clockAndLog.ts';
 import type { Recovered } from './journal/recovery.ts';
 import { recover } from './journal/recovery.ts';
 import { passedOver, inParts, writeSnapshot, type SnapshotHeader } from './snapshots/snapshot.ts';

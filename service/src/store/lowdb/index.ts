@@ -7,7 +7,7 @@ import type { LowdbOptions } from './options.ts';
 export { FolderInUse, StoreDamaged } from './errors.ts';
 export type { Files, StoreFile } from '../../platform/files.ts';
 export { nodeFiles } from '../../platform/files.ts';
-export type { Logger } from '../options.ts';
+export type { Logger } from '../clockAndLog.ts';
 export type { LowdbOptions } from './options.ts';
 
 /**

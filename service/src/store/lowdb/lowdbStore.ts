@@ -2,7 +2,6 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { Low } from 'lowdb';
 import { Semaphore } from '../../platform/async/semaphore.ts';
 import { ChangeFeed } from '../changeFeed.ts';
-import { silent, systemTime } from '../options.ts';
 import type {
   Change,
   ClaimRequest,
@@ -22,12 +21,11 @@ import { transactionMaker } from '../unitOfWork.ts';
 import { WorkListeners } from '../workListeners.ts';
 import { JournaledAdapter } from './adapter.ts';
 import { inWords } from './errors.ts';
-import { nodeFiles } from '../../platform/files.ts';
 import { tidyFolder, type FolderLock } from './journal/folder.ts';
 import { HeapWatch } from './memory/heapWatch.ts';
 import { JobClock, type StoredJob } from './jobs/jobClock.ts';
 import { JobQueues } from './jobs/jobQueues.ts';
-import type { LowdbOptions } from './options.ts';
+import { DEFAULTS, type LowdbOptions } from './options.ts';
 import { ReadView, recordOf, type TableView } from './readView.ts';
 import { Restoring } from './snapshots/restore.ts';
 import { Snapshots } from './snapshots/snapshots.ts';
@@ -35,17 +33,6 @@ import { JOBS, State, type Data } from './state.ts';
 import { StorageUsage } from './memory/storageUsage.ts';
 import { LowdbUnitOfWork, type Write } from './unitOfWork.ts';
 
-const DEFAULTS = {
-  snapshotAfterBytes: 64 << 20,
-  snapshotRetryMs: 30_000,
-  retryMs: 1_000,
-  stalledAfterMs: 30_000,
-  keptChanges: 10_000,
-  log: silent,
-  clock: systemTime,
-  holderOf: () => null,
-  files: nodeFiles,
-};
 const WATCH_MS = 10_000;
 
 interface Ended<T> {

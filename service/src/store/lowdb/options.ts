@@ -1,5 +1,5 @@
-import type { Logger, StoreClock } from '../options.ts';
-import type { Files } from '../../platform/files.ts';
+import { silent, systemTime, type Logger, type StoreClock } from '../clockAndLog.ts';
+import { nodeFiles, type Files } from '../../platform/files.ts';
 import type { Heap } from './memory/heapWatch.ts';
 import type { HolderOf } from './memory/storageUsage.ts';
 
@@ -7,17 +7,17 @@ export interface LowdbOptions {
   /** Created when it is missing. One process at a time. */
   readonly folder: string;
   readonly log?: Logger;
-  /** A snapshot is written when the journals exceed this and the last snapshot. Default 64 MiB. */
+  /** A snapshot is written when the journals exceed this and the last snapshot. */
   readonly snapshotAfterBytes?: number;
-  /** How long after a failed snapshot the next one begins. Default 30 s. */
+  /** How long after a failed snapshot the next one begins. */
   readonly snapshotRetryMs?: number;
-  /** How often a store that cannot write tries again. Default 1 s. */
+  /** How often a store that cannot write tries again. */
   readonly retryMs?: number;
   /**
-   * When a write has waited this long for the disk, the store accepts nothing more. Default 30 s.
+   * When a write has waited this long for the disk, the store accepts nothing more.
    */
   readonly stalledAfterMs?: number;
-  /** How many changes a reader can catch up on. Default 10,000. */
+  /** How many changes a reader can catch up on. */
   readonly keptChanges?: number;
   /** The clock of jobs and leases. Default: the system's. */
   readonly clock?: StoreClock;
@@ -28,3 +28,15 @@ export interface LowdbOptions {
   /** For tests: a heap that is as full as they want. */
   readonly heap?: Heap;
 }
+
+export const DEFAULTS = {
+  snapshotAfterBytes: 64 << 20,
+  snapshotRetryMs: 30_000,
+  retryMs: 1_000,
+  stalledAfterMs: 30_000,
+  keptChanges: 10_000,
+  log: silent,
+  clock: systemTime,
+  holderOf: () => null,
+  files: nodeFiles,
+};

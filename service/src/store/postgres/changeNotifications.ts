@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '../options.ts';
+import type { Logger } from '../clockAndLog.ts';
 import { runOn, type Database } from './connection/database.ts';
 import { inWords, isOutage } from './connection/errors.ts';
 import type { DueGroup } from './jobs/jobWrites.ts';

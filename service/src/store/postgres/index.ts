@@ -1,4 +1,4 @@
-import { silent } from '../options.ts';
+import { silent } from '../clockAndLog.ts';
 import type { Schema } from '../store.ts';
 import { inWords } from './connection/errors.ts';
 import { type PostgresOptions, PostgresStore } from './postgresStore.ts';

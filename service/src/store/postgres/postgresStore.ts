@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { PgBoss, type Db } from 'pg-boss';
-import { type Logger, type StoreClock, silent, systemTime } from '../options.ts';
+import { type Logger, type StoreClock, silent, systemTime } from '../clockAndLog.ts';
 import {
   type Change,
   type ClaimRequest,

@@ -19,6 +19,7 @@ import { html, sendPage, type View } from '../../platform/html/html.ts';
 import { plainPage } from '../../platform/html/layout.ts';
 import { n8nFields, n8nFormValues, readN8nChoice } from './n8nFields.ts';
 import { setSessionCookie } from '../signedIn.ts';
+import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS, passwordSchema } from '../password.ts';
 
 /** The one-time link of the first start. */
 export interface Setup {
@@ -37,14 +38,6 @@ export interface Setup {
     },
   ): Promise<{ key: string; sessionToken: string } | null>;
 }
-
-const MIN_PASSWORD_CHARACTERS = 10;
-const MAX_PASSWORD_CHARACTERS = 200;
-
-export const passwordSchema = z
-  .string()
-  .min(MIN_PASSWORD_CHARACTERS, `must have at least ${MIN_PASSWORD_CHARACTERS} characters`)
-  .max(MAX_PASSWORD_CHARACTERS, `must have at most ${MAX_PASSWORD_CHARACTERS} characters`);
 
 export const newMemberSchema = z.object({
   name: textSchema(100),

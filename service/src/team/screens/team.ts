@@ -26,7 +26,8 @@ import {
 import { html, sendPage, type View } from '../../platform/html/html.ts';
 import { plainPage, teamPage } from '../../platform/html/layout.ts';
 import { setSessionCookie, signedInOf } from '../signedIn.ts';
-import { newMemberFields, newMemberSchema, newPasswordField, passwordSchema } from './setup.ts';
+import { newMemberFields, newMemberSchema, newPasswordField } from './setup.ts';
+import { passwordSchema } from '../password.ts';
 import { currentPasswordField } from './signIn.ts';
 import { timeView } from '../../platform/html/times.ts';
 

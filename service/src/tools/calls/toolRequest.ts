@@ -70,6 +70,7 @@ function webhookRequest(
   };
 }
 
+const MAX_REDIRECTS = 5;
 const OWN_HEADERS = { 'user-agent': USER_AGENT, accept: 'application/json, text/*;q=0.5' };
 
 /**
@@ -94,6 +95,6 @@ function httpRequest(
     headersElsewhere: OWN_HEADERS,
     maxBytes: 5 * MEBIBYTE,
     onTooLarge: 'fail',
-    maxRedirects: 5,
+    maxRedirects: MAX_REDIRECTS,
   };
 }

@@ -1,5 +1,5 @@
 import type { Job } from '../../store.ts';
-import type { StoreClock } from '../../options.ts';
+import type { StoreClock } from '../../clockAndLog.ts';
 
 /** A stored job, with how long it had to wait when it was enqueued (not in earlier versions). */
 export interface StoredJob extends Job {

@@ -7,7 +7,7 @@ import { FIRST_GENERATION, basesOf, journalName, listFolder } from './folder.ts'
 import type { Operation } from './frame.ts';
 import type { JournalPosition } from './journal.ts';
 import type { Line } from '../../../platform/lines.ts';
-import type { Logger } from '../../options.ts';
+import type { Logger } from '../../clockAndLog.ts';
 import { Replay, endsEarly, journalsSince } from './replay.ts';
 import type { Snapshot } from '../snapshots/snapshot.ts';
 import { noGoodSnapshot, passedOver, readSnapshot } from '../snapshots/snapshot.ts';

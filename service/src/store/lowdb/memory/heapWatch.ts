@@ -1,7 +1,7 @@
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { Logger } from '../../options.ts';
+import type { Logger } from '../../clockAndLog.ts';
 import type { Refusal, StorePressure } from '../../store.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '../../options.ts';
+import type { Logger } from '../../clockAndLog.ts';
 import { StoreUnavailable } from '../../store.ts';
 import { runOn, type Database } from './database.ts';
 import {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Logger } from '../../options.ts';
+import type { Logger } from '../../clockAndLog.ts';
 import type { Connection, Database, Guard } from './database.ts';
 import { Busy } from './errors.ts';
 import { PooledConnection, destroy, ConnectionWatchdog } from './pooledConnection.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Db, PgBoss } from 'pg-boss';
-import type { Logger } from '../../options.ts';
+import type { Logger } from '../../clockAndLog.ts';
 import { shareOf } from '../../store.ts';
 import type { Connection, Database } from '../connection/database.ts';
 import type { DueGroup } from './jobWrites.ts';

@@ -1,4 +1,4 @@
-import type { StoreClock } from '../../options.ts';
+import type { StoreClock } from '../../clockAndLog.ts';
 import type { Document, Schema } from '../../store.ts';
 import { indexesFor, type AnyQuery } from '../../unitOfWork.ts';
 import { type Connection, runOn, type Database } from '../connection/database.ts';
