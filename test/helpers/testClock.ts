@@ -42,7 +42,7 @@ export const steadied = (clock: { now(): Date } & Partial<SteadyClock>): SteadyC
 
 const LOOK_EVERY_MS = 20;
 
-/** Calls whoever listens when a test has moved its clock forward, so that nobody sleeps on. */
+/** Wakes waiting workers when a test has moved its clock. */
 export class MovedClock {
   readonly #listeners = new Set<() => void>();
   readonly #timer: NodeJS.Timeout;

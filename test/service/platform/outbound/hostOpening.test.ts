@@ -170,13 +170,16 @@ describe('an n8n in a private network', () => {
 });
 
 describe('a change', () => {
-  it('while a name is looked up is obeyed before anything is dialled', async () => {
+  it.each([
+    ['is obeyed before anything is dialled', { allowedNetworks: [] }, 'blocked_address'],
+    ['does not let http through that ALLOWED_NETWORKS opens for https', {}, 'not_https'],
+  ])('while a name is looked up %s', async (_what, options, refusal) => {
     const n8n = add(await startHttp());
     const lookedUp = Promise.withResolvers<undefined>();
     const goOn = Promise.withResolvers<undefined>();
     const client = add(
       await localClient({
-        allowedNetworks: [],
+        ...options,
         resolver: async () => {
           lookedUp.resolve(undefined);
           await goOn.promise;
@@ -189,29 +192,7 @@ describe('a change', () => {
     await lookedUp.promise;
     client.open(null);
     goOn.resolve(undefined);
-    expect(await kind).toBe('blocked_address');
-    expect(n8n.acceptedSockets).toBe(0);
-  });
-
-  it('while a name is looked up does not let http through that ALLOWED_NETWORKS opens for https', async () => {
-    const n8n = add(await startHttp());
-    const lookedUp = Promise.withResolvers<undefined>();
-    const goOn = Promise.withResolvers<undefined>();
-    const client = add(
-      await localClient({
-        resolver: async () => {
-          lookedUp.resolve(undefined);
-          await goOn.promise;
-          return ['127.0.0.1'];
-        },
-      }),
-    );
-    client.open(`http://localhost:${n8n.port}`);
-    const kind = kindOf(client.request(delivery(`http://localhost:${n8n.port}/`)));
-    await lookedUp.promise;
-    client.open(null);
-    goOn.resolve(undefined);
-    expect(await kind).toBe('not_https');
+    expect(await kind).toBe(refusal);
     expect(n8n.acceptedSockets).toBe(0);
   });
 
