@@ -1,6 +1,6 @@
 import type { IAuthenticate, Icon, ICredentialType, INodeProperties } from 'n8n-workflow';
 import { UserError } from 'n8n-workflow';
-import { isSafeForKey, parseUrl } from '../nodes/ConversationService/shared/baseUrl';
+import { isSafeForKey, parseUrl } from '../nodes/ConversationService/api/baseUrl';
 
 /** The address of a Conversation Service and an API key for it; tested by the nodes. */
 export class ConversationServiceApi implements ICredentialType {

@@ -12,8 +12,8 @@ import { paymentLink } from './actions/paymentLink';
 import { subscription } from './actions/subscription';
 import { tool } from './actions/tool';
 import { toolCall } from './actions/toolCall';
-import { testConnection } from './shared/credentialTest';
-import { getEvents } from './shared/events';
+import { testConnection } from './api/credentialTest';
+import { getEvents } from './trigger/events';
 import {
 	searchConversations,
 	searchPaymentLinks,

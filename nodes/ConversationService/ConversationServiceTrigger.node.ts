@@ -6,17 +6,17 @@ import type {
 	IWebhookResponseData,
 } from 'n8n-workflow';
 import { NodeConnectionTypes } from 'n8n-workflow';
-import { testConnection } from './shared/credentialTest';
-import { getEvents } from './shared/events';
+import { testConnection } from './api/credentialTest';
+import { getEvents } from './trigger/events';
 import { toleranceField } from './shared/fields';
 import { CHANNELS, FUNNEL_STAGES, STATUSES } from './shared/options';
-import { receiveDelivery } from './shared/receiveDelivery';
+import { receiveDelivery } from './trigger/receiveDelivery';
 import {
 	createSubscriptions,
 	deleteSubscriptions,
 	haveSubscriptions,
 	sendSampleSoon,
-} from './shared/subscriptionLifecycle';
+} from './trigger/subscriptionLifecycle';
 
 /**
  * Starts a workflow on events. It has one subscription per event and verifies each delivery.

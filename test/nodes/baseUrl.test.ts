@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkBaseUrl, isLocalHost } from '../../nodes/ConversationService/shared/baseUrl';
+import { checkBaseUrl, isLocalHost } from '../../nodes/ConversationService/api/baseUrl';
 
 describe('checkBaseUrl', () => {
   it.each([

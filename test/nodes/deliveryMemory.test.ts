@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import {
   DeliveryMemory,
   type DeliveryAttempt,
-} from '../../nodes/ConversationService/shared/deliveryMemory';
+} from '../../nodes/ConversationService/trigger/deliveryMemory';
 
 const response = (statusCode = 200) =>
   Object.assign(new EventEmitter(), { statusCode, destroyed: false });

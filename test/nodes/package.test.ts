@@ -14,8 +14,8 @@ describe('The package, loaded by n8n’s own loader', () => {
   it('has the nodes and the credential, with icons for both themes and a place in the node panel', () => {
     expect(Object.keys(loader.nodeTypes).sort()).toEqual([
       'conversationService',
-      'conversationServiceToolTrigger',
       'conversationServiceTrigger',
+      'conversationServiceWorkflowTrigger',
     ]);
     expect(Object.keys(loader.credentialTypes)).toEqual(['conversationServiceApi']);
     for (const { type } of Object.values(loader.nodeTypes)) {
@@ -34,7 +34,7 @@ describe('The package, loaded by n8n’s own loader', () => {
 
   it('lets agents use the actions, and nothing else', () => {
     const type = (name: string) => (loader.nodeTypes[name]!.type as INodeType).description;
-    const triggers = ['conversationServiceTrigger', 'conversationServiceToolTrigger'].map(type);
+    const triggers = ['conversationServiceTrigger', 'conversationServiceWorkflowTrigger'].map(type);
     expect(
       [type('conversationService'), ...triggers].map(({ usableAsTool }) => usableAsTool),
     ).toEqual([true, undefined, undefined]);
@@ -182,8 +182,8 @@ describe('The package, as it is published', () => {
         'dist/credentials/ConversationServiceApi.credentials.js',
         'dist/nodes/ConversationService/ConversationService.node.js',
         'dist/nodes/ConversationService/ConversationService.node.json',
-        'dist/nodes/ConversationService/ConversationServiceToolTrigger.node.js',
-        'dist/nodes/ConversationService/ConversationServiceToolTrigger.node.json',
+        'dist/nodes/ConversationService/ConversationServiceWorkflowTrigger.node.js',
+        'dist/nodes/ConversationService/ConversationServiceWorkflowTrigger.node.json',
         'dist/nodes/ConversationService/ConversationServiceTrigger.node.js',
         'dist/nodes/ConversationService/ConversationServiceTrigger.node.json',
         'dist/nodes/ConversationService/conversationService.svg',

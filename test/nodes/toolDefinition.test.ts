@@ -5,7 +5,7 @@ import type { IDataObject, IHookFunctions, NodeOperationError } from 'n8n-workfl
 import { additionalData, core, ourNode, TOOL_TRIGGER, workflowWith } from './helpers/n8n.ts';
 
 const require = createRequire(import.meta.url);
-const dist = '../../dist/nodes/ConversationService/shared';
+const dist = '../../dist/nodes/ConversationService/workflowTool';
 const { readDefinition, readSample, testDefinition } = require(`${dist}/toolDefinition.js`) as {
   readDefinition: (
     context: IHookFunctions,

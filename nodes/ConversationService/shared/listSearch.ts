@@ -4,7 +4,7 @@ import type {
 	INodeListSearchItems,
 	INodeListSearchResult,
 } from 'n8n-workflow';
-import { requestService } from './transport';
+import { requestService } from '../api/transport';
 import type {
 	ConversationRecord,
 	Page,
@@ -12,7 +12,7 @@ import type {
 	SubscriptionRecord,
 	ToolCallRecord,
 	ToolRecord,
-} from './types';
+} from '../api/types';
 
 const PAGE_SIZE = 100;
 /** A search reads at most this many pages at a time. The list asks for more when the user scrolls. */

@@ -43,12 +43,12 @@ export const triggerNode = new (dist(
   'nodes/ConversationService/ConversationServiceTrigger.node.js',
 ).ConversationServiceTrigger!)() as INodeType;
 export const toolTriggerNode = new (dist(
-  'nodes/ConversationService/ConversationServiceToolTrigger.node.js',
-).ConversationServiceToolTrigger!)() as INodeType;
+  'nodes/ConversationService/ConversationServiceWorkflowTrigger.node.js',
+).ConversationServiceWorkflowTrigger!)() as INodeType;
 
 export const ACTION = 'n8n-nodes-conversation-service.conversationService';
 export const TRIGGER = 'n8n-nodes-conversation-service.conversationServiceTrigger';
-export const TOOL_TRIGGER = 'n8n-nodes-conversation-service.conversationServiceToolTrigger';
+export const TOOL_TRIGGER = 'n8n-nodes-conversation-service.conversationServiceWorkflowTrigger';
 const isTrigger = (type: string) => type === TRIGGER || type === TOOL_TRIGGER;
 
 /** Passes its items on; stands for whatever comes before and after our nodes. */

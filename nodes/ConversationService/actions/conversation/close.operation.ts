@@ -1,7 +1,7 @@
 import { conversationField } from '../../shared/fields';
 import { getId } from '../../shared/ids';
 import { VERDICTS } from '../../shared/options';
-import { requestService } from '../../shared/transport';
+import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
 
 export const close: Operation = {

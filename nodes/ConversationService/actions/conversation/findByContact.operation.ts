@@ -1,7 +1,7 @@
 import type { IDataObject, JsonObject } from 'n8n-workflow';
 import { NodeApiError } from 'n8n-workflow';
-import { errorCode } from '../../shared/errors';
-import { requestService } from '../../shared/transport';
+import { errorCode } from '../../api/errors';
+import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
 
 export const findByContact: Operation = {

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 import { returnAllFields } from '../../shared/fields';
-import { getLimit } from '../../shared/limit';
+import { getLimit } from '../../api/limit';
 import { CHANNELS, FUNNEL_STAGES, STATUSES } from '../../shared/options';
-import { requestList } from '../../shared/transport';
+import { requestList } from '../../api/transport';
 import type { Operation } from '../operation';
 
 export const getMany: Operation = {

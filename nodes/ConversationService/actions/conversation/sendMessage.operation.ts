@@ -1,8 +1,8 @@
 import { NodeOperationError } from 'n8n-workflow';
 import { conversationField } from '../../shared/fields';
-import { idempotencyKey } from '../../shared/idempotencyKey';
+import { idempotencyKey } from '../../api/idempotencyKey';
 import { getId } from '../../shared/ids';
-import { requestService } from '../../shared/transport';
+import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
 
 export const sendMessage: Operation = {

@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 import { conversationField } from '../../shared/fields';
-import { idempotencyKey } from '../../shared/idempotencyKey';
+import { idempotencyKey } from '../../api/idempotencyKey';
 import { getId } from '../../shared/ids';
 import { PAYMENT_PROVIDERS } from '../../shared/options';
-import { requestService } from '../../shared/transport';
+import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
 
 /**

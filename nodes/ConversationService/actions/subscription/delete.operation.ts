@@ -1,6 +1,6 @@
 import { subscriptionField } from '../../shared/fields';
 import { getId } from '../../shared/ids';
-import { requestService } from '../../shared/transport';
+import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
 
 export const deleteSubscription: Operation = {

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 import { returnAllFields, subscriptionField } from '../../shared/fields';
 import { getId } from '../../shared/ids';
-import { getLimit } from '../../shared/limit';
-import { requestList } from '../../shared/transport';
+import { getLimit } from '../../api/limit';
+import { requestList } from '../../api/transport';
 import type { Operation } from '../operation';
 
 export const getDeliveries: Operation = {

@@ -1,5 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
-import { requestList } from '../../shared/transport';
+import { requestList } from '../../api/transport';
 import type { Operation } from '../operation';
 
 export const getEvents: Operation = {

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { returnAllFields } from '../../shared/fields';
-import { getLimit } from '../../shared/limit';
-import { requestList } from '../../shared/transport';
+import { getLimit } from '../../api/limit';
+import { requestList } from '../../api/transport';
 import type { Operation } from '../operation';
 
 export const getMany: Operation = {

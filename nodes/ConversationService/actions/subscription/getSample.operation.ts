@@ -1,4 +1,4 @@
-import { requestService } from '../../shared/transport';
+import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
 
 export const getSample: Operation = {

@@ -2,7 +2,7 @@ import { NodeOperationError } from 'n8n-workflow';
 import { subscriptionField } from '../../shared/fields';
 import { getId } from '../../shared/ids';
 import { toInstant } from '../../shared/instant';
-import { requestService } from '../../shared/transport';
+import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
 
 export const recover: Operation = {

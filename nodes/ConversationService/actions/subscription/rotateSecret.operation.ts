@@ -1,7 +1,7 @@
 import { subscriptionField } from '../../shared/fields';
 import { getId } from '../../shared/ids';
-import { requestService } from '../../shared/transport';
-import type { RotatedSubscription } from '../../shared/types';
+import { requestService } from '../../api/transport';
+import type { RotatedSubscription } from '../../api/types';
 import type { Operation } from '../operation';
 
 export const rotateSecret: Operation = {

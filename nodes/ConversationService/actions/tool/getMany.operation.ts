@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 import { returnAllFields } from '../../shared/fields';
-import { getFilters, getLimit } from '../../shared/limit';
+import { getFilters, getLimit } from '../../api/limit';
 import { TOOL_STATUSES } from '../../shared/options';
-import { requestList } from '../../shared/transport';
+import { requestList } from '../../api/transport';
 import type { Operation } from '../operation';
 
 export const getMany: Operation = {

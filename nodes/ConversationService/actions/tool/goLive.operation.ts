@@ -1,7 +1,7 @@
 import { toolField } from '../../shared/fields';
 import { getId } from '../../shared/ids';
 import { readJsonObject } from '../../shared/jsonFields';
-import { requestService } from '../../shared/transport';
+import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
 
 export const goLive: Operation = {

@@ -1,9 +1,9 @@
-import { withArgs } from '../../shared/args';
+import { withArgs } from '../../workflowTool/args';
 import { toolField } from '../../shared/fields';
 import { getId } from '../../shared/ids';
 import { readJsonObject } from '../../shared/jsonFields';
-import { requestService, TEST_CALL_TIMEOUT_MS } from '../../shared/transport';
-import type { ToolCallRecord } from '../../shared/types';
+import { requestService, TEST_CALL_TIMEOUT_MS } from '../../api/transport';
+import type { ToolCallRecord } from '../../api/types';
 import type { Operation } from '../operation';
 
 export const test: Operation = {

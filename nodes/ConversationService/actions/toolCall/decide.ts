@@ -1,9 +1,9 @@
 import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
-import { withArgs } from '../../shared/args';
+import { withArgs } from '../../workflowTool/args';
 import { toolCallField } from '../../shared/fields';
 import { getId } from '../../shared/ids';
-import { requestService } from '../../shared/transport';
-import type { ToolCallRecord } from '../../shared/types';
+import { requestService } from '../../api/transport';
+import type { ToolCallRecord } from '../../api/types';
 
 /** The fields of both decisions about a call that waits for approval. */
 export const decisionFields: INodeProperties[] = [

@@ -1,8 +1,8 @@
-import { withArgs } from '../../shared/args';
+import { withArgs } from '../../workflowTool/args';
 import { toolCallField } from '../../shared/fields';
 import { getId } from '../../shared/ids';
-import { requestService } from '../../shared/transport';
-import type { ToolCallRecord } from '../../shared/types';
+import { requestService } from '../../api/transport';
+import type { ToolCallRecord } from '../../api/types';
 import type { Operation } from '../operation';
 
 export const get: Operation = {

@@ -1,9 +1,9 @@
-import { withArgs } from '../../shared/args';
+import { withArgs } from '../../workflowTool/args';
 import { returnAllFields } from '../../shared/fields';
-import { getFilters, getLimit } from '../../shared/limit';
+import { getFilters, getLimit } from '../../api/limit';
 import { TOOL_CALL_STATUSES } from '../../shared/options';
-import { requestList } from '../../shared/transport';
-import type { ToolCallRecord } from '../../shared/types';
+import { requestList } from '../../api/transport';
+import type { ToolCallRecord } from '../../api/types';
 import type { Operation } from '../operation';
 
 export const getMany: Operation = {

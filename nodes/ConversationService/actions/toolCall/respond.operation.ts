@@ -3,7 +3,7 @@ import { NodeOperationError } from 'n8n-workflow';
 import { parseJson } from '../../shared/jsonFields';
 import type { Operation } from '../operation';
 
-const TOOL_TRIGGER = /\.conversationServiceToolTrigger$/;
+const TOOL_TRIGGER = /\.conversationServiceWorkflowTrigger$/;
 /** The most bytes of an answer that the service reads. */
 const MAX_BYTES = 1024 * 1024;
 

@@ -1,7 +1,7 @@
 import type { IDataObject, IHookFunctions, NodeApiError } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
-import { errorCode, errorParam } from './errors';
-import { readJsonObject } from './jsonFields';
+import { errorCode, errorParam } from '../api/errors';
+import { readJsonObject } from '../shared/jsonFields';
 import { sampleArguments } from './sampleArguments';
 import { readParameters } from './toolParameters';
 

@@ -1,6 +1,6 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
-import { requestList } from './transport';
-import type { EventDescription } from './types';
+import { requestList } from '../api/transport';
+import type { EventDescription } from '../api/types';
 
 /** The core events, for when the service cannot be reached. */
 const BUILT_IN_EVENTS: EventDescription[] = [

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { IDataObject, IHookFunctions, JsonObject } from 'n8n-workflow';
 import { NodeApiError } from 'n8n-workflow';
-import { parseUrl } from './baseUrl';
+import { parseUrl } from '../api/baseUrl';
 import { readStoredTool } from './storedTool';
 import { explainSample, getAddress, readDefinition, readName, readSample } from './toolDefinition';
 import { removeDraft } from './toolListening';
-import { requestService } from './transport';
-import type { PublishedTool } from './types';
+import { requestService } from '../api/transport';
+import type { PublishedTool } from '../api/types';
 
 /**
  * Publishes the workflow as a tool. The service makes its test call after this returns, since n8n

@@ -1,5 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { toleranceField } from './fields';
+import { toleranceField } from '../shared/fields';
 
 const parameterFields: INodeProperties[] = [
 	{

@@ -1,6 +1,6 @@
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { withArgs } from './args';
-import { answer, memoryKey, verifyCall } from './incomingCall';
+import { answer, memoryKey, verifyCall } from '../shared/incomingCall';
 import { readStoredTool } from './storedTool';
 import { ToolCallMemory } from './toolCallMemory';
 import { testName } from './toolDefinition';

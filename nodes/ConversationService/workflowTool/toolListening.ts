@@ -1,7 +1,7 @@
 import type { IDataObject, IHookFunctions, JsonObject } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError, sleep } from 'n8n-workflow';
-import { parseUrl } from './baseUrl';
-import { errorCode } from './errors';
+import { parseUrl } from '../api/baseUrl';
+import { errorCode } from '../api/errors';
 import { readStoredTool } from './storedTool';
 import {
 	explainSample,
@@ -12,8 +12,8 @@ import {
 	testDefinition,
 	testName,
 } from './toolDefinition';
-import { requestList, requestService, TEST_CALL_TIMEOUT_MS } from './transport';
-import type { ToolRecord, ToolWithSecret } from './types';
+import { requestList, requestService, TEST_CALL_TIMEOUT_MS } from '../api/transport';
+import type { ToolRecord, ToolWithSecret } from '../api/types';
 
 /** The time that n8n needs to store what `create` puts into the static data. */
 const STORED_AFTER_MS = 1500;

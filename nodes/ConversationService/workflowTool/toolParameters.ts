@@ -1,6 +1,6 @@
 import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
-import { readJsonObject } from './jsonFields';
+import { readJsonObject } from '../shared/jsonFields';
 
 /** One parameter of "Define Using Fields". */
 interface ParameterField {

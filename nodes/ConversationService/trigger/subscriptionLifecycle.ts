@@ -1,8 +1,8 @@
 import type { IDataObject, IHookFunctions, JsonObject } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError, sleep } from 'n8n-workflow';
-import { errorCode, existingId } from './errors';
-import { requestList, requestService } from './transport';
-import type { CreatedSubscription, SubscriptionRecord } from './types';
+import { errorCode, existingId } from '../api/errors';
+import { requestList, requestService } from '../api/transport';
+import type { CreatedSubscription, SubscriptionRecord } from '../api/types';
 
 /** What n8n stores in the workflow's static data, by event. */
 export type StoredSubscriptions = Record<string, { id: string; revision: number; secret: string }>;

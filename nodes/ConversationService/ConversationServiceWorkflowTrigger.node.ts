@@ -6,17 +6,17 @@ import type {
 	IWebhookResponseData,
 } from 'n8n-workflow';
 import { NodeConnectionTypes } from 'n8n-workflow';
-import { testConnection } from './shared/credentialTest';
-import { receiveToolCall } from './shared/receiveToolCall';
-import { publishTool, releaseTool } from './shared/toolLifecycle';
-import { listenWithDraft } from './shared/toolListening';
-import { toolTriggerFields } from './shared/toolTriggerFields';
+import { testConnection } from './api/credentialTest';
+import { receiveToolCall } from './workflowTool/receiveToolCall';
+import { publishTool, releaseTool } from './workflowTool/toolLifecycle';
+import { listenWithDraft } from './workflowTool/toolListening';
+import { toolTriggerFields } from './workflowTool/toolTriggerFields';
 
 /** Makes the workflow a tool of the agent: publishes it, verifies each call, and runs it once. */
-export class ConversationServiceToolTrigger implements INodeType {
+export class ConversationServiceWorkflowTrigger implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Conversation Service Tool Trigger',
-		name: 'conversationServiceToolTrigger',
+		name: 'conversationServiceWorkflowTrigger',
 		icon: { light: 'file:conversationService.svg', dark: 'file:conversationService.dark.svg' },
 		group: ['trigger'],
 		version: 1,

@@ -1,6 +1,6 @@
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { DeliveryMemory } from './deliveryMemory';
-import { answer, memoryKey, single, verifyCall } from './incomingCall';
+import { answer, memoryKey, single, verifyCall } from '../shared/incomingCall';
 import { warnOfReplacedSecret } from './replacedSecret';
 import { readStored } from './subscriptionLifecycle';
 

@@ -1,5 +1,5 @@
 import type { IWebhookFunctions } from 'n8n-workflow';
-import { memoryKey } from './incomingCall';
+import { memoryKey } from '../shared/incomingCall';
 
 const WARN_AGAIN_MS = 60 * 60 * 1000;
 const MAX_REMEMBERED = 1000;
