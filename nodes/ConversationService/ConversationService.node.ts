@@ -5,6 +5,7 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 import { NodeConnectionTypes } from 'n8n-workflow';
+import { agent } from './actions/agent';
 import { conversation } from './actions/conversation';
 import { describeResources } from './actions/describe';
 import { executeOperation } from './actions/router';
@@ -22,7 +23,7 @@ import {
 	searchTools,
 } from './shared/listSearch';
 
-const resources = [conversation, paymentLink, subscription, tool, toolCall];
+const resources = [agent, conversation, paymentLink, subscription, tool, toolCall];
 
 /**
  * Calls the service's API: conversations, payment links, subscriptions, and the tools of its agent
@@ -43,7 +44,7 @@ export class ConversationService implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'conversationServiceApi', required: true, testedBy: 'testConnection' }],
-		properties: describeResources(resources),
+		properties: describeResources(resources, conversation),
 	};
 
 	methods = {

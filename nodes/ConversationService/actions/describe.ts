@@ -3,8 +3,11 @@ import { updateDisplayOptions } from 'n8n-workflow';
 import type { Resource } from './operation';
 
 /** Makes the fields of the node: the resource, its operations, and the fields of each operation. */
-export function describeResources(resources: Resource[]): INodeProperties[] {
-	const first = resources[0]?.option.value ?? '';
+export function describeResources(
+	resources: Resource[],
+	defaultResource: Resource,
+): INodeProperties[] {
+	const first = defaultResource.option.value;
 	return [
 		{
 			displayName: 'Resource',

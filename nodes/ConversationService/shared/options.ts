@@ -34,6 +34,23 @@ export const VERDICTS: INodePropertyOptions[] = [
 	{ name: 'Unknown', value: 'unknown' },
 ];
 
+export const AGENT_LANGUAGES: INodePropertyOptions[] = [
+	{ name: 'English', value: 'en' },
+	{ name: 'Portuguese', value: 'pt' },
+	{ name: 'Spanish', value: 'es' },
+];
+
+/** From nothing allowed to everything. */
+export const PAYMENT_LINK_POLICIES: INodePropertyOptions[] = [
+	{ name: 'No', value: 'off' },
+	{ name: 'Yes, a Person Approves Each', value: 'ask' },
+	{
+		name: 'Yes, by Itself',
+		value: 'allow',
+		description: 'The keyword agent still asks a person, since the customer names the amount',
+	},
+];
+
 export const PAYMENT_PROVIDERS: INodePropertyOptions[] = [
 	{ name: 'Manual', value: 'manual', description: 'A page with your instructions' },
 	{ name: 'Stripe', value: 'stripe' },

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTestService, type TestService } from '../helpers/service.ts';
+import { failureOf, runAction, type ActionOptions } from './helpers/n8n.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.stop());
+
+const agent = async (operation: string, parameters: ActionOptions['parameters'] = {}) => {
+  const credential = { baseUrl: service.url, apiKey: service.apiKey };
+  const { items } = await runAction({ credential, resource: 'agent', operation, parameters });
+  return items[0]!;
+};
+
+describe('the agent', () => {
+  it('is read, turned on and turned off', async () => {
+    const read = async () => (await agent('get')).enabled;
+    expect(await read()).toBe(false);
+    expect(await agent('turnOn')).toMatchObject({ enabled: true });
+    expect(await read()).toBe(true);
+    expect(await agent('turnOff')).toMatchObject({ enabled: false });
+    expect(await read()).toBe(false);
+  });
+
+  it('is updated field by field, and stays on or off', async () => {
+    await agent('update', { updateFields: { name: 'Ana', languages: ['pt', 'en'] } });
+    const updated = await agent('update', {
+      updateFields: {
+        greeting: 'Hello!',
+        instructions: 'We sell bicycles.',
+        paymentLinks: 'off',
+        handoverPhrases: 'talk to sales\n\n  call me  \n',
+      },
+    });
+    expect(updated).toMatchObject({
+      name: 'Ana',
+      greeting: 'Hello!',
+      instructions: 'We sell bicycles.',
+      languages: ['pt', 'en'],
+      payment_links: 'off',
+      handover_phrases: ['talk to sales', 'call me'],
+      enabled: false,
+    });
+  });
+
+  it('says when there is nothing to update', async () => {
+    const failure = await failureOf(agent('update'));
+    expect(failure.message).toBe('There is nothing to update');
+  });
+});
