@@ -12,7 +12,7 @@ import * as contract from './contract.ts';
 import { pageFrom, pageJson } from '../platform/http/page.ts';
 import { serve } from '../platform/http/serve.ts';
 import type { FollowToolCall } from './toolCallFeed.ts';
-import { ownerFrom } from './ownerView.ts';
+import { ownerFrom } from '../platform/http/ownerView.ts';
 import { toDefinition, toolCallJson, toolJson } from './views.ts';
 
 /** For the pauses between the attempts of a test call and its time in the queue. */

@@ -6,7 +6,7 @@ import { maskJsonText, resultExcerpt, type InTurn } from './calls/maskedResult.t
 import type { Tool } from './tool.ts';
 import { LARGE_RESULT_CHARACTERS, TEST_CONVERSATION_ID, type Decision } from './calls/toolCall.ts';
 import { loopShare } from '../platform/limits/loopShare.ts';
-import { ownerJson } from './ownerView.ts';
+import { ownerJson } from '../platform/http/ownerView.ts';
 import { WrittenJson } from '../platform/http/writtenJson.ts';
 
 /** A tool as the API shows it: never a secret. */

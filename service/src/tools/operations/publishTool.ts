@@ -4,9 +4,8 @@ import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
 import type { JsonObject } from '../../platform/json.ts';
+import { isSameOwner, ownerInWords, type Owner, type OwnerIdentity } from '../../platform/owner.ts';
 import {
-  isSameOwner,
-  ownerInWords,
   goLive,
   hashDefinition,
   isInUse,
@@ -16,10 +15,8 @@ import {
   TOOL_NAME_PATTERN,
   TOOL_NAME_RULE,
   withNewSecret,
-  type Owner,
   type Tool,
   type ToolDefinition,
-  type OwnerIdentity,
 } from '../tool.ts';
 import type { Workspace } from '../../team/index.ts';
 import { cancelApprovals } from './completeToolCall.ts';

@@ -1,6 +1,7 @@
 import type { SignedIn } from '../../team/index.ts';
 import type { ToolInDetail } from '../operations/tools.ts';
-import { ownerInWords, type Tool } from '../tool.ts';
+import { ownerInWords } from '../../platform/owner.ts';
+import type { Tool } from '../tool.ts';
 import { backLink, postButton } from '../../platform/html/components.ts';
 import { formProblem, type FormState } from '../../platform/html/forms.ts';
 import { html, type View } from '../../platform/html/html.ts';

@@ -1,4 +1,4 @@
-import type { Owner, OwnerIdentity } from './tool.ts';
+import type { Owner, OwnerIdentity } from '../owner.ts';
 
 export const ownerJson = ({ instanceId, workflowId, workflowName, nodeId, host }: Owner) => ({
   instance_id: instanceId,

@@ -1,0 +1,22 @@
+/** The n8n workflow that published something here, and where that n8n runs. */
+export interface Owner {
+  readonly instanceId: string;
+  readonly workflowId: string;
+  readonly workflowName: string;
+  readonly nodeId: string;
+  /** The host of the n8n's webhook addresses. A clone of an instance has its id, but another host. */
+  readonly host: string;
+}
+
+/** What tells owners apart; the name of a workflow can change. */
+export type OwnerIdentity = Omit<Owner, 'workflowName'>;
+
+export const isSameOwner = (a: OwnerIdentity, b: OwnerIdentity): boolean =>
+  a.instanceId === b.instanceId &&
+  a.host === b.host &&
+  a.workflowId === b.workflowId &&
+  a.nodeId === b.nodeId;
+
+/** For messages and screens: `the workflow "Orders" of the n8n at n8n.example.com`. */
+export const ownerInWords = ({ workflowName, host }: Owner): string =>
+  `the workflow ${JSON.stringify(workflowName)} of the n8n at ${host}`;
