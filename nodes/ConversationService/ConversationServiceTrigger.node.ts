@@ -7,6 +7,7 @@ import type {
 } from 'n8n-workflow';
 import { NodeConnectionTypes } from 'n8n-workflow';
 import { testConnection } from './api/credentialTest';
+import { withFixInMessage } from './api/publishingErrors';
 import { getEvents } from './trigger/events';
 import { toleranceField } from './shared/fields';
 import { CHANNELS, FUNNEL_STAGES, STATUSES } from './shared/options';
@@ -132,10 +133,10 @@ export class ConversationServiceTrigger implements INodeType {
 	webhookMethods = {
 		default: {
 			async checkExists(this: IHookFunctions): Promise<boolean> {
-				return await haveSubscriptions(this);
+				return await withFixInMessage(this, () => haveSubscriptions(this));
 			},
 			async create(this: IHookFunctions): Promise<boolean> {
-				await createSubscriptions(this);
+				await withFixInMessage(this, () => createSubscriptions(this));
 				const isTest = this.getMode() === 'manual';
 				// Not awaited: the sample can be verified only after this has returned.
 				if (isTest && this.getNodeParameter('options.sendSample', false)) void sendSampleSoon(this);

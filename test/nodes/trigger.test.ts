@@ -292,23 +292,23 @@ describe('Life cycle', () => {
     const error = await failureOf(side.activate());
     expect(error).toMatchObject({
       httpCode: '409',
-      message: expect.stringContaining('24 from "other"'),
-      description: expect.stringContaining('Subscription → Delete'),
+      message: expect.stringMatching(/24 from "other".*unpublish a workflow.*publish again\.$/),
     });
     expect(await hooksAt(side)).toEqual([]);
   });
 
-  it('says what to do when the address of n8n is not public', async () => {
+  it('says in the message how a local n8n is opened at the service', async () => {
     const strict = await startTestService({ env: { ALLOWED_NETWORKS: '' } });
     try {
       const own = { baseUrl: strict.url, apiKey: strict.apiKey };
-      const error = await failureOf(
-        trigger({ events: ['message.sent'] }, { credential: () => own }).production.activate(),
+      const closed = trigger({ events: ['message.sent'] }, { credential: () => own });
+      const { message } = await failureOf(closed.production.activate());
+      expect(message).toBe(
+        `Conversation Service may not call n8n at ${host.url} yet. Choose where n8n runs under Settings of the service (${strict.url}/settings), or set N8N_URL of the service. Then publish again.`,
       );
-      expect(error).toMatchObject({
-        httpCode: '422',
-        description: expect.stringMatching(/WEBHOOK_URL.*Settings of the service/),
-      });
+      expect((await failureOf(closed.test.activate())).message).toMatch(
+        /Then execute the step again\.$/,
+      );
     } finally {
       await strict.stop();
     }
@@ -316,13 +316,16 @@ describe('Life cycle', () => {
 
   it('asks for an event when none is chosen', async () => {
     const error = await failureOf(trigger({ events: [] }).production.activate());
-    expect(error).toMatchObject({ name: 'NodeOperationError', message: 'No event is chosen' });
+    expect(error).toMatchObject({
+      name: 'NodeOperationError',
+      message: 'No event is chosen. Choose at least one event that starts this workflow.',
+    });
   });
 
   it('fails to activate with a clear error when the service is away', async () => {
     credential = { baseUrl: await freeAddress(), apiKey: 'k' };
     const error = await failureOf(trigger().production.activate());
-    expect(error.description).toContain('Nothing answers at');
+    expect(error.message).toMatch(/^Nothing answers at .* Check the base URL in the credential/);
   });
 
   it('removes its subscriptions on deactivation, by id and by address, and forgets the secrets', async () => {

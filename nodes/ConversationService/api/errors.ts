@@ -33,11 +33,11 @@ const FIXES: Record<string, string> = {
 	idempotency_key_reused:
 		'This node has already used the same key with other content. Use a different Deduplication Key for each message or link, or leave it empty.',
 	published_elsewhere:
-		'Unpublish that workflow (or use Tool → Pause), or enter another "Tool Name". If this n8n was moved or cloned, switch on the option "Take Over From Another Instance". Then publish again.',
+		'If this n8n was moved or cloned, turn on the option "Take Over From Another Instance". Then publish again.',
 	secret_limit_reached:
 		'Five secrets already sign the deliveries. End the overlap with Subscription → Revoke Previous Secrets, or wait until one expires.',
 	subscription_limit_reached:
-		'Unpublish a workflow that is no longer needed, or remove a subscription with Subscription → Delete.',
+		'In n8n, unpublish a workflow that is no longer needed, or use Subscription → Delete. Then publish again.',
 	subscription_exists:
 		'Another call subscribed this address at the same moment. Publish the workflow again.',
 	target_url_not_https: `The service calls https:// addresses only. Set WEBHOOK_URL of n8n to its https address, then publish again. ${LOCAL_N8N}.`,
@@ -79,6 +79,7 @@ export function serviceError(node: INode, response: ServiceResponse, itemIndex?:
 		code: known.code,
 		param: known.param,
 		existingId: known.existing_id,
+		fix: FIXES[known.code],
 	});
 	return error;
 }
@@ -107,6 +108,10 @@ export const errorCode = (error: unknown): string | undefined =>
 /** The field that the service refused, if it names one. */
 export const errorParam = (error: unknown): string | undefined =>
 	error instanceof NodeApiError ? (error.context.param as string | undefined) : undefined;
+
+/** What an n8n user can do about it, if it is known. */
+export const errorFix = (error: unknown): string | undefined =>
+	error instanceof NodeApiError ? (error.context.fix as string | undefined) : undefined;
 
 /** The id of the existing subscription or tool that prevents a new one. */
 export const existingId = (error: unknown): string | undefined =>

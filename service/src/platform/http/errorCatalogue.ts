@@ -52,7 +52,7 @@ export const ERROR_CATALOGUE = {
   },
   published_elsewhere: {
     status: 409,
-    fix: 'Unpublish or pause it first, or choose another name. To take it over, send take_over: true (in n8n: the option Take Over From Another Instance).',
+    fix: 'Unpublish it there first, choose another name, or take it over.',
   },
   secret_limit_reached: {
     status: 409,
