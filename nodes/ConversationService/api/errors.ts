@@ -19,46 +19,75 @@ interface ErrorBody {
 const LOCAL_N8N =
 	'For an n8n on your own machine or in a private network, choose where n8n runs under Settings of the service (/settings at the base URL), or set N8N_URL of the service';
 
-/** What an n8n user can do about each error of the service. */
-const FIXES: Record<string, string> = {
-	unauthorized:
-		'Open the credential and enter a valid API key. It may have been revoked; make a new one on the API keys screen of the service (/keys at the base URL), or stop the service and run "npm run key -- create --name n8n" in its folder.',
-	not_found:
-		'Check the ID. The API key belongs to one workspace, and anything in another workspace counts as not found.',
+const UPDATE_THE_NODES =
+	'This version of the node and the service do not fit together. Update both, the service first.';
+
+/**
+ * What an n8n user can do about each error of the service. A test holds the list against the error
+ * catalogue of the service.
+ */
+export const FIXES: Readonly<Record<string, string>> = {
 	approval_already_decided:
 		'Somebody has decided already, or the approval has expired. Choose a call with the status pending_approval; Tool Call → Get Many shows the status.',
+	body_too_large:
+		'The service takes up to 256 KiB in one call. Shorten the text or the JSON in the fields of this node.',
+	channel_exists:
+		'This account is connected already. Change it on the Channels screen of the service (/channels at the base URL), or remove it there first.',
+	channel_limit_reached:
+		'Remove a channel that is no longer used on the Channels screen of the service (/channels at the base URL).',
+	channel_removed:
+		'The account that this customer wrote to is no longer connected. Connect it again on the Channels screen of the service (/channels at the base URL), then run the node again.',
 	conversation_closed:
-		'A closed conversation does not change any more. When the customer writes again, a new one opens; "Find by Contact" returns it.',
-	delivery_pending: 'Wait until its last attempt is over; "Get Deliveries" shows next_attempt_at.',
+		'A closed conversation does not change any more. When the customer writes again, a new one opens; Conversation → Find by Contact returns it.',
+	delivery_pending:
+		'Wait until its last attempt is over; Subscription → Get Deliveries shows next_attempt_at.',
+	idempotency_key_not_allowed: UPDATE_THE_NODES,
 	idempotency_key_reused:
 		'This node has already used the same key with other content. Use a different Deduplication Key for each message or link, or leave it empty.',
+	internal:
+		'Try again. If it keeps failing, give the request ID to the person who runs the service. The log of the service has the cause.',
+	invalid_json: UPDATE_THE_NODES,
+	invalid_request:
+		'Correct the field of this node that the message names. If it holds an expression, look at its result for this item.',
+	method_not_allowed: UPDATE_THE_NODES,
+	not_found:
+		'Check the ID. The API key belongs to one workspace, and anything in another workspace counts as not found.',
+	outside_messaging_window:
+		'WhatsApp takes messages for 24 hours after the last one of the customer. Wait until they write again, or reach them in another way. To let the workflow go on, set "On Error" in the settings of this node to "Continue".',
+	payment_not_open:
+		'The link is paid, cancelled or expired. Payment Link → Get shows its status; Payment Link → Create makes a new one.',
+	payment_provider_missing:
+		'Set the provider up on the Payments screen of the service (/payments at the base URL), or choose another one under "Provider" in the options of this node.',
+	payment_refused:
+		'Correct the amount, the currency or what else the provider names. If it names a key, enter a valid one on the Payments screen of the service (/payments at the base URL).',
 	published_elsewhere:
 		'If this n8n was moved or cloned, turn on the option "Take Over From Another Instance". Then publish again.',
+	rate_limited:
+		'The service asked n8n to wait for more than 60 seconds. Make fewer calls at a time, or raise API_RATE_LIMIT_PER_MINUTE of the service.',
 	secret_limit_reached:
 		'Five secrets already sign the deliveries. End the overlap with Subscription → Revoke Previous Secrets, or wait until one expires.',
-	subscription_limit_reached:
-		'In n8n, unpublish a workflow that is no longer needed, or use Subscription → Delete. Then publish again.',
 	subscription_exists:
 		'Another call subscribed this address at the same moment. Publish the workflow again.',
+	subscription_limit_reached:
+		'In n8n, unpublish a workflow that is no longer needed, or use Subscription → Delete. Then publish again.',
+	target_url_invalid: 'Set WEBHOOK_URL of n8n to a plain https:// address, then publish again.',
 	target_url_not_https: `The service calls https:// addresses only. Set WEBHOOK_URL of n8n to its https address, then publish again. ${LOCAL_N8N}.`,
 	target_url_not_public: `The service must be able to reach n8n at a public address. Set WEBHOOK_URL of n8n to it, then publish again. ${LOCAL_N8N}.`,
 	target_url_unresolvable:
 		'The service cannot resolve the host name in the webhook URL of n8n. Set WEBHOOK_URL of n8n to a name that the service can resolve, then publish again.',
-	target_url_invalid: 'Set WEBHOOK_URL of n8n to a plain https:// address, then publish again.',
 	tool_exists:
 		'Enter another "Tool Name", or rename or delete the tool that has it, then publish again.',
 	tool_limit_reached:
 		'Delete a tool that is no longer needed at Conversation Service, then publish again. Tool → Get Many shows all of them.',
 	tool_not_tested:
 		'Enter "Sample Arguments", so that the service makes a test call first. Or make a successful test call with Tool → Test.',
-	unknown_event:
-		'This version of the service does not know the event. Choose another one or update the service.',
-	rate_limited:
-		'The service asked n8n to wait for more than 60 seconds. Make fewer calls at a time, or raise API_RATE_LIMIT_PER_MINUTE of the service.',
+	unauthorized:
+		'Open the credential and enter a valid API key. It may have been revoked; make a new one on the API keys screen of the service (/keys at the base URL), or stop the service and run "npm run key -- create --name n8n" in its folder.',
 	unavailable:
 		'The service cannot store anything at the moment. Turn on "Retry On Fail" in the settings of this node.',
-	internal:
-		'Try again. If it keeps failing, give the request ID to the person who runs the service. The log of the service has the cause.',
+	unknown_event:
+		'This version of the service does not know the event. Choose another one or update the service.',
+	unsupported_media_type: UPDATE_THE_NODES,
 };
 
 const NOT_THE_SERVICE =

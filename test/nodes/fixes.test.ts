@@ -1,0 +1,16 @@
+import { describe, expect, it } from '@jest/globals';
+import { ERROR_CATALOGUE } from '../../service/src/platform/http/errorCatalogue.ts';
+import { builtFile } from './helpers/n8n.ts';
+
+const { FIXES } = builtFile<{ FIXES: Record<string, string> }>('api/errors');
+
+describe('The fixes that the nodes show', () => {
+  it('are one for each error of the service', () => {
+    expect(Object.keys(FIXES).sort()).toEqual(Object.keys(ERROR_CATALOGUE).sort());
+  });
+
+  it.each(Object.entries(FIXES))('%s: a sentence in the words of n8n', (_code, fix) => {
+    expect(fix).toMatch(/^[A-Z].*\.$/);
+    expect(fix).not.toMatch(/POST |GET \/|Idempotency-Key|take_over|`/);
+  });
+});
