@@ -1,6 +1,6 @@
 import { collection } from '../store/store.ts';
 import type { Channel } from './channel.ts';
-import type { ChatSession } from '../conversations/index.ts';
+import type { ChatSession } from './web_chat/chatSession.ts';
 import type { OutboundMessage } from './outbound/outboundMessage.ts';
 
 declare module '../store/collections.ts' {

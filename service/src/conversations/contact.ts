@@ -28,10 +28,3 @@ export interface Contact extends Document {
   readonly verified: boolean;
   readonly createdAt: string;
 }
-
-/** Lets a visitor return to their conversations. Its id is the SHA-256 of the token. */
-export interface ChatSession extends Document {
-  readonly workspaceId: string;
-  readonly contactId: string;
-  readonly createdAt: string;
-}

@@ -1,6 +1,6 @@
 /** What other subjects may use of conversations/; nothing else. */
 
-export { type ChannelType, type ChatSession, type Contact, WEB_CHAT } from './contact.ts';
+export { type ChannelType, type Contact, WEB_CHAT } from './contact.ts';
 export {
   type AgentHandoverReason,
   assertOpen,

@@ -1,7 +1,8 @@
 import { encodeTime } from 'ulid';
 
 import type { Tx } from '../../store/collections.ts';
-import { type ChatSession, WEB_CHAT } from '../../conversations/contact.ts';
+import type { ChatSession } from '../../channels/web_chat/chatSession.ts';
+import { WEB_CHAT } from '../../conversations/contact.ts';
 import { type Conversation, positionOf } from '../../conversations/conversation.ts';
 import type { Delivery } from '../../deliveries/delivery.ts';
 import type { Event } from '../../deliveries/event.ts';
