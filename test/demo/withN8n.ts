@@ -44,7 +44,8 @@ async function play(stage: Stage): Promise<void> {
   step('The workflow examples/workflows/answer-and-close.json is imported and activated');
   const workflow = await stage.run(example('answer-and-close.json'));
   const subscriptions = await stage.subscriptionsOf(workflow);
-  for (const { event } of subscriptions) check(`${event}: subscribed by the trigger`, true);
+  for (const event of subscriptions.flatMap(({ events }) => events))
+    check(`${event}: subscribed by the trigger`, true);
 
   step('A customer writes in the chat');
   const customer = await chatCustomer(service.url, CLAIMS);

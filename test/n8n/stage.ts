@@ -34,7 +34,7 @@ export const TRIGGER = 'Conversation Service Trigger';
 export interface Subscription {
   id: string;
   revision: number;
-  event: string;
+  events: string[];
   target_url: string;
   status: string;
 }
@@ -63,8 +63,8 @@ export interface Stage {
   /** The subscriptions of a workflow's production address. */
   subscriptionsOf(workflow: Workflow): Promise<Subscription[]>;
   /**
-   * Waits until the workflow has these subscriptions, none of them one of `instead`, and verifies
-   * what comes with each.
+   * Waits until the workflow's subscriptions cover these events and no others, none of them one of
+   * `instead`, and until it verifies what comes.
    */
   receiving(
     workflow: Workflow,
@@ -177,9 +177,11 @@ function actors(
 
   const subscriptionsOf = async (workflow: Workflow) => {
     const { data } = (await service.api.get('/api/hooks?limit=200')).body as {
-      data: Subscription[];
+      data: (Subscription & { event: string })[];
     };
-    return data.filter(({ target_url }) => target_url === n8n.url + webhookPath(workflow));
+    return data
+      .filter(({ target_url }) => target_url === n8n.url + webhookPath(workflow))
+      .map((each) => ({ ...each, events: each.events ?? [each.event] }));
   };
 
   /**
@@ -206,7 +208,7 @@ function actors(
         return (
           !found.some(isOld) &&
           found
-            .map(({ event }) => event)
+            .flatMap((each) => each.events)
             .sort()
             .join() === wanted &&
           found

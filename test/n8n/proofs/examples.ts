@@ -35,8 +35,8 @@ export function provesExamples(stage: () => Stage): void {
       await stage().execution(workflow, 'conversation.closed', customer.conversationId);
       const first = await stage().execution(workflow, 'message.received', customer.conversationId);
 
-      const hook = (await stage().subscriptionsOf(workflow)).find(
-        ({ event }) => event === 'message.received',
+      const hook = (await stage().subscriptionsOf(workflow)).find(({ events }) =>
+        events.includes('message.received'),
       )!;
       await stage().until('the delivery to be recorded and sent again', async () => {
         const { status } = await api.post(

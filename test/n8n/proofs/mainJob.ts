@@ -127,12 +127,12 @@ export function provesMainJob(stage: () => Stage): void {
       expect(new Set(executions.map(({ status }) => status))).toEqual(new Set(['success']));
     });
 
-    it('leaves one delivery of each event, delivered, and every subscription active', async () => {
+    it('leaves one delivery of each event, delivered, and the subscription active', async () => {
       const subscriptions = await stage().subscriptionsOf(workflow());
-      expect(subscriptions.map(({ status }) => status)).toEqual(Array(6).fill('active'));
-      for (const { id, event } of subscriptions) {
+      expect(new Set(subscriptions.map(({ status }) => status))).toEqual(new Set(['active']));
+      for (const { id, events } of subscriptions) {
         const deliveries = await stage().until(
-          `the delivery of ${event} to be recorded`,
+          `the deliveries of ${events.join()} to be recorded`,
           async () => {
             const { body } = await stage().service.api.get(`/api/hooks/${id}/deliveries`);
             return (
@@ -140,7 +140,9 @@ export function provesMainJob(stage: () => Stage): void {
             );
           },
         );
-        expect(deliveries).toMatchObject([{ event, status: 'delivered' }]);
+        const byEvent = deliveries.map(({ event }: { event: string }) => event).sort();
+        expect(byEvent).toEqual([...events].sort());
+        for (const each of deliveries) expect(each).toMatchObject({ status: 'delivered' });
       }
     });
 

@@ -85,7 +85,7 @@ export function provesRepublishing(stage: () => Stage): void {
           await publish(workflow(), events);
           await stage().receiving(workflow(), events, before);
         } else {
-          const events = before.map(({ event }) => event);
+          const events = before.flatMap((each) => each.events);
           await stage().n8n.deactivate(workflow().id);
           await stage().n8n.activate(workflow().id);
           await stage().receiving(workflow(), events, before);

@@ -47,8 +47,8 @@ export function provesRestarts(stage: () => Stage): void {
       const since = new Date().toISOString();
       await stage().n8n.stop();
       const { conversationId } = await stage().customerWrites('While n8n is down');
-      const hook = (await stage().subscriptionsOf(workflow())).find(
-        ({ event }) => event === 'message.received',
+      const hook = (await stage().subscriptionsOf(workflow())).find(({ events }) =>
+        events.includes('message.received'),
       )!;
       await stage().until('the delivery to have failed for good', async () => {
         const { body } = await stage().service.api.get(`/api/hooks/${hook.id}/deliveries`);
