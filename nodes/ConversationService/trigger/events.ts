@@ -2,8 +2,17 @@ import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 import { requestList } from '../api/transport';
 import type { EventDescription } from '../api/types';
 
-/** The core events, for when the service cannot be reached. */
+/** The events, for when the service cannot be reached. */
 const BUILT_IN_EVENTS: EventDescription[] = [
+	{
+		name: 'approval.decided',
+		description: 'A waiting approval was approved or rejected, or ended without a decision',
+	},
+	{ name: 'approval.requested', description: 'A tool call of the agent waits for approval' },
+	{
+		name: 'conversation.awaiting_human',
+		description: 'The agent handed over, and a person is needed',
+	},
 	{
 		name: 'conversation.closed',
 		description: 'The conversation was closed, by a person or by the agent',

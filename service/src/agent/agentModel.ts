@@ -58,7 +58,13 @@ export interface WantedCall {
 export type HistoryItem =
   | { readonly type: 'customer'; readonly text: string }
   /** What the agent itself, a team member or an automation wrote to the customer. */
-  | { readonly type: 'reply'; readonly from: 'agent' | 'team'; readonly text: string }
+  | {
+      readonly type: 'reply';
+      readonly from: 'agent' | 'team';
+      readonly text: string;
+      /** An automation sent it beside the agent: it answers nothing that the customer wrote. */
+      readonly isBesideAgent?: boolean;
+    }
   /** The tool calls of one step, with their outcomes so far. */
   | { readonly type: 'tool_calls'; readonly calls: readonly PastToolCall[] }
   /** A call that waited for approval when the agent replied, and has ended since. */

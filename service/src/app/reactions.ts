@@ -11,7 +11,7 @@ export const reactionsOf = (deps: Pick<Deps, 'agent'>): Reactions => ({
   onInbound: async (tx, conversation, now) =>
     void (await wakeAgent(tx, deps, conversation, now.getTime() + deps.agent.quietMs)),
   // What the agent wanted to do no longer fits.
-  onControlChanged: cancelApprovalsIn,
+  onClosed: cancelApprovalsIn,
   onHandedBack: async (tx, conversation, now) =>
     void (await wakeAgent(tx, deps, conversation, now.getTime())),
   onCallCompleted: (tx, conversation, now) =>

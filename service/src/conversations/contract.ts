@@ -8,9 +8,11 @@ import {
   FUNNEL_STAGES,
 } from './conversation.ts';
 import { DELIVERY_STATES, MAX_REPLY_CHARACTERS } from './message.ts';
+import { MAX_NOTE_CHARACTERS } from './systemNote.ts';
 import { operationsOf } from '../platform/http/operation.ts';
 import {
   countSchema,
+  instantSchema,
   listOf,
   oneOf,
   pageQuerySchema,
@@ -171,12 +173,17 @@ export const getConversation = operation('GET /conversations/:id', {
 export const sendMessage = operation('POST /conversations/:id/messages', {
   adds: 'data',
   summary: 'Send a message to the customer',
-  description: 'Sending a message pauses the agent, as a take-over does.',
+  description:
+    'Sending a message pauses the agent, as a take-over does, unless `pause_agent` is false. Then the message goes out beside the agent: control stays where it is, `conversation.handed_over` is not emitted, and the agent still answers what the customer wrote.',
   body: z
     .object({
       text: textSchema(MAX_REPLY_CHARACTERS).describe(
         `1 to ${MAX_REPLY_CHARACTERS} characters. WhatsApp gets a text of more than 4096 in several messages, split at the ends of sentences.`,
       ),
+      pause_agent: z
+        .boolean('must be true or false')
+        .default(true)
+        .describe('An extension of the core interface: false leaves the agent in control'),
     })
     .meta({ example: { text: 'Tuesday at ten it is.' } }),
   status: 201,
@@ -184,6 +191,38 @@ export const sendMessage = operation('POST /conversations/:id/messages', {
     .strictObject({ message: trackedMessageSchema, conversation: conversationSchema })
     .meta({ id: 'SentMessage' }),
   errors: ['not_found', 'conversation_closed', 'outside_messaging_window', 'channel_removed'],
+});
+
+export const listMessages = operation('GET /conversations/:id/messages', {
+  summary: 'List the messages of a conversation, oldest first',
+  extension: true,
+  query: pageQuerySchema.extend({
+    since: instantSchema.optional().describe('Only messages of that time or later'),
+  }),
+  answer: listOf(trackedMessageSchema),
+  errors: ['not_found'],
+});
+
+export const writeNote = operation('POST /conversations/:id/notes', {
+  adds: 'data',
+  summary: 'Write a note for the team',
+  description:
+    'The thread shows it to the team, with the name of the API key. Neither the customer nor the agent sees it, and no event has it. A closed conversation takes notes too.',
+  extension: true,
+  body: z
+    .object({ text: textSchema(MAX_NOTE_CHARACTERS) })
+    .meta({ example: { text: 'Wants the invoice in the name of the company.' } }),
+  status: 201,
+  answer: z
+    .strictObject({
+      id: z.string(),
+      conversation_id: z.string(),
+      text: z.string(),
+      created_by: actorSchema,
+      created_at: timestampSchema,
+    })
+    .meta({ id: 'Note' }),
+  errors: ['not_found'],
 });
 
 export const takeOverConversation = operation('POST /conversations/:id/takeover', {

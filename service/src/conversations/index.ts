@@ -22,6 +22,7 @@ export {
 } from './conversation.ts';
 export {
   type DeliveryState,
+  lastOfTalk,
   MAX_MESSAGE_CHARACTERS,
   MAX_REPLY_CHARACTERS,
   type Message,

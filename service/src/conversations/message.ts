@@ -29,8 +29,14 @@ export interface Message extends Document {
     /** Why it failed, in words. */
     readonly error: string | null;
   } | null;
+  /** Sent by an automation beside the agent. It answers nothing that the customer wrote. */
+  readonly isBesideAgent?: boolean;
   readonly createdAt: string;
 }
+
+/** The newest message that is part of the talk; null when there is none. @param newest newest first */
+export const lastOfTalk = (newest: readonly Message[]): Message | null =>
+  newest.find(({ isBesideAgent }) => isBesideAgent !== true) ?? null;
 
 /** The longest message of a customer or the agent, in characters. */
 export const MAX_MESSAGE_CHARACTERS = 4096;

@@ -72,11 +72,16 @@ export const handoverPayload = (handover: Handover, contact: Contact) => ({
 export type EventDetail =
   | { readonly name: 'conversation.opened' }
   | { readonly name: 'conversation.qualified'; readonly previousStage: FunnelStage }
-  | { readonly name: 'conversation.handed_over'; readonly handover: Handover }
+  | {
+      readonly name: 'conversation.handed_over' | 'conversation.awaiting_human';
+      readonly handover: Handover;
+    }
   | { readonly name: 'conversation.closed'; readonly outcome: Outcome }
   | { readonly name: 'message.received' | 'message.sent'; readonly message: Message }
   /** `payment` in its wire form, which payments/ makes. */
-  | { readonly name: 'payment.paid'; readonly payment: object };
+  | { readonly name: 'payment.paid'; readonly payment: object }
+  /** `approval` in its wire form, which tools/ makes. */
+  | { readonly name: 'approval.requested' | 'approval.decided'; readonly approval: object };
 
 function detailPayload(detail: EventDetail, conversation: Conversation, contact: Contact) {
   switch (detail.name) {
@@ -85,6 +90,7 @@ function detailPayload(detail: EventDetail, conversation: Conversation, contact:
     case 'conversation.qualified':
       return { funnel: { stage: conversation.funnelStage, previous_stage: detail.previousStage } };
     case 'conversation.handed_over':
+    case 'conversation.awaiting_human':
       return { handover: handoverPayload(detail.handover, contact) };
     case 'conversation.closed':
       return { outcome: outcomePayload(detail.outcome, contact) };
@@ -93,6 +99,9 @@ function detailPayload(detail: EventDetail, conversation: Conversation, contact:
       return { message: messagePayload(detail.message, contact) };
     case 'payment.paid':
       return { payment: detail.payment };
+    case 'approval.requested':
+    case 'approval.decided':
+      return { approval: detail.approval };
   }
 }
 

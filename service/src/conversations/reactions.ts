@@ -15,10 +15,10 @@ export interface Reactions {
   /** A customer wrote. */
   onInbound(tx: Tx, conversation: Conversation, now: Date): Promise<void>;
   /**
-   * A person took over, handed back or closed.
+   * A conversation was closed.
    * @returns the conversation, with what the reaction changed in it
    */
-  onControlChanged(tx: Tx, conversation: Conversation, now: Date): Promise<Conversation>;
-  /** The agent has a conversation again whose last message is the customer's. */
+  onClosed(tx: Tx, conversation: Conversation, now: Date): Promise<Conversation>;
+  /** The agent has a conversation again. */
   onHandedBack(tx: Tx, conversation: Conversation, now: Date): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { Router } from 'express';
+import { timestamp } from '../platform/clock.ts';
 import { normalizeEmail } from '../platform/contactDetails.ts';
 import type { Deps } from '../platform/deps.ts';
 import { AppError } from '../platform/http/errorCatalogue.ts';
@@ -12,13 +13,20 @@ import {
   listConversations,
   readConversation,
 } from './operations/conversations.ts';
+import { listMessages } from './operations/listMessages.ts';
 import { sendMessage } from './operations/sendMessage.ts';
 import { setFunnelStage } from './operations/setFunnelStage.ts';
+import { writeNote } from './operations/writeNote.ts';
 import * as contract from './contract.ts';
 import { pageFrom, pageJson } from '../platform/http/page.ts';
 import { serve } from '../platform/http/serve.ts';
 
-import { conversationJson, conversationWithMessagesJson, trackedMessageJson } from './views.ts';
+import {
+  conversationJson,
+  conversationWithMessagesJson,
+  noteJson,
+  trackedMessageJson,
+} from './views.ts';
 
 /** Conversations and contacts, for automations. */
 export function conversationsRouter(deps: Deps): Router {
@@ -53,8 +61,21 @@ export function conversationsRouter(deps: Deps): Router {
     ),
   );
 
+  serve(router, deps, contract.listMessages, async ({ deps, caller, params, query }) => {
+    const since = query.since === undefined ? null : timestamp(new Date(query.since));
+    const found = await listMessages(deps, caller.workspace, params.id!, since, pageFrom(query));
+    return pageJson(found, (message) => trackedMessageJson(message, found.contact));
+  });
+
+  serve(router, deps, contract.writeNote, async ({ deps, caller, params, body }) =>
+    noteJson(await writeNote(deps, caller.workspace, params.id!, body.text, caller.actor)),
+  );
+
   serve(router, deps, contract.sendMessage, async ({ deps, caller, params, body }) => {
-    const sent = await sendMessage(deps, caller.workspace, params.id!, body.text, caller.actor);
+    const { text, pause_agent: pausesAgent } = body;
+    const sent = await sendMessage(deps, caller.workspace, params.id!, text, caller.actor, {
+      pausesAgent,
+    });
     return {
       message: trackedMessageJson(sent.message, sent.contact),
       conversation: conversationJson(sent),

@@ -4,11 +4,16 @@ import type { Conversation, HandoverReason, FunnelStage } from './conversation.t
 import type { Actor } from '../platform/actor.ts';
 import { newId } from '../platform/ids.ts';
 
+/** The longest note for the team, in characters. */
+export const MAX_NOTE_CHARACTERS = 4000;
+
 /** Something that happened to a conversation and is not a message. Screens show it in the thread. */
 export type NotedChange =
   | { readonly type: 'handed_over'; readonly reason: HandoverReason; readonly note: string | null }
   | { readonly type: 'handed_back' }
   | { readonly type: 'closed' }
+  /** Written for the team. */
+  | { readonly type: 'team_note'; readonly text: string }
   /** Something that the customer did on the channel, in words: a new number, a reaction. */
   | { readonly type: 'channel_note'; readonly text: string }
   | { readonly type: 'stage_changed'; readonly from: FunnelStage; readonly to: FunnelStage };

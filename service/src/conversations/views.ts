@@ -1,6 +1,7 @@
 import type { Contact } from './contact.ts';
 import type { Message } from './message.ts';
-import { maskedDetails } from '../platform/masking.ts';
+import { maskedDetails, maskText } from '../platform/masking.ts';
+import type { SystemNote } from './systemNote.ts';
 import type { ConversationView } from './operations/conversations.ts';
 import { conversationPayload, handoverPayload, messagePayload, outcomePayload } from './payload.ts';
 
@@ -38,6 +39,15 @@ export const conversationWithMessagesJson = (
 ) => ({
   ...conversationJson(view),
   messages: view.messages.map((message) => trackedMessageJson(message, view.contact)),
+});
+
+/** A note for the team. */
+export const noteJson = ({ note, contact }: ConversationView & { note: SystemNote }) => ({
+  id: note.id,
+  conversation_id: note.conversationId,
+  text: note.change.type === 'team_note' ? maskText(note.change.text, contact) : '',
+  created_by: { type: note.actor.type, name: maskText(note.actor.name, contact) },
+  created_at: note.createdAt,
 });
 
 /** A message in the API's answers: the fields of an event, and its delivery state. */

@@ -19,9 +19,20 @@ export const EVENT_DESCRIPTIONS = {
   'message.received': 'The customer wrote',
   'message.sent': 'The agent or a team member replied',
   'payment.paid': 'A payment link created in the conversation was paid',
+  'conversation.awaiting_human': 'The agent handed over, and a person is needed',
+  'approval.requested': 'A tool call of the agent waits for approval',
+  'approval.decided': 'A waiting approval was approved or rejected, or ended without a decision',
 } as const;
 
 export type EventName = keyof typeof EVENT_DESCRIPTIONS;
 export const EVENT_NAMES = Object.keys(EVENT_DESCRIPTIONS) as EventName[];
+
+/** Not part of the core interface. */
+export const EXTENSION_EVENTS: ReadonlySet<EventName> = new Set<EventName>([
+  'conversation.awaiting_human',
+  'approval.requested',
+  'approval.decided',
+]);
+
 export const isEventName = (name: string): name is EventName =>
   Object.hasOwn(EVENT_DESCRIPTIONS, name);

@@ -7,6 +7,7 @@ import {
   outcomeSchema,
   payloadConversationSchema,
 } from '../conversations/contract.ts';
+import { approvalSchema } from '../tools/calls/contract.ts';
 import { PAYMENT_PROVIDERS } from '../payments/index.ts';
 import { timestampSchema } from '../platform/http/schemas.ts';
 
@@ -69,6 +70,21 @@ export const payloadSchemas = {
     event: z.literal('payment.paid'),
     payment: paymentSchema,
   }),
+  'conversation.awaiting_human': z.strictObject({
+    ...base,
+    event: z.literal('conversation.awaiting_human'),
+    handover: handoverSchema,
+  }),
+  'approval.requested': z.strictObject({
+    ...base,
+    event: z.literal('approval.requested'),
+    approval: approvalSchema,
+  }),
+  'approval.decided': z.strictObject({
+    ...base,
+    event: z.literal('approval.decided'),
+    approval: approvalSchema,
+  }),
 } satisfies Record<EventName, z.ZodType>;
 
 /** Any event's payload. */
@@ -81,6 +97,9 @@ export const payloadSchema = z
     payloadSchemas['message.received'],
     payloadSchemas['message.sent'],
     payloadSchemas['payment.paid'],
+    payloadSchemas['conversation.awaiting_human'],
+    payloadSchemas['approval.requested'],
+    payloadSchemas['approval.decided'],
   ])
   .meta({ id: 'EventPayload' });
 

@@ -1,4 +1,5 @@
 import { paymentPayload, type Payment } from '../payments/index.ts';
+import { approvalPayload, newToolCall, type ToolCall } from '../tools/index.ts';
 import { timestamp } from '../platform/clock.ts';
 import {
   type Contact,
@@ -51,6 +52,8 @@ function sampleDetail(event: EventName, workspace: Workspace, now: Date): EventD
       return { name: event, previousStage: 'engaged' };
     case 'conversation.handed_over':
       return { name: event, handover: sampleHandover(now) };
+    case 'conversation.awaiting_human':
+      return { name: event, handover: sampleAgentHandover(now) };
     case 'conversation.closed':
       return { name: event, outcome: sampleOutcome(now) };
     case 'message.received':
@@ -60,6 +63,12 @@ function sampleDetail(event: EventName, workspace: Workspace, now: Date): EventD
       return {
         name: event,
         payment: paymentPayload(samplePayment(workspace, now), sampleContact(workspace, now)),
+      };
+    case 'approval.requested':
+    case 'approval.decided':
+      return {
+        name: event,
+        approval: approvalPayload(sampleCall(event, workspace, now), sampleContact(workspace, now)),
       };
   }
 }
@@ -101,6 +110,7 @@ const sampleConversation = (event: EventName, workspace: Workspace, now: Date): 
 
 function sampleStatus(event: EventName): Conversation['status'] {
   if (event === 'conversation.closed') return 'closed';
+  if (event === 'conversation.awaiting_human') return 'awaiting_human';
   return event === 'conversation.handed_over' || event === 'message.sent'
     ? 'human_active'
     : 'ai_active';
@@ -112,6 +122,48 @@ const sampleHandover = (now: Date): Handover => ({
   triggeredBy: { type: 'team_member', name: 'Ana' },
   at: timestamp(now),
 });
+
+const sampleAgentHandover = (now: Date): Handover => ({
+  reason: 'customer_request',
+  note: null,
+  triggeredBy: { type: 'agent', name: 'Agent' },
+  at: timestamp(now),
+});
+
+/** A call that waits for approval, or was approved. */
+function sampleCall(
+  event: 'approval.requested' | 'approval.decided',
+  workspace: Workspace,
+  now: Date,
+): ToolCall {
+  const waiting: ToolCall = {
+    ...newToolCall(
+      {
+        workspaceId: workspace.id,
+        toolId: `tool_${SAMPLE_ID}`,
+        tool: 'cancel_order',
+        kind: 'Webhook',
+        arguments: { order_number: 'A-1042' },
+        conversationId: `conv_${SAMPLE_ID}`,
+        purpose: 'agent',
+        definitionHash: '',
+        stepId: null,
+        controlEpoch: 0,
+        afterMessage: 6,
+        isTold: false,
+      },
+      now,
+    ),
+    id: `call_${SAMPLE_ID}`,
+    status: 'pending_approval',
+    neededApproval: true,
+    expiresAt: timestamp(new Date(now.getTime() + 24 * 3_600_000)),
+  };
+  if (event === 'approval.requested') return waiting;
+  const by = { type: 'team_member', name: 'Ana' } as const;
+  const decision = { approved: true, by, note: null, at: timestamp(now) };
+  return { ...waiting, status: 'running', decision, expiresAt: null };
+}
 
 const sampleOutcome = (now: Date): Outcome => ({
   verdict: 'goal_reached',

@@ -5,6 +5,7 @@ import {
   type DeliveryState,
   type Message,
   type SystemNote,
+  actorName,
   customerName,
 } from '../conversations/index.ts';
 import type { Thread, ThreadItem } from './readThread.ts';
@@ -88,10 +89,21 @@ function stateInWords(state: Exclude<DeliveryState, 'failed'>, label: string): s
   }
 }
 
-/** Something that happened, as a sentence. */
-const noteView = (note: SystemNote, { outcome }: Conversation, now: Date): View => html`
+/** Something that happened, as a sentence, or what was written for the team. */
+const noteView = (note: SystemNote, { outcome }: Conversation, now: Date): View =>
+  note.change.type === 'team_note'
+    ? teamNote(note, note.change.text, now)
+    : html`
   <p class="note"><bdi>${noteInWords(note)}</bdi> · ${timeView(note.createdAt, now)}</p>
   ${note.change.type === 'closed' && outcome ? html`<p class="note"><b>${VERDICT_LABELS[outcome.verdict]}.</b> <bdi class="text">${outcome.summary}</bdi></p>` : null}
+`;
+
+const teamNote = ({ id, actor, createdAt }: SystemNote, text: string, now: Date): View => html`
+  <article class="message team-note" id=${id} aria-label=${`Note by ${actorName(actor)}`}>
+    <header><bdi class="who">${actorName(actor)}</bdi> <span class="muted">note for the team</span></header>
+    <p class="text" dir="auto">${text}</p>
+    <footer>${timeView(createdAt, now)}</footer>
+  </article>
 `;
 
 /** A payment link, at the point where it was created. */

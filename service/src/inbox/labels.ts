@@ -84,6 +84,8 @@ export function noteInWords({ change, actor }: SystemNote): string {
       return `${who} handed back to the agent`;
     case 'closed':
       return `${who} closed the conversation`;
+    case 'team_note':
+      return `${who} noted: ${change.text}`;
     case 'channel_note':
       return `The customer ${change.text}`;
     case 'stage_changed':

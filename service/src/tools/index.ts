@@ -1,5 +1,6 @@
 /** What other subjects may use of tools/; nothing else. */
 
+export { approvalPayload, emitRequested } from './calls/approval.ts';
 export {
   type BuiltInTool,
   CREATE_PAYMENT_LINK,

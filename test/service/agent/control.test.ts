@@ -137,6 +137,75 @@ describe('control', () => {
     expect(agent.asked()).toHaveLength(2);
   });
 
+  describe('a message beside the agent', () => {
+    const parcel = ({ path }: Talk) =>
+      agent.service.api.post(`${path}/messages`, {
+        text: 'Your parcel has shipped.',
+        pause_agent: false,
+      });
+
+    it('while the model thinks: its answer is sent, control stays, no handed_over', async () => {
+      const late = held(text('Three are left.'));
+      agent.model.answerBy(inTurn(late.reply));
+      const talk = await agent.talk('how many?');
+      await late.asked;
+      const { status, body } = await parcel(talk);
+      expect(status).toBe(201);
+      expect(body).toMatchObject({
+        message: { sender: { type: 'api' } },
+        conversation: { status: 'ai_active', handover: null },
+      });
+      await late.give();
+      expect(await talk.reply()).toBe('Three are left.');
+      expect(await talk.turns(1)).toEqual([expect.objectContaining({ used: true })]);
+      expect((await delivered(talk, 'message.sent', 2)).map(({ message }) => message.text)).toEqual(
+        expect.arrayContaining(['Your parcel has shipped.', 'Three are left.']),
+      );
+      expect(eventsOf(talk, 'conversation.handed_over')).toEqual([]);
+    });
+
+    it('while a tool call runs: the agent tells its result, and sees the customer as the last to write', async () => {
+      const slow = held(answers({ stock: 3 }));
+      agent.tools.on('find_stock', slow.reply);
+      agent.model.answerBy(inTurn(toolCalls({ name: 'find_stock' }), text('Three are left.')));
+      const talk = await agent.talk('how many?');
+      await slow.asked;
+      await parcel(talk);
+      await slow.give();
+      expect(await talk.reply()).toBe('Three are left.');
+      expect(agent.asked()[1]!.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+    });
+
+    it('is no answer: what the customer wrote before is answered, and the next turn knows it', async () => {
+      const patient = await startAgentService({ env: { AGENT_QUIET_MS: '1500' } });
+      try {
+        patient.model.answerBy(inTurn(text('Hello there.'), text('Tomorrow.')));
+        const talk = await patient.talk('hello');
+        await patient.service.api.post(`${talk.path}/messages`, {
+          text: 'Your parcel has shipped.',
+          pause_agent: false,
+        });
+        expect(await talk.reply()).toBe('Hello there.');
+        await talk.write('when will it arrive?');
+        expect(await talk.reply(2)).toBe('Tomorrow.');
+        expect(JSON.stringify(patient.asked()[1])).toContain('Your parcel has shipped.');
+      } finally {
+        await patient.close();
+      }
+    });
+
+    it('keeps control with a person too, and after the hand-back the agent answers the customer', async () => {
+      agent.model.answerBy(inTurn(text('First.'), text('Back again.')));
+      const talk = await agent.talk('hello');
+      await talk.reply();
+      await talk.act('takeover');
+      await talk.write('one more question');
+      expect((await parcel(talk)).body.conversation.status).toBe('human_active');
+      await talk.act('handback');
+      expect(await talk.reply(2)).toBe('Back again.');
+    });
+  });
+
   it("answers the customer's last message when it is handed back", async () => {
     agent.model.answerBy(inTurn(text('First.'), text('Back again.')));
     const talk = await agent.talk('hello');

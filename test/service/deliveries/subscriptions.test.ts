@@ -65,7 +65,7 @@ describe('subscriptions', () => {
     ).not.toContain(body.id);
   });
 
-  it('lists the seven events with description and sample, and gives each sample by itself', async () => {
+  it('lists the events with description and sample, and gives each sample by itself', async () => {
     const { data } = (await service.api.get('/api/hooks/events')).body;
     expect(data.map(({ name }: { name: string }) => name)).toEqual([
       'conversation.opened',
@@ -75,6 +75,9 @@ describe('subscriptions', () => {
       'message.received',
       'message.sent',
       'payment.paid',
+      'conversation.awaiting_human',
+      'approval.requested',
+      'approval.decided',
     ]);
     const extra: Record<string, string> = {
       'conversation.qualified': 'funnel',
@@ -83,6 +86,9 @@ describe('subscriptions', () => {
       'message.received': 'message',
       'message.sent': 'message',
       'payment.paid': 'payment',
+      'conversation.awaiting_human': 'handover',
+      'approval.requested': 'approval',
+      'approval.decided': 'approval',
     };
     for (const { name, sample } of data) {
       const { status, body } = await service.api.get(`/api/hooks/sample?event=${name}`);

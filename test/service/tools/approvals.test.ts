@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SENTENCES } from '../../../service/src/agent/keyword/sentences.ts';
+import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import type { ChatCustomer } from '../../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import {
@@ -307,25 +308,139 @@ describe('a call that a person decides about', () => {
     expect(endpoint.at(waiting.tool.path)).toHaveLength(1);
   });
 
+  describe('is told by events', () => {
+    let receiver: EventReceiver;
+    let own: TestService;
+    let tools: ToolEndpoint;
+    beforeAll(async () => {
+      receiver = await startEventReceiver();
+      tools = await startToolEndpoint();
+      own = await startTestService({ ca: `${receiver.ca}\n${tools.ca}`, env: TOOL_TEST_ENV });
+      for (const event of ['approval.requested', 'approval.decided', 'conversation.awaiting_human'])
+        await receiver.subscribe(own, event);
+    });
+    afterAll(async () => {
+      await own?.stop();
+      await tools?.close();
+      await receiver?.close();
+    });
+    const requested = async () => {
+      const tool = await tools.define(own.api, { name: 'book_table', ask_before_running: true });
+      await makeLive(own.api, tool);
+      const { customer, conversationId } = await ask(own.url, tool);
+      await agentSays(customer);
+      const nth = receiver.payloads('approval.requested').length;
+      return {
+        tool,
+        customer,
+        conversationId,
+        asked: await receiver.payload('approval.requested', nth),
+      };
+    };
+
+    it('when it begins to wait, when it is decided, and when the agent hands over', async () => {
+      const { tool, customer, conversationId, asked } = await requested();
+      const [call] = (await own.api.get('/api/tool-calls?status=pending_approval')).body.data;
+      expect(asked).toMatchObject({
+        conversation: { id: conversationId, status: 'ai_active' },
+        approval: {
+          tool_call_id: call.tool_call_id,
+          tool: 'book_table',
+          arguments: call.arguments,
+          status: 'waiting',
+          decision: null,
+          requested_at: call.created_at,
+          expires_at: call.expires_at,
+        },
+      });
+      await own.api.post(`/api/tool-calls/${call.tool_call_id}/reject`, { note: 'Fully booked.' });
+      expect((await receiver.payload('approval.decided')).approval).toMatchObject({
+        tool_call_id: call.tool_call_id,
+        status: 'rejected',
+        decision: { approved: false, by: { type: 'api' }, note: 'Fully booked.' },
+        expires_at: null,
+      });
+      await agentSays(customer, 2);
+      await customer.write('yes');
+      expect(await receiver.payload('conversation.awaiting_human')).toMatchObject({
+        conversation: { id: conversationId, status: 'awaiting_human' },
+        handover: { reason: 'tool_failure', note: null, triggered_by: { type: 'agent' } },
+      });
+      await own.api.delete(`/api/tools/${tool.id}`);
+    });
+
+    it('when it ends without a decision: the tool was paused', async () => {
+      const { tool, asked } = await requested();
+      const { tool_call_id: id } = asked.approval;
+      await own.api.post(`/api/tools/${tool.id}/pause`);
+      const ended = await waitFor('the end', () =>
+        receiver.payloads('approval.decided').find(({ approval }) => approval.tool_call_id === id),
+      );
+      expect(ended.approval).toMatchObject({ status: 'cancelled', decision: null });
+    });
+  });
+
+  describe('survives a change of control', () => {
+    const post = (id: string, action: string, body?: Json) =>
+      service.api.post(`/api/conversations/${id}/${action}`, body);
+
+    it.each(['takeover', 'messages'])('%s: the agent tells it at the hand-back', async (action) => {
+      const waiting = await parked();
+      const { customer, conversationId: id } = waiting;
+      await post(id, action, action === 'messages' ? { text: 'I am here.' } : undefined);
+      expect(await callOf(waiting)).toEqual(waiting.call);
+      expect(await conversation(id)).toMatchObject({
+        status: 'human_active',
+        pending_approvals: 1,
+      });
+      endpoint.answer(waiting.tool.path, { json: { message: 'The table is booked.' } });
+      await decide(waiting, 'approve');
+      await callIn(service.api, `conversation_id=${id}`, 'succeeded');
+      expect(await saidByAgent(customer)).toHaveLength(1);
+      await post(id, 'messages', { text: 'Your parcel has shipped.' });
+      await post(id, 'handback');
+      expect(await agentSays(customer, 2)).toBe('The table is booked.');
+      expect(await conversation(id)).toMatchObject({ status: 'ai_active', pending_approvals: 0 });
+    });
+
+    it('rejected while a person is in control: the customer gets the sentence at the hand-back', async () => {
+      const waiting = await parked();
+      await post(waiting.conversationId, 'takeover');
+      await decide(waiting, 'reject', { note: 'Fully booked.' });
+      await post(waiting.conversationId, 'handback');
+      expect(await agentSays(waiting.customer, 2)).toBe(SENTENCES.approvalRejected.en);
+    });
+
+    it('handed back while it waits: it waits on, and the agent tells how it ended', async () => {
+      const waiting = await parked();
+      await post(waiting.conversationId, 'takeover');
+      await post(waiting.conversationId, 'handback');
+      expect(await callOf(waiting)).toEqual(waiting.call);
+      endpoint.answer(waiting.tool.path, { json: { message: 'The table is booked.' } });
+      await decide(waiting, 'approve');
+      expect(await agentSays(waiting.customer, 2)).toBe('The table is booked.');
+    });
+
+    it('handed back after the agent gave it away: it waits on', async () => {
+      const waiting = await parked();
+      await waiting.customer.write('I want to talk to a person');
+      await waitFor(
+        'the handover',
+        async () => (await conversation(waiting.conversationId)).status === 'awaiting_human',
+      );
+      await post(waiting.conversationId, 'handback');
+      expect(await callOf(waiting)).toEqual(waiting.call);
+      expect((await conversation(waiting.conversationId)).pending_approvals).toBe(1);
+    });
+  });
+
   describe('is cancelled', () => {
-    const DONE_TO_THE_CONVERSATION: [string, (id: string) => Promise<unknown>][] = [
-      ['somebody takes over', (id) => service.api.post(`/api/conversations/${id}/takeover`)],
-      [
-        'the API sends a message, which is a take-over',
-        (id) => service.api.post(`/api/conversations/${id}/messages`, { text: 'I am here.' }),
-      ],
-      [
-        'the conversation is closed',
-        (id) =>
-          service.api.post(`/api/conversations/${id}/close`, {
-            summary: 'Done.',
-            verdict: 'goal_reached',
-          }),
-      ],
-    ];
-    it.each(DONE_TO_THE_CONVERSATION)('when %s', async (_what, act) => {
+    it('when the conversation is closed', async () => {
       const [waiting, other] = [await parked(), await parked()];
-      await act(waiting.conversationId);
+      await service.api.post(`/api/conversations/${waiting.conversationId}/close`, {
+        summary: 'Done.',
+        verdict: 'goal_reached',
+      });
       expect(await callOf(waiting)).toMatchObject({
         status: 'cancelled',
         attempts: 0,
@@ -336,20 +451,6 @@ describe('a call that a person decides about', () => {
       expect((await decide(waiting, 'approve')).body.error.code).toBe('approval_already_decided');
       expect((await callOf(other)).status).toBe('pending_approval');
       expect(await saidByAgent(waiting.customer)).toHaveLength(1);
-      expect(endpoint.requests).toHaveLength(0);
-    });
-
-    it('when the conversation is handed back after the agent gave it away; it waits on until then', async () => {
-      const waiting = await parked();
-      await waiting.customer.write('I want to talk to a person');
-      await waitFor(
-        'the handover',
-        async () => (await conversation(waiting.conversationId)).status === 'awaiting_human',
-      );
-      expect(await conversation(waiting.conversationId)).toMatchObject({ pending_approvals: 1 });
-      await service.api.post(`/api/conversations/${waiting.conversationId}/handback`);
-      expect(await callOf(waiting)).toMatchObject({ status: 'cancelled', attempts: 0 });
-      expect((await conversation(waiting.conversationId)).pending_approvals).toBe(0);
       expect(endpoint.requests).toHaveLength(0);
     });
 
@@ -403,7 +504,7 @@ describe('a call that a person decides about', () => {
     expect(endpoint.at(waiting.tool.path)).toHaveLength(1);
   });
 
-  it('is counted beside another of the same conversation, and cancelled with it', async () => {
+  it('is counted beside another of the same conversation, and both end with it', async () => {
     const [tool, second] = [await define(), await define()];
     const waiting = await parked(tool);
     await waiting.customer.write(second.name.replaceAll('_', ' '));
@@ -413,7 +514,10 @@ describe('a call that a person decides about', () => {
     );
     await decide(waiting, 'reject');
     expect((await conversation(waiting.conversationId)).pending_approvals).toBe(1);
-    await service.api.post(`/api/conversations/${waiting.conversationId}/takeover`);
+    await service.api.post(`/api/conversations/${waiting.conversationId}/close`, {
+      summary: 'Done.',
+      verdict: 'unknown',
+    });
     expect((await conversation(waiting.conversationId)).pending_approvals).toBe(0);
     expect(
       (

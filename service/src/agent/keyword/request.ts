@@ -12,6 +12,13 @@ export interface CustomerRequest {
   readonly questions: readonly AgentQuestion[];
 }
 
+/**
+ * Whether an item ends or answers what the customer said. What an automation sent in the middle of
+ * the customer's messages does not. Directly after our question it does: the customer may answer it.
+ */
+const isOfTalk = (item: HistoryItem, at: number, history: readonly HistoryItem[]): boolean =>
+  !(item.type === 'reply' && item.isBesideAgent === true && history[at - 1]?.type === 'customer');
+
 const MAX_STEPS = 100;
 const MAX_SOURCES = 20;
 /** For all texts together, counted back from the newest. */
@@ -33,7 +40,7 @@ export function currentRequest(history: readonly HistoryItem[]): CustomerRequest
       sources.push({ text: texts.toReversed().join('\n'), asked, isCorrection });
     texts = [];
   };
-  for (const item of history.toReversed().slice(0, MAX_STEPS)) {
+  for (const item of history.filter(isOfTalk).toReversed().slice(0, MAX_STEPS)) {
     if (item.type === 'customer') {
       length += item.text.length;
       if (length > MAX_REQUEST_CHARACTERS && length > item.text.length) break;

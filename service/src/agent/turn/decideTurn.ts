@@ -1,4 +1,4 @@
-import type { AgentHandoverReason, Verdict } from '../../conversations/index.ts';
+import { lastOfTalk, type AgentHandoverReason, type Verdict } from '../../conversations/index.ts';
 import { maskText } from '../../platform/masking.ts';
 import {
   MAX_REPLIES_PER_WINDOW,
@@ -17,7 +17,7 @@ import { isYes, anyAsksForPerson } from '../keyword/phrases.ts';
 import { historyOf, pastCall } from './history.ts';
 import { callInWords } from '../keyword/resultWording.ts';
 import { detectLanguage } from '../keyword/language.ts';
-import type { LoadedTurn } from './loadTurn.ts';
+import { callsOfTurn, type LoadedTurn } from './loadTurn.ts';
 import { offersPerson, sentence, type SentenceName } from '../keyword/sentences.ts';
 
 interface Reply {
@@ -72,6 +72,8 @@ export async function decideTurn(
       ...resultsInWords(turn, language),
       ...allNotices(turn, language),
     ]);
+  const owed = owedAtHandBack(turn, language);
+  if (owed.length > 0) return replyWith('', owed);
   if (repliesTooOften(turn, now))
     return failedTurn(turn, `More than ${MAX_REPLIES_PER_WINDOW} replies in ten minutes.`);
   if (notices.length > 0 && !leavesSomethingToSay(turn))
@@ -128,7 +130,7 @@ function requestedPerson(
   const text = sentence('handOverOnRequest', language);
   if (anyAsksForPerson(unanswered, settings.handoverPhrases))
     return handOver('customer_request', text, null);
-  const answered = messages.at(-unanswered.length - 1);
+  const answered = messages.findLast(({ number }) => number < (unanswered[0]?.number ?? 0));
   const wasOffered = answered?.sender.type === 'agent' && offersPerson(answered.text);
   if (
     wasOffered &&
@@ -178,6 +180,16 @@ function resultsInWords({ untold, contact }: LoadedTurn, language: Language): st
   return [...new Set(words.filter((each) => each !== null))];
 }
 
+/**
+ * What the customer was promised word of while a person was in control, when that person wrote last:
+ * the model has nothing to answer.
+ */
+function owedAtHandBack(turn: LoadedTurn, language: Language): string[] {
+  const last = lastOfTalk(turn.messages.toReversed())?.sender.type;
+  if (turn.unanswered.length > 0 || last === 'agent' || last === 'customer') return [];
+  return [...resultsInWords(turn, language), ...allNotices(turn, language)];
+}
+
 /** How calls ended, when the conversation already waits for a person. */
 function resultsWhileWaiting(turn: LoadedTurn, language: Language): string[] {
   const isUndone = turn.untold.some((call) => isComplete(call) && call.status !== 'succeeded');
@@ -218,10 +230,7 @@ function leavesSomethingToSay({ untold, unanswered, calls }: LoadedTurn): boolea
 }
 
 function modelTurn(turn: LoadedTurn, language: Language, hasNoNotices: boolean): Turn {
-  const { settings, conversation } = turn;
-  const made = turn.calls.filter(
-    ({ afterMessage }) => afterMessage === conversation.messageCount,
-  ).length;
+  const { settings } = turn;
   return {
     agent: {
       name: settings.name,
@@ -231,7 +240,7 @@ function modelTurn(turn: LoadedTurn, language: Language, hasNoNotices: boolean):
     language,
     history: historyOf(turn),
     tools: [...turn.tools, ...turn.builtIn].map(toAgentTool),
-    mayCallTools: hasNoNotices && made < MAX_TOOL_CALLS_PER_TURN,
+    mayCallTools: hasNoNotices && callsOfTurn(turn).length < MAX_TOOL_CALLS_PER_TURN,
   };
 }
 

@@ -1,6 +1,6 @@
 import { maskJson, maskText } from '../../platform/masking.ts';
 import { resultExcerpt, type ToolCall } from '../../tools/index.ts';
-import type { Contact } from '../../conversations/index.ts';
+import { lastOfTalk, type Contact, type Message } from '../../conversations/index.ts';
 import type { HistoryItem, PastToolCall } from '../agentModel.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 
@@ -49,14 +49,12 @@ export function historyOf({ messages: loaded, calls, contact }: LoadedTurn): His
       });
     }
   }
+  const lastOfTurn = lastOfTalk(messages.toReversed())?.number ?? 0;
   return messages.flatMap((message) => {
-    const text = maskText(message.text, contact);
-    const said: HistoryItem =
-      message.sender.type === 'customer'
-        ? { type: 'customer', text }
-        : { type: 'reply', from: message.sender.type === 'agent' ? 'agent' : 'team', text };
+    // What was sent beside the agent since then is no reason for this step.
+    const isShown = message.number <= lastOfTurn;
     return [
-      said,
+      ...(isShown ? [historyItem(message, contact)] : []),
       ...placed.filter(({ after }) => after === message.number).map(({ item }) => item),
     ];
   });
@@ -64,6 +62,13 @@ export function historyOf({ messages: loaded, calls, contact }: LoadedTurn): His
   function lastBefore(time: string): number {
     return messages.findLast(({ createdAt }) => createdAt <= time)?.number ?? first;
   }
+}
+
+function historyItem({ sender, text, isBesideAgent }: Message, contact: Contact): HistoryItem {
+  const masked = maskText(text, contact);
+  if (sender.type === 'customer') return { type: 'customer', text: masked };
+  const reply = { type: 'reply', from: sender.type === 'agent' ? 'agent' : 'team' } as const;
+  return { ...reply, text: masked, ...(isBesideAgent === true ? { isBesideAgent } : {}) };
 }
 
 /** @returns the newest messages that fit into `MAX_HISTORY_CHARACTERS` together, at least one */

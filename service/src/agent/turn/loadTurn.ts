@@ -15,6 +15,7 @@ import type { Tx } from '../../store/collections.ts';
 import {
   type Conversation,
   type Message,
+  lastOfTalk,
   loadConversation,
   type ConversationView,
 } from '../../conversations/index.ts';
@@ -138,10 +139,22 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
   };
 }
 
-/** @param newest newest first. @returns oldest first */
+/**
+ * What was sent beside the agent is no reply. @param newest newest first. @returns oldest first
+ */
 function sinceLastReply(newest: readonly Message[]): readonly Message[] {
-  const lastReply = newest.findIndex(({ direction }) => direction === 'outbound');
-  return newest.slice(0, lastReply === -1 ? newest.length : lastReply).toReversed();
+  const talk = newest.filter(({ isBesideAgent }) => isBesideAgent !== true);
+  const lastReply = talk.findIndex(({ direction }) => direction === 'outbound');
+  return talk.slice(0, lastReply === -1 ? talk.length : lastReply).toReversed();
+}
+
+/** The calls made since the customer or the agent last wrote. */
+export function callsOfTurn({
+  calls,
+  messages,
+}: Pick<LoadedTurn, 'calls' | 'messages'>): readonly ToolCall[] {
+  const began = lastOfTalk(messages.toReversed())?.number ?? 0;
+  return calls.filter(({ afterMessage }) => afterMessage >= began);
 }
 
 const readRecent = (tx: Tx, conversationId: string) =>
@@ -194,17 +207,27 @@ function isSuperseded(
   );
 }
 
-/** Whether a person wrote to the customer after the call ended. The agent then leaves it to them. */
-const isLeftToTeam = ({ finishedAt }: ToolCall, messages: readonly Message[]): boolean =>
+/**
+ * Whether a person wrote to the customer after the call ended. The agent then leaves it to them. A
+ * customer who was promised word of an approval gets it, unless a team member wrote, who saw the
+ * result.
+ */
+const isLeftToTeam = (
+  { finishedAt, neededApproval }: ToolCall,
+  messages: readonly Message[],
+): boolean =>
   finishedAt !== null &&
   messages.some(
-    ({ direction, sender, createdAt }) =>
-      direction === 'outbound' && sender.type !== 'agent' && createdAt >= finishedAt,
+    ({ sender, isBesideAgent, createdAt }) =>
+      createdAt >= finishedAt &&
+      (sender.type === 'team_member' ||
+        (sender.type === 'api' && isBesideAgent !== true && !neededApproval)),
   );
 
 /**
- * Whether a turn's outcome still fits the conversation: control has not changed, nobody has written,
- * and no later turn has begun. Call it in the transaction that uses the outcome.
+ * Whether a turn's outcome still fits the conversation: control has not changed, the customer has not
+ * written, and no later turn has begun. What an automation sent beside the agent does not matter.
+ * Call it in the transaction that uses the outcome.
  */
 export async function isCurrent(
   tx: Tx,
@@ -212,11 +235,7 @@ export async function isCurrent(
   { conversation, number }: LoadedTurn,
 ): Promise<boolean> {
   const turn = await tx.agentTurns.get(conversation.id);
-  return (
-    now.controlEpoch === conversation.controlEpoch &&
-    now.messageCount === conversation.messageCount &&
-    turn?.number === number
-  );
+  return now.controlEpoch === conversation.controlEpoch && turn?.number === number;
 }
 
 /**

@@ -7,6 +7,7 @@ import { newId } from '../../platform/ids.ts';
 import {
   ARGUMENT_LIMITS,
   paymentLinkResult,
+  emitRequested,
   enqueueToolCall,
   complete,
   newToolCall,
@@ -17,7 +18,7 @@ import { brokenLimit, holdsInfinity, type JsonObject } from '../../platform/json
 import { findBuiltInTools } from '../operations/settings.ts';
 import { findOpenPaymentLink, paymentPageUrl } from '../../payments/index.ts';
 import { MAX_TOOL_CALLS_PER_TURN } from '../agentSettings.ts';
-import type { LoadedTurn } from './loadTurn.ts';
+import { callsOfTurn, type LoadedTurn } from './loadTurn.ts';
 import {
   resolveBuiltInCall,
   resolveCall,
@@ -48,12 +49,13 @@ export async function putToolCalls(
     if (call.status === 'pending_approval')
       await enqueueToolCall(tx, call, Date.parse(call.expiresAt!));
   }
-  const waiting = put.filter(({ status }) => status === 'pending_approval').length;
-  if (waiting > 0)
-    await tx.conversations.put({
-      ...conversation,
-      pendingApprovals: conversation.pendingApprovals + waiting,
-    });
+  const waiting = put.filter(({ status }) => status === 'pending_approval');
+  if (waiting.length > 0) {
+    const pendingApprovals = conversation.pendingApprovals + waiting.length;
+    const view = { ...turn, conversation: { ...conversation, pendingApprovals } };
+    await tx.conversations.put(view.conversation);
+    for (const call of waiting) await emitRequested(tx, call, view, now);
+  }
   return put.some(({ status }) => status === 'running');
 }
 
@@ -77,7 +79,7 @@ async function makeCall(
   if (repetition !== null)
     // The customer hears how the first call ended.
     return { ...refuseCall(call, repetition, now), isTold: true };
-  if (callsOfTurn(turn, wanted.beside).length >= MAX_TOOL_CALLS_PER_TURN) {
+  if (callsOfTurn(turn).length + wanted.beside.length >= MAX_TOOL_CALLS_PER_TURN) {
     const message = `No more than ${MAX_TOOL_CALLS_PER_TURN} calls are made for one message.`;
     return refuseCall(call, message, now);
   }
@@ -137,14 +139,6 @@ async function resolve(
 const storableArguments = (args: JsonObject): JsonObject =>
   brokenLimit(args, ARGUMENT_LIMITS) === null && !holdsInfinity(args) ? args : {};
 
-const callsOfTurn = (
-  { calls, conversation }: LoadedTurn,
-  beside: readonly ToolCall[],
-): readonly ToolCall[] => [
-  ...calls.filter(({ afterMessage }) => afterMessage === conversation.messageCount),
-  ...beside,
-];
-
 /**
  * Guards against loops: the same call is made once in a turn, and not while it waits for approval.
  * @returns why the call is not made, for the model; null when it is no repetition
@@ -160,7 +154,7 @@ function repeatedCall(
     return 'The same call waits for approval already.';
   const isMade = (other: ToolCall) =>
     other.error?.type !== 'invalid_arguments' || other.attempts > 0;
-  return callsOfTurn(turn, beside).some((other) => isMade(other) && isSame(other))
+  return [...callsOfTurn(turn), ...beside].some((other) => isMade(other) && isSame(other))
     ? 'The same call was made already; use its result.'
     : null;
 }

@@ -1,6 +1,7 @@
 import { MAX_TOOL_CALLS_PER_TURN } from '../agentSettings.ts';
 import type { Tx } from '../../store/collections.ts';
 import {
+  emitEvent,
   handOver,
   moveStage,
   isForward,
@@ -107,14 +108,7 @@ async function sendReply(
     now,
   );
   if (isHandover)
-    await tx.systemNotes.put(
-      newSystemNote(
-        sent.conversation,
-        { type: 'handed_over', reason: outcome.reason, note: outcome.note },
-        actor,
-        now,
-      ),
-    );
+    await noteHandover(tx, { ...view, conversation: sent.conversation }, outcome, actor, now);
   await markTold(tx, turn);
   if (outcome.type === 'reply' && outcome.close)
     await putClosed(
@@ -124,6 +118,21 @@ async function sendReply(
       { ...outcome.close, actor },
       now,
     );
+}
+
+/** @param view as the handover left it */
+async function noteHandover(
+  tx: Tx,
+  view: ConversationView,
+  { reason, note }: Spoken & { type: 'hand_over' },
+  actor: Actor,
+  now: Date,
+): Promise<void> {
+  const { conversation } = view;
+  const change = { type: 'handed_over', reason, note } as const;
+  await tx.systemNotes.put(newSystemNote(conversation, change, actor, now));
+  const handover = conversation.handover!;
+  await emitEvent(tx, { name: 'conversation.awaiting_human', handover }, view, now);
 }
 
 /** Notes that the customer was told of the turn's calls. */

@@ -12,9 +12,11 @@ import { chatMessageJson } from '../../channels/web_chat/views.ts';
 import {
   conversationJson,
   conversationWithMessagesJson,
+  noteJson,
   trackedMessageJson,
 } from '../../conversations/views.ts';
 
+import { newSystemNote } from '../../conversations/systemNote.ts';
 import { paymentAccountJson, paymentLinkJson } from '../../payments/views.ts';
 import { deliveryJson, subscriptionJson } from '../../deliveries/views.ts';
 import { toolCallListJson, toolJson } from '../../tools/views.ts';
@@ -285,6 +287,19 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
     message: trackedMessageJson(sent, view.contact),
     conversation: conversationJson(sampleView('message.sent', WORKSPACE, NOW)),
   },
+  listMessages: list(trackedMessageJson(received, view.contact)),
+  writeNote: noteJson({
+    ...view,
+    note: {
+      ...newSystemNote(
+        view.conversation,
+        { type: 'team_note', text: 'Wants the invoice in the name of the company.' },
+        { type: 'api', name: 'n8n' },
+        NOW,
+      ),
+      id: `note_${ID}`,
+    },
+  }),
   takeOverConversation: conversationJson(sampleView('conversation.handed_over', WORKSPACE, NOW)),
   handBackConversation: conversationJson(view),
   closeConversation: conversationJson(closedView),

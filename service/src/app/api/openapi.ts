@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../platform/http/errorCatalogue.ts';
-import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../../deliveries/event.ts';
+import {
+  EVENT_DESCRIPTIONS,
+  EVENT_NAMES,
+  EXTENSION_EVENTS,
+  type EventName,
+} from '../../deliveries/event.ts';
 import { VERSION } from '../../platform/version.ts';
 import { operations, type NamedOperation } from './apiOperations.ts';
 import type { Operation } from '../../platform/http/operation.ts';
@@ -28,7 +33,7 @@ export function openApiDocument(serverUrl: string): Json {
       title: 'Conversation Service',
       version: VERSION,
       description:
-        'Subscribe to events, read and control conversations, and give the agent tools. Operations marked `x-extension` go beyond the core interface.',
+        'Subscribe to events, read and control conversations, and give the agent tools. Operations and events marked `x-extension` go beyond the core interface.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: serverUrl }],
@@ -143,6 +148,7 @@ const webhookObject = (name: EventName, components: Json): Json => ({
   operationId: name,
   tags: ['Subscriptions'],
   summary: EVENT_DESCRIPTIONS[name],
+  ...(EXTENSION_EVENTS.has(name) ? { 'x-extension': true } : {}),
   security: [],
   parameters: Object.entries(DELIVERY_HEADERS).map(([header, description]) => ({
     name: header,

@@ -131,6 +131,7 @@ function eventsOf(
     case 'conversations':
       return id === conversationId ? ['conversations', 'thread'] : ['conversations'];
     case 'messages':
+    case 'systemNotes':
       return thread;
     case 'toolCalls':
       return [...thread, 'tools'];

@@ -10,12 +10,7 @@ import {
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Workspace } from '../../team/index.ts';
-import {
-  findNewestMessages,
-  loadConversation,
-  putChange,
-  type ConversationView,
-} from './conversations.ts';
+import { loadConversation, putChange, type ConversationView } from './conversations.ts';
 
 /**
  * A person takes over: the agent pauses and `conversation.handed_over` is emitted. Nothing changes,
@@ -26,14 +21,13 @@ export const takeOverConversation = (deps: Deps, workspace: Workspace, id: strin
   deps.store.transaction(async (tx): Promise<ConversationView> => {
     const view = await loadConversation(tx, workspace, id);
     const reason = actor.type === 'api' ? 'api_takeover' : 'team_takeover';
-    const taken = await giveToPerson(tx, deps, view, { reason, actor }, deps.clock.now());
+    const taken = await giveToPerson(tx, view, { reason, actor }, deps.clock.now());
     return { ...view, conversation: taken };
   });
 
 /** Saves a take-over with its event. Changes nothing when a person is in control already. */
 export async function giveToPerson(
   tx: Tx,
-  { reactions }: Pick<Deps, 'reactions'>,
   view: ConversationView,
   by: { reason: HandoverReason; actor: Actor },
   now: Date,
@@ -45,13 +39,12 @@ export async function giveToPerson(
   if (view.conversation.status === 'human_active')
     return putChange(tx, view, inControl, { change, actor: by.actor }, now);
   const event = { name: 'conversation.handed_over', handover: inControl.handover } as const;
-  const reacted = await reactions.onControlChanged(tx, inControl, now);
-  return putChange(tx, view, reacted, { change, actor: by.actor, event }, now);
+  return putChange(tx, view, inControl, { change, actor: by.actor, event }, now);
 }
 
 /**
- * Control returns to the agent, which answers if the last message is the customer's. Nothing
- * changes when the agent is in control already.
+ * Control returns to the agent, which answers if the last message is the customer's, and tells how
+ * approvals ended meanwhile. Nothing changes when the agent is in control already.
  * @throws conversation_closed (409), not_found (404)
  */
 export const handBackConversation = (deps: Deps, workspace: Workspace, id: string, actor: Actor) =>
@@ -60,11 +53,9 @@ export const handBackConversation = (deps: Deps, workspace: Workspace, id: strin
     const now = deps.clock.now();
     const handedBack = handBack(view.conversation, now);
     if (handedBack === view.conversation) return view;
-    const reacted = await deps.reactions.onControlChanged(tx, handedBack, now);
     const change = { type: 'handed_back' } as const;
-    const conversation = await putChange(tx, view, reacted, { change, actor }, now);
-    const [last] = await findNewestMessages(tx, id, 1);
-    if (last?.direction === 'inbound') await deps.reactions.onHandedBack(tx, conversation, now);
+    const conversation = await putChange(tx, view, handedBack, { change, actor }, now);
+    await deps.reactions.onHandedBack(tx, conversation, now);
     return { ...view, conversation };
   });
 
@@ -97,6 +88,6 @@ export async function putClosed(
   const closed = close(view.conversation, closing, now);
   const change = { type: 'closed' } as const;
   const event = { name: 'conversation.closed', outcome: closed.outcome } as const;
-  const reacted = await reactions.onControlChanged(tx, closed, now);
+  const reacted = await reactions.onClosed(tx, closed, now);
   return putChange(tx, view, reacted, { change, actor: closing.actor, event }, now);
 }

@@ -4,7 +4,7 @@ import { assertOpen, countMessage, type Conversation } from '../conversation.ts'
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { newId } from '../../platform/ids.ts';
-import type { Message, Sender } from '../message.ts';
+import type { Message } from '../message.ts';
 import { emitEvent } from '../payload.ts';
 import type { Workspace } from '../../team/index.ts';
 import { giveToPerson } from './control.ts';
@@ -14,6 +14,8 @@ import { loadConversation, type ConversationView } from './conversations.ts';
  * Sends a message to the customer as a person (or a system acting for one): the agent pauses
  * exactly as with a take-over, `conversation.handed_over` included, then `message.sent` is emitted.
  * @param text 1 to MAX_REPLY_CHARACTERS characters
+ * @param pausesAgent with false the message goes out beside the agent: control stays where it is,
+ * and the agent still answers what the customer wrote
  * @throws conversation_closed, outside_messaging_window, channel_removed (409), not_found (404)
  */
 export const sendMessage = (
@@ -22,6 +24,7 @@ export const sendMessage = (
   id: string,
   text: string,
   actor: Actor,
+  { pausesAgent = true }: { pausesAgent?: boolean } = {},
 ) =>
   deps.store.transaction(async (tx): Promise<ConversationView & { message: Message }> => {
     const now = deps.clock.now();
@@ -29,9 +32,11 @@ export const sendMessage = (
     assertOpen(view.conversation);
     await deps.messaging.assertReachable(tx, view.contact, now);
     const reason = actor.type === 'api' ? 'api_message' : 'team_takeover';
-    const taken = await giveToPerson(tx, deps, view, { reason, actor }, now);
-    const sent = await storeReply(tx, deps, { ...view, conversation: taken }, { text, actor }, now);
-    return { ...view, ...sent };
+    const conversation = pausesAgent
+      ? await giveToPerson(tx, view, { reason, actor }, now)
+      : view.conversation;
+    const reply = { text, actor, isBesideAgent: !pausesAgent };
+    return { ...view, ...(await storeReply(tx, deps, { ...view, conversation }, reply, now)) };
   });
 
 /** Stores one message and counts it in its conversation; the caller emits the events. */
@@ -43,12 +48,8 @@ export async function storeMessage(
     text,
     channelMessageId,
     delivery = null,
-  }: {
-    sender: Sender;
-    text: string;
-    channelMessageId: string | null;
-    delivery?: NonNullable<Message['delivery']> | null;
-  },
+    isBesideAgent = false,
+  }: Pick<Message, 'sender' | 'text' | 'channelMessageId' | 'delivery' | 'isBesideAgent'>,
   now: Date,
 ): Promise<{ conversation: Conversation; message: Message }> {
   const direction = sender.type === 'customer' ? 'inbound' : 'outbound';
@@ -64,6 +65,7 @@ export async function storeMessage(
     text,
     channelMessageId,
     delivery,
+    ...(isBesideAgent ? { isBesideAgent } : {}),
     createdAt: timestamp(now),
   };
   await tx.messages.put(message);
@@ -79,7 +81,7 @@ export async function storeReply(
   tx: Tx,
   { messaging }: Pick<Deps, 'messaging'>,
   view: ConversationView,
-  { text, actor }: { text: string; actor: Actor },
+  { text, actor, isBesideAgent = false }: { text: string; actor: Actor; isBesideAgent?: boolean },
   now: Date,
 ) {
   const isSent = messaging.isSent(view.contact);
@@ -87,7 +89,7 @@ export async function storeReply(
   const written = await storeMessage(
     tx,
     view,
-    { sender: actor, text, channelMessageId: null, delivery },
+    { sender: actor, text, channelMessageId: null, delivery, isBesideAgent },
     now,
   );
   const stored = isSent

@@ -13,6 +13,18 @@ export const timestampSchema = z.iso
     example: '2026-11-21T10:00:00.000+00:00',
   });
 
+/** A time in a query, with any offset. A `+` that was not escaped arrives as a space. */
+export const instantSchema = z
+  .string('must be a text')
+  .transform((text) => text.replace(' ', '+'))
+  .pipe(
+    z.iso.datetime({
+      offset: true,
+      error: 'must be an ISO 8601 time with offset, such as 2026-11-21T10:00:00Z',
+    }),
+  )
+  .meta({ example: '2026-11-21T10:00:00Z' });
+
 /** One of a few words. */
 export const oneOf = <const Words extends readonly string[]>(words: Words) =>
   z.enum(words, `must be one of ${words.join(', ')}`);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { APPROVAL_STATUSES } from './approval.ts';
 import { TOOL_CALL_ERROR_TYPES, TOOL_CALL_STATUSES } from './toolCall.ts';
 import { operationsOf } from '../../platform/http/operation.ts';
 import {
@@ -8,6 +9,32 @@ import {
   textSchema,
   timestampSchema,
 } from '../../platform/http/schemas.ts';
+
+const decisionSchema = z.strictObject({
+  approved: z.boolean(),
+  by: z.strictObject({ type: z.enum(['agent', 'team_member', 'api']), name: z.string() }),
+  note: z.string().nullable(),
+  at: timestampSchema,
+});
+
+/** The approval of a tool call, as events tell it. */
+export const approvalSchema = z
+  .strictObject({
+    tool_call_id: z
+      .string()
+      .describe('Decide it with `POST /api/tool-calls/{id}/approve` or `…/reject`'),
+    tool: z.string(),
+    arguments: z.record(z.string(), z.unknown()),
+    status: z
+      .enum(APPROVAL_STATUSES)
+      .describe(
+        'It waits, was decided, expired, or was cancelled: the conversation was closed, or the tool edited, paused or removed',
+      ),
+    decision: decisionSchema.nullable(),
+    requested_at: timestampSchema,
+    expires_at: timestampSchema.nullable().describe('Null when it no longer waits'),
+  })
+  .meta({ id: 'Approval', description: 'An extension of the core interface' });
 
 export const toolCallSchema = z
   .strictObject({
@@ -35,14 +62,7 @@ export const toolCallSchema = z
         'What the tool answered; null until it succeeded. A list cuts a result of more than 8 KiB and shows it as text.',
       ),
     error: z.strictObject({ type: z.enum(TOOL_CALL_ERROR_TYPES), message: z.string() }).nullable(),
-    decision: z
-      .strictObject({
-        approved: z.boolean(),
-        by: z.strictObject({ type: z.enum(['agent', 'team_member', 'api']), name: z.string() }),
-        note: z.string().nullable(),
-        at: timestampSchema,
-      })
-      .nullable(),
+    decision: decisionSchema.nullable(),
     expires_at: timestampSchema.nullable().describe('When the approval expires if nobody decides'),
     created_at: timestampSchema,
     finished_at: timestampSchema.nullable(),

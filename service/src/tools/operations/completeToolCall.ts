@@ -5,6 +5,7 @@ import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';
 import { recordTest } from '../tool.ts';
 import { complete, type ToolCall, type Decision } from '../calls/toolCall.ts';
+import { emitDecided } from '../calls/approval.ts';
 import type { Workspace } from '../../team/index.ts';
 import { putLive } from './testTool.ts';
 import {
@@ -19,7 +20,7 @@ import {
 /**
  * Saves a completed call, however it ended. The agent then tells the customer, and a test is noted on
  * its tool. An agent that is no longer in control says nothing: the person who took over sees the
- * result in the thread.
+ * result in the thread. A customer who was promised word of an approval gets it at the hand-back.
  * @param before the call as it was stored
  */
 export async function completeToolCall(
@@ -30,27 +31,38 @@ export async function completeToolCall(
   now: Date,
 ): Promise<void> {
   await tx.jobs.complete(completed.id);
-  const willTell = await askAgentToTell(tx, deps, before, now);
-  await tx.toolCalls.put({ ...completed, isTold: !willTell });
+  const isOwed = await askAgentToTell(tx, deps, before, completed, now);
+  await tx.toolCalls.put({ ...completed, isTold: !isOwed });
   if (completed.purpose !== 'agent') await noteTest(tx, deps, completed, now);
 }
 
+/** @returns whether the customer is still owed word of how the call ended */
 async function askAgentToTell(
   tx: Tx,
   { reactions }: Pick<Deps, 'reactions'>,
   { conversationId, status }: ToolCall,
+  completed: ToolCall,
   now: Date,
 ): Promise<boolean> {
   const found = conversationId === null ? null : await tx.conversations.get(conversationId);
   if (!found) return false;
-  const conversation = status === 'pending_approval' ? await dropApproval(tx, found) : found;
-  return reactions.onCallCompleted(tx, conversation, now);
+  const conversation =
+    status === 'pending_approval' ? await endApproval(tx, found, completed, now) : found;
+  const isPromised = completed.neededApproval && conversation.status === 'human_active';
+  return (await reactions.onCallCompleted(tx, conversation, now)) || isPromised;
 }
 
-async function dropApproval(tx: Tx, conversation: Conversation): Promise<Conversation> {
+/** @param call as it is after the wait */
+async function endApproval(
+  tx: Tx,
+  conversation: Conversation,
+  call: ToolCall,
+  now: Date,
+): Promise<Conversation> {
   const pendingApprovals = Math.max(0, conversation.pendingApprovals - 1);
   const counted = { ...conversation, pendingApprovals };
   await tx.conversations.put(counted);
+  await emitDecided(tx, call, counted, now);
   return counted;
 }
 
@@ -104,7 +116,7 @@ async function approve(tx: Tx, call: ToolCall, now: Date): Promise<void> {
   await tx.toolCalls.put(running);
   await enqueueToolCall(tx, running, now.getTime());
   const conversation = await tx.conversations.get(call.conversationId!);
-  if (conversation) await dropApproval(tx, conversation);
+  if (conversation) await endApproval(tx, conversation, running, now);
 }
 
 function assertWaiting(call: ToolCall, now: Date): void {
@@ -154,8 +166,7 @@ const byConversation = (a: ToolCall, b: ToolCall): number =>
   (a.conversationId ?? '') < (b.conversationId ?? '') ? -1 : 1;
 
 /**
- * Cancels the calls that wait for approval in a conversation that was taken over, handed back or
- * closed.
+ * Cancels the calls that wait for approval in a conversation that was closed.
  * @returns the conversation without pending approvals
  */
 export async function cancelApprovalsIn(
@@ -164,13 +175,16 @@ export async function cancelApprovalsIn(
   now: Date,
 ): Promise<Conversation> {
   if (conversation.pendingApprovals === 0) return conversation;
+  const closed = { ...conversation, pendingApprovals: 0 };
   const pending = await tx.toolCalls.find({
     where: { conversationId: conversation.id, status: 'pending_approval' },
     limit: MAX_PENDING_IN_CONVERSATION,
   });
   for (const call of pending) {
     await tx.jobs.complete(call.id);
-    await tx.toolCalls.put({ ...complete(call, 'cancelled', now), isTold: true });
+    const cancelled = complete(call, 'cancelled', now);
+    await tx.toolCalls.put({ ...cancelled, isTold: true });
+    await emitDecided(tx, cancelled, closed, now);
   }
-  return { ...conversation, pendingApprovals: 0 };
+  return closed;
 }

@@ -1,0 +1,80 @@
+import {
+  emitEvent,
+  type Contact,
+  type Conversation,
+  type ConversationView,
+} from '../../conversations/index.ts';
+import type { Tx } from '../../store/collections.ts';
+import { maskJson, maskText } from '../../platform/masking.ts';
+import type { Decision, ToolCall } from './toolCall.ts';
+
+/** How an approval stands: it waits, was decided, or ended without a decision. */
+export const APPROVAL_STATUSES = [
+  'waiting',
+  'approved',
+  'rejected',
+  'expired',
+  'cancelled',
+] as const;
+type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
+
+/** The approval of a tool call in an event's payload, contact details masked. */
+export const approvalPayload = (call: ToolCall, contact: Contact) => ({
+  tool_call_id: call.id,
+  tool: call.tool,
+  arguments: maskJson(call.arguments, contact) as Record<string, unknown>,
+  status: statusOf(call),
+  decision: call.decision && decisionPayload(call.decision, contact),
+  requested_at: call.createdAt,
+  expires_at: call.expiresAt,
+});
+
+function statusOf({ status, decision }: ToolCall): ApprovalStatus {
+  if (decision !== null) return decision.approved ? 'approved' : 'rejected';
+  if (status === 'pending_approval') return 'waiting';
+  return status === 'expired' ? 'expired' : 'cancelled';
+}
+
+export const decisionPayload = ({ approved, by, note, at }: Decision, contact: Contact | null) => {
+  const mask = (text: string) => (contact === null ? text : maskText(text, contact));
+  return {
+    approved,
+    by: { type: by.type, name: mask(by.name) },
+    note: note === null ? null : mask(note),
+    at,
+  };
+};
+
+/** Emits that a call begins to wait for approval. */
+export const emitRequested = (
+  tx: Tx,
+  call: ToolCall,
+  view: ConversationView,
+  now: Date,
+): Promise<void> => {
+  const approval = approvalPayload(call, view.contact);
+  return emitEvent(tx, { name: 'approval.requested', approval }, view, now);
+};
+
+/**
+ * Emits that a call no longer waits for approval, for whatever reason: who shows the question
+ * elsewhere has to take it away.
+ * @param call as the decision, or the end of the wait, left it
+ */
+export async function emitDecided(
+  tx: Tx,
+  call: ToolCall,
+  conversation: Conversation,
+  now: Date,
+): Promise<void> {
+  const workspace = await tx.workspaces.peek(conversation.workspaceId);
+  const contact = await tx.contacts.peek(conversation.contactId);
+  if (!workspace || !contact) return;
+  const approval = approvalPayload(call, contact);
+  await emitEvent(
+    tx,
+    { name: 'approval.decided', approval },
+    { workspace, contact, conversation },
+    now,
+  );
+}
