@@ -187,8 +187,8 @@ const environment = z.object({
   DELIVERY_RETRY_DELAYS_MS: waits(
     3,
     7 * 24 * 3_600_000,
-    'must be three waits in milliseconds separated by commas, such as 5000,30000,120000',
-  ).default([5000, 30_000, 120_000]),
+    'must be three waits in milliseconds separated by commas, such as 5000,60000,600000',
+  ).default([5000, 60_000, 600_000]),
   TOOL_RETRY_DELAYS_MS: waits(
     2,
     60_000,

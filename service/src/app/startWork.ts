@@ -4,7 +4,7 @@ import type { AgentModel } from '../agent/agentModel.ts';
 import { startSender } from '../channels/outbound/sender.ts';
 import type { Config } from './config.ts';
 import { type DeliveryObserver, Dispatcher, logOverdue } from '../deliveries/dispatcher.ts';
-import { startRemovals } from '../deliveries/removals.ts';
+import { startFollowUps } from '../deliveries/followUps.ts';
 import type { SteadyClock } from '../platform/clock.ts';
 import type { ServiceStore } from '../store/collections.ts';
 import type { Deps } from '../platform/deps.ts';
@@ -55,7 +55,7 @@ export async function startWork(work: WorkParts, parts: StopTogether): Promise<S
       observer: work.observer,
     }),
   );
-  parts.add('removed subscriptions', startRemovals({ store, deps, log }));
+  parts.add('removed subscriptions', startFollowUps({ store, deps, log }));
   parts.add(
     'tool calls',
     startToolRunner({ store, deps, outbound, log, clock, retryDelaysMs: config.toolRetryDelaysMs }),

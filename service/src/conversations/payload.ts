@@ -3,7 +3,7 @@ import type { Tx } from '../store/collections.ts';
 import type { Contact } from './contact.ts';
 import type { Conversation, Handover, Outcome, FunnelStage } from './conversation.ts';
 import type { Actor } from '../platform/actor.ts';
-import { emit, type EventName } from '../deliveries/index.ts';
+import { emit, type EventFacts, type EventName } from '../deliveries/index.ts';
 import { contactDisplay, maskId, maskName, maskText } from '../platform/masking.ts';
 import type { Message, Sender } from './message.ts';
 import type { Workspace } from '../team/index.ts';
@@ -120,6 +120,14 @@ export const eventPayload = (
   ...detailPayload(detail, about.conversation, about.contact),
 });
 
+const factsOf = (detail: EventDetail, conversation: Conversation): EventFacts => ({
+  channel: conversation.channel,
+  status: conversation.status,
+  funnelStage: conversation.funnelStage,
+  conversationId: conversation.id,
+  ...('message' in detail ? { sender: detail.message.sender.type } : {}),
+});
+
 /** Emits an event about a conversation, in the caller's transaction. */
 export const emitEvent = (
   tx: Tx,
@@ -133,6 +141,7 @@ export const emitEvent = (
       workspaceId: about.workspace.id,
       name: detail.name,
       conversationId: about.conversation.id,
+      facts: factsOf(detail, about.conversation),
       payload: (id) => eventPayload(id, detail, about, now),
     },
     now,

@@ -1,12 +1,15 @@
 import { z } from 'zod';
-import { DELIVERY_STATUSES, MAX_ATTEMPTS_KEPT } from './delivery.ts';
+import { DELIVERY_STATUSES, MAX_ATTEMPTS_KEPT, TRIGGERS } from './delivery.ts';
 import { EVENT_NAMES } from './event.ts';
-import { PENDING_CHOICES } from './operations/subscribe.ts';
+import { FILTER_WORDS, MAX_FILTER_CONVERSATIONS } from './filter.ts';
+import { PENDING_CHOICES } from './operations/unsubscribe.ts';
 import { operationsOf } from '../platform/http/operation.ts';
 import {
   ADDRESS_ERRORS,
   listOf,
   oneOf,
+  ownerIdentityFields,
+  ownerSchema,
   pageQuerySchema,
   plainTextSchema,
   revisionSchema,
@@ -14,17 +17,67 @@ import {
 } from '../platform/http/schemas.ts';
 
 export const eventNameSchema = z.enum(EVENT_NAMES);
+/** More than there are events. */
+const MAX_EVENTS = 50;
 /** Checked by the route, so that an unknown name has an error code of its own. */
 export const eventTextSchema = z
   .string('must be a text')
   .meta({ description: 'A name from GET /api/hooks/events', example: 'message.received' });
 
+const manyOf = <const Words extends readonly string[]>(words: Words) =>
+  z.array(oneOf(words), 'must be a list').optional();
+
+const filterSchema = z
+  .strictObject(
+    {
+      channels: manyOf(FILTER_WORDS.channels),
+      statuses: manyOf(FILTER_WORDS.statuses),
+      funnel_stages: manyOf(FILTER_WORDS.funnelStages),
+      senders: manyOf(FILTER_WORDS.senders),
+      conversation_ids: z
+        .array(plainTextSchema(64), 'must be a list')
+        .max(MAX_FILTER_CONVERSATIONS, `must have at most ${MAX_FILTER_CONVERSATIONS} entries`)
+        .optional(),
+    },
+    'must be an object with channels, statuses, funnel_stages, senders or conversation_ids',
+  )
+  .meta({
+    id: 'Filter',
+    description:
+      'Only events with one of the values of each list are sent. A list applies only to events that have its field: `senders` to messages. An empty list applies to none.',
+    example: { channels: ['whatsapp_cloud'], senders: ['customer', 'agent', 'team_member'] },
+  });
+
+const eventsSchema = z
+  .array(eventTextSchema, 'must be a list')
+  .min(1, 'must name an event')
+  .max(MAX_EVENTS, `must have at most ${MAX_EVENTS} entries`)
+  .meta({ example: ['message.received', 'conversation.closed'] });
+const pausedSchema = z
+  .boolean('must be true or false')
+  .describe(
+    'Nothing is queued for a paused one. Pending deliveries are cancelled as they come due',
+  );
+const catchUpSchema = z
+  .boolean('must be true or false')
+  .describe(
+    'After an outage of the receiver (5xx or no answer), what failed within the last 24 hours and never arrived is sent again, once',
+  );
+const targetUrlSchema = plainTextSchema(2048).describe('A public https:// URL');
+
 const subscriptionFields = {
   id: z.string().meta({ example: 'sub_01JD6Z0000000000000000000A' }),
-  event: eventNameSchema,
+  event: eventNameSchema.describe('The first of `events`'),
+  events: z.array(eventNameSchema),
+  filter: filterSchema.nullable(),
   target_url: z.string().meta({ example: 'https://n8n.example.com/webhook/…' }),
   source: z.string(),
-  revision: z.int().describe('Starts at 1, and grows by 1 each time the subscription is revived'),
+  owner: ownerSchema.nullable().describe('The workflow that made it; null when none did'),
+  paused: pausedSchema,
+  catch_up: catchUpSchema,
+  revision: z
+    .int()
+    .describe('Starts at 1, and grows by 1 each time the subscription is revived or taken over'),
   status: z
     .enum(['active', 'failing'])
     .describe('`failing`: at least the last five deliveries failed. Deliveries continue.'),
@@ -44,7 +97,7 @@ const attemptSchema = z.strictObject({
   duration_ms: z.int(),
   error: z.string().nullable(),
   response_excerpt: z.string().nullable().describe('The first 4 KiB of the answer'),
-  trigger: z.enum(['automatic', 'manual']),
+  trigger: z.enum(TRIGGERS),
 });
 export const deliverySchema = z
   .strictObject({
@@ -66,21 +119,44 @@ export const createSubscription = operation('POST /hooks', {
   adds: 'data',
   summary: 'Create a subscription',
   description:
-    'Subscribes an address to an event. The answer shows the signing secret, only this once. The service sends nothing before it has answered the call. If you deleted a subscription with the same event, `target_url` and `source` less than 60 seconds ago, the call revives it: it keeps its id and its deliveries, and pending deliveries are sent, signed with the new secret.',
+    'Subscribes an address to one event (`event`) or several (`events`). The answer shows the signing secret, only this once. The service sends nothing before it has answered the call. If you deleted a subscription with the same `target_url` and `source` and one of these events less than 60 seconds ago, the call revives it: it keeps its id and its deliveries, and pending deliveries are sent, signed with the new secret. Those that the new events or filter leave out are cancelled.',
   body: z
     .object({
-      event: eventTextSchema,
-      target_url: plainTextSchema(2048).describe('A public https:// URL'),
+      event: eventTextSchema.optional(),
+      events: eventsSchema.optional(),
+      target_url: targetUrlSchema,
+      filter: filterSchema.nullable().default(null),
+      paused: pausedSchema.default(false),
+      catch_up: catchUpSchema.default(false),
+      owner: ownerSchema
+        .nullable()
+        .default(null)
+        .describe(
+          'The n8n workflow that subscribes. Another n8n is refused the same address with `published_elsewhere`',
+        ),
+      take_over: z
+        .boolean('must be true or false')
+        .default(false)
+        .describe('Takes the subscription of this address over from another n8n'),
       source: z
         .string('must be a text')
         .max(64, 'must have at most 64 characters')
         .default('')
         .describe('Who subscribes, as free text'),
     })
+    .refine(({ event, events }) => event !== undefined || events !== undefined, {
+      message: 'must name an event, or send events',
+      path: ['event'],
+    })
+    .refine(({ event, events }) => events?.includes(event ?? events[0]!) ?? true, {
+      message: 'must be one of events',
+      path: ['event'],
+    })
     .meta({
       example: {
-        event: 'message.received',
+        events: ['message.received', 'conversation.closed'],
         target_url: 'https://n8n.example.com/webhook/abc',
+        filter: { channels: ['whatsapp_cloud'] },
         source: 'n8n',
       },
     }),
@@ -88,8 +164,32 @@ export const createSubscription = operation('POST /hooks', {
   answer: z
     .strictObject({ ...subscriptionFields, secret: secretSchema })
     .meta({ id: 'CreatedSubscription' }),
-  errors: ['unknown_event', 'subscription_exists', 'subscription_limit_reached', ...ADDRESS_ERRORS],
+  errors: [
+    'unknown_event',
+    'subscription_exists',
+    'published_elsewhere',
+    'subscription_limit_reached',
+    ...ADDRESS_ERRORS,
+  ],
   noIdempotencyKey: true,
+});
+
+export const updateSubscription = operation('PATCH /hooks/:id', {
+  summary: 'Change a subscription',
+  description:
+    'What is left out stays, and so does the secret. Pending deliveries go to the new address. Those that the new events or filter leave out are cancelled as they come due, and so are all while the subscription is paused. What you send by hand (test, redeliver, recover) goes out all the same.',
+  extension: true,
+  body: z
+    .object({
+      target_url: targetUrlSchema.optional(),
+      events: eventsSchema.optional(),
+      filter: filterSchema.nullable().optional().describe('Null: all events of these names'),
+      paused: pausedSchema.optional(),
+      catch_up: catchUpSchema.optional(),
+    })
+    .meta({ example: { events: ['message.received'], paused: false } }),
+  answer: subscriptionSchema,
+  errors: ['not_found', 'unknown_event', 'subscription_exists', ...ADDRESS_ERRORS],
 });
 
 export const listSubscriptions = operation('GET /hooks', {
@@ -101,13 +201,14 @@ export const listSubscriptions = operation('GET /hooks', {
 export const deleteSubscription = operation('DELETE /hooks/:id', {
   summary: 'Delete a subscription',
   description:
-    'The service sends nothing more. For 60 seconds it keeps pending deliveries and new events: creating a subscription with the same event, `target_url` and `source` in that time revives this one under its id, with a new secret. After that, they are cancelled.',
+    'The service sends nothing more. With the fields of an owner, nothing happens to the subscription of another one. For 60 seconds it keeps pending deliveries and new events: creating a subscription with the same `target_url` and `source` and one of its events in that time revives this one under its id, with a new secret. After that, they are cancelled.',
   query: z.object({
     pending: oneOf(PENDING_CHOICES).default('keep').meta({
       description:
         '`cancel`: pending deliveries are cancelled at once, and the subscription cannot be revived',
       example: 'keep',
     }),
+    ...z.object(ownerIdentityFields).partial().shape,
     revision: revisionSchema.describe(
       'Deletes only this revision. If the subscription was revived since, nothing happens, and `deleted` is false.',
     ),
@@ -116,7 +217,9 @@ export const deleteSubscription = operation('DELETE /hooks/:id', {
     id: z.string(),
     deleted: z
       .boolean()
-      .describe('False when the subscription has a later revision than the given one'),
+      .describe(
+        'False when the subscription has a later revision than the given one, or another owner',
+      ),
   }),
   errors: ['not_found'],
 });

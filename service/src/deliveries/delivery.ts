@@ -5,6 +5,13 @@ import { timestamp } from '../platform/clock.ts';
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
+/**
+ * Why a round of attempts began. `manual`: by a test event, redeliver or recover; it also goes out
+ * while the subscription is paused. `catch_up`: after an outage, with a single attempt.
+ */
+export const TRIGGERS = ['automatic', 'manual', 'catch_up'] as const;
+type Trigger = (typeof TRIGGERS)[number];
+
 /** One HTTP request. */
 export interface Attempt {
   readonly number: number;
@@ -15,7 +22,7 @@ export interface Attempt {
   /** Why it failed, in words; null for a success. */
   readonly error: string | null;
   readonly responseExcerpt: string | null;
-  readonly trigger: 'automatic' | 'manual';
+  readonly trigger: Trigger;
 }
 
 /** One event owed to one subscription. */
@@ -29,8 +36,7 @@ export interface Delivery extends Document {
   readonly attempts: readonly Attempt[];
   /** How many attempts had been made when it was last queued: each round has its own retries. */
   readonly roundStart: number;
-  /** `manual` when the round was asked for by redeliver or recover. */
-  readonly trigger: 'automatic' | 'manual';
+  readonly trigger: Trigger;
   /** Redelivered on its own: the receiver is asked to take it even if it took it before. */
   readonly isRepeat: boolean;
   /** True once any attempt has succeeded. */
@@ -95,7 +101,8 @@ export function recordAttempt(
   if (verdict === 'success') return { ...recorded, status: 'delivered', everDelivered: true };
 
   const delayMs = retryDelaysMs[attemptsMade({ attempts }) - delivery.roundStart - 1];
-  if (verdict === 'retry' && delayMs !== undefined) {
+  const mayRetry = verdict === 'retry' && delivery.trigger !== 'catch_up';
+  if (mayRetry && delayMs !== undefined) {
     const jittered = delayMs * (0.8 + 0.4 * random);
     return {
       ...recorded,
@@ -153,6 +160,18 @@ export function wasTurnedAwaySince({ status, attempts }: Delivery, since: Date):
   const isTurnedAway = last.statusCode === 404 || last.statusCode === 401;
   return isTurnedAway && Date.parse(last.at) >= since.getTime();
 }
+
+/** How far back a catch-up goes. */
+export const CATCH_UP_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Whether a catch-up sends it: it never arrived, for an outage (a 5xx or no answer), and none has
+ * sent it before.
+ */
+export const wasMissed = ({ status, attempts }: Delivery): boolean =>
+  status === 'failed' &&
+  judge(attempts.at(-1)?.statusCode ?? null) === 'retry' &&
+  attempts.every(({ trigger }) => trigger !== 'catch_up');
 
 /** Whether it failed for good at that time or later, however old its event is. */
 export function hasFailedSince({ status, attempts, createdAt }: Delivery, since: Date): boolean {

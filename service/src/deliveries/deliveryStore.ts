@@ -13,7 +13,7 @@ declare module '../store/collections.ts' {
 
 export const deliveryCollections = {
   subscriptions: collection<Subscription>({
-    indexes: [{ on: ['workspaceId'] }, { on: ['workspaceId', 'event'] }],
+    indexes: [{ on: ['workspaceId'] }],
   }),
   events: collection<Event>({ indexes: [{ on: [] }] }),
   deliveries: collection<Delivery>({

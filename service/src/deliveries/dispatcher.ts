@@ -120,7 +120,7 @@ export class Dispatcher {
       limit.end(null, 0);
       throw error;
     });
-    limit.noteRemoved(loaded?.type === 'paused');
+    limit.noteRemoved(loaded?.type === 'parked');
     if (loaded?.type === 'due') return this.#send(loaded);
     limit.end(null, 0);
     this.#wakeAfterPause(limit);

@@ -1,4 +1,5 @@
 import type { Document } from '../store/store.ts';
+import type { EventFacts } from './filter.ts';
 
 /** An immutable fact, stored with the very bytes that every attempt sends. */
 export interface Event extends Document {
@@ -8,6 +9,8 @@ export interface Event extends Document {
   readonly conversationId: string | null;
   /** The JSON body, made once: the same for every subscription and attempt. */
   readonly body: string;
+  /** What filters look at. Absent for a sample, and for events of earlier versions. */
+  readonly facts?: EventFacts;
   readonly createdAt: string;
 }
 

@@ -1,6 +1,7 @@
 /** What other subjects may use of deliveries/; nothing else. */
 
 export type { Delivery } from './delivery.ts';
+export type { EventFacts } from './filter.ts';
 export { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from './event.ts';
 export { emit, queueDelivery } from './operations/emit.ts';
 export { peekSubscription } from './operations/subscriptions.ts';

@@ -2,7 +2,7 @@ import type { Tx } from '../store/collections.ts';
 import type { Delivery } from './delivery.ts';
 import type { Event } from './event.ts';
 import type { Deps } from '../platform/deps.ts';
-import { isRemoved, signingSecrets, type Subscription } from './subscription.ts';
+import { isRemoved, signingSecrets, wants, type Subscription } from './subscription.ts';
 import type { Job } from '../store/store.ts';
 
 /** A claimed delivery with all that an attempt needs. */
@@ -16,12 +16,12 @@ export interface DueDelivery {
 }
 
 /**
- * What a claimed job asks for. `paused`: the subscription is removed, and its deliveries wait until
+ * What a claimed job asks for. `parked`: the subscription is removed, and its deliveries wait until
  * it is revived. Null: the delivery no longer needs an attempt.
  */
 export type LoadedDelivery =
   | ({ readonly type: 'due' } & DueDelivery)
-  | { readonly type: 'paused' }
+  | { readonly type: 'parked' }
   | { readonly type: 'cancelled'; readonly delivery: Delivery }
   | null;
 
@@ -31,7 +31,8 @@ type Loaded =
 
 /**
  * Reads the deliveries of claimed jobs, in one transaction. Gives back the jobs of removed
- * subscriptions. Cancels deliveries whose subscription or event is gone.
+ * subscriptions. Cancels deliveries whose subscription or event is gone, and those that a paused
+ * subscription, or changed events or another filter, leave out.
  */
 export async function loadDueDeliveries(
   { store, clock, secrets }: Deps,
@@ -53,10 +54,17 @@ async function load(tx: Tx, job: Job): Promise<Loaded> {
   const subscription = await tx.subscriptions.peek(delivery.subscriptionId);
   const event = await tx.events.peek(delivery.eventId);
   if (!subscription || !event) return cancel(tx, job);
-  if (!isRemoved(subscription)) return { type: 'due', job, delivery, subscription, event };
-  await tx.jobs.release(job.id, job);
-  return { type: 'paused' };
+  if (isRemoved(subscription)) {
+    await tx.jobs.release(job.id, job);
+    return { type: 'parked' };
+  }
+  if (isLeftOut(subscription, delivery, event)) return cancel(tx, job);
+  return { type: 'due', job, delivery, subscription, event };
 }
+
+/** What a person asked for goes out all the same. */
+const isLeftOut = (subscription: Subscription, { trigger }: Delivery, event: Event): boolean =>
+  trigger !== 'manual' && (subscription.paused === true || !wants(subscription, event));
 
 /** Ends the job, unless the delivery was just queued again: its new job has the same id. */
 async function dropJob(tx: Tx, { id }: Job): Promise<null> {

@@ -1,8 +1,14 @@
 import type { Tx } from '../store/collections.ts';
 import { timestamp } from '../platform/clock.ts';
-import { keepForRevival, recordAttempt, recordLateAttempt, type Delivery } from './delivery.ts';
+import {
+  keepForRevival,
+  recordAttempt,
+  recordLateAttempt,
+  type AttemptVerdict,
+  type Delivery,
+} from './delivery.ts';
 import type { Deps } from '../platform/deps.ts';
-import { isRemoved, type Subscription } from './subscription.ts';
+import { followUp, isRemoved, type Subscription } from './subscription.ts';
 import type { AttemptResult } from './attempt.ts';
 
 /** How precise `lastDeliveryAt` is, so that a burst does not write the subscription each time. */
@@ -60,7 +66,7 @@ async function maySubscriptionChange(
   if (attempts.some(({ result }) => result.verdict !== 'success')) return true;
   const subscription = await tx.subscriptions.peek(id);
   if (subscription === null) return false;
-  if (subscription.consecutiveFailures > 0) return true;
+  if (subscription.consecutiveFailures > 0 || subscription.isAfterOutage) return true;
   return attempts.some(({ at }) => !isJustBefore(subscription.lastDeliveryAt, at));
 }
 
@@ -92,7 +98,7 @@ async function record(
   if (subscription === null) return delivery;
   if (verdict === 'gone') await tx.subscriptions.delete(subscription.id);
   else if (!wasRemovedSince(subscription, made))
-    await noteOnSubscription(tx, subscription, made, delivery);
+    await noteOnSubscription(tx, subscription, made, delivery, now);
   return delivery;
 }
 
@@ -134,21 +140,35 @@ async function putWithJob(tx: Tx, delivery: Delivery, rank: number): Promise<voi
   else await tx.jobs.release(delivery.id, { runAt: Date.parse(delivery.nextAttemptAt), rank });
 }
 
-/** Counts failed deliveries in a row, and notes when the subscription was last called. */
+/**
+ * Counts failed deliveries in a row, and notes when the subscription was last called. The first
+ * success after an outage begins the catch-up.
+ */
 async function noteOnSubscription(
   tx: Tx,
   subscription: Subscription,
   { at, result }: MadeAttempt,
-  { nextAttemptAt }: Delivery,
+  delivery: Delivery,
+  now: Date,
 ): Promise<void> {
-  const failures = subscription.consecutiveFailures;
-  const hasFailed = result.verdict !== 'success' && nextAttemptAt === null;
-  const consecutiveFailures = result.verdict === 'success' ? 0 : failures + (hasFailed ? 1 : 0);
-  const isUnchanged = consecutiveFailures === failures;
+  const { consecutiveFailures: failures, isAfterOutage: wasAfterOutage = false } = subscription;
+  const isSuccess = result.verdict === 'success';
+  const hasFailed = !isSuccess && delivery.nextAttemptAt === null;
+  const consecutiveFailures = isSuccess ? 0 : failures + (hasFailed ? 1 : 0);
+  const isAfterOutage = !isSuccess && (wasAfterOutage || endsInOutage(delivery, result.verdict));
+  const isUnchanged = consecutiveFailures === failures && isAfterOutage === wasAfterOutage;
   if (isUnchanged && isJustBefore(subscription.lastDeliveryAt, at)) return;
+  const lastDeliveryAt = timestamp(at);
   await tx.subscriptions.put({
     ...subscription,
     consecutiveFailures,
-    lastDeliveryAt: timestamp(at),
+    isAfterOutage,
+    lastDeliveryAt,
   });
+  if (wasAfterOutage && !isAfterOutage && subscription.catchUp)
+    await tx.jobs.enqueue(followUp(subscription, 'catch_up', now, delivery.id));
 }
+
+/** A catch-up that fails again is over: otherwise each one would begin the next. */
+const endsInOutage = ({ status, trigger }: Delivery, verdict: AttemptVerdict): boolean =>
+  verdict === 'retry' && status === 'failed' && trigger !== 'catch_up';

@@ -2,7 +2,9 @@ import { Router } from 'express';
 import type { Deps } from '../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../platform/http/errorCatalogue.ts';
 import { isEventName, type EventName } from './event.ts';
-import { createSubscription, deleteSubscription } from './operations/subscribe.ts';
+import { createSubscription } from './operations/subscribe.ts';
+import { deleteSubscription } from './operations/unsubscribe.ts';
+import { updateSubscription } from './operations/updateSubscription.ts';
 import { listDeliveries, recoverDeliveries, redeliver } from './operations/deliveries.ts';
 import { listSubscriptions } from './operations/subscriptions.ts';
 import {
@@ -12,7 +14,8 @@ import {
 import * as contract from './contract.ts';
 import { pageFrom, pageJson } from '../platform/http/page.ts';
 import { serve } from '../platform/http/serve.ts';
-import { deliveryJson, subscriptionJson } from './views.ts';
+import { ownerFrom } from '../platform/http/ownerView.ts';
+import { deliveryJson, filterFrom, subscriptionJson } from './views.ts';
 
 /** Subscriptions and their deliveries. */
 export function hooksRouter(deps: Deps): Router {
@@ -20,9 +23,18 @@ export function hooksRouter(deps: Deps): Router {
 
   serve(router, deps, contract.createSubscription, async ({ deps, caller, body }) => {
     const wanted = {
-      event: parseEventName(body.event),
+      events:
+        body.events === undefined ? [parseEventName(body.event!)] : parseEventNames(body.events),
       targetUrl: body.target_url,
       source: body.source,
+      filter: filterFrom(body.filter),
+      paused: body.paused,
+      catchUp: body.catch_up,
+      owner: body.owner && {
+        ...ownerFrom(body.owner),
+        workflowName: body.owner.workflow_name,
+      },
+      takeOver: body.take_over,
     };
     const { subscription, secret } = await createSubscription(deps, caller.workspace, wanted);
     return { ...subscriptionJson(subscription), secret };
@@ -32,9 +44,22 @@ export function hooksRouter(deps: Deps): Router {
     pageJson(await listSubscriptions(deps, caller.workspace, pageFrom(query)), subscriptionJson),
   );
 
+  serve(router, deps, contract.updateSubscription, async ({ deps, caller, params, body }) => {
+    const changes = {
+      targetUrl: body.target_url,
+      events: body.events && parseEventNames(body.events),
+      filter: body.filter === undefined ? undefined : filterFrom(body.filter),
+      paused: body.paused,
+      catchUp: body.catch_up,
+    };
+    return subscriptionJson(await updateSubscription(deps, caller.workspace, params.id!, changes));
+  });
+
   serve(router, deps, contract.deleteSubscription, async ({ deps, caller, params, query }) => {
     const id = params.id!;
-    return { id, deleted: await deleteSubscription(deps, caller.workspace, id, query) };
+    const { pending, revision, ...owner } = query;
+    const deletion = { pending, revision, owner: ownerFrom(owner) };
+    return { id, deleted: await deleteSubscription(deps, caller.workspace, id, deletion) };
   });
 
   addSecrets(router, deps);
@@ -86,12 +111,16 @@ function addDeliveries(router: Router, deps: Deps): void {
   }));
 }
 
+/** Each once. @throws unknown_event (400) */
+const parseEventNames = (names: readonly string[]): EventName[] =>
+  [...new Set(names)].map((name) => parseEventName(name, 'events'));
+
 /** @throws unknown_event (400) */
-export function parseEventName(name: string): EventName {
+export function parseEventName(name: string, param = 'event'): EventName {
   if (isEventName(name)) return name;
   throw new AppError(
     'unknown_event',
     `There is no event ${JSON.stringify(name.slice(0, 64))}. ${ERROR_CATALOGUE.unknown_event.fix}`,
-    { param: 'event' },
+    { param },
   );
 }

@@ -1,6 +1,8 @@
 import type { Document, Job } from '../store/store.ts';
 import { timestamp } from '../platform/clock.ts';
-import type { EventName } from './event.ts';
+import type { Event, EventName } from './event.ts';
+import { passes, type Filter } from './filter.ts';
+import type { Owner } from '../platform/owner.ts';
 import { workGroup } from '../platform/jobs/workGroup.ts';
 
 /**
@@ -13,13 +15,28 @@ export interface SealedSecret {
   readonly expiresAt: string | null;
 }
 
-/** URL, event, secret. */
+/** URL, events, secret. Earlier versions stored none of the optional fields. */
 export interface Subscription extends Document {
   readonly workspaceId: string;
+  /** The first of its events. */
   readonly event: EventName;
+  /** All of them. Absent: only `event`. */
+  readonly events?: readonly EventName[];
+  /** Which of these events; null or absent: all. */
+  readonly filter?: Filter | null;
   readonly targetUrl: string;
   /** Who made it, in free text: `n8n`. */
   readonly source: string;
+  /** Nothing is queued for it, and nothing sent on its own. */
+  readonly paused?: boolean;
+  /** After an outage, what never arrived is sent again. */
+  readonly catchUp?: boolean;
+  /** A delivery failed for an outage, and none has arrived since. */
+  readonly isAfterOutage?: boolean;
+  /** Who publishes it; null or absent for one that was made by hand. */
+  readonly owner?: Owner | null;
+  /** A member lets another owner take it. */
+  readonly isReleased?: boolean;
   /** The current one first; empty while it is removed. */
   readonly secrets: readonly SealedSecret[];
   /** 1 at first, and one more each time it is revived. */
@@ -52,6 +69,31 @@ export const ROTATION_OVERLAP_MS = 24 * 60 * 60 * 1000;
 export const isSameAddress = (a: string, b: string): boolean =>
   a === b || URL.parse(a)?.href === URL.parse(b)?.href;
 
+/** What a subscriber asks for. */
+export type WantedSubscription = Pick<
+  Subscription,
+  'targetUrl' | 'source' | 'filter' | 'paused' | 'catchUp' | 'owner'
+> &
+  Required<Pick<Subscription, 'events'>>;
+
+/** What a subscriber who does not say gets. */
+export const WANTED_BY_DEFAULT = {
+  filter: null,
+  paused: false,
+  catchUp: false,
+  owner: null,
+} as const;
+
+export const eventsOf = ({ event, events }: Pick<Subscription, 'event' | 'events'>) =>
+  events ?? [event];
+
+/** Whether an event is one that the subscription asks for. */
+export const wants = (
+  subscription: Pick<Subscription, 'event' | 'events' | 'filter'>,
+  { name, facts }: Pick<Event, 'name' | 'facts'>,
+): boolean =>
+  eventsOf(subscription).includes(name) && passes(subscription.filter ?? {}, facts ?? {});
+
 export const subscriptionStatus = (subscription: Subscription): 'active' | 'failing' =>
   subscription.consecutiveFailures >= FAILING_AFTER ? 'failing' : 'active';
 
@@ -71,35 +113,45 @@ export const remove = (subscription: Subscription, now: Date): Subscription => (
   removedAt: timestamp(now),
 });
 
-/** The removed subscription, active again for a receiver that has the new secret. */
-export const revive = (
-  removed: Subscription,
-  { targetUrl, secrets }: Pick<Subscription, 'targetUrl' | 'secrets'>,
+/**
+ * The subscription for another receiver, which has the new secret: a removed one is active again,
+ * and one that is taken over has another owner.
+ */
+export const replaceReceiver = (
+  before: Subscription,
+  wanted: WantedSubscription & Pick<Subscription, 'secrets'>,
 ): Subscription => ({
-  ...removed,
-  targetUrl,
-  secrets,
-  revision: removed.revision + 1,
+  ...before,
+  ...WANTED_BY_DEFAULT,
+  ...wanted,
+  event: wanted.events[0]!,
+  isReleased: false,
+  revision: before.revision + 1,
   removedAt: null,
   consecutiveFailures: 0,
 });
 
-/** The queue of what is to be done after a removal or a revival. */
-export const REMOVAL_QUEUE = 'removals';
+/** The queue of what follows on a removal, a revival and an outage. Its stored name is the first. */
+export const FOLLOW_UP_QUEUE = 'removals';
 /**
  * `end`: nobody has revived the subscription. `resend`: it was revived, and its receiver may have
- * refused deliveries while it was being replaced.
+ * refused deliveries while it was being replaced. `catch_up`: its receiver is back after an outage.
  */
-type RemovalTask = 'end' | 'resend';
+type FollowUp = 'end' | 'resend' | 'catch_up';
 
-/** A job of that queue. Each removal has its own, so that one never ends a later removal. */
-export const removalJob = (
+/**
+ * A job of that queue.
+ * @param occasion tells two of one task and revision apart: each removal has its own job, so that
+ * one never ends a later removal
+ */
+export const followUp = (
   { id, workspaceId, revision, removedAt }: Subscription,
-  task: RemovalTask,
+  task: FollowUp,
   runAt: Date,
+  occasion = '',
 ): Job => ({
-  id: `${id}:${revision}:${task}`,
-  queue: REMOVAL_QUEUE,
+  id: [id, revision, task, occasion].filter((part) => part !== '').join(':'),
+  queue: FOLLOW_UP_QUEUE,
   group: workGroup(workspaceId, id),
   runAt: runAt.getTime(),
   rank: 0,

@@ -1,17 +1,43 @@
 import type { Delivery } from './delivery.ts';
-import { subscriptionStatus, type Subscription } from './subscription.ts';
+import { ownerJson } from '../platform/http/ownerView.ts';
+import { tidyFilter, type Filter } from './filter.ts';
+import { eventsOf, subscriptionStatus, type Subscription } from './subscription.ts';
 
 export const subscriptionJson = (subscription: Subscription) => ({
   id: subscription.id,
   event: subscription.event,
+  events: [...eventsOf(subscription)],
+  filter: subscription.filter ? filterJson(subscription.filter) : null,
   target_url: subscription.targetUrl,
   source: subscription.source,
+  owner: subscription.owner ? ownerJson(subscription.owner) : null,
+  paused: subscription.paused ?? false,
+  catch_up: subscription.catchUp ?? false,
   revision: subscription.revision,
   status: subscriptionStatus(subscription),
   consecutive_failures: subscription.consecutiveFailures,
   last_delivery_at: subscription.lastDeliveryAt,
   created_at: subscription.createdAt,
 });
+
+const filterJson = (filter: Filter) => ({
+  ...(filter.channels ? { channels: [...filter.channels] } : {}),
+  ...(filter.statuses ? { statuses: [...filter.statuses] } : {}),
+  ...(filter.funnelStages ? { funnel_stages: [...filter.funnelStages] } : {}),
+  ...(filter.senders ? { senders: [...filter.senders] } : {}),
+  ...(filter.conversationIds ? { conversation_ids: [...filter.conversationIds] } : {}),
+});
+
+/** The filter that a request asks for; null when it leaves nothing out. */
+export const filterFrom = (given: ReturnType<typeof filterJson> | null): Filter | null =>
+  given &&
+  tidyFilter({
+    channels: given.channels,
+    statuses: given.statuses,
+    senders: given.senders,
+    funnelStages: given.funnel_stages,
+    conversationIds: given.conversation_ids,
+  });
 
 export const deliveryJson = (delivery: Delivery) => ({
   id: delivery.id,

@@ -244,5 +244,5 @@ export const sendTestEvent = (
       createdAt: timestamp(now),
     };
     await tx.events.put(event);
-    return queueDelivery(tx, event, subscription.id, now);
+    return queueDelivery(tx, event, subscription.id, now, 'manual');
   });

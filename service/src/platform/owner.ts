@@ -11,11 +11,18 @@ export interface Owner {
 /** What tells owners apart; the name of a workflow can change. */
 export type OwnerIdentity = Omit<Owner, 'workflowName'>;
 
+/** Whether both run in the same n8n. */
+export const isSameInstance = (a: OwnerIdentity, b: OwnerIdentity): boolean =>
+  a.instanceId === b.instanceId && a.host === b.host;
+
+/** Whether an owner is the one that is asked for, as far as that is said. */
+export const matchesOwner = (owner: Owner, asked: Partial<OwnerIdentity>): boolean =>
+  Object.entries(asked).every(
+    ([field, value]) => value === undefined || owner[field as keyof OwnerIdentity] === value,
+  );
+
 export const isSameOwner = (a: OwnerIdentity, b: OwnerIdentity): boolean =>
-  a.instanceId === b.instanceId &&
-  a.host === b.host &&
-  a.workflowId === b.workflowId &&
-  a.nodeId === b.nodeId;
+  isSameInstance(a, b) && a.workflowId === b.workflowId && a.nodeId === b.nodeId;
 
 /** For messages and screens: `the workflow "Orders" of the n8n at n8n.example.com`. */
 export const ownerInWords = ({ workflowName, host }: Owner): string =>

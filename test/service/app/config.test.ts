@@ -14,7 +14,7 @@ describe('configuration', () => {
       n8nUrl: null,
       trustedProxies: ['127.0.0.0/8', '::1/128'],
       deliveryTimeoutMs: 10_000,
-      deliveryRetryDelaysMs: [5000, 30_000, 120_000],
+      deliveryRetryDelaysMs: [5000, 60_000, 600_000],
       retentionDays: 30,
       apiRateLimitPerMinute: 6000,
       workspaceRateLimitPerMinute: 12_000,

@@ -124,7 +124,7 @@ describe('attempts', () => {
     error: 'x',
     responseExcerpt: null,
   };
-  const DELAYS = [5000, 30_000, 120_000];
+  const DELAYS = [5000, 60_000, 600_000];
   const waitsMs = (random: number) => {
     let each = delivery;
     const waits = [];
@@ -137,10 +137,10 @@ describe('attempts', () => {
     return { waits, status: each.status };
   };
 
-  it('waits 5 s, 30 s and 2 min between attempts, ±20 %, then gives up', () => {
-    expect(waitsMs(0.5)).toEqual({ waits: [5000, 30_000, 120_000, null], status: 'failed' });
-    expect(waitsMs(0).waits).toEqual([4000, 24_000, 96_000, null]);
-    expect(waitsMs(1).waits).toEqual([6000, 36_000, 144_000, null]);
+  it('waits 5 s, 1 min and 10 min between attempts, ±20 %, then gives up', () => {
+    expect(waitsMs(0.5)).toEqual({ waits: [5000, 60_000, 600_000, null], status: 'failed' });
+    expect(waitsMs(0).waits).toEqual([4000, 48_000, 480_000, null]);
+    expect(waitsMs(1).waits).toEqual([6000, 72_000, 720_000, null]);
   });
 
   it('an attempt that ends late is on record and takes no retry from the others', () => {

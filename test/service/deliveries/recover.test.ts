@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { resendTurnedAway } from '../../../service/src/deliveries/removals.ts';
+import { resendTurnedAway } from '../../../service/src/deliveries/followUps.ts';
 import { recordResults } from '../../../service/src/deliveries/recordResult.ts';
 import { systemClock, timestamp } from '../../../service/src/platform/clock.ts';
 import type { ServiceStore } from '../../../service/src/store/collections.ts';
@@ -11,10 +11,9 @@ import {
 } from '../../../service/src/deliveries/delivery.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
-import {
-  createSubscription,
-  deleteSubscription,
-} from '../../../service/src/deliveries/operations/subscribe.ts';
+import { createSubscription } from '../../../service/src/deliveries/operations/subscribe.ts';
+import { deleteSubscription } from '../../../service/src/deliveries/operations/unsubscribe.ts';
+import type { WantedSubscription } from '../../../service/src/deliveries/subscription.ts';
 import { createWorkspace } from '../../../service/src/team/operations/team.ts';
 import {
   recoverDeliveries,
@@ -29,10 +28,10 @@ import { freshStorage, type Storage } from '../../helpers/storage.ts';
 const LONG_AGO = new Date(0);
 const HOUR_MS = 3_600_000;
 const WANTED = {
-  event: 'message.sent',
+  events: ['message.sent'],
   targetUrl: 'https://receiver.example/hook',
   source: 'test',
-} as const;
+} satisfies WantedSubscription;
 
 /** The operations over a real store, without the delivery loop: what is queued stays queued. */
 describe('recover', () => {
@@ -87,7 +86,7 @@ describe('recover', () => {
           workspaceId: workspace.id,
           subscriptionId: subscription.id,
           eventId: newId('evt'),
-          event: WANTED.event,
+          event: 'message.sent',
           status,
           attempts: [attempt],
           roundStart: 0,

@@ -10,20 +10,19 @@ import { listDeliveries } from '../../../service/src/deliveries/operations/deliv
 import { queueDelivery } from '../../../service/src/deliveries/operations/emit.ts';
 import type { Event } from '../../../service/src/deliveries/event.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
-import {
-  createSubscription,
-  deleteSubscription,
-} from '../../../service/src/deliveries/operations/subscribe.ts';
+import { createSubscription } from '../../../service/src/deliveries/operations/subscribe.ts';
+import { deleteSubscription } from '../../../service/src/deliveries/operations/unsubscribe.ts';
+import type { WantedSubscription } from '../../../service/src/deliveries/subscription.ts';
 import { createWorkspace } from '../../../service/src/team/operations/team.ts';
 import { createSecretBox } from '../../../service/src/platform/security/secretBox.ts';
 import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
 import { bytesInFolder } from '../../helpers/folderFiles.ts';
 
 const WANTED = {
-  event: 'message.sent',
+  events: ['message.sent'],
   targetUrl: 'https://receiver.example/hook',
   source: 'n8n',
-} as const;
+} satisfies WantedSubscription;
 const PENDING = 10_000;
 /** A handful of small documents. */
 const LITTLE_BYTES = 4096;
@@ -57,7 +56,7 @@ describe('a subscription with 10,000 pending deliveries', () => {
           const event: Event = {
             id: newId('evt'),
             workspaceId: workspace.id,
-            name: WANTED.event,
+            name: 'message.sent',
             conversationId: null,
             body: '{}',
             createdAt: '',

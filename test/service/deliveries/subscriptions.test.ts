@@ -21,8 +21,13 @@ describe('subscriptions', () => {
     expect(body).toEqual({
       id: expect.stringMatching(/^sub_/),
       event: 'message.sent',
+      events: ['message.sent'],
+      filter: null,
       target_url: target('a'),
       source: 'n8n',
+      owner: null,
+      paused: false,
+      catch_up: false,
       revision: 1,
       status: 'active',
       consecutive_failures: 0,
@@ -235,7 +240,7 @@ describe('subscriptions', () => {
       expect(refused).toHaveLength(5);
       for (const { body } of refused) {
         expect(body.error.code).toBe('subscription_limit_reached');
-        expect(body.error.message).toMatch(/has 25 \(.*\d+ from "n8n".*\)/);
+        expect(body.error.message).toMatch(/has 25: .*\d+ from "n8n"/);
       }
       const { data, next_cursor } = (await own.api.get('/api/hooks?limit=20')).body;
       const rest = (await own.api.get(`/api/hooks?limit=20&cursor=${next_cursor}`)).body;

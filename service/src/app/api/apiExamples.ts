@@ -262,6 +262,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
   getSample: payloadExample('message.received'),
   createSubscription: { ...subscriptionJson(subscription), secret },
   listSubscriptions: list(subscriptionJson(subscription)),
+  updateSubscription: subscriptionJson(subscription),
   deleteSubscription: { id: subscription.id, deleted: true },
   listDeliveries: list(deliveryJson(delivery)),
   sendTestEvent: deliveryJson({

@@ -4,29 +4,34 @@ import { workGroup } from '../../platform/jobs/workGroup.ts';
 import type { Tx } from '../../store/collections.ts';
 import { DELIVERY_QUEUE, type Delivery } from '../delivery.ts';
 import type { Event, EventName } from '../event.ts';
-import { MAX_REMOVED_SUBSCRIPTIONS, MAX_SUBSCRIPTIONS } from '../subscription.ts';
+import type { EventFacts } from '../filter.ts';
+import { wants } from '../subscription.ts';
+import { findSubscriptions } from './subscriptions.ts';
 
 /** What happened. Deliveries know its name and its bytes, not what it tells. */
 export interface Emitted {
   readonly workspaceId: string;
   readonly name: EventName;
   readonly conversationId: string;
+  /** What filters look at. */
+  readonly facts: EventFacts;
   /** Makes the payload, if anybody subscribes. @param id the event's */
   readonly payload: (id: string) => object;
 }
 
 /**
- * Stores an event and a pending delivery for each subscription of it, in the caller's transaction:
- * what happened and what is owed for it are one write. A removed subscription is owed it too, as
- * long as it can be revived.
+ * Stores an event and a pending delivery for each subscription that asks for it, in the caller's
+ * transaction: what happened and what is owed for it are one write. A removed subscription is owed
+ * it too, as long as it can be revived; a paused one is not.
  */
 export async function emit(
   tx: Tx,
-  { workspaceId, name, conversationId, payload }: Emitted,
+  { workspaceId, name, conversationId, facts, payload }: Emitted,
   now: Date,
 ): Promise<void> {
-  const limit = MAX_SUBSCRIPTIONS + MAX_REMOVED_SUBSCRIPTIONS;
-  const subscriptions = await tx.subscriptions.find({ where: { workspaceId, event: name }, limit });
+  const subscriptions = (await findSubscriptions(tx, workspaceId)).filter(
+    (each) => !each.paused && wants(each, { name, facts }),
+  );
   if (subscriptions.length === 0) return;
   const id = newId('evt');
   const event: Event = {
@@ -34,6 +39,7 @@ export async function emit(
     workspaceId,
     name,
     conversationId,
+    facts,
     body: JSON.stringify(payload(id)),
     createdAt: timestamp(now),
   };
@@ -41,12 +47,16 @@ export async function emit(
   for (const subscription of subscriptions) await queueDelivery(tx, event, subscription.id, now);
 }
 
-/** Owes an event to a subscription from now on. */
+/**
+ * Owes an event to a subscription from now on.
+ * @param trigger `manual`: a person asked for it, and it goes out while the subscription is paused
+ */
 export async function queueDelivery(
   tx: Tx,
   event: Event,
   subscriptionId: string,
   now: Date,
+  trigger: Delivery['trigger'] = 'automatic',
 ): Promise<Delivery> {
   const delivery: Delivery = {
     id: newId('dlv'),
@@ -57,7 +67,7 @@ export async function queueDelivery(
     status: 'pending',
     attempts: [],
     roundStart: 0,
-    trigger: 'automatic',
+    trigger,
     isRepeat: false,
     everDelivered: false,
     nextAttemptAt: timestamp(now),

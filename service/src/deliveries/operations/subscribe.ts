@@ -4,34 +4,40 @@ import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';
+import { isSameInstance, ownerInWords } from '../../platform/owner.ts';
 import {
+  eventsOf,
+  followUp,
   isRemoved,
   isSameAddress,
   MAX_SUBSCRIPTIONS,
-  removalJob,
-  revive,
-  MAX_REMOVED_SUBSCRIPTIONS,
-  remove,
-  REVIVAL_MS,
+  WANTED_BY_DEFAULT,
+  replaceReceiver,
   type Subscription,
+  type WantedSubscription,
 } from '../subscription.ts';
 import type { Workspace } from '../../team/index.ts';
-import { findSubscriptions, loadSubscription } from './subscriptions.ts';
+import { findSubscriptions } from './subscriptions.ts';
 
-type WantedSubscription = Pick<Subscription, 'event' | 'targetUrl' | 'source'>;
+type Creation = WantedSubscription & {
+  /** Take the address even if another n8n has it. */
+  readonly takeOver?: boolean;
+};
 
 /**
- * Subscribes an address to an event. A subscription with the same event, target_url and source that
- * was removed less than a minute ago is revived: it keeps its id and deliveries, and what it is owed
+ * Subscribes an address to events. A subscription with the same target_url and source and one of
+ * the events that was removed less than a minute ago is revived, and one that is taken over from
+ * another n8n goes on: it keeps its id and deliveries, and what it is owed of what is asked for now
  * is sent, signed with the new secret.
  * @returns the subscription and its signing secret, which is shown this once and kept sealed
- * @throws subscription_exists, subscription_limit_reached (409); target_url_* (422)
+ * @throws published_elsewhere, subscription_exists, subscription_limit_reached (409);
+ * target_url_* (422)
  * @see docs/decisions/0022-a-removed-subscription-can-be-revived.md
  */
 export async function createSubscription(
   { store, clock, secrets, checkTargetUrl }: Deps,
   workspace: Workspace,
-  wanted: WantedSubscription,
+  { takeOver = false, ...wanted }: Creation,
 ): Promise<{ subscription: Subscription; secret: string }> {
   await checkTargetUrl(workspace, wanted.targetUrl, 'target_url');
   const secret = newSigningSecret();
@@ -39,17 +45,19 @@ export async function createSubscription(
   const subscription = await store.transaction(async (tx) => {
     // Locks the workspace: two creations cannot both be the 25th.
     await tx.workspaces.get(workspace.id);
+    const now = clock.now();
     const all = await findSubscriptions(tx, workspace.id);
-    const active = all.filter((each) => !isRemoved(each));
-    assertNew(active, wanted);
-    assertRoom(active);
-    // An active twin was refused above, so this one is removed.
-    const removed = all.find((each) => each.source === wanted.source && isTwin(each, wanted));
-    const created = removed
-      ? revive(removed, { targetUrl: wanted.targetUrl, secrets: sealed })
-      : newSubscription(workspace, wanted, sealed, clock.now());
+    const elsewhere = findElsewhere(all, wanted, takeOver);
+    const others = all.filter((each) => !isRemoved(each) && !elsewhere.includes(each));
+    assertNew(others, wanted);
+    assertRoom(others);
+    const before = elsewhere[0] ?? findRevivable(all, wanted);
+    const created = before
+      ? replaceReceiver(before, { ...wanted, secrets: sealed })
+      : newSubscription(workspace, wanted, sealed, now);
     await tx.subscriptions.put(created);
-    if (removed) await tx.jobs.enqueue(removalJob(removed, 'resend', clock.now()));
+    for (const { id } of elsewhere.slice(1)) await tx.subscriptions.delete(id);
+    if (before) await resendLater(tx, before, now);
     return created;
   });
   return { subscription, secret };
@@ -63,6 +71,8 @@ const newSubscription = (
 ): Subscription => ({
   id: newId('sub'),
   workspaceId,
+  event: wanted.events[0]!,
+  ...WANTED_BY_DEFAULT,
   ...wanted,
   secrets,
   revision: 1,
@@ -72,73 +82,96 @@ const newSubscription = (
   createdAt: timestamp(now),
 });
 
-/** Whether both send the same event to the same address. */
-const isTwin = (a: WantedSubscription, b: WantedSubscription): boolean =>
-  a.event === b.event && isSameAddress(a.targetUrl, b.targetUrl);
+/** What the receiver turned away while it was being replaced is sent again. */
+const resendLater = (tx: Tx, before: Subscription, now: Date): Promise<void> =>
+  tx.jobs.enqueue(
+    followUp({ ...before, removedAt: before.removedAt ?? timestamp(now) }, 'resend', now),
+  );
 
-function assertNew(all: readonly Subscription[], wanted: WantedSubscription): void {
-  const twin = all.find((each) => isTwin(each, wanted));
+type Sending = Pick<Subscription, 'event' | 'events' | 'targetUrl'>;
+
+const sharedEvents = (a: Sending, b: Pick<WantedSubscription, 'events'>): number =>
+  eventsOf(a).filter((event) => b.events.includes(event)).length;
+
+/**
+ * The active subscriptions of this address that the caller takes from another n8n, the one with the
+ * most shared events first.
+ * @throws published_elsewhere (409) when one is held
+ */
+function findElsewhere(
+  all: readonly Subscription[],
+  wanted: WantedSubscription,
+  takeOver: boolean,
+): readonly Subscription[] {
+  const elsewhere = all.filter(
+    (each) =>
+      !isRemoved(each) &&
+      isSameAddress(each.targetUrl, wanted.targetUrl) &&
+      each.owner &&
+      wanted.owner &&
+      !isSameInstance(each.owner, wanted.owner),
+  );
+  const holder = elsewhere.find(({ isReleased }) => !isReleased);
+  if (holder && !takeOver) {
+    throw new AppError(
+      'published_elsewhere',
+      `Events go to this target_url for ${ownerInWords(holder.owner!)}. ${ERROR_CATALOGUE.published_elsewhere.fix}`,
+      { existingId: holder.id, param: 'target_url' },
+    );
+  }
+  return byMostShared(elsewhere, wanted);
+}
+
+/** The removed subscription that this one is a new version of. */
+const findRevivable = (
+  all: readonly Subscription[],
+  wanted: WantedSubscription,
+): Subscription | undefined =>
+  byMostShared(
+    all.filter(
+      (each) => isRemoved(each) && each.source === wanted.source && isShared(each, wanted),
+    ),
+    wanted,
+  )[0];
+
+const byMostShared = (all: readonly Subscription[], wanted: WantedSubscription) =>
+  all.toSorted((a, b) => sharedEvents(b, wanted) - sharedEvents(a, wanted));
+
+/** Whether both send some event to the same address. */
+const isShared = (a: Sending, b: Pick<WantedSubscription, 'events' | 'targetUrl'>): boolean =>
+  isSameAddress(a.targetUrl, b.targetUrl) && sharedEvents(a, b) > 0;
+
+/** @throws subscription_exists (409) */
+export function assertNew(
+  others: readonly Subscription[],
+  wanted: Pick<WantedSubscription, 'events' | 'targetUrl'>,
+): void {
+  const twin = others.find((each) => isShared(each, wanted));
   if (!twin) return;
+  const shared = eventsOf(twin).filter((event) => wanted.events.includes(event));
   throw new AppError(
     'subscription_exists',
-    `Subscription ${twin.id} sends ${twin.event} to this target_url already. ${ERROR_CATALOGUE.subscription_exists.fix}`,
+    `Subscription ${twin.id} sends ${shared.join(', ')} to this target_url already. ${ERROR_CATALOGUE.subscription_exists.fix}`,
     { existingId: twin.id },
   );
 }
 
 function assertRoom(all: readonly Subscription[]): void {
   if (all.length < MAX_SUBSCRIPTIONS) return;
-  const bySource = Map.groupBy(all, ({ source }) => source || 'no source');
-  const counts = [...bySource]
-    .map(([source, { length }]) => `${length} from ${JSON.stringify(source)}`)
-    .join(', ');
   throw new AppError(
     'subscription_limit_reached',
-    `A workspace has at most ${MAX_SUBSCRIPTIONS} subscriptions; this one has ${all.length} (${counts}). ${ERROR_CATALOGUE.subscription_limit_reached.fix}`,
+    `A workspace has at most ${MAX_SUBSCRIPTIONS} subscriptions; this one has ${all.length}: ${holdersInWords(all)}. ${ERROR_CATALOGUE.subscription_limit_reached.fix}`,
   );
 }
 
-/** What becomes of a removed subscription's deliveries: kept for a revival, or cancelled. */
-export const PENDING_CHOICES = ['keep', 'cancel'] as const;
-
-interface Deletion {
-  readonly pending?: (typeof PENDING_CHOICES)[number];
-  /** Only this revision is removed, and a later one stays. Left out: whichever there is. */
-  readonly revision?: number | undefined;
-}
-
-/**
- * Unsubscribes: nothing more is sent. For a minute the subscription can be revived and is owed what
- * is pending and what is emitted; with `cancel` it is gone at once. Costs the same whatever is
- * pending: the deliveries of a subscription that is gone are cancelled as their turn comes.
- * @returns false when the subscription has a later revision than the one to remove
- * @throws not_found (404)
- * @see docs/decisions/0022-a-removed-subscription-can-be-revived.md
- */
-export const deleteSubscription = (
-  { store, clock }: Deps,
-  workspace: Workspace,
-  id: string,
-  { pending = 'keep', revision }: Deletion = {},
-) =>
-  store.transaction(async (tx): Promise<boolean> => {
-    // Locks the workspace: nobody revives the subscription before it is removed.
-    await tx.workspaces.get(workspace.id);
-    const subscription = await loadSubscription(tx, workspace, id);
-    if (revision !== undefined && revision < subscription.revision) return false;
-    if (pending === 'cancel') return tx.subscriptions.delete(id);
-    const now = clock.now();
-    await makeRoom(tx, workspace);
-    const removed = remove(subscription, now);
-    await tx.subscriptions.put(removed);
-    await tx.jobs.enqueue(removalJob(removed, 'end', new Date(now.getTime() + REVIVAL_MS)));
-    return true;
+/** `2 of the workflow "Orders" of the n8n at n8n.example.com, 1 from "zapier"`. */
+export function holdersInWords(all: readonly Subscription[]): string {
+  const byHolder = Map.groupBy(all, ({ owner, source }) => {
+    if (owner) return `of ${ownerInWords(owner)}`;
+    return source === '' ? 'without a source' : `from ${JSON.stringify(source)}`;
   });
-
-/** Gives up the subscription that was removed first when a workspace keeps too many of them. */
-async function makeRoom(tx: Tx, { id }: Workspace): Promise<void> {
-  const removed = (await findSubscriptions(tx, id)).filter(isRemoved);
-  if (removed.length < MAX_REMOVED_SUBSCRIPTIONS) return;
-  const [oldest] = removed.sort((a, b) => (a.removedAt! < b.removedAt! ? -1 : 1));
-  await tx.subscriptions.delete(oldest!.id);
+  return [...byHolder]
+    .toSorted(([, a], [, b]) => b.length - a.length)
+    .map(([holder, { length }]) => `${length} ${holder}`)
+    .join(', ');
 }

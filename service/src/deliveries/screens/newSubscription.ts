@@ -24,7 +24,12 @@ export const newSubscriptionSchema = z
       .max(2048, 'must have at most 2048 characters'),
     source: z.string().trim().max(64, 'must have at most 64 characters').default(''),
   })
-  .transform(({ event, target_url: targetUrl, source }) => ({ event, targetUrl, source }));
+  .transform(({ event, target_url: targetUrl, source }) => ({
+    event,
+    events: [event],
+    targetUrl,
+    source,
+  }));
 
 export interface NewSubscriptionForm extends FormState {
   /** A subscription with the same event and URL. */

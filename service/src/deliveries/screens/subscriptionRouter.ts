@@ -1,6 +1,7 @@
 import { Router, type Response } from 'express';
 import { inOneTransaction, type Deps } from '../../platform/deps.ts';
-import { deleteSubscription } from '../operations/subscribe.ts';
+import { deleteSubscription } from '../operations/unsubscribe.ts';
+import { releaseSubscription } from '../operations/updateSubscription.ts';
 import { getSubscriptionHealth } from '../operations/subscriptions.ts';
 import { listDeliveries, recoverDeliveries, redeliver } from '../operations/deliveries.ts';
 import {
@@ -168,6 +169,11 @@ function addSubscriptionActions(router: Router, deps: Deps): void {
       response.redirect(303, subscriptionHref(id, {}, { notice: 'secrets-revoked' }));
     },
   );
+
+  router.post('/keys/subscriptions/:id/release', async ({ params: { id } }, response) => {
+    await releaseSubscription(deps, workspaceOf(response), id);
+    response.redirect(303, subscriptionHref(id, {}, { notice: 'released' }));
+  });
 
   router.post('/keys/subscriptions/:id/remove', async ({ params }, response) => {
     await deleteSubscription(deps, workspaceOf(response), params.id);

@@ -52,7 +52,7 @@ export const ERROR_CATALOGUE = {
   },
   published_elsewhere: {
     status: 409,
-    fix: 'Unpublish it there first, choose another name, or take it over.',
+    fix: 'Unpublish it there, release it on its page, or take it over.',
   },
   secret_limit_reached: {
     status: 409,
@@ -62,7 +62,10 @@ export const ERROR_CATALOGUE = {
     status: 409,
     fix: 'Use the subscription in `existing_id`, or delete it first.',
   },
-  subscription_limit_reached: { status: 409, fix: 'Delete a subscription that you no longer use.' },
+  subscription_limit_reached: {
+    status: 409,
+    fix: 'Unpublish a workflow, or delete a subscription, that you no longer use.',
+  },
   tool_exists: {
     status: 409,
     fix: 'Choose another name, or update the tool in `existing_id`.',

@@ -8,14 +8,21 @@ export const ownerJson = ({ instanceId, workflowId, workflowName, nodeId, host }
   host,
 });
 
-export const ownerFrom = (given: {
+interface Given {
   readonly instance_id: string;
   readonly workflow_id: string;
   readonly node_id: string;
   readonly host: string;
-}): OwnerIdentity => ({
-  instanceId: given.instance_id,
-  workflowId: given.workflow_id,
-  nodeId: given.node_id,
-  host: given.host,
-});
+}
+
+/** Part of an identity stays a part. */
+export function ownerFrom(given: Given): OwnerIdentity;
+export function ownerFrom(given: Partial<Given>): Partial<OwnerIdentity>;
+export function ownerFrom(given: Partial<Given>): Partial<OwnerIdentity> {
+  return {
+    instanceId: given.instance_id,
+    workflowId: given.workflow_id,
+    nodeId: given.node_id,
+    host: given.host,
+  };
+}

@@ -83,7 +83,7 @@ export const errorSchema = z
         .string()
         .optional()
         .describe(
-          'The id of the existing record, with `subscription_exists`, `tool_exists` and `channel_exists`',
+          'The id of the existing record, with `subscription_exists`, `published_elsewhere`, `tool_exists` and `channel_exists`',
         ),
       request_id: z.string().meta({
         description: 'The same as in the X-Request-Id header',

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { REMOVAL_QUEUE as QUEUE } from '../../../../service/src/deliveries/subscription.ts';
+import { FOLLOW_UP_QUEUE as QUEUE } from '../../../../service/src/deliveries/subscription.ts';
 import { StoreUnavailable } from '../../../../service/src/store/store.ts';
 import {
   startWorker,

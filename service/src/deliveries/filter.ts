@@ -1,0 +1,51 @@
+/**
+ * What a filter can ask for. Conversations, above, hand in facts of these words: a new one there
+ * does not compile before it stands here.
+ */
+export const FILTER_WORDS = {
+  channels: ['web_chat', 'whatsapp_cloud'],
+  statuses: ['ai_active', 'awaiting_human', 'human_active', 'closed'],
+  funnelStages: ['new', 'engaged', 'qualified', 'payment_pending', 'customer', 'lost'],
+  senders: ['customer', 'agent', 'team_member', 'api'],
+} as const;
+type Words = typeof FILTER_WORDS;
+
+export const MAX_FILTER_CONVERSATIONS = 100;
+
+/** Which events of its names a subscription wants. A list that is left out asks nothing. */
+export type Filter = { readonly [Field in keyof Words]?: readonly Words[Field][number][] } & {
+  readonly conversationIds?: readonly string[];
+};
+
+/** What filters look at. An event lacks the facts that its payload lacks. */
+export interface EventFacts {
+  readonly channel?: Words['channels'][number];
+  readonly status?: Words['statuses'][number];
+  readonly funnelStage?: Words['funnelStages'][number];
+  /** Of a message. */
+  readonly sender?: Words['senders'][number];
+  readonly conversationId?: string;
+}
+
+const FACT_OF = {
+  channels: 'channel',
+  statuses: 'status',
+  funnelStages: 'funnelStage',
+  senders: 'sender',
+  conversationIds: 'conversationId',
+} as const satisfies Record<keyof Filter, keyof EventFacts>;
+const FIELDS = Object.keys(FACT_OF) as (keyof Filter)[];
+
+/** Whether an event passes: each list asks only events that have its fact. */
+export const passes = (filter: Filter, facts: EventFacts): boolean =>
+  FIELDS.every((field) => {
+    const wanted: readonly string[] | undefined = filter[field];
+    const fact = facts[FACT_OF[field]];
+    return wanted === undefined || fact === undefined || wanted.includes(fact);
+  });
+
+/** The filter without empty lists; null when nothing is left. */
+export function tidyFilter(filter: Filter): Filter | null {
+  const lists = Object.entries(filter).filter(([, list]) => (list?.length ?? 0) > 0);
+  return lists.length === 0 ? null : (Object.fromEntries(lists) as Filter);
+}

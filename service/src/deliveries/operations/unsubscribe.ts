@@ -1,0 +1,60 @@
+import type { Tx } from '../../store/collections.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { matchesOwner, type OwnerIdentity } from '../../platform/owner.ts';
+import {
+  followUp,
+  isRemoved,
+  MAX_REMOVED_SUBSCRIPTIONS,
+  remove,
+  REVIVAL_MS,
+} from '../subscription.ts';
+import type { Workspace } from '../../team/index.ts';
+import { findSubscriptions, loadSubscription } from './subscriptions.ts';
+
+/** What becomes of a removed subscription's deliveries: kept for a revival, or cancelled. */
+export const PENDING_CHOICES = ['keep', 'cancel'] as const;
+
+interface Deletion {
+  readonly pending?: (typeof PENDING_CHOICES)[number];
+  /** Only this revision is removed, and a later one stays. Left out: whichever there is. */
+  readonly revision?: number | undefined;
+  /** Only while it is this owner's, or nobody's: a cloned n8n knows the ids of the first. */
+  readonly owner?: Partial<OwnerIdentity>;
+}
+
+/**
+ * Unsubscribes: nothing more is sent. For a minute the subscription can be revived and is owed what
+ * is pending and what is emitted; with `cancel` it is gone at once. Costs the same whatever is
+ * pending: the deliveries of a subscription that is gone are cancelled as their turn comes.
+ * @returns false when the subscription has a later revision than the one to remove, or another owner
+ * @throws not_found (404)
+ * @see docs/decisions/0022-a-removed-subscription-can-be-revived.md
+ */
+export const deleteSubscription = (
+  { store, clock }: Deps,
+  workspace: Workspace,
+  id: string,
+  { pending = 'keep', revision, owner = {} }: Deletion = {},
+) =>
+  store.transaction(async (tx): Promise<boolean> => {
+    // Locks the workspace: nobody revives the subscription before it is removed.
+    await tx.workspaces.get(workspace.id);
+    const subscription = await loadSubscription(tx, workspace, id);
+    if (revision !== undefined && revision < subscription.revision) return false;
+    if (subscription.owner && !matchesOwner(subscription.owner, owner)) return false;
+    if (pending === 'cancel') return tx.subscriptions.delete(id);
+    const now = clock.now();
+    await makeRoom(tx, workspace);
+    const removed = remove(subscription, now);
+    await tx.subscriptions.put(removed);
+    await tx.jobs.enqueue(followUp(removed, 'end', new Date(now.getTime() + REVIVAL_MS)));
+    return true;
+  });
+
+/** Gives up the subscription that was removed first when a workspace keeps too many of them. */
+async function makeRoom(tx: Tx, { id }: Workspace): Promise<void> {
+  const removed = (await findSubscriptions(tx, id)).filter(isRemoved);
+  if (removed.length < MAX_REMOVED_SUBSCRIPTIONS) return;
+  const [oldest] = removed.sort((a, b) => (a.removedAt! < b.removedAt! ? -1 : 1));
+  await tx.subscriptions.delete(oldest!.id);
+}

@@ -1,0 +1,59 @@
+import type { Deps } from '../../platform/deps.ts';
+import {
+  eventsOf,
+  isRemoved,
+  type Subscription,
+  type WantedSubscription,
+} from '../subscription.ts';
+import type { Workspace } from '../../team/index.ts';
+import { assertNew } from './subscribe.ts';
+import { findSubscriptions, loadSubscription } from './subscriptions.ts';
+
+type Changes = {
+  readonly [Field in 'targetUrl' | 'events' | 'filter' | 'paused' | 'catchUp']?:
+    | WantedSubscription[Field]
+    | undefined;
+};
+
+/**
+ * Changes what a subscription asks for; the secret stays. Pending deliveries go to the new address.
+ * Those that the new events or filter leave out, or that come due while it is paused, are cancelled.
+ * @throws subscription_exists (409), not_found (404), target_url_* (422)
+ * @see docs/events-and-signatures.md, "Several events, filters and pauses"
+ */
+export async function updateSubscription(
+  { store, checkTargetUrl }: Deps,
+  workspace: Workspace,
+  id: string,
+  changes: Changes,
+): Promise<Subscription> {
+  if (changes.targetUrl !== undefined)
+    await checkTargetUrl(workspace, changes.targetUrl, 'target_url');
+  const given = Object.fromEntries(
+    Object.entries(changes).filter(([, value]) => value !== undefined),
+  );
+  return store.transaction(async (tx) => {
+    // Locks the workspace: two subscriptions cannot both get the same address and event.
+    await tx.workspaces.get(workspace.id);
+    const before = await loadSubscription(tx, workspace, id);
+    const changed: Subscription = { ...before, ...given };
+    const events = eventsOf(changed);
+    const others = (await findSubscriptions(tx, workspace.id)).filter(
+      (each) => each.id !== id && !isRemoved(each),
+    );
+    assertNew(others, { targetUrl: changed.targetUrl, events });
+    const after = { ...changed, event: events[0]! };
+    await tx.subscriptions.put(after);
+    return after;
+  });
+}
+
+/**
+ * Lets another n8n take the subscription. Until one does, it goes on as before.
+ * @throws not_found (404)
+ */
+export const releaseSubscription = ({ store }: Deps, workspace: Workspace, id: string) =>
+  store.transaction(async (tx): Promise<void> => {
+    const subscription = await loadSubscription(tx, workspace, id);
+    await tx.subscriptions.put({ ...subscription, isReleased: true });
+  });

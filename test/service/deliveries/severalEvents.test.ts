@@ -1,0 +1,157 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
+import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+
+const CLOSING = { summary: 'Done', verdict: 'goal_reached' };
+
+describe('a subscription for several events', () => {
+  let service: TestService;
+  let receiver: EventReceiver;
+  let customer: ChatCustomer;
+  beforeEach(async () => {
+    receiver = await startEventReceiver();
+    service = await startTestService({ ca: receiver.ca });
+    customer = await chatCustomer(service.url);
+  });
+  afterEach(async () => {
+    await service?.stop();
+    await receiver?.close();
+  });
+
+  const create = (body: object, path = '/events') =>
+    service.api.post('/api/hooks', { target_url: receiver.url + path, ...body });
+  const names = () => receiver.payloads().map(({ event }) => event as string);
+  const deliveries = async (id: string) =>
+    (await service.api.get(`/api/hooks/${id}/deliveries?limit=200`)).body.data;
+  /** Everything that was owed has been sent. */
+  const settled = (id: string) =>
+    waitFor('all deliveries', async () =>
+      (await deliveries(id)).every(({ status }: { status: string }) => status !== 'pending'),
+    );
+
+  it('gets all of them, once each, and takes one place', async () => {
+    const { status, body } = await create({
+      events: ['message.received', 'conversation.closed', 'message.received'],
+    });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      event: 'message.received',
+      events: ['message.received', 'conversation.closed'],
+    });
+    const { conversation_id } = await customer.write('hello');
+    await service.api.post(`/api/conversations/${conversation_id}/close`, CLOSING);
+    await receiver.payload('conversation.closed');
+    await settled(body.id);
+    expect(names().sort()).toEqual(['conversation.closed', 'message.received']);
+    expect((await service.api.get('/api/hooks')).body.data).toHaveLength(1);
+  });
+
+  it.each([
+    [{ events: [] }, 'invalid_request', 'events'],
+    [{ events: 'message.sent' }, 'invalid_request', 'events'],
+    [{ events: ['message.sent', 'message.deleted'] }, 'unknown_event', 'events'],
+    [{ event: 'message.sent', events: ['message.received'] }, 'invalid_request', 'event'],
+    [{ event: 'message.sent', filter: { sender: ['api'] } }, 'invalid_request', 'filter'],
+    [
+      { event: 'message.sent', filter: { senders: ['robot'] } },
+      'invalid_request',
+      'filter.senders.0',
+    ],
+    [
+      { event: 'message.sent', owner: { instance_id: 'a' } },
+      'invalid_request',
+      'owner.workflow_id',
+    ],
+  ])('is refused with 400 for %j', async (body, code, param) => {
+    expect(await create(body)).toMatchObject({ status: 400, body: { error: { code, param } } });
+  });
+
+  it('is refused when another sends one of its events to that address', async () => {
+    const first = await create({ events: ['message.received', 'message.sent'] });
+    const second = await create({ events: ['conversation.closed', 'message.sent'] });
+    expect(second).toMatchObject({
+      status: 409,
+      body: { error: { code: 'subscription_exists', existing_id: first.body.id } },
+    });
+    expect(second.body.error.message).toContain('sends message.sent to this target_url');
+    expect((await create({ events: ['conversation.closed'] })).status).toBe(201);
+  });
+
+  it('gets only what its filter asks for; a list asks only events that have the field', async () => {
+    const api = await create(
+      { events: ['message.sent', 'conversation.closed'], filter: { senders: ['api'] } },
+      '/api',
+    );
+    const people = await create(
+      {
+        events: ['message.sent', 'message.received', 'conversation.closed'],
+        filter: { senders: ['customer', 'agent', 'team_member'], channels: [] },
+      },
+      '/people',
+    );
+    expect(people.body.filter).toEqual({ senders: ['customer', 'agent', 'team_member'] });
+    const { conversation_id: id } = await customer.write('hello');
+    const closed = await create(
+      { events: ['message.received', 'conversation.closed'], filter: { statuses: ['closed'] } },
+      '/closed',
+    );
+    const other = await create(
+      { event: 'message.sent', filter: { conversation_ids: ['conv_other'] } },
+      '/other',
+    );
+    const whatsapp = await create(
+      {
+        event: 'message.sent',
+        filter: { channels: ['whatsapp_cloud'], funnel_stages: ['new'], conversation_ids: [id] },
+      },
+      '/whatsapp',
+    );
+    await service.api.post(`/api/conversations/${id}/messages`, { text: 'from a workflow' });
+    await service.api.post(`/api/conversations/${id}/close`, CLOSING);
+    const eventsOwedTo = async ({ body }: typeof api) =>
+      (await deliveries(body.id)).map(({ event }: { event: string }) => event).sort();
+    expect(await eventsOwedTo(api)).toEqual(['conversation.closed', 'message.sent']);
+    expect(await eventsOwedTo(people)).toEqual(['conversation.closed', 'message.received']);
+    expect(await eventsOwedTo(closed)).toEqual(['conversation.closed']);
+    expect(await eventsOwedTo(other)).toEqual([]);
+    expect(await eventsOwedTo(whatsapp)).toEqual([]);
+  });
+
+  it('is changed under the same id and secret; what is left out stays', async () => {
+    const { body: made } = await create({
+      events: ['message.received'],
+      filter: { channels: ['web_chat'] },
+    });
+    const { secret, ...before } = made;
+    const patch = (body: object) => service.api.patch(`/api/hooks/${made.id}`, body);
+    expect(await patch({})).toMatchObject({ status: 200, body: before });
+    const changes = { events: ['message.sent', 'message.received'], catch_up: true };
+    expect((await patch(changes)).body).toEqual({ ...before, ...changes, event: 'message.sent' });
+    expect((await patch({ filter: null })).body.filter).toBeNull();
+    const moved = await patch({ target_url: `${receiver.url}/moved` });
+    expect(moved.body.target_url).toBe(`${receiver.url}/moved`);
+    await customer.write('hello');
+    await settled(made.id);
+    expect(receiver.requests.map(({ path }) => path)).toEqual(['/moved']);
+    expect(receiver.requests[0]!.headers['x-service-signature']).toBeDefined();
+    expect(secret).toMatch(/^whsec_/);
+  });
+
+  it('is not changed into a twin of another, to a private address, or to an unknown event', async () => {
+    await create({ event: 'message.received' });
+    const { body } = await create({ event: 'message.sent' });
+    const patch = (changes: object) => service.api.patch(`/api/hooks/${body.id}`, changes);
+    expect((await patch({ events: ['message.received'] })).body.error.code).toBe(
+      'subscription_exists',
+    );
+    expect((await patch({ target_url: 'https://10.0.0.1/x' })).body.error.code).toBe(
+      'target_url_not_public',
+    );
+    expect((await patch({ events: ['nothing'] })).body.error.code).toBe('unknown_event');
+    expect((await service.api.patch('/api/hooks/sub_none', {})).status).toBe(404);
+    const [shown] = (await service.api.get('/api/hooks')).body.data;
+    expect(shown).toMatchObject({ events: ['message.sent'], target_url: body.target_url });
+  });
+});
