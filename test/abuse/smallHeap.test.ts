@@ -36,7 +36,7 @@ it('refuses what adds and ends by nothing: never answered visitors go first, a f
   const unanswered: string[] = [];
   const prepare = async (env: Storage['env']) => {
     const store = await openStoreOf(env);
-    const agent = { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 };
+    const agent = { quietMs: 0, approvalExpiresMs: 1 };
     const deps = testDeps({ store, agent, clock: { now: () => new Date(Date.now() - DAY_MS) } });
     const workspace = await createWorkspace(deps, 'demo');
     ({ key } = await createApiKey(deps, workspace, { name: 'test', createdBy: 'test' }));

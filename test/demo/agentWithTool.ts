@@ -71,10 +71,12 @@ export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<v
     );
     const live = await api.post(`/api/tools/${tool.id}/go-live`, {});
     check(
-      'it is live, and the agent is on',
-      live.body.status === 'live' && (await api.get('/api/agent')).body.enabled === true,
+      'it is live, and the agent is still off, which the answer says',
+      live.body.status === 'live' && live.body.notice.startsWith('The agent is off'),
       live.body,
     );
+    const agent = await api.patch('/api/agent', { enabled: true });
+    check('the agent is on once somebody has switched it on', agent.body.enabled === true, agent);
 
     step('A customer asks, and the agent calls the tool');
     const customer = await chatCustomer(url, { name: 'Ada' });

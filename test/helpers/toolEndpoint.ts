@@ -210,7 +210,10 @@ function namesIn(text: string): string {
   }
 }
 
-/** Makes the test call that going live needs, and lets the tool go live. */
+/**
+ * Makes the test call that going live needs, lets the tool go live, and switches the agent on, which
+ * then calls it.
+ */
 export async function makeLive(
   api: ApiClient,
   { id }: Pick<DefinedTool, 'id'>,
@@ -221,6 +224,7 @@ export async function makeLive(
     throw new Error(`the test failed: ${JSON.stringify(test.body)}`);
   const live = await api.post(`/api/tools/${id}/go-live`, {});
   if (live.body.status !== 'live') throw new Error(`not live: ${JSON.stringify(live.body)}`);
+  await api.patch('/api/agent', { enabled: true });
 }
 
 /** Settings with which calls of tools are quick to test: real waits, but short ones. */

@@ -8,8 +8,6 @@ declare module '../platform/deps.ts' {
 }
 
 export interface AgentPolicy {
-  /** Stands in for `enabled` until someone decides: true when a model is configured. */
-  readonly isOnByDefault: boolean;
   /**
    * How long the agent waits for further messages, so that several in a row get one reply.
    */
@@ -32,10 +30,7 @@ export interface AgentSettings extends Document {
   readonly instructions: string;
   /** Working languages, the preferred one first. */
   readonly languages: readonly Language[];
-  /**
-   * Null until someone decides. The agent is then on if a model is configured. The first tool that goes
-   * live switches it on.
-   */
+  /** Off until someone switches it on. Null in data of version 0.1.0 means off. */
   readonly enabled: boolean | null;
   /** `off`: the agent makes no payment links. `ask`: a person approves each. `allow`: by itself. */
   readonly paymentLinks?: PaymentLinkPolicy;
@@ -59,14 +54,10 @@ export const DEFAULT_AGENT = {
   greeting: '',
   instructions: '',
   languages: ['en', 'es', 'pt'],
-  enabled: null,
+  enabled: false,
 } as const satisfies Partial<AgentSettings>;
 
-/** @param isOnByDefault whether a model is configured */
-export const isEnabled = (
-  settings: Pick<AgentSettings, 'enabled'>,
-  isOnByDefault: boolean,
-): boolean => settings.enabled ?? isOnByDefault;
+export const isEnabled = ({ enabled }: Pick<AgentSettings, 'enabled'>): boolean => enabled === true;
 
 /** Counts the agent's turns in a conversation. It has the conversation's id. */
 export interface AgentTurn extends Document {

@@ -18,11 +18,7 @@ const agentSchema = z
     greeting: z.string(),
     instructions: z.string(),
     languages: z.array(z.enum(LANGUAGES)),
-    enabled: z
-      .boolean()
-      .describe(
-        'Whether the agent answers. It is off until you switch it on, a first tool goes live, or a language model is configured.',
-      ),
+    enabled: z.boolean().describe('Whether the agent answers. It is off until you switch it on.'),
     payment_links: z
       .enum(PAYMENT_LINK_POLICIES)
       .describe(

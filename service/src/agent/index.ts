@@ -1,4 +1,3 @@
 /** What other subjects may use of agent/; nothing else. */
 
-export { isEnabled } from './agentSettings.ts';
-export { findAgentSettings } from './operations/settings.ts';
+export { isAgentOn } from './operations/settings.ts';

@@ -23,7 +23,7 @@ export function agentRouter(deps: Deps, modelName: string): Router {
     greeting,
     instructions,
     languages: [...languages],
-    enabled: isEnabled(settings, deps.agent.isOnByDefault),
+    enabled: isEnabled(settings),
     payment_links: paymentLinkPolicyOf(settings),
     handover_phrases: [...(settings.handoverPhrases ?? [])],
     model: modelName,

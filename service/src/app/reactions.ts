@@ -1,6 +1,6 @@
 import { makePaymentLink } from '../agent/turn/makePaymentLink.ts';
 import { wakeAgent } from '../agent/operations/wakeAgent.ts';
-import { switchOnForTool } from '../agent/operations/settings.ts';
+import { isAgentOn } from '../agent/operations/settings.ts';
 import type { Reactions } from '../conversations/reactions.ts';
 import type { Deps } from '../platform/deps.ts';
 import { cancelApprovalsIn } from '../tools/operations/completeToolCall.ts';
@@ -9,13 +9,12 @@ import { cancelApprovalsIn } from '../tools/operations/completeToolCall.ts';
 export const reactionsOf = (deps: Pick<Deps, 'agent'>): Reactions => ({
   // The agent answers once the customer has been quiet for a moment.
   onInbound: async (tx, conversation, now) =>
-    void (await wakeAgent(tx, deps, conversation, now.getTime() + deps.agent.quietMs)),
+    void (await wakeAgent(tx, conversation, now.getTime() + deps.agent.quietMs)),
   // What the agent wanted to do no longer fits.
   onClosed: cancelApprovalsIn,
   onHandedBack: async (tx, conversation, now) =>
-    void (await wakeAgent(tx, deps, conversation, now.getTime())),
-  onCallCompleted: (tx, conversation, now) =>
-    wakeAgent(tx, deps, conversation, now.getTime(), true),
-  onToolLive: switchOnForTool,
+    void (await wakeAgent(tx, conversation, now.getTime())),
+  onCallCompleted: (tx, conversation, now) => wakeAgent(tx, conversation, now.getTime(), true),
+  isAgentOn,
   onBuiltInCall: makePaymentLink,
 });

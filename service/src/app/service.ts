@@ -145,7 +145,6 @@ async function openCore(started: AsyncDisposableStack, config: Config, options: 
     current: config.publicUrl ?? (config.port === 0 ? null : `http://localhost:${config.port}`),
   };
   const agent = {
-    isOnByDefault: config.llm !== null,
     quietMs: config.agentQuietMs,
     approvalExpiresMs: config.approvalExpiresMs,
   };

@@ -1,4 +1,4 @@
-import { isEnabled, findAgentSettings } from '../agent/index.ts';
+import { isAgentOn } from '../agent/index.ts';
 import type { Tx } from '../store/collections.ts';
 import {
   type Conversation,
@@ -49,7 +49,7 @@ const MAX_BETWEEN_MESSAGES = 500;
  * @throws not_found (404)
  */
 export const readThread = (
-  { store, agent, channels, clock }: Pick<Deps, 'store' | 'agent' | 'channels' | 'clock'>,
+  { store, channels, clock }: Pick<Deps, 'store' | 'channels' | 'clock'>,
   { workspace, member }: { workspace: Workspace; member: Member },
   id: string,
   { before = null, isSeen = true }: { before?: number | null; isSeen?: boolean } = {},
@@ -76,7 +76,7 @@ export const readThread = (
       earlier: first > 1 ? first : null,
       isNewest,
       takenByName: await nameOfTaker(tx, conversation),
-      isAgentOn: isEnabled(await findAgentSettings(tx, workspace.id), agent.isOnByDefault),
+      isAgentOn: await isAgentOn(tx, workspace.id),
       reach: await readReach(tx, { channels }, view.contact, clock.now()),
       previousConversationId: previous?.id ?? null,
       newerConversationId: newest && newest.id !== id ? newest.id : null,

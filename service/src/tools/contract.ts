@@ -150,6 +150,10 @@ const toolFields = {
   updated_at: timestampSchema,
 };
 const toolSchema = z.strictObject(toolFields).meta({ id: 'Tool' });
+const noticeSchema = z.string().nullable().meta({
+  description: 'Set while the agent is off, since an agent that is off calls no tool; else null',
+  example: null,
+});
 const secretSchema = z.string().meta({
   description: 'Webhook kind: the signing secret. It is shown only here. Null for the HTTP kind.',
   example: 'whsec_…',
@@ -267,7 +271,7 @@ export const goLive = operation('POST /tools/:id/go-live', {
     .strictObject({ arguments: argumentsSchema.optional() })
     .meta({ example: { arguments: { order_number: 'A-1042' } } }),
   status: 202,
-  answer: toolSchema,
+  answer: z.strictObject({ ...toolFields, notice: noticeSchema }).meta({ id: 'ToolGoingLive' }),
   errors: ['not_found', 'tool_not_tested'],
 });
 
@@ -344,6 +348,7 @@ export const publishTool = operation('PUT /tools/published/:name', {
         .describe(
           'A new signing secret. It is shown only here. Null when the publisher has it already.',
         ),
+      notice: noticeSchema,
     })
     .meta({ id: 'PublishedTool' }),
   errors: ['tool_exists', 'published_elsewhere', 'tool_limit_reached', ...ADDRESS_ERRORS],

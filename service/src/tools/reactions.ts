@@ -2,7 +2,6 @@ import type { Conversation } from '../conversations/index.ts';
 import type { Deps } from '../platform/deps.ts';
 import type { Tx } from '../store/collections.ts';
 import type { ToolCall } from './calls/toolCall.ts';
-import type { Tool } from './tool.ts';
 
 /** What the agent does when something happens to tools and their calls, in the same transaction. */
 declare module '../conversations/reactions.ts' {
@@ -12,8 +11,8 @@ declare module '../conversations/reactions.ts' {
      * @returns whether the agent will tell the customer
      */
     onCallCompleted(tx: Tx, conversation: Conversation, now: Date): Promise<boolean>;
-    /** A tool went live. */
-    onToolLive(tx: Tx, tool: Tool): Promise<void>;
+    /** Whether the workspace's agent is on: while it is off, it calls no tool. */
+    isAgentOn(tx: Tx, workspaceId: string): Promise<boolean>;
     /**
      * A built-in call is due: it is carried out by the service itself.
      * @returns the completed call

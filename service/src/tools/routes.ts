@@ -3,7 +3,7 @@ import { definedOnly } from '../platform/json.ts';
 import type { Deps } from '../platform/deps.ts';
 import { createTool, updateTool } from './operations/defineTool.ts';
 import { deleteTool, pauseTool, rotateToolSecret } from './operations/pauseTool.ts';
-import { getTool, listTools } from './operations/tools.ts';
+import { getTool, isAgentOn, listTools } from './operations/tools.ts';
 import { goLiveWithTool, startTestCall } from './operations/testTool.ts';
 import { publishTool, unpublishTool } from './operations/publishTool.ts';
 import { timeoutMsOf } from './tool.ts';
@@ -13,7 +13,7 @@ import { pageFrom, pageJson } from '../platform/http/page.ts';
 import { serve } from '../platform/http/serve.ts';
 import type { FollowToolCall } from './toolCallFeed.ts';
 import { ownerFrom } from '../platform/http/ownerView.ts';
-import { toDefinition, toolCallJson, toolJson } from './views.ts';
+import { toDefinition, toolCallJson, toolJson, withNotice } from './views.ts';
 
 /** For the pauses between the attempts of a test call and its time in the queue. */
 const TEST_MARGIN_MS = 30_000;
@@ -64,7 +64,10 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
   });
 
   serve(router, deps, contract.goLive, async ({ deps, caller, params, body }) =>
-    toolJson(await goLiveWithTool(deps, caller.workspace, params.id!, body.arguments)),
+    withNotice(
+      toolJson(await goLiveWithTool(deps, caller.workspace, params.id!, body.arguments)),
+      await isAgentOn(deps, caller.workspace),
+    ),
   );
 
   serve(router, deps, contract.pauseTool, async ({ deps, caller, params }) =>
@@ -84,7 +87,7 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
       secretHash: body.secret_hash ?? null,
       takeOver: body.take_over,
     });
-    return { ...toolJson(tool), secret };
+    return withNotice({ ...toolJson(tool), secret }, await isAgentOn(deps, caller.workspace));
   });
 
   serve(router, deps, contract.unpublishTool, async ({ deps, caller, params, query }) => {

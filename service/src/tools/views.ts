@@ -38,6 +38,15 @@ export const toolJson = (tool: Tool) => ({
   updated_at: tool.updatedAt,
 });
 
+const AGENT_OFF =
+  'The agent is off, so it calls no tool. Turn it on when customers may get its answers: on the Agent screen, with PATCH /api/agent {"enabled": true}, or in n8n with Agent → Turn On.';
+
+/** Adds what somebody who takes a tool live has to know. */
+export const withNotice = <Answer extends object>(answer: Answer, isAgentOn: boolean) => ({
+  ...answer,
+  notice: isAgentOn ? null : AGENT_OFF,
+});
+
 interface DefinitionNames {
   readonly timeout?: unknown;
   readonly ask_before_running?: unknown;

@@ -128,10 +128,16 @@ const BODY = {
 
 export const QUIET_MS = 30;
 
+interface AgentServiceOptions extends TestServiceOptions {
+  /** Whether the agent is switched on, which it is not by itself. */
+  readonly isOn?: boolean;
+}
+
 export async function startAgentService({
   env,
+  isOn = true,
   ...options
-}: TestServiceOptions = {}): Promise<AgentService> {
+}: AgentServiceOptions = {}): Promise<AgentService> {
   const log: string[] = [];
   const model = await startModelServer();
   const tools = await startToolServer();
@@ -151,6 +157,7 @@ export async function startAgentService({
       ...env,
     },
   });
+  if (isOn) await service.api.patch('/api/agent', { enabled: true });
   let from = 0;
   const turnsOf = (id: string) =>
     log

@@ -1,6 +1,7 @@
 // The moment between choosing words and writing them down, too short for a test to hit from
 // outside.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { updateAgentSettings } from '../../../service/src/agent/operations/settings.ts';
 import { loadTurn } from '../../../service/src/agent/turn/loadTurn.ts';
 import { putToolCalls } from '../../../service/src/agent/turn/putToolCalls.ts';
 import { recordOutcome } from '../../../service/src/agent/turn/recordOutcome.ts';
@@ -25,9 +26,10 @@ describe('words that were chosen while an approval waited', () => {
   });
 
   it('do not count as telling how it ended', async () => {
-    const agent = { isOnByDefault: true, quietMs: 0, approvalExpiresMs: 60_000 };
+    const agent = { quietMs: 0, approvalExpiresMs: 60_000 };
     const deps = testDeps({ store, agent });
     const workspace = await createWorkspace(deps, 'Test');
+    await updateAgentSettings(deps, workspace, { enabled: true });
     const { tool } = await createTool(
       deps,
       workspace,

@@ -75,6 +75,7 @@ describe('the service stops while the model thinks', () => {
     const model = await startModelServer();
     const service = await startServiceProcess({ env: llmEnv(model) });
     try {
+      await service.api.patch('/api/agent', { enabled: true });
       const before = held(text('Before the crash.'));
       model.answerBy(inTurn(before.reply, text('After the crash.')));
       const customer = await chatCustomer(service.url);
@@ -135,7 +136,9 @@ onLinux('when the store cannot write for a moment', () => {
       },
     });
     child.stdout!.on('data', (chunk) => (out += String(chunk)));
-    return waitFor('the start', () => /"url":"([^"]+)"/.exec(out)?.[1]);
+    const url = await waitFor('the start', () => /"url":"([^"]+)"/.exec(out)?.[1]);
+    await apiClient(url, KEY).patch('/api/agent', { enabled: true });
+    return url;
   };
   const limit = (size: string) =>
     promisify(execFile)('prlimit', ['--pid', String(child.pid), `--fsize=${size}`]);

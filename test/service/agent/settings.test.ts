@@ -11,21 +11,21 @@ const KEYWORD_ONLY = { LLM_BASE_URL: undefined, LLM_API_KEY: undefined, LLM_MODE
 describe("the agent's settings", () => {
   let agent: AgentService;
   beforeAll(async () => {
-    agent = await startAgentService();
+    agent = await startAgentService({ isOn: false });
   });
   afterAll(() => agent?.close());
 
   const settings = async () => (await agent.service.api.get('/api/agent')).body;
   const patch = (changes: unknown) => agent.service.api.patch('/api/agent', changes);
 
-  it('begin with an id, a name, all languages, and on with a model', async () => {
+  it('begin with an id, a name and all languages, and off, with a model too', async () => {
     expect(await settings()).toEqual({
       id: expect.stringMatching(/^agent_/),
       name: 'Assistant',
       greeting: '',
       instructions: '',
       languages: ['en', 'es', 'pt'],
-      enabled: true,
+      enabled: false,
       payment_links: 'ask',
       handover_phrases: [],
       model: agent.model.model,
@@ -184,26 +184,18 @@ describe("the agent's settings", () => {
   });
 });
 
-describe('without a model', () => {
+describe('the agent', () => {
   let agent: AgentService;
   afterEach(() => agent?.close());
-  const enabled = async () => (await agent.service.api.get('/api/agent')).body.enabled;
+  const settings = async () => (await agent.service.api.get('/api/agent')).body;
+  const switchTo = (enabled: boolean) => agent.service.api.patch('/api/agent', { enabled });
 
-  it('the agent is off, conversations wait in ai_active, and the first live tool switches it on for what comes later', async () => {
-    agent = await startAgentService({ env: KEYWORD_ONLY });
-    expect((await agent.service.api.get('/api/agent')).body).toMatchObject({
-      enabled: false,
-      model: 'keyword',
-    });
+  it('is off until somebody switches it on, whatever tools go live, and answers what is written then', async () => {
+    agent = await startAgentService({ env: KEYWORD_ONLY, isOn: false });
     const early = await agent.talk('hello');
-    await agent.tool('find_order', {
-      parameters: {
-        type: 'object',
-        properties: { number: { type: 'string', description: 'order number' } },
-        required: ['number'],
-      },
-    });
-    expect(await enabled()).toBe(true);
+    await agent.tool('find_order');
+    expect(await settings()).toMatchObject({ enabled: false, model: 'keyword', updated_at: null });
+    await switchTo(true);
     const later = await agent.talk('hello');
     expect(await later.reply()).toBe('Hello! What can I do for you?');
     expect(await early.record()).toMatchObject({ status: 'ai_active', message_count: 1 });
@@ -211,35 +203,22 @@ describe('without a model', () => {
     await early.reply();
   });
 
-  it('an explicit "off" stays when a tool goes live, and over a restart with a model', async () => {
-    agent = await startAgentService({ env: KEYWORD_ONLY });
-    await agent.service.api.patch('/api/agent', {
-      enabled: false,
-      name: 'Ana',
-      greeting: 'Hi',
-      instructions: 'x',
-      languages: ['pt'],
-    });
-    await agent.tool('find_order');
-    expect(await enabled()).toBe(false);
-    const before = (await agent.service.api.get('/api/agent')).body;
+  it('stays off over a restart with a language model', async () => {
+    agent = await startAgentService({ env: KEYWORD_ONLY, isOn: false });
     await agent.service.restart({
       LLM_BASE_URL: agent.model.url,
       LLM_API_KEY: agent.model.apiKey,
       LLM_MODEL: agent.model.model,
     });
-    expect((await agent.service.api.get('/api/agent')).body).toEqual({
-      ...before,
-      model: agent.model.model,
-    });
+    expect(await settings()).toMatchObject({ enabled: false, model: agent.model.model });
     const talk = await agent.talk('hello');
-    await agent.service.api.patch('/api/agent', { enabled: true });
+    await switchTo(true);
     await (await agent.talk('hello')).reply();
     expect(await talk.replies()).toEqual([]);
   });
 });
 
-it('are of one workspace, as are the tools that switch the agent on', async () => {
+it('are of one workspace, and so is whether the agent is on', async () => {
   const service = await startTestService({ env: { AGENT_QUIET_MS: '20' } });
   try {
     const other = await service.addWorkspace('Other');

@@ -171,7 +171,7 @@ describe('what must not get out', () => {
         store: {
           transaction: () => Promise.reject(new Error('inner detail /var/secret')),
         } as never,
-        agent: { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 },
+        agent: { quietMs: 0, approvalExpiresMs: 1 },
       }),
       log: pino({ level: 'silent' }),
       health: {

@@ -51,7 +51,7 @@ beforeEach(async () => {
   deps = testDeps({
     store,
     clock: { now: () => now },
-    agent: { isOnByDefault: false, quietMs: 800, approvalExpiresMs: 1000 },
+    agent: { quietMs: 800, approvalExpiresMs: 1000 },
     publicUrl: () => 'http://localhost',
   });
   workspace = await createWorkspace(deps, 'Test');

@@ -1,6 +1,7 @@
 // A process that comes to what it has claimed after its lease: another one is at it already.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
+import { updateAgentSettings } from '../../../service/src/agent/operations/settings.ts';
 import { loadTurn } from '../../../service/src/agent/turn/loadTurn.ts';
 import { putToolCalls } from '../../../service/src/agent/turn/putToolCalls.ts';
 import { beginAttempt } from '../../../service/src/channels/outbound/attempts.ts';
@@ -37,9 +38,10 @@ describe('what was claimed and begun late', () => {
     clock = new TestClock();
     fresh = await openFreshStore({ clock });
     ({ store } = fresh);
-    const agent = { isOnByDefault: true, quietMs: 0, approvalExpiresMs: 60_000 };
+    const agent = { quietMs: 0, approvalExpiresMs: 60_000 };
     deps = testDeps({ store, clock, agent });
     workspace = await createWorkspace(deps, 'Test');
+    await updateAgentSettings(deps, workspace, { enabled: true });
   });
   afterEach(() => fresh.remove());
 

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { chatCustomer } from '../../helpers/apiClient.ts';
 import { signatureFault } from '../../helpers/eventReceiver.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import {
@@ -512,72 +511,28 @@ describe('the life of a tool', () => {
     });
   });
 
-  describe('the first live tool', () => {
-    const isOn = async () => (await service.api.get('/api/agent')).body.enabled as boolean;
-    const afresh = async () => {
-      await service.stop();
-      await start();
-    };
+  describe('while the agent is off', () => {
+    beforeEach(() => service.api.patch('/api/agent', { enabled: false }));
 
-    it('switches the agent on, which was off', async () => {
-      await afresh();
+    it('a tool goes live and says so, does not switch it on, and is not called', async () => {
       const tool = await define();
-      const customer = await chatCustomer(service.url);
-      await customer.write(tool.name.replaceAll('_', ' '));
-      expect(await isOn()).toBe(false);
-      await test(tool);
-      expect(await isOn()).toBe(false);
-      await goLive(tool);
-      expect(await isOn()).toBe(true);
-      endpoint.answer(tool.path, { json: { message: 'Found.' } });
-      const asked = await ask(service.url, tool);
-      expect(await agentSays(asked.customer)).toBe('Found.');
-      expect(await customer.read()).toHaveLength(1);
-    });
-
-    it('switches it on also when it went live by a test call', async () => {
-      await afresh();
-      const tool = await define();
-      await goLive(tool, { arguments: {} });
+      const goingLive = await goLive(tool, { arguments: {} });
+      expect(goingLive.body.notice).toMatch(/^The agent is off, so it calls no tool. Turn it on/);
       await until(tool, 'going live', (shown) => shown.status === 'live');
-      expect(await isOn()).toBe(true);
-    });
-
-    it('does not switch it on against the word of a person, nor does a later one', async () => {
-      await afresh();
-      await service.api.patch('/api/agent', { enabled: false });
-      const tool = await define();
-      await makeLive(service.api, tool);
-      expect(await isOn()).toBe(false);
-      await service.api.patch('/api/agent', { enabled: true });
-      await service.api.patch('/api/agent', { enabled: false });
-      const second = await define();
-      await goLive(second, { arguments: {} });
-      await until(second, 'going live', (shown) => shown.status === 'live');
-      expect(await isOn()).toBe(false);
+      expect((await goLive(tool)).body).toMatchObject({
+        status: 'live',
+        notice: goingLive.body.notice,
+      });
+      expect((await service.api.get('/api/agent')).body.enabled).toBe(false);
       endpoint.forget();
-      const { conversationId } = await ask(service.url, tool);
-      await later(5000);
-      expect(
-        (await service.api.get(`/api/tool-calls?conversation_id=${conversationId}`)).body.data,
-      ).toEqual([]);
-      expect(endpoint.at(tool.path)).toHaveLength(0);
-    });
+      const { customer } = await ask(service.url, tool);
 
-    it('leaves other settings as they are, and does not switch on what was switched off after it', async () => {
-      await afresh();
-      await service.api.patch('/api/agent', { name: 'Ana' });
-      await makeLive(service.api, await define());
-      expect((await service.api.get('/api/agent')).body).toMatchObject({
-        name: 'Ana',
-        enabled: true,
-      });
-      await service.api.patch('/api/agent', { enabled: false });
-      await makeLive(service.api, await define());
-      expect((await service.api.get('/api/agent')).body).toMatchObject({
-        name: 'Ana',
-        enabled: false,
-      });
+      await service.api.patch('/api/agent', { enabled: true });
+      expect((await goLive(tool)).body.notice).toBeNull();
+      endpoint.answer(tool.path, { json: { message: 'Found.' } });
+      expect(await agentSays((await ask(service.url, tool)).customer)).toBe('Found.');
+      expect(await customer.read()).toHaveLength(1);
+      expect(endpoint.at(tool.path)).toHaveLength(1);
     });
   });
 });

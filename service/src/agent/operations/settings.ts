@@ -1,11 +1,15 @@
-import { DEFAULT_AGENT, paymentLinkPolicyOf, type AgentSettings } from '../agentSettings.ts';
+import {
+  DEFAULT_AGENT,
+  isEnabled,
+  paymentLinkPolicyOf,
+  type AgentSettings,
+} from '../agentSettings.ts';
 import {
   CREATE_PAYMENT_LINK,
   paymentLinkTool,
   type BuiltInTool,
   MAX_TOOLS,
   cancelApprovals,
-  type Tool,
 } from '../../tools/index.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
@@ -85,15 +89,11 @@ export async function findBuiltInTools(
   return [];
 }
 
-/** The first live tool of a workspace switches the agent on, unless someone has decided about it. */
-export async function switchOnForTool(tx: Tx, tool: Tool): Promise<void> {
-  const settings = await loadAgentSettings(tx, tool.workspaceId);
-  if (settings.enabled !== null) return;
-  await tx.agentSettings.put({ ...settings, enabled: true, updatedAt: tool.updatedAt });
-}
+export const isAgentOn = async (tx: Tx, workspaceId: string): Promise<boolean> =>
+  isEnabled(await findAgentSettings(tx, workspaceId));
 
 /** The settings, locked so that they can be changed, even before anyone has set anything. */
-export const loadAgentSettings = async (tx: Tx, workspaceId: string): Promise<AgentSettings> =>
+const loadAgentSettings = async (tx: Tx, workspaceId: string): Promise<AgentSettings> =>
   (await tx.agentSettings.get(workspaceId)) ?? defaultSettings(workspaceId);
 
 /** The settings, or the defaults. They are not locked, because every message reads them. */

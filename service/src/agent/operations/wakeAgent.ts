@@ -1,7 +1,6 @@
 import { isEnabled, AGENT_QUEUE } from '../agentSettings.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Conversation } from '../../conversations/index.ts';
-import type { Deps } from '../../platform/deps.ts';
 import { workGroup } from '../../platform/jobs/workGroup.ts';
 import { findAgentSettings } from './settings.ts';
 
@@ -15,7 +14,6 @@ import { findAgentSettings } from './settings.ts';
  */
 export async function wakeAgent(
   tx: Tx,
-  { agent }: Pick<Deps, 'agent'>,
   conversation: Conversation,
   runAt: number,
   hasEndedCall = false,
@@ -26,7 +24,7 @@ export async function wakeAgent(
   )
     return false;
   const settings = await findAgentSettings(tx, conversation.workspaceId);
-  if (!isEnabled(settings, agent.isOnByDefault)) return false;
+  if (!isEnabled(settings)) return false;
   await tx.jobs.enqueue({
     id: conversation.id,
     queue: AGENT_QUEUE,

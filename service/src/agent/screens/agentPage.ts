@@ -65,8 +65,8 @@ export const agentPage = (signedIn: SignedIn, page: AgentPage): View =>
     `,
   );
 
-function switchSection(signedIn: SignedIn, { settings, model }: AgentPage): View {
-  const isOn = isEnabled(settings, model.host !== null);
+function switchSection(signedIn: SignedIn, { settings }: AgentPage): View {
+  const isOn = isEnabled(settings);
   return html`
     <section aria-labelledby="switch-title">
       <h2 id="switch-title">The agent is ${isOn ? badge('on', 'good') : badge('off')}</h2>
@@ -76,7 +76,6 @@ function switchSection(signedIn: SignedIn, { settings, model }: AgentPage): View
             ? 'It answers customers until a person takes over the conversation.'
             : 'New conversations wait under “With the agent”, and only workflows and your team answer. Once you turn it on, it answers new messages from customers.'
         }
-        ${settings.enabled === null && !isOn ? ' It turns on by itself when the first tool goes live.' : null}
       </p>
       ${postButton(signedIn, {
         action: '/agent/switch',

@@ -75,7 +75,6 @@ export const loadTurn = (deps: Deps, conversationId: string): Promise<LoadedTurn
  */
 export async function findControlled(
   tx: Tx,
-  { agent }: Pick<Deps, 'agent'>,
   conversationId: string,
 ): Promise<{
   conversation: Conversation;
@@ -89,13 +88,13 @@ export async function findControlled(
   const workspace = await tx.workspaces.peek(conversation.workspaceId);
   if (!workspace) return null;
   const settings = await findAgentSettings(tx, workspace.id);
-  return isEnabled(settings, agent.isOnByDefault)
+  return isEnabled(settings)
     ? { conversation, workspace, settings, mayAnswer: conversation.status === 'ai_active' }
     : null;
 }
 
 async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedTurn | null> {
-  const controlled = await findControlled(tx, deps, conversationId);
+  const controlled = await findControlled(tx, conversationId);
   if (!controlled) return null;
   const { workspace, settings, mayAnswer } = controlled;
 

@@ -41,7 +41,7 @@ export async function recordOutcome(
       ? await checkCalls(turn, outcome.calls.slice(0, MAX_CALLS_READ), deps.bounds)
       : [];
   return deps.store.transaction(async (tx): Promise<boolean> => {
-    const controlled = await findControlled(tx, deps, turn.conversation.id);
+    const controlled = await findControlled(tx, turn.conversation.id);
     if (!controlled) {
       await tx.jobs.complete(turn.conversation.id);
       return false;

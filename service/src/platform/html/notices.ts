@@ -24,7 +24,7 @@ const NOTICES: Readonly<Record<string, string>> = {
   'tool-created': 'Tool created. Run a test call before you go live.',
   'tool-draft':
     'Saved. The tool is a draft again because its definition changed. Run a test call before you go live.',
-  'tool-live': 'The tool is live. The agent can call it now.',
+  'tool-live': 'The tool is live.',
   'tool-paused': 'Tool paused. The agent no longer calls it.',
   'tool-removed': 'Tool removed.',
 

@@ -7,7 +7,6 @@ import { recordTest } from '../tool.ts';
 import { complete, type ToolCall, type Decision } from '../calls/toolCall.ts';
 import { emitDecided } from '../calls/approval.ts';
 import type { Workspace } from '../../team/index.ts';
-import { putLive } from './testTool.ts';
 import {
   enqueueToolCall,
   loadToolCall,
@@ -33,7 +32,7 @@ export async function completeToolCall(
   await tx.jobs.complete(completed.id);
   const isOwed = await askAgentToTell(tx, deps, before, completed, now);
   await tx.toolCalls.put({ ...completed, isTold: !isOwed });
-  if (completed.purpose !== 'agent') await noteTest(tx, deps, completed, now);
+  if (completed.purpose !== 'agent') await noteTest(tx, completed, now);
 }
 
 /** @returns whether the customer is still owed word of how the call ended */
@@ -66,12 +65,7 @@ async function endApproval(
   return counted;
 }
 
-async function noteTest(
-  tx: Tx,
-  deps: Pick<Deps, 'reactions'>,
-  call: ToolCall,
-  now: Date,
-): Promise<void> {
+async function noteTest(tx: Tx, call: ToolCall, now: Date): Promise<void> {
   const tool = call.toolId === null ? null : await tx.tools.get(call.toolId);
   if (!tool) return;
   const test = {
@@ -81,8 +75,7 @@ async function noteTest(
     at: timestamp(now),
   };
   const tested = recordTest(tool, test, call.definitionHash, now);
-  if (tested.status === 'live' && tool.status !== 'live') await putLive(tx, deps, tested);
-  else if (tested !== tool) await tx.tools.put(tested);
+  if (tested !== tool) await tx.tools.put(tested);
 }
 
 /**

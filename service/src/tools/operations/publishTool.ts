@@ -6,7 +6,6 @@ import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts
 import type { JsonObject } from '../../platform/json.ts';
 import { isSameOwner, ownerInWords, type Owner, type OwnerIdentity } from '../../platform/owner.ts';
 import {
-  goLive,
   hashDefinition,
   isInUse,
   MAX_TOOLS,
@@ -72,7 +71,7 @@ export async function publishTool(
     const published = await prepareTool(tx, deps, workspace, before, definition, wanted);
     return {
       ...published,
-      tool: await bringLive(tx, deps, published.tool, sample, deps.clock.now()),
+      tool: await bringLive(tx, published.tool, sample, deps.clock.now()),
     };
   });
 }
@@ -157,14 +156,8 @@ async function prepareTool(
   return { tool: sealedSecret === null ? changed : withNewSecret(changed, sealedSecret), secret };
 }
 
-async function bringLive(
-  tx: Tx,
-  deps: Pick<Deps, 'reactions'>,
-  tool: Tool,
-  sample: TestArguments,
-  now: Date,
-): Promise<Tool> {
-  if (tool.testedAt !== null) return putLive(tx, deps, goLive(tool, now));
+async function bringLive(tx: Tx, tool: Tool, sample: TestArguments, now: Date): Promise<Tool> {
+  if (tool.testedAt !== null) return putLive(tx, tool, now);
   if (tool.goLiveCallId === null) return testThenGoLive(tx, tool, sample, now);
   await tx.tools.put(tool);
   return tool;

@@ -113,7 +113,7 @@ export async function goLiveWithTool(
   return store.transaction(async (tx): Promise<Tool> => {
     const now = clock.now();
     const tool = await loadTool(tx, workspace, id);
-    if (tool.testedAt !== null) return putLive(tx, deps, goLive(tool, now));
+    if (tool.testedAt !== null) return putLive(tx, tool, now);
     if (args === undefined) {
       throw new AppError(
         'tool_not_tested',
@@ -122,6 +122,12 @@ export async function goLiveWithTool(
     }
     return testThenGoLive(tx, tool, checked ?? { args, definitionHash: null }, now);
   });
+}
+
+export async function putLive(tx: Tx, tool: Tool, now: Date): Promise<Tool> {
+  const live = goLive(tool, now);
+  await tx.tools.put(live);
+  return live;
 }
 
 /** Starts a test call; the tool goes live when it succeeds. */
@@ -135,15 +141,4 @@ export async function testThenGoLive(
   const awaiting = { ...tool, goLiveCallId: call.id };
   await tx.tools.put(awaiting);
   return awaiting;
-}
-
-/** Saves a tool that is live now. */
-export async function putLive(
-  tx: Tx,
-  { reactions }: Pick<Deps, 'reactions'>,
-  tool: Tool,
-): Promise<Tool> {
-  await tx.tools.put(tool);
-  await reactions.onToolLive(tx, tool);
-  return tool;
 }

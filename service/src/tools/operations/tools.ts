@@ -35,6 +35,10 @@ export const listTools = (
 ) =>
   store.transaction((tx) => newestFirst(tx.tools, { workspaceId: workspace.id, ...filter }, page));
 
+/** Whether the agent is on, and so calls the live tools. */
+export const isAgentOn = ({ store, reactions }: Deps, workspace: Workspace) =>
+  store.transaction((tx) => reactions.isAgentOn(tx, workspace.id));
+
 export interface ToolWithLastCall {
   readonly tool: Tool;
   /** The newest call, whether a test or the agent's; null when there is none yet. */
@@ -69,6 +73,7 @@ export interface ToolInDetail {
   readonly calls: readonly ToolCall[];
   /** The call to show in full; null for none. */
   readonly shown: ToolCall | null;
+  readonly isAgentOn: boolean;
 }
 
 /**
@@ -76,7 +81,7 @@ export interface ToolInDetail {
  * @throws not_found (404), also for another workspace's tool and for a call of another tool
  */
 export const readTool = (
-  { store }: Deps,
+  { store, reactions }: Deps,
   workspace: Workspace,
   id: string,
   callId: string | null,
@@ -90,5 +95,6 @@ export const readTool = (
     });
     const shown = callId === null ? null : await tx.toolCalls.peek(callId);
     if (callId !== null && shown?.toolId !== id) throw notFound('call of this tool', callId);
-    return { tool, calls, shown };
+    const isAgentOn = await reactions.isAgentOn(tx, workspace.id);
+    return { tool, calls, shown, isAgentOn };
   });

@@ -47,7 +47,8 @@ export const livePartsOfTool = (signedIn: SignedIn, page: Omit<ToolPage, 'form'>
   <div>${stateSection(signedIn, page)}${callSection(page.tool, page.shown, page.now)}${recentCalls(page.tool, page.calls, page.now)}</div>
 `;
 
-function stateSection(signedIn: SignedIn, { tool, now, refused }: Omit<ToolPage, 'form'>): View {
+function stateSection(signedIn: SignedIn, page: Omit<ToolPage, 'form'>): View {
+  const { tool, now, refused, isAgentOn } = page;
   const why = whyNotLive(tool);
   const { lastTest } = tool;
   return html`
@@ -55,6 +56,7 @@ function stateSection(signedIn: SignedIn, { tool, now, refused }: Omit<ToolPage,
       <h2 id="state-title">State ${stateBadge(tool)}</h2>
       ${formProblem(refused)}
       <p>${stateOf(tool).description}${tool.status === 'draft' || tool.askBeforeRunning === false ? null : ' A person approves each call.'}</p>
+      ${isAgentOn ? null : html`<p>The agent is off now, so it calls no tool. <a href="/agent">Turn it on</a> when customers may get its answers.</p>`}
       ${lastTest === null ? null : html`<p>Last test call ${lastTest.succeeded ? 'succeeded' : 'failed'} ${timeView(lastTest.at, now)}${lastTest.error === null ? '.' : html`: <span class="problem">${lastTest.error}</span>`}</p>`}
       <div class="row">
         ${tool.status === 'live' ? null : goLiveForm(signedIn, tool, why)}

@@ -50,7 +50,6 @@ describe('the agent’s screen with the keyword agent', () => {
     const page = await browser.get('/agent');
     expect(page.text).toContain('The agent is off');
     expect(page.text).toContain('only workflows and your team answer');
-    expect(page.text).toContain('turns on by itself when the first tool goes live');
     expect(page.text).toContain('Built-in keyword agent.');
     expect((await browser.post('/agent/switch', { enabled: 'on' })).text).toContain(
       'The agent is on',
@@ -58,7 +57,6 @@ describe('the agent’s screen with the keyword agent', () => {
     expect((await service.api.get('/api/agent')).body.enabled).toBe(true);
     const off = await browser.post('/agent/switch', { enabled: 'off' });
     expect(off.text).toContain('The agent is off');
-    expect(off.text).not.toContain('goes on by itself');
   });
 
   it('saves the settings, the preferred language first, and leaves on and off as it is', async () => {

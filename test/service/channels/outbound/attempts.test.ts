@@ -52,7 +52,7 @@ describe('the sender', () => {
     graph = await startGraphServer();
     deps = testDeps({
       store,
-      agent: { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 },
+      agent: { quietMs: 0, approvalExpiresMs: 1 },
       channels: {
         ...channelDirectory,
         capabilitiesOf: () => ({ isSent: true, textMax: MAX_TEXT_CHARACTERS, windowMs: null }),

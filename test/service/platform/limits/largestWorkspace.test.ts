@@ -139,7 +139,7 @@ describe('with a heap of 96 MiB', () => {
     const [large, small, keys]: [string[], string[], string[]] = [[], [], []];
     const prepare = async (env: Storage['env']) => {
       const store = await openStoreOf(env);
-      const agent = { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 };
+      const agent = { quietMs: 0, approvalExpiresMs: 1 };
       const deps = testDeps({ store, agent, clock: { now: () => new Date(Date.now() - DAY_MS) } });
       const visit = async (workspace: Workspace, text: string) => {
         const { token, contact } = await startChatSession(deps, workspace, {

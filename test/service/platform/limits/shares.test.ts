@@ -206,7 +206,7 @@ describe('a workspace whose receivers leave everything unanswered', () => {
       model.answerBy(({ body }) =>
         JSON.stringify(body.messages).includes('slow') ? hang() : text('At once.'),
       );
-      const { service } = await startService({
+      const { service, other } = await startService({
         env: {
           AGENT_QUIET_MS: '0',
           LLM_BASE_URL: model.url,
@@ -214,6 +214,7 @@ describe('a workspace whose receivers leave everything unanswered', () => {
           LLM_MODEL: model.model,
         },
       });
+      for (const api of [service.api, other]) await api.patch('/api/agent', { enabled: true });
       await times(MAX_PLACES + 20, async () =>
         (await chatCustomer(service.url)).write('a slow question'),
       );

@@ -33,7 +33,7 @@ describe('conversations that were never answered', () => {
     deps = testDeps({
       store,
       clock,
-      agent: { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 },
+      agent: { quietMs: 0, approvalExpiresMs: 1 },
     });
     workspace = await createWorkspace(deps, 'Test');
   });

@@ -70,6 +70,7 @@ describe('with a proxy in every variable', () => {
   });
 
   it('events, tools and WhatsApp go straight to their addresses; only the model and Stripe go as NODE_USE_ENV_PROXY says', async () => {
+    await service.api.patch('/api/agent', { enabled: true });
     await receiver.subscribe(service, 'message.received');
     const customer = await chatCustomer(service.url);
     await customer.write('Good morning');

@@ -468,6 +468,8 @@ describe('a test call', () => {
 
     const live = await browser.post(`/tools/${tool.id}/go-live`);
     expect(live.text).toContain('The tool is live');
+    expect(live.text).toContain('The agent is off now, so it calls no tool. Turn it on');
+    expect(live.html).toContain('href="/agent">Turn it on');
     const paused = await browser.post(`/tools/${tool.id}/pause`);
     expect(paused.text).toContain('Tool paused.');
     expect(paused.html).toMatch(/<button id="go-live">/);
@@ -617,6 +619,7 @@ describe('the pages of tools', () => {
     const tool = await create(webhookForm({ read_only: 'on' }));
     await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '1' });
     await browser.post(`/tools/${tool.id}/go-live`);
+    await browser.post('/agent/switch', { enabled: 'on' });
     const { conversationId } = await ask(service.url, tool, 'A-1042');
     await callIn(service.api, `conversation_id=${conversationId}`, 'succeeded');
     const page = await browser.get(`/tools/${tool.id}`);
