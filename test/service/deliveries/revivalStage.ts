@@ -57,10 +57,16 @@ export function revivalStage() {
       customer = await chatCustomer(service.url);
     },
     async subscribe(
-      wanted: { event?: string; target_url?: string; source?: string } = {},
+      wanted: {
+        event?: string;
+        events?: readonly string[];
+        filter?: object;
+        target_url?: string;
+        source?: string;
+      } = {},
     ): Promise<Made> {
       const { status: code, body } = await service.api.post('/api/hooks', {
-        event: EVENT,
+        ...(wanted.events ? {} : { event: EVENT }),
         target_url: `${receiver.url}/events`,
         source: 'n8n',
         ...wanted,
