@@ -11,7 +11,7 @@ COPY test/package.json test/
 RUN npm ci --workspace service --include-workspace-root --no-audit --no-fund
 COPY . .
 # Whatever the umask of the checkout: others than its owner run this.
-RUN chmod -R a+rX package.json README.md LICENSE service deploy nodes credentials && node scripts/build.mjs
+RUN chmod -R a+rX package.json README.md LICENSE service deploy nodes credentials examples && node scripts/build.mjs
 
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app

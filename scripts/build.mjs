@@ -25,19 +25,17 @@ function newest(path) {
   return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
 }
 
+const copyToDist = (source, folder) =>
+  cpSync(join(root, source), join(root, 'service/dist', folder), { recursive: true });
+
 /**
  * Compiles service/src to service/dist, as far as it is not up to date, and puts the pages' assets
- * beside it.
+ * and the example workflows beside it.
  */
 export function buildService() {
   run('tsc', ['-b', 'service']);
-  cpSync(
-    join(root, 'service/src/platform/html/assets'),
-    join(root, 'service/dist/platform/html/assets'),
-    {
-      recursive: true,
-    },
-  );
+  copyToDist('service/src/platform/html/assets', 'platform/html/assets');
+  copyToDist('examples/workflows', 'examples');
 }
 
 /** Builds dist/nodes and dist/credentials with n8n's own command, when a source is newer. */

@@ -18,7 +18,11 @@ const { resolve } = createRequire(import.meta.url);
 const axeSource = readFileSync(resolve('axe-core/axe.min.js'), 'utf8');
 
 const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
+/** A name of this machine that is no localhost: a page there over http has no clipboard. */
+export const LAN_NAME = 'conversations.test';
+
 const ARGUMENTS = [
+  `--host-resolver-rules=MAP ${LAN_NAME} 127.0.0.1`,
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',

@@ -82,6 +82,7 @@ export const SCREEN_STATES: readonly ScreenState[] = [
   },
   { name: 'keys', path: () => '/keys' },
   { name: 'keys, forms open', path: () => '/keys', prepare: unfold },
+  { name: 'examples', path: () => '/examples', prepare: unfold },
   {
     name: 'subscription that fails',
     path: ({ failing }) => `/keys/subscriptions/${failing}`,

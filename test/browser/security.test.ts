@@ -12,6 +12,7 @@ const PAGES = [
   '/tools/new',
   '/agent',
   '/keys',
+  '/examples',
   '/team',
   '/settings',
   '/account',

@@ -3,7 +3,7 @@
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { MEMBER } from '../helpers/browserless.ts';
 import { isRuntimeInstalled } from '../n8n/runtime.ts';
-import { example, openStage, payloadOf, type Stage } from '../n8n/stage.ts';
+import { answerAndClose, openStage, payloadOf, type Stage } from '../n8n/stage.ts';
 import { check, checksPassed, fields, quote, say, step, success, title } from './terminal.ts';
 
 const CLAIMS = { name: 'Ada', email: 'ada@example.com', phone: '+49 170 1234567' };
@@ -41,8 +41,10 @@ export async function demoWithN8n(stopped: Promise<void>): Promise<void> {
 
 async function play(stage: Stage): Promise<void> {
   const { service } = stage;
-  step('The workflow examples/workflows/answer-and-close.json is imported and activated');
-  const workflow = await stage.run(example('answer-and-close.json'));
+  step(
+    'A workflow that answers and closes (test/n8n/workflows/answer-and-close.json) is imported and activated',
+  );
+  const workflow = await stage.run(answerAndClose);
   const subscriptions = await stage.subscriptionsOf(workflow);
   for (const event of subscriptions.flatMap(({ events }) => events))
     check(`${event}: subscribed by the trigger`, true);

@@ -84,6 +84,7 @@ describe('Dockerfile', () => {
     'nodes/ConversationService/ConversationService.node.ts',
     '.npmrc',
     'deploy/healthcheck.mjs',
+    'examples/workflows/find-order-tool.json',
   ])('%s goes in', (path) =>
     expect([existsSync(join(root, path)), isIgnored(path)]).toEqual([true, false]),
   );

@@ -2,7 +2,7 @@
 // setting that says what may be called.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { webhookPath, type Workflow } from './n8nServer.ts';
-import { example, openStage, payloadOf, type Customer, type Stage } from './stage.ts';
+import { answerAndClose, openStage, payloadOf, type Customer, type Stage } from './stage.ts';
 
 let stage: Stage;
 let workflow: Workflow;
@@ -10,7 +10,7 @@ let customer: Customer;
 
 beforeAll(async () => {
   stage = await openStage({ isFirstStart: true });
-  workflow = await stage.run(example('answer-and-close.json'));
+  workflow = await stage.run(answerAndClose);
   customer = await stage.customerWrites('Do you deliver to Sylt?', { name: 'Ada Lovelace' });
 }, 300_000);
 

@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chatCustomer } from '../helpers/apiClient.ts';
+import { MEMBER_ENV } from '../helpers/browserless.ts';
 import { startServiceProcess, type ServiceProcess } from '../helpers/serviceProcess.ts';
 import { makeTestCa, writeTlsFiles } from '../helpers/tls.ts';
 import { startGraphServer, type GraphServer } from '../helpers/graphServer.ts';
@@ -21,13 +22,17 @@ import {
 
 export const examplesFolder = fileURLToPath(new URL('../../examples/workflows/', import.meta.url));
 export const example = (name: string) => join(examplesFolder, name);
+const ownWorkflow = (name: string) =>
+  fileURLToPath(new URL(`workflows/${name}.json`, import.meta.url));
+
 /** A workflow that takes all events but payment.paid and does nothing. */
-export const recordEvents = fileURLToPath(new URL('workflows/record-events.json', import.meta.url));
+export const recordEvents = ownWorkflow('record-events');
 
 /** The same with all seven. */
-export const recordAllEvents = fileURLToPath(
-  new URL('workflows/record-all-events.json', import.meta.url),
-);
+export const recordAllEvents = ownWorkflow('record-all-events');
+
+/** Answers each message and closes the conversation; takes the other events too. */
+export const answerAndClose = ownWorkflow('answer-and-close');
 
 export const TRIGGER = 'Conversation Service Trigger';
 
@@ -147,7 +152,11 @@ export async function openStage({
     closers.push(() => graph.close());
     const service = await startServiceProcess({
       ...(tls ? { caFile: tls.caFile } : { localN8nPort: n8n.port }),
-      env: { GRAPH_API_URL: graph.url, DELIVERY_RETRY_DELAYS_MS: '500,2000,15000' },
+      env: {
+        ...(tls && MEMBER_ENV),
+        GRAPH_API_URL: graph.url,
+        DELIVERY_RETRY_DELAYS_MS: '500,2000,15000',
+      },
     });
     closers.push(() => service.close());
     say(`The service runs at ${service.url}.`);

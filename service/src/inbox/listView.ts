@@ -105,7 +105,7 @@ const excerpt = (text: string) => {
 };
 
 const EMPTY: Readonly<Record<InboxTab, View>> = {
-  all: html`No conversations yet. Customers write at <a href="/chat">/chat</a>; their messages appear here.`,
+  all: html`No conversations yet. Customers write at <a href="/chat">/chat</a>; their messages appear here. To answer them from n8n, start with an <a href="/examples">example workflow</a>.`,
   agent: 'The agent has no conversations right now.',
   waiting: 'No one is waiting for a person.',
   mine: 'You have no conversations. Open one and take over, or just reply.',

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { example, payloadOf, type Customer, type Stage } from '../stage.ts';
+import { answerAndClose, payloadOf, type Customer, type Stage } from '../stage.ts';
 import { withWorkflow } from './withWorkflow.ts';
 
 const CLAIMS = {
@@ -15,7 +15,7 @@ const TEXT =
  */
 export function provesMainJob(stage: () => Stage): void {
   describe('the main job', () => {
-    const workflow = withWorkflow(stage, example('answer-and-close.json'));
+    const workflow = withWorkflow(stage, answerAndClose);
     let customer: Customer;
     const execution = (event: string) =>
       stage().execution(workflow(), event, customer.conversationId);

@@ -23,7 +23,7 @@ const NAME = 'Sheena Nelson';
 export function provesSevenEvents(stage: () => Stage): void {
   describe('the seven events, from a customer on WhatsApp who pays', () => {
     const recorder = withWorkflow(stage, recordAllEvents);
-    const seller = withWorkflow(stage, example('payment-link-for-qualified-lead.json'));
+    const seller = withWorkflow(stage, example('payment-reminder.json'));
     const api = () => stage().service.api;
     let number: ConnectedNumber;
     let conversationId: string;

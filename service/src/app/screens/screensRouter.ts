@@ -19,6 +19,7 @@ import { limitRate } from '../../platform/http/server/rateLimit.ts';
 import type { Limiters } from '../../platform/limits/limiter.ts';
 import { memoryLimiters } from '../../platform/limits/memoryLimiter.ts';
 import type { N8nSetting } from '../../team/n8nSetting.ts';
+import { examplesRouter } from './examplesRoutes.ts';
 import { type LiveFeed, liveStreamRouter } from './liveStream.ts';
 import { securityHeaders } from '../../platform/http/server/securityHeaders.ts';
 import { payRouter } from '../../payments/screens/payRouter.ts';
@@ -67,6 +68,7 @@ const MEMBER_PATHS = [
   '/channels',
   '/payments',
   '/keys',
+  '/examples',
   '/team',
   '/settings',
   '/account',
@@ -144,7 +146,7 @@ export function screensRouter(parts: ScreenParts): Router {
   router.use(channelScreensRouter(deps, config.channels));
   router.use(paymentScreensRouter(deps, config.payments));
   router.use(teamRouter(deps, attempts, publicUrl));
-  router.use(keysRouter(deps, publicUrl));
+  router.use(keysRouter(deps, publicUrl), examplesRouter(publicUrl));
   router.use(settingsRouter(deps, parts.n8n));
 
   router.use(handleScreenErrors);

@@ -42,7 +42,7 @@ export const keysPage = (
       }
       <section class="block" aria-labelledby="api-keys-title">
         <h2 id="api-keys-title">API keys</h2>
-        <p class="muted">n8n and other programs use a key to call this service.</p>
+        <p class="muted">n8n and other programs use a key to call this service. New to this? Start with an <a href="/examples">example workflow for n8n</a>.</p>
         ${liveSection('keys', 'api-keys', '/keys/live/api-keys', apiKeysList(signedIn, apiKeys, now))}
         ${newKeyForm(signedIn, keyForm)}
       </section>

@@ -65,7 +65,7 @@ function adviceOn({ statusCode }: Attempt): string {
 
 /** How many subscriptions there are, by source, and each with its state. */
 export const subscriptionsList = (all: readonly SubscriptionHealth[], now: Date): View => html`
-  <p><strong>${all.length} of ${MAX_SUBSCRIPTIONS}</strong>${all.length === 0 ? '. Publish a workflow in n8n to see its subscriptions here.' : html`: ${bySource(all)}`}</p>
+  <p><strong>${all.length} of ${MAX_SUBSCRIPTIONS}</strong>${all.length === 0 ? html`. Publish a workflow in n8n to see its subscriptions here, such as one of the <a href="/examples">examples</a>.` : html`: ${bySource(all)}`}</p>
   ${all.length === 0 ? null : html`<ul class="records">${all.map((each) => subscriptionItem(each, now))}</ul>`}
 `;
 

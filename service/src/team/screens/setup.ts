@@ -187,6 +187,7 @@ const readyPage = (key: string, baseUrl: string): View =>
       <p>${copyable('key', key, 'the API key')}</p>
       <p>In n8n, create a “Conversation Service API” credential with this key and this base URL:</p>
       <p>${copyable('base-url', baseUrl, 'the base URL')}</p>
+      <p>Then start with one of the <a href="/examples">example workflows</a>, or build your own.</p>
       <p><a role="button" href="/conversations">Go to conversations</a></p>
     `,
   );

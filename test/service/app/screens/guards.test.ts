@@ -47,6 +47,7 @@ const GETS = [
   ...['', '/new?type=whatsapp_cloud', '/fragment', '/chan_1'].map((path) => `/channels${path}`),
   ...['', '/links', '/providers/manual'].map((path) => `/payments${path}`),
   ...['', '/live/api-keys', '/subscriptions/sub_1'].map((path) => `/keys${path}`),
+  ...['', '/find-order-tool.json'].map((path) => `/examples${path}`),
   '/team',
   '/settings',
   '/account',

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { LAN_NAME } from './browser.ts';
+import { signIn, startTeam, type Team } from './team.ts';
+
+const { name: title } = JSON.parse(fileOf('find-order-tool')) as { name: string };
+
+function fileOf(name: string): string {
+  return readFileSync(new URL(`../../examples/workflows/${name}.json`, import.meta.url), 'utf8');
+}
+
+describe('the example workflows', () => {
+  let team: Team;
+  beforeAll(async () => {
+    team = await startTeam();
+  });
+  afterEach(() => team.closeWindows());
+  afterAll(() => team?.close());
+
+  const copyButton = (page: Page) =>
+    page.getByRole('button', { name: `Copy the workflow “${title}”` });
+  const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
+  const mayRead = { permissions: ['clipboard-read', 'clipboard-write'] };
+
+  it('a newcomer finds them from the API keys, and copies one by keyboard', async () => {
+    const { page } = await team.openSignedIn('/keys', { context: mayRead });
+    await page.getByRole('link', { name: 'example workflow for n8n' }).press('Enter');
+    await page.getByRole('heading', { name: title }).waitFor();
+    await copyButton(page).press('Enter');
+    await page.getByText('Copied').waitFor();
+    expect(await clipboard(page)).toBe(fileOf('find-order-tool'));
+  });
+
+  it('copies over http in a local network, and leaves the JSON selected', async () => {
+    const secure = await team.openSignedIn('/keys', { context: mayRead });
+    const window = await team.open();
+    window.allowErrors(/Cross-Origin-Opener-Policy header has been ignored/);
+    const { page } = window;
+    const url = team.service.url.replace('127.0.0.1', LAN_NAME);
+    await signIn(page, url, '/examples');
+    expect(await page.evaluate(() => 'clipboard' in navigator)).toBe(false);
+    await copyButton(page).click();
+    await page.getByText('Copied').waitFor();
+    expect(await clipboard(secure.page)).toBe(fileOf('find-order-tool'));
+    expect(await page.evaluate(() => getSelection()!.toString())).toBe(fileOf('find-order-tool'));
+  });
+
+  it('can be read and downloaded without JavaScript', async () => {
+    const { page } = await team.openSignedIn('/examples', {
+      context: { javaScriptEnabled: false },
+    });
+    const example = page.getByRole('article', { name: title });
+    await example.getByText('Show the JSON').click();
+    expect(await example.getByRole('textbox').inputValue()).toBe(fileOf('find-order-tool'));
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      example.getByRole('link', { name: 'Download' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('find-order-tool.json');
+    expect(readFileSync(await download.path(), 'utf8')).toBe(fileOf('find-order-tool'));
+  });
+});
