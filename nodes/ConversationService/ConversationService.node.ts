@@ -9,6 +9,8 @@ import { agent } from './actions/agent';
 import { conversation } from './actions/conversation';
 import { describeResources } from './actions/describe';
 import { executeOperation } from './actions/router';
+import { message } from './actions/message';
+import { note } from './actions/note';
 import { paymentLink } from './actions/paymentLink';
 import { subscription } from './actions/subscription';
 import { tool } from './actions/tool';
@@ -23,7 +25,7 @@ import {
 	searchTools,
 } from './shared/listSearch';
 
-const resources = [agent, conversation, paymentLink, subscription, tool, toolCall];
+const resources = [agent, conversation, message, note, paymentLink, subscription, tool, toolCall];
 
 /**
  * Calls the service's API: conversations, payment links, subscriptions, and the tools of its agent

@@ -81,12 +81,18 @@ describe('The list of events', () => {
 describe('The lists to choose from', () => {
   it('names conversations by contact, and finds one by a part of it', async () => {
     const { conversation_id: ana } = await (
-      await chatCustomer(service.url, { name: 'Ana Lopez' })
+      await chatCustomer(service.url, { name: 'Ana Lopez', email: 'ana@example.com' })
     ).write('Hi');
     await (await chatCustomer(service.url, { name: 'Bo' })).write('Hi');
     expect((await search('searchConversations')).results).toHaveLength(2);
     expect((await search('searchConversations', 'lopez')).results).toEqual([
-      { name: 'Ana Lopez (ai_active, web_chat)', value: ana },
+      {
+        name: expect.stringMatching(
+          /^Ana Lopez · a••@e•+\.com · Web Chat · Agent Active · \d{1,2} \w+ \d{4}, \d\d:\d\d$/,
+        ),
+        value: ana,
+        url: `${service.url}/conversations/${ana}`,
+      },
     ]);
     expect((await search('searchConversations', ana)).results).toHaveLength(1);
     expect((await search('searchConversations', 'nobody')).results).toEqual([]);
@@ -109,7 +115,7 @@ describe('The lists to choose from', () => {
       source: 'n8n',
     });
     expect((await search('searchSubscriptions', 'sent')).results).toEqual([
-      { name: 'message.sent → https://127.0.0.1:9/hook', value: body.id },
+      { name: 'message.sent · https://127.0.0.1:9/hook', value: body.id },
     ]);
   });
 });

@@ -73,6 +73,8 @@ describe('The package, loaded by n8n’s own loader', () => {
       'Set Funnel Stage',
       'Take Over',
     ]);
+    expect(operations('message').map(({ name }) => name)).toEqual(['Get Many']);
+    expect(operations('note').map(({ name }) => name)).toEqual(['Create']);
     expect(operations('paymentLink').map(({ name }) => name)).toEqual([
       'Cancel',
       'Create',
@@ -106,12 +108,20 @@ describe('The package, loaded by n8n’s own loader', () => {
       'Reject',
       'Respond',
     ]);
-    for (const each of ['conversation', 'paymentLink', 'subscription', 'tool', 'toolCall'].flatMap(
-      operations,
-    )) {
+    for (const each of [
+      'agent',
+      'conversation',
+      'message',
+      'note',
+      'paymentLink',
+      'subscription',
+      'tool',
+      'toolCall',
+    ].flatMap(operations)) {
       expect(each).toEqual(
         expect.objectContaining({
-          action: expect.stringMatching(/^[A-Z]/),
+          // Without articles, as n8n's guidelines have it.
+          action: expect.stringMatching(/^[A-Z](?!.*\b(a|an|the)\b)/),
           description: expect.stringMatching(/^[A-Z]/),
         }),
       );

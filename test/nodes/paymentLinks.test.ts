@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { INodeListSearchResult, INodeProperties } from 'n8n-workflow';
 import { PAYMENT_PROVIDERS, PAYMENT_STATUSES } from '../../service/src/payments/payment.ts';
+import { CURRENCIES, decimalsOf } from '../../service/src/platform/currency.ts';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import {
   ACTION,
   actionNode,
+  builtFile,
   failureOf,
   loadOptionsContext,
   ourNode,
@@ -31,8 +33,15 @@ afterAll(async () => {
 
 type Rest = Partial<Omit<ActionOptions, 'resource' | 'operation'>>;
 const credential = () => ({ baseUrl: wire.url, apiKey: service.apiKey });
-const link = (operation: string, rest: Rest = {}) =>
-  runAction({ credential: credential(), resource: 'paymentLink', operation, ...rest });
+/** With all fields of the records. */
+const link = (operation: string, { parameters, ...rest }: Rest = {}) =>
+  runAction({
+    credential: credential(),
+    resource: 'paymentLink',
+    operation,
+    parameters: { simplify: false, ...parameters },
+    ...rest,
+  });
 const byId = (id: string) => ({ paymentLinkId: { __rl: true, mode: 'id', value: id } });
 
 async function open(): Promise<string> {
@@ -41,7 +50,7 @@ async function open(): Promise<string> {
   ).write('I would like to pay');
   return id;
 }
-const WANTED = { amount: 4900, currency: 'USD', description: 'Demo, one hour' };
+const WANTED = { amount: 49, currency: 'USD', description: 'Demo, one hour' };
 const inConversation = (id: string, more = {}) => ({
   conversationId: { __rl: true, mode: 'id', value: id },
   ...WANTED,
@@ -111,19 +120,49 @@ describe('Payment Link', () => {
     expect(all.items).toHaveLength(2); // one for its step, one for its key
   });
 
-  it.each([0, -5, 49.9, Number.NaN])(
-    'refuses the amount %s before anything is called',
-    async (amount) => {
-      const id = await open();
-      wire.seen.length = 0;
-      const error = await failureOf(link('create', { parameters: inConversation(id, { amount }) }));
-      expect(error).toMatchObject({
-        message: 'The amount is not a whole number from 1',
-        description: expect.stringContaining('4900 for 49.00 USD'),
-      });
-      expect(wire.seen).toEqual([]);
-    },
-  );
+  it.each([
+    [0, 'USD', 'The amount is zero'],
+    [-5, 'USD', 'The amount "-5" is not a positive number'],
+    [Number.NaN, 'USD', 'The amount "NaN" is not a positive number'],
+    ['1,000', 'USD', 'The amount "1,000" is not a positive number'],
+    [49.999, 'USD', 'The amount 49.999 has more decimals than USD takes (2)'],
+    [4900.5, 'jpy', 'The amount 4900.5 has more decimals than JPY takes (0)'],
+    ['4.9001', 'KWD', 'The amount 4.9001 has more decimals than KWD takes (3)'],
+  ])('refuses the amount %s %s before anything is called', async (amount, currency, message) => {
+    const id = await open();
+    wire.seen.length = 0;
+    const parameters = inConversation(id, { amount, currency });
+    const error = await failureOf(link('create', { parameters }));
+    expect(error).toMatchObject({ message, description: expect.stringContaining('such as') });
+    expect(wire.seen).toEqual([]);
+  });
+
+  it('refuses decimals in minor units, and shows how to write the amount', async () => {
+    const parameters = inConversation(await open(), { amountUnit: 'minor', amount: 49.9 });
+    const error = await failureOf(link('create', { parameters }));
+    expect(error).toMatchObject({
+      message: 'The amount 49.9 in minor units has decimals',
+      description: expect.stringContaining('4900 for 49.00 USD'),
+    });
+  });
+
+  it.each([
+    [{ amount: 49, currency: 'USD' }, 4900],
+    [{ amount: '49.10', currency: 'usd' }, 4910],
+    [{ amount: 4900, currency: 'JPY' }, 4900],
+    [{ amount: 4.9, currency: 'KWD' }, 4900],
+    [{ amount: 4900, currency: 'KWD', amountUnit: 'minor' }, 4900],
+  ])('takes %j as %s minor units', async (amount, expected) => {
+    expect(await create(await open(), amount)).toMatchObject({ amount: expected });
+  });
+
+  it('knows the decimals of each currency as the service does', () => {
+    const { decimalsOf: decimalsInNodes } = builtFile<{ decimalsOf: (currency: string) => number }>(
+      'shared/amount',
+    );
+    const inNodes = CURRENCIES.map((currency) => [currency, decimalsInNodes(currency)]);
+    expect(inNodes).toEqual(CURRENCIES.map((currency) => [currency, decimalsOf(currency)]));
+  });
 
   it('says of an unknown currency what to do', async () => {
     const error = await failureOf(
@@ -176,7 +215,7 @@ describe('Payment Link', () => {
       await failureOf(link('get', { parameters: byId('={{ $json.nothing }}') })),
     ).toMatchObject({
       message: 'The ID of the payment link is empty',
-      description: expect.stringContaining('payment.paid'),
+      description: expect.stringContaining('Payment Paid'),
     });
     expect(await failureOf(link('get', { parameters: byId('pay_unknown') }))).toMatchObject({
       httpCode: '404',
@@ -191,7 +230,12 @@ describe('Payment Link', () => {
         filter,
       );
     expect((await search('rare')).results).toEqual([
-      { name: 'US$49.00 A rare thing (open)', value: made.id },
+      {
+        name: expect.stringMatching(
+          /^US\$49\.00 · A rare thing · Open · \d{1,2} \w+ \d{4}, \d\d:\d\d$/,
+        ),
+        value: made.id,
+      },
     ]);
   });
 

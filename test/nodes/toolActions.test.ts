@@ -51,10 +51,17 @@ afterAll(async () => {
 
 type Rest = Partial<Omit<ActionOptions, 'resource' | 'operation'>>;
 const credential = () => ({ baseUrl: wire.url, apiKey: service.apiKey });
-const tool = (operation: string, rest: Rest = {}) =>
-  runAction({ credential: credential(), resource: 'tool', operation, ...rest });
-const toolCall = (operation: string, rest: Rest = {}) =>
-  runAction({ credential: credential(), resource: 'toolCall', operation, ...rest });
+/** With all fields of the records. */
+const run = (resource: string, operation: string, { parameters, ...rest }: Rest) =>
+  runAction({
+    credential: credential(),
+    resource,
+    operation,
+    parameters: { simplify: false, ...parameters },
+    ...rest,
+  });
+const tool = (operation: string, rest: Rest = {}) => run('tool', operation, rest);
+const toolCall = (operation: string, rest: Rest = {}) => run('toolCall', operation, rest);
 const toolById = (id: string) => ({ toolId: { __rl: true, mode: 'list', value: id } });
 const search = (method: string, filter?: string): Promise<INodeListSearchResult> =>
   actionNode.methods!.listSearch![method]!.call(
@@ -266,7 +273,7 @@ describe('Tool', () => {
     await define('track_package');
     expect((await search('searchTools')).results).toHaveLength(2);
     expect((await search('searchTools', 'ORDER')).results).toEqual([
-      { name: 'find_order (live)', value: id },
+      { name: 'find_order · Live', value: id },
     ]);
   });
 });
@@ -307,7 +314,7 @@ describe('Tool Call', () => {
     expect((await toolCall('getAll', { parameters: { limit: 1 } })).items).toHaveLength(1);
     const { results } = await search('searchPendingToolCalls', 'a-1042');
     expect(results).toEqual([
-      { name: expect.stringMatching(/^find_order \{.*A-1042.*\}$/), value: id },
+      { name: expect.stringMatching(/^find_order · \{.*A-1042.*\} · /), value: id },
     ]);
     expect(requests().at(-1)).toContain('status=pending_approval');
   });

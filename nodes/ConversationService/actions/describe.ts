@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { updateDisplayOptions } from 'n8n-workflow';
-import type { Resource } from './operation';
+import type { Operation, Resource } from './operation';
+import { describeOutput } from './output';
 
 /** Makes the fields of the node: the resource, its operations, and the fields of each operation. */
 export function describeResources(
@@ -37,8 +38,17 @@ function describeOperations({ option, operations, defaultOperation }: Resource):
 		...operations.flatMap((operation) =>
 			updateDisplayOptions(
 				{ show: { resource, operation: [operation.option.value] } },
-				operation.fields,
+				fieldsOf(operation),
 			),
 		),
 	];
+}
+
+/** What to put out stands behind the operation's own fields, and before its filters and options. */
+function fieldsOf(operation: Operation): INodeProperties[] {
+	const { fields } = operation;
+	if (!('record' in operation) || !operation.record) return fields;
+	const collection = fields.findIndex(({ type }) => type === 'collection');
+	const end = collection < 0 ? fields.length : collection;
+	return [...fields.slice(0, end), ...describeOutput(operation.record), ...fields.slice(end)];
 }

@@ -5,16 +5,21 @@ import type {
 	INodeProperties,
 	INodePropertyOptions,
 } from 'n8n-workflow';
+import type { RecordShape } from './output';
 
 interface Described {
 	option: INodePropertyOptions & { value: string };
 	fields: INodeProperties[];
 }
 
+/** The output for one item: one object, or any number of them, as they arrive. */
+export type Output = IDataObject | IDataObject[] | AsyncIterable<IDataObject>;
+
 /** An operation that does something for each item. */
 export interface ItemOperation extends Described {
-	/** @returns the output for the item: one object, or any number of them */
-	execute(context: IExecuteFunctions, itemIndex: number): Promise<IDataObject | IDataObject[]>;
+	/** The records that it puts out, when they have more fields than most people want to see. */
+	record?: RecordShape;
+	execute(context: IExecuteFunctions, itemIndex: number): Output | Promise<Output>;
 }
 
 /** An operation that does something once for all items together. */

@@ -1,6 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
-import type { Operation, Resource } from './operation';
+import type { ItemOperation, Operation, Resource } from './operation';
+import { readOutput } from './output';
 
 /** Runs the chosen operation. With "continue on fail", a failed item becomes an error item. */
 export async function executeOperation(
@@ -13,13 +14,30 @@ export async function executeOperation(
 	}
 	const output: INodeExecutionData[] = [];
 	for (let itemIndex = 0; itemIndex < context.getInputData().length; itemIndex++) {
-		const items = await outputOrError(context, itemIndex, async () => {
-			const result = await operation.execute(context, itemIndex);
-			return [result].flat().map((json) => ({ json, pairedItem: { item: itemIndex } }));
-		});
-		output.push(...items);
+		const items = await outputOrError(
+			context,
+			itemIndex,
+			async () => await outputOf(operation, context, itemIndex),
+		);
+		for (const item of items) output.push(item);
 	}
 	return [output];
+}
+
+/** Runs the operation for one item. Records that arrive in pages are made small as they come. */
+async function outputOf(
+	operation: ItemOperation,
+	context: IExecuteFunctions,
+	itemIndex: number,
+): Promise<INodeExecutionData[]> {
+	const shape = readOutput(context, itemIndex, operation.record);
+	const result = await operation.execute(context, itemIndex);
+	const records = Symbol.asyncIterator in result ? result : [result].flat();
+	const items: INodeExecutionData[] = [];
+	for await (const record of records as AsyncIterable<IDataObject>) {
+		items.push({ json: shape(record), pairedItem: { item: itemIndex } });
+	}
+	return items;
 }
 
 async function outputOrError(

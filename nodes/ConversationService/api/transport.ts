@@ -49,12 +49,27 @@ export async function requestService<T>(context: ServiceContext, request: Servic
 	}
 }
 
+export interface ListRequest extends Omit<ServiceRequest, 'method' | 'body'> {
+	/** The most items; all of them by default. */
+	limit?: number;
+}
+
 /** Reads a list page by page: all of it, or the first `limit` items. */
-export async function requestList<T>(
-	context: ServiceContext,
-	{ limit = Infinity, ...request }: Omit<ServiceRequest, 'method' | 'body'> & { limit?: number },
-): Promise<T[]> {
+export async function requestList<T>(context: ServiceContext, request: ListRequest): Promise<T[]> {
 	const items: T[] = [];
+	for await (const item of readList<T>(context, request)) items.push(item);
+	return items;
+}
+
+/**
+ * Reads a list as `requestList` does, and hands out each item when its page has arrived. The next
+ * page is asked for only when it is needed.
+ */
+export async function* readList<T>(
+	context: ServiceContext,
+	{ limit = Infinity, ...request }: ListRequest,
+): AsyncGenerator<T, void, undefined> {
+	let left = limit;
 	let cursor: string | null = null;
 	do {
 		const page: Page<T> = await requestService(context, {
@@ -62,18 +77,19 @@ export async function requestList<T>(
 			method: 'GET',
 			query: {
 				...request.query,
-				limit: Math.min(MAX_PAGE_SIZE, limit - items.length),
+				limit: Math.min(MAX_PAGE_SIZE, left),
 				...(cursor ? { cursor } : {}),
 			},
 		});
-		items.push(...page.data);
+		yield* page.data.slice(0, left);
+		left -= page.data.length;
 		// A cursor that does not move would make an endless loop.
 		cursor = page.next_cursor === cursor ? null : page.next_cursor;
-	} while (cursor && items.length < limit);
-	return items.slice(0, limit);
+	} while (cursor && left > 0);
 }
 
-async function getBaseUrl(context: ServiceContext, itemIndex?: number): Promise<string> {
+/** The address of the service, from the credential. */
+export async function getBaseUrl(context: ServiceContext, itemIndex?: number): Promise<string> {
 	const credentials = await context.getCredentials(CREDENTIAL, itemIndex);
 	const checked = checkBaseUrl(credentials.baseUrl);
 	if ('baseUrl' in checked) return checked.baseUrl;

@@ -19,8 +19,10 @@ export interface Page<T> {
 export interface SubscriptionRecord extends IDataObject {
 	id: string;
 	event: string;
+	events: string[];
 	target_url: string;
 	source: string;
+	owner: { workflow_name: string } | null;
 	revision: number;
 	status: 'active' | 'failing';
 }
@@ -45,6 +47,16 @@ export interface ConversationRecord extends IDataObject {
 	status: string;
 	contact_name: string;
 	contact_display: string;
+	contact: { phone_masked: string | null; email_masked: string | null };
+	updated_at: string;
+}
+
+export interface ContactRecord extends IDataObject {
+	id: string;
+	name: string | null;
+	channel: string;
+	phone_masked: string | null;
+	email_masked: string | null;
 }
 
 export interface PaymentLinkRecord extends IDataObject {
@@ -52,6 +64,7 @@ export interface PaymentLinkRecord extends IDataObject {
 	status: string;
 	amount_display: string;
 	description: string;
+	created_at: string;
 }
 
 export interface ToolRecord extends IDataObject {
@@ -81,6 +94,7 @@ export interface ToolCallRecord extends IDataObject {
 	conversation_id: string;
 	status: string;
 	http_status: number | null;
+	created_at: string;
 }
 
 export interface EventDescription {

@@ -1,3 +1,19 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
+
+/**
+ * Reads a date field in the form of the API.
+ * @throws NodeOperationError when the text is not a date
+ */
+export function readInstant(context: IExecuteFunctions, value: string, itemIndex: number): string {
+	const instant = toInstant(value, context.getTimezone());
+	if (instant) return instant;
+	throw new NodeOperationError(context.getNode(), `"${value}" is not a date and time`, {
+		itemIndex,
+		description: 'Choose one, or set an expression such as {{ $now.minus({ hours: 1 }) }}.',
+	});
+}
+
 /**
  * Converts the value of a date field to the form of the API, with a numeric offset. A value without an
  * offset, such as from the date picker, is a wall-clock time in the workflow's time zone.

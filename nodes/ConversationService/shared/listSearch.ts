@@ -3,8 +3,9 @@ import type {
 	ILoadOptionsFunctions,
 	INodeListSearchItems,
 	INodeListSearchResult,
+	INodePropertyOptions,
 } from 'n8n-workflow';
-import { requestService } from '../api/transport';
+import { getBaseUrl, requestService } from '../api/transport';
 import type {
 	ConversationRecord,
 	Page,
@@ -13,19 +14,30 @@ import type {
 	ToolCallRecord,
 	ToolRecord,
 } from '../api/types';
+import { CHANNELS, PAYMENT_STATUSES, STATUSES, TOOL_STATUSES } from './options';
 
 const PAGE_SIZE = 100;
 /** A search reads at most this many pages at a time. The list asks for more when the user scrolls. */
 const PAGES_AT_ONCE = 5;
 
+/** Each entry tells who it is, where, who has to answer, and when something last happened. */
 export async function searchConversations(
 	this: ILoadOptionsFunctions,
 	filter?: string,
 	cursor?: string,
 ): Promise<INodeListSearchResult> {
+	const baseUrl = await getBaseUrl(this);
+	const timeZone = this.getTimezone();
 	return await search(this, '/api/conversations', filter, cursor, (record: ConversationRecord) => ({
-		name: `${record.contact_name || record.contact_display || record.id} (${record.status}, ${record.channel})`,
+		name: join([
+			record.contact_name,
+			record.contact.phone_masked ?? record.contact.email_masked ?? record.contact_display,
+			nameOf(CHANNELS, record.channel),
+			nameOf(STATUSES, record.status),
+			toShortTime(record.updated_at, timeZone),
+		]),
 		value: record.id,
+		url: `${baseUrl}/conversations/${record.id}`,
 	}));
 }
 
@@ -35,7 +47,7 @@ export async function searchSubscriptions(
 	cursor?: string,
 ): Promise<INodeListSearchResult> {
 	return await search(this, '/api/hooks', filter, cursor, (record: SubscriptionRecord) => ({
-		name: `${record.event} → ${record.target_url}`,
+		name: join([record.owner?.workflow_name, record.events.join(', '), record.target_url]),
 		value: record.id,
 	}));
 }
@@ -45,8 +57,14 @@ export async function searchPaymentLinks(
 	filter?: string,
 	cursor?: string,
 ): Promise<INodeListSearchResult> {
+	const timeZone = this.getTimezone();
 	return await search(this, '/api/payment-links', filter, cursor, (record: PaymentLinkRecord) => ({
-		name: `${record.amount_display} ${record.description} (${record.status})`,
+		name: join([
+			record.amount_display,
+			record.description,
+			nameOf(PAYMENT_STATUSES, record.status),
+			toShortTime(record.created_at, timeZone),
+		]),
 		value: record.id,
 	}));
 }
@@ -57,7 +75,7 @@ export async function searchTools(
 	cursor?: string,
 ): Promise<INodeListSearchResult> {
 	return await search(this, '/api/tools', filter, cursor, (record: ToolRecord) => ({
-		name: `${record.name} (${record.status})`,
+		name: join([record.name, nameOf(TOOL_STATUSES, record.status)]),
 		value: record.id,
 	}));
 }
@@ -68,8 +86,13 @@ export async function searchPendingToolCalls(
 	filter?: string,
 	cursor?: string,
 ): Promise<INodeListSearchResult> {
+	const timeZone = this.getTimezone();
 	const toItem = (record: ToolCallRecord) => ({
-		name: `${record.tool} ${shorten(JSON.stringify(record.arguments))}`,
+		name: join([
+			record.tool,
+			shorten(JSON.stringify(record.arguments)),
+			toShortTime(record.created_at, timeZone),
+		]),
 		value: record.tool_call_id,
 	});
 	return await search(this, '/api/tool-calls', filter, cursor, toItem, {
@@ -79,7 +102,7 @@ export async function searchPendingToolCalls(
 
 const shorten = (text: string): string => (text.length > 80 ? `${text.slice(0, 79)}…` : text);
 
-/** The API has no text search, so this reads the pages and keeps the items that match. */
+/** These lists have no text search, so this reads the pages and keeps the items that match. */
 async function search<T>(
 	context: ILoadOptionsFunctions,
 	path: string,
@@ -90,21 +113,45 @@ async function search<T>(
 ): Promise<INodeListSearchResult> {
 	const wanted = filter.toLowerCase();
 	const results: INodeListSearchItems[] = [];
-	let next: string | null = cursor ?? null;
+	let next = cursor;
 	for (let pages = 0; pages < PAGES_AT_ONCE && results.length === 0; pages++) {
-		const page: Page<T> = await requestService(context, {
-			method: 'GET',
-			path,
-			query: { ...query, limit: PAGE_SIZE, ...(next ? { cursor: next } : {}) },
-			maxWaitSeconds: 5,
-		});
+		const page = toResult(await requestPage<T>(context, path, next, query), toItem);
 		results.push(
-			...page.data
-				.map(toItem)
-				.filter(({ name, value }) => `${name} ${value}`.toLowerCase().includes(wanted)),
+			...page.results.filter(({ name, value }) =>
+				`${name} ${value}`.toLowerCase().includes(wanted),
+			),
 		);
-		next = page.next_cursor;
+		next = page.paginationToken as string | undefined;
 		if (!next) break;
 	}
-	return { results, paginationToken: next ?? undefined };
+	return { results, paginationToken: next };
 }
+
+const requestPage = async <T>(
+	context: ILoadOptionsFunctions,
+	path: string,
+	cursor: string | undefined,
+	query: IDataObject,
+): Promise<Page<T>> =>
+	await requestService(context, {
+		method: 'GET',
+		path,
+		query: { ...query, limit: PAGE_SIZE, ...(cursor ? { cursor } : {}) },
+		maxWaitSeconds: 5,
+	});
+
+const toResult = <T>(
+	{ data, next_cursor: next }: Page<T>,
+	toItem: (record: T) => INodeListSearchItems,
+): INodeListSearchResult => ({ results: data.map(toItem), paginationToken: next ?? undefined });
+
+/** Leaves out what is unknown, and what says the same twice. */
+const join = (parts: Array<string | null | undefined>): string =>
+	[...new Set(parts.filter(Boolean))].join(' · ');
+
+const nameOf = (options: INodePropertyOptions[], value: string): string =>
+	options.find((option) => option.value === value)?.name ?? value;
+
+/** `23 Nov 2026, 14:05`, by the clock of the workflow. */
+const toShortTime = (time: string, timeZone: string): string =>
+	new Date(time).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone });

@@ -84,3 +84,10 @@ export const TOOL_CALL_STATUSES: INodePropertyOptions[] = [
 	{ name: 'Running', value: 'running' },
 	{ name: 'Succeeded', value: 'succeeded' },
 ];
+
+/**
+ * A description that lists the values of its field. An AI agent that fills the field in reads the
+ * description and not the list; so does a person who sets an expression.
+ */
+export const withValues = (description: string, options: INodePropertyOptions[]): string =>
+	`${description}. One of: ${options.map(({ value }) => String(value)).join(', ')}.`;

@@ -50,6 +50,8 @@ export const toolTriggerNode = new (dist(
 ).ConversationServiceWorkflowTrigger!)() as INodeType;
 
 export const ACTION = 'n8n-nodes-conversation-service.conversationService';
+/** The action node as n8n makes a tool of an AI agent of it. */
+export const ACTION_TOOL = `${ACTION}Tool`;
 export const TRIGGER = 'n8n-nodes-conversation-service.conversationServiceTrigger';
 export const TOOL_TRIGGER = 'n8n-nodes-conversation-service.conversationServiceWorkflowTrigger';
 const isTrigger = (type: string) => type === TRIGGER || type === TOOL_TRIGGER;
@@ -74,6 +76,9 @@ const passThrough: INodeType = {
 
 const types: Record<string, INodeType> = {
   [ACTION]: actionNode,
+  [ACTION_TOOL]: Object.assign(Object.create(actionNode) as INodeType, {
+    description: { ...actionNode.description, name: 'conversationServiceTool' },
+  }),
   [TRIGGER]: triggerNode,
   [TOOL_TRIGGER]: toolTriggerNode,
   start: passThrough,

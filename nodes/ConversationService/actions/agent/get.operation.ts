@@ -5,7 +5,7 @@ export const get: Operation = {
 	option: {
 		name: 'Get',
 		value: 'get',
-		action: 'Get the agent',
+		action: 'Get agent',
 		description: 'Get the settings of the agent, and whether it is on',
 	},
 	fields: [],

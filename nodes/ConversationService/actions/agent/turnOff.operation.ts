@@ -5,7 +5,7 @@ export const turnOff: Operation = {
 	option: {
 		name: 'Turn Off',
 		value: 'turnOff',
-		action: 'Turn off the agent',
+		action: 'Turn off agent',
 		description: 'Stop the agent for all customers; only workflows and people answer then',
 	},
 	fields: [],

@@ -5,7 +5,7 @@ export const turnOn: Operation = {
 	option: {
 		name: 'Turn On',
 		value: 'turnOn',
-		action: 'Turn on the agent',
+		action: 'Turn on agent',
 		description: 'Let the agent answer what customers write from now on',
 	},
 	fields: [],

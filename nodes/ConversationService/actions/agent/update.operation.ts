@@ -17,7 +17,7 @@ export const update: Operation = {
 	option: {
 		name: 'Update',
 		value: 'update',
-		action: 'Update the agent',
+		action: 'Update agent',
 		description: 'Change how the agent writes and what it may do; this does not turn it on or off',
 	},
 	fields: [

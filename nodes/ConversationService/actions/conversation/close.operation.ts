@@ -1,16 +1,18 @@
-import { conversationField } from '../../shared/fields';
+import { conversationField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
-import { VERDICTS } from '../../shared/options';
+import { VERDICTS, withValues } from '../../shared/options';
 import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
+import { CLOSED_CONVERSATION } from '../records';
 
 export const close: Operation = {
 	option: {
 		name: 'Close',
 		value: 'close',
-		action: 'Close a conversation',
+		action: 'Close conversation',
 		description: 'Close a conversation with a summary and a verdict',
 	},
+	record: CLOSED_CONVERSATION,
 	fields: [
 		conversationField,
 		{
@@ -29,7 +31,7 @@ export const close: Operation = {
 			type: 'options',
 			options: VERDICTS,
 			default: 'goal_reached',
-			description: 'Whether the conversation reached its goal',
+			description: withValues('Whether the conversation reached its goal', VERDICTS),
 		},
 	],
 	execute: async (context, itemIndex) =>

@@ -3,14 +3,16 @@ import { NodeApiError } from 'n8n-workflow';
 import { errorCode } from '../../api/errors';
 import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
+import { CONVERSATION } from '../records';
 
 export const findByContact: Operation = {
 	option: {
 		name: 'Find by Contact',
 		value: 'findByContact',
-		action: 'Find the conversation of a contact',
+		action: 'Find conversation by contact',
 		description: 'Find the conversation of the contact with a phone number or an email address',
 	},
+	record: CONVERSATION,
 	fields: [
 		{
 			displayName: 'Find By',

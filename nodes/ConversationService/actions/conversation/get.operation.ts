@@ -1,15 +1,17 @@
-import { conversationField } from '../../shared/fields';
+import { conversationField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
 import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
+import { CONVERSATION_WITH_MESSAGES } from '../records';
 
 export const get: Operation = {
 	option: {
 		name: 'Get',
 		value: 'get',
-		action: 'Get a conversation',
+		action: 'Get conversation',
 		description: 'Get a conversation with its newest messages',
 	},
+	record: CONVERSATION_WITH_MESSAGES,
 	fields: [
 		conversationField,
 		{

@@ -1,9 +1,8 @@
-import type { IDataObject } from 'n8n-workflow';
 import { returnAllFields } from '../../shared/fields';
-import { getLimit } from '../../api/limit';
-import { CHANNELS, FUNNEL_STAGES, STATUSES } from '../../shared/options';
-import { requestList } from '../../api/transport';
+import { CHANNELS, FUNNEL_STAGES, STATUSES, withValues } from '../../shared/options';
+import { listRecords } from '../listRecords';
 import type { Operation } from '../operation';
+import { CONVERSATION } from '../records';
 
 export const getMany: Operation = {
 	option: {
@@ -12,6 +11,7 @@ export const getMany: Operation = {
 		action: 'Get many conversations',
 		description: 'Get many conversations, newest first',
 	},
+	record: CONVERSATION,
 	fields: [
 		...returnAllFields,
 		{
@@ -27,6 +27,7 @@ export const getMany: Operation = {
 					type: 'options',
 					options: CHANNELS,
 					default: 'web_chat',
+					description: withValues('Only conversations on this channel', CHANNELS),
 				},
 				{
 					displayName: 'Funnel Stage',
@@ -34,6 +35,7 @@ export const getMany: Operation = {
 					type: 'options',
 					options: FUNNEL_STAGES,
 					default: 'qualified',
+					description: withValues('Only conversations at this stage', FUNNEL_STAGES),
 				},
 				{
 					displayName: 'Status',
@@ -41,15 +43,10 @@ export const getMany: Operation = {
 					type: 'options',
 					options: STATUSES,
 					default: 'ai_active',
+					description: withValues('Only conversations with this status', STATUSES),
 				},
 			],
 		},
 	],
-	execute: async (context, itemIndex) =>
-		await requestList<IDataObject>(context, {
-			path: '/api/conversations',
-			query: context.getNodeParameter('filters', itemIndex, {}) as IDataObject,
-			limit: getLimit(context, itemIndex),
-			itemIndex,
-		}),
+	execute: (context, itemIndex) => listRecords(context, itemIndex, '/api/conversations'),
 };

@@ -1,15 +1,17 @@
-import { conversationField } from '../../shared/fields';
+import { conversationField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
 import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
+import { CONVERSATION } from '../records';
 
 export const handBack: Operation = {
 	option: {
 		name: 'Hand Back',
 		value: 'handBack',
-		action: 'Hand a conversation back to the agent',
+		action: 'Hand conversation back to agent',
 		description: 'Give control back to the agent',
 	},
+	record: CONVERSATION,
 	fields: [conversationField],
 	execute: async (context, itemIndex) =>
 		await requestService(context, {

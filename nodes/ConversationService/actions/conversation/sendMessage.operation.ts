@@ -1,5 +1,5 @@
 import { NodeOperationError } from 'n8n-workflow';
-import { conversationField } from '../../shared/fields';
+import { conversationField } from '../../shared/locators';
 import { idempotencyKey } from '../../api/idempotencyKey';
 import { getId } from '../../shared/ids';
 import { requestService } from '../../api/transport';
@@ -9,8 +9,8 @@ export const sendMessage: Operation = {
 	option: {
 		name: 'Send Message',
 		value: 'sendMessage',
-		action: 'Send a message',
-		description: 'Send a message to the customer; this pauses the agent, as a take-over does',
+		action: 'Send message',
+		description: 'Send a message to the customer, and pause the agent unless told otherwise',
 	},
 	fields: [
 		conversationField,
@@ -22,7 +22,23 @@ export const sendMessage: Operation = {
 			required: true,
 			default: '',
 			placeholder: 'e.g. Hello! How can we help?',
-			description: 'What the customer reads',
+			description: 'What the customer reads, up to 16,384 characters',
+		},
+		{
+			displayName: 'Pause the Agent',
+			name: 'pauseAgent',
+			type: 'boolean',
+			default: true,
+			description:
+				'Whether the agent stops answering after this message, as in a take-over. Turn it off for a notice such as a shipping confirmation, after which the agent goes on answering.',
+		},
+		{
+			displayName:
+				'With this message, control goes to your team: the agent stays silent until the conversation is handed back.',
+			name: 'pauseAgentNotice',
+			type: 'notice',
+			default: '',
+			displayOptions: { show: { pauseAgent: [true] } },
 		},
 		{
 			displayName: 'Options',
@@ -49,6 +65,7 @@ export const sendMessage: Operation = {
 		const deduplicationKey = String(
 			context.getNodeParameter('options.deduplicationKey', itemIndex, '') ?? '',
 		);
+		const pausesAgent = context.getNodeParameter('pauseAgent', itemIndex, true) as boolean;
 		if (!text.trim()) {
 			throw new NodeOperationError(context.getNode(), 'The text of the message is empty', {
 				itemIndex,
@@ -58,7 +75,7 @@ export const sendMessage: Operation = {
 		return await requestService(context, {
 			method: 'POST',
 			path: `/api/conversations/${conversationId}/messages`,
-			body: { text },
+			body: pausesAgent ? { text } : { text, pause_agent: false },
 			headers: {
 				'Idempotency-Key': idempotencyKey(context, itemIndex, text, deduplicationKey),
 			},

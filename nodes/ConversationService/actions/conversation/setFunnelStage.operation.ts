@@ -1,16 +1,18 @@
-import { conversationField } from '../../shared/fields';
+import { conversationField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
-import { FUNNEL_STAGES } from '../../shared/options';
+import { FUNNEL_STAGES, withValues } from '../../shared/options';
 import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
+import { CONVERSATION } from '../records';
 
 export const setFunnelStage: Operation = {
 	option: {
 		name: 'Set Funnel Stage',
 		value: 'setFunnelStage',
-		action: 'Set the funnel stage of a conversation',
+		action: 'Set funnel stage of conversation',
 		description: 'Move a conversation along the funnel, for example to Qualified',
 	},
+	record: CONVERSATION,
 	fields: [
 		conversationField,
 		{
@@ -19,7 +21,10 @@ export const setFunnelStage: Operation = {
 			type: 'options',
 			options: FUNNEL_STAGES,
 			default: 'qualified',
-			description: 'The first time at Qualified or beyond, conversation.qualified is sent',
+			description: withValues(
+				'How far the customer has come. The first time at Qualified or beyond, the event Conversation Qualified is sent',
+				FUNNEL_STAGES,
+			),
 		},
 	],
 	execute: async (context, itemIndex) =>

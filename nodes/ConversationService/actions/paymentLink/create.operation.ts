@@ -1,11 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
-import { NodeOperationError } from 'n8n-workflow';
-import { conversationField } from '../../shared/fields';
+import { readAmount } from '../../shared/amount';
+import { conversationField } from '../../shared/locators';
 import { idempotencyKey } from '../../api/idempotencyKey';
 import { getId } from '../../shared/ids';
-import { PAYMENT_PROVIDERS } from '../../shared/options';
+import { PAYMENT_PROVIDERS, withValues } from '../../shared/options';
 import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
+import { PAYMENT_LINK } from '../records';
 
 /**
  * The service answers when the provider has prepared its page, or after 15 seconds.
@@ -14,22 +15,58 @@ export const create: Operation = {
 	option: {
 		name: 'Create',
 		value: 'create',
-		action: 'Create a payment link',
+		action: 'Create payment link',
 		description:
 			'Make a payment link in a conversation; send its URL with Conversation → Send Message',
 	},
+	record: PAYMENT_LINK,
 	fields: [
 		conversationField,
+		{
+			displayName: 'Amount In',
+			name: 'amountUnit',
+			type: 'options',
+			options: [
+				{
+					name: 'Decimal Amount',
+					value: 'decimal',
+					description: 'As people write it: 49.00 USD, 4900 JPY, 4.900 KWD',
+				},
+				{
+					name: 'Minor Units',
+					value: 'minor',
+					description: 'As in the events: 4900 for 49.00 USD, for 4900 JPY and for 4.900 KWD',
+				},
+			],
+			default: 'decimal',
+			description:
+				'How the amount is written: decimal (49.00) or minor, the smallest unit of the currency (4900)',
+		},
 		{
 			displayName: 'Amount',
 			name: 'amount',
 			type: 'number',
-			typeOptions: { minValue: 1 },
+			typeOptions: { minValue: 0 },
+			required: true,
+			default: '',
+			placeholder: 'e.g. 49.00',
+			hint: 'With the decimals of the currency: 49.00 USD, 4900 JPY, 4.900 KWD',
+			description:
+				'Decimal amount in the main unit of the currency, for example 49.00 for 49 US dollars. At most two decimals for most currencies, none for JPY and KRW, three for KWD and BHD.',
+			displayOptions: { show: { amountUnit: ['decimal'] } },
+		},
+		{
+			displayName: 'Amount',
+			name: 'amount',
+			type: 'number',
+			typeOptions: { minValue: 1, numberPrecision: 0 },
 			required: true,
 			default: '',
 			placeholder: 'e.g. 4900',
+			hint: 'In minor units: 4900 is 49.00 USD, 4900 JPY or 4.900 KWD',
 			description:
-				'In minor units of the currency, as in the events: 4900 is 49.00 USD, 4900 JPY or 4.900 KWD',
+				'Whole number of minor units of the currency, for example 4900 for 49.00 US dollars or for 4900 Japanese yen',
+			displayOptions: { show: { amountUnit: ['minor'] } },
 		},
 		{
 			displayName: 'Currency',
@@ -37,8 +74,8 @@ export const create: Operation = {
 			type: 'string',
 			required: true,
 			default: '',
-			placeholder: 'e.g. usd',
-			description: 'The three letters of ISO 4217',
+			placeholder: 'e.g. USD',
+			description: 'The three letters of ISO 4217, for example USD, EUR or JPY',
 		},
 		{
 			displayName: 'Description',
@@ -80,7 +117,10 @@ export const create: Operation = {
 					type: 'options',
 					options: PAYMENT_PROVIDERS,
 					default: 'stripe',
-					description: 'If left out: Stripe if the service has it set up, otherwise manual',
+					description: withValues(
+						'Who takes the payment. If left out: Stripe if the service has it set up, otherwise manual',
+						PAYMENT_PROVIDERS,
+					),
 				},
 			],
 		},
@@ -96,17 +136,14 @@ export const create: Operation = {
 			expiresInMinutes?: number;
 			provider?: string;
 		};
-		const amount = Number(context.getNodeParameter('amount', itemIndex));
-		if (!Number.isInteger(amount) || amount < 1) {
-			throw new NodeOperationError(context.getNode(), 'The amount is not a whole number from 1', {
-				itemIndex,
-				description:
-					'Enter it in minor units of the currency, without decimals: 4900 for 49.00 USD. An expression may need {{ Math.round($json.price * 100) }}.',
-			});
-		}
+		const currency = String(context.getNodeParameter('currency', itemIndex) ?? '').trim();
 		const body: IDataObject = {
-			amount,
-			currency: String(context.getNodeParameter('currency', itemIndex) ?? '').trim(),
+			amount: readAmount(context, itemIndex, {
+				value: context.getNodeParameter('amount', itemIndex),
+				unit: context.getNodeParameter('amountUnit', itemIndex, 'decimal') as string,
+				currency,
+			}),
+			currency,
 			description: String(context.getNodeParameter('description', itemIndex) ?? ''),
 			...(provider ? { provider } : {}),
 			...(expiresInMinutes === undefined ? {} : { expires_in: Math.round(expiresInMinutes * 60) }),

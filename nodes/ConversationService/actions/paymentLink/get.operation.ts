@@ -1,15 +1,17 @@
-import { paymentLinkField } from '../../shared/fields';
+import { paymentLinkField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
 import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
+import { PAYMENT_LINK } from '../records';
 
 export const get: Operation = {
 	option: {
 		name: 'Get',
 		value: 'get',
-		action: 'Get a payment link',
+		action: 'Get payment link',
 		description: 'Get a payment link with its status and URL',
 	},
+	record: PAYMENT_LINK,
 	fields: [paymentLinkField],
 	execute: async (context, itemIndex) =>
 		await requestService(context, {

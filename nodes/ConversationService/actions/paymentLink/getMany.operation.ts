@@ -1,9 +1,9 @@
-import type { IDataObject } from 'n8n-workflow';
 import { returnAllFields } from '../../shared/fields';
-import { getFilters, getLimit } from '../../api/limit';
-import { PAYMENT_STATUSES } from '../../shared/options';
-import { requestList } from '../../api/transport';
+import { conversationFilter } from '../../shared/locators';
+import { PAYMENT_STATUSES, withValues } from '../../shared/options';
+import { listRecords } from '../listRecords';
 import type { Operation } from '../operation';
+import { PAYMENT_LINK } from '../records';
 
 export const getMany: Operation = {
 	option: {
@@ -12,6 +12,7 @@ export const getMany: Operation = {
 		action: 'Get many payment links',
 		description: 'Get many payment links, newest first',
 	},
+	record: PAYMENT_LINK,
 	fields: [
 		...returnAllFields,
 		{
@@ -21,28 +22,17 @@ export const getMany: Operation = {
 			placeholder: 'Add Filter',
 			default: {},
 			options: [
-				{
-					displayName: 'Conversation ID',
-					name: 'conversation_id',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. conv_01JD…',
-				},
+				conversationFilter,
 				{
 					displayName: 'Status',
 					name: 'status',
 					type: 'options',
 					options: PAYMENT_STATUSES,
 					default: 'open',
+					description: withValues('Only links with this status', PAYMENT_STATUSES),
 				},
 			],
 		},
 	],
-	execute: async (context, itemIndex) =>
-		await requestList<IDataObject>(context, {
-			path: '/api/payment-links',
-			query: getFilters(context, itemIndex),
-			limit: getLimit(context, itemIndex),
-			itemIndex,
-		}),
+	execute: (context, itemIndex) => listRecords(context, itemIndex, '/api/payment-links'),
 };

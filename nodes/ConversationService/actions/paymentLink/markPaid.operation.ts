@@ -1,16 +1,18 @@
-import { paymentLinkField } from '../../shared/fields';
+import { paymentLinkField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
 import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
+import { PAYMENT_LINK } from '../records';
 
 export const markPaid: Operation = {
 	option: {
 		name: 'Mark as Paid',
 		value: 'markPaid',
-		action: 'Mark a payment link as paid',
+		action: 'Mark payment link as paid',
 		description:
 			'Mark a manual payment link as paid, for money that has reached you; payment.paid is sent once',
 	},
+	record: PAYMENT_LINK,
 	fields: [
 		paymentLinkField,
 		{

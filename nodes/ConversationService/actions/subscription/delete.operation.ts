@@ -1,4 +1,4 @@
-import { subscriptionField } from '../../shared/fields';
+import { subscriptionField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
 import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
@@ -7,7 +7,7 @@ export const deleteSubscription: Operation = {
 	option: {
 		name: 'Delete',
 		value: 'delete',
-		action: 'Delete a subscription',
+		action: 'Delete subscription',
 		description: 'Stop sending an event to an address',
 	},
 	fields: [subscriptionField],

@@ -6,7 +6,7 @@ export const getEvents: Operation = {
 	option: {
 		name: 'Get Events',
 		value: 'getEvents',
-		action: 'Get the events of the service',
+		action: 'Get events',
 		description: 'Get every event that can be subscribed to, with a sample of each',
 	},
 	fields: [],

@@ -1,8 +1,7 @@
-import type { IDataObject } from 'n8n-workflow';
 import { returnAllFields } from '../../shared/fields';
-import { getLimit } from '../../api/limit';
-import { requestList } from '../../api/transport';
+import { listRecords } from '../listRecords';
 import type { Operation } from '../operation';
+import { SUBSCRIPTION } from '../records';
 
 export const getMany: Operation = {
 	option: {
@@ -11,11 +10,7 @@ export const getMany: Operation = {
 		action: 'Get many subscriptions',
 		description: 'Get many subscriptions of the workspace, including whether they are failing',
 	},
+	record: SUBSCRIPTION,
 	fields: [...returnAllFields],
-	execute: async (context, itemIndex) =>
-		await requestList<IDataObject>(context, {
-			path: '/api/hooks',
-			limit: getLimit(context, itemIndex),
-			itemIndex,
-		}),
+	execute: (context, itemIndex) => listRecords(context, itemIndex, '/api/hooks'),
 };

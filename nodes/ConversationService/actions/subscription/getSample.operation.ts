@@ -5,7 +5,7 @@ export const getSample: Operation = {
 	option: {
 		name: 'Get Sample',
 		value: 'getSample',
-		action: 'Get a sample of an event',
+		action: 'Get sample of event',
 		description: 'Get a payload with the exact field names of an event',
 	},
 	fields: [

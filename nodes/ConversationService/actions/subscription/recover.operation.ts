@@ -1,7 +1,6 @@
-import { NodeOperationError } from 'n8n-workflow';
-import { subscriptionField } from '../../shared/fields';
+import { subscriptionField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
-import { toInstant } from '../../shared/instant';
+import { readInstant } from '../../shared/instant';
 import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
 
@@ -9,7 +8,7 @@ export const recover: Operation = {
 	option: {
 		name: 'Recover',
 		value: 'recover',
-		action: 'Recover the failed deliveries of a subscription',
+		action: 'Recover failed deliveries of subscription',
 		description: 'Send again all deliveries that failed since a time',
 	},
 	fields: [
@@ -27,14 +26,7 @@ export const recover: Operation = {
 	async execute(context, itemIndex) {
 		const id = getId(context, 'subscriptionId', 'subscription', itemIndex);
 		const value = String(context.getNodeParameter('since', itemIndex) ?? '').trim();
-		const since = toInstant(value, context.getTimezone());
-		if (!since) {
-			throw new NodeOperationError(context.getNode(), `"${value}" is not a date and time`, {
-				itemIndex,
-				description:
-					'Choose one, or set an expression such as {{ $now.minus({ hours: 1 }) }} in "Since".',
-			});
-		}
+		const since = readInstant(context, value, itemIndex);
 		return await requestService(context, {
 			method: 'POST',
 			path: `/api/hooks/${id}/recover`,

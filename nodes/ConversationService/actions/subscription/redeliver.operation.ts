@@ -1,4 +1,4 @@
-import { subscriptionField } from '../../shared/fields';
+import { subscriptionField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
 import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
@@ -7,7 +7,7 @@ export const redeliver: Operation = {
 	option: {
 		name: 'Redeliver',
 		value: 'redeliver',
-		action: 'Send a delivery again',
+		action: 'Redeliver delivery',
 		description:
 			'Send a finished delivery once more; the trigger accepts it although it is a repeat',
 	},

@@ -1,4 +1,4 @@
-import { subscriptionField } from '../../shared/fields';
+import { subscriptionField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
 import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
@@ -7,7 +7,7 @@ export const revokePreviousSecrets: Operation = {
 	option: {
 		name: 'Revoke Previous Secrets',
 		value: 'revokePreviousSecrets',
-		action: 'Revoke the previous secrets of a subscription',
+		action: 'Revoke previous secrets of subscription',
 		description:
 			'End the overlap of 24 hours after a rotation at once: only the newest secret signs. A workflow that was not published again since the rotation refuses further events.',
 	},

@@ -1,4 +1,4 @@
-import { subscriptionField } from '../../shared/fields';
+import { subscriptionField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
 import { requestService } from '../../api/transport';
 import type { RotatedSubscription } from '../../api/types';
@@ -8,7 +8,7 @@ export const rotateSecret: Operation = {
 	option: {
 		name: 'Rotate Secret',
 		value: 'rotateSecret',
-		action: 'Rotate the secret of a subscription',
+		action: 'Rotate secret of subscription',
 		description:
 			'Give a subscription a new signing secret. Both secrets sign for 24 hours. In that time, unpublish the workflow of the subscription and publish it again.',
 	},

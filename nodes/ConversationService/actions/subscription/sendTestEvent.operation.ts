@@ -1,4 +1,4 @@
-import { subscriptionField } from '../../shared/fields';
+import { subscriptionField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
 import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
@@ -7,7 +7,7 @@ export const sendTestEvent: Operation = {
 	option: {
 		name: 'Send Test Event',
 		value: 'sendTestEvent',
-		action: 'Send a test event to a subscription',
+		action: 'Send test event to subscription',
 		description: 'Send a signed sample of its event to a subscription',
 	},
 	fields: [subscriptionField],

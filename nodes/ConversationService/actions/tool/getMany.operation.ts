@@ -1,9 +1,8 @@
-import type { IDataObject } from 'n8n-workflow';
 import { returnAllFields } from '../../shared/fields';
-import { getFilters, getLimit } from '../../api/limit';
-import { TOOL_STATUSES } from '../../shared/options';
-import { requestList } from '../../api/transport';
+import { TOOL_STATUSES, withValues } from '../../shared/options';
+import { listRecords } from '../listRecords';
 import type { Operation } from '../operation';
+import { TOOL } from '../records';
 
 export const getMany: Operation = {
 	option: {
@@ -12,6 +11,7 @@ export const getMany: Operation = {
 		action: 'Get many tools',
 		description: 'Get many tools of the workspace, newest first',
 	},
+	record: TOOL,
 	fields: [
 		...returnAllFields,
 		{
@@ -35,15 +35,10 @@ export const getMany: Operation = {
 					type: 'options',
 					options: TOOL_STATUSES,
 					default: 'live',
+					description: withValues('Only tools with this status', TOOL_STATUSES),
 				},
 			],
 		},
 	],
-	execute: async (context, itemIndex) =>
-		await requestList<IDataObject>(context, {
-			path: '/api/tools',
-			query: getFilters(context, itemIndex),
-			limit: getLimit(context, itemIndex),
-			itemIndex,
-		}),
+	execute: (context, itemIndex) => listRecords(context, itemIndex, '/api/tools'),
 };

@@ -1,16 +1,18 @@
-import { toolField } from '../../shared/fields';
+import { toolField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
 import { readJsonObject } from '../../shared/jsonFields';
 import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
+import { TOOL } from '../records';
 
 export const goLive: Operation = {
 	option: {
 		name: 'Go Live',
 		value: 'goLive',
-		action: 'Let the agent use a tool',
+		action: 'Go live with tool',
 		description: 'Let the agent use a tool, after a test call if no test has succeeded yet',
 	},
+	record: TOOL,
 	fields: [
 		toolField,
 		{

@@ -1,19 +1,21 @@
 import { withArgs } from '../../workflowTool/args';
-import { toolField } from '../../shared/fields';
+import { toolField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
 import { readJsonObject } from '../../shared/jsonFields';
 import { requestService, TEST_CALL_TIMEOUT_MS } from '../../api/transport';
 import type { ToolCallRecord } from '../../api/types';
 import type { Operation } from '../operation';
+import { TOOL_CALL } from '../records';
 
 export const test: Operation = {
 	option: {
 		name: 'Test',
 		value: 'test',
-		action: 'Test a tool',
+		action: 'Test tool',
 		description:
 			'Make one real call of a tool and get how it ended; a call that failed is an item with the status failed',
 	},
+	record: TOOL_CALL,
 	fields: [
 		toolField,
 		{

@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import { withArgs } from '../../workflowTool/args';
-import { toolCallField } from '../../shared/fields';
+import { toolCallField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
 import { requestService } from '../../api/transport';
 import type { ToolCallRecord } from '../../api/types';

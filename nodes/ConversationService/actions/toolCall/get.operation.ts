@@ -1,17 +1,19 @@
 import { withArgs } from '../../workflowTool/args';
-import { toolCallField } from '../../shared/fields';
+import { toolCallField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
 import { requestService } from '../../api/transport';
 import type { ToolCallRecord } from '../../api/types';
 import type { Operation } from '../operation';
+import { TOOL_CALL } from '../records';
 
 export const get: Operation = {
 	option: {
 		name: 'Get',
 		value: 'get',
-		action: 'Get a tool call',
+		action: 'Get tool call',
 		description: 'Get a tool call with its whole result',
 	},
+	record: TOOL_CALL,
 	fields: [toolCallField],
 	execute: async (context, itemIndex) =>
 		withArgs(

@@ -1,10 +1,11 @@
 import { withArgs } from '../../workflowTool/args';
 import { returnAllFields } from '../../shared/fields';
-import { getFilters, getLimit } from '../../api/limit';
-import { TOOL_CALL_STATUSES } from '../../shared/options';
-import { requestList } from '../../api/transport';
+import { conversationFilter } from '../../shared/locators';
+import { TOOL_CALL_STATUSES, withValues } from '../../shared/options';
+import { listRecords } from '../listRecords';
 import type { ToolCallRecord } from '../../api/types';
 import type { Operation } from '../operation';
+import { TOOL_CALL } from '../records';
 
 export const getMany: Operation = {
 	option: {
@@ -13,6 +14,7 @@ export const getMany: Operation = {
 		action: 'Get many tool calls',
 		description: 'Get many tool calls, newest first, for example those that wait for approval',
 	},
+	record: TOOL_CALL,
 	fields: [
 		...returnAllFields,
 		{
@@ -22,19 +24,14 @@ export const getMany: Operation = {
 			placeholder: 'Add Filter',
 			default: {},
 			options: [
-				{
-					displayName: 'Conversation ID',
-					name: 'conversation_id',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. conv_01JD…',
-				},
+				conversationFilter,
 				{
 					displayName: 'Status',
 					name: 'status',
 					type: 'options',
 					options: TOOL_CALL_STATUSES,
 					default: 'pending_approval',
+					description: withValues('Only calls with this status', TOOL_CALL_STATUSES),
 				},
 				{
 					displayName: 'Tool Name',
@@ -42,17 +39,13 @@ export const getMany: Operation = {
 					type: 'string',
 					default: '',
 					placeholder: 'e.g. find_order',
+					description: 'Only calls of the tool with exactly this name',
 				},
 			],
 		},
 	],
-	async execute(context, itemIndex) {
-		const calls = await requestList<ToolCallRecord>(context, {
-			path: '/api/tool-calls',
-			query: getFilters(context, itemIndex),
-			limit: getLimit(context, itemIndex),
-			itemIndex,
-		});
-		return calls.map(withArgs);
+	async *execute(context, itemIndex) {
+		const calls = listRecords<ToolCallRecord>(context, itemIndex, '/api/tool-calls');
+		for await (const call of calls) yield withArgs(call);
 	},
 };

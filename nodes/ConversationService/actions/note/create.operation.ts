@@ -1,0 +1,45 @@
+import { NodeOperationError } from 'n8n-workflow';
+import { getId } from '../../shared/ids';
+import { conversationField } from '../../shared/locators';
+import { idempotencyKey } from '../../api/idempotencyKey';
+import { requestService } from '../../api/transport';
+import type { Operation } from '../operation';
+
+export const create: Operation = {
+	option: {
+		name: 'Create',
+		value: 'create',
+		action: 'Create note',
+		description: 'Create a note in a conversation for your team; the customer never sees it',
+	},
+	fields: [
+		conversationField,
+		{
+			displayName: 'Text',
+			name: 'text',
+			type: 'string',
+			typeOptions: { rows: 4 },
+			required: true,
+			default: '',
+			placeholder: 'e.g. Has an open invoice, see the CRM',
+			description: 'What your team reads in the conversation',
+		},
+	],
+	async execute(context, itemIndex) {
+		const conversationId = getId(context, 'conversationId', 'conversation', itemIndex);
+		const text = String(context.getNodeParameter('text', itemIndex) ?? '');
+		if (!text.trim()) {
+			throw new NodeOperationError(context.getNode(), 'The text of the note is empty', {
+				itemIndex,
+				description: 'Enter a text, or an expression that has a value for every item.',
+			});
+		}
+		return await requestService(context, {
+			method: 'POST',
+			path: `/api/conversations/${conversationId}/notes`,
+			body: { text },
+			headers: { 'Idempotency-Key': idempotencyKey(context, itemIndex, text, '') },
+			itemIndex,
+		});
+	},
+};

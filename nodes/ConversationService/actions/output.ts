@@ -1,0 +1,104 @@
+import type {
+	IDataObject,
+	IDisplayOptions,
+	IExecuteFunctions,
+	INodeProperties,
+} from 'n8n-workflow';
+
+/**
+ * A record of the service with more than ten fields, and what people get of it by default.
+ * @see https://docs.n8n.io/integrations/creating-nodes/build/reference/ux-guidelines/
+ */
+export interface RecordShape {
+	/** The field that names the record. It is always put out. */
+	id: string;
+	/** All fields of the record. */
+	fields: readonly string[];
+	/** At most ten fields of the simplified output, each with its path in the record. */
+	simplified: Readonly<Record<string, string>>;
+}
+
+const shownTo = (tool: boolean): IDisplayOptions => ({ show: { '@tool': [tool] } });
+
+/** "Simplify", or "Output" where the node is a tool of an AI agent. */
+export const describeOutput = ({ id, fields }: RecordShape): INodeProperties[] => [
+	{
+		displayName: 'Simplify',
+		name: 'simplify',
+		type: 'boolean',
+		default: true,
+		displayOptions: shownTo(false),
+		description: 'Whether to return a simplified version of the response instead of the raw data',
+	},
+	{
+		displayName: 'Output',
+		name: 'output',
+		type: 'options',
+		noDataExpression: true,
+		options: [
+			{ name: 'Raw', value: 'raw', description: 'All fields of the record' },
+			{
+				name: 'Selected Fields',
+				value: 'selected',
+				description: 'Only the fields that you choose, and the ID',
+			},
+			{ name: 'Simplified', value: 'simplified', description: 'The most useful fields' },
+		],
+		default: 'simplified',
+		displayOptions: shownTo(true),
+		description: 'What the AI agent gets of each record',
+	},
+	{
+		displayName: 'Fields',
+		name: 'outputFields',
+		type: 'multiOptions',
+		noDataExpression: true,
+		options: fields
+			.filter((field) => field !== id)
+			.map((field) => ({ name: toTitle(field), value: field }))
+			.sort((a, b) => a.name.localeCompare(b.name)),
+		default: [],
+		displayOptions: { show: { ...shownTo(true).show, output: ['selected'] } },
+		description: 'The fields that the AI agent gets beside the ID',
+	},
+];
+
+/** Makes what the user wants to see of each record of an operation. */
+export function readOutput(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	shape: RecordShape | undefined,
+): (record: IDataObject) => IDataObject {
+	if (!shape) return (record) => record;
+	// A tool has "Output", any other node has "Simplify".
+	const simplify = context.getNodeParameter('simplify', itemIndex, true);
+	const output = context.getNodeParameter(
+		'output',
+		itemIndex,
+		simplify ? 'simplified' : 'raw',
+	) as string;
+	if (output === 'simplified') return (record) => pick(record, Object.entries(shape.simplified));
+	if (output !== 'selected') return (record) => record;
+	const chosen = context.getNodeParameter('outputFields', itemIndex, []) as string[];
+	return (record) =>
+		pick(
+			record,
+			[shape.id, ...chosen].map((field) => [field, field]),
+		);
+}
+
+const pick = (record: IDataObject, fields: Array<[string, string]>): IDataObject =>
+	Object.fromEntries(fields.map(([name, path]) => [name, read(record, path)]));
+
+function read(record: IDataObject, path: string) {
+	let value: unknown = record;
+	for (const key of path.split('.')) value = (value as IDataObject | null | undefined)?.[key];
+	return (value ?? null) as IDataObject[string];
+}
+
+/** `contact_name` → `Contact Name` */
+const toTitle = (field: string): string =>
+	field
+		.split('_')
+		.map((word) => (word === 'id' ? 'ID' : word.charAt(0).toUpperCase() + word.slice(1)))
+		.join(' ');

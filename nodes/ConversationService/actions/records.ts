@@ -1,0 +1,188 @@
+import type { RecordShape } from './output';
+
+/** The records of the service that have more than ten fields. A test holds them against the API. */
+
+const CONVERSATION_BASICS = {
+	id: 'id',
+	status: 'status',
+	channel: 'channel',
+	contact_name: 'contact_name',
+	contact_display: 'contact_display',
+	contact_id: 'contact.id',
+	funnel_stage: 'funnel_stage',
+	created_at: 'created_at',
+	updated_at: 'updated_at',
+};
+
+export const CONVERSATION: RecordShape = {
+	id: 'id',
+	fields: [
+		'id',
+		'agent_id',
+		'channel',
+		'contact_display',
+		'contact_name',
+		'status',
+		'funnel_stage',
+		'message_count',
+		'channel_account',
+		'contact',
+		'outcome',
+		'handover',
+		'qualified_at',
+		'previous_conversation_id',
+		'pending_approvals',
+		'created_at',
+		'updated_at',
+		'closed_at',
+	],
+	simplified: { ...CONVERSATION_BASICS, message_count: 'message_count' },
+};
+
+export const CLOSED_CONVERSATION: RecordShape = {
+	...CONVERSATION,
+	simplified: { ...CONVERSATION_BASICS, outcome: 'outcome' },
+};
+
+export const CONVERSATION_WITH_MESSAGES: RecordShape = {
+	...CONVERSATION,
+	fields: [...CONVERSATION.fields, 'messages'],
+	simplified: { ...CONVERSATION_BASICS, messages: 'messages' },
+};
+
+export const PAYMENT_LINK: RecordShape = {
+	id: 'id',
+	fields: [
+		'id',
+		'conversation_id',
+		'status',
+		'amount',
+		'currency',
+		'amount_display',
+		'description',
+		'provider',
+		'provider_reference',
+		'url',
+		'error',
+		'created_by',
+		'expires_at',
+		'paid_at',
+		'created_at',
+		'updated_at',
+	],
+	simplified: {
+		id: 'id',
+		status: 'status',
+		url: 'url',
+		amount: 'amount',
+		currency: 'currency',
+		amount_display: 'amount_display',
+		description: 'description',
+		conversation_id: 'conversation_id',
+		expires_at: 'expires_at',
+		paid_at: 'paid_at',
+	},
+};
+
+export const SUBSCRIPTION: RecordShape = {
+	id: 'id',
+	fields: [
+		'id',
+		'event',
+		'events',
+		'filter',
+		'target_url',
+		'source',
+		'owner',
+		'paused',
+		'catch_up',
+		'revision',
+		'status',
+		'consecutive_failures',
+		'last_delivery_at',
+		'created_at',
+	],
+	simplified: {
+		id: 'id',
+		events: 'events',
+		filter: 'filter',
+		status: 'status',
+		paused: 'paused',
+		workflow_name: 'owner.workflow_name',
+		target_url: 'target_url',
+		consecutive_failures: 'consecutive_failures',
+		last_delivery_at: 'last_delivery_at',
+		created_at: 'created_at',
+	},
+};
+
+export const TOOL: RecordShape = {
+	id: 'id',
+	fields: [
+		'id',
+		'name',
+		'description',
+		'parameters',
+		'kind',
+		'endpoint',
+		'request_template',
+		'secret_names',
+		'timeout',
+		'ask_before_running',
+		'read_only',
+		'example_phrases',
+		'status',
+		'tested_at',
+		'going_live',
+		'owner',
+		'revision',
+		'last_test',
+		'created_at',
+		'updated_at',
+	],
+	simplified: {
+		id: 'id',
+		name: 'name',
+		description: 'description',
+		status: 'status',
+		kind: 'kind',
+		ask_before_running: 'ask_before_running',
+		read_only: 'read_only',
+		going_live: 'going_live',
+		last_test: 'last_test',
+		updated_at: 'updated_at',
+	},
+};
+
+export const TOOL_CALL: RecordShape = {
+	id: 'tool_call_id',
+	fields: [
+		'tool_call_id',
+		'tool',
+		'arguments',
+		'args',
+		'conversation_id',
+		'status',
+		'attempts',
+		'http_status',
+		'duration_ms',
+		'result',
+		'error',
+		'decision',
+		'expires_at',
+		'created_at',
+		'finished_at',
+	],
+	simplified: {
+		tool_call_id: 'tool_call_id',
+		tool: 'tool',
+		status: 'status',
+		args: 'args',
+		conversation_id: 'conversation_id',
+		result: 'result',
+		error: 'error',
+		decision: 'decision',
+		expires_at: 'expires_at',
+		created_at: 'created_at',
+	},
+};

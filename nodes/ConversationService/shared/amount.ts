@@ -1,0 +1,62 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
+
+/**
+ * The currencies of ISO 4217 that do not have two decimals. Not `Intl`: it follows everyday use,
+ * where the Colombian peso has none. A test holds the list against that of the service.
+ */
+const DECIMALS: Record<number, string> = {
+	0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
+	3: 'BHD IQD JOD KWD LYD OMR TND',
+	4: 'CLF UYW',
+};
+
+/** How many decimals an amount of the currency has. */
+export function decimalsOf(currency: string): number {
+	const code = currency.toUpperCase();
+	const found = Object.entries(DECIMALS).find(([, codes]) => codes.split(' ').includes(code));
+	return found ? Number(found[0]) : 2;
+}
+
+/**
+ * Reads the amount of a payment in minor units of its currency, as the service takes it.
+ * @param unit how the field holds it: `49.00` (decimal) or `4900` (minor)
+ * @throws NodeOperationError when it is no amount, or has more decimals than the currency
+ */
+export function readAmount(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	{ value, unit, currency }: { value: unknown; unit: string; currency: string },
+): number {
+	const decimals = unit === 'minor' ? 0 : decimalsOf(currency);
+	const text = String(value ?? '').trim();
+	const [, whole = '', fraction = ''] = /^(\d{1,15})(?:\.(\d+))?$/.exec(text) ?? [];
+	const refuse = (message: string, description: string) =>
+		new NodeOperationError(context.getNode(), message, { itemIndex, description });
+	if (!whole) {
+		throw refuse(
+			text ? `The amount "${text}" is not a positive number` : 'The amount is empty',
+			`Enter digits with a point before the decimals and without separators, ${example(currency, unit)}.`,
+		);
+	}
+	if (fraction.replace(/0+$/, '').length > decimals) {
+		throw refuse(
+			unit === 'minor'
+				? `The amount ${text} in minor units has decimals`
+				: `The amount ${text} has more decimals than ${currency.toUpperCase()} takes (${decimals})`,
+			`Enter an amount ${example(currency, unit)}. For a calculated one, round it: {{ $json.price.round(${decimals}) }}.`,
+		);
+	}
+	const amount = Number(whole + fraction.slice(0, decimals).padEnd(decimals, '0'));
+	if (amount > 0) return amount;
+	throw refuse('The amount is zero', `Enter an amount ${example(currency, unit)}.`);
+}
+
+function example(currency: string, unit: string): string {
+	const code = currency.toUpperCase();
+	const decimals = decimalsOf(currency);
+	const amount = (49).toFixed(decimals);
+	const minor = `49${'0'.repeat(decimals)}`;
+	if (unit === 'minor') return `such as ${minor} for ${amount} ${code}`;
+	return `such as ${amount} ${code}`;
+}

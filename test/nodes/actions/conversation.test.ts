@@ -1,0 +1,153 @@
+import { describe, expect, it } from '@jest/globals';
+import { TOOL_STATUSES } from '../../../service/src/tools/tool.ts';
+import { TOOL_CALL_STATUSES } from '../../../service/src/tools/calls/toolCall.ts';
+import { byId, type Rest, useService } from '../helpers/actions.ts';
+import { actionNode, failureOf } from '../helpers/n8n.ts';
+
+const { open, resource } = useService();
+const conversation = resource('conversation');
+
+describe('Conversation', () => {
+  it('gets as many of the newest messages as asked for', async () => {
+    const { id, customer } = await open('one');
+    await customer.write('two');
+    const get = async (messages: number) =>
+      (await conversation('get', { parameters: { ...byId(id), options: { messages } } })).items[0]!
+        .messages as Array<{ text: string }>;
+    expect((await get(1)).map(({ text }) => text)).toEqual(['two']);
+    expect(await get(0)).toEqual([]);
+  });
+
+  it('finds by e-mail and by phone', async () => {
+    const { id, email } = await open('Hi', { phone: '+49 170 1234567' });
+    const byEmail = await conversation('findByContact', {
+      parameters: { findBy: 'email', email: ` ${email} ` },
+    });
+    const byPhone = await conversation('findByContact', {
+      parameters: { findBy: 'phone', phone: '+49 170 1234567' },
+    });
+    expect([byEmail.items[0]!.id, byPhone.items[0]!.id]).toEqual([id, id]);
+  });
+
+  it('fails for an unknown contact and says how to go on without', async () => {
+    const error = await failureOf(
+      conversation('findByContact', {
+        parameters: { findBy: 'email', email: 'nobody@example.com' },
+      }),
+    );
+    expect(error).toMatchObject({
+      httpCode: '404',
+      description: expect.stringContaining('Return Nothing'),
+    });
+  });
+
+  it('returns nothing for an unknown contact when told so, and the others all the same', async () => {
+    const { id, email } = await open();
+    const { items, paired } = await conversation('findByContact', {
+      parameters: { findBy: 'email', email: '={{ $json.email }}', ifNotFound: 'empty' },
+      input: [{ email: 'nobody@example.com' }, { email }],
+    });
+    expect(items.map((each) => each.id)).toEqual([id]);
+    expect(paired).toEqual([{ item: 1 }]);
+  });
+
+  it('lists by status, channel and funnel stage, up to a limit or all', async () => {
+    const opened = await Promise.all([open(), open(), open()]);
+    for (const { id } of opened)
+      await conversation('setFunnelStage', { parameters: { ...byId(id), funnelStage: 'lost' } });
+    const list = async (parameters: Rest['parameters']) =>
+      (await conversation('getAll', { parameters })).items.map(({ id }) => id);
+    const lost = { status: 'ai_active', channel: 'web_chat', funnel_stage: 'lost' };
+    expect((await list({ returnAll: true, filters: lost })).sort()).toEqual(
+      opened.map(({ id }) => id).sort(),
+    );
+    expect(await list({ returnAll: false, limit: 2, filters: lost })).toHaveLength(2);
+    expect(
+      await list({ returnAll: true, filters: { ...lost, channel: 'whatsapp_cloud' } }),
+    ).toEqual([]);
+  });
+
+  it('sends a message that the customer reads, and pauses the agent', async () => {
+    const { id, texts } = await open();
+    const { items } = await conversation('sendMessage', {
+      parameters: { ...byId(id), text: 'Grüße 🎉' },
+    });
+    expect(items[0]).toMatchObject({
+      message: { direction: 'outbound', text: 'Grüße 🎉', sender: { type: 'api' } },
+      conversation: { id, status: 'human_active' },
+    });
+    expect(await texts()).toEqual(['Grüße 🎉']);
+  });
+
+  it('sends a message beside the agent, which goes on answering, when told to', async () => {
+    const { id, texts } = await open();
+    const { items } = await conversation('sendMessage', {
+      parameters: { ...byId(id), text: 'Your parcel has shipped', pauseAgent: false },
+    });
+    expect(items[0]).toMatchObject({ conversation: { id, status: 'ai_active' } });
+    expect(await texts()).toEqual(['Your parcel has shipped']);
+  });
+
+  it.each([
+    ['the event trigger', (id: string) => ({ conversation: { id } })],
+    ['the trigger of a tool', (id: string) => ({ conversation_id: id, tool_call_id: 'call_1' })],
+    ['an action that returns a conversation', (id: string) => ({ id })],
+  ])('takes its conversation by default from %s', async (_what, item) => {
+    const { id } = await open();
+    expect((await conversation('get', { input: [item(id)] })).items[0]).toMatchObject({ id });
+  });
+
+  it('takes the address of the conversation’s page', async () => {
+    const { id } = await open();
+    const value = `https://conversations.example.com/conversations/${id}?tab=1`;
+    const parameters = { conversationId: { __rl: true, mode: 'url', value } };
+    expect((await conversation('get', { parameters })).items[0]).toMatchObject({ id });
+  });
+
+  it('takes over, hands back, sets a stage and closes with a verdict', async () => {
+    const { id } = await open();
+    const status = async (operation: string, parameters = {}) =>
+      (await conversation(operation, { parameters: { ...byId(id), ...parameters } })).items[0];
+    expect(await status('takeOver')).toMatchObject({ id, status: 'human_active' });
+    expect(await status('handBack')).toMatchObject({ id, status: 'ai_active' });
+    expect(await status('setFunnelStage', { funnelStage: 'qualified' })).toMatchObject({
+      id,
+      funnel_stage: 'qualified',
+    });
+    expect(await status('close', { summary: 'Bought', verdict: 'goal_reached' })).toMatchObject({
+      id,
+      status: 'closed',
+      outcome: { verdict: 'goal_reached', summary: 'Bought', closed_by: { type: 'api' } },
+    });
+  });
+
+  it('offers every verdict, status, stage and channel the service knows', async () => {
+    const values = (name: string, resource = 'conversation'): unknown[] =>
+      actionNode.description.properties
+        .filter(({ displayOptions }) => displayOptions?.show?.resource?.includes(resource))
+        .flatMap((each) =>
+          each.type === 'collection'
+            ? (each.options as typeof actionNode.description.properties)
+            : [each],
+        )
+        .filter((each) => each.name === name)
+        .flatMap((each) => (each.options as Array<{ value: string }>).map(({ value }) => value));
+    for (const verdict of values('verdict')) {
+      const { id } = await open();
+      const { items } = await conversation('close', {
+        parameters: { ...byId(id), summary: 'x', verdict: verdict as string },
+      });
+      expect(items[0]).toMatchObject({ outcome: { verdict } });
+    }
+    for (const name of ['status', 'channel', 'funnel_stage']) {
+      for (const value of values(name))
+        await conversation('getAll', { parameters: { filters: { [name]: value as string } } });
+    }
+    for (const [resource, statuses] of [
+      ['tool', TOOL_STATUSES],
+      ['toolCall', TOOL_CALL_STATUSES],
+    ] as const) {
+      expect(values('status', resource).sort()).toEqual([...statuses].sort());
+    }
+  });
+});

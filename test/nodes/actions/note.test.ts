@@ -1,0 +1,22 @@
+import { describe, expect, it } from '@jest/globals';
+import { byId, useService } from '../helpers/actions.ts';
+import { failureOf } from '../helpers/n8n.ts';
+
+const { open, resource } = useService();
+const note = resource('note');
+
+describe('Note', () => {
+  it('is for the team, and the customer does not see it', async () => {
+    const { id, texts } = await open();
+    const { items } = await note('create', {
+      parameters: { ...byId(id), text: 'Has an open invoice' },
+    });
+    expect(items).toEqual([expect.objectContaining({ text: 'Has an open invoice' })]);
+    expect(await texts()).toEqual([]);
+  });
+
+  it('refuses an empty text before it calls', async () => {
+    const error = await failureOf(note('create', { parameters: { ...byId('conv_1'), text: ' ' } }));
+    expect(error.message).toBe('The text of the note is empty');
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from '@jest/globals';
+import { startTestService } from '../../helpers/service.ts';
+import { useService } from '../helpers/actions.ts';
+import { failureOf } from '../helpers/n8n.ts';
+import { startWire, type Wire } from '../helpers/strangers.ts';
+
+const { resource, service } = useService();
+const subscription = resource('subscription');
+
+describe('A 429', () => {
+  const through = async (refusals: number[], check: (wire: Wire) => Promise<void>) => {
+    const wire = await startWire(() => service().url);
+    wire.refusals.push(...refusals);
+    try {
+      await check(wire);
+    } finally {
+      await wire.close();
+    }
+  };
+  const getEvents = (wire: Wire) =>
+    subscription('getEvents', { credential: { baseUrl: wire.url, apiKey: service().apiKey } });
+
+  it('is waited for by its Retry-After, and the call is made again', () =>
+    through([2, 0], async (wire) => {
+      const before = Date.now();
+      expect((await getEvents(wire)).items.length).toBeGreaterThan(0);
+      expect(Date.now() - before).toBeGreaterThanOrEqual(2900);
+      expect(wire.seen).toHaveLength(3);
+    }));
+
+  it('that asks for more than 60 seconds fails at once and says so', () =>
+    through([61], async (wire) => {
+      const error = await failureOf(getEvents(wire));
+      expect(error).toMatchObject({
+        httpCode: '429',
+        message: 'Too many calls.',
+        description: expect.stringContaining('60 seconds'),
+      });
+      expect(wire.seen).toHaveLength(1);
+    }));
+
+  it('is not waited for longer than 60 seconds in all', () =>
+    through([1, 60], async (wire) => {
+      expect(await failureOf(getEvents(wire))).toMatchObject({ httpCode: '429' });
+      expect(wire.seen).toHaveLength(2);
+    }));
+
+  it('of the real service is understood', async () => {
+    const limited = await startTestService({ env: { API_RATE_LIMIT_PER_MINUTE: '1' } });
+    try {
+      const { headers } = await limited.api.get('/api/hooks');
+      expect(headers.get('retry-after')).toBeNull();
+      const refused = await limited.api.get('/api/hooks');
+      expect(refused).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
+      expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+    } finally {
+      await limited.stop();
+    }
+  });
+});

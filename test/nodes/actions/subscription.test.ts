@@ -1,0 +1,143 @@
+import { describe, expect, it } from '@jest/globals';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { hookById, useService } from '../helpers/actions.ts';
+import { failureOf } from '../helpers/n8n.ts';
+import { startHttpServer } from '../helpers/strangers.ts';
+
+const { resource, service } = useService({ INSECURE_TARGETS: 'true' });
+const subscription = resource('subscription');
+
+describe('Subscription', () => {
+  const subscribe = async (event = 'message.received', url = 'http://127.0.0.1:9/hook') =>
+    (
+      await service().api.post('/api/hooks', {
+        event,
+        target_url: `${url}/${Math.random()}`,
+        source: 'test',
+      })
+    ).body.id as string;
+
+  it('lists and deletes', async () => {
+    const id = await subscribe();
+    const list = async () =>
+      (await subscription('getAll', { parameters: { returnAll: true, simplify: false } })).items;
+    expect(await list()).toContainEqual(expect.objectContaining({ id, source: 'test' }));
+    expect((await list()).every((each) => !('secret' in each))).toBe(true);
+    expect((await subscription('delete', { parameters: hookById(id) })).items).toEqual([
+      { id, deleted: true },
+    ]);
+    expect(await list()).not.toContainEqual(expect.objectContaining({ id }));
+  });
+
+  it('sends a test event, shows its delivery, sends it again by either id, and recovers what failed', async () => {
+    let status = 200;
+    const received: string[] = [];
+    const target = await startHttpServer((req, res) => {
+      received.push(String(req.headers['x-service-redelivery'] ?? 'automatic'));
+      res.writeHead(status).end();
+    });
+    const id = await subscribe('conversation.opened', target.url);
+    try {
+      const { items } = await subscription('sendTestEvent', { parameters: hookById(id) });
+      const [sent] = items as Array<{ id: string; event_id: string }>;
+      const deliveries = async () =>
+        (await subscription('getDeliveries', { parameters: { ...hookById(id), limit: 10 } }))
+          .items as Array<{ id: string; status: string }>;
+      const until = (wanted: string) =>
+        waitFor(wanted, async () => (await deliveries()).every((each) => each.status === wanted));
+      await until('delivered');
+      expect(await deliveries()).toEqual([
+        expect.objectContaining({ id: sent!.id, event_id: sent!.event_id }),
+      ]);
+
+      for (const deliveryId of [sent!.id, sent!.event_id]) {
+        const again = await subscription('redeliver', {
+          parameters: { ...hookById(id), deliveryId },
+        });
+        expect(again.items[0]).toMatchObject({ id: sent!.id });
+        await until('delivered');
+      }
+      expect(received).toEqual(['automatic', 'manual', 'manual']);
+
+      status = 404;
+      await subscription('sendTestEvent', { parameters: hookById(id) });
+      await waitFor('a failed delivery', async () =>
+        (await deliveries()).some((each) => each.status === 'failed'),
+      );
+      status = 200;
+      const since = new Date(Date.now() - 60_000).toISOString();
+      const recovered = await subscription('recover', { parameters: { ...hookById(id), since } });
+      expect(recovered.items).toEqual([{ redelivered: 1 }]);
+      await until('delivered');
+    } finally {
+      await subscription('delete', { parameters: hookById(id) });
+      await target.close();
+    }
+  });
+
+  it('rotates the secret, puts it out only when asked to, says what to do, and ends the overlap', async () => {
+    const id = await subscribe();
+    const rotate = async (parameters = {}) =>
+      (await subscription('rotateSecret', { parameters: { ...hookById(id), ...parameters } }))
+        .items[0]!;
+    const quiet = await rotate();
+    expect(quiet).toEqual({
+      id,
+      event: 'message.received',
+      target_url: expect.any(String),
+      source: 'test',
+      events: ['message.received'],
+      filter: null,
+      owner: null,
+      paused: false,
+      catch_up: false,
+      status: 'active',
+      consecutive_failures: 0,
+      last_delivery_at: null,
+      created_at: expect.any(String),
+      revision: 1,
+      previous_secret_expires_at: expect.any(String),
+      notice: expect.stringContaining('unpublish and publish it again'),
+    });
+    expect(JSON.stringify(quiet)).not.toContain('whsec_');
+    expect(Date.parse(String(quiet.previous_secret_expires_at)) - Date.now()).toBeGreaterThan(
+      23 * 3_600_000,
+    );
+    expect(await rotate({ returnSecret: true })).toMatchObject({
+      id,
+      secret: expect.stringMatching(/^whsec_/),
+    });
+    const revoke = async () =>
+      (await subscription('revokePreviousSecrets', { parameters: hookById(id) })).items;
+    expect(await revoke()).toEqual([expect.objectContaining({ id, revoked: 2 })]);
+    expect(await revoke()).toEqual([expect.objectContaining({ id, revoked: 0 })]);
+    for (let n = 0; n < 4; n++) await rotate();
+    const refused = await failureOf(rotate());
+    expect(refused.message).toContain('5 secrets of this subscription already sign');
+    expect(refused.description).toContain('Revoke Previous Secrets');
+    await subscription('delete', { parameters: hookById(id) });
+  });
+
+  it('gets every event, and a sample with the field names of a real one', async () => {
+    const { items } = await subscription('getEvents');
+    expect(items.map(({ name }) => name)).toContain('message.received');
+    expect(items.length).toBeGreaterThanOrEqual(6);
+    const sample = await subscription('getSample', {
+      parameters: { event: 'conversation.closed' },
+    });
+    expect(sample.items[0]).toMatchObject({
+      event: 'conversation.closed',
+      outcome: { verdict: expect.any(String) },
+    });
+  });
+
+  it('refuses a time that is none, and says what to enter', async () => {
+    const error = await failureOf(
+      subscription('recover', { parameters: { ...hookById('sub_1'), since: 'yesterday' } }),
+    );
+    expect(error).toMatchObject({
+      message: '"yesterday" is not a date and time',
+      description: expect.stringContaining('$now'),
+    });
+  });
+});
