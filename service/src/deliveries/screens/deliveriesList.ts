@@ -163,6 +163,12 @@ function soon(time: string, now: Date): string {
   return seconds < 120 ? `in ${seconds} s` : ago(time, now);
 }
 
+const TRIGGER_WORDS: Readonly<Record<Attempt['trigger'], string>> = {
+  automatic: 'automatic',
+  manual: 'manual',
+  catch_up: 'after an outage',
+};
+
 const attemptItem = (
   deliveryId: string,
   { number, at, statusCode, durationMs, error, responseExcerpt, trigger }: Attempt,
@@ -170,7 +176,7 @@ const attemptItem = (
   <li>
     <p>
       <strong>${statusCode === null ? 'No response' : `Status ${statusCode}`}</strong>${' '}
-      <span class="muted">attempt ${number}, ${exactTime(at)}, took ${durationInWords(durationMs)}, ${trigger === 'manual' ? 'manual' : 'automatic'}</span>
+      <span class="muted">attempt ${number}, ${exactTime(at)}, took ${durationInWords(durationMs)}, ${TRIGGER_WORDS[trigger]}</span>
     </p>
     ${error === null || error === `The receiver answered ${statusCode}.` ? null : html`<p><bdi>${error}</bdi></p>`}
     ${

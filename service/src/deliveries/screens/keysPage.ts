@@ -5,7 +5,8 @@ import { field, type FormState, newForm } from '../../platform/html/forms.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
 import { liveArea, liveSection } from '../../platform/html/liveSection.ts';
-import { type NewSubscriptionForm, newSubscriptionForm } from './newSubscription.ts';
+import { newSubscriptionForm } from './newSubscription.ts';
+import type { SubscriptionForm } from './subscriptionFields.ts';
 import { subscriptionsList } from './subscriptionState.ts';
 import { timeView } from '../../platform/html/times.ts';
 
@@ -15,7 +16,7 @@ export interface KeysPageExtras {
   /** A key or secret that was just created. */
   readonly once?: View;
   readonly keyForm?: FormState;
-  readonly subscriptionForm?: NewSubscriptionForm;
+  readonly subscriptionForm?: SubscriptionForm;
 }
 
 interface KeysPage extends KeysPageExtras {
@@ -48,7 +49,7 @@ export const keysPage = (
       </section>
       <section class="block" aria-labelledby="subscriptions-title">
         <h2 id="subscriptions-title">Subscriptions</h2>
-        <p class="muted">A subscription sends one event to one URL, such as an n8n workflow.</p>
+        <p class="muted">A subscription sends events to one URL, such as an n8n workflow.</p>
         ${liveSection('keys', 'subscriptions', '/keys/live/subscriptions', subscriptionsList(subscriptions, now))}
         ${newSubscriptionForm(signedIn, subscriptionForm ?? newForm())}
       </section>

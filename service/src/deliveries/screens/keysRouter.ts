@@ -15,8 +15,9 @@ import { textSchema } from '../../platform/http/schemas.ts';
 import { parseForm, readForm } from '../../platform/html/forms.ts';
 import { sendPage, sendPart } from '../../platform/html/html.ts';
 import { apiKeysList, keysPage, type KeysPageExtras } from './keysPage.ts';
-import { creationProblems, newSubscriptionSchema } from './newSubscription.ts';
+import { newSubscriptionSchema } from './newSubscription.ts';
 import { newKeyView, newSubscriptionView } from './shownOnce.ts';
+import { subscriptionInput, subscriptionProblems } from './subscriptionFields.ts';
 import { subscriptionRouter } from './subscriptionRouter.ts';
 import { subscriptionsList } from './subscriptionState.ts';
 
@@ -75,13 +76,14 @@ export function keysRouter(deps: Deps, publicUrl: () => string): Router {
   router.post('/keys/subscriptions', async (request, response) => {
     const workspace = workspaceOf(response);
     const values = readForm(request);
-    const form = parseForm(newSubscriptionSchema, values);
+    const input = { ...subscriptionInput(values), source: values.source };
+    const form = parseForm(newSubscriptionSchema, values, input);
     if (!form.ok) return show(response, 400, { subscriptionForm: form });
     try {
       const { subscription, secret } = await createSubscription(deps, workspace, form.data);
       await show(response, 201, { once: newSubscriptionView(secret, subscription) });
     } catch (error) {
-      const { status, ...refused } = creationProblems(error, form.data);
+      const { status, ...refused } = subscriptionProblems(error);
       await show(response, status, { subscriptionForm: { values, ...refused } });
     }
   });

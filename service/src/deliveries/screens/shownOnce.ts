@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../team/index.ts';
-import type { Subscription } from '../subscription.ts';
+import { eventsOf, type Subscription } from '../subscription.ts';
 import { copyable, shownOnce } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
 
@@ -20,14 +20,14 @@ export const newKeyView = (key: string, { name }: ApiKey, baseUrl: string): View
   );
 
 /** A new subscription's signing secret. */
-export const newSubscriptionView = (secret: string, { id, event }: Subscription): View =>
+export const newSubscriptionView = (secret: string, subscription: Subscription): View =>
   shownOnce(
     'Subscription created',
-    `This is the signing secret for its ${event} deliveries.`,
+    `This is the signing secret for its deliveries of ${eventsOf(subscription).join(', ')}.`,
     secret,
     html`
       <p>The receiver uses it to verify the <code>X-Service-Signature</code> header.</p>
-      <p><a href=${`/keys/subscriptions/${id}`}>Open the subscription</a> to send a test event.</p>
+      <p><a href=${`/keys/subscriptions/${subscription.id}`}>Open the subscription</a> to send a test event.</p>
     `,
   );
 

@@ -2,6 +2,7 @@ import type { Delivery } from '../delivery.ts';
 import type { SignedIn } from '../../team/index.ts';
 import type { SubscriptionHealth } from '../operations/subscriptions.ts';
 import type { Page } from '../../platform/http/page.ts';
+import { ownerInWords } from '../../platform/owner.ts';
 import { signingSecrets, type Subscription } from '../subscription.ts';
 import { addressWith, backLink, csrfField, postButton } from '../../platform/html/components.ts';
 import {
@@ -15,7 +16,9 @@ import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
 import { liveArea, liveSection } from '../../platform/html/liveSection.ts';
 import { deliveriesList, deliveryFilters, type DeliveriesView } from './deliveriesList.ts';
-import { subscriptionState } from './subscriptionState.ts';
+import { editForm } from './editSubscription.ts';
+import type { SubscriptionForm } from './subscriptionFields.ts';
+import { eventsInWords, subscriptionState } from './subscriptionState.ts';
 
 /** What the page shows besides the subscription and its deliveries. */
 export interface SubscriptionPageExtras {
@@ -27,6 +30,7 @@ export interface SubscriptionPageExtras {
   readonly once?: View;
   readonly problem?: string;
   readonly recoverForm?: FormState;
+  readonly editForm?: SubscriptionForm;
 }
 
 export interface SubscriptionPage extends SubscriptionPageExtras {
@@ -39,14 +43,15 @@ export interface SubscriptionPage extends SubscriptionPageExtras {
 export function subscriptionPage(signedIn: SignedIn, page: SubscriptionPage): View {
   const { health, deliveries, view = {}, now, notice, recovered, once, problem } = page;
   const { subscription } = health;
-  const { id: subscriptionId, event } = subscription;
+  const { id: subscriptionId } = subscription;
+  const name = eventsInWords(subscription);
   const live = `/keys/subscriptions/${subscriptionId}/live`;
   return teamPage(
     signedIn,
-    { title: `${event} subscription`, section: 'keys', notice },
+    { title: `${name} subscription`, section: 'keys', notice },
     liveArea(html`
       ${backLink('/keys', 'API keys and subscriptions')}
-      <h1>${event}</h1>
+      <h1>${name}</h1>
       ${recovered === undefined ? null : html`<p class="notice" role="status">${recoveredInWords(recovered)}</p>`}
       ${formProblem(problem)}
       ${once}
@@ -55,6 +60,7 @@ export function subscriptionPage(signedIn: SignedIn, page: SubscriptionPage): Vi
       </section>
       <section class="block" aria-label="Actions">
         ${actions(signedIn, subscription, now)}
+        ${editForm(signedIn, subscription, page.editForm)}
         ${recoverForm(signedIn, subscriptionId, now, page.recoverForm)}
       </section>
       <section class="block" aria-labelledby="deliveries-title">
@@ -77,7 +83,7 @@ const recoveredInWords = (count: number) =>
     : `${count} failed ${count === 1 ? 'delivery is' : 'deliveries are'} being sent again.`;
 
 const actions = (signedIn: SignedIn, subscription: Subscription, now: Date): View => {
-  const { id, event, targetUrl } = subscription;
+  const { id, targetUrl, paused, owner, isReleased } = subscription;
   const action = (verb: string) => `/keys/subscriptions/${id}/${verb}`;
   const button = { class: 'small secondary outline' };
   return html`
@@ -87,6 +93,27 @@ const actions = (signedIn: SignedIn, subscription: Subscription, now: Date): Vie
         label: 'Send a test event',
         button: { class: 'small' },
       })}
+      ${
+        paused
+          ? postButton(signedIn, { action: action('resume'), label: 'Resume', button })
+          : postButton(signedIn, {
+              action: action('pause'),
+              label: 'Pause',
+              confirm:
+                'Pause this subscription? Events are not kept for it, and pending deliveries are cancelled when they come due.',
+              button,
+            })
+      }
+      ${
+        owner && !isReleased
+          ? postButton(signedIn, {
+              action: action('release'),
+              label: 'Release',
+              confirm: `Release it from ${ownerInWords(owner)}? Another n8n can then take it by publishing a workflow with this URL.`,
+              button,
+            })
+          : null
+      }
       ${postButton(signedIn, {
         action: action('rotate-secret'),
         label: 'Rotate secret',
@@ -108,7 +135,7 @@ const actions = (signedIn: SignedIn, subscription: Subscription, now: Date): Vie
       ${postButton(signedIn, {
         action: action('remove'),
         label: 'Remove',
-        confirm: `Remove the subscription of ${event} to ${targetUrl}? It gets no more events, and its deliveries are no longer listed. If you create the same subscription again within a minute, its pending deliveries are sent.`,
+        confirm: `Remove the subscription of ${eventsInWords(subscription)} to ${targetUrl}? It gets no more events, and its deliveries are no longer listed. If you create the same subscription again within a minute, its pending deliveries are sent.`,
         button,
       })}
     </div>

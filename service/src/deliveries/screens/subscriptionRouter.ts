@@ -1,42 +1,31 @@
 import { Router, type Response } from 'express';
-import { inOneTransaction, type Deps } from '../../platform/deps.ts';
+import type { Deps } from '../../platform/deps.ts';
 import { deleteSubscription } from '../operations/unsubscribe.ts';
-import { releaseSubscription } from '../operations/updateSubscription.ts';
 import { getSubscriptionHealth } from '../operations/subscriptions.ts';
-import { listDeliveries, recoverDeliveries, redeliver } from '../operations/deliveries.ts';
+import { recoverDeliveries, redeliver } from '../operations/deliveries.ts';
 import {
   revokePreviousSecrets,
   rotateSubscriptionSecret,
 } from '../operations/rotateSubscriptionSecret.ts';
 import { sendTestEvent } from '../../events/index.ts';
-import { parseCursor } from '../../platform/http/page.ts';
 import { isError } from '../../platform/html/errorPage.ts';
 import { readForm } from '../../platform/html/forms.ts';
-import { sendPage, sendPart, type View } from '../../platform/html/html.ts';
+import { sendPart, type View } from '../../platform/html/html.ts';
 import { signedInOf, workspaceOf } from '../../team/index.ts';
 import { exactTime } from '../../platform/html/times.ts';
-import {
-  deliveriesList,
-  deliveriesViewFrom,
-  subscriptionHref,
-  type DeliveriesView,
-} from './deliveriesList.ts';
+import { deliveriesList, deliveriesViewFrom, subscriptionHref } from './deliveriesList.ts';
 import { rotatedSecretView } from './shownOnce.ts';
-import {
-  parseSince,
-  removedView,
-  subscriptionPage,
-  type SubscriptionPageExtras,
-} from './subscriptionPage.ts';
+import { addChanges } from './changeRoutes.ts';
+import { readSubscription, showSubscription } from './showSubscription.ts';
+import { parseSince, removedView } from './subscriptionPage.ts';
 import { subscriptionState } from './subscriptionState.ts';
-
-const PAGE_SIZE = 25;
 
 /** One subscription: its page, the parts that load again, and the actions on it. */
 export function subscriptionRouter(deps: Deps): Router {
   const router = Router();
   addPages(router, deps);
   addDeliveryActions(router, deps);
+  addChanges(router, deps);
   addSubscriptionActions(router, deps);
   // A page that answered a POST has the form's address. Reloading it leads back to the subscription.
   router.get(
@@ -45,32 +34,6 @@ export function subscriptionRouter(deps: Deps): Router {
       response.redirect(303, `/keys/subscriptions/${encodeURIComponent(String(params.id))}`),
   );
   return router;
-}
-
-const readSubscription = (
-  deps: Deps,
-  response: Response,
-  id: string,
-  { status, cursor }: DeliveriesView = {},
-) =>
-  inOneTransaction(deps, async (within) => {
-    const workspace = workspaceOf(response);
-    const health = await getSubscriptionHealth(within, workspace, id);
-    const filter = status === undefined ? {} : { status };
-    const page = { limit: PAGE_SIZE, cursor: parseCursor(cursor) };
-    return { health, deliveries: await listDeliveries(within, workspace, id, filter, page) };
-  });
-
-async function showSubscription(
-  deps: Deps,
-  response: Response,
-  id: string,
-  status: number,
-  extras: SubscriptionPageExtras,
-): Promise<void> {
-  const read = await readSubscription(deps, response, id, extras.view);
-  const page = { ...read, now: deps.clock.now(), ...extras };
-  sendPage(response, subscriptionPage(signedInOf(response), page), status);
 }
 
 function addPages(router: Router, deps: Deps): void {
@@ -169,11 +132,6 @@ function addSubscriptionActions(router: Router, deps: Deps): void {
       response.redirect(303, subscriptionHref(id, {}, { notice: 'secrets-revoked' }));
     },
   );
-
-  router.post('/keys/subscriptions/:id/release', async ({ params: { id } }, response) => {
-    await releaseSubscription(deps, workspaceOf(response), id);
-    response.redirect(303, subscriptionHref(id, {}, { notice: 'released' }));
-  });
 
   router.post('/keys/subscriptions/:id/remove', async ({ params }, response) => {
     await deleteSubscription(deps, workspaceOf(response), params.id);

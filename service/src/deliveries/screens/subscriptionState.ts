@@ -1,19 +1,30 @@
 import type { Attempt } from '../delivery.ts';
 import type { SubscriptionHealth } from '../operations/subscriptions.ts';
+import { ownerInWords } from '../../platform/owner.ts';
 import {
+  eventsOf,
   MAX_SUBSCRIPTIONS,
   type SealedSecret,
   type Subscription,
   subscriptionStatus,
 } from '../subscription.ts';
+import { filterInWords } from './filterLabels.ts';
 import { badge } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { exactTime, timeView } from '../../platform/html/times.ts';
 
-const stateBadge = (subscription: Subscription): View =>
-  subscriptionStatus(subscription) === 'failing'
+/** For headings and links: `message.received and 2 more`. */
+export function eventsInWords(subscription: Subscription): string {
+  const { length } = eventsOf(subscription);
+  return length === 1 ? subscription.event : `${subscription.event} and ${length - 1} more`;
+}
+
+function stateBadge(subscription: Subscription): View {
+  if (subscription.paused) return badge('Paused', 'attention');
+  return subscriptionStatus(subscription) === 'failing'
     ? badge('Failing', 'bad')
     : badge('Active', 'good');
+}
 
 /** Where a subscription sends its events, and how its deliveries are doing. */
 export const subscriptionState = (
@@ -21,9 +32,13 @@ export const subscriptionState = (
   now: Date,
 ): View => html`
   <dl class="facts-list">
-    <dt>State</dt><dd>${stateBadge(subscription)}</dd>
+    <dt>State</dt><dd>${stateBadge(subscription)}${subscription.paused ? ' New events are not kept for it.' : null}</dd>
+    <dt>Events</dt><dd>${eventsOf(subscription).join(', ')}</dd>
+    ${subscription.filter ? html`<dt>Only</dt><dd><bdi>${filterInWords(subscription.filter)}</bdi></dd>` : null}
     <dt>Endpoint URL</dt><dd><bdi>${subscription.targetUrl}</bdi></dd>
     <dt>Source</dt><dd>${subscription.source === '' ? 'none' : html`<bdi>${subscription.source}</bdi>`}</dd>
+    ${subscription.owner ? html`<dt>Published by</dt><dd><bdi>${ownerInWords(subscription.owner)}</bdi>. ${subscription.isReleased ? 'Another n8n can take it by publishing there.' : 'Publishing it again overwrites changes made here.'}</dd>` : null}
+    <dt>After an outage</dt><dd>${subscription.catchUp ? 'what was missed in 24 hours is sent' : 'nothing is sent by itself'}</dd>
     <dt>Created</dt><dd>${timeView(subscription.createdAt, now)}</dd>
     <dt>Last delivery</dt><dd>${subscription.lastDeliveryAt === null ? 'none yet' : timeView(subscription.lastDeliveryAt, now)}</dd>
     ${previousSecrets(subscription.secrets, now)}
@@ -77,16 +92,21 @@ function bySource(all: readonly SubscriptionHealth[]): View {
   );
 }
 
+function originOf({ owner, source }: Subscription): View {
+  if (owner) return html`From <bdi>${ownerInWords(owner)}</bdi>`;
+  return source === '' ? 'Without a source' : html`From <bdi>${source}</bdi>`;
+}
+
 const subscriptionItem = (
   { subscription, lastFailure }: SubscriptionHealth,
   now: Date,
 ): View => html`
   <li>
     <div class="what">
-      <p><a id=${subscription.id} href=${`/keys/subscriptions/${subscription.id}`}><strong>${subscription.event}</strong></a>${' '}${stateBadge(subscription)}</p>
+      <p><a id=${subscription.id} href=${`/keys/subscriptions/${subscription.id}`}><strong>${eventsInWords(subscription)}</strong></a>${' '}${stateBadge(subscription)}</p>
       <p class="url"><bdi>${subscription.targetUrl}</bdi></p>
       <p class="muted">
-        ${subscription.source === '' ? 'Without a source' : html`From <bdi>${subscription.source}</bdi>`},${' '}
+        ${originOf(subscription)},${' '}
         ${subscription.lastDeliveryAt === null ? 'no deliveries yet' : html`last delivery ${timeView(subscription.lastDeliveryAt, now)}`}
       </p>
       ${failureView(subscription, lastFailure, now)}

@@ -24,7 +24,7 @@ describe('the API keys screen: subscribing by hand', () => {
   afterAll(() => service?.stop());
 
   const subscribe = (values: Record<string, string>) =>
-    browser.post('/keys/subscriptions', { event: 'message.received', ...values });
+    browser.post('/keys/subscriptions', { 'event_message.received': 'on', ...values });
 
   it('subscribes, shows the secret once, and never again on any page', async () => {
     const page = await subscribe({ target_url: ' https://127.0.0.1:9/a ', source: HOSTILE });
@@ -70,15 +70,17 @@ describe('the API keys screen: subscribing by hand', () => {
       expect(page.problem('target_url')).toMatch(problem);
       expect(page.value('target_url') ?? '').toBe(target);
       expect(page.value('source')).toBe('kept');
-      expect(page.html).toMatch(/<option [^>]*selected[^>]*>message\.received/);
+      expect(page.html).toMatch(/<input [^>]*name="event_message.received" checked/);
       expect(page.html).not.toMatch(/<script>alert|whsec_/);
     }
   });
 
   it('says what is wrong with an event or a source', async () => {
     expect(
-      (await subscribe({ event: 'no.such', target_url: 'https://127.0.0.1:9/b' })).problem('event'),
-    ).toBe('Must be one of the list.');
+      (
+        await subscribe({ 'event_message.received': '', target_url: 'https://127.0.0.1:9/b' })
+      ).problem('events'),
+    ).toBe('Choose at least one event.');
     expect(
       (await subscribe({ target_url: 'https://127.0.0.1:9/b', source: 'x'.repeat(65) })).problem(
         'source',
@@ -86,12 +88,37 @@ describe('the API keys screen: subscribing by hand', () => {
     ).toBe('Must have at most 64 characters.');
   });
 
+  it('takes several events, a filter and catching up', async () => {
+    const page = await subscribe({
+      'event_conversation.closed': 'on',
+      target_url: 'https://127.0.0.1:9/several',
+      senders_api: 'on',
+      channels_web_chat: 'on',
+      conversation_ids: 'conv_1,\r\nconv_2 ',
+      catch_up: 'on',
+    });
+    expect(page.status).toBe(201);
+    const [made] = (await service.api.get('/api/hooks')).body.data;
+    expect(made).toMatchObject({
+      events: ['conversation.closed', 'message.received'],
+      filter: {
+        senders: ['api'],
+        channels: ['web_chat'],
+        conversation_ids: ['conv_1', 'conv_2'],
+      },
+      catch_up: true,
+      owner: null,
+    });
+    await service.api.delete(`/api/hooks/${made.id}?pending=cancel`);
+  });
+
   it('leads to the subscription that is there already', async () => {
-    await subscribe({ event: 'payment.paid', target_url: 'https://127.0.0.1:9/twin' });
-    const page = await subscribe({ event: 'payment.paid', target_url: 'https://127.0.0.1:9/twin' });
+    const twin = { 'event_payment.paid': 'on', target_url: 'https://127.0.0.1:9/twin' };
+    await subscribe(twin);
+    const page = await subscribe({ ...twin, 'event_message.received': '' });
     expect(page.status).toBe(409);
     expect(page.problem('target_url')).toBe(
-      'A subscription already sends payment.paid to this URL.',
+      'A subscription already sends one of these events to this URL.',
     );
     const [, address] =
       /href="(\/keys\/subscriptions\/sub_[0-9A-Z]{26})">Open the existing subscription/.exec(
@@ -110,9 +137,7 @@ describe('the API keys screen: subscribing by hand', () => {
       });
     const page = await subscribe({ target_url: 'https://127.0.0.1:9/more' });
     expect(page.status).toBe(409);
-    expect(page.text).toContain(
-      'You have reached the limit of 25 subscriptions. Remove one that you no longer use.',
-    );
+    expect(page.text).toContain('A workspace has at most 25 subscriptions; this one has 25:');
     expect(page.text).toMatch(
       new RegExp(
         `25 of 25 : ${MAX_SUBSCRIPTIONS - there} from n8n , 1 without a source, 1 from <script>`,
@@ -274,6 +299,49 @@ describe('the API keys screen: one subscription', () => {
       expect(page.value('since') ?? '').toBe(values.since);
       expect(page.html).not.toContain('<script>alert');
     }
+  });
+
+  it('is edited under its secret, and says in the form what is wrong', async () => {
+    const form = {
+      'event_message.sent': 'on',
+      'event_message.received': 'on',
+      target_url: `${receiver.url}/other`,
+      senders_team_member: 'on',
+    };
+    const refused = await browser.post(`${path}/edit`, { ...form, target_url: 'http://x.example' });
+    expect(refused.status).toBe(422);
+    expect(refused.problem('target_url')).toMatch(/^This URL cannot be used/);
+    expect(refused.html).toMatch(/name="senders_team_member" checked/);
+    const page = await browser.post(`${path}/edit`, form);
+    expect(page.path).toBe(`${path}?notice=saved`);
+    expect(page.text).toContain('message.received and 1 more');
+    expect(page.text).toContain('Events message.received, message.sent');
+    expect(page.text).toContain('Only Messages of: the team');
+    expect(page.value('target_url')).toBe(`${receiver.url}/other`);
+    const [shown] = (await service.api.get('/api/hooks')).body.data;
+    expect(shown).toMatchObject({
+      id: hook.id,
+      events: ['message.received', 'message.sent'],
+      filter: { senders: ['team_member'] },
+      target_url: `${receiver.url}/other`,
+      revision: 1,
+    });
+    // What the page shows is what the form sends back.
+    const again = { ...form, target_url: page.value('target_url')! };
+    expect((await browser.post(`${path}/edit`, again)).path).toBe(`${path}?notice=saved`);
+    expect((await service.api.get('/api/hooks')).body.data).toEqual([shown]);
+  });
+
+  it('is paused and resumed', async () => {
+    const paused = await browser.post(`${path}/pause`);
+    expect(paused.text).toContain('Paused New events are not kept for it.');
+    await customer.write('in the pause');
+    expect((await browser.get('/keys')).text).toContain('Paused');
+    const resumed = await browser.post(`${path}/resume`);
+    expect(resumed.text).not.toContain('Paused');
+    await customer.write('afterwards');
+    await settled();
+    expect(receiver.payloads().map(({ message }) => message.text)).toEqual(['afterwards']);
   });
 
   it('sends a test event', async () => {

@@ -159,6 +159,9 @@ describe('the API keys screen: keys', () => {
       'test',
       'recover',
       'rotate-secret',
+      'pause',
+      'resume',
+      'release',
       'remove',
       'deliveries/dlv_00000000000000000000000000/redeliver',
     ]) {

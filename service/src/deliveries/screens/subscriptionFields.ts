@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { AppError } from '../../platform/http/errorCatalogue.ts';
+import { EVENT_DESCRIPTIONS, EVENT_NAMES } from '../event.ts';
+import { FILTER_WORDS, MAX_FILTER_CONVERSATIONS, tidyFilter, type Filter } from '../filter.ts';
+import { eventsOf, type Subscription } from '../subscription.ts';
+import {
+  checkbox,
+  field,
+  fieldProblem,
+  textArea,
+  type FormState,
+  type FormValues,
+  type Problems,
+} from '../../platform/html/forms.ts';
+import { html, type View } from '../../platform/html/html.ts';
+import { FILTER_LABELS, LIST_LABELS, type WordList } from './filterLabels.ts';
+
+/** The fields with which a subscription is created and changed. */
+
+export interface SubscriptionForm extends FormState {
+  /** A subscription with the same URL and one of the events. */
+  readonly existingId?: string | undefined;
+}
+
+const LISTS = Object.keys(FILTER_WORDS) as WordList[];
+
+/** What the fields of a form say, as the operations take it. */
+export const subscriptionSchema = z.object({
+  events: z.array(z.enum(EVENT_NAMES)).min(1, 'choose at least one event'),
+  target_url: z
+    .string('must be a URL')
+    .trim()
+    .min(1, 'must not be empty')
+    .max(2048, 'must have at most 2048 characters'),
+  filter: z.custom<Filter>().transform(tidyFilter),
+  conversation_ids: z
+    .array(z.string().max(64, 'must be ids of at most 64 characters'))
+    .max(MAX_FILTER_CONVERSATIONS, `must be at most ${MAX_FILTER_CONVERSATIONS} ids`),
+  catchUp: z.boolean(),
+});
+
+/** The texts of the form, as that schema takes them. */
+export function subscriptionInput(values: FormValues) {
+  const ticked = <Word extends string>(list: string, words: readonly Word[]) =>
+    words.filter((word) => values[`${list}_${word}`] === 'on');
+  const conversationIds = (values.conversation_ids ?? '').split(/[\s,]+/).filter(Boolean);
+  const lists = LISTS.map((list) => [list, ticked(list, FILTER_WORDS[list])] as const);
+  return {
+    events: ticked('event', EVENT_NAMES),
+    target_url: values.target_url,
+    filter: { ...Object.fromEntries(lists), conversationIds },
+    conversation_ids: conversationIds,
+    catchUp: values.catch_up === 'on',
+  };
+}
+
+/** The form of a subscription as it stands. */
+export function valuesOf(subscription: Subscription): FormValues {
+  const filter = subscription.filter ?? {};
+  const ticked = (list: string, words: readonly string[] = []) =>
+    words.map((word) => [`${list}_${word}`, 'on'] as const);
+  return Object.fromEntries([
+    ...ticked('event', eventsOf(subscription)),
+    ...LISTS.flatMap((list) => ticked(list, filter[list])),
+    ['target_url', subscription.targetUrl],
+    ['conversation_ids', (filter.conversationIds ?? []).join('\n')],
+    ['catch_up', subscription.catchUp ? 'on' : ''],
+  ]);
+}
+
+/**
+ * What the form shows for an error of the operation.
+ * @throws the error, when the form cannot correct it
+ */
+export function subscriptionProblems(error: unknown): {
+  status: number;
+  problems: Problems;
+  existingId?: string | undefined;
+} {
+  if (!(error instanceof AppError)) throw error;
+  const { status, code, details, message } = error;
+  if (code === 'subscription_exists') {
+    const problem = 'A subscription already sends one of these events to this URL.';
+    return { status, problems: { target_url: problem }, existingId: details.existingId };
+  }
+  if (code === 'subscription_limit_reached') return { status, problems: { '': message } };
+  if (details.param !== 'target_url') throw error;
+  return { status, problems: { target_url: message.replace(/^target_url\b/, 'This URL') } };
+}
+
+export const subscriptionFields = (form: SubscriptionForm): View => html`
+  <fieldset aria-describedby=${form.problems.events === undefined ? null : 'p-events'}>
+    <legend>Events</legend>
+    ${EVENT_NAMES.map((name) => checkbox({ name: `event_${name}`, label: `${name} – ${EVENT_DESCRIPTIONS[name]}`, form }))}
+    ${fieldProblem('events', form)}
+  </fieldset>
+  ${field({
+    name: 'target_url',
+    label: 'Endpoint URL',
+    form,
+    help: urlHelp(form.existingId),
+    attributes: {
+      type: 'url',
+      required: true,
+      maxlength: 2048,
+      placeholder: 'https://example.com/events',
+      autocomplete: 'off',
+    },
+  })}
+  <details open=${isFiltering(form)}>
+    <summary>Only some of these events</summary>
+    <p class="muted">Where nothing is ticked, all are sent.</p>
+    ${LISTS.map(
+      (list) => html`
+        <fieldset>
+          <legend>${LIST_LABELS[list]}</legend>
+          ${FILTER_WORDS[list].map((word) => checkbox({ name: `${list}_${word}`, label: FILTER_LABELS[word], form }))}
+        </fieldset>
+      `,
+    )}
+    ${textArea({
+      name: 'conversation_ids',
+      label: 'Conversation ids',
+      form,
+      help: 'One on each line.',
+      attributes: { rows: 2, autocomplete: 'off' },
+    })}
+  </details>
+  ${checkbox({ name: 'catch_up', label: 'After an outage, send what was missed in the last 24 hours', form })}
+`;
+
+const isFiltering = ({ values, problems }: FormState): boolean =>
+  problems.conversation_ids !== undefined ||
+  (values.conversation_ids ?? '') !== '' ||
+  LISTS.some((list) => FILTER_WORDS[list].some((word) => values[`${list}_${word}`] === 'on'));
+
+const urlHelp = (existingId: string | undefined): View =>
+  existingId === undefined
+    ? 'Events are sent here with POST. It must begin with https://.'
+    : html`<a href=${`/keys/subscriptions/${existingId}`}>Open the existing subscription</a>`;
