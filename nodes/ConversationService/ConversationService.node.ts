@@ -16,7 +16,6 @@ import { subscription } from './actions/subscription';
 import { tool } from './actions/tool';
 import { toolCall } from './actions/toolCall';
 import { testConnection } from './api/credentialTest';
-import { getEvents } from './trigger/events';
 import {
 	searchConversations,
 	searchPaymentLinks,
@@ -50,7 +49,6 @@ export class ConversationService implements INodeType {
 	};
 
 	methods = {
-		loadOptions: { getEvents },
 		listSearch: {
 			searchConversations,
 			searchPaymentLinks,

@@ -63,13 +63,13 @@ export interface Stage {
   readonly credential: Credential;
   /** Imports a workflow, activates it and waits until deliveries to it are verified. */
   run(file: string, triggerParameters?: Record<string, unknown>): Promise<Workflow>;
-  /** Deactivates a workflow and waits until it has no subscription left. */
+  /** Deactivates a workflow and waits until its subscription is gone. */
   retire(workflow: Workflow): Promise<void>;
-  /** The subscriptions of a workflow's production address. */
+  /** The subscriptions of a workflow's production address: one, or none. */
   subscriptionsOf(workflow: Workflow): Promise<Subscription[]>;
   /**
-   * Waits until the workflow's subscriptions cover these events and no others, none of them one of
-   * `instead`, and until it verifies what comes.
+   * Waits until the workflow has one subscription to these events, not one of `instead`, and verifies
+   * what comes.
    */
   receiving(
     workflow: Workflow,
@@ -91,8 +91,8 @@ export interface Stage {
    * POSTs a body to the workflow's production address, signed with a secret as the service signs.
    */
   deliver(workflow: Workflow, body: string, signing: Signing): Promise<Answer>;
-  /** The secret that n8n keeps for an event. */
-  secretOf(workflow: Workflow, event: string): Promise<string>;
+  /** The secret that n8n keeps. */
+  secretOf(workflow: Workflow): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -186,19 +186,14 @@ function actors(
 
   const subscriptionsOf = async (workflow: Workflow) => {
     const { data } = (await service.api.get('/api/hooks?limit=200')).body as {
-      data: (Subscription & { event: string })[];
+      data: Subscription[];
     };
-    return data
-      .filter(({ target_url }) => target_url === n8n.url + webhookPath(workflow))
-      .map((each) => ({ ...each, events: each.events ?? [each.event] }));
+    return data.filter(({ target_url }) => target_url === n8n.url + webhookPath(workflow));
   };
 
-  /**
-   * Unsigned calls are answered 404 before the webhook is there, 503 before its secrets are, then
-   * 401.
-   */
-  const verifies = async (workflow: Workflow, event: string) => {
-    const headers = { 'content-type': 'application/json', 'x-service-event': event };
+  /** Unsigned calls are answered 404 before the webhook is there, 503 before its secret is, then 401. */
+  const verifies = async (workflow: Workflow) => {
+    const headers = { 'content-type': 'application/json' };
     return (await n8n.call('POST', webhookPath(workflow), { headers, body: '{}' })).status === 401;
   };
 
@@ -211,21 +206,18 @@ function actors(
     const isOld = ({ id, revision }: Subscription) =>
       instead.some((old) => old.id === id && old.revision === revision);
     const subscriptions = await until(
-      `the subscriptions of "${workflow.name}" to be ${wanted}`,
+      `"${workflow.name}" to have a subscription to ${wanted}`,
       async () => {
         const found = await subscriptionsOf(workflow);
         return (
+          found.length === 1 &&
           !found.some(isOld) &&
-          found
-            .flatMap((each) => each.events)
-            .sort()
-            .join() === wanted &&
+          [...found[0]!.events].sort().join() === wanted &&
           found
         );
       },
     );
-    for (const event of events)
-      await until(`${event} to be verified`, () => verifies(workflow, event));
+    await until(`"${workflow.name}" to verify what comes`, () => verifies(workflow));
     return subscriptions;
   };
 
@@ -284,14 +276,13 @@ function actors(
         },
         body,
       }),
-    async secretOf(workflow, event) {
+    async secretOf(workflow) {
       const { staticData } = await n8n.api<Workflow>('GET', `/workflows/${workflow.id}`);
-      const stored = staticData?.[`node:${TRIGGER}`]?.subscriptions as
-        | Record<string, { secret: string }>
+      const stored = staticData?.[`node:${TRIGGER}`]?.subscription as
+        | { secret: string }
         | undefined;
-      const secret = stored?.[event]?.secret;
-      if (secret === undefined)
-        throw new Error(`n8n keeps no secret of ${event} for "${workflow.name}".`);
+      const secret = stored?.secret;
+      if (secret === undefined) throw new Error(`n8n keeps no secret for "${workflow.name}".`);
       return secret;
     },
   };

@@ -22,7 +22,8 @@ export interface SubscriptionRecord extends IDataObject {
 	events: string[];
 	target_url: string;
 	source: string;
-	owner: { workflow_name: string } | null;
+	/** Null for one that no workflow has published. */
+	owner: { instance_id: string; workflow_name: string } | null;
 	revision: number;
 	status: 'active' | 'failing';
 }
@@ -95,9 +96,4 @@ export interface ToolCallRecord extends IDataObject {
 	status: string;
 	http_status: number | null;
 	created_at: string;
-}
-
-export interface EventDescription {
-	name: string;
-	description: string;
 }

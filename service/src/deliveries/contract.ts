@@ -132,7 +132,7 @@ export const createSubscription = operation('POST /hooks', {
         .nullable()
         .default(null)
         .describe(
-          'The n8n workflow that subscribes. Another n8n is refused the same address with `published_elsewhere`',
+          'The n8n workflow that subscribes. Another n8n is refused the same address, and its path on another host, with `published_elsewhere`',
         ),
       take_over: z
         .boolean('must be true or false')

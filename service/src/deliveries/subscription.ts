@@ -69,6 +69,10 @@ export const ROTATION_OVERLAP_MS = 24 * 60 * 60 * 1000;
 export const isSameAddress = (a: string, b: string): boolean =>
   a === b || URL.parse(a)?.href === URL.parse(b)?.href;
 
+/** Whether two addresses differ in their host at most. */
+export const isSamePath = (a: string, b: string): boolean =>
+  URL.parse(a)?.pathname === URL.parse(b)?.pathname;
+
 /** What a subscriber asks for. */
 export type WantedSubscription = Pick<
   Subscription,

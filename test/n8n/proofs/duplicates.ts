@@ -14,7 +14,7 @@ export function provesDuplicates(stage: () => Stage): void {
       const { conversationId } = await stage().customerWrites(text);
       const execution = await stage().execution(workflow(), EVENT, conversationId);
       const { delivery_id: _, ...payload } = payloadOf(execution) as Payload;
-      const secret = await stage().secretOf(workflow(), EVENT);
+      const secret = await stage().secretOf(workflow());
       return {
         conversationId,
         again: () => stage().deliver(workflow(), JSON.stringify(payload), { secret, event: EVENT }),
@@ -37,7 +37,7 @@ export function provesDuplicates(stage: () => Stage): void {
 
     it('starts one execution when ten arrive at the same time', async () => {
       const conversationId = 'conv_at_the_same_time';
-      const secret = await stage().secretOf(workflow(), EVENT);
+      const secret = await stage().secretOf(workflow());
       const body = JSON.stringify({
         id: 'evt_at_the_same_time',
         event: EVENT,

@@ -10,12 +10,11 @@ const bodyOf = (id: string, event = EVENT) =>
 export function provesForgery(stage: () => Stage): void {
   describe('a forged delivery', () => {
     const workflow = withWorkflow(stage, recordEvents);
-    const secret = (event = EVENT) => stage().secretOf(workflow(), event);
+    const secret = () => stage().secretOf(workflow());
     const seconds = () => Date.now() / 1000;
 
     const forgeries: [string, () => Promise<Partial<Signing> & { body?: string }>][] = [
       ['with another secret', async () => ({ secret: 'whsec_guessed' })],
-      ['with the secret of another event', async () => ({ secret: await secret('message.sent') })],
       [
         'signed more than five minutes ago',
         async () => ({ secret: await secret(), at: seconds() - 310 }),
@@ -26,15 +25,11 @@ export function provesForgery(stage: () => Stage): void {
       ],
       [
         'whose header names another event than its body',
-        async () => ({ secret: await secret('message.sent'), event: 'message.sent' }),
+        async () => ({ secret: await secret(), event: 'message.sent' }),
       ],
       [
         'whose delivery id is not the id of its body',
         async () => ({ secret: await secret(), deliveryId: 'evt_other' }),
-      ],
-      [
-        'of an event that the workflow did not ask for',
-        async () => ({ secret: await secret(), event: 'payment.paid' }),
       ],
       ['without a signature', async () => ({ secret: '', headers: { 'x-service-signature': '' } })],
     ];

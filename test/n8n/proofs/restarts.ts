@@ -19,7 +19,7 @@ export function provesRestarts(stage: () => Stage): void {
       await stage().execution(workflow(), 'message.received', conversationId);
     };
 
-    it('of the service, the same subscriptions keep receiving', async () => {
+    it('of the service, the same subscription keeps receiving', async () => {
       const before = await ids();
       await stage().service.restart();
       expect(await ids()).toEqual(before);
@@ -42,7 +42,7 @@ export function provesRestarts(stage: () => Stage): void {
       await stillReceives('After the crash of the service');
     });
 
-    it('of n8n, the same subscriptions keep receiving, and what failed during it can be recovered', async () => {
+    it('of n8n, the same subscription keeps receiving, and what failed during it can be recovered', async () => {
       const before = await ids();
       const since = new Date().toISOString();
       await stage().n8n.stop();
@@ -65,7 +65,7 @@ export function provesRestarts(stage: () => Stage): void {
       await stage().execution(workflow(), 'message.received', conversationId);
     });
 
-    it('of n8n after kill -9, the same subscriptions keep receiving', async () => {
+    it('of n8n after kill -9, the same subscription keeps receiving', async () => {
       const before = await ids();
       await stage().n8n.kill();
       await stage().n8n.start();

@@ -5,7 +5,7 @@ import { recordEvents, TRIGGER, type Stage } from '../stage.ts';
 import { withWorkflow } from './withWorkflow.ts';
 
 const EVENT = 'message.received';
-const WARNING = `The secret of ${EVENT} was rotated`;
+const WARNING = 'The secret of this subscription was rotated';
 
 /**
  * A workflow goes on through a rotation, says that it must be published again, and has the new
@@ -56,7 +56,7 @@ export function provesRotation(stage: () => Stage): void {
 
     it("loses nothing, warns in n8n's log, and is over when the workflow is published again", async () => {
       const [first] = await stage().subscriptionsOf(workflow());
-      const old = await stage().secretOf(workflow(), EVENT);
+      const old = await stage().secretOf(workflow());
       const rotator = await runRotator(first!.id);
       const { conversationId, write } = await stage().customerWrites('Before the rotation');
       await stage().execution(workflow(), EVENT, conversationId);
@@ -78,14 +78,14 @@ export function provesRotation(stage: () => Stage): void {
         (await stage().executionsOf(workflow(), conversationId)).length;
       await stage().until('the second execution', async () => (await executions()) === 2);
       expect(await warnings()).toBe(1);
-      expect(await stage().secretOf(workflow(), EVENT)).toBe(old);
+      expect(await stage().secretOf(workflow())).toBe(old);
 
       await stage().n8n.deactivate(workflow().id);
       await write('Between unpublishing and publishing');
       await stage().n8n.activate(workflow().id);
       await stage().receiving(workflow(), [EVENT], [first!]);
       await stage().until('the third execution', async () => (await executions()) === 3);
-      expect(await stage().secretOf(workflow(), EVENT)).not.toBe(old);
+      expect(await stage().secretOf(workflow())).not.toBe(old);
       const body = JSON.stringify({
         id: 'evt_old_secret',
         event: EVENT,

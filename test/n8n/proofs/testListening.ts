@@ -3,22 +3,22 @@ import { triggerOf, type Workflow } from '../n8nServer.ts';
 import { payloadOf, recordEvents, TRIGGER, type Stage, type Subscription } from '../stage.ts';
 import { withWorkflow } from './withWorkflow.ts';
 
-/** "Listen for test event" works beside production, and leaves nothing behind. */
+/** Executing the trigger's step works beside production, and leaves nothing behind. */
 export function provesTestListening(stage: () => Stage): void {
   const testSubscriptionsOf = async (workflow: Workflow) => {
     const { body } = await stage().service.api.get('/api/hooks?limit=200');
     const address = `${stage().n8n.url}/webhook-test/${triggerOf(workflow).webhookId}/webhook`;
     return (body.data as Subscription[]).filter(({ target_url }) => target_url === address);
   };
-  const noTestSubscriptions = (workflow: Workflow) =>
+  const noTestSubscription = (workflow: Workflow) =>
     stage().until(
-      'the test subscriptions to be removed',
+      'the test subscription to be removed',
       async () => (await testSubscriptionsOf(workflow)).length === 0,
     );
-  const sixTestSubscriptions = (workflow: Workflow) =>
+  const oneTestSubscription = (workflow: Workflow) =>
     stage().until(
-      'six test subscriptions',
-      async () => (await testSubscriptionsOf(workflow)).length === 6,
+      'the test subscription',
+      async () => (await testSubscriptionsOf(workflow)).length === 1,
     );
   const testExecutions = async (workflow: Workflow) =>
     (await stage().n8n.executions(workflow.id)).filter(({ mode }) => mode === 'manual');
@@ -27,7 +27,7 @@ export function provesTestListening(stage: () => Stage): void {
     describe('with the option to send a sample', () => {
       const workflow = withWorkflow(stage, recordEvents, { options: { sendSample: true } });
 
-      it('takes a sample of the first event at once, and leaves the production subscriptions as they are', async () => {
+      it('takes a sample of the first event at once, and leaves the production subscription as it is', async () => {
         const before = await stage().subscriptionsOf(workflow());
         expect(await stage().n8n.listen(workflow().id, TRIGGER)).toMatchObject({
           waitingForWebhook: true,
@@ -46,7 +46,7 @@ export function provesTestListening(stage: () => Stage): void {
           event: 'conversation.opened',
           workspace: 'demo',
         });
-        await noTestSubscriptions(workflow());
+        await noTestSubscription(workflow());
         expect(await stage().subscriptionsOf(workflow())).toMatchObject(
           before.map(({ id }) => ({ id })),
         );
@@ -58,7 +58,7 @@ export function provesTestListening(stage: () => Stage): void {
 
       it('takes the next real event, which production takes too', async () => {
         await stage().n8n.listen(workflow().id, TRIGGER);
-        await sixTestSubscriptions(workflow());
+        await oneTestSubscription(workflow());
         const { conversationId } = await stage().customerWrites('Is this a test?');
 
         const [execution] = await stage().until('the test execution', async () => {
@@ -69,15 +69,15 @@ export function provesTestListening(stage: () => Stage): void {
         expect(payloadOf(execution!)).toMatchObject({ conversation: { id: conversationId } });
         await stage().execution(workflow(), 'conversation.opened', conversationId);
         await stage().execution(workflow(), 'message.received', conversationId);
-        await noTestSubscriptions(workflow());
+        await noTestSubscription(workflow());
       });
 
-      it('removes its subscriptions when it is cancelled, and production goes on', async () => {
+      it('removes its subscription when it is cancelled, and production goes on', async () => {
         const before = await stage().subscriptionsOf(workflow());
         await stage().n8n.listen(workflow().id, TRIGGER);
-        await sixTestSubscriptions(workflow());
+        await oneTestSubscription(workflow());
         await stage().n8n.stopListening(workflow().id);
-        await noTestSubscriptions(workflow());
+        await noTestSubscription(workflow());
 
         expect(await stage().subscriptionsOf(workflow())).toMatchObject(
           before.map(({ id }) => ({ id })),

@@ -26,6 +26,8 @@ export interface TriggerOptions {
   /** A node of version 1 has rawBody; newer ones read it when they ask. */
   rawBody?: 'buffer' | 'when_read';
   credential?: () => Credential;
+  /** The origin of the addresses that the node sees; the host's own by default. */
+  url?: string;
 }
 
 export type Json = Record<string, unknown>;
@@ -102,7 +104,7 @@ export async function startWebhookHost(credential: () => Credential): Promise<We
       };
       const make = (isTest: boolean) =>
         makeSide({
-          url,
+          url: options.url ?? url,
           webhookId,
           isTest,
           sides,

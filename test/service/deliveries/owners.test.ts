@@ -41,7 +41,10 @@ describe("a subscription's owner", () => {
       'the workflow "Lead to CRM" of the n8n at n8n.example.com',
     );
     const moved = { ...OWNER, host: 'other.example.com' };
-    expect((await create({ owner: moved })).body.error.code).toBe('published_elsewhere');
+    for (const target_url of [target('a'), target('a').replace('127.0.0.1:9', '127.0.0.1:8')])
+      expect((await create({ owner: moved, target_url })).body.error.code).toBe(
+        'published_elsewhere',
+      );
     const { secret: _secret, ...shown } = first;
     expect(await list()).toEqual([shown]);
   });

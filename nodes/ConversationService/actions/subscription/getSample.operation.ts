@@ -1,4 +1,5 @@
 import { requestService } from '../../api/transport';
+import { EVENTS } from '../../trigger/events';
 import type { Operation } from '../operation';
 
 export const getSample: Operation = {
@@ -10,14 +11,13 @@ export const getSample: Operation = {
 	},
 	fields: [
 		{
-			displayName: 'Event Name or ID',
+			displayName: 'Event',
 			name: 'event',
 			type: 'options',
 			required: true,
-			typeOptions: { loadOptionsMethod: 'getEvents' },
+			options: EVENTS,
 			default: 'message.received',
-			description:
-				'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
+			description: 'The event to get a sample of',
 		},
 	],
 	execute: async (context, itemIndex) =>

@@ -10,6 +10,7 @@ import {
   followUp,
   isRemoved,
   isSameAddress,
+  isSamePath,
   MAX_SUBSCRIPTIONS,
   WANTED_BY_DEFAULT,
   replaceReceiver,
@@ -94,8 +95,8 @@ const sharedEvents = (a: Sending, b: Pick<WantedSubscription, 'events'>): number
   eventsOf(a).filter((event) => b.events.includes(event)).length;
 
 /**
- * The active subscriptions of this address that the caller takes from another n8n, the one with the
- * most shared events first.
+ * The active subscriptions that the caller takes from another n8n, the one with the most shared
+ * events first. An exported workflow keeps the path of its address, whatever host it comes to.
  * @throws published_elsewhere (409) when one is held
  */
 function findElsewhere(
@@ -106,7 +107,7 @@ function findElsewhere(
   const elsewhere = all.filter(
     (each) =>
       !isRemoved(each) &&
-      isSameAddress(each.targetUrl, wanted.targetUrl) &&
+      isSamePath(each.targetUrl, wanted.targetUrl) &&
       each.owner &&
       wanted.owner &&
       !isSameInstance(each.owner, wanted.owner),
@@ -115,7 +116,7 @@ function findElsewhere(
   if (holder && !takeOver) {
     throw new AppError(
       'published_elsewhere',
-      `Events go to this target_url for ${ownerInWords(holder.owner!)}. ${ERROR_CATALOGUE.published_elsewhere.fix}`,
+      `The events of this workflow go to ${ownerInWords(holder.owner!)}. ${ERROR_CATALOGUE.published_elsewhere.fix}`,
       { existingId: holder.id, param: 'target_url' },
     );
   }

@@ -1,0 +1,59 @@
+import type { IDataObject, IHookFunctions } from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
+import { getOwner } from '../shared/owner';
+
+/** Without a choice, no automation: the workflow could start itself. */
+const SENT_BY_DEFAULT = ['agent', 'team_member'];
+
+/**
+ * Reads the subscription that the trigger needs from its fields, as the API takes it.
+ * @throws NodeOperationError when no event is chosen
+ */
+export function readWanted(context: IHookFunctions): IDataObject {
+	return {
+		events: readEvents(context),
+		target_url: getAddress(context),
+		source: 'n8n',
+		filter: readFilter(context),
+		catch_up: context.getNodeParameter('options.catchUp', true) as boolean,
+		// A test in one n8n does not stand in the way of another n8n.
+		owner: context.getMode() === 'manual' ? null : getOwner(context),
+	};
+}
+
+/** n8n's test and production addresses differ, so neither finds the subscription of the other. */
+export const getAddress = (context: IHookFunctions): string =>
+	context.getNodeWebhookUrl('default') as string;
+
+function readEvents(context: IHookFunctions): string[] {
+	const events = readList(context, 'events');
+	if (events.length > 0) return events;
+	throw new NodeOperationError(context.getNode(), 'No event is chosen', {
+		description: 'Choose at least one event that starts this workflow, then publish again.',
+	});
+}
+
+function readFilter(context: IHookFunctions): IDataObject {
+	const lists = {
+		channels: readList(context, 'filters.channels'),
+		conversation_ids: readList(context, 'filters.conversationIds'),
+		funnel_stages: readList(context, 'filters.funnelStages'),
+		statuses: readList(context, 'filters.statuses'),
+		senders: readSenders(context),
+	};
+	return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
+}
+
+/** Who may have sent a message. The customer always may: they send what is received. */
+function readSenders(context: IHookFunctions): string[] {
+	if (!readEvents(context).includes('message.sent')) return [];
+	const chosen = readList(context, 'sentBy');
+	return ['customer', ...(chosen.length > 0 ? chosen : SENT_BY_DEFAULT)];
+}
+
+/** Reads a field with several values, each once: a list, or a text with commas. */
+function readList(context: IHookFunctions, name: string): string[] {
+	const value = context.getNodeParameter(name, []) as string | string[];
+	const items = [value].flat().flatMap((item) => String(item ?? '').split(','));
+	return [...new Set(items.map((item) => item.trim()).filter(Boolean))];
+}

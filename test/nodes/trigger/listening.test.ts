@@ -1,0 +1,95 @@
+import { describe, expect, it } from '@jest/globals';
+import { chatCustomer } from '../../helpers/apiClient.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { EVENTS, stored, textOf, triggerScene } from '../helpers/triggerScene.ts';
+import type { Side } from '../helpers/webhookHost.ts';
+
+const scene = triggerScene();
+const { hooksAt, send, trigger } = scene;
+const eventsAt = async (side: Side) => (await hooksAt(side)).map(({ events }) => events);
+
+describe('Listening for a test event', () => {
+  it('never touches the production subscription, nor the other way round', async () => {
+    const both = trigger();
+    await both.production.activate();
+    const before = await hooksAt(both.production);
+    await both.test.activate();
+    expect(await eventsAt(both.test)).toEqual([EVENTS]);
+    await both.test.deactivate();
+    expect(await hooksAt(both.test)).toEqual([]);
+    expect(await hooksAt(both.production)).toEqual(before);
+    await both.test.activate();
+    await both.production.deactivate();
+    expect(await eventsAt(both.test)).toEqual([EVENTS]);
+  });
+
+  it('finds the orphan of an earlier test that was never stopped, with empty static data', async () => {
+    const { test } = trigger();
+    await test.activate();
+    test.staticData = {};
+    await test.activate();
+    expect(await eventsAt(test)).toEqual([EVENTS]);
+    expect((await send(test)).status).toBe(200);
+  });
+
+  it('gets the next event, not those since the last time', async () => {
+    const { test: side } = trigger({ events: ['message.received'] });
+    const customer = await chatCustomer(scene.service.url);
+    await side.activate();
+    await side.deactivate();
+    await customer.write('while nobody listened');
+    await side.activate();
+    await customer.write('now');
+    await waitFor('an event', () => side.executions.length > 0);
+    expect(side.executions.map(textOf)).toEqual(['now']);
+  });
+});
+
+describe('A sample while listening', () => {
+  it('arrives verified, after registration, and passes the filters', async () => {
+    const { test, production } = trigger({
+      events: ['conversation.closed', 'message.sent'],
+      options: { sendSample: true },
+      filters: { channels: ['whatsapp_cloud'] },
+    });
+    await test.activate();
+    expect(scene.wire.seen.filter(({ path }) => path.endsWith('/test'))).toEqual([]);
+    await waitFor('the sample', () => test.executions.length > 0);
+    expect(test.executions).toEqual([
+      expect.objectContaining({
+        event: 'conversation.closed',
+        outcome: expect.anything(),
+        delivery_id: expect.stringMatching(/^evt_/),
+      }),
+    ]);
+    expect(production.executions).toEqual([]);
+    const deliveries = `/api/hooks/${stored(test)!.id}/deliveries`;
+    const sent = await waitFor('the record of it', async () =>
+      (await scene.service.api.get(deliveries)).body.data.find(
+        ({ status }: { status: string }) => status === 'delivered',
+      ),
+    );
+    expect(sent.attempts).toHaveLength(1);
+  });
+
+  it('is harmless when listening has been stopped', async () => {
+    const { test } = trigger({ events: ['message.sent'], options: { sendSample: true } });
+    await test.activate();
+    await test.deactivate();
+    await waitFor('the sample to be asked for', () =>
+      scene.wire.seen.some(({ path }) => path.endsWith('/test')),
+    );
+    expect(test.executions).toEqual([]);
+  });
+
+  it('is not sent in production, nor unless asked for', async () => {
+    const quiet = trigger({ events: ['message.sent'] });
+    const asked = trigger({ events: ['message.sent'], options: { sendSample: true } });
+    await quiet.test.activate();
+    await asked.production.activate();
+    await asked.test.activate();
+    await waitFor('the sample of the one that asked', () => asked.test.executions.length > 0);
+    expect(scene.wire.seen.filter(({ path }) => path.endsWith('/test'))).toHaveLength(1);
+    expect([...quiet.test.executions, ...asked.production.executions]).toEqual([]);
+  });
+});
