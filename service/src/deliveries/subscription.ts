@@ -110,6 +110,10 @@ export const signingSecrets = (subscription: Subscription, now: Date): readonly 
 /** Whether it was removed and may still be revived. Until it is, nothing is sent to it. */
 export const isRemoved = ({ removedAt }: Subscription): boolean => removedAt !== null;
 
+/** Whether its time to be revived is not over, even if nobody has deleted it yet. */
+export const canBeRevived = ({ removedAt }: Subscription, now: Date): boolean =>
+  removedAt !== null && now.getTime() < Date.parse(removedAt) + REVIVAL_MS;
+
 /** The subscription without its secrets: nothing is sent until it is revived. */
 export const remove = (subscription: Subscription, now: Date): Subscription => ({
   ...subscription,

@@ -6,6 +6,7 @@ import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts
 import { newId } from '../../platform/ids.ts';
 import { isSameInstance, ownerInWords } from '../../platform/owner.ts';
 import {
+  canBeRevived,
   eventsOf,
   followUp,
   isRemoved,
@@ -52,7 +53,7 @@ export async function createSubscription(
     const others = all.filter((each) => !isRemoved(each) && !elsewhere.includes(each));
     assertNew(others, wanted);
     assertRoom(others);
-    const before = elsewhere[0] ?? findRevivable(all, wanted);
+    const before = elsewhere[0] ?? findRevivable(all, wanted, now);
     const created = before
       ? replaceReceiver(before, { ...wanted, secrets: sealed })
       : newSubscription(workspace, wanted, sealed, now);
@@ -127,10 +128,11 @@ function findElsewhere(
 const findRevivable = (
   all: readonly Subscription[],
   wanted: WantedSubscription,
+  now: Date,
 ): Subscription | undefined =>
   byMostShared(
     all.filter(
-      (each) => isRemoved(each) && each.source === wanted.source && isShared(each, wanted),
+      (each) => canBeRevived(each, now) && each.source === wanted.source && isShared(each, wanted),
     ),
     wanted,
   )[0];
