@@ -1,0 +1,169 @@
+// n8n shows the fields of an operation before its first run, from the files in __schema__. They are
+// made from the API's document: WRITE_SCHEMAS=1 writes them.
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { useService } from './helpers/actions.ts';
+import { builtFile } from './helpers/n8n.ts';
+
+const FOLDER = fileURLToPath(
+  new URL('../../nodes/ConversationService/__schema__/v1.0.0', import.meta.url),
+);
+
+/** The call that each operation makes. Null where the output is not an answer of the service. */
+const CALLS: Record<string, Record<string, string | null>> = {
+  agent: {
+    get: 'GET /agent',
+    turnOff: 'PATCH /agent',
+    turnOn: 'PATCH /agent',
+    update: 'PATCH /agent',
+  },
+  conversation: {
+    close: 'POST /conversations/{id}/close',
+    findByContact: 'POST /contacts/lookup',
+    get: 'GET /conversations/{id}',
+    getAll: 'GET /conversations',
+    handBack: 'POST /conversations/{id}/handback',
+    sendMessage: 'POST /conversations/{id}/messages',
+    setFunnelStage: 'PATCH /conversations/{id}',
+    takeOver: 'POST /conversations/{id}/takeover',
+  },
+  message: { getAll: 'GET /conversations/{id}/messages' },
+  note: { create: 'POST /conversations/{id}/notes' },
+  paymentLink: {
+    cancel: 'POST /payment-links/{id}/cancel',
+    create: 'POST /conversations/{id}/payment-links',
+    get: 'GET /payment-links/{id}',
+    getAll: 'GET /payment-links',
+    markPaid: 'POST /payment-links/{id}/mark-paid',
+  },
+  subscription: {
+    delete: 'DELETE /hooks/{id}',
+    getAll: 'GET /hooks',
+    getDeliveries: 'GET /hooks/{id}/deliveries',
+    getEvents: 'GET /hooks/events',
+    getSample: null, // Another payload for each event.
+    recover: 'POST /hooks/{id}/recover',
+    redeliver: 'POST /hooks/{id}/deliveries/{delivery_id}/redeliver',
+    revokePreviousSecrets: 'POST /hooks/{id}/revoke-previous-secrets',
+    rotateSecret: 'POST /hooks/{id}/rotate-secret',
+    sendTestEvent: 'POST /hooks/{id}/test',
+  },
+  tool: {
+    get: 'GET /tools/{id}',
+    getAll: 'GET /tools',
+    goLive: 'POST /tools/{id}/go-live',
+    pause: 'POST /tools/{id}/pause',
+    test: 'POST /tools/{id}/test',
+  },
+  toolCall: {
+    approve: 'POST /tool-calls/{id}/approve',
+    get: 'GET /tool-calls/{id}',
+    getAll: 'GET /tool-calls',
+    reject: 'POST /tool-calls/{id}/reject',
+    respond: null, // Passes its items on.
+  },
+};
+
+interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  anyOf?: Schema[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+}
+type Responses = Record<string, { content?: { 'application/json'?: { schema: Schema } } }>;
+interface ApiDocument {
+  paths: Record<string, Record<string, { responses: Responses }>>;
+  components: { schemas: Record<string, Schema> };
+}
+interface BuiltOperation {
+  option: { value: string };
+  record?: { simplified: Record<string, string> };
+}
+
+const { service } = useService();
+const written: Record<string, Schema> = {};
+afterAll(() => {
+  if (!process.env.WRITE_SCHEMAS) return;
+  rmSync(FOLDER, { recursive: true, force: true });
+  for (const [path, schema] of Object.entries(written)) {
+    mkdirSync(dirname(join(FOLDER, path)), { recursive: true });
+    writeFileSync(join(FOLDER, path), `${JSON.stringify(schema, null, '\t')}\n`);
+  }
+});
+
+const operationsOf = (resource: string) =>
+  builtFile<Record<string, { operations: BuiltOperation[] }>>(`actions/${resource}/index`)[
+    resource
+  ]!.operations;
+
+/** The schema of what a call answers: of each item, when it is a list. */
+function answerOf(document: ApiDocument, call: string): Schema {
+  const [method, path] = call.split(' ') as [string, string];
+  const responses = document.paths[`/api${path}`]?.[method.toLowerCase()]?.responses ?? {};
+  const [, response] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? [];
+  if (!response) throw new Error(`The document of the API has no ${call}`);
+  const answer = plain(document, response.content!['application/json']!.schema);
+  return answer.properties?.data?.items ?? answer;
+}
+
+/** The schema with nothing but what n8n reads: types, properties and items. */
+function plain(document: ApiDocument, schema: Schema): Schema {
+  const { $ref, anyOf } = schema;
+  if ($ref) return plain(document, document.components.schemas[$ref.split('/').at(-1)!]!);
+  const chosen = anyOf?.find(({ type }) => type !== 'null');
+  if (chosen) return plain(document, chosen);
+  const { properties, items } = schema;
+  const type = [schema.type ?? 'object'].flat().find((each) => each !== 'null');
+  return {
+    type: type === 'integer' ? 'number' : type,
+    ...(properties ? { properties: mapValues(properties, (each) => plain(document, each)) } : {}),
+    ...(items ? { items: plain(document, items) } : {}),
+  };
+}
+
+const mapValues = <From, To>(from: Record<string, From>, map: (value: From) => To) =>
+  Object.fromEntries(Object.entries(from).map(([name, value]) => [name, map(value)]));
+
+/** What an operation puts out by default. */
+function outputOf(answer: Schema, { record }: BuiltOperation): Schema {
+  const { secret: _never, ...properties } = answer.properties ?? {};
+  if (properties.arguments) properties.args = properties.arguments;
+  const at = (path: string) =>
+    path
+      .split('.')
+      .reduce<Schema>((schema, key) => schema.properties![key]!, { type: 'object', properties });
+  return {
+    type: 'object',
+    properties: record ? mapValues(record.simplified, at) : properties,
+  };
+}
+
+const schemaFiles = () =>
+  readdirSync(FOLDER, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(FOLDER, join(entry.parentPath, entry.name)));
+
+describe('The output schemas', () => {
+  it('say what each operation puts out, by the document of the API', async () => {
+    const document = (await service().api.get('/api/openapi.json')).body as ApiDocument;
+    for (const [resource, calls] of Object.entries(CALLS)) {
+      const operations = operationsOf(resource);
+      expect(operations.map(({ option }) => option.value).sort()).toEqual(
+        Object.keys(calls).sort(),
+      );
+      for (const operation of operations) {
+        const call = calls[operation.option.value]!;
+        if (!call) continue;
+        const schema = outputOf(answerOf(document, call), operation);
+        written[`${resource}/${operation.option.value}.json`] = { ...schema, version: 1 } as Schema;
+      }
+    }
+    if (process.env.WRITE_SCHEMAS) return;
+    expect(schemaFiles().sort()).toEqual(Object.keys(written).sort());
+    for (const [path, schema] of Object.entries(written))
+      expect([path, JSON.parse(readFileSync(join(FOLDER, path), 'utf8'))]).toEqual([path, schema]);
+  });
+});
