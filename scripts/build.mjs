@@ -25,8 +25,16 @@ function newest(path) {
   return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
 }
 
+const isNewer = (source, built) =>
+  statSync(source).isDirectory() ||
+  statSync(source).mtimeMs > (statSync(built, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+
+/** What is there already is left alone: a service that runs may be reading it. */
 const copyToDist = (source, folder) =>
-  cpSync(join(root, source), join(root, 'service/dist', folder), { recursive: true });
+  cpSync(join(root, source), join(root, 'service/dist', folder), {
+    recursive: true,
+    filter: isNewer,
+  });
 
 /**
  * Compiles service/src to service/dist, as far as it is not up to date, and puts the pages' assets

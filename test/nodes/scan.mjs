@@ -94,8 +94,6 @@ function packInto(folder) {
 
 const folder = mkdtempSync(join(tmpdir(), 'conversation-service-scan-'));
 try {
-  // Always a whole build: what is scanned is what would be published.
-  rmSync(join(root, 'dist', 'tsconfig.tsbuildinfo'), { force: true });
   buildNodes();
   const scanner = findScanner();
   const { SOURCE_FILE_PATTERNS } = await import(pathToFileURL(join(scanner, INSTALLED)));
