@@ -54,6 +54,8 @@ export const FIXES: Readonly<Record<string, string>> = {
 		'Check the ID. The API key belongs to one workspace, and anything in another workspace counts as not found.',
 	outside_messaging_window:
 		'WhatsApp takes messages for 24 hours after the last one of the customer. Wait until they write again, or reach them in another way. To let the workflow go on, set "On Error" in the settings of this node to "Continue".',
+	permission_missing:
+		'Create an API key with this permission on the API keys screen of the service (/keys at the base URL), and use it in the credential.',
 	payment_not_open:
 		'The link is paid, cancelled or expired. Payment Link → Get shows its status; Payment Link → Create makes a new one.',
 	payment_provider_missing:

@@ -6,6 +6,12 @@ import { createWorkspace, findWorkspace } from '../team/operations/team.ts';
 import type { Workspace } from '../team/workspace.ts';
 import { runOrFail, withStore } from './command.ts';
 
+interface NewKeyOptions {
+  readonly name: string;
+  readonly workspace?: string;
+  readonly revealContacts: boolean;
+}
+
 interface KeyDeps {
   readonly store: ServiceStore;
   readonly clock: typeof systemClock;
@@ -25,7 +31,12 @@ export function addKeyCommands(program: Command): void {
     .description('create an API key and show it, only this once')
     .requiredOption('--name <name>', 'shown as the sender of messages that the key sends')
     .option('--workspace <slug>', 'the workspace; by default the oldest one')
-    .action(({ name, workspace: slug }: { name: string; workspace?: string }) =>
+    .option(
+      '--reveal-contacts',
+      'lets the key read phone numbers and e-mails in the clear (contacts:reveal)',
+      false,
+    )
+    .action(({ name, workspace: slug, revealContacts }: NewKeyOptions) =>
       withDeps(async (deps) => {
         const workspace =
           (await findWorkspace(deps, slug)) ??
@@ -33,6 +44,7 @@ export function addKeyCommands(program: Command): void {
         const { key: newKey, apiKey } = await createApiKey(deps, workspace, {
           name,
           createdBy: 'command line',
+          permissions: revealContacts ? ['contacts:reveal'] : [],
         });
         process.stdout.write(`${newKey}\n`);
         process.stderr.write(
@@ -48,9 +60,10 @@ export function addKeyCommands(program: Command): void {
     .action(({ workspace: slug }: { workspace?: string }) =>
       withDeps(async (deps) => {
         for (const each of await listApiKeys(deps, await getWorkspace(deps, slug))) {
+          const may = (each.permissions ?? []).map((permission) => `${permission}  `).join('');
           const state = each.revokedAt === null ? 'active' : `revoked ${each.revokedAt}`;
           process.stdout.write(
-            `${each.id}  ${each.prefix}…${each.lastFour}  ${JSON.stringify(each.name)}  created ${each.createdAt} by ${each.createdBy}  last used ${each.lastUsedAt ?? 'never'}  ${state}\n`,
+            `${each.id}  ${each.prefix}…${each.lastFour}  ${JSON.stringify(each.name)}  created ${each.createdAt} by ${each.createdBy}  last used ${each.lastUsedAt ?? 'never'}  ${may}${state}\n`,
           );
         }
       }),

@@ -9,6 +9,7 @@ import {
 } from './conversation.ts';
 import { DELIVERY_STATES, MAX_REPLY_CHARACTERS } from './message.ts';
 import { MAX_NOTE_CHARACTERS } from './systemNote.ts';
+import { contactSearchSchema } from './contacts/contract.ts';
 import { operationsOf } from '../platform/http/operation.ts';
 import {
   countSchema,
@@ -145,11 +146,18 @@ export const lookupContact = operation('POST /contacts/lookup', {
 
 export const listConversations = operation('GET /conversations', {
   summary: 'List conversations, newest first',
+  description:
+    'With `updated_since`, the last changed come first. A page may have few items although others follow: `next_cursor` says whether there are more.',
   extension: true,
   query: pageQuerySchema.extend({
     status: statusSchema.optional(),
     channel: channelTypeSchema.optional(),
     funnel_stage: stageSchema.optional(),
+    contact_id: z.string().optional().describe('Only conversations of this contact'),
+    q: contactSearchSchema.optional(),
+    created_since: instantSchema.optional().describe('Only those opened at that time or later'),
+    created_before: instantSchema.optional().describe('Only those opened before that time'),
+    updated_since: instantSchema.optional().describe('Only those changed at that time or later'),
   }),
   answer: listOf(conversationSchema),
 });

@@ -1,5 +1,6 @@
 import { collection } from '../store/store.ts';
 import type { Contact } from './contact.ts';
+import type { ContactReveal } from './contacts/contactReveal.ts';
 import type { Conversation } from './conversation.ts';
 import type { Message } from './message.ts';
 import type { SystemNote } from './systemNote.ts';
@@ -11,6 +12,7 @@ declare module '../store/collections.ts' {
     conversations: Conversation;
     messages: Message;
     systemNotes: SystemNote;
+    contactReveals: ContactReveal;
     readMarks: ReadMark;
   }
 }
@@ -18,6 +20,7 @@ declare module '../store/collections.ts' {
 export const conversationCollections = {
   contacts: collection<Contact>({
     indexes: [
+      { on: ['workspaceId'] },
       { on: ['workspaceId', 'phone'] },
       { on: ['workspaceId', 'email'] },
       { on: ['workspaceId', 'channel', 'channelAccount', 'phone'], unique: true },
@@ -31,6 +34,7 @@ export const conversationCollections = {
       { on: ['workspaceId', 'channel'] },
       { on: ['workspaceId', 'funnelStage'] },
       { on: ['contactId'] },
+      { on: ['workspaceId'], orderBy: 'createdAt' },
       { on: ['workspaceId'], orderBy: 'updatedAt' },
       { on: ['workspaceId', 'status'], orderBy: 'updatedAt' },
       { on: ['workspaceId', 'takenBy'], orderBy: 'updatedAt' },
@@ -44,6 +48,9 @@ export const conversationCollections = {
   }),
   systemNotes: collection<SystemNote>({
     indexes: [{ on: ['conversationId'], orderBy: 'afterMessage' }],
+  }),
+  contactReveals: collection<ContactReveal>({
+    indexes: [{ on: ['contactId'] }, { on: ['apiKeyId'] }],
   }),
   readMarks: collection<ReadMark>({ indexes: [{ on: ['memberId'] }] }),
 };

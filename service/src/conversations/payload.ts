@@ -15,7 +15,7 @@ import type { Workspace } from '../team/index.ts';
  */
 
 /** The customer's name, or an empty text when none is known. */
-const contactName = (contact: Contact) =>
+export const contactName = (contact: Contact) =>
   contact.name === null ? '' : maskName(maskText(contact.name, contact));
 
 export const conversationPayload = (

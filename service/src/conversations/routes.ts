@@ -8,11 +8,8 @@ import {
   handBackConversation,
   takeOverConversation,
 } from './operations/control.ts';
-import {
-  findConversationByContact,
-  listConversations,
-  readConversation,
-} from './operations/conversations.ts';
+import { findConversationByContact, readConversation } from './operations/conversations.ts';
+import { listConversations } from './operations/listConversations.ts';
 import { listMessages } from './operations/listMessages.ts';
 import { sendMessage } from './operations/sendMessage.ts';
 import { setFunnelStage } from './operations/setFunnelStage.ts';
@@ -27,6 +24,10 @@ import {
   noteJson,
   trackedMessageJson,
 } from './views.ts';
+
+/** A time as it is stored. */
+const stored = (time: string | undefined) =>
+  time === undefined ? undefined : timestamp(new Date(time));
 
 /** Conversations and contacts, for automations. */
 export function conversationsRouter(deps: Deps): Router {
@@ -45,12 +46,19 @@ export function conversationsRouter(deps: Deps): Router {
 
   serve(router, deps, contract.listConversations, async ({ deps, caller, query }) => {
     const filter = {
-      ...(query.status === undefined ? {} : { status: query.status }),
-      ...(query.channel === undefined ? {} : { channel: query.channel }),
-      ...(query.funnel_stage === undefined ? {} : { funnelStage: query.funnel_stage }),
+      fields: {
+        ...(query.status === undefined ? {} : { status: query.status }),
+        ...(query.channel === undefined ? {} : { channel: query.channel }),
+        ...(query.funnel_stage === undefined ? {} : { funnelStage: query.funnel_stage }),
+        ...(query.contact_id === undefined ? {} : { contactId: query.contact_id }),
+      },
+      q: query.q ?? '',
+      createdSince: stored(query.created_since),
+      createdBefore: stored(query.created_before),
+      updatedSince: stored(query.updated_since),
     };
     return pageJson(
-      await listConversations(deps, caller.workspace, filter, pageFrom(query)),
+      await listConversations(deps, caller.workspace, filter, query),
       conversationJson,
     );
   });
@@ -62,7 +70,7 @@ export function conversationsRouter(deps: Deps): Router {
   );
 
   serve(router, deps, contract.listMessages, async ({ deps, caller, params, query }) => {
-    const since = query.since === undefined ? null : timestamp(new Date(query.since));
+    const since = stored(query.since) ?? null;
     const found = await listMessages(deps, caller.workspace, params.id!, since, pageFrom(query));
     return pageJson(found, (message) => trackedMessageJson(message, found.contact));
   });

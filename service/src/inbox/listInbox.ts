@@ -2,6 +2,8 @@ import type { Tx } from '../store/collections.ts';
 import {
   type Contact,
   type Conversation,
+  foldForSearch,
+  ofContacts,
   positionOf,
   type InboxPosition,
   readMarkId,
@@ -13,6 +15,7 @@ import {
 } from '../conversations/index.ts';
 import type { Deps } from '../platform/deps.ts';
 import { filterOfTab, type InboxTab } from './tabs.ts';
+import { searchPage } from '../platform/http/searchPage.ts';
 import { contactDisplay } from '../platform/masking.ts';
 import type { Member } from '../team/index.ts';
 
@@ -48,9 +51,6 @@ export interface InboxQuery {
 
 export const INBOX_PAGE = 50;
 export const MAX_COUNTED = 100;
-/** Conversations that one search looks at. */
-export const MAX_SEARCHED = 5000;
-const CHUNK = 250;
 
 /**
  * A page of the team's list for one member, the last changed first, with what waits for a person.
@@ -78,41 +78,28 @@ interface Found {
   readonly stoppedEarly: boolean;
 }
 
-/**
- * Looks through a tab until a page is full, everything was seen, or `MAX_SEARCHED` were looked at.
- */
 async function searchTab(
   tx: Tx,
   member: Member,
   { search, after }: InboxQuery,
   tab: Exclude<InboxTab, 'approvals'>,
 ): Promise<Found> {
-  const matches = search === '' ? null : contactMatcher(search);
-  const conversations: Conversation[] = [];
-  let position = after;
-  for (let looked = 0; looked < MAX_SEARCHED; ) {
-    const limit = matches ? CHUNK : INBOX_PAGE + 1;
-    const chunk = await tx.conversations.find({
-      where: { workspaceId: member.workspaceId, ...filterOfTab(tab, member.id) },
-      orderBy: 'updatedAt',
-      direction: 'desc',
-      limit,
-      ...(position === null ? {} : { after: position }),
-    });
-    for (const conversation of chunk) {
-      if (conversations.length === INBOX_PAGE)
-        return { conversations, next: position, stoppedEarly: false };
-      if (
-        !matches ||
-        (await withContacts(tx, [conversation])).some(([, contact]) => matches(contact))
-      )
-        conversations.push(conversation);
-      position = positionOf(conversation);
-    }
-    if (chunk.length < limit) return { conversations, next: null, stoppedEarly: false };
-    looked += chunk.length;
-  }
-  return { conversations, next: position, stoppedEarly: true };
+  const { items, ...rest } = await searchPage(
+    {
+      find: (query) =>
+        tx.conversations.find({
+          where: { workspaceId: member.workspaceId, ...filterOfTab(tab, member.id) },
+          orderBy: 'updatedAt',
+          direction: 'desc',
+          ...query,
+        }),
+      positionOf,
+      ...(search === '' ? {} : { matching: ofContacts(tx, contactMatcher(search)) }),
+    },
+    INBOX_PAGE,
+    after === null ? {} : { after },
+  );
+  return { conversations: items, ...rest };
 }
 
 /** The conversations in which a tool call waits for a decision, the longest waiting first. */
@@ -164,13 +151,6 @@ async function countWaiting(tx: Tx, workspaceId: string): Promise<InboxCounts> {
   return { waiting: waiting.length, approvals: approvals.length };
 }
 
-/** Without case and accents: "Müller" is found by "muller". */
-const fold = (text: string) =>
-  text
-    .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
-    .toLowerCase();
-
 /** Fewer digits are in too many numbers to say anything. */
 const MIN_DIGITS = 3;
 
@@ -179,13 +159,13 @@ const MIN_DIGITS = 3;
  * the country code's `+` or `00`) or of the masked label that n8n and the API show.
  */
 function contactMatcher(search: string): (contact: Contact) => boolean {
-  const wanted = fold(search.trim());
+  const wanted = foldForSearch(search.trim());
   const digits = /^[+\d\s().\-/]+$/.test(wanted)
     ? wanted.replace(/\D/g, '').replace(/^0+/, '')
     : '';
   return (contact) =>
-    (contact.name !== null && fold(contact.name).includes(wanted)) ||
+    (contact.name !== null && foldForSearch(contact.name).includes(wanted)) ||
     (contact.email !== null && contact.email.includes(wanted)) ||
     (digits.length >= MIN_DIGITS && contact.phone !== null && contact.phone.includes(digits)) ||
-    fold(contactDisplay(contact)).includes(wanted);
+    foldForSearch(contactDisplay(contact)).includes(wanted);
 }

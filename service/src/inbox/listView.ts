@@ -1,12 +1,7 @@
 import { adapterOf } from '../channels/index.ts';
 import { INBOX_TABS, type InboxTab } from './tabs.ts';
-import {
-  MAX_COUNTED,
-  MAX_SEARCHED,
-  type Inbox,
-  type InboxCounts,
-  type InboxItem,
-} from './listInbox.ts';
+import { MAX_COUNTED, type Inbox, type InboxCounts, type InboxItem } from './listInbox.ts';
+import { MAX_SEARCHED } from '../platform/http/searchPage.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { reloadsOn } from '../platform/html/liveSection.ts';
 import { timeView } from '../platform/html/times.ts';

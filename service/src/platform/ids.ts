@@ -30,6 +30,7 @@ type IdPrefix =
   | 'pay'
   | 'req'
   | 'out'
+  | 'rvl'
   | 'step'
   | 'sub'
   | 'tool'

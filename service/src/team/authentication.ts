@@ -1,5 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import type { ApiKey } from './workspace.ts';
+import type { ApiKey, KeyPermission } from './workspace.ts';
 import type { Deps } from '../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../platform/http/errorCatalogue.ts';
 import { findApiKey, isUseNoted, noteKeyUse } from './operations/apiKeys.ts';
@@ -50,6 +50,7 @@ export const requireApiKey = (deps: Deps, wrongKeys: WrongKeys): RequestHandler 
       return (
         found && {
           workspace: found.workspace,
+          apiKey: found.apiKey,
           rateKey: found.apiKey.id,
           actor: { type: 'api', name: found.apiKey.name },
           contact: null,
@@ -58,6 +59,15 @@ export const requireApiKey = (deps: Deps, wrongKeys: WrongKeys): RequestHandler 
     },
   );
 };
+
+/** The caller's key. @throws permission_missing (403) when it does not have the permission */
+export function keyWith({ apiKey }: Caller, permission: KeyPermission): ApiKey {
+  if (apiKey?.permissions?.includes(permission)) return apiKey;
+  throw new AppError(
+    'permission_missing',
+    `The API key ${JSON.stringify(apiKey?.name ?? '')} does not have the permission ${permission}. ${ERROR_CATALOGUE.permission_missing.fix}`,
+  );
+}
 
 /** Records the use of keys without delaying calls. If it fails, the next call records it. */
 function useRecorder(deps: Deps): (apiKey: ApiKey) => void {

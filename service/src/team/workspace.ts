@@ -3,6 +3,8 @@ import type { Document } from '../store/store.ts';
 declare module '../platform/http/caller.ts' {
   interface Caller {
     readonly workspace: Workspace;
+    /** The API key; null for a visitor of the chat. */
+    readonly apiKey: ApiKey | null;
   }
 }
 
@@ -39,6 +41,12 @@ export interface Member extends Document {
   readonly createdAt: string;
 }
 
+/**
+ * What a key may do beside what every key may. `contacts:reveal`: read contacts' details in the clear.
+ */
+export const KEY_PERMISSIONS = ['contacts:reveal'] as const;
+export type KeyPermission = (typeof KEY_PERMISSIONS)[number];
+
 /** An API key as kept: never the key itself. */
 export interface ApiKey extends Document {
   readonly workspaceId: string;
@@ -48,6 +56,7 @@ export interface ApiKey extends Document {
   readonly hash: string;
   readonly prefix: string;
   readonly lastFour: string;
+  readonly permissions?: readonly KeyPermission[];
   readonly createdBy: string;
   readonly createdAt: string;
   readonly lastUsedAt: string | null;

@@ -139,12 +139,20 @@ describe('the service as a process', () => {
     );
     expect(list.out).not.toContain(key);
 
+    const revealing = (
+      await command('key', 'create', '--name', 'crm', '--reveal-contacts')
+    ).out.trim();
+    expect((await command('key', 'list')).out).toMatch(
+      new RegExp(`…${revealing.slice(-4)} .* contacts:reveal {2}active\n$`),
+    );
+
     const service = run();
     const url = await started(service);
     await waitFor('the link, since there is no member yet', () =>
       service.out.includes('/setup?token='),
     );
-    expect((await apiClient(url, key).get('/api/hooks')).status).toBe(200);
+    for (const each of [key, revealing])
+      expect((await apiClient(url, each).get('/api/hooks')).status).toBe(200);
     // A folder belongs to one process; a database lets everybody in.
     const during = await command('key', 'list');
     if (testDatabaseUrl() === null) {

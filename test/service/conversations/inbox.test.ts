@@ -5,12 +5,8 @@ import { openConversation } from '../../../service/src/conversations/conversatio
 import { newId } from '../../../service/src/platform/ids.ts';
 import { readPosition, writePosition } from '../../../service/src/inbox/links.ts';
 import { createMember, createWorkspace } from '../../../service/src/team/operations/team.ts';
-import {
-  INBOX_PAGE,
-  MAX_COUNTED,
-  MAX_SEARCHED,
-  listInbox,
-} from '../../../service/src/inbox/listInbox.ts';
+import { INBOX_PAGE, MAX_COUNTED, listInbox } from '../../../service/src/inbox/listInbox.ts';
+import { MAX_SEARCHED } from '../../../service/src/platform/http/searchPage.ts';
 import type { Member } from '../../../service/src/team/workspace.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 

@@ -16,6 +16,7 @@ import {
   trackedMessageJson,
 } from '../../conversations/views.ts';
 
+import { contactJson, revealedContactJson } from '../../conversations/contacts/views.ts';
 import { newSystemNote } from '../../conversations/systemNote.ts';
 import { paymentAccountJson, paymentLinkJson } from '../../payments/views.ts';
 import { deliveryJson, subscriptionJson } from '../../deliveries/views.ts';
@@ -165,6 +166,7 @@ const rejectedExample = {
 };
 
 const view = sampleView('message.received', WORKSPACE, NOW);
+const contactView = { contact: view.contact, lastConversationId: view.conversation.id };
 const closedView = sampleView('conversation.closed', WORKSPACE, NOW);
 const received = sampleMessage('message.received', WORKSPACE, NOW);
 const sent = sampleMessage('message.sent', WORKSPACE, NOW);
@@ -282,6 +284,8 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
   redeliver: deliveryJson({ ...delivery, status: 'pending', nextAttemptAt: timestamp(NOW) }),
   recoverDeliveries: { redelivered: 3 },
   lookupContact: conversationJson(view),
+  listContacts: list(contactJson(contactView)),
+  getContact: revealedContactJson(contactView),
   listConversations: list(conversationJson(view)),
   getConversation: conversationWithMessagesJson({ ...view, messages: [received] }),
   sendMessage: {

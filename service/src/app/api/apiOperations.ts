@@ -1,6 +1,7 @@
 import * as agent from '../../agent/contract.ts';
 import * as channels from '../../channels/contract.ts';
 import * as chat from '../../channels/web_chat/contract.ts';
+import * as contacts from '../../conversations/contacts/contract.ts';
 import * as conversations from '../../conversations/contract.ts';
 import * as hooks from '../../deliveries/contract.ts';
 import * as payments from '../../payments/contract.ts';
@@ -20,6 +21,7 @@ export const operations: readonly NamedOperation[] = [
   events,
   hooks,
   conversations,
+  contacts,
   payments,
   channels,
   tools,

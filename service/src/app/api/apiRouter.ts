@@ -22,6 +22,7 @@ import { channelsRouter } from '../../channels/routes.ts';
 import { channelWebhooksRouter, paymentWebhooksRouter } from './providerWebhooks.ts';
 import { chatMessagesRouter, chatSessionsRouter } from '../../channels/web_chat/routes.ts';
 import { CHAT_STREAMS, chatStreamRouter } from '../../channels/web_chat/stream.ts';
+import { contactsRouter } from '../../conversations/contacts/routes.ts';
 import { conversationsRouter } from '../../conversations/routes.ts';
 import { docsRouter } from './docs.ts';
 import { eventsRouter } from '../../events/routes.ts';
@@ -68,7 +69,7 @@ export function apiRouter(parts: ApiParts): RequestHandler {
     docs: [budget.requests, docs],
     chat: [chatRouter(parts)],
     hooks: [...withKey, hooksRouter(deps), eventsRouter(deps)],
-    contacts: [...withKey, conversations],
+    contacts: [...withKey, conversations, contactsRouter(deps, log)],
     conversations: [...withKey, conversations, payments],
     tools: [...withKey, toolsRouter(deps, followToolCall)],
     'tool-calls': [...withKey, toolCallsRouter(deps)],

@@ -151,5 +151,12 @@ export async function removeConversation(tx: Tx, { id, contactId }: Conversation
   if (other) return;
   for (const session of await tx.chatSessions.find({ where: { contactId }, limit: ALL }))
     await tx.chatSessions.delete(session.id);
+  await removeContact(tx, contactId);
+}
+
+/** Removes a contact, with the record of who read their details. */
+export async function removeContact(tx: Tx, contactId: string): Promise<void> {
+  for (const { id } of await tx.contactReveals.find({ where: { contactId }, limit: ALL }))
+    await tx.contactReveals.delete(id);
   await tx.contacts.delete(contactId);
 }

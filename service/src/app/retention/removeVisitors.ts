@@ -9,7 +9,12 @@ import type { Event } from '../../deliveries/event.ts';
 import type { Deps } from '../../platform/deps.ts';
 
 import { inBatches, following, type Batch, type From } from '../../platform/http/page.ts';
-import { isAtRest, removeConversation, removeParts } from './removeOldConversations.ts';
+import {
+  isAtRest,
+  removeContact,
+  removeConversation,
+  removeParts,
+} from './removeOldConversations.ts';
 import { findSubscriptions } from '../../deliveries/operations/subscriptions.ts';
 
 const SESSIONS_AT_ONCE = 500;
@@ -69,7 +74,7 @@ async function removeSilent(tx: Tx, { id, contactId }: ChatSession): Promise<boo
   const [conversation] = await tx.conversations.find({ where: { contactId }, limit: 1 });
   if (conversation) return false;
   await tx.chatSessions.delete(id);
-  await tx.contacts.delete(contactId);
+  await removeContact(tx, contactId);
   return true;
 }
 

@@ -147,6 +147,7 @@ function eventsOf(
     case 'deliveries':
     case 'subscriptions':
     case 'apiKeys':
+    case 'contactReveals':
       return ['keys'];
     default:
       return [];

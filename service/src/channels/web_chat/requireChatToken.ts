@@ -29,6 +29,7 @@ export const requireChatToken = (deps: Deps): RequestHandler =>
           workspace: visitor.workspace,
           rateKey: visitor.contact.id,
           actor: { type: 'api', name: '' },
+          apiKey: null,
           contact: visitor.contact,
         }
       );

@@ -5,7 +5,6 @@ import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { notFound } from '../../platform/http/errorCatalogue.ts';
 import type { Message } from '../message.ts';
-import { newestFirst, type Page, type PageRequest } from '../../platform/http/page.ts';
 import { emitEvent, type EventDetail } from '../payload.ts';
 import { newSystemNote, type NotedChange } from '../systemNote.ts';
 import type { Workspace } from '../../team/index.ts';
@@ -82,29 +81,6 @@ export const readConversation = (
     const view = await peekConversation(tx, workspace, id);
     const newest = messageLimit === 0 ? [] : await findNewestMessages(tx, id, messageLimit);
     return { ...view, messages: newest.toReversed() };
-  });
-
-type ConversationFilter = Partial<Pick<Conversation, 'status' | 'channel' | 'funnelStage'>>;
-
-/** Lists the workspace's conversations, newest first. */
-export const listConversations = (
-  { store }: Deps,
-  workspace: Workspace,
-  filter: ConversationFilter,
-  page: PageRequest,
-) =>
-  store.transaction(async (tx): Promise<Page<ConversationView>> => {
-    const found = await newestFirst(
-      tx.conversations,
-      { workspaceId: workspace.id, ...filter },
-      page,
-    );
-    const items = (await withContacts(tx, found.items)).map(([conversation, contact]) => ({
-      workspace,
-      conversation,
-      contact,
-    }));
-    return { ...found, items };
   });
 
 /** Of the contacts with the same phone or email, the newest ones are considered. */

@@ -1,7 +1,7 @@
 import type { ApiKey, SignedIn } from '../../team/index.ts';
 import type { SubscriptionHealth } from '../operations/subscriptions.ts';
-import { csrfField, postButton } from '../../platform/html/components.ts';
-import { field, type FormState, newForm } from '../../platform/html/forms.ts';
+import { badge, csrfField, postButton } from '../../platform/html/components.ts';
+import { checkbox, field, type FormState, newForm } from '../../platform/html/forms.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
 import { liveArea, liveSection } from '../../platform/html/liveSection.ts';
@@ -68,6 +68,8 @@ const newKeyForm = (signedIn: SignedIn, form: FormState | undefined): View => ht
         help: 'Shown as the sender of messages written with this key, such as n8n.',
         attributes: { required: true, maxlength: 100, autocomplete: 'off' },
       })}
+      ${checkbox({ name: 'reveal', label: 'May read contact details in the clear', form: form ?? newForm() })}
+      <p class="muted">Phone numbers and e-mails, for a CRM. Each reading is recorded with the key. Other keys see them masked.</p>
       <button>Create key</button>
     </form>
   </details>
@@ -98,14 +100,22 @@ export function apiKeysList(signedIn: SignedIn, apiKeys: readonly ApiKey[], now:
 
 const shortForm = ({ prefix, lastFour }: ApiKey) => `${prefix}…${lastFour}`;
 
+const mayReveal = ({ permissions = [] }: ApiKey) => permissions.includes('contacts:reveal');
+
+const revealsLink = (key: ApiKey): View =>
+  mayReveal(key)
+    ? html`<p><a href=${`/keys/${key.id}/reveals`} aria-label=${`Contact details read with the key ${key.name}`}>Contact details read</a></p>`
+    : null;
+
 const activeKey = (signedIn: SignedIn, key: ApiKey, now: Date): View => html`
   <li>
     <div class="what">
-      <p><strong><bdi>${key.name}</bdi></strong>${' '}<code>${shortForm(key)}</code></p>
+      <p><strong><bdi>${key.name}</bdi></strong>${' '}<code>${shortForm(key)}</code>${' '}${mayReveal(key) ? badge('Reads contact details') : null}</p>
       <p class="muted">
         Created ${timeView(key.createdAt, now)} by <bdi>${key.createdBy}</bdi>,${' '}
         ${key.lastUsedAt === null ? 'never used' : html`last used ${timeView(key.lastUsedAt, now)}`}
       </p>
+      ${revealsLink(key)}
     </div>
     ${postButton(signedIn, {
       action: `/keys/${key.id}/revoke`,
@@ -125,6 +135,7 @@ const revokedKey = (key: ApiKey, now: Date): View => html`
     <div class="what">
       <p><bdi>${key.name}</bdi>${' '}<code>${shortForm(key)}</code></p>
       <p class="muted">Revoked ${timeView(key.revokedAt, now)}, created ${timeView(key.createdAt, now)} by <bdi>${key.createdBy}</bdi></p>
+      ${revealsLink(key)}
     </div>
   </li>
 `;

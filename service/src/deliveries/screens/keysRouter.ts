@@ -4,6 +4,7 @@ import { type Deps, inOneTransaction } from '../../platform/deps.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
 import {
   createApiKey,
+  getApiKey,
   listApiKeys,
   revokeApiKey,
   signedInOf,
@@ -11,6 +12,8 @@ import {
 } from '../../team/index.ts';
 import { createSubscription } from '../operations/subscribe.ts';
 import { listSubscriptionHealth } from '../operations/subscriptions.ts';
+import { listReveals } from '../../conversations/index.ts';
+import { parseCursor } from '../../platform/http/page.ts';
 import { textSchema } from '../../platform/http/schemas.ts';
 import { parseForm, readForm } from '../../platform/html/forms.ts';
 import { sendPage, sendPart } from '../../platform/html/html.ts';
@@ -18,10 +21,13 @@ import { apiKeysList, keysPage, type KeysPageExtras } from './keysPage.ts';
 import { newSubscriptionSchema } from './newSubscription.ts';
 import { newKeyView, newSubscriptionView } from './shownOnce.ts';
 import { subscriptionInput, subscriptionProblems } from './subscriptionFields.ts';
+import { revealsPage } from './revealsPage.ts';
 import { subscriptionRouter } from './subscriptionRouter.ts';
 import { subscriptionsList } from './subscriptionState.ts';
 
-const newKeySchema = z.object({ name: textSchema(100) });
+const newKeySchema = z.object({ name: textSchema(100), reveal: z.literal('on').optional() });
+
+const REVEALS_PAGE = 100;
 
 /**
  * API keys and subscriptions, on one screen. A new key or secret is shown only in the answer to the
@@ -58,7 +64,9 @@ export function keysRouter(deps: Deps, publicUrl: () => string): Router {
     const form = parseForm(newKeySchema, values);
     if (!form.ok) return show(response, 400, { keyForm: form });
     try {
-      const wanted = { name: form.data.name.trim(), createdBy: member.name };
+      const { name, reveal } = form.data;
+      const permissions = reveal === undefined ? [] : (['contacts:reveal'] as const);
+      const wanted = { name: name.trim(), createdBy: member.name, permissions };
       const { key, apiKey } = await createApiKey(deps, workspace, wanted);
       await show(response, 201, { once: newKeyView(key, apiKey, publicUrl()) });
     } catch (error) {
@@ -66,6 +74,14 @@ export function keysRouter(deps: Deps, publicUrl: () => string): Router {
       const keyForm = { values, problems: { name: error.message } };
       await show(response, error.status, { keyForm });
     }
+  });
+
+  router.get('/keys/:id/reveals', async ({ params, query }, response) => {
+    const signedIn = signedInOf(response);
+    const apiKey = await getApiKey(deps, signedIn.workspace, params.id);
+    const cursor = parseCursor(typeof query.after === 'string' ? query.after : undefined);
+    const reveals = await listReveals(deps, apiKey.id, { limit: REVEALS_PAGE, cursor });
+    sendPage(response, revealsPage(signedIn, apiKey, reveals, deps.clock.now()));
   });
 
   router.post('/keys/:id/revoke', async ({ params }, response) => {

@@ -14,6 +14,10 @@ export const ERROR_CATALOGUE = {
     status: 401,
     fix: 'Send a valid API key or chat token as `Authorization: Bearer …`.',
   },
+  permission_missing: {
+    status: 403,
+    fix: 'Create an API key with this permission on the API keys screen, and use that one.',
+  },
   not_found: { status: 404, fix: 'Check the id or the path.' },
   method_not_allowed: { status: 405, fix: 'Use a method that the `Allow` header names.' },
   approval_already_decided: {

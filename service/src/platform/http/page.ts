@@ -21,7 +21,7 @@ export interface Page<T> {
  * the largest tools are six megabytes, which hold the event loop for a tenth of a second: an
  * automation may ask 200 times a second.
  */
-const MAX_PAGE_CHARACTERS = 512 * 1024;
+export const MAX_PAGE_CHARACTERS = 512 * 1024;
 /** Read at first; how many more fit is then told from these. */
 const FIRST_READ = 20;
 

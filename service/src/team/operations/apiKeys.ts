@@ -9,7 +9,7 @@ import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, notFound } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';
-import type { ApiKey, Workspace } from '../workspace.ts';
+import type { ApiKey, KeyPermission, Workspace } from '../workspace.ts';
 
 /** Keys of a workspace that are not revoked: enough for one in each workflow. */
 export const MAX_API_KEYS = 100;
@@ -26,7 +26,17 @@ const PRECISION_MS = 60_000;
 export const createApiKey = (
   { store, clock }: Pick<Deps, 'store' | 'clock'>,
   workspace: Workspace,
-  { name, createdBy, given }: { name: string; createdBy: string; given?: string },
+  {
+    name,
+    createdBy,
+    permissions = [],
+    given,
+  }: {
+    name: string;
+    createdBy: string;
+    permissions?: readonly KeyPermission[];
+    given?: string;
+  },
 ) => {
   const key = given ?? newApiKey();
   return store.transaction(async (tx): Promise<{ key: string; apiKey: ApiKey }> => {
@@ -45,6 +55,7 @@ export const createApiKey = (
       hash: hashToken(key),
       prefix: API_KEY_PREFIX,
       lastFour: key.slice(-4),
+      permissions,
       createdBy,
       createdAt: timestamp(clock.now()),
       lastUsedAt: null,
@@ -106,6 +117,18 @@ export const listApiKeys = (
   workspace: Workspace,
 ): Promise<readonly ApiKey[]> =>
   store.transaction((tx) => tx.apiKeys.find({ where: { workspaceId: workspace.id }, limit: 1000 }));
+
+/** @throws not_found (404) */
+export const getApiKey = (
+  { store }: Pick<Deps, 'store'>,
+  workspace: Workspace,
+  id: string,
+): Promise<ApiKey> =>
+  store.transaction(async (tx) => {
+    const apiKey = await tx.apiKeys.peek(id);
+    if (apiKey?.workspaceId !== workspace.id) throw notFound('API key', id);
+    return apiKey;
+  });
 
 /** Revokes a key, at once and for good; a revoked one stays as it was. @throws not_found (404) */
 export const revokeApiKey = (

@@ -1,8 +1,10 @@
 import { generationTable, type Migrations } from '../migrations.ts';
+import { contacts } from './0003_contacts.ts';
 import { initial } from './0001_initial.ts';
 
 /** The service's schema, from its first version to the present one. */
 export const serviceMigrations: Migrations = {
   '0001_initial': initial,
   '0002_generation': generationTable,
+  '0003_contacts': contacts,
 };

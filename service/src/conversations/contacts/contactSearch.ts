@@ -1,0 +1,49 @@
+import { normalizeEmail, normalizePhone } from '../../platform/contactDetails.ts';
+import { contactDisplay, maskedDetails } from '../../platform/masking.ts';
+import type { Tx } from '../../store/collections.ts';
+import type { Contact } from '../contact.ts';
+import type { Conversation } from '../conversation.ts';
+import { contactName } from '../payload.ts';
+
+/**
+ * What a caller of the API searches for: a whole phone number, a whole e-mail, or a part of what the
+ * API shows. A part of a hidden number finds nothing, or searches could reveal it digit by digit.
+ */
+export type ContactSearch =
+  | { readonly phone: string }
+  | { readonly email: string }
+  | { readonly text: string };
+
+export function readContactSearch(q: string): ContactSearch {
+  const phone = normalizePhone(q);
+  if (phone !== null) return { phone };
+  return /^[^\s@•]+@[^\s@•]+$/.test(q.trim()) ? { email: normalizeEmail(q) } : { text: q };
+}
+
+/** Whether a contact's name or masked details, as the API shows them, hold a text. */
+export function shownMatcher(text: string): (contact: Contact) => boolean {
+  const wanted = foldForSearch(text.trim());
+  return (contact) => {
+    const { phone, email } = maskedDetails(contact);
+    return [contactName(contact), contactDisplay(contact), phone, email].some(
+      (shown) => shown !== null && foldForSearch(shown).includes(wanted),
+    );
+  };
+}
+
+/** Picks the conversations of the contacts that match. */
+export const ofContacts =
+  (tx: Tx, matches: (contact: Contact) => boolean) =>
+  async (conversations: readonly Conversation[]): Promise<readonly Conversation[]> => {
+    const contacts = await Promise.all(
+      conversations.map(({ contactId }) => tx.contacts.peek(contactId)),
+    );
+    return conversations.filter((_, at) => contacts[at] && matches(contacts[at]));
+  };
+
+/** Without case and accents: "Müller" is found by "muller". */
+export const foldForSearch = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase();

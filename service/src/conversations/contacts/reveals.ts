@@ -1,0 +1,31 @@
+import type { Deps } from '../../platform/deps.ts';
+import { newestFirst, type Page, type PageRequest } from '../../platform/http/page.ts';
+import type { Tx } from '../../store/collections.ts';
+import type { Contact } from '../contact.ts';
+import { findLastConversation } from '../operations/conversations.ts';
+import type { ContactReveal } from './contactReveal.ts';
+
+/** A reading of contact details, with the contact and their newest conversation. */
+export interface RevealView {
+  readonly reveal: ContactReveal;
+  readonly contact: Contact;
+  readonly conversationId: string | null;
+}
+
+/**
+ * Which contacts' details a key has read, newest first. What was read of a contact that was removed
+ * is removed with them.
+ */
+export const listReveals = ({ store }: Pick<Deps, 'store'>, apiKeyId: string, page: PageRequest) =>
+  store.transaction(async (tx): Promise<Page<RevealView>> => {
+    const { items, nextCursor } = await newestFirst(tx.contactReveals, { apiKeyId }, page);
+    const views = await Promise.all(items.map((reveal) => viewOf(tx, reveal)));
+    return { items: views.filter((view) => view !== null), nextCursor };
+  });
+
+async function viewOf(tx: Tx, reveal: ContactReveal): Promise<RevealView | null> {
+  const contact = await tx.contacts.peek(reveal.contactId);
+  if (!contact) return null;
+  const conversationId = (await findLastConversation(tx, contact.id))?.id ?? null;
+  return { reveal, contact, conversationId };
+}

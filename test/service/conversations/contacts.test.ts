@@ -1,0 +1,117 @@
+// Contacts over the API: masked, searched, and in the clear for a key that may.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { apiClient, chatCustomer, type ApiClient } from '../../helpers/apiClient.ts';
+import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../helpers/browserless.ts';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+
+const MARIA = { name: 'María López', phone: '+54 9 11 5555-0134', email: 'Maria@example.com' };
+
+describe('contacts', () => {
+  let service: TestService;
+  let browser: Browserless;
+  let stranger: ApiClient;
+  let mayReveal: ApiClient;
+  let maria: { id: string; conversationId: string };
+  let logged = '';
+
+  beforeAll(async () => {
+    service = await startTestService({
+      env: MEMBER_ENV,
+      log: pino({ level: 'info' }, { write: (line) => void (logged += line) }),
+    });
+    stranger = await service.addWorkspace('Another');
+    browser = await signedInBrowser(service.url);
+    await browser.get('/keys');
+    const page = await browser.post('/keys', { name: 'crm', reveal: 'on' });
+    mayReveal = apiClient(service.url, /cs_live_[0-9A-Za-z]{32}/.exec(page.html)![0]);
+    await opened({ name: 'Ana', email: 'ana@example.com' });
+    const { conversation_id: conversationId } = await opened(MARIA);
+    const { body } = await service.api.get(`/api/conversations/${conversationId}`);
+    maria = { id: body.contact.id, conversationId };
+  });
+  afterAll(() => service?.stop());
+
+  const opened = async (claims: Record<string, unknown>) =>
+    (await chatCustomer(service.url, claims)).write('hello');
+  const found = async (q: string) => {
+    const { status, body } = await service.api.get(`/api/contacts?q=${encodeURIComponent(q)}`);
+    expect(status).toBe(200);
+    return body.data.map(({ name }: { name: string }) => name);
+  };
+
+  it('are shown masked, with their newest conversation', async () => {
+    const { body } = await service.api.get(`/api/contacts/${maria.id}`);
+    expect(body).toEqual({
+      id: maria.id,
+      name: 'María López',
+      phone_masked: '+54•••••••••34',
+      email_masked: 'm••••@e••••••.com',
+      channel: 'web_chat',
+      channel_account: null,
+      verified: false,
+      last_conversation_id: maria.conversationId,
+      created_at: expect.any(String),
+    });
+    expect((await service.api.get(`/api/contacts/${maria.id}?reveal=false`)).body).toEqual(body);
+    expect((await stranger.get(`/api/contacts/${maria.id}`)).status).toBe(404);
+  });
+
+  it('are listed newest first, page by page', async () => {
+    const first = (await service.api.get('/api/contacts?limit=1')).body;
+    expect(first.data).toMatchObject([{ name: 'María López' }]);
+    const second = (await service.api.get(`/api/contacts?limit=1&cursor=${first.next_cursor}`))
+      .body;
+    expect(second).toMatchObject({ data: [{ name: 'Ana' }], next_cursor: null });
+    expect((await stranger.get('/api/contacts')).body.data).toEqual([]);
+  });
+
+  it.each([
+    ['maria l', ['María López']],
+    ['+54 9 11 5555 0134', ['María López']],
+    ['MARIA@example.com', ['María López']],
+    ['m••••@e', ['María López']],
+    ['an', ['Ana']],
+    ['', ['María López', 'Ana']],
+    // A part of what is masked finds nothing: it would reveal the rest, part by part.
+    ['5550134', []],
+    ['maria@exam', []],
+    ['@example.com', []],
+  ])(
+    'are found by a whole number or address, or by a part of what is shown: %j',
+    async (q, names) => {
+      expect(await found(q)).toEqual(names);
+    },
+  );
+
+  it('are in the clear for a key that may, and each reading is on record', async () => {
+    const path = `/api/contacts/${maria.id}?reveal=true`;
+    const refused = await service.api.get(path);
+    expect(refused.status).toBe(403);
+    expect(refused.body.error.code).toBe('permission_missing');
+    expect(JSON.stringify(refused.body)).not.toMatch(/5555|example/);
+    logged = '';
+    for (let time = 0; time < 2; time++) {
+      const { status, body } = await mayReveal.get(path);
+      expect(status).toBe(200);
+      expect(body).toMatchObject({
+        name: 'María López',
+        phone: '+5491155550134',
+        email: 'maria@example.com',
+        phone_masked: '+54•••••••••34',
+      });
+    }
+    expect((await mayReveal.get(`/api/contacts/${maria.id}`)).body.phone).toBeUndefined();
+    const keyId = /\/keys\/(key_[0-9A-Z]{26})\/reveals/.exec(
+      (await browser.get('/keys')).html,
+    )![1]!;
+    expect(logged.split('\n').filter((line) => line.includes('read in the clear'))).toEqual([
+      expect.stringContaining(`"contact":"${maria.id}","key":"${keyId}"`),
+      expect.stringContaining(`"contact":"${maria.id}","key":"${keyId}"`),
+    ]);
+    expect(logged).not.toMatch(/5491155550134|maria@example/);
+    const record = await browser.get(`/keys/${keyId}/reveals`);
+    expect(record.text.match(/María López/g)).toHaveLength(2);
+    expect(record.html).toContain(`/conversations/${maria.conversationId}`);
+  });
+});

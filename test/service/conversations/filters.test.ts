@@ -1,0 +1,94 @@
+// Which conversations GET /api/conversations lists.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+
+const START = Date.parse('2026-11-21T10:00:00Z');
+const at = (minute: number) => new Date(START + minute * 60_000).toISOString();
+
+describe('the list of conversations', () => {
+  let service: TestService;
+  let minute = 0;
+  const customers: ChatCustomer[] = [];
+  const ids: string[] = [];
+
+  /** Conversations 0 to 5 are opened a minute apart; 1 and 3 change later. */
+  beforeAll(async () => {
+    service = await startTestService({
+      clock: { now: () => new Date(START + minute * 60_000) },
+    });
+    for (minute = 0; minute < 6; minute++) {
+      const name = minute % 2 === 0 ? `Ana ${minute}` : `Müller ${minute}`;
+      const claims = { name, email: `person${minute}@example.com`, phone: '+54 9 11 5555 0134' };
+      customers.push(await chatCustomer(service.url, claims));
+      ids.push((await customers[minute]!.write('hello')).conversation_id);
+    }
+    minute = 10;
+    await customers[3]!.write('again');
+    minute = 11;
+    await service.api.post(`/api/conversations/${ids[1]}/close`, {
+      summary: 'Done.',
+      verdict: 'unknown',
+    });
+    minute = 12;
+    ids.push((await customers[1]!.write('back again')).conversation_id);
+  });
+  afterAll(() => service?.stop());
+
+  const listed = async (query: Record<string, string>) => {
+    const pages: number[][] = [];
+    for (let cursor: string | null = null; ; ) {
+      const asked = new URLSearchParams({ ...query, ...(cursor === null ? {} : { cursor }) });
+      const { status, body } = await service.api.get(`/api/conversations?${asked}`);
+      expect(status).toBe(200);
+      pages.push(body.data.map(({ id }: { id: string }) => ids.indexOf(id)));
+      cursor = body.next_cursor;
+      if (cursor === null) return pages;
+    }
+  };
+
+  it.each([
+    [{}, [6, 5, 4, 3, 2, 1, 0]],
+    [{ created_since: at(4) }, [6, 5, 4]],
+    [{ created_before: at(2) }, [1, 0]],
+    [{ created_since: at(1), created_before: at(4) }, [3, 2, 1]],
+    [{ updated_since: at(5) }, [6, 1, 3, 5]],
+    [{ updated_since: at(5), created_before: at(4) }, [1, 3]],
+    [{ updated_since: at(5), status: 'closed' }, [1]],
+    [{ created_since: at(0), status: 'ai_active', channel: 'web_chat' }, [6, 5, 4, 3, 2, 0]],
+    [{ funnel_stage: 'engaged' }, [3]],
+    [{ q: 'muller' }, [6, 5, 3, 1]],
+    [{ q: 'muller', created_before: at(5) }, [3, 1]],
+    [{ q: 'person1@example.com' }, [6, 1]],
+    [{ q: 'person1@example.com', status: 'closed' }, [1]],
+    [{ q: '+5491155550134', updated_since: at(10) }, [6, 1, 3]],
+    [{ q: '+54•••••••••34', created_since: at(5) }, [6, 5]],
+    [{ q: 'nobody' }, []],
+  ])('%j', async (query, expected) => {
+    expect((await listed(query)).flat()).toEqual(expected);
+    // Page by page, the same.
+    const pages = await listed({ ...query, limit: '2' });
+    expect(pages.flat()).toEqual(expected);
+    expect(pages.slice(0, -1).every((page) => page.length === 2)).toBe(true);
+  });
+
+  it("a contact's, by its id", async () => {
+    const { body } = await service.api.get(`/api/conversations/${ids[1]}`);
+    expect((await listed({ contact_id: body.contact.id })).flat()).toEqual([6, 1]);
+    expect(
+      (await listed({ contact_id: body.contact.id, created_since: at(12), q: 'müll' })).flat(),
+    ).toEqual([6]);
+    expect((await listed({ contact_id: 'ctc_nobody' })).flat()).toEqual([]);
+  });
+
+  it('refuses a time that is none, and a cursor of another order', async () => {
+    const first = (await service.api.get('/api/conversations?limit=1')).body.next_cursor as string;
+    for (const query of [
+      'created_since=today',
+      'cursor=x',
+      `updated_since=${at(0)}&cursor=${first}`,
+      `cursor=1_${first}`,
+    ])
+      expect((await service.api.get(`/api/conversations?${query}`)).status).toBe(400);
+  });
+});
