@@ -6,6 +6,7 @@ import type {
 } from 'n8n-workflow';
 import { NodeConnectionTypes } from 'n8n-workflow';
 import { agent } from './actions/agent';
+import { contact } from './actions/contact';
 import { conversation } from './actions/conversation';
 import { describeResources } from './actions/describe';
 import { executeOperation } from './actions/router';
@@ -17,6 +18,7 @@ import { tool } from './actions/tool';
 import { toolCall } from './actions/toolCall';
 import { testConnection } from './api/credentialTest';
 import {
+	searchContacts,
 	searchConversations,
 	searchPaymentLinks,
 	searchPendingToolCalls,
@@ -24,10 +26,20 @@ import {
 	searchTools,
 } from './shared/listSearch';
 
-const resources = [agent, conversation, message, note, paymentLink, subscription, tool, toolCall];
+const resources = [
+	agent,
+	contact,
+	conversation,
+	message,
+	note,
+	paymentLink,
+	subscription,
+	tool,
+	toolCall,
+];
 
 /**
- * Calls the service's API: conversations, payment links, subscriptions, and the tools of its agent
+ * Calls the service's API: contacts, conversations, payment links, subscriptions, and the tools of its agent
  * and their calls.
  */
 export class ConversationService implements INodeType {
@@ -50,6 +62,7 @@ export class ConversationService implements INodeType {
 
 	methods = {
 		listSearch: {
+			searchContacts,
 			searchConversations,
 			searchPaymentLinks,
 			searchPendingToolCalls,

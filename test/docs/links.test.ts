@@ -66,7 +66,7 @@ describe('documents that the code names', () => {
   const decisions = find('docs/decisions/*.md').map((path) => path.split('/').at(-1)!);
   const sources = [
     'service/src/**/*.ts',
-    '{nodes,credentials,scripts,deploy}/**/*.*',
+    '{nodes,credentials,scripts,deploy}/**/*.{ts,mjs,json,sh,conf,service,target}',
     'test/**/*.ts',
     '.env.example',
     'compose.yaml',

@@ -2,6 +2,7 @@
 // One n8n and one service serve every proof: a start costs ten seconds.
 import { afterAll, beforeAll } from '@jest/globals';
 import { openStage, type Stage } from './stage.ts';
+import { provesActions } from './proofs/actions.ts';
 import { provesCredentialTest } from './proofs/credentialTest.ts';
 import { provesDeactivation } from './proofs/deactivation.ts';
 import { provesDuplicates } from './proofs/duplicates.ts';
@@ -30,6 +31,7 @@ afterAll(async () => {
 }, 60_000);
 
 provesMainJob(stage);
+provesActions(stage);
 provesExamples(stage);
 provesForgery(stage);
 provesDuplicates(stage);

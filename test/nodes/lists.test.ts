@@ -66,7 +66,12 @@ describe('The lists to choose from', () => {
         url: `${service.url}/conversations/${ana}`,
       },
     ]);
-    expect((await search('searchConversations', ana)).results).toHaveLength(1);
+    expect((await search('searchContacts', 'lopez')).results).toEqual([
+      {
+        name: expect.stringMatching(/^Ana Lopez · a••@e•+\.com · Web Chat · /),
+        value: expect.stringMatching(/^ctc_/),
+      },
+    ]);
     expect((await search('searchConversations', 'nobody')).results).toEqual([]);
   });
 

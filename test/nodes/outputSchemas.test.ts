@@ -19,6 +19,7 @@ const CALLS: Record<string, Record<string, string | null>> = {
     turnOn: 'PATCH /agent',
     update: 'PATCH /agent',
   },
+  contact: { find: 'GET /contacts', get: 'GET /contacts/{id}', getAll: 'GET /contacts' },
   conversation: {
     close: 'POST /conversations/{id}/close',
     findByContact: 'POST /contacts/lookup',

@@ -63,6 +63,7 @@ describe('The package, loaded by n8n’s own loader', () => {
         .flatMap(
           ({ options }) => options as Array<{ name: string; action: string; description: string }>,
         );
+    expect(operations('contact').map(({ name }) => name)).toEqual(['Find', 'Get', 'Get Many']);
     expect(operations('conversation').map(({ name }) => name)).toEqual([
       'Close',
       'Find by Contact',
@@ -110,6 +111,7 @@ describe('The package, loaded by n8n’s own loader', () => {
     ]);
     for (const each of [
       'agent',
+      'contact',
       'conversation',
       'message',
       'note',

@@ -54,14 +54,14 @@ export const FIXES: Readonly<Record<string, string>> = {
 		'Check the ID. The API key belongs to one workspace, and anything in another workspace counts as not found.',
 	outside_messaging_window:
 		'WhatsApp takes messages for 24 hours after the last one of the customer. Wait until they write again, or reach them in another way. To let the workflow go on, set "On Error" in the settings of this node to "Continue".',
-	permission_missing:
-		'Create an API key with this permission on the API keys screen of the service (/keys at the base URL), and use it in the credential.',
 	payment_not_open:
 		'The link is paid, cancelled or expired. Payment Link → Get shows its status; Payment Link → Create makes a new one.',
 	payment_provider_missing:
 		'Set the provider up on the Payments screen of the service (/payments at the base URL), or choose another one under "Provider" in the options of this node.',
 	payment_refused:
 		'Correct the amount, the currency or what else the provider names. If it names a key, enter a valid one on the Payments screen of the service (/payments at the base URL).',
+	permission_missing:
+		'On the API keys screen of the service (/keys at the base URL), create a key with "May read contact details in the clear" and enter it in the credential, or run "npm run key -- create --reveal-contacts" in the folder of the service. Or turn off "Reveal Phone and Email".',
 	published_elsewhere:
 		'If this n8n was moved or cloned, turn on the option "Take Over From Another Instance". Then publish again.',
 	rate_limited:

@@ -58,6 +58,7 @@ export interface ContactRecord extends IDataObject {
 	channel: string;
 	phone_masked: string | null;
 	email_masked: string | null;
+	created_at: string;
 }
 
 export interface PaymentLinkRecord extends IDataObject {

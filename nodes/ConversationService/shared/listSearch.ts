@@ -7,6 +7,7 @@ import type {
 } from 'n8n-workflow';
 import { getBaseUrl, requestService } from '../api/transport';
 import type {
+	ContactRecord,
 	ConversationRecord,
 	Page,
 	PaymentLinkRecord,
@@ -28,7 +29,7 @@ export async function searchConversations(
 ): Promise<INodeListSearchResult> {
 	const baseUrl = await getBaseUrl(this);
 	const timeZone = this.getTimezone();
-	return await search(this, '/api/conversations', filter, cursor, (record: ConversationRecord) => ({
+	const toItem = (record: ConversationRecord) => ({
 		name: join([
 			record.contact_name,
 			record.contact.phone_masked ?? record.contact.email_masked ?? record.contact_display,
@@ -38,8 +39,31 @@ export async function searchConversations(
 		]),
 		value: record.id,
 		url: `${baseUrl}/conversations/${record.id}`,
-	}));
+	});
+	return await search(this, '/api/conversations', '', cursor, toItem, byText(filter));
 }
+
+export async function searchContacts(
+	this: ILoadOptionsFunctions,
+	filter?: string,
+	cursor?: string,
+): Promise<INodeListSearchResult> {
+	const timeZone = this.getTimezone();
+	const toItem = (record: ContactRecord) => ({
+		name: join([
+			record.name,
+			record.phone_masked,
+			record.email_masked,
+			nameOf(CHANNELS, record.channel),
+			toShortTime(record.created_at, timeZone),
+		]),
+		value: record.id,
+	});
+	return await search(this, '/api/contacts', '', cursor, toItem, byText(filter));
+}
+
+/** The service itself searches these lists. */
+const byText = (filter = ''): IDataObject => (filter.trim() ? { q: filter.trim() } : {});
 
 export async function searchSubscriptions(
 	this: ILoadOptionsFunctions,
@@ -102,7 +126,10 @@ export async function searchPendingToolCalls(
 
 const shorten = (text: string): string => (text.length > 80 ? `${text.slice(0, 79)}…` : text);
 
-/** These lists have no text search, so this reads the pages and keeps the items that match. */
+/**
+ * Reads pages until one has an item that matches. The service searches in the `query` only; the
+ * `filter` is for lists that it does not search.
+ */
 async function search<T>(
 	context: ILoadOptionsFunctions,
 	path: string,

@@ -88,6 +88,32 @@ describe('Conversation', () => {
     expect(await texts()).toEqual(['Your parcel has shipped']);
   });
 
+  it('lists by contact, text and time', async () => {
+    const before = await open('Hello', { name: 'Before' });
+    const middle = new Date().toISOString();
+    const { id } = await open('Hello', { name: 'Zacharias' });
+    const { items: found } = await conversation('get', { parameters: byId(id) });
+    const contact = String(found[0]!.contact_id);
+    const ids = async (filters: Record<string, unknown>) =>
+      (
+        await conversation('getAll', { parameters: { returnAll: true, filters } as never })
+      ).items.map((each) => each.id);
+    expect(await ids({ contact_id: { __rl: true, mode: 'id', value: contact } })).toEqual([id]);
+    expect(await ids({ q: 'zacharias' })).toEqual([id]);
+    expect(await ids({ created_since: middle })).toEqual([id]);
+    expect(await ids({ updated_since: middle })).toEqual([id]);
+    const earlier = await ids({ created_before: middle, q: '' });
+    expect(earlier).toContain(before.id);
+    expect(earlier).not.toContain(id);
+  });
+
+  it('refuses a filter that is no time', async () => {
+    const error = await failureOf(
+      conversation('getAll', { parameters: { filters: { created_since: 'yesterday' } } }),
+    );
+    expect(error.message).toBe('"yesterday" is not a date and time');
+  });
+
   it.each([
     ['the event trigger', (id: string) => ({ conversation: { id } })],
     ['the trigger of a tool', (id: string) => ({ conversation_id: id, tool_call_id: 'call_1' })],

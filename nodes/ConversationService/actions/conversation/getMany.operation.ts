@@ -1,4 +1,5 @@
 import { returnAllFields } from '../../shared/fields';
+import { contactFilter } from '../../shared/locators';
 import { CHANNELS, FUNNEL_STAGES, STATUSES, withValues } from '../../shared/options';
 import { listRecords } from '../listRecords';
 import type { Operation } from '../operation';
@@ -29,6 +30,23 @@ export const getMany: Operation = {
 					default: 'web_chat',
 					description: withValues('Only conversations on this channel', CHANNELS),
 				},
+				contactFilter,
+				{
+					displayName: 'Created After',
+					name: 'created_since',
+					type: 'dateTime',
+					default: '',
+					description:
+						'Only conversations that began at this time or later. A time without an offset is in the time zone of the workflow.',
+				},
+				{
+					displayName: 'Created Before',
+					name: 'created_before',
+					type: 'dateTime',
+					default: '',
+					description:
+						'Only conversations that began before this time. A time without an offset is in the time zone of the workflow.',
+				},
 				{
 					displayName: 'Funnel Stage',
 					name: 'funnel_stage',
@@ -44,6 +62,23 @@ export const getMany: Operation = {
 					options: STATUSES,
 					default: 'ai_active',
 					description: withValues('Only conversations with this status', STATUSES),
+				},
+				{
+					displayName: 'Text',
+					name: 'q',
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. Maria',
+					description:
+						'Only conversations with a contact of this name (a part is enough), whole phone number or whole email address',
+				},
+				{
+					displayName: 'Updated After',
+					name: 'updated_since',
+					type: 'dateTime',
+					default: '',
+					description:
+						'Only conversations in which something happened at this time or later. A time without an offset is in the time zone of the workflow.',
 				},
 			],
 		},

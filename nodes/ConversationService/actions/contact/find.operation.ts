@@ -1,0 +1,34 @@
+import type { IDataObject } from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
+import { HINT_IF_NOT_FOUND, lookupFields, readLookup } from '../../shared/lookup';
+import { requestList } from '../../api/transport';
+import type { Operation } from '../operation';
+
+/** Enough to meet one that a channel has verified. */
+const MOST_COMPARED = 50;
+
+/** Several contacts can claim the same email in the web chat; one that is verified comes first. */
+export const find: Operation = {
+	option: {
+		name: 'Find',
+		value: 'find',
+		action: 'Find contact',
+		description: 'Find the contact with a phone number or an email address',
+	},
+	fields: lookupFields,
+	async execute(context, itemIndex) {
+		const contacts = await requestList<IDataObject>(context, {
+			path: '/api/contacts',
+			query: { q: Object.values(readLookup(context, itemIndex))[0] },
+			limit: MOST_COMPARED,
+			itemIndex,
+		});
+		const found = contacts.find(({ verified }) => verified) ?? contacts[0];
+		if (found) return found;
+		if (context.getNodeParameter('ifNotFound', itemIndex) === 'empty') return [];
+		throw new NodeOperationError(context.getNode(), 'There is no contact with these details', {
+			itemIndex,
+			description: HINT_IF_NOT_FOUND,
+		});
+	},
+};

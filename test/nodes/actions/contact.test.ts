@@ -1,0 +1,113 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
+import { contactById, useService } from '../helpers/actions.ts';
+import { failureOf } from '../helpers/n8n.ts';
+
+const { open, resource, service } = useService(MEMBER_ENV);
+const contact = resource('contact');
+const conversation = resource('conversation');
+
+/** A customer with a phone number and an e-mail, and the id of their contact. */
+async function openAs(name: string, details: { email: string; phone: string }) {
+  const { id } = await open('Hello', { name, ...details });
+  const { body } = await service().api.get(`/api/conversations/${id}`);
+  return { conversationId: id, contactId: body.contact.id as string };
+}
+
+describe('Contact', () => {
+  const details = { email: 'zoe@example.com', phone: '+49 170 1234567' };
+  let zoe: Awaited<ReturnType<typeof openAs>>;
+  beforeAll(async () => {
+    zoe = await openAs('Zoe', details);
+    await open('Hello', { name: 'Yann' });
+  });
+
+  it('is got masked, by default the one of the conversation before it', async () => {
+    const { items } = await contact('get', { input: [{ contact: { id: zoe.contactId } }] });
+    expect(items).toEqual([
+      expect.objectContaining({
+        id: zoe.contactId,
+        name: 'Zoe',
+        email_masked: expect.stringContaining('•'),
+        last_conversation_id: zoe.conversationId,
+      }),
+    ]);
+    expect(items[0]).not.toHaveProperty('email');
+  });
+
+  describe('in the clear', () => {
+    const parameters = () => ({ ...contactById(zoe.contactId), options: { reveal: true } });
+
+    it('is refused to a key without the permission, and the fix says what to tick', async () => {
+      const error = await failureOf(contact('get', { parameters: parameters() }));
+      expect(error).toMatchObject({
+        httpCode: '403',
+        message: expect.stringContaining('contacts:reveal'),
+        description: expect.stringContaining('"May read contact details in the clear"'),
+      });
+    });
+
+    it('is got with a key that may', async () => {
+      const browser = await signedInBrowser(service().url);
+      await browser.get('/keys');
+      const { html } = await browser.post('/keys', { name: 'crm', reveal: 'on' });
+      expect(html).toContain('May read contact details in the clear');
+      const apiKey = /cs_live_[0-9A-Za-z]{32}/.exec(html)![0];
+      const credential = { baseUrl: service().url, apiKey };
+      const { items } = await contact('get', { credential, parameters: parameters() });
+      expect(items[0]).toMatchObject({ phone: '+491701234567', email: 'zoe@example.com' });
+    });
+  });
+
+  it.each([
+    ['email', ' Zoe@example.com '],
+    ['phone', '+49 (170) 1234567'],
+  ])('is found by %s', async (findBy, value) => {
+    const { items } = await contact('find', { parameters: { findBy, [findBy]: value } });
+    expect(items.map(({ id }) => id)).toEqual([zoe.contactId]);
+  });
+
+  it('that is unknown fails, or is nothing, as told', async () => {
+    const parameters = { findBy: 'email', email: 'nobody@example.com' };
+    expect(await failureOf(contact('find', { parameters }))).toMatchObject({
+      message: 'There is no contact with these details',
+      description: expect.stringContaining('Return Nothing'),
+    });
+    const { items } = await contact('find', { parameters: { ...parameters, ifNotFound: 'empty' } });
+    expect(items).toEqual([]);
+  });
+
+  it.each([
+    ['email', 'Zoe'],
+    ['email', 'z••@e••••••.com'],
+    ['phone', '1234'],
+    ['phone', '+49•••••••••67'],
+  ])('is not looked up by a part: %s %s', async (findBy, value) => {
+    const error = await failureOf(contact('find', { parameters: { findBy, [findBy]: value } }));
+    expect(error.message).toMatch(/^".*" is not a whole (email address|phone number)$/);
+  });
+
+  it('is listed, newest first, and by a part of the name', async () => {
+    const names = async (parameters: Record<string, unknown>) =>
+      (await contact('getAll', { parameters: parameters as never })).items.map(({ name }) => name);
+    expect(await names({ returnAll: true })).toEqual(['Yann', 'Zoe']);
+    expect(await names({ limit: 1 })).toEqual(['Yann']);
+    expect(await names({ filters: { q: 'zo' } })).toEqual(['Zoe']);
+  });
+
+  it('of something else is refused before anything is called', async () => {
+    const error = await failureOf(contact('get', { input: [{ id: 'conv_1' }] }));
+    expect(error).toMatchObject({
+      message: '"conv_1" is not the ID of a contact',
+      description: expect.stringContaining('Conversation → Get'),
+    });
+  });
+
+  it('follows Conversation → Get by itself', async () => {
+    const { items } = await conversation('get', {
+      input: [{ conversation_id: zoe.conversationId }],
+    });
+    const { items: got } = await contact('get', { input: items });
+    expect(got[0]).toMatchObject({ id: zoe.contactId });
+  });
+});
