@@ -73,6 +73,8 @@ interface Publication {
   readonly owner: Owner;
   /** Counts how often the tool was published. To unpublish an older revision does nothing. */
   readonly revision: number;
+  /** A member lets another owner take it while it is in use. */
+  readonly isReleased?: boolean;
 }
 
 interface LastTest {
@@ -98,6 +100,10 @@ export function hashDefinition(
   const hashed = [kind, name, parameters, endpoint, requestTemplate, sealedTemplateSecrets];
   return createHash('sha256').update(JSON.stringify(hashed)).digest('hex');
 }
+
+/** Lets another workflow take the tool. Until one does, it stays as it is. */
+export const release = (tool: Tool): Tool =>
+  tool.publication ? { ...tool, publication: { ...tool.publication, isReleased: true } } : tool;
 
 const UNTESTED = { status: 'draft', testedAt: null, goLiveCallId: null, lastTest: null } as const;
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import {
   ask,
@@ -22,7 +23,11 @@ let now = Date.now();
 beforeAll(async () => {
   endpoint = await startToolEndpoint();
   const clock = { now: () => new Date(now) };
-  service = await startTestService({ ca: endpoint.ca, env: TOOL_TEST_ENV, clock });
+  service = await startTestService({
+    ca: endpoint.ca,
+    env: { ...TOOL_TEST_ENV, ...MEMBER_ENV },
+    clock,
+  });
 });
 beforeEach(() => endpoint.forget());
 afterEach(async () => {
@@ -323,6 +328,20 @@ describe('A tool that somebody else has', () => {
       await isLive();
     },
   );
+
+  it('and a member has released goes to who publishes it next; until then it stays live', async () => {
+    const { id } = await published();
+    const browser = await signedInBrowser(service.url);
+    expect((await browser.get(`/tools/${id}`)).html).toContain(`/tools/${id}/release`);
+    const page = await browser.post(`/tools/${id}/release`);
+    expect(page.text).toContain('Another workflow can take it by publishing a tool of this name.');
+    expect(page.html).not.toContain(`/tools/${id}/release`);
+    expect(await theTool()).toMatchObject({ status: 'live', owner: OWNER });
+    const owner = { ...OWNER, instance_id: 'instance-2' };
+    expect((await put({ owner })).body).toMatchObject({ id, owner });
+    expect((await put()).body.error.code).toBe('published_elsewhere');
+    await isLive();
+  });
 
   it('and does not use goes to who publishes it', async () => {
     await published();

@@ -16,7 +16,7 @@ const NOTICES: Readonly<Record<string, string>> = {
 
   'key-revoked': 'API key revoked. It no longer works.',
   unsubscribed: 'Subscription removed. It gets no more events.',
-  released: 'Released. Another n8n can take it by publishing there.',
+  released: 'Released. Another workflow can take it by publishing.',
   'secrets-revoked': 'Previous secrets revoked. Deliveries are signed with the newest secret only.',
   'test-event': 'Test event sent. Its delivery appears below.',
   resent: 'The delivery is being sent again. You can follow it under all deliveries.',

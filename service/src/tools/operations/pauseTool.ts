@@ -3,7 +3,7 @@ import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
-import { pause, type Tool } from '../tool.ts';
+import { pause, release, type Tool } from '../tool.ts';
 import type { Workspace } from '../../team/index.ts';
 import { cancelApprovals } from './completeToolCall.ts';
 import { loadTool } from './tools.ts';
@@ -23,6 +23,10 @@ export async function putPaused(tx: Tx, deps: Deps, tool: Tool): Promise<Tool> {
   if (paused.status !== 'live') await cancelApprovals(tx, deps, { toolId: tool.id }, now);
   return paused;
 }
+
+/** @see release; @throws not_found (404) */
+export const releaseTool = (deps: Deps, workspace: Workspace, id: string) =>
+  deps.store.transaction(async (tx) => tx.tools.put(release(await loadTool(tx, workspace, id))));
 
 /**
  * Removes a tool and cancels the calls that wait for approval. The calls it made stay on record.

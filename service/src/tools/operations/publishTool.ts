@@ -114,7 +114,7 @@ function assertFree(
   }
   const { publication } = tool;
   const isOwn = publication ? isSameOwner(publication.owner, owner) : tool.endpoint === endpoint;
-  if (isOwn || takeOver || !isInUse(tool)) return;
+  if (isOwn || takeOver || publication?.isReleased || !isInUse(tool)) return;
   const holder = publication
     ? `published by ${ownerInWords(publication.owner)}`
     : `live at ${tool.endpoint}`;

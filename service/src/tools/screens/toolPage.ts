@@ -90,7 +90,7 @@ const definitionSection = (signedIn: SignedIn, tool: Tool): View => html`
     <h2 id="definition-title">Definition</h2>
     <dl class="facts-list">
       <dt>Kind</dt><dd>${tool.kind}</dd>
-      ${tool.publication ? html`<dt>Published by</dt><dd>${ownerInWords(tool.publication.owner)}. Publishing it again overwrites changes made here.</dd>` : null}
+      ${tool.publication ? html`<dt>Published by</dt><dd><bdi>${ownerInWords(tool.publication.owner)}</bdi>. ${tool.publication.isReleased ? 'Another workflow can take it by publishing a tool of this name.' : 'Publishing it again overwrites changes made here.'}</dd>` : null}
       ${
         tool.requestTemplate === null
           ? html`<dt>Endpoint URL</dt><dd><code>${tool.endpoint}</code></dd>`
@@ -110,6 +110,16 @@ const definitionSection = (signedIn: SignedIn, tool: Tool): View => html`
               action: `/tools/${tool.id}/rotate-secret`,
               label: 'Rotate signing secret',
               confirm: `Create a new signing secret for ${tool.name}? The current one stops working, and the endpoint refuses calls until you update it.`,
+              button: { class: 'outline secondary' },
+            })
+          : null
+      }
+      ${
+        tool.publication && !tool.publication.isReleased
+          ? postButton(signedIn, {
+              action: `/tools/${tool.id}/release`,
+              label: 'Release',
+              confirm: `Release ${tool.name} from ${ownerInWords(tool.publication.owner)}? Another workflow can then take it by publishing a tool of this name.`,
               button: { class: 'outline secondary' },
             })
           : null

@@ -1,6 +1,6 @@
 import { Router, type Response } from 'express';
 import type { Deps } from '../../platform/deps.ts';
-import { deleteTool, pauseTool, rotateToolSecret } from '../operations/pauseTool.ts';
+import { deleteTool, pauseTool, releaseTool, rotateToolSecret } from '../operations/pauseTool.ts';
 import { getTool, listToolsWithLastCall, readTool } from '../operations/tools.ts';
 import { goLiveWithTool, startTestCall } from '../operations/testTool.ts';
 import type { FollowToolCall } from '../toolCallFeed.ts';
@@ -117,6 +117,11 @@ function addActions(router: Router, deps: Deps): void {
   router.post('/tools/:id/pause', async ({ params }, response) => {
     const { id, status } = await pauseTool(deps, workspaceOf(response), params.id);
     response.redirect(303, `/tools/${id}?notice=${status === 'paused' ? 'tool-paused' : 'saved'}`);
+  });
+
+  router.post('/tools/:id/release', async ({ params: { id } }, response) => {
+    await releaseTool(deps, workspaceOf(response), id);
+    response.redirect(303, `/tools/${id}?notice=released`);
   });
 
   router.post('/tools/:id/rotate-secret', async ({ params }, response) => {

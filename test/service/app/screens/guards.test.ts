@@ -16,7 +16,7 @@ const POSTS = [
   ...['approve', 'reject'].map((verb) => `/conversations/conv_1/tool-calls/call_1/${verb}`),
   ...['send', 'cancel', 'mark-paid'].map((verb) => `/conversations/conv_1/payments/pay_1/${verb}`),
   '/tools',
-  ...['', '/test', '/go-live', '/pause', '/rotate-secret', '/remove'].map(
+  ...['', '/test', '/go-live', '/pause', '/release', '/rotate-secret', '/remove'].map(
     (verb) => `/tools/tool_1${verb}`,
   ),
   ...['', '/switch', '/try'].map((verb) => `/agent${verb}`),
