@@ -20,7 +20,7 @@ interface Run {
   /** What comes out of the trigger. */
   items?: INodeExecutionData[];
   responseMode?: string;
-  /** Where the execution starts: the tool trigger is called Trigger, the other one Other. */
+  /** Where the execution starts: the agent call trigger is called Trigger, the other one Other. */
   start?: 'Trigger' | 'Other';
   isToolTriggerConnected?: boolean;
   node?: Partial<INode>;
@@ -172,7 +172,7 @@ describe('Respond to Tool Call', () => {
       /not started by a tool call/,
     ],
     [
-      'a workflow without a tool trigger',
+      'a workflow without an agent call trigger',
       { start: 'Other', isToolTriggerConnected: false },
       /not started by a tool call/,
     ],
@@ -207,7 +207,7 @@ describe('Respond to Tool Call', () => {
       {
         json: {
           error: expect.stringContaining('not started by a tool call'),
-          details: { fix: expect.stringContaining('Listen for test event') },
+          details: { fix: expect.stringContaining('"Execute step"') },
         },
         pairedItem: { item: 0 },
       },

@@ -92,6 +92,7 @@ async function live(name?: string, changes: object = {}): Promise<string> {
   const id = await define(name, changes);
   await service.api.post(`/api/tools/${id}/test`, { arguments: ARGUMENTS });
   await service.api.post(`/api/tools/${id}/go-live`, {});
+  await service.api.patch('/api/agent', { enabled: true });
   return id;
 }
 

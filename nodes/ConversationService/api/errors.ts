@@ -63,7 +63,7 @@ export const FIXES: Readonly<Record<string, string>> = {
 	permission_missing:
 		'On the API keys screen of the service (/keys at the base URL), create a key with "May read contact details in the clear" and enter it in the credential, or run "npm run key -- create --reveal-contacts" in the folder of the service. Or turn off "Reveal Phone and Email".',
 	published_elsewhere:
-		'If this n8n was moved or cloned, turn on the option "Take Over From Another Instance". Then publish again.',
+		'If this n8n was moved or cloned, turn on the option "Take Over From Another n8n". Then publish again.',
 	rate_limited:
 		'The service asked n8n to wait for more than 60 seconds. Make fewer calls at a time, or raise API_RATE_LIMIT_PER_MINUTE of the service.',
 	secret_limit_reached:
@@ -79,8 +79,7 @@ export const FIXES: Readonly<Record<string, string>> = {
 		'The service cannot resolve the host name in the webhook URL of n8n. Set WEBHOOK_URL of n8n to a name that the service can resolve, then publish again.',
 	tool_exists:
 		'Enter another "Tool Name", or rename or delete the tool that has it, then publish again.',
-	tool_limit_reached:
-		'Delete a tool that is no longer needed at Conversation Service, then publish again. Tool → Get Many shows all of them.',
+	tool_limit_reached: 'Tool → Get Many shows all of them. Then publish again.',
 	tool_not_tested:
 		'Enter "Sample Arguments", so that the service makes a test call first. Or make a successful test call with Tool → Test.',
 	unauthorized:

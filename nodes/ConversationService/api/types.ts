@@ -87,6 +87,8 @@ export interface PublishedTool extends ToolRecord {
 	revision: number;
 	/** Null when the trigger has the secret already. */
 	secret: string | null;
+	/** Set while the agent is off, so that it does not call the tool. */
+	notice: string | null;
 }
 
 export interface ToolCallRecord extends IDataObject {

@@ -11,6 +11,17 @@ export const toleranceField: INodeProperties = {
 		'How far the time of a signature may differ from the clock of n8n, in either direction. Calls beyond that are refused.',
 };
 
+/** For what this workflow publishes, after n8n was moved or cloned. Both triggers have this option. */
+export const takeOverField: INodeProperties = {
+	// eslint-disable-next-line n8n-nodes-base/node-param-display-name-miscased -- n8n writes itself so
+	displayName: 'Take Over From Another n8n',
+	name: 'takeOver',
+	type: 'boolean',
+	default: false,
+	description:
+		'Whether publishing takes over what another workflow or another n8n has published, for example after n8n has moved to another host. That one then gets nothing any more. Turn this off again afterwards.',
+};
+
 export const returnAllFields: INodeProperties[] = [
 	{
 		displayName: 'Return All',

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { EVENTS } from './events';
-import { toleranceField } from '../shared/fields';
+import { takeOverField, toleranceField } from '../shared/fields';
 import { CHANNELS, FUNNEL_STAGES, STATUSES } from '../shared/options';
 
 const filtersField: INodeProperties = {
@@ -69,14 +69,7 @@ const optionsField: INodeProperties = {
 			description:
 				'Whether to have the service send a sample of the first chosen event when you click "Execute step". It comes whatever the filters are.',
 		},
-		{
-			displayName: 'Take Over From Another Instance',
-			name: 'takeOver',
-			type: 'boolean',
-			default: false,
-			description:
-				'Whether publishing takes the events over from another n8n that has published this workflow, for example after a move to another host. They then come to this n8n only.',
-		},
+		takeOverField,
 		toleranceField,
 	],
 };

@@ -26,6 +26,8 @@ interface ObjectSchema {
 const NAME = /^[a-z][a-z0-9_]{0,63}$/;
 const MAX_NAME_CHARACTERS = 64;
 const TEST_SUFFIX = '_test';
+const SAMPLE_FIX =
+	'Enter "Sample Arguments" that match the parameters: the service makes a test call with them before the tool goes live.';
 
 /**
  * Reads the definition of the tool from the fields of the trigger.
@@ -70,12 +72,15 @@ export function readSample(context: IHookFunctions, parameters: IDataObject): ID
 	);
 }
 
-/** Adds a fix to the error when the arguments of a test call do not match the parameters. */
+/** Says what to enter when the arguments of a test call do not match the parameters. */
 export function explainSample(error: NodeApiError): NodeApiError {
 	const isOfSample = ['arguments', 'sample_arguments'].includes(errorParam(error) ?? '');
 	if (errorCode(error) === 'invalid_request' && isOfSample) {
-		error.description =
-			'Enter "Sample Arguments" that match the parameters: the service makes a test call with them before the agent can use the tool.';
+		error.message = error.message.replace(/^arguments(?:\.(\S+))?/, (_all, name?: string) =>
+			name ? `"Sample Arguments" (${name})` : '"Sample Arguments"',
+		);
+		error.description = SAMPLE_FIX;
+		error.context.fix = SAMPLE_FIX;
 	}
 	return error;
 }

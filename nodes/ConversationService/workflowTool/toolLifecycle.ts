@@ -25,12 +25,13 @@ export async function publishTool(context: IHookFunctions): Promise<void> {
 		...(stored.secret ? { secret_hash: sha256(stored.secret) } : {}),
 	};
 	try {
-		const { revision, secret }: PublishedTool = await requestService(context, {
+		const { revision, secret, notice }: PublishedTool = await requestService(context, {
 			method: 'PUT',
 			path: pathOf(name),
 			body,
 		});
 		Object.assign(stored, { name, revision, secret: secret ?? stored.secret });
+		if (notice) context.logger.info(`The tool ${name} is published. ${notice}`);
 	} catch (error) {
 		throw explainSample(new NodeApiError(context.getNode(), error as JsonObject));
 	}

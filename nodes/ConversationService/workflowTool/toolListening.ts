@@ -19,7 +19,7 @@ import type { ToolRecord, ToolWithSecret } from '../api/types';
 const STORED_AFTER_MS = 1500;
 
 /**
- * Registers a draft named `<tool name>_test` while the user listens for a test event, and has the
+ * Registers a draft named `<tool name>_test` while the user executes the step, and has the
  * service call it. Removes a draft that an earlier test has left. The published tool does not change.
  */
 export async function listenWithDraft(context: IHookFunctions): Promise<void> {
@@ -69,7 +69,7 @@ async function removeLeftOver(context: IHookFunctions, name: string): Promise<vo
 		`A test would use the name "${name}", which belongs to another tool`,
 		{
 			description:
-				'While you listen for a test event, the tool is registered under its name with "_test" at the end. Enter another "Tool Name", or rename that tool at Conversation Service.',
+				'While you try the workflow, the tool is registered under its name with "_test" at the end. Enter another "Tool Name", or rename that tool at Conversation Service.',
 		},
 	);
 }

@@ -1,5 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { toleranceField } from '../shared/fields';
+import { takeOverField, toleranceField } from '../shared/fields';
 
 const parameterFields: INodeProperties[] = [
 	{
@@ -58,12 +58,19 @@ const DEFAULT_SCHEMA = `{
   "required": ["order_number"]
 }`;
 
-/** The fields of the tool trigger: what the tool is, and how a call of it is answered. */
+/** The fields of the agent call trigger: what the tool is, and how a call of it is answered. */
 export const toolTriggerFields: INodeProperties[] = [
 	{
 		displayName:
-			'In expressions, read the arguments from "args", for example {{ $json.args.order_number }}. n8n does not allow the word "arguments" there.<br /><br />When you publish the workflow, the service makes one test call with the sample arguments. Once the workflow has answered it, the agent can use the tool. If the test call fails, the page of the tool at the service and last_test of Tool → Get say why.',
-		name: 'goLiveNotice',
+			'Publishing makes one test call with the sample arguments. Only an agent that is on calls the tool: Agent → Turn On.',
+		name: 'agentNotice',
+		type: 'notice',
+		default: '',
+	},
+	{
+		displayName:
+			'In expressions, read the arguments from "args", as in {{ $json.args.order_number }}',
+		name: 'argumentsNotice',
 		type: 'notice',
 		default: '',
 	},
@@ -144,7 +151,7 @@ export const toolTriggerFields: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. {"order_number": "A-1042"}',
 		description:
-			'The arguments of the test call when you publish and when you listen. If empty, they are made from the parameters: "sample", the first option, 1, true. Enter real ones when the workflow looks something up or changes something.',
+			'The arguments of the test call when you publish and when you click "Execute step". If empty, they are made from the parameters: "sample", the first option, 1, true. Enter real ones when the workflow looks something up or changes something.',
 	},
 	{
 		displayName: 'Timeout (Seconds)',
@@ -214,16 +221,9 @@ export const toolTriggerFields: INodeProperties[] = [
 				type: 'boolean',
 				default: true,
 				description:
-					'Whether the service makes a call with the sample arguments when you listen for a test event. If off, make the call yourself with Tool → Test.',
+					'Whether the service makes a call with the sample arguments when you click "Execute step". If off, make the call yourself with Tool → Test.',
 			},
-			{
-				displayName: 'Take Over From Another Instance',
-				name: 'takeOver',
-				type: 'boolean',
-				default: false,
-				description:
-					'Whether publishing takes over a tool that another workflow or another n8n has published, for example after a move to another host. The agent then calls this workflow.',
-			},
+			takeOverField,
 			toleranceField,
 		],
 	},

@@ -3,7 +3,7 @@ import type { Execution, Workflow } from '../n8nServer.ts';
 import { example, signature, type Stage } from '../stage.ts';
 import { fileURLToPath } from 'node:url';
 
-const TOOL_TRIGGER = 'Conversation Service Tool Trigger';
+const TOOL_TRIGGER = 'Conversation Service Agent Call Trigger';
 const findOrder = example('find-order-tool.json');
 /** Answers by the Respond operation; fails for an order number that begins with F. */
 const cancelOrder = fileURLToPath(new URL('../workflows/cancel-order-tool.json', import.meta.url));

@@ -285,16 +285,25 @@ export function loadOptionsContext(node: INode, credential: Credential) {
 }
 
 /** What n8n's log gets, errors and warnings, until it is stopped. */
-export function listenToLog(): { errors: string[]; warnings: string[]; stop(): void } {
+export function listenToLog(): {
+  errors: string[];
+  warnings: string[];
+  infos: string[];
+  stop(): void;
+} {
   // n8n-core has copies of its own of these.
   const requireOfCore = createRequire(require.resolve('n8n-core'));
   const { Container } = requireOfCore('@n8n/di') as { Container: { get(token: unknown): Logger } };
   const { Logger } = requireOfCore('@n8n/backend-common') as { Logger: unknown };
   const logger = Container.get(Logger);
-  const { error, warn } = logger;
-  const heard = { errors: [] as string[], warnings: [] as string[] };
+  const { error, warn, info } = logger;
+  const heard = { errors: [] as string[], warnings: [] as string[], infos: [] as string[] };
   const record = (into: string[]) => (message: string, metadata?: object) =>
     void into.push(`${message} ${JSON.stringify(metadata ?? {})}`);
-  Object.assign(logger, { error: record(heard.errors), warn: record(heard.warnings) });
-  return { ...heard, stop: () => void Object.assign(logger, { error, warn }) };
+  Object.assign(logger, {
+    error: record(heard.errors),
+    warn: record(heard.warnings),
+    info: record(heard.infos),
+  });
+  return { ...heard, stop: () => void Object.assign(logger, { error, warn, info }) };
 }

@@ -208,7 +208,7 @@ describe('What another n8n has published', () => {
     const { id } = await subscribe(addressElsewhere(side), { events: EVENTS, owner: ELSEWHERE });
     const { message } = await failureOf(side.activate());
     expect(message).toMatch(
-      /"Answer customers" of the n8n at n8n\.example\.com.*"Take Over From Another Instance".*publish again\.$/,
+      /"Answer customers" of the n8n at n8n\.example\.com.*"Take Over From Another n8n".*publish again\.$/,
     );
     expect(message).not.toMatch(/target_url|take_over/);
     expect(await hooksAt(side)).toEqual([]);

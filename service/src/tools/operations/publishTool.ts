@@ -106,11 +106,7 @@ function assertFree(
 ): void {
   const details = { existingId: tool.id, param: 'name' };
   if (tool.kind === 'HTTP') {
-    throw new AppError(
-      'tool_exists',
-      `The name ${tool.name} belongs to an HTTP tool. ${ERROR_CATALOGUE.tool_exists.fix}`,
-      details,
-    );
+    throw new AppError('tool_exists', `The name ${tool.name} belongs to an HTTP tool.`, details);
   }
   const { publication } = tool;
   const isOwn = publication ? isSameOwner(publication.owner, owner) : tool.endpoint === endpoint;

@@ -31,7 +31,7 @@ export const secretPage = (
         <li>Compute the hex HMAC-SHA256 of <code>t</code>, a dot and the body. The key is the whole secret as text, including <code>whsec_</code>.</li>
         <li>Compare in constant time, and refuse everything else with 401.</li>
       </ol>
-      <p class="muted">Working code is in docs/events-and-signatures.md, “Verifying signatures”. In n8n, the Conversation Service Tool Trigger verifies calls by itself.</p>
+      <p class="muted">Working code is in docs/events-and-signatures.md, “Verifying signatures”. In n8n, the Conversation Service Agent Call Trigger verifies calls by itself.</p>
       <p><a role="button" href=${`/tools/${id}`}>Go to the tool</a></p>
     `,
   );

@@ -30,7 +30,7 @@ export const toolTable = (tools: readonly ToolWithLastCall[], now: Date): View =
   <div id="tools" class="scroll">
     ${
       tools.length === 0
-        ? html`<p>No tools yet. Create one here, or with the Conversation Service Tool Trigger in n8n: see the <a href="/examples#find-order-tool">example</a>.</p>`
+        ? html`<p>No tools yet. Create one here, or with the Conversation Service Agent Call Trigger in n8n: see the <a href="/examples#find-order-tool">example</a>.</p>`
         : html`
           <table>
             <thead><tr><th scope="col">Tool</th><th scope="col">Kind</th><th scope="col">State</th><th scope="col">Last call</th></tr></thead>

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import {
   ToolCallMemory,
   type MemoryLimits,
-} from '../../nodes/ConversationService/workflowTool/toolCallMemory';
+} from '../../../nodes/ConversationService/workflowTool/toolCallMemory';
 
 /** What the memory sees of an HTTP response, and what a caller would have got. */
 class FakeResponse extends EventEmitter {

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHmac, randomUUID } from 'node:crypto';
 import { Agent, fetch } from 'undici';
-import { sharedTestCa } from '../helpers/tls.ts';
-import { TOOL_TRIGGER } from './helpers/n8n.ts';
+import { sharedTestCa } from '../../helpers/tls.ts';
+import { TOOL_TRIGGER } from '../helpers/n8n.ts';
 import {
   startWebhookHost,
   type Json,
   type Side,
   type TriggerOptions,
   type WebhookHost,
-} from './helpers/webhookHost.ts';
+} from '../helpers/webhookHost.ts';
 
-// What the tool trigger does with a call. It asks the service nothing then, so there is none here:
+// What the agent call trigger does with a call. It asks the service nothing then, so there is none here:
 // calls are signed by hand, as docs/events-and-signatures.md describes it.
 
 const SECRET = 'whsec_c2VjcmV0';

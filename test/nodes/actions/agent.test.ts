@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTestService, type TestService } from '../helpers/service.ts';
-import { failureOf, runAction, type ActionOptions } from './helpers/n8n.ts';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+import { failureOf, runAction, type ActionOptions } from '../helpers/n8n.ts';
 
 let service: TestService;
 beforeAll(async () => {

@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { createRequire } from 'node:module';
 import type { Ajv2020 as Ajv } from 'ajv/dist/2020.js';
 import type { IDataObject, IHookFunctions, NodeOperationError } from 'n8n-workflow';
-import { additionalData, core, ourNode, TOOL_TRIGGER, workflowWith } from './helpers/n8n.ts';
+import { additionalData, core, ourNode, TOOL_TRIGGER, workflowWith } from '../helpers/n8n.ts';
 
 const require = createRequire(import.meta.url);
-const dist = '../../dist/nodes/ConversationService/workflowTool';
+const dist = '../../../dist/nodes/ConversationService/workflowTool';
 const { readDefinition, readSample, testDefinition } = require(`${dist}/toolDefinition.js`) as {
   readDefinition: (
     context: IHookFunctions,

@@ -1,0 +1,129 @@
+import { describe, expect, it } from '@jest/globals';
+import { startTestService } from '../../helpers/service.ts';
+import { failureOf } from '../helpers/n8n.ts';
+import { freeAddress } from '../helpers/strangers.ts';
+import {
+  define,
+  elsewhere,
+  isLive,
+  isTested,
+  published,
+  setStage,
+  stage,
+  stored,
+  theTool,
+  tools,
+  trigger,
+} from '../helpers/toolStage.ts';
+
+setStage();
+
+describe('When publishing fails', () => {
+  it('because the sample does not fit: says what to enter, and leaves nothing behind', async () => {
+    const error = await failureOf(
+      trigger({ sampleArguments: '{"order_number":1}' }).production.activate(),
+    );
+    expect(error).toMatchObject({
+      name: 'NodeApiError',
+      httpCode: '400',
+      message: expect.stringMatching(
+        /^"Sample Arguments" \(order_number\) must be a string. Enter "Sample Arguments" that match/,
+      ),
+    });
+    expect(await tools()).toEqual([]);
+  });
+
+  it('because of the address: says what to set, and that it is to be published again', async () => {
+    const strict = await startTestService({ env: { ALLOWED_NETWORKS: '' } });
+    try {
+      const own = { baseUrl: strict.url, apiKey: strict.apiKey };
+      const error = await failureOf(trigger({}, { credential: () => own }).production.activate());
+      expect(error).toMatchObject({
+        httpCode: '422',
+        message: expect.stringMatching(
+          /Choose where n8n runs under Settings of the service.*publish/,
+        ),
+      });
+      expect((await strict.api.get('/api/tools')).body.data).toEqual([]);
+    } finally {
+      await strict.stop();
+    }
+  });
+
+  it('because there are 100 tools: says what to do', async () => {
+    for (let i = 0; i < 100; i += 1) await define(`tool_${i}`, elsewhere());
+    const error = await failureOf(trigger().production.activate());
+    expect(error).toMatchObject({
+      httpCode: '409',
+      message: expect.stringMatching(/100 tools. Delete a tool.*publish again/),
+    });
+  });
+
+  it('because the service is away: says so', async () => {
+    stage.credential = { baseUrl: await freeAddress(), apiKey: 'k' };
+    expect((await failureOf(trigger().production.activate())).message).toContain(
+      'Nothing answers at',
+    );
+  });
+
+  it('with an error of the service: nothing is left, nothing is stored, and the next try succeeds', async () => {
+    const { production: side } = trigger();
+    stage.wire.refuses = (method) => (method === 'PUT' ? 500 : undefined);
+    expect(await failureOf(side.activate())).toMatchObject({
+      name: 'NodeApiError',
+      httpCode: '500',
+    });
+    expect(await tools()).toEqual([]);
+    expect(stored(side)).toEqual({});
+    expect(await side.delete()).toBe(true);
+    stage.wire.refuses = undefined;
+    await side.activate();
+    await isLive();
+  });
+
+  it('with an error of the service, and a tool that was live: it is not half changed', async () => {
+    const made = await published();
+    const before = await theTool();
+    made.parameters = { ...made.parameters, toolDescription: 'Else.' };
+    stage.wire.refuses = (method) => (method === 'PUT' ? 500 : undefined);
+    expect(await failureOf(made.production.create())).toMatchObject({ httpCode: '500' });
+    expect(await theTool()).toEqual(before);
+    stage.wire.refuses = undefined;
+    await made.production.activate();
+    await isLive();
+    expect(await theTool()).toMatchObject({ description: 'Else.' });
+  });
+
+  it('at the test call: the tool stays a draft with the reason, until it is published again', async () => {
+    const { production: side } = trigger();
+    const { startExecution } = side;
+    side.startExecution = (json, res) => {
+      side.executions.push(json);
+      res.status(422).json({ message: 'There is no such order' });
+    };
+    await side.activate();
+    expect(await isTested()).toMatchObject({
+      status: 'draft',
+      last_test: { succeeded: false, error: expect.stringContaining('There is no such order') },
+    });
+    expect(side.executions).toHaveLength(1);
+    side.startExecution = startExecution;
+    await side.activate();
+    await isLive();
+  });
+
+  it('at the test call, because the workflow fails: it ran once, though the service asks three times', async () => {
+    const { production: side } = trigger();
+    side.startExecution = (json, res) => {
+      side.executions.push(json);
+      res.status(500).json({ message: 'Error in workflow' });
+    };
+    await side.activate();
+    expect(await isTested()).toMatchObject({ status: 'draft', last_test: { succeeded: false } });
+    expect((await stage.service.api.get('/api/tool-calls')).body.data[0]).toMatchObject({
+      attempts: 3,
+      http_status: 500,
+    });
+    expect(side.executions).toHaveLength(1);
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals';
+import { chatCustomer } from '../../helpers/apiClient.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { call, published, setStage, stage } from '../helpers/toolStage.ts';
+import { type Json } from '../helpers/webhookHost.ts';
+
+setStage();
+
+describe('With the agent of the real service', () => {
+  it('is called with what a customer wrote, and its answer is on record', async () => {
+    const { production: side } = await published({ readOnly: true });
+    await stage.service.api.patch('/api/agent', { enabled: true });
+    const { conversation_id: id } = await (
+      await chatCustomer(stage.service.url)
+    ).write('Please find my order A-1042');
+    await waitFor('the call', () => side.executions.length === 2);
+    expect(side.executions[1]).toEqual({
+      tool_call_id: expect.stringMatching(/^call_/),
+      tool: 'find_order',
+      arguments: { order_number: expect.stringContaining('A-1042') },
+      args: expect.anything(),
+      conversation_id: id,
+    });
+    const record = async () =>
+      (await stage.service.api.get(`/api/tool-calls?conversation_id=${id}`)).body.data[0] as
+        | Json
+        | undefined;
+    await waitFor('its end', async () => (await record())?.status === 'succeeded');
+    expect(await record()).toMatchObject({ attempts: 1, result: { found: true } });
+  });
+
+  it('runs once and succeeds although the first attempt timed out', async () => {
+    const { production: side } = await published({ timeout: 1 });
+    side.startExecution = async (json, res) => {
+      side.executions.push(json);
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      res.status(200).json({ slow: true });
+    };
+    expect(await call()).toMatchObject({
+      status: 'succeeded',
+      attempts: 2,
+      result: { slow: true },
+    });
+    expect(side.executions).toHaveLength(2);
+  });
+
+  it('runs once and fails when every attempt timed out', async () => {
+    const { production: side } = await published({ timeout: 1 });
+    const end = Promise.withResolvers<true>();
+    side.startExecution = async (json, res) => {
+      side.executions.push(json);
+      await end.promise;
+      res.status(200).json({});
+    };
+    expect(await call()).toMatchObject({
+      status: 'failed',
+      attempts: 3,
+      error: { type: 'timeout' },
+    });
+    end.resolve(true);
+    expect(side.executions).toHaveLength(2);
+  });
+
+  it('fails when the workflow ends without responding', async () => {
+    const { production: side } = await published({ responseMode: 'responseNode' });
+    side.startExecution = (json, res) => {
+      side.executions.push(json);
+      res.status(200).json(undefined);
+    };
+    expect(await call()).toMatchObject({
+      status: 'failed',
+      error: { type: 'invalid_response', message: expect.stringContaining('empty body') },
+    });
+  });
+
+  it('is accepted at once in a form that the service takes', async () => {
+    const { production: side } = await published({ responseMode: 'onReceived' });
+    expect(await call()).toMatchObject({ status: 'succeeded', result: { status: 'accepted' } });
+    expect(side.executions).toHaveLength(2);
+  });
+});
