@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BUILD = fileURLToPath(new URL('../scripts/build.mjs', import.meta.url));
-const SERVICE = new URL('../service/src/app/service.ts', import.meta.url).href;
+const PROGRAMS = ['../service/src/app/service.ts', '../service/dist/cli/runService.js'].map(
+  (path) => new URL(path, import.meta.url).href,
+);
 
 /**
  * Builds what is stale before any test runs: several suites load the nodes from dist/ or start the
@@ -18,11 +20,12 @@ export default function globalSetup() {
 }
 
 /**
- * Many suites start processes and threads from source, hundreds in all. Node keeps what it made of
- * the source in this folder, which halves the cost of each. A process that is killed keeps nothing,
- * so one that ends in order comes first.
+ * Many suites start processes and threads, hundreds in all. Node keeps what it compiled in this
+ * folder, which halves the cost of each that runs from source. A process that is killed keeps
+ * nothing, so one that ends in order comes first.
  */
 function keepCompiledSource() {
   process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'conversation-service-compiled');
-  spawnSync(process.execPath, ['--input-type=module', '--eval', `await import('${SERVICE}')`]);
+  for (const program of PROGRAMS)
+    spawnSync(process.execPath, ['--input-type=module', '--eval', `await import('${program}')`]);
 }

@@ -24,6 +24,15 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
+/**
+ * Of this environment what every Node needs: where programs are, and what it has kept of compiled
+ * code, which spares each start a sixth of its time.
+ */
+export const BARE_ENV = {
+  PATH: process.env.PATH,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+};
+
 export interface ProgramOptions {
   /** A word for messages. */
   name: string;

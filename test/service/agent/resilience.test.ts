@@ -10,6 +10,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
 import { hang, startModelServer, text, type ModelServer } from '../../helpers/modelServer.ts';
 import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
+import { BARE_ENV } from '../../helpers/program.ts';
 import { startServiceProcess } from '../../helpers/serviceProcess.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { held, inTurn, startAgentService } from './agentService.ts';
@@ -125,7 +126,7 @@ onLinux('when the store cannot write for a moment', () => {
     let out = '';
     child = spawn(process.execPath, [MAIN], {
       env: {
-        PATH: process.env.PATH,
+        ...BARE_ENV,
         PORT: '0',
         DATA_DIR: folder,
         BOOTSTRAP_API_KEY: KEY,

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
 import { browserless } from '../../helpers/browserless.ts';
 import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
+import { BARE_ENV } from '../../helpers/program.ts';
 import { freshStorage, testDatabaseUrl, type Storage } from '../../helpers/storage.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
@@ -42,7 +43,7 @@ describe('the service as a process', () => {
 
   const run = (args: string[] = [], env: Record<string, string> = {}): Run => {
     const child = spawn(process.execPath, [MAIN, ...args], {
-      env: { PATH: process.env.PATH, PORT: '0', ...storage.env, ...env },
+      env: { ...BARE_ENV, PORT: '0', ...storage.env, ...env },
       cwd: folder,
     });
     const each: Run = { child, out: '', err: '' };

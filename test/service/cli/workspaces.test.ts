@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
-import { freePort, startProgram, type Program } from '../../helpers/program.ts';
+import { BARE_ENV, freePort, startProgram, type Program } from '../../helpers/program.ts';
 import { freshStorage, type Storage } from '../../helpers/storage.ts';
 
 const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.url));
@@ -28,7 +28,7 @@ describe('workspaces made on the command line', () => {
       execFile(
         process.execPath,
         [MAIN, ...args],
-        { cwd: storage.folder, env: { PATH: process.env.PATH, ...env } },
+        { cwd: storage.folder, env: { ...BARE_ENV, ...env } },
         (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
       );
     });

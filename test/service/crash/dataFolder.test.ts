@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
+import { BARE_ENV } from '../../helpers/program.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
 const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.url));
@@ -54,7 +55,7 @@ describe('a data folder', () => {
     args: string[] = [MAIN],
   ): Run => {
     const child = spawn(command, args, {
-      env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: dataDir, BOOTSTRAP_API_KEY: KEY },
+      env: { ...BARE_ENV, PORT: '0', DATA_DIR: dataDir, BOOTSTRAP_API_KEY: KEY },
     });
     const each: Run = { child, out: '', err: '' };
     child.stdout.on('data', (chunk) => (each.out += String(chunk)));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
 import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
+import { BARE_ENV } from '../../helpers/program.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { KEY, MAIN, StoppingStage } from './stoppingStage.ts';
 
@@ -77,7 +78,7 @@ describe('SIGTERM', () => {
       for (const delayMs of [0, 30, 60, 120]) {
         const data = join(stage.storage.folder, String(delayMs));
         stage.child = spawn(process.execPath, [MAIN], {
-          env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: data },
+          env: { ...BARE_ENV, PORT: '0', DATA_DIR: data },
         });
         await waitFor('its folder to be taken', () => existsSync(join(data, 'lock')), {
           everyMs: 2,

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { apiClient } from '../../helpers/apiClient.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
+import { BARE_ENV } from '../../helpers/program.ts';
 import { freshStorage, type Storage } from '../../helpers/storage.ts';
 import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
@@ -50,7 +51,7 @@ export class StoppingStage {
   /** @returns its address */
   async start(env: Record<string, string> = {}, script = MAIN): Promise<string> {
     const settings = {
-      PATH: process.env.PATH,
+      ...BARE_ENV,
       NODE_EXTRA_CA_CERTS: this.#tls.caFile,
       PORT: '0',
       ...this.storage.env,

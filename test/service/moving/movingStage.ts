@@ -11,7 +11,7 @@ import { expect } from '@jest/globals';
 import pg from 'pg';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { testDatabaseUrl } from '../../helpers/storage.ts';
-import { freePort, startProgram, type Program } from '../../helpers/program.ts';
+import { BARE_ENV, freePort, startProgram, type Program } from '../../helpers/program.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { dropSchema, TEST_SCHEMA } from '../../postgres/schemas.ts';
 
@@ -132,7 +132,7 @@ export class MovingStage {
     return new Promise((resolve) => {
       const options = {
         cwd: this.folder,
-        env: { PATH: process.env.PATH, ...cleared(place), ...env },
+        env: { ...BARE_ENV, ...cleared(place), ...env },
         timeout: COMMAND_MS,
         maxBuffer: 1 << 30,
       };
@@ -170,7 +170,7 @@ export class MovingStage {
     isUnderWay: () => Promise<boolean>,
   ): Promise<void> {
     const child = spawn(process.execPath, [MAIN, 'import', '--from', '-'], {
-      env: { PATH: process.env.PATH, ...env },
+      env: { ...BARE_ENV, ...env },
       stdio: ['pipe', 'ignore', 'inherit'],
     });
     child.stdin.write(whole.subarray(0, whole.length - 100));
@@ -186,7 +186,7 @@ export class MovingStage {
     isUnderWay: () => Promise<boolean>,
   ): Promise<{ end(): Promise<Ended> }> {
     const child = spawn(process.execPath, [MAIN, 'import', '--from', '-'], {
-      env: { PATH: process.env.PATH, ...place.env },
+      env: { ...BARE_ENV, ...place.env },
     });
     let [out, err] = ['', ''];
     child.stdout.on('data', (chunk) => (out += String(chunk)));

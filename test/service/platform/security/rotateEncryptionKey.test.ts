@@ -18,6 +18,7 @@ import { openLowdbStore } from '../../../../service/src/store/lowdb/index.ts';
 import { MEMBER_ENV } from '../../../helpers/browserless.ts';
 import { useEverySecret } from '../../../helpers/everySecret.ts';
 import { startEventReceiver, type EventReceiver } from '../../../helpers/eventReceiver.ts';
+import { BARE_ENV } from '../../../helpers/program.ts';
 import { startTestService } from '../../../helpers/service.ts';
 import {
   startToolEndpoint,
@@ -79,7 +80,7 @@ describe('rotate-encryption-key', () => {
       execFile(
         process.execPath,
         command,
-        { env: { PATH: process.env.PATH, DATA_DIR: folder, ...env } },
+        { env: { ...BARE_ENV, DATA_DIR: folder, ...env } },
         (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
       );
     });
@@ -293,7 +294,7 @@ describe('rotate-encryption-key', () => {
   it('is refused while a service runs, naming its process', async () => {
     const folder = await copy();
     const service = spawn(process.execPath, [MAIN], {
-      env: { PATH: process.env.PATH, DATA_DIR: folder, PORT: '0' },
+      env: { ...BARE_ENV, DATA_DIR: folder, PORT: '0' },
     });
     try {
       let said = '';
