@@ -20,6 +20,7 @@ const BATCH = 500;
  * Follows up on removals and outages: deletes a subscription that nobody revived in time, resends
  * what the receiver of a revived one turned away, and what a receiver missed while it was away.
  * @see docs/decisions/0022-a-removed-subscription-can-be-revived.md
+ * @see docs/decisions/0040-catching-up-after-an-outage.md
  */
 export const startFollowUps = ({
   store,
