@@ -130,6 +130,23 @@ describe('The package, loaded by n8n’s own loader', () => {
     }
   });
 
+  it('lists the values of each choice in its description, which is what an AI agent reads', () => {
+    const { properties } = (loader.nodeTypes.conversationService!.type as INodeType).description;
+    const choices = properties
+      .flatMap((each) =>
+        each.type === 'collection' ? (each.options as INodeProperties[]) : [each],
+      )
+      .filter(({ type, noDataExpression, typeOptions }) => {
+        const isChoice = type === 'options' || type === 'multiOptions';
+        return isChoice && !noDataExpression && !typeOptions?.loadOptionsMethod;
+      });
+    expect(choices.length).toBeGreaterThan(10);
+    for (const { name, description, options } of choices) {
+      for (const { value } of options as Array<{ value: string }>)
+        expect([name, description]).toEqual([name, expect.stringContaining(value)]);
+    }
+  });
+
   it('shows every field for its own operation only', () => {
     const { properties } = (loader.nodeTypes.conversationService!.type as INodeType).description;
     const fields = properties.filter(

@@ -5,15 +5,16 @@ export const CHANNELS: INodePropertyOptions[] = [
 	{ name: 'WhatsApp', value: 'whatsapp_cloud' },
 ];
 
+/** In the words of the service's screens. */
 export const STATUSES: INodePropertyOptions[] = [
-	{ name: 'Agent Active', value: 'ai_active', description: 'The agent answers' },
+	{ name: 'Closed', value: 'closed' },
 	{
-		name: 'Awaiting Human',
+		name: 'Waiting for a Person',
 		value: 'awaiting_human',
 		description: 'Handed over, and nobody has taken it yet',
 	},
-	{ name: 'Closed', value: 'closed' },
-	{ name: 'Human Active', value: 'human_active', description: 'A person answers' },
+	{ name: 'With a Person', value: 'human_active', description: 'A person answers' },
+	{ name: 'With the Agent', value: 'ai_active', description: 'The agent answers' },
 ];
 
 /** In the order of the funnel. */

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
-import { AGENT_LANGUAGES, PAYMENT_LINK_POLICIES } from '../../shared/options';
+import { AGENT_LANGUAGES, PAYMENT_LINK_POLICIES, withValues } from '../../shared/options';
 import type { Operation } from '../operation';
 import { updateAgent } from './updateAgent';
 
@@ -62,7 +62,10 @@ export const update: Operation = {
 					type: 'multiOptions',
 					options: AGENT_LANGUAGES,
 					default: ['en'],
-					description: 'The languages that the agent answers in, the preferred one first',
+					description: withValues(
+						'The languages that the agent answers in, the preferred one first',
+						AGENT_LANGUAGES,
+					),
 				},
 				{
 					displayName: 'Name',
@@ -78,7 +81,10 @@ export const update: Operation = {
 					type: 'options',
 					options: PAYMENT_LINK_POLICIES,
 					default: 'ask',
-					description: 'Whether the agent may create payment links',
+					description: withValues(
+						'Whether the agent may create payment links',
+						PAYMENT_LINK_POLICIES,
+					),
 				},
 			],
 		},

@@ -1,3 +1,4 @@
+import { withValues } from '../../shared/options';
 import { requestService } from '../../api/transport';
 import { EVENTS } from '../../trigger/events';
 import type { Operation } from '../operation';
@@ -17,7 +18,7 @@ export const getSample: Operation = {
 			required: true,
 			options: EVENTS,
 			default: 'message.received',
-			description: 'The event to get a sample of',
+			description: withValues('The event to get a sample of', EVENTS),
 		},
 	],
 	execute: async (context, itemIndex) =>

@@ -1,11 +1,22 @@
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData, INodePropertyOptions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 import { parseJson } from '../../shared/jsonFields';
+import { withValues } from '../../shared/options';
 import type { Operation } from '../operation';
 
 const TOOL_TRIGGER = /\.conversationServiceWorkflowTrigger$/;
 /** The most bytes of an answer that the service reads. */
 const MAX_BYTES = 1024 * 1024;
+
+const RESPONSES: INodePropertyOptions[] = [
+	{ name: 'First Incoming Item', value: 'firstItem' },
+	{ name: 'JSON', value: 'json' },
+	{
+		name: 'Text Message',
+		value: 'text',
+		description: 'The agent reads it as {"message": "…"}',
+	},
+];
 
 export const respond: Operation = {
 	option: {
@@ -20,17 +31,12 @@ export const respond: Operation = {
 			displayName: 'Respond With',
 			name: 'respondWith',
 			type: 'options',
-			options: [
-				{ name: 'First Incoming Item', value: 'firstItem' },
-				{ name: 'JSON', value: 'json' },
-				{
-					name: 'Text Message',
-					value: 'text',
-					description: 'The agent reads it as {"message": "…"}',
-				},
-			],
+			options: RESPONSES,
 			default: 'firstItem',
-			description: 'What the agent reads. The call is answered once, however many items come in.',
+			description: withValues(
+				'What the agent reads. The call is answered once, however many items come in',
+				RESPONSES,
+			),
 		},
 		{
 			displayName: 'Response Body',
