@@ -8,11 +8,14 @@ import {
   newWamid,
   type ConnectedNumber,
 } from '../../helpers/meta.ts';
+import { EXTENSION_EVENTS } from '../../../service/src/deliveries/event.ts';
 import { payloadSchemas } from '../../../service/src/events/payloadContract.ts';
 import { example, payloadOf, recordAllEvents, type Payload, type Stage } from '../stage.ts';
 import { withWorkflow } from './withWorkflow.ts';
 
-const EVENTS = Object.keys(payloadSchemas) as (keyof typeof payloadSchemas)[];
+const EVENTS = (Object.keys(payloadSchemas) as (keyof typeof payloadSchemas)[]).filter(
+  (event) => !EXTENSION_EVENTS.has(event),
+);
 const WAMID = newWamid();
 const NAME = 'Sheena Nelson';
 

@@ -222,18 +222,15 @@ describe('what the agent says about its tool calls', () => {
     await agent.service.api.post(`/api/tools/${refundId}/go-live`, {});
   });
 
-  it.each(['takeover', 'close'] as const)(
-    'says nothing of an approval that %s cancelled',
-    async (action) => {
-      const { talk } = await waiting();
-      await talk.act(action);
-      await talk.call(({ status }) => status === 'cancelled');
-      await quiet();
-      expect(await talk.replies()).toHaveLength(1);
-    },
-  );
+  it('says nothing of an approval that a close cancelled', async () => {
+    const { talk } = await waiting();
+    await talk.act('close');
+    await talk.call(({ status }) => status === 'cancelled');
+    await quiet();
+    expect(await talk.replies()).toHaveLength(1);
+  });
 
-  it('says nothing of a call that a person approved and then took the conversation over', async () => {
+  it('tells a call that a person approved and then took the conversation over only at the hand-back', async () => {
     const slow = held(answers({ refunded: true }));
     agent.tools.on('refund', slow.reply);
     const { talk, callPath } = await waiting();
@@ -244,6 +241,9 @@ describe('what the agent says about its tool calls', () => {
     await talk.call(({ status }) => status === 'succeeded');
     await quiet();
     expect(await talk.replies()).toHaveLength(1);
+    agent.model.answerBy(inTurn(text('Your refund is on its way.')));
+    await talk.act('handback');
+    expect(await talk.reply(2)).toBe('Your refund is on its way.');
   });
 
   it('answers what is written while an approval waits, and does not ask for the same one again', async () => {

@@ -75,6 +75,12 @@ const TOOLS = [TRACK, CANCEL, BOOK, HOURS];
 
 const customer = (text: string): HistoryItem => ({ type: 'customer', text });
 const said = (text: string): HistoryItem => ({ type: 'reply', from: 'agent', text });
+const beside = (text: string): HistoryItem => ({
+  type: 'reply',
+  from: 'team',
+  text,
+  isBesideAgent: true,
+});
 const call = (
   status: PastToolCall['status'],
   outcome = '',
@@ -290,6 +296,23 @@ describe('a tool that is not read-only', () => {
     expect(
       await next([...asked, 'yes', calls(call('succeeded', '"Done"')), said('Done'), 'yes']),
     ).not.toHaveProperty('calls');
+  });
+
+  it('is told to the customer, whatever an automation sent in between', async () => {
+    const found = calls(call('succeeded', '"Your order is on its way."'));
+    expect(await next(['where is my order 77?', found, beside('News!'), 'hello'])).toEqual(
+      await next(['where is my order 77?', found, 'hello']),
+    );
+  });
+
+  it('is not called on a yes that may answer what an automation sent after it', async () => {
+    expect(await next([...asked, beside('Shall we deliver tomorrow?'), 'yes'])).not.toHaveProperty(
+      'calls',
+    );
+    // The customer had said yes before.
+    expect(await next([...asked, 'yes', beside('Your parcel has shipped.'), 'please'])).toEqual(
+      await next([...asked, 'yes', 'please']),
+    );
   });
 
   it('is not called on a yes to the offer of a person after it', async () => {

@@ -170,22 +170,24 @@ describe('the agent and payment links', () => {
     expect(await talk.reply(4)).toBe(SENTENCES.waitingForApproval.en);
   });
 
-  it.each(['takeover', 'handback', 'close'] as const)(
-    '%s ends the wait for approval',
-    async (action) => {
-      const { talk, call } = await waiting();
-      agent.model.answerBy(() => text('Hello again.'));
-      if (action === 'handback') {
-        await talk.write('I want to talk to a person');
-        await talk.reply(2);
-        expect((await talk.calls())[0]).toMatchObject({ status: 'pending_approval' });
-      }
-      await talk.act(action);
-      expect((await talk.calls())[0]).toMatchObject({ status: 'cancelled' });
-      expect((await decide(call, 'approve')).body.error.code).toBe('approval_already_decided');
-      expect(await linksOf(talk)).toEqual([]);
-    },
-  );
+  it('a close ends the wait for approval', async () => {
+    const { talk, call } = await waiting();
+    await talk.act('close');
+    expect((await talk.calls())[0]).toMatchObject({ status: 'cancelled' });
+    expect((await decide(call, 'approve')).body.error.code).toBe('approval_already_decided');
+    expect(await linksOf(talk)).toEqual([]);
+  });
+
+  it('approved while a person is in control: the customer gets the link at the hand-back', async () => {
+    const { talk, call } = await waiting();
+    await talk.act('messages');
+    await decide(call, 'approve');
+    await talk.call(({ status }) => status === 'succeeded');
+    const [link] = await linksOf(talk);
+    expect(await talk.replies()).toHaveLength(1);
+    await talk.act('handback');
+    expect(await talk.reply(2)).toContain(link.url);
+  });
 
   it('when they are switched off, a waiting link is cancelled and the customer is told', async () => {
     const { talk } = await waiting();

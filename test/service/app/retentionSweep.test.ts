@@ -82,6 +82,14 @@ describe('what retention removes', () => {
       email: null,
       createdAt: daysAgo(days),
     } as Contact);
+    await tx.contactReveals.put({
+      id: newId('rvl'),
+      workspaceId: WORKSPACE,
+      contactId,
+      apiKeyId: 'key_1',
+      apiKeyName: 'crm',
+      createdAt: daysAgo(days),
+    });
     await tx.chatSessions.put({
       id: `session of ${contactId}`,
       workspaceId: WORKSPACE,
@@ -149,6 +157,8 @@ describe('what retention removes', () => {
         contacts: (
           await tx.contacts.find({ where: { workspaceId: WORKSPACE, phone: null }, limit })
         ).length,
+        contactReveals: (await tx.contactReveals.find({ where: { apiKeyId: 'key_1' }, limit }))
+          .length,
         chatSessions: (await tx.chatSessions.find({ where: {}, orderBy: 'createdAt', limit }))
           .length,
         outboundMessages: (await tx.outboundMessages.find({ where: {}, limit })).length,
@@ -160,6 +170,7 @@ describe('what retention removes', () => {
   const none = {
     conversations: 0,
     contacts: 0,
+    contactReveals: 0,
     chatSessions: 0,
     outboundMessages: 0,
     toolCalls: 0,
@@ -174,6 +185,7 @@ describe('what retention removes', () => {
     expect(await left()).toEqual({
       conversations: 1,
       contacts: 1,
+      contactReveals: 1,
       chatSessions: 1,
       outboundMessages: 6,
       toolCalls: 1,
@@ -207,6 +219,7 @@ describe('what retention removes', () => {
     expect(await left()).toEqual({
       conversations: 1,
       contacts: 1,
+      contactReveals: 2,
       chatSessions: 1,
       outboundMessages: 2,
       toolCalls: 1,

@@ -77,7 +77,7 @@ const MAX_QUESTIONS_FOR_ARGUMENT = 2;
 
 const HAND_OVER: Step = { type: 'hand_over', reason: 'missing_knowledge', text: null };
 const reply = (text: string): Step => ({ type: 'reply', text });
-const isReply = ({ type }: HistoryItem) => type === 'reply';
+const isReply = (item: HistoryItem) => item.type === 'reply' && item.isBesideAgent !== true;
 
 /** What the agent would do for a request: a tool, or a payment link. */
 interface Plan {

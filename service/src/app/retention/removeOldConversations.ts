@@ -69,8 +69,9 @@ async function removeBatch(
       if (left <= 0) return { result: removed, next };
       for (const member of members)
         await tx.readMarks.delete(readMarkId(member.id, conversation.id));
-      await removeConversation(tx, conversation);
+      left -= await removeConversation(tx, conversation);
       removed += 1;
+      if (left <= 0) return { result: removed, next };
     }
     next = { after: positionOf(conversation) };
   }
@@ -142,21 +143,28 @@ export async function removeParts(
   return removed;
 }
 
-/** Removes a conversation without parts. The contact goes with its last conversation. */
-export async function removeConversation(tx: Tx, { id, contactId }: Conversation): Promise<void> {
+/**
+ * Removes a conversation without parts. The contact goes with its last conversation.
+ * @returns how many documents were removed
+ */
+export async function removeConversation(tx: Tx, { id, contactId }: Conversation): Promise<number> {
   await tx.agentTurns.delete(id);
   await tx.jobs.complete(id);
   await tx.conversations.delete(id);
   const [other] = await tx.conversations.find({ where: { contactId }, limit: 1 });
-  if (other) return;
-  for (const session of await tx.chatSessions.find({ where: { contactId }, limit: ALL }))
-    await tx.chatSessions.delete(session.id);
-  await removeContact(tx, contactId);
+  if (other) return 1;
+  const sessions = await tx.chatSessions.find({ where: { contactId }, limit: ALL });
+  for (const session of sessions) await tx.chatSessions.delete(session.id);
+  return 1 + sessions.length + (await removeContact(tx, contactId));
 }
 
-/** Removes a contact, with the record of who read their details. */
-export async function removeContact(tx: Tx, contactId: string): Promise<void> {
-  for (const { id } of await tx.contactReveals.find({ where: { contactId }, limit: ALL }))
-    await tx.contactReveals.delete(id);
+/**
+ * Removes a contact, with the record of who read their details.
+ * @returns how many documents were removed
+ */
+export async function removeContact(tx: Tx, contactId: string): Promise<number> {
+  const reveals = await tx.contactReveals.find({ where: { contactId }, limit: ALL });
+  for (const { id } of reveals) await tx.contactReveals.delete(id);
   await tx.contacts.delete(contactId);
+  return 1 + reveals.length;
 }

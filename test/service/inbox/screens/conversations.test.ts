@@ -205,6 +205,14 @@ describe('the conversations screen', () => {
       );
     });
 
+    it('shows a note for the team with who wrote it, as text', async () => {
+      const { id, path } = await customer({ name: 'Clara' }, 'Hello');
+      await service.api.post(`/api/conversations/${id}/notes`, { text: `Call back. ${HOSTILE}` });
+      const page = await ana.get(path);
+      expect(page.text).toMatch(/Hello .*Default key \(API\) note for the team Call back\./);
+      expectEscaped(page);
+    });
+
     it('shows older messages on pages of their own, with what happened there', async () => {
       const { id, path, chat } = await customer({ name: 'Many' }, 'Message 1.');
       await service.api.post(`/api/conversations/${id}/takeover`);
