@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
-import type { DeliveryObserver } from '../deliveries/dispatcher.ts';
+import type { DeliveryObserver } from '../deliveries/sending/dispatcher.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ServiceStore } from '../store/collections.ts';
 import type { BoundName } from '../platform/limits/bounds.ts';

@@ -3,7 +3,7 @@ import { startAgent } from '../agent/agentLoop.ts';
 import type { AgentModel } from '../agent/agentModel.ts';
 import { startSender } from '../channels/outbound/sender.ts';
 import type { Config } from './config.ts';
-import { type DeliveryObserver, Dispatcher, logOverdue } from '../deliveries/dispatcher.ts';
+import { type DeliveryObserver, Dispatcher, logOverdue } from '../deliveries/sending/dispatcher.ts';
 import { startFollowUps } from '../deliveries/followUps.ts';
 import type { SteadyClock } from '../platform/clock.ts';
 import type { ServiceStore } from '../store/collections.ts';

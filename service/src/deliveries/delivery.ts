@@ -135,7 +135,7 @@ export function recordLateAttempt(
 }
 
 const REMOVED_SINCE =
-  'The subscription was removed during this attempt. The event is sent again when the subscription is revived.';
+  'The subscription was removed or taken over during this attempt. The event is sent again to the new receiver.';
 
 /**
  * The delivery after an attempt that failed when its subscription had been removed: it waits for a

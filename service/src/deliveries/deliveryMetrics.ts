@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { AttemptResult } from './attempt.ts';
-import type { DeliveryObserver } from './dispatcher.ts';
+import type { AttemptResult } from './sending/attempt.ts';
+import type { DeliveryObserver } from './sending/dispatcher.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Delivery } from './delivery.ts';
 import { EVENT_NAMES } from './event.ts';

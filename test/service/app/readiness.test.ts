@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import { pino } from 'pino';
 import { readConfig } from '../../../service/src/app/config.ts';
-import { Dispatcher } from '../../../service/src/deliveries/dispatcher.ts';
+import { Dispatcher } from '../../../service/src/deliveries/sending/dispatcher.ts';
 import type { ServiceStore } from '../../../service/src/store/collections.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';
 import { healthRouter } from '../../../service/src/app/api/health.ts';

@@ -22,7 +22,7 @@ import {
   INITIAL_IN_FLIGHT,
   InFlightLimit,
   MIN_IN_FLIGHT,
-} from '../../../service/src/deliveries/inFlightLimits.ts';
+} from '../../../service/src/deliveries/sending/inFlightLimits.ts';
 import { slugFrom } from '../../../service/src/team/workspace.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');

@@ -1,6 +1,6 @@
 // Between claiming a delivery and locking it, another process may finish it or send it again.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { loadDueDeliveries } from '../../../service/src/deliveries/loadDueDeliveries.ts';
+import { loadDueDeliveries } from '../../../service/src/deliveries/sending/loadDueDeliveries.ts';
 import { systemClock } from '../../../service/src/platform/clock.ts';
 import type { ServiceStore, Tx } from '../../../service/src/store/collections.ts';
 import { DELIVERY_QUEUE, type Delivery } from '../../../service/src/deliveries/delivery.ts';

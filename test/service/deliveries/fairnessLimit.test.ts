@@ -4,7 +4,7 @@ import {
   INITIAL_IN_FLIGHT,
   InFlightLimit,
   InFlightLimits,
-} from '../../../service/src/deliveries/inFlightLimits.ts';
+} from '../../../service/src/deliveries/sending/inFlightLimits.ts';
 
 const TIMEOUT_MS = 10_000;
 const RETRY_DELAYS_MS = [5000, 30_000, 120_000];

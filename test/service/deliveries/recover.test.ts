@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { resendTurnedAway } from '../../../service/src/deliveries/followUps.ts';
-import { recordResults } from '../../../service/src/deliveries/recordResult.ts';
+import { recordResults } from '../../../service/src/deliveries/sending/recordResult.ts';
 import { systemClock, timestamp } from '../../../service/src/platform/clock.ts';
 import type { ServiceStore } from '../../../service/src/store/collections.ts';
 import {

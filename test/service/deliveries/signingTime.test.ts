@@ -1,6 +1,6 @@
 // For which moment a repeat is signed that someone asked for: never for one that was signed before.
 import { expect, it } from '@jest/globals';
-import { attempt } from '../../../service/src/deliveries/attempt.ts';
+import { attempt } from '../../../service/src/deliveries/sending/attempt.ts';
 import { startTlsReceiver } from '../../helpers/tls.ts';
 import { localClient } from '../platform/outbound/support.ts';
 

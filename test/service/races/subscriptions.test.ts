@@ -51,6 +51,49 @@ describe('subscriptions that are made and removed at the same time', () => {
     await removeAll();
   });
 
+  it('of one address and event are one when several are changed into it', async () => {
+    const made = [];
+    for (const n of [1, 2, 3, 4])
+      made.push((await subscribe('message.sent', `/changed/${n}`)).body.id as string);
+    for (const round of rounds(10)) {
+      const target_url = `https://127.0.0.1:9/all/${round}`;
+      const answers = await Promise.all(
+        made.map((id) => service.api.patch(`/api/hooks/${id}`, { target_url })),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
+    }
+    await removeAll();
+  });
+
+  it('are taken over by one of two at a time, and the last one has the secret', async () => {
+    const owner = (instance_id: string) => ({
+      instance_id,
+      workflow_id: 'w',
+      workflow_name: 'Moved',
+      node_id: 'n',
+      host: 'n8n.example.com',
+    });
+    const publish = (instance: string) =>
+      service.api.post('/api/hooks', {
+        event: 'message.sent',
+        target_url: 'https://127.0.0.1:9/taken',
+        owner: owner(instance),
+        take_over: true,
+      });
+    const { id } = (await publish('a')).body;
+    for (const round of rounds(10)) {
+      const answers = await Promise.all(['b', 'c'].map((each) => publish(`${each}${round}`)));
+      expect(answers.map(({ status, body }) => [status, body.id])).toEqual([
+        [201, id],
+        [201, id],
+      ]);
+      const last = answers.map(({ body }) => body).sort((a, b) => b.revision - a.revision)[0]!;
+      const [shown] = (await service.api.get('/api/hooks')).body.data;
+      expect([shown.owner, shown.revision]).toEqual([last.owner, last.revision]);
+    }
+    await removeAll();
+  });
+
   it('are removed once when two remove one', async () => {
     for (const round of rounds(20)) {
       const { id } = (await subscribe('message.sent', `/removed/${round}`)).body;

@@ -64,7 +64,7 @@ function failureView(subscription: Subscription, lastFailure: Attempt | null, no
   const isFailing = subscriptionStatus(subscription) === 'failing';
   return html`
     <div class=${isFailing ? 'failing' : 'muted'}>
-      <p>${count === 1 ? 'The last delivery failed.' : `The last ${count} deliveries failed.`} New events are still sent.</p>
+      <p>${count === 1 ? 'The last delivery failed.' : `The last ${count} deliveries failed.`}${subscription.paused ? null : ' New events are still sent.'}</p>
       ${lastFailure === null ? null : html`<p>Last error, ${timeView(lastFailure.at, now)}: <bdi>${lastFailure.error}</bdi> ${adviceOn(lastFailure)}</p>`}
     </div>
   `;

@@ -1,7 +1,7 @@
 // Names whose name server does not answer, beside names whose does: of one workspace, and of many.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
-import { attempt } from '../../../../service/src/deliveries/attempt.ts';
+import { attempt } from '../../../../service/src/deliveries/sending/attempt.ts';
 import { checkTargetUrlWith } from '../../../../service/src/platform/http/checkTargetUrl.ts';
 import type { AppError } from '../../../../service/src/platform/http/errorCatalogue.ts';
 import type { BoundName } from '../../../../service/src/platform/limits/bounds.ts';

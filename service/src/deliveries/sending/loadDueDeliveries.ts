@@ -1,9 +1,9 @@
-import type { Tx } from '../store/collections.ts';
-import type { Delivery } from './delivery.ts';
-import type { Event } from './event.ts';
-import type { Deps } from '../platform/deps.ts';
-import { isRemoved, signingSecrets, wants, type Subscription } from './subscription.ts';
-import type { Job } from '../store/store.ts';
+import type { Tx } from '../../store/collections.ts';
+import type { Delivery } from '../delivery.ts';
+import type { Event } from '../event.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { isRemoved, signingSecrets, wants, type Subscription } from '../subscription.ts';
+import type { Job } from '../../store/store.ts';
 
 /** A claimed delivery with all that an attempt needs. */
 export interface DueDelivery {

@@ -1,8 +1,8 @@
-import { RESPONSE_EXCERPT_BYTES, judge, type AttemptVerdict } from './delivery.ts';
-import { OutboundError, type OutboundClient } from '../platform/outbound/outboundClient.ts';
-import type { OutboundErrorKind } from '../platform/outbound/outboundError.ts';
-import { USER_AGENT } from '../platform/version.ts';
-import { signatureHeaders } from '../platform/security/signature.ts';
+import { RESPONSE_EXCERPT_BYTES, judge, type AttemptVerdict } from '../delivery.ts';
+import { OutboundError, type OutboundClient } from '../../platform/outbound/outboundClient.ts';
+import type { OutboundErrorKind } from '../../platform/outbound/outboundError.ts';
+import { USER_AGENT } from '../../platform/version.ts';
+import { signatureHeaders } from '../../platform/security/signature.ts';
 
 /** The most bytes of an answer that are read. */
 const RESPONSE_READ_BYTES = 64 * 1024;

@@ -1,4 +1,4 @@
-import type { AttemptVerdict } from './delivery.ts';
+import type { AttemptVerdict } from '../delivery.ts';
 
 /**
  * How many deliveries of one subscription may be under way at once. The limit rises while answers

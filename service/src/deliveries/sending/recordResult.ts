@@ -1,14 +1,14 @@
-import type { Tx } from '../store/collections.ts';
-import { timestamp } from '../platform/clock.ts';
+import type { Tx } from '../../store/collections.ts';
+import { timestamp } from '../../platform/clock.ts';
 import {
   keepForRevival,
   recordAttempt,
   recordLateAttempt,
   type AttemptVerdict,
   type Delivery,
-} from './delivery.ts';
-import type { Deps } from '../platform/deps.ts';
-import { followUp, isRemoved, type Subscription } from './subscription.ts';
+} from '../delivery.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { followUp, isRemoved, type Subscription } from '../subscription.ts';
 import type { AttemptResult } from './attempt.ts';
 
 /** How precise `lastDeliveryAt` is, so that a burst does not write the subscription each time. */
