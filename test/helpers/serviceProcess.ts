@@ -53,6 +53,8 @@ export interface ServiceProcess {
   readonly api: ApiClient;
   /** SIGTERM, then a new process on the same port and data. */
   restart(): Promise<void>;
+  /** The same, and its clock is later by so much from then on, as if that time had passed. */
+  restartLater(byMs: number): Promise<void>;
   /**
    * SIGKILL, then, when nobody can still take it for living, a new process on the same port and
    * data.
@@ -97,13 +99,14 @@ export async function startServiceProcess({
     ...(caFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: caFile }),
     ...env,
   };
+  let laterByMs = 0;
   const isReady = () => fetch(`${url}/readyz`).then((answer) => answer.ok);
   const start = async (): Promise<Program> => {
     const program = await startProgram({
       name: 'The service',
       script,
       cwd: folder,
-      env: settings,
+      env: laterByMs === 0 ? settings : { ...settings, NODE_OPTIONS: clockLaterBy(laterByMs) },
       logFile,
       launcher,
     });
@@ -117,6 +120,10 @@ export async function startServiceProcess({
   };
 
   let program = await start();
+  const restart = async () => {
+    await program.stop();
+    program = await start();
+  };
   if (localN8nPort !== undefined) {
     try {
       apiKey = await setUpByForm(url, logFile, { workspace, n8n_port: String(localN8nPort) });
@@ -134,9 +141,10 @@ export async function startServiceProcess({
       return program.pid;
     },
     api: apiClient(url, apiKey),
-    async restart() {
-      await program.stop();
-      program = await start();
+    restart,
+    async restartLater(byMs) {
+      laterByMs += byMs;
+      await restart();
     },
     async crashAndRestart() {
       await program.kill();
@@ -148,6 +156,15 @@ export async function startServiceProcess({
       await storage.remove();
     },
   };
+}
+
+/** Node's option for a process whose clock is later. */
+function clockLaterBy(ms: number): string {
+  const script = `const Real = Date; globalThis.Date = class extends Real {
+    constructor(...given) { super(...(given.length > 0 ? given : [Real.now() + ${ms}])); }
+    static now() { return Real.now() + ${ms}; }
+  };`;
+  return `--import=data:text/javascript,${encodeURIComponent(script)}`;
 }
 
 /**

@@ -12,9 +12,12 @@ import { provesMainJob } from './proofs/mainJob.ts';
 import { provesRepublishing } from './proofs/republishing.ts';
 import { provesRestarts } from './proofs/restarts.ts';
 import { provesRotation } from './proofs/rotation.ts';
+import { provesSecondN8n } from './proofs/secondN8n.ts';
+import { provesSentBy } from './proofs/sentBy.ts';
 import { provesSevenEvents } from './proofs/sevenEvents.ts';
 import { provesTestListening } from './proofs/testListening.ts';
 import { provesTools } from './proofs/tools.ts';
+import { provesUnpublishing } from './proofs/unpublishing.ts';
 
 let opened: Stage | undefined;
 const stage = (): Stage => {
@@ -43,3 +46,6 @@ provesCredentialTest(stage);
 provesRestarts(stage);
 provesTools(stage);
 provesSevenEvents(stage);
+provesSentBy(stage);
+provesSecondN8n(stage);
+provesUnpublishing(stage);

@@ -31,6 +31,9 @@ export const recordEvents = ownWorkflow('record-events');
 /** The same with all seven. */
 export const recordAllEvents = ownWorkflow('record-all-events');
 
+/** Sends one more message after each message that was sent. */
+export const answerWhatIsSent = ownWorkflow('answer-what-is-sent');
+
 /** Answers each message and closes the conversation; takes the other events too. */
 export const answerAndClose = ownWorkflow('answer-and-close');
 
@@ -91,6 +94,8 @@ export interface Stage {
    * POSTs a body to the workflow's production address, signed with a secret as the service signs.
    */
   deliver(workflow: Workflow, body: string, signing: Signing): Promise<Answer>;
+  /** A second n8n, which the caller closes. */
+  startAnotherN8n(): Promise<N8nServer>;
   /** The secret that n8n keeps. */
   secretOf(workflow: Workflow): Promise<string>;
   close(): Promise<void>;
@@ -164,7 +169,8 @@ export async function openStage({
       baseUrl: service.url,
       apiKey: service.apiKey,
     });
-    return { ...actors(service, n8n, credential), graph, close };
+    const startAnotherN8n = () => startN8n(tls, say);
+    return { ...actors(service, n8n, credential), graph, startAnotherN8n, close };
   } catch (error) {
     await close();
     throw error;
@@ -175,7 +181,7 @@ function actors(
   service: ServiceProcess,
   n8n: N8nServer,
   credential: Credential,
-): Omit<Stage, 'close' | 'graph'> {
+): Omit<Stage, 'close' | 'graph' | 'startAnotherN8n'> {
   const until: typeof waitFor = (what, probe, options) =>
     waitFor(what, probe, { timeoutMs: 60_000, ...options }).catch(async (cause: Error) => {
       const logs = [service.logFile, n8n.logFile].map(

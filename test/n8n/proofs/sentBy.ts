@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import { signedInBrowser } from '../../helpers/browserless.ts';
+import { answerWhatIsSent, type Stage } from '../stage.ts';
+import { withWorkflow } from './withWorkflow.ts';
+
+/** A workflow that sends does not start itself. */
+export function provesSentBy(stage: () => Stage): void {
+  describe('a workflow that sends a message on Message Sent', () => {
+    const workflow = withWorkflow(stage, answerWhatIsSent);
+
+    it('starts on what a person sends, and not on what it sent itself', async () => {
+      const { conversationId, read } = await stage().customerWrites('Where is my parcel?');
+      const browser = await signedInBrowser(stage().service.url);
+      await browser.post(`/conversations/${conversationId}/reply`, { text: 'On its way.' });
+      await stage().execution(workflow(), 'message.sent', conversationId);
+      expect((await read()).map(({ text }: { text: string }) => text)).toEqual([
+        'Where is my parcel?',
+        'On its way.',
+        'And one more after: On its way.',
+      ]);
+      // The message and what is owed for it are one write: nothing can come later.
+      const [subscription] = await stage().subscriptionsOf(workflow());
+      const { body } = await stage().service.api.get(`/api/hooks/${subscription!.id}/deliveries`);
+      expect(body.data).toHaveLength(1);
+    });
+  });
+}
