@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { IDataObject, IHookFunctions, JsonObject } from 'n8n-workflow';
+import type { IHookFunctions, JsonObject } from 'n8n-workflow';
 import { NodeApiError } from 'n8n-workflow';
-import { parseUrl } from '../api/baseUrl';
+import { getIdentity, getOwner } from '../shared/owner';
 import { readStoredTool } from './storedTool';
 import { explainSample, getAddress, readDefinition, readName, readSample } from './toolDefinition';
 import { removeDraft } from './toolListening';
@@ -19,7 +19,7 @@ export async function publishTool(context: IHookFunctions): Promise<void> {
 	const body = {
 		definition,
 		sample_arguments: readSample(context, definition.parameters),
-		owner: { ...getOwner(context), workflow_name: context.getWorkflow().name },
+		owner: getOwner(context),
 		take_over: context.getNodeParameter('options.takeOver', false) as boolean,
 		// Without the hash of the tool's current secret, the answer has a new secret.
 		...(stored.secret ? { secret_hash: sha256(stored.secret) } : {}),
@@ -60,7 +60,7 @@ async function pauseTool(context: IHookFunctions): Promise<boolean> {
 			method: 'DELETE',
 			path: pathOf(name ?? readName(context)),
 			query: {
-				...getOwner(context),
+				...getIdentity(context),
 				endpoint: getAddress(context),
 				...(revision ? { revision } : {}),
 			},
@@ -73,13 +73,6 @@ async function pauseTool(context: IHookFunctions): Promise<boolean> {
 		return false;
 	}
 }
-
-const getOwner = (context: IHookFunctions): IDataObject => ({
-	instance_id: context.getInstanceId(),
-	workflow_id: context.getWorkflow().id,
-	node_id: context.getNode().id,
-	host: parseUrl(getAddress(context))?.host,
-});
 
 const pathOf = (name: string): string => `/api/tools/published/${encodeURIComponent(name)}`;
 

@@ -53,7 +53,7 @@ export function provesSecondN8n(stage: () => Stage): void {
       });
       const host = new URL(stage().n8n.url).host;
       expect(message).toContain(`the workflow "${workflow().name}" of the n8n at ${host}`);
-      expect(message).toMatch(/"Take Over From Another Instance".*publish again\.$/);
+      expect(message).toMatch(/"Take Over From Another n8n".*publish again\.$/);
       expect(await ofSecond()).toEqual([]);
       await second.deactivate(copy.id);
       expect(await stage().subscriptionsOf(workflow())).toMatchObject([{ events: EVENTS }]);
