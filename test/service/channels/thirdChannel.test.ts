@@ -54,7 +54,7 @@ async function withThirdChannel(apiUrl: string): Promise<string> {
   const copy = join(folder, 'service');
   for (const name of ['src', 'package.json', 'tsconfig.json'])
     await cp(join(root, 'service', name), join(copy, name), { recursive: true });
-  for (const name of ['node_modules', 'service/node_modules'])
+  for (const name of ['node_modules', 'service/node_modules', 'examples'])
     await symlink(join(root, name), join(folder, name));
   const page = await readFile(join(root, 'docs/channels.md'), 'utf8');
   const [adapter = '', registration = ''] = [...page.matchAll(/```ts\n(.*?)```/gs)].map(
@@ -64,15 +64,22 @@ async function withThirdChannel(apiUrl: string): Promise<string> {
     join(copy, 'src/channels/telegram.ts'),
     adapter.replace("https://api.telegram.org'", `${apiUrl}'`),
   );
-  const file = join(copy, 'src/channels/registry.ts');
-  const registry = await readFile(file, 'utf8');
-  const [importLine = '', listLine = '', typesLine = ''] = registration.trim().split('\n');
-  const registered = `${importLine}\n${registry.replace(/^const ADAPTERS.*$/m, listLine)}`;
-  expect(registered).not.toBe(`${importLine}\n${registry}`);
-  await writeFile(file, registered);
-  const types = join(copy, 'src/conversations/contact.ts');
-  const contact = await readFile(types, 'utf8');
-  await writeFile(types, contact.replace(/^export const CHANNEL_TYPES.*$/m, typesLine));
+  const [importLine = '', listLine = '', typesLine = '', wordLine = '', labelLine = ''] =
+    registration.trim().split('\n');
+  const replace = async (path: string, was: RegExp, line: string) => {
+    const file = join(copy, 'src', path);
+    const text = await readFile(file, 'utf8');
+    expect(text).toMatch(was);
+    await writeFile(file, text.replace(was, line));
+  };
+  await replace('channels/registry.ts', /^const ADAPTERS.*$/m, `${importLine}\n${listLine}`);
+  await replace('conversations/contact.ts', /^export const CHANNEL_TYPES.*$/m, typesLine);
+  await replace('deliveries/filter.ts', /^ {2}channels: \['web_chat.*$/m, wordLine);
+  await replace(
+    'deliveries/screens/filterLabels.ts',
+    /^(?= {2}whatsapp_cloud:)/m,
+    `${labelLine}\n`,
+  );
   return copy;
 }
 
