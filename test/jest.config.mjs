@@ -35,7 +35,8 @@ export default {
     ],
   },
   testEnvironment: '<rootDir>/test/environment.mjs',
+  testSequencer: '<rootDir>/test/sequencer.mjs',
   testTimeout: 90_000,
-  // More than half of a suite's time is waiting for processes, disks and clocks.
-  maxWorkers: availableParallelism() + 1,
+  // Almost half of the suites' time is waiting for processes, disks and clocks.
+  maxWorkers: availableParallelism() + 2,
 };
