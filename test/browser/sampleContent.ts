@@ -321,13 +321,36 @@ async function subscribe(api: ApiClient, endpoint: ToolEndpoint): Promise<string
         .writeHead(404, { 'content-type': 'application/json' })
         .end('{"code":404,"message":"The requested webhook is not registered."}'),
   );
-  const create = async (event: string, path: string, source = 'n8n') =>
-    (await api.post('/api/hooks', { event, target_url: `${endpoint.url}${path}`, source })).body
+  const create = async (path: string, wanted: object) =>
+    (await api.post('/api/hooks', { target_url: `${endpoint.url}${path}`, ...wanted })).body
       .id as string;
-  await create('message.received', '/webhook/incoming');
-  await create('conversation.handed_over', '/webhook/notify-team');
-  await create('conversation.qualified', '/crm/leads', 'CRM');
-  const failing = await create('conversation.closed', '/webhook/closed');
+  const workflow = (workflow_id: string, workflow_name: string) => ({
+    source: 'n8n',
+    catch_up: true,
+    owner: {
+      instance_id: '5d9f1c',
+      workflow_id,
+      workflow_name,
+      node_id: '2b7c9e4a-3f0d-4c1b-9a52-0f6d8e1c7b33',
+      host: 'n8n.example.com',
+    },
+  });
+  const events = (...names: string[]) => ({ events: names });
+  await create('/webhook/incoming', {
+    ...events('message.received', 'conversation.opened'),
+    ...workflow('w1', 'After-hours answer'),
+    filter: { statuses: ['ai_active', 'awaiting_human'] },
+  });
+  await create('/webhook/notify-team', {
+    ...events('conversation.handed_over'),
+    ...workflow('w2', 'Urgent to the team'),
+  });
+  await create('/crm/leads', { ...events('conversation.qualified'), source: 'CRM' });
+  const failing = await create('/webhook/closed', {
+    ...events('conversation.closed', 'payment.paid'),
+    ...workflow('w3', 'Lead to CRM'),
+    filter: { channels: ['whatsapp_cloud'] },
+  });
   for (let n = 1; n <= 5; n++) await api.post(`/api/hooks/${failing}/test`, {});
   await waitFor('five failures', async () =>
     (await api.get('/api/hooks')).body.data.some(

@@ -1,7 +1,7 @@
 /**
  * What a filter can ask for. Conversations, above, hand in facts of these words: a new one there
  * does not compile before it stands here.
- * @see docs/decisions/0039-what-filters-look-at.md
+ * @see docs/decisions/0042-what-filters-look-at.md
  */
 export const FILTER_WORDS = {
   channels: ['web_chat', 'whatsapp_cloud'],

@@ -29,7 +29,7 @@ describe("a subscription's owner", () => {
     });
   const list = async () => (await service.api.get('/api/hooks')).body.data;
 
-  it('is shown, and keeps the address from another n8n, which is told who has it', async () => {
+  it('is shown, and keeps the path of its address from another n8n, which is told who has it', async () => {
     const { body: first } = await create({});
     expect(first.owner).toEqual(OWNER);
     const refused = await create({ owner: OTHER, event: 'message.received' });
@@ -40,6 +40,8 @@ describe("a subscription's owner", () => {
     expect(refused.body.error.message).toContain(
       'the workflow "Lead to CRM" of the n8n at n8n.example.com',
     );
+    const elsewhere = { owner: OTHER, target_url: 'https://127.0.0.2:9/a' };
+    expect((await create(elsewhere)).body.error.code).toBe('published_elsewhere');
     const moved = { ...OWNER, host: 'other.example.com' };
     for (const target_url of [target('a'), target('a').replace('127.0.0.1:9', '127.0.0.1:8')])
       expect((await create({ owner: moved, target_url })).body.error.code).toBe(
