@@ -63,7 +63,7 @@ export const FIXES: Readonly<Record<string, string>> = {
 	permission_missing:
 		'On the API keys screen of the service (/keys at the base URL), create a key with "May read contact details in the clear" and enter it in the credential, or run "npm run key -- create --reveal-contacts" in the folder of the service. Or turn off "Reveal Phone and Email".',
 	published_elsewhere:
-		'If this n8n was moved or cloned, turn on the option "Take Over From Another n8n". Then publish again.',
+		'If this n8n was moved, cloned or has a new address, turn on the option "Take Over From Another n8n". Then publish again.',
 	rate_limited:
 		'The service asked n8n to wait for more than 60 seconds. Make fewer calls at a time, or raise API_RATE_LIMIT_PER_MINUTE of the service.',
 	secret_limit_reached:
