@@ -18,7 +18,7 @@ const LONG = [
 ];
 const isLong = ({ path }) => LONG.some((end) => path.endsWith(end));
 
-export default class extends TestSequencer.default {
+export default class extends TestSequencer {
   sort(tests) {
     const sorted = super.sort(tests);
     return [...sorted.filter(isLong), ...sorted.filter((test) => !isLong(test))];
