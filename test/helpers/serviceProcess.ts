@@ -24,10 +24,11 @@ export interface ServiceOptions {
   /** With every limit as an operator has it who sets none. */
   hasLimits?: boolean;
   /**
-   * The port of an n8n on this machine. Given, no setting says what may be called: the service is
-   * set up by its form, as a person does it, with MEMBER as its owner and this port of n8n.
+   * Given, no setting says what may be called, and this sets the service up as a person does.
+   * @param link the set-up link that the first start prints
+   * @returns the API key that the service shows afterwards
    */
-  localN8nPort?: number;
+  setUp?: (link: string) => Promise<string>;
   /** Fills its store before the first start. @param store the variables that name it */
   prepare?: (store: Storage['env']) => Promise<void>;
   /** Starts it by another program, such as one that gives it a name server of its own. */
@@ -70,7 +71,7 @@ export async function startServiceProcess({
   env = {},
   script = mainFile,
   hasLimits = false,
-  localN8nPort,
+  setUp,
   prepare,
   launcher,
 }: ServiceOptions = {}): Promise<ServiceProcess> {
@@ -87,7 +88,7 @@ export async function startServiceProcess({
     HOST: '127.0.0.1',
     PORT: String(port),
     ...storage.env,
-    ...(localN8nPort === undefined
+    ...(setUp === undefined
       ? {
           ALLOWED_NETWORKS: '127.0.0.0/8',
           BOOTSTRAP_API_KEY: apiKey,
@@ -124,9 +125,9 @@ export async function startServiceProcess({
     await program.stop();
     program = await start();
   };
-  if (localN8nPort !== undefined) {
+  if (setUp !== undefined) {
     try {
-      apiKey = await setUpByForm(url, logFile, { workspace, n8n_port: String(localN8nPort) });
+      apiKey = await setUp(await setupLink(logFile));
     } catch (error) {
       await program.stop();
       throw error;
@@ -167,27 +168,26 @@ function clockLaterBy(ms: number): string {
   return `--import=data:text/javascript,${encodeURIComponent(script)}`;
 }
 
-/**
- * Opens the set-up link that the service has printed and fills in the form.
- * @returns the API key that the next page shows
- */
-async function setUpByForm(
-  url: string,
-  logFile: string,
-  fields: { workspace: string; n8n_port: string },
-): Promise<string> {
-  const link = /\/setup\?token=\S+/.exec(await tailOf(logFile));
+async function setupLink(logFile: string): Promise<string> {
+  const link = /https?:\S+\/setup\?token=\S+/.exec(await tailOf(logFile));
   if (link === null) throw new Error(`The service has printed no set-up link; see ${logFile}.`);
-  const visitor = browserless(url);
-  const form = await visitor.get(link[0]);
+  return link[0];
+}
+
+/** Fills in the set-up form, with MEMBER as the owner and n8n on this machine at a port. */
+export const setUpForLocalN8n = (n8nPort: number) => async (link: string) => {
+  const { origin, pathname, search } = new URL(link);
+  const visitor = browserless(origin);
+  const form = await visitor.get(pathname + search);
   const ready = await visitor.post('/setup', {
     token: form.value('token')!,
+    workspace: 'demo',
     name: 'Ana',
     ...MEMBER,
     n8n: 'this_machine',
-    ...fields,
+    n8n_port: String(n8nPort),
   });
   const key = /cs_live_[0-9A-Za-z]{32}/.exec(ready.html);
   if (key === null) throw new Error(`The set-up form was refused: ${ready.text}`);
   return key[0];
-}
+};

@@ -7,6 +7,7 @@ export default {
   testMatch: ['<rootDir>/test/n8n/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
   globalSetup: '<rootDir>/test/n8n/globalSetup.mjs',
+  testEnvironment: '<rootDir>/test/browser/environment.mjs',
   maxWorkers: 1,
   testTimeout: 240_000,
 };

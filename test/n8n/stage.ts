@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { MEMBER_ENV } from '../helpers/browserless.ts';
-import { startServiceProcess, type ServiceProcess } from '../helpers/serviceProcess.ts';
+import {
+  setUpForLocalN8n,
+  startServiceProcess,
+  type ServiceProcess,
+} from '../helpers/serviceProcess.ts';
 import { makeTestCa, writeTlsFiles } from '../helpers/tls.ts';
 import { startGraphServer, type GraphServer } from '../helpers/graphServer.ts';
 import { tailOf } from '../helpers/program.ts';
@@ -135,6 +139,8 @@ export interface StageOptions {
    * both trust.
    */
   isFirstStart?: boolean;
+  /** An n8n that runs already, over http; whoever started it closes it. */
+  n8n?: N8nServer;
   /** Hears what is going on, in lines for a person. */
   say?: (line: string) => void;
 }
@@ -142,6 +148,7 @@ export interface StageOptions {
 /** Starts both. The log of either is shown when it does not start. */
 export async function openStage({
   isFirstStart = false,
+  n8n: running,
   say = () => {},
 }: StageOptions = {}): Promise<Stage> {
   const closers: (() => Promise<void>)[] = [];
@@ -151,12 +158,12 @@ export async function openStage({
   try {
     const tls = isFirstStart ? null : await writeTlsFiles(await makeTestCa());
     if (tls) closers.push(() => tls.remove());
-    const n8n = await startN8n(tls, say);
-    closers.push(() => n8n.close());
+    const n8n = running ?? (await startN8n(tls, say));
+    if (running === undefined) closers.push(() => n8n.close());
     const graph = await startGraphServer();
     closers.push(() => graph.close());
     const service = await startServiceProcess({
-      ...(tls ? { caFile: tls.caFile } : { localN8nPort: n8n.port }),
+      ...(tls ? { caFile: tls.caFile } : { setUp: setUpForLocalN8n(n8n.port) }),
       env: {
         ...(tls && MEMBER_ENV),
         GRAPH_API_URL: graph.url,

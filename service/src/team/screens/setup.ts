@@ -185,9 +185,19 @@ const readyPage = (key: string, baseUrl: string): View =>
       <h1>Ready</h1>
       <p>This is your API key for n8n. Copy it now. You won’t be able to see it again.</p>
       <p>${copyable('key', key, 'the API key')}</p>
-      <p>In n8n, create a “Conversation Service API” credential with this key and this base URL:</p>
+      <p>The base URL for n8n:</p>
       <p>${copyable('base-url', baseUrl, 'the base URL')}</p>
-      <p>Then start with one of the <a href="/examples">example workflows</a>, or build your own.</p>
+      <h2>Your first event</h2>
+      <ol>
+        <li>
+          In a new workflow of n8n, search for <strong>Conversation Service</strong> and choose
+          <strong>On message received</strong>.
+        </li>
+        <li>Connect to Conversation Service: paste the API key and save.</li>
+        <li>Press <strong>Execute step</strong>.</li>
+        <li>Write a message on the <a href="/chat" target="_blank">chat page</a>.</li>
+      </ol>
+      <p>Or start with one of the <a href="/examples" target="_blank">example workflows</a>.</p>
       <p><a role="button" href="/conversations">Go to conversations</a></p>
     `,
   );

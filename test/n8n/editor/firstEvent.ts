@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { openWindow } from '../../browser/browser.ts';
+import { MEMBER } from '../../helpers/browserless.ts';
+import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
+import type { N8nServer } from '../n8nServer.ts';
+import type { Editor } from './editor.ts';
+import type { Steps } from './steps.ts';
+
+/** A step is what a user would call one. */
+export const STEPS = {
+  install: 'Install n8n-nodes-conversation-service in n8n',
+  start: 'Start the service',
+  setUp: 'Open the link that it prints, fill in the form and copy the API key',
+  add: 'In a new workflow, search for Conversation Service and choose On message received',
+  connect: 'Connect to Conversation Service: paste the API key and save',
+  execute: 'Press Execute step',
+  write: 'Write a message on the chat page',
+};
+
+const MESSAGE = 'Do you deliver to Sylt?';
+
+/**
+ * From the packed package in a fresh n8n to the first event that a user sees, all of it in the
+ * browser but the two commands that install and start.
+ * @param steps begun with the installation
+ */
+export function provesFirstEvent(
+  started: () => { n8n: N8nServer; browser: Browser; editor: Editor },
+  steps: Steps,
+): void {
+  describe('the first event', () => {
+    let service: ServiceProcess | undefined;
+    let person: Page;
+    beforeAll(async () => {
+      person = (await openWindow(started().browser)).page;
+    });
+    afterAll(async () => {
+      await person.context().close();
+      await service?.close();
+      await forgetCredentials(started().n8n);
+    });
+
+    it('is seen in the editor after the steps of the README, eight at most', async () => {
+      const { n8n, editor } = started();
+      let apiKey = '';
+      steps.begin(STEPS.start);
+      service = await startServiceProcess({
+        setUp: async (link) => {
+          steps.begin(STEPS.setUp);
+          return (apiKey = await setUp(person, link, n8n.port));
+        },
+      });
+      const baseUrl = new URL(person.url()).origin;
+      steps.begin(STEPS.add);
+      await editor.newWorkflow();
+      await editor.add('Conversation Service', 'On message received');
+      steps.begin(STEPS.connect);
+      await editor.connect('Conversation Service', { baseUrl, apiKey });
+      steps.begin(STEPS.execute);
+      await editor.executeStep();
+      await editor.node.getByText('Listening for test event').waitFor();
+      steps.begin(STEPS.write);
+      await person.goto(`${baseUrl}/chat`);
+      await person.getByLabel('Your message').fill(MESSAGE);
+      await person.getByRole('button', { name: 'Send' }).click();
+      await editor.output.getByText(MESSAGE).first().waitFor();
+      steps.end();
+      process.stdout.write(`The first event in n8n:\n${steps.report()}`);
+      expect(steps.taken.length).toBeLessThanOrEqual(8);
+      expect(await readmeSteps()).toEqual(steps.taken.map(({ title }) => title));
+    });
+  });
+}
+
+/** Fills in the set-up form as it is, but for the port of n8n: tests have another one. */
+async function setUp(person: Page, link: string, n8nPort: number): Promise<string> {
+  await person.goto(link);
+  await person.getByLabel('Workspace name').fill('Harbour Outfitters');
+  await person.getByLabel('Your name').fill('Ana');
+  await person.getByLabel('Your email').fill(MEMBER.email);
+  await person.getByLabel('Password').fill(MEMBER.password);
+  await person.getByLabel('Port of n8n').fill(String(n8nPort));
+  await person.getByRole('button', { name: 'Set up and show the API key' }).click();
+  return await person.getByText(/^cs_live_/).innerText();
+}
+
+/** The bold words of the list in the README's quick start, with quotes and code unmarked. */
+async function readmeSteps(): Promise<string[]> {
+  const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
+  const quickStart = readme.split('\n## Your first event in five minutes\n')[1]!.split('\n## ')[0]!;
+  return [...quickStart.matchAll(/^\d+\. \*\*([^]+?)\*\*/gm)].map(([, words]) =>
+    words!.replace(/[`*]|\.$/g, '').replace(/\s+/g, ' '),
+  );
+}
+
+/** Later proofs make their own, for another service. */
+async function forgetCredentials(n8n: N8nServer): Promise<void> {
+  for (const { id } of await n8n.rest<{ id: string }[]>('GET', '/credentials'))
+    await n8n.api('DELETE', `/credentials/${id}`);
+}
