@@ -51,16 +51,14 @@ const ADDRESS = new RegExp(
  */
 const MAY_HOLD_DETAILS = /[\p{N}\p{Ps}@＠﹫%]/u;
 
-const mask = (text: string, replacements: readonly Replacement[]) =>
-  MAY_HOLD_DETAILS.test(text) ? replaceFolded(text, replacements) : text;
-
 const IN_NAMES: readonly Replacement[] = [
   [ADDRESS, ({ groups }) => maskEmail(`${groups!.local}@${groups!.domain}`)],
   [NUMBER, ([number]) => maskPhone(number.replace(/\D/g, ''))],
 ];
 
 /** Masks every number and address in a name that the customer typed. */
-export const maskName = (name: string): string => mask(name, IN_NAMES);
+export const maskName = (name: string): string =>
+  MAY_HOLD_DETAILS.test(name) ? replaceFolded(name, IN_NAMES) : name;
 
 const escapeRegExp = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
@@ -151,7 +149,7 @@ export function maskedDetails(contact: Details): MaskedDetails {
  * between the digits. Other numbers, such as an order's or a price, and other addresses stay readable.
  */
 export const maskText = (text: string, contact: Details): string =>
-  mask(text, maskedDetails(contact).patterns);
+  MAY_HOLD_DETAILS.test(text) ? replaceFolded(text, maskedDetails(contact).patterns) : text;
 
 /** As `maskText`, for every text, key and number of a JSON value: a number may be the phone's. */
 export const maskJson = (value: Json, contact: Details): Json =>
