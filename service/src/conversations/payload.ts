@@ -124,7 +124,6 @@ const factsOf = (detail: EventDetail, conversation: Conversation): EventFacts =>
   channel: conversation.channel,
   status: conversation.status,
   funnelStage: conversation.funnelStage,
-  conversationId: conversation.id,
   ...('message' in detail ? { sender: detail.message.sender.type } : {}),
 });
 

@@ -18,14 +18,13 @@ export type Filter = { readonly [Field in keyof Words]?: readonly Words[Field][n
   readonly conversationIds?: readonly string[];
 };
 
-/** What filters look at. An event lacks the facts that its payload lacks. */
+/** What filters look at, beside the conversation. An event lacks the facts that its payload lacks. */
 export interface EventFacts {
   readonly channel?: Words['channels'][number];
   readonly status?: Words['statuses'][number];
   readonly funnelStage?: Words['funnelStages'][number];
   /** Of a message. */
   readonly sender?: Words['senders'][number];
-  readonly conversationId?: string;
 }
 
 const FACT_OF = {
@@ -34,16 +33,21 @@ const FACT_OF = {
   funnelStages: 'funnelStage',
   senders: 'sender',
   conversationIds: 'conversationId',
-} as const satisfies Record<keyof Filter, keyof EventFacts>;
+} as const satisfies Record<keyof Filter, keyof EventFacts | 'conversationId'>;
 const FIELDS = Object.keys(FACT_OF) as (keyof Filter)[];
 
 /** Whether an event passes: each list asks only events that have its fact. */
-export const passes = (filter: Filter, facts: EventFacts): boolean =>
-  FIELDS.every((field) => {
+export function passes(
+  filter: Filter,
+  { facts, conversationId }: { facts?: EventFacts; conversationId: string | null },
+): boolean {
+  const all = { ...facts, conversationId: conversationId ?? undefined };
+  return FIELDS.every((field) => {
     const wanted: readonly string[] | undefined = filter[field];
-    const fact = facts[FACT_OF[field]];
+    const fact = all[FACT_OF[field]];
     return wanted === undefined || fact === undefined || wanted.includes(fact);
   });
+}
 
 /** The filter without empty lists; null when nothing is left. */
 export function tidyFilter(filter: Filter): Filter | null {

@@ -94,9 +94,10 @@ export const eventsOf = ({ event, events }: Pick<Subscription, 'event' | 'events
 /** Whether an event is one that the subscription asks for. */
 export const wants = (
   subscription: Pick<Subscription, 'event' | 'events' | 'filter'>,
-  { name, facts }: Pick<Event, 'name' | 'facts'>,
+  event: Pick<Event, 'name' | 'facts' | 'conversationId'>,
 ): boolean =>
-  eventsOf(subscription).includes(name) && passes(subscription.filter ?? {}, facts ?? {});
+  eventsOf(subscription).includes(event.name) &&
+  (!subscription.filter || passes(subscription.filter, event));
 
 export const subscriptionStatus = (subscription: Subscription): 'active' | 'failing' =>
   subscription.consecutiveFailures >= FAILING_AFTER ? 'failing' : 'active';

@@ -30,7 +30,7 @@ export async function emit(
   now: Date,
 ): Promise<void> {
   const subscriptions = (await findSubscriptions(tx, workspaceId)).filter(
-    (each) => !each.paused && wants(each, { name, facts }),
+    (each) => !each.paused && wants(each, { name, facts, conversationId }),
   );
   if (subscriptions.length === 0) return;
   const id = newId('evt');
