@@ -30,7 +30,7 @@ export default {
       {
         jsc: { parser: { syntax: 'typescript' }, target: 'es2024' },
         module: { type: 'es6' },
-        sourceMaps: 'inline',
+        sourceMaps: true,
       },
     ],
   },
