@@ -1,6 +1,7 @@
 /** What other subjects may use of conversations/; nothing else. */
 
 export { foldForSearch, ofContacts } from './contacts/contactSearch.ts';
+export type { ContactReveal } from './contacts/contactReveal.ts';
 export { listReveals, type RevealView } from './contacts/reveals.ts';
 export { type ChannelType, type Contact, WEB_CHAT } from './contact.ts';
 export {

@@ -14,6 +14,7 @@ import { holderBadge, STAGE_LABELS, VERDICT_LABELS } from './labels.ts';
 import {
   actorName,
   customerName,
+  type ContactReveal,
   type Conversation,
   FUNNEL_STAGES,
 } from '../conversations/index.ts';
@@ -91,6 +92,7 @@ export const headFragment = (parts: ThreadParts): View => {
       ${contact.email === null ? null : html`<span><bdi>${contact.email}</bdi></span>`}
       <span>${adapterOf(conversation.channel).label}${thread.reach.accountName === null ? null : html`, <bdi>${thread.reach.accountName}</bdi>`}</span>
       <span>started ${timeView(conversation.createdAt, now)}</span>
+      ${thread.lastReveal === null ? null : revealView(thread.lastReveal, now)}
       ${thread.previousConversationId === null ? null : html`<a id="previous" href=${threadHref(thread.previousConversationId, place)}>Earlier conversation</a>`}
       ${thread.newerConversationId === null ? null : html`<a id="newer" href=${threadHref(thread.newerConversationId, place)}>Newer conversation</a>`}
     </p>
@@ -98,6 +100,10 @@ export const headFragment = (parts: ThreadParts): View => {
     ${conversation.outcome === null ? null : html`<p class="outcome"><b>${VERDICT_LABELS[conversation.outcome.verdict]}</b>, closed by <bdi>${actorName(conversation.outcome.closedBy)}</bdi> ${timeView(conversation.outcome.closedAt, now)}</p>`}
   `;
 };
+
+/** @see docs/decisions/0038-contact-details-in-the-clear.md */
+const revealView = ({ apiKeyId, apiKeyName, createdAt }: ContactReveal, now: Date): View =>
+  html`<span>details read by <a id="reveals" href=${`/keys/${apiKeyId}/reveals`}><bdi>${apiKeyName}</bdi> (API)</a> ${timeView(createdAt, now)}</span>`;
 
 const isMine = ({ status, takenBy }: Conversation, memberId: string) =>
   status === 'human_active' && takenBy === memberId;

@@ -1,6 +1,7 @@
 import { isAgentOn } from '../agent/index.ts';
 import type { Tx } from '../store/collections.ts';
 import {
+  type ContactReveal,
   type Conversation,
   readMarkId,
   type Message,
@@ -35,6 +36,8 @@ export interface Thread extends ConversationView {
   readonly previousConversationId: string | null;
   /** The contact's newest conversation, when it is another one than this. */
   readonly newerConversationId: string | null;
+  /** Who last read the contact's details in the clear through the API. */
+  readonly lastReveal: ContactReveal | null;
 }
 
 const THREAD_PAGE = 50;
@@ -65,13 +68,16 @@ export const readThread = (
       conversation.previousConversationId === null
         ? null
         : await tx.conversations.peek(conversation.previousConversationId);
-    const [newest] = await tx.conversations.find({
+    const ofContact = {
       where: { contactId: conversation.contactId },
       direction: 'desc',
       limit: 1,
-    });
+    } as const;
+    const [newest] = await tx.conversations.find(ofContact);
+    const [lastReveal = null] = await tx.contactReveals.find(ofContact);
     return {
       ...view,
+      lastReveal,
       items: await itemsBetween(tx, id, first, last, isNewest),
       earlier: first > 1 ? first : null,
       isNewest,

@@ -113,5 +113,8 @@ describe('contacts', () => {
     const record = await browser.get(`/keys/${keyId}/reveals`);
     expect(record.text.match(/María López/g)).toHaveLength(2);
     expect(record.html).toContain(`/conversations/${maria.conversationId}`);
+    expect((await browser.get(`/conversations/${maria.conversationId}`)).text).toContain(
+      'details read by crm (API) now',
+    );
   });
 });
