@@ -93,6 +93,8 @@ export interface N8nServer {
   /** Answers before n8n has registered anything: wait for the subscriptions. */
   activate(workflowId: string): Promise<void>;
   deactivate(workflowId: string): Promise<void>;
+  /** What its editor shows of a trigger that could not be published; null while there is nothing. */
+  publishingError(workflowId: string): Promise<string | null>;
   /** The finished executions of a workflow with their data, oldest first. */
   executions(workflowId: string): Promise<Execution[]>;
   /** Presses "Listen for test event" on a trigger. */
@@ -281,6 +283,13 @@ export async function startN8n(
     },
     async deactivate(workflowId) {
       await api('POST', `/workflows/${workflowId}/deactivate`);
+    },
+    async publishingError(workflowId) {
+      const { triggers } = await rest<{ triggers: { errorMessage: string | null }[] }>(
+        'GET',
+        `/workflows/${workflowId}/publication-status`,
+      );
+      return triggers[0]?.errorMessage ?? null;
     },
     async executions(workflowId) {
       const found: RawExecution[] = [];

@@ -3,11 +3,6 @@ import type { Credential, N8nServer, Workflow, WorkflowNode } from '../n8nServer
 import { recordEvents, type Stage } from '../stage.ts';
 import { withWorkflow } from './withWorkflow.ts';
 
-/** What n8n's editor shows of a publication. */
-interface PublicationStatus {
-  triggers: { errorMessage: string | null }[];
-}
-
 const EVENTS = ['message.received', 'conversation.closed'];
 
 /** A workflow that was exported does not answer customers twice. */
@@ -47,10 +42,9 @@ export function provesSecondN8n(stage: () => Stage): void {
         settings,
       });
       await second.activate(copy.id);
-      const message = await stage().until('the error of the activation', async () => {
-        const path = `/workflows/${copy.id}/publication-status`;
-        return (await second.rest<PublicationStatus>('GET', path)).triggers[0]?.errorMessage;
-      });
+      const message = await stage().until('the error of the activation', () =>
+        second.publishingError(copy.id),
+      );
       const host = new URL(stage().n8n.url).host;
       expect(message).toContain(`the workflow "${workflow().name}" of the n8n at ${host}`);
       expect(message).toMatch(/"Take Over From Another n8n".*publish again\.$/);
