@@ -13,6 +13,7 @@ import {
   type TestService,
   type TestServiceOptions,
 } from '../../helpers/service.ts';
+import { readMetrics } from '../../helpers/metrics.ts';
 import type { ReceiverHandler } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
@@ -188,7 +189,11 @@ describe('deliveries', () => {
   });
 
   it('removes the subscription after a 410 and cancels what is pending', async () => {
-    await start({ env: { DELIVERY_RETRY_DELAYS_MS: '400,400,400' } });
+    let skewMs = 0;
+    await start({
+      clock: { now: () => new Date(Date.now() + skewMs) },
+      env: { DELIVERY_RETRY_DELAYS_MS: '60000,60000,60000' },
+    });
     const { id } = await receiver.subscribe(service, 'message.received');
     script = [500, 410];
     await customer.write('waits for its retry');
@@ -199,8 +204,16 @@ describe('deliveries', () => {
     await customer.write('is answered 410');
     await waitFor('the removal', async () => !(await subscription(id)));
     expect((await service.api.get(`/api/hooks/${id}/deliveries`)).status).toBe(404);
-    // past the retry's time: time itself is under test
-    await new Promise((resolve) => setTimeout(resolve, 900));
+    skewMs = 120_000;
+    const cancelled = { outcome: 'cancelled', event: 'message.received' };
+    await waitFor(
+      'the cancelled retry',
+      async () =>
+        (await readMetrics(service.url)).value(
+          'conversation_service_deliveries_total',
+          cancelled,
+        ) === 1,
+    );
     expect(receiver.requests).toHaveLength(2);
   });
 
