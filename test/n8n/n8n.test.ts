@@ -17,8 +17,10 @@ import { provesSecondN8n } from './proofs/secondN8n.ts';
 import { provesSentBy } from './proofs/sentBy.ts';
 import { provesSevenEvents } from './proofs/sevenEvents.ts';
 import { provesTestListening } from './proofs/testListening.ts';
+import { provesToolOwnership } from './proofs/toolOwnership.ts';
 import { provesTools } from './proofs/tools.ts';
 import { provesUnpublishing } from './proofs/unpublishing.ts';
+import { withSecondN8n } from './proofs/withSecondN8n.ts';
 
 let opened: Stage | undefined;
 const stage = (): Stage => {
@@ -49,5 +51,8 @@ provesTools(stage);
 provesSevenEvents(stage);
 provesSentBy(stage);
 provesPublishingErrors(stage);
-provesSecondN8n(stage);
+withSecondN8n(stage, (second) => {
+  provesSecondN8n(stage, second);
+  provesToolOwnership(stage, second);
+});
 provesUnpublishing(stage);
