@@ -52,6 +52,17 @@ describe('The package, loaded by n8n’s own loader', () => {
     }
   });
 
+  it('names the trigger of a tool so that n8n takes it for no tool, and "tool" finds it', () => {
+    // n8n's editor warns of missing AI parameters wherever a type's name has "tool" in it.
+    expect(Object.keys(loader.nodeTypes).filter((name) => /tool/i.test(name))).toEqual([]);
+    const { displayName, codex } = (
+      loader.nodeTypes.conversationServiceWorkflowTrigger!.type as INodeType
+    ).description;
+    // n8n calls the action, as a tool of its own agents, "Conversation Service Tool".
+    expect(displayName).not.toContain('Tool');
+    expect(codex!.alias).toContain('tool');
+  });
+
   it('has a resource and operation for all that the API offers, each with an action text', () => {
     const { properties } = (loader.nodeTypes.conversationService!.type as INodeType).description;
     const operations = (resource: string) =>
