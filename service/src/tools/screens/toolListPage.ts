@@ -3,14 +3,13 @@ import type { ToolWithLastCall } from '../operations/tools.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
 import { liveArea, liveSection } from '../../platform/html/liveSection.ts';
-import { lastCallView, stateBadge } from './toolState.ts';
+import { agentOffNote, lastCallView, stateBadge } from './toolState.ts';
 
 /** All tools. Live updates replace the list. */
 export const toolListPage = (
   signedIn: SignedIn,
   tools: readonly ToolWithLastCall[],
-  now: Date,
-  notice: unknown,
+  { now, notice, isAgentOn }: { now: Date; notice: unknown; isAgentOn: boolean },
 ): View =>
   teamPage(
     signedIn,
@@ -21,6 +20,7 @@ export const toolListPage = (
         <a role="button" href="/tools/new">New tool</a>
       </div>
       <p class="muted">What the agent can do in your own systems, such as looking up an order or booking an appointment.</p>
+      ${isAgentOn || !tools.some(({ tool }) => tool.status === 'live') ? null : agentOffNote()}
       ${liveArea(liveSection('tools', 'tools-live', '/tools/fragment', toolTable(tools, now)))}
     `,
   );

@@ -10,7 +10,7 @@ import { liveArea, reloadsOn } from '../../platform/html/liveSection.ts';
 import { timeView } from '../../platform/html/times.ts';
 import { callSection, recentCalls } from './callView.ts';
 import { testCallForm } from './argumentsForm.ts';
-import { stateBadge, stateOf, whyNotLive } from './toolState.ts';
+import { agentOffNote, stateBadge, stateOf, whyNotLive } from './toolState.ts';
 
 export interface ToolPage extends ToolInDetail {
   readonly now: Date;
@@ -56,7 +56,7 @@ function stateSection(signedIn: SignedIn, page: Omit<ToolPage, 'form'>): View {
       <h2 id="state-title">State ${stateBadge(tool)}</h2>
       ${formProblem(refused)}
       <p>${stateOf(tool).description}${tool.status === 'draft' || tool.askBeforeRunning === false ? null : ' A person approves each call.'}</p>
-      ${isAgentOn ? null : html`<p>The agent is off now, so it calls no tool. <a href="/agent">Turn it on</a> when customers may get its answers.</p>`}
+      ${isAgentOn ? null : agentOffNote()}
       ${lastTest === null ? null : html`<p>Last test call ${lastTest.succeeded ? 'succeeded' : 'failed'} ${timeView(lastTest.at, now)}${lastTest.error === null ? '.' : html`: <span class="problem">${lastTest.error}</span>`}</p>`}
       <div class="row">
         ${tool.status === 'live' ? null : goLiveForm(signedIn, tool, why)}

@@ -1,7 +1,7 @@
 import { Router, type Response } from 'express';
 import type { Deps } from '../../platform/deps.ts';
 import { deleteTool, pauseTool, releaseTool, rotateToolSecret } from '../operations/pauseTool.ts';
-import { getTool, listToolsWithLastCall, readTool } from '../operations/tools.ts';
+import { getTool, isAgentOn, listToolsWithLastCall, readTool } from '../operations/tools.ts';
 import { goLiveWithTool, startTestCall } from '../operations/testTool.ts';
 import type { FollowToolCall } from '../toolCallFeed.ts';
 import { isError, leaveIfRemoved } from '../../platform/html/errorPage.ts';
@@ -34,9 +34,14 @@ export function toolScreensRouter(deps: Deps, followToolCall: FollowToolCall): R
 
 function addToolList(router: Router, deps: Deps): void {
   router.get('/tools', async ({ query }, response) => {
-    const tools = await listToolsWithLastCall(deps, workspaceOf(response));
-    const page = toolListPage(signedInOf(response), tools, deps.clock.now(), query.notice);
-    sendPage(response, page);
+    const workspace = workspaceOf(response);
+    const tools = await listToolsWithLastCall(deps, workspace);
+    const page = {
+      now: deps.clock.now(),
+      notice: query.notice,
+      isAgentOn: await isAgentOn(deps, workspace),
+    };
+    sendPage(response, toolListPage(signedInOf(response), tools, page));
   });
 
   router.get('/tools/fragment', async (_request, response) => {

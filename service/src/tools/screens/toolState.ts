@@ -48,6 +48,9 @@ export const stateBadge = (tool: Tool): View => {
   return badge(label, label === 'Live' ? 'good' : '');
 };
 
+export const agentOffNote = (): View =>
+  html`<p>The agent is off now, so it calls no tool. <a href="/agent">Turn it on</a> when customers may get its answers.</p>`;
+
 /** "failed, 5 minutes ago". */
 export const lastCallView = (call: ToolCall | null, now: Date): View =>
   call === null

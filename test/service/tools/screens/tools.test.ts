@@ -470,6 +470,7 @@ describe('a test call', () => {
     expect(live.text).toContain('The tool is live');
     expect(live.text).toContain('The agent is off now, so it calls no tool. Turn it on');
     expect(live.html).toContain('href="/agent">Turn it on');
+    expect((await browser.get('/tools')).text).toContain('The agent is off now');
     const paused = await browser.post(`/tools/${tool.id}/pause`);
     expect(paused.text).toContain('Tool paused.');
     expect(paused.html).toMatch(/<button id="go-live">/);
