@@ -60,7 +60,7 @@ describe('The lists to choose from', () => {
     expect((await search('searchConversations', 'lopez')).results).toEqual([
       {
         name: expect.stringMatching(
-          /^Ana Lopez · a••@e•+\.com · Web Chat · With the Agent · \d{1,2} \w+ \d{4}, \d\d:\d\d$/,
+          /^Ana Lopez · a••@e•+\.com · \d{1,2} \w+, \d\d:\d\d · With the Agent · Web Chat$/,
         ),
         value: ana,
         url: `${service.url}/conversations/${ana}`,

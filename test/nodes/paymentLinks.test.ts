@@ -231,9 +231,7 @@ describe('Payment Link', () => {
       );
     expect((await search('rare')).results).toEqual([
       {
-        name: expect.stringMatching(
-          /^US\$49\.00 · A rare thing · Open · \d{1,2} \w+ \d{4}, \d\d:\d\d$/,
-        ),
+        name: expect.stringMatching(/^US\$49\.00 · A rare thing · Open · \d{1,2} \w+, \d\d:\d\d$/),
         value: made.id,
       },
     ]);

@@ -21,7 +21,10 @@ const PAGE_SIZE = 100;
 /** A search reads at most this many pages at a time. The list asks for more when the user scrolls. */
 const PAGES_AT_ONCE = 5;
 
-/** Each entry tells who it is, where, who has to answer, and when something last happened. */
+/**
+ * Each entry tells who it is, when something last happened, who has to answer, and where. The panel
+ * shows about 50 characters of it, so what tells two of them apart comes first.
+ */
 export async function searchConversations(
 	this: ILoadOptionsFunctions,
 	filter?: string,
@@ -33,9 +36,9 @@ export async function searchConversations(
 		name: join([
 			record.contact_name,
 			record.contact.phone_masked ?? record.contact.email_masked ?? record.contact_display,
-			nameOf(CHANNELS, record.channel),
-			nameOf(STATUSES, record.status),
 			toShortTime(record.updated_at, timeZone),
+			nameOf(STATUSES, record.status),
+			nameOf(CHANNELS, record.channel),
 		]),
 		value: record.id,
 		url: `${baseUrl}/conversations/${record.id}`,
@@ -179,6 +182,16 @@ const join = (parts: Array<string | null | undefined>): string =>
 const nameOf = (options: INodePropertyOptions[], value: string): string =>
 	options.find((option) => option.value === value)?.name ?? value;
 
-/** `23 Nov 2026, 14:05`, by the clock of the workflow. */
-const toShortTime = (time: string, timeZone: string): string =>
-	new Date(time).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone });
+/** `23 Nov, 14:05` by the clock of the workflow, with the year when it is another one. */
+function toShortTime(time: string, timeZone: string): string {
+	const date = new Date(time);
+	const isThisYear = date.getFullYear() === new Date().getFullYear();
+	return date.toLocaleString('en-GB', {
+		day: 'numeric',
+		month: 'short',
+		...(isThisYear ? {} : { year: 'numeric' }),
+		hour: '2-digit',
+		minute: '2-digit',
+		timeZone,
+	});
+}
