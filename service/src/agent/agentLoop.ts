@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { deadlineAfter } from '../platform/async/deadline.ts';
 import { AGENT_QUEUE } from './agentSettings.ts';
 import type { ServiceStore } from '../store/collections.ts';
 import type { Deps } from '../platform/deps.ts';
@@ -90,13 +91,14 @@ async function decideAndRecord(
   }
 }
 
-function decide(
+async function decide(
   { deps, model, timeoutMs }: AgentLoopOptions,
   turn: LoadedTurn,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const modelSignal = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs + GRACE_MS)]);
-  return decideTurn(turn, model, { now: deps.clock.now(), signal, modelSignal });
+  using tooLate = deadlineAfter(timeoutMs + GRACE_MS);
+  const modelSignal = AbortSignal.any([signal, tooLate.signal]);
+  return await decideTurn(turn, model, { now: deps.clock.now(), signal, modelSignal });
 }
 
 async function record(

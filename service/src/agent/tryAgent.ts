@@ -1,4 +1,5 @@
 import { openConversation, type Message } from '../conversations/index.ts';
+import { deadlineAfter } from '../platform/async/deadline.ts';
 import { timestamp } from '../platform/clock.ts';
 import type { Deps } from '../platform/deps.ts';
 import { newId } from '../platform/ids.ts';
@@ -50,14 +51,14 @@ export async function tryAgent(
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
 ): Promise<TriedStep> {
   const turn = await inventTurn(deps, workspace, text);
-  const tooLate = AbortSignal.timeout(timeoutMs);
+  using tooLate = deadlineAfter(timeoutMs);
   const outcome = await decideTurn(turn, model, {
     now: deps.clock.now(),
     signal,
-    modelSignal: AbortSignal.any([signal, tooLate]),
+    modelSignal: AbortSignal.any([signal, tooLate.signal]),
   });
   const isTooLate =
-    outcome.type === 'hand_over' && outcome.reason === 'agent_error' && tooLate.aborted;
+    outcome.type === 'hand_over' && outcome.reason === 'agent_error' && tooLate.signal.aborted;
   return toTriedStep(
     deps,
     turn,

@@ -1,4 +1,5 @@
 import { RequestRenderError } from '../definition/renderRequest.ts';
+import { deadlineAfter } from '../../platform/async/deadline.ts';
 import type { ToolAttemptResult, ToolCallErrorType } from './toolCall.ts';
 import {
   OutboundError,
@@ -31,11 +32,11 @@ export async function attemptToolCall(
 ): Promise<ToolAttemptResult> {
   const clean = cleaner(address);
   const startedAt = performance.now();
-  const tooLate = AbortSignal.timeout(timeoutMs + CONNECTION_WAIT_MS);
+  using tooLate = deadlineAfter(timeoutMs + CONNECTION_WAIT_MS);
   try {
     const request = toolRequest(address, envelope, now);
     return await outbound.request(
-      { ...request, workspaceId, timeoutMs, signal: AbortSignal.any([signal, tooLate]) },
+      { ...request, workspaceId, timeoutMs, signal: AbortSignal.any([signal, tooLate.signal]) },
       ({ status, durationMs, headers, body }) =>
         reader.read(
           workspaceId,
@@ -46,7 +47,7 @@ export async function attemptToolCall(
   } catch (error) {
     signal.throwIfAborted();
     const failure =
-      tooLate.aborted && !(error instanceof OutboundError)
+      tooLate.signal.aborted && !(error instanceof OutboundError)
         ? new OutboundError(
             'timeout',
             `No connection became free within ${timeoutMs + CONNECTION_WAIT_MS} ms.`,
