@@ -47,7 +47,7 @@ export class ConversationServiceTrigger implements INodeType {
 			},
 		],
 		triggerPanel: {
-			header: 'Get events from Conversation Service',
+			header: 'Execute the step, then write in a chat',
 			executionsHelp: {
 				inactive:
 					'<b>While building</b>, click "Execute step", then write in a chat. <b>When ready</b>, publish the workflow: every event then starts an execution, listed under Executions.',

@@ -6,9 +6,12 @@ import { launchBrowser } from '../../browser/browser.ts';
 import { startN8n, type N8nServer } from '../n8nServer.ts';
 import { openStage, type Stage } from '../stage.ts';
 import { openEditor, type Editor } from './editor.ts';
+import { provesConversationList } from './conversationList.ts';
 import { provesFirstEvent, STEPS } from './firstEvent.ts';
 import { provesFirstStart } from './firstStart.ts';
 import { provesNodeSearch } from './nodeSearch.ts';
+import { provesPanels } from './panels.ts';
+import { provesPublishFailures } from './publishFailures.ts';
 import { countSteps } from './steps.ts';
 
 let n8n: N8nServer;
@@ -42,4 +45,7 @@ describe('with a service and a credential', () => {
 
   provesFirstStart(stage);
   provesNodeSearch(stage, () => editor);
+  provesPanels(stage, () => editor);
+  provesConversationList(stage, () => editor);
+  provesPublishFailures(stage, () => editor);
 });

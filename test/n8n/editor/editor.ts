@@ -16,6 +16,8 @@ export interface Editor {
   readonly page: Page;
   /** The panel of the open node. */
   readonly node: Locator;
+  /** What comes into the open node, or would. */
+  readonly input: Locator;
   /** What the open node has put out. */
   readonly output: Locator;
   newWorkflow(): Promise<void>;
@@ -40,8 +42,6 @@ export interface Editor {
   failure(): Promise<string>;
   /** Opens the list of a parameter of the open node and searches it. @returns what it shows */
   listOf(parameter: string, text: string): Promise<readonly string[]>;
-  /** Chooses the first entry of the list. @returns where the link beside it leads */
-  chooseFirst(parameter: string): Promise<string | null>;
   screenshot: BrowserWindow['screenshot'];
   close(): Promise<void>;
 }
@@ -71,6 +71,7 @@ export async function openEditor(browser: Browser, n8n: N8nServer): Promise<Edit
   return {
     page,
     node,
+    input: byId('ndv-input-panel'),
     output: byId('output-panel'),
     newWorkflow: () => goTo('/workflow/new'),
     open: ({ id }) => goTo(`/workflow/${id}`),
@@ -127,11 +128,6 @@ export async function openEditor(browser: Browser, n8n: N8nServer): Promise<Edit
       const entries = byId('rlc-item');
       await entries.filter({ hasText: text }).first().waitFor();
       return await entries.allInnerTexts();
-    },
-    async chooseFirst(parameter) {
-      await byId('rlc-item').first().click();
-      const link = byId(`resource-locator-${parameter}`).getByTestId('rlc-open-resource-link');
-      return await link.getAttribute('href');
     },
     screenshot: window.screenshot,
     close: window.close,

@@ -67,6 +67,7 @@ export function provesFirstEvent(
       await person.getByRole('button', { name: 'Send' }).click();
       await editor.output.getByText(MESSAGE).first().waitFor();
       steps.end();
+      await editor.screenshot('n8n-first-event');
       process.stdout.write(`The first event in n8n:\n${steps.report()}`);
       expect(steps.taken.length).toBeLessThanOrEqual(8);
       expect(await readmeSteps()).toEqual(steps.taken.map(({ title }) => title));

@@ -5,11 +5,16 @@ import type { Editor, NodeActions } from './editor.ts';
 /** The node search shows what there is, in names that nobody confuses. */
 export function provesNodeSearch(stage: () => Stage, editor: () => Editor): void {
   describe('the node search', () => {
+    let found: readonly string[];
     let shown: NodeActions;
     beforeAll(async () => {
       await editor().newWorkflow();
-      await editor().search('Conversation Service');
+      found = await editor().search('Conversation Service');
       shown = await editor().actionsOf('Conversation Service');
+    });
+
+    it('shows events and actions in one entry, and the trigger for the agent in another', () => {
+      expect(found).toEqual(['Conversation Service', 'Conversation Service Agent Call Trigger']);
     });
 
     it('shows each event of the service as a trigger', async () => {

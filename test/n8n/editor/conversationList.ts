@@ -1,0 +1,30 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Stage } from '../stage.ts';
+import { makeChain, MANUAL_TRIGGER, SEND_MESSAGE } from './chain.ts';
+import type { Editor } from './editor.ts';
+
+/** A conversation is chosen from a list whose entries a person can tell apart. */
+export function provesConversationList(stage: () => Stage, editor: () => Editor): void {
+  describe('choosing a conversation', () => {
+    beforeAll(async () => {
+      const write = async (name: string, email: string) =>
+        await stage().customerWrites('Hello', { name, email });
+      await write('Grace Hopper', 'grace@example.com');
+      await write('Grace Hopper', 'hopper@example.com');
+      const conversationId = { __rl: true, mode: 'list', value: '' };
+      const send = { ...SEND_MESSAGE, parameters: { ...SEND_MESSAGE.parameters, conversationId } };
+      await editor().open(await makeChain(stage(), 'A list', MANUAL_TRIGGER, send));
+      await editor().openNode('Send');
+    });
+
+    it('shows who it is, when, who has to answer and where', async () => {
+      const entries = await editor().listOf('conversationId', 'Grace');
+      await editor().screenshot('n8n-conversation-list');
+      expect(new Set(entries).size).toBe(2);
+      for (const entry of entries)
+        expect(entry).toMatch(
+          /^Grace Hopper · .*@.* · \d+ \w+, \d\d:\d\d · With the Agent · Web Chat$/,
+        );
+    });
+  });
+}

@@ -1,0 +1,64 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Stage } from '../stage.ts';
+import {
+  CALL_TRIGGER,
+  EVENT_TRIGGER,
+  GET_CONVERSATION,
+  makeChain,
+  MANUAL_TRIGGER,
+  SEND_MESSAGE,
+} from './chain.ts';
+import type { Editor } from './editor.ts';
+
+/** What the panels of our nodes say is short, and in n8n's words. */
+export function provesPanels(stage: () => Stage, editor: () => Editor): void {
+  describe('the panel of a node', () => {
+    beforeAll(async () => {
+      const events = { ...EVENT_TRIGGER, parameters: { events: ['message.sent'] } };
+      await editor().open(await makeChain(stage(), 'Panels', events, SEND_MESSAGE));
+    });
+
+    const saysLittle = async (name: string) => {
+      const { page, node } = editor();
+      await editor().openNode(name);
+      const notices = await editor().notices();
+      const text = await node.innerText();
+      expect(notices.length).toBeLessThanOrEqual(2);
+      expect(notices.filter((notice) => notice.length > 160)).toEqual([]);
+      expect(text).not.toMatch(/<br|Listen for test event/i);
+      await node.getByRole('button', { name: 'Execute step' }).first().waitFor();
+      await editor().closeNode();
+      await page.getByTestId('canvas-wrapper').waitFor();
+      return notices;
+    };
+
+    it('of the trigger on messages that were sent warns of answering itself', async () => {
+      expect(await saysLittle('Events')).toHaveLength(1);
+    });
+
+    it('of Send Message says that the agent pauses', async () => {
+      expect(await saysLittle('Send')).toEqual([expect.stringContaining('agent')]);
+    });
+
+    it('of the trigger for the agent has two notices at most', async () => {
+      await editor().open(await makeChain(stage(), 'Tool panel', CALL_TRIGGER));
+      await saysLittle('Tool');
+    });
+
+    it('says after a run of that trigger nothing of parameters filled by AI', async () => {
+      await editor().openNode('Tool');
+      await editor().executeStep();
+      await editor().output.getByText('say_hello').first().waitFor();
+      expect(await editor().output.innerText()).not.toContain('filled by AI');
+      await editor().closeNode();
+    });
+
+    it('shows the fields of an action before its first run', async () => {
+      const chain = [MANUAL_TRIGGER, GET_CONVERSATION, SEND_MESSAGE];
+      await editor().open(await makeChain(stage(), 'Fields', ...chain));
+      await editor().openNode('Send');
+      await editor().input.getByText('funnel_stage').first().waitFor();
+      await editor().closeNode();
+    });
+  });
+}
