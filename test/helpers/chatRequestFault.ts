@@ -35,14 +35,21 @@ function assert(condition: unknown, fault: string): asserts condition {
   if (!condition) throw new Fault(fault);
 }
 
-/** What is wrong with a request; null when nothing is. */
-export function chatRequestFault(headers: IncomingHttpHeaders, body: unknown): string | null {
+/**
+ * What is wrong with a request; null when nothing is.
+ * @param isOpenAi whether what OpenAI itself takes, and others may not, is taken too
+ */
+export function chatRequestFault(
+  headers: IncomingHttpHeaders,
+  body: unknown,
+  isOpenAi = false,
+): string | null {
   try {
     assert(
       headers['content-type']?.startsWith('application/json'),
       'content-type must be application/json',
     );
-    checkChat(body);
+    checkChat(body, isOpenAi);
     return null;
   } catch (error) {
     if (error instanceof Fault) return error.message;
@@ -66,13 +73,13 @@ function checkOnly(fields: Fields, allowed: readonly string[], where: string) {
     assert(allowed.includes(name), `Unrecognized request argument supplied: ${where}${name}`);
 }
 
-function checkChat(body: unknown) {
+function checkChat(body: unknown, isOpenAi: boolean) {
   assert(isFields(body), 'the body must be a JSON object');
-  checkOnly(body, CHAT_FIELDS, '');
+  checkOnly(body, isOpenAi ? [...CHAT_FIELDS, 'stream'] : CHAT_FIELDS, '');
   assert(typeof body.model === 'string' && body.model !== '', 'you must provide a model parameter');
   assert(Array.isArray(body.messages) && body.messages.length > 0, '[] is too short - messages');
-  checkMessages(body.messages);
-  if (body.tools !== undefined) checkTools(body.tools);
+  checkMessages(body.messages, isOpenAi);
+  if (body.tools !== undefined) checkTools(body.tools, isOpenAi);
   assert(
     body.tool_choice === undefined || body.tools !== undefined,
     "'tool_choice' is only allowed when 'tools' are specified",
@@ -80,7 +87,7 @@ function checkChat(body: unknown) {
 }
 
 /** Each call is answered, right after it, and by nothing that it did not ask for. */
-function checkMessages(messages: readonly unknown[]) {
+function checkMessages(messages: readonly unknown[], isOpenAi: boolean) {
   let open = new Set<string>();
   messages.forEach((message, i) => {
     const at = `messages[${i}]`;
@@ -98,7 +105,7 @@ function checkMessages(messages: readonly unknown[]) {
       open.size === 0,
       `${at}: an assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id': ${[...open].join(', ')}`,
     );
-    if (message.role === 'assistant') open = checkAssistant(message, at);
+    if (message.role === 'assistant') open = checkAssistant(message, at, isOpenAi);
     else checkWords(message, at);
   });
   assert(
@@ -121,7 +128,7 @@ function checkText(text: unknown, at: string) {
   assert(text.isWellFormed() && !text.includes('\0'), `${at} is not well-formed Unicode`);
 }
 
-function checkAssistant(message: Fields, at: string): Set<string> {
+function checkAssistant(message: Fields, at: string, isOpenAi: boolean): Set<string> {
   checkOnly(message, ['role', 'content', 'name', 'tool_calls'], `${at}.`);
   const calls = message.tool_calls;
   if (calls === undefined) {
@@ -129,7 +136,9 @@ function checkAssistant(message: Fields, at: string): Set<string> {
     return new Set();
   }
   assert(
-    message.content === null || typeof message.content === 'string',
+    message.content === null ||
+      typeof message.content === 'string' ||
+      (isOpenAi && Array.isArray(message.content)),
     `${at}.content must be a string or null`,
   );
   assert(Array.isArray(calls) && calls.length > 0, `[] is too short - ${at}.tool_calls`);
@@ -150,20 +159,21 @@ function checkCall(call: unknown, at: string): string {
   return call.id;
 }
 
-function checkTools(tools: unknown) {
+function checkTools(tools: unknown, isOpenAi: boolean) {
   assert(Array.isArray(tools) && tools.length > 0, '[] is too short - tools');
-  const names = tools.map((tool: unknown, i) => checkTool(tool, `tools[${i}]`));
+  const names = tools.map((tool: unknown, i) => checkTool(tool, `tools[${i}]`, isOpenAi));
   assert(new Set(names).size === names.length, 'tools: function names must be unique');
 }
 
-function checkTool(tool: unknown, at: string): string {
+function checkTool(tool: unknown, at: string, isOpenAi: boolean): string {
   assert(
     isFields(tool) && tool.type === 'function' && isFields(tool.function),
     `${at} must be a function`,
   );
   checkOnly(tool, ['type', 'function'], `${at}.`);
   const { name, description = '', parameters } = tool.function;
-  checkOnly(tool.function, ['name', 'description', 'parameters'], `${at}.function.`);
+  const fields = ['name', 'description', 'parameters', ...(isOpenAi ? ['strict'] : [])];
+  checkOnly(tool.function, fields, `${at}.function.`);
   assert(
     typeof name === 'string' && NAME.test(name),
     `${at}.function.name must match ${NAME.source}`,

@@ -40,6 +40,8 @@ export interface ModelServerOptions {
   readonly apiKey?: string | null;
   readonly model?: string;
   readonly port?: number;
+  /** Takes what OpenAI itself takes, and not every compatible server. */
+  readonly isOpenAi?: boolean;
 }
 
 /**
@@ -50,6 +52,7 @@ export async function startModelServer({
   apiKey = 'sk-test-0123456789abcdef',
   model = 'test-model',
   port = 0,
+  isOpenAi = false,
 }: ModelServerOptions = {}): Promise<ModelServer> {
   const requests: ModelRequest[] = [];
   const faults: string[] = [];
@@ -79,7 +82,7 @@ export async function startModelServer({
         'wrong key',
       );
     }
-    const fault = chatRequestFault(req.headers, request.body);
+    const fault = chatRequestFault(req.headers, request.body, isOpenAi);
     if (fault !== null) return refuse(res, request, badRequest(fault), fault);
     if (request.body.model !== model)
       return refuse(

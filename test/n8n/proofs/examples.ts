@@ -1,11 +1,9 @@
 import { readdirSync } from 'node:fs';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { signedInBrowser } from '../../helpers/browserless.ts';
-import type { Execution, Workflow } from '../n8nServer.ts';
+import { startModelServer, text, toolCalls, type ModelServer } from '../../helpers/modelServer.ts';
+import type { Execution, Workflow, WorkflowNode } from '../n8nServer.ts';
 import { example, examplesFolder, payloadOf, type Stage } from '../stage.ts';
-
-/** A node, one of its fields, and its new value. */
-type ChangedField = readonly [node: string, field: string, value: unknown];
 
 /** The files of examples/workflows do what they say, imported as they are. */
 export function provesExamples(stage: () => Stage): void {
@@ -14,11 +12,11 @@ export function provesExamples(stage: () => Stage): void {
     const run = async (name: string) => (running = await stage().run(example(`${name}.json`)));
     const api = () => stage().service.api;
 
-    /** Changes fields as the notes of the example tell a user, before it is published. */
-    const runChanged = async (name: string, ...changes: ChangedField[]) => {
+    /** Changes nodes as the notes of the example tell a user, before it is published. */
+    const runChanged = async (name: string, change: (node: NodeByName) => void) => {
       const { n8n, credential } = stage();
       const workflow = await n8n.importWorkflow(example(`${name}.json`), credential);
-      for (const change of changes) setField(workflow, change);
+      change((wanted) => workflow.nodes.find((node) => node.name === wanted)!);
       const { name: title, nodes, connections, settings } = workflow;
       await n8n.api('PUT', `/workflows/${workflow.id}`, {
         name: title,
@@ -52,29 +50,100 @@ export function provesExamples(stage: () => Stage): void {
     it('are all proven here', () => {
       // tools.ts
       const provenElsewhere = ['find-order-tool'];
-      const proven = ['lead-to-crm', 'payment-reminder', 'urgent-to-the-team'];
+      const proven = [
+        'after-hours-answer',
+        'ai-agent',
+        'daily-summary',
+        'lead-to-crm',
+        'payment-reminder',
+        'urgent-to-the-team',
+      ];
       expect(readdirSync(examplesFolder).sort()).toEqual(
         [...proven, ...provenElsewhere].sort().map((name) => `${name}.json`),
       );
     });
 
-    it('lead-to-crm makes a lead of the conversation', async () => {
-      const workflow = await run('lead-to-crm');
+    it('after-hours-answer answers when nobody works, once, and leaves control as it is', async () => {
+      const always = { days: [1, 2, 3, 4, 5, 6, 7], opens: '00:00', closes: '24:00' };
+      const open = await runChanged('after-hours-answer', (node) => {
+        for (const [field, value] of Object.entries(always))
+          setField(node('Opening hours'), field, value);
+      });
+      const early = await stage().customerWrites('Is somebody there?');
+      const inTime = await stage().execution(open, 'message.received', early.conversationId);
+      expect(inTime.status).toBe('success');
+      expect(inTime.output['Say when we are back']).toBeUndefined();
+      await stage().retire(open);
+
+      const closed = await runChanged('after-hours-answer', (node) =>
+        setField(node('Opening hours'), 'days', []),
+      );
+      const late = await stage().customerWrites('Is somebody there?');
+      const { conversationId } = late;
+      await stage().execution(closed, 'message.received', conversationId);
+      await late.write('Hello?');
+      await stage().until('the second execution', async () => {
+        return (await stage().executionsOf(closed, conversationId)).length === 2;
+      });
+      expect(await late.read()).toMatchObject([
+        { from: 'customer' },
+        { from: 'team', text: expect.stringContaining('We are back on working days') },
+        { from: 'customer' },
+      ]);
+      expect((await api().get(`/api/conversations/${conversationId}`)).body.status).toBe(
+        'ai_active',
+      );
+    });
+
+    it('lead-to-crm makes a lead with an address that can be used', async () => {
+      const ana = await signedInBrowser(stage().service.url);
+      const { html } = await ana.post('/keys', { name: 'CRM', reveal: 'on' });
+      const credential = await stage().n8n.createCredential(
+        'conversationServiceApi',
+        { baseUrl: stage().service.url, apiKey: /cs_live_\w{32}/.exec(html)![0] },
+        'For the CRM',
+      );
+      const workflow = await runChanged('lead-to-crm', (node) => {
+        node('Get the contact').credentials = { conversationServiceApi: credential };
+      });
       const { conversationId } = await stage().customerWrites('I take two', {
         name: 'Grace',
         email: 'grace@example.com',
+        phone: '+49 170 1234567',
       });
       await api().patch(`/api/conversations/${conversationId}`, { funnel_stage: 'qualified' });
       const execution = await stage().execution(workflow, 'conversation.qualified', conversationId);
       expect(execution.output['Create it in the CRM']).toEqual([
         {
           name: 'Grace',
-          contact: expect.stringContaining('•'),
+          email: 'grace@example.com',
+          phone: '+491701234567',
           channel: 'web_chat',
           stage: 'qualified',
           external_id: conversationId,
         },
       ]);
+    });
+
+    it('daily-summary counts the conversations of the day', async () => {
+      const waiting = await stage().customerWrites('Hello', { name: 'Grace' });
+      const closed = await stage().customerWrites('Thank you, that was all');
+      await api().post(`/api/conversations/${closed.conversationId}/close`, {
+        summary: 'Content.',
+        verdict: 'goal_reached',
+      });
+      const { n8n, credential } = stage();
+      const workflow = await n8n.importWorkflow(example('daily-summary.json'), credential);
+      await n8n.activate(workflow.id);
+      const { output } = await runByHand(workflow, 'Every evening');
+      await n8n.deactivate(workflow.id);
+      const [summary] = output['Send it to the team'] as { text: string; conversations: number }[];
+      expect(summary!.conversations).toBe(output["Get the day's conversations"]!.length);
+      const ids = output["Get the day's conversations"]!.map(({ id }) => id);
+      expect(ids).toEqual(expect.arrayContaining([waiting.conversationId, closed.conversationId]));
+      expect(summary!.text).toMatch(
+        /^\d+ conversations in the last 24 hours\nChannels: .*web_chat: \d+.*\nOutcomes: .*goal_reached: \d+/,
+      );
     });
 
     describe('urgent-to-the-team', () => {
@@ -105,6 +174,23 @@ export function provesExamples(stage: () => Stage): void {
         ]);
         expect(await calm.read()).toHaveLength(1);
         expect(noticeIn(quiet)).toBeUndefined();
+      });
+
+      it('announces that the agent asks for a person', async () => {
+        const workflow = await run('urgent-to-the-team');
+        await api().patch('/api/agent', { enabled: true });
+        const { conversationId } = await stage().customerWrites('I want to talk to a person', {
+          name: 'Grace',
+        });
+        const execution = await stage().execution(
+          workflow,
+          'conversation.awaiting_human',
+          conversationId,
+        );
+        await api().patch('/api/agent', { enabled: false });
+        expect(noticeIn(execution)).toMatchObject([
+          { text: 'The agent asks for a person: Grace on web_chat, "I want to talk to a person"' },
+        ]);
       });
 
       it('does not announce its own taking over', async () => {
@@ -158,6 +244,49 @@ export function provesExamples(stage: () => Stage): void {
       });
     });
 
+    describe('ai-agent', () => {
+      let model: ModelServer;
+      beforeAll(async () => {
+        model = await startModelServer({ isOpenAi: true });
+      });
+      afterAll(() => model?.close());
+
+      it('answers, remembers the conversation, and asks for a person', async () => {
+        model.answerBy(({ body: { messages } }) => {
+          const last = messages.at(-1)!;
+          if (last.role === 'tool') return text('A colleague will answer here.');
+          if (last.content!.includes('person')) return toolCalls({ name: 'Get_a_person' });
+          const said = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+          return text(`You wrote: ${said.join(' / ')}`);
+        });
+        const openAi = await stage().n8n.createCredential(
+          'openAiApi',
+          { apiKey: model.apiKey, url: model.url },
+          'A model on this machine',
+        );
+        await runChanged('ai-agent', (node) => {
+          const chatModel = node('OpenAI Chat Model');
+          chatModel.credentials = { openAiApi: { id: openAi.id, name: openAi.name } };
+          (chatModel.parameters.model as { value: string }).value = model.model;
+        });
+        const customer = await stage().customerWrites('Do you repair tents?', { name: 'Grace' });
+        const { conversationId } = customer;
+        const answers = (count: number) =>
+          stage().until(`${count} answers`, async () => {
+            const read = (await customer.read()).filter(({ from }) => from !== 'customer');
+            return read.length >= count && read.map((each) => each.text);
+          });
+        expect(await answers(1)).toEqual(['You wrote: Do you repair tents?']);
+        await customer.write('And boots?');
+        expect((await answers(2))[1]).toBe('You wrote: Do you repair tents? / And boots?');
+        await customer.write('I would like a person, please');
+        expect((await answers(3))[2]).toBe('A colleague will answer here.');
+        expect((await api().get(`/api/conversations/${conversationId}`)).body.status).toBe(
+          'human_active',
+        );
+      });
+    });
+
     // sevenEvents.ts proves its other half: the link, and the thanks.
     it('payment-reminder reminds of a link that has been open for as long as it says, once', async () => {
       await api().put('/api/payment-accounts/manual', {
@@ -175,7 +304,9 @@ export function provesExamples(stage: () => Stage): void {
       expect(tooEarly.output['Remind the customer']).toBeUndefined();
       await stage().retire(asItIs);
 
-      const workflow = await runChanged('payment-reminder', ['Remind after', 'days', 0]);
+      const workflow = await runChanged('payment-reminder', (node) =>
+        setField(node('Remind after'), 'days', 0),
+      );
       for (let times = 0; times < 2; times++) await runByHand(workflow, 'Every morning');
       expect((await customer.read()).map(({ text }) => text)).toEqual([
         'I will pay later',
@@ -186,13 +317,14 @@ export function provesExamples(stage: () => Stage): void {
   });
 }
 
+type NodeByName = (name: string) => WorkflowNode;
+
 interface SetParameters {
   assignments: { assignments: { name: string; value: unknown }[] };
 }
 
 /** Changes one field of a node "Edit Fields". */
-function setField({ nodes }: Workflow, [nodeName, field, value]: ChangedField): void {
-  const { parameters } = nodes.find(({ name }) => name === nodeName)!;
+function setField({ parameters }: WorkflowNode, field: string, value: unknown): void {
   const { assignments } = (parameters as unknown as SetParameters).assignments;
   assignments.find(({ name }) => name === field)!.value = value;
 }

@@ -16,24 +16,39 @@ const CREDENTIAL = 'A Conversation Service API credential';
 
 const ABOUT: readonly Pick<ExampleWorkflow, 'name' | 'does' | 'needs'>[] = [
   {
+    name: 'after-hours-answer',
+    does: 'Outside your opening hours, tells customers when you are back, once a day in each conversation. Agent and team go on as before.',
+    needs: `${CREDENTIAL}, and your hours and time zone.`,
+  },
+  {
     name: 'urgent-to-the-team',
     does: 'Takes over conversations whose message sounds urgent, tells the customer that a person is coming, and notifies your team. It also reports when the agent asks for a person and when a colleague takes over.',
-    needs: `${CREDENTIAL}, and the node of your team’s chat in place of the last one.`,
+    needs: `${CREDENTIAL}, and your team’s chat in place of the last node.`,
   },
   {
     name: 'lead-to-crm',
-    does: 'Sends a lead with name, phone and email to your CRM when a conversation qualifies.',
-    needs: `${CREDENTIAL} whose key may see contact details, and the node of your CRM in place of the last one.`,
+    does: 'Sends a lead with name, email and phone to your CRM when a conversation qualifies.',
+    needs: `${CREDENTIAL} whose key may read contact details in the clear, and your CRM in place of the last node.`,
   },
   {
     name: 'find-order-tool',
     does: 'Gives the agent a tool: when a customer asks for an order, the agent runs this workflow and answers with what it returns.',
-    needs: `${CREDENTIAL}. Turn the agent on, and replace the list of orders with your shop’s.`,
+    needs: `${CREDENTIAL}, the agent turned on, and your shop in place of the list of orders.`,
   },
   {
     name: 'payment-reminder',
     does: 'Sends qualified leads a payment link, reminds those who have not paid after two days, and thanks those who have.',
     needs: `${CREDENTIAL}, and a payment provider, set up under Payments.`,
+  },
+  {
+    name: 'daily-summary',
+    does: 'Writes a summary of the day’s conversations every evening: how many, on which channels, how they ended, and who still waits.',
+    needs: `${CREDENTIAL}, and your team’s chat in place of the last node.`,
+  },
+  {
+    name: 'ai-agent',
+    does: 'Lets n8n’s AI Agent answer customers, with a memory for each conversation. It is silent while a person answers, and can ask for one itself.',
+    needs: `${CREDENTIAL}, and one for OpenAI or a server with the same API. Turn the service’s own agent off.`,
   },
 ];
 
