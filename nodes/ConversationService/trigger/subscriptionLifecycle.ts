@@ -137,7 +137,7 @@ const isTest = (context: IHookFunctions): boolean =>
 	context.getMode() === 'manual' || context.getWorkflowStaticData('node').isTest === true;
 
 /**
- * The service keeps pending deliveries for a minute, so publishing a new version loses nothing.
+ * The service keeps pending deliveries for a moment, so publishing a new version loses nothing.
  * Listening for a test event cancels them: the user wants the next event, not older ones. With a
  * revision, a subscription that was created again in the meantime is not removed, and with the
  * instance, none that belongs to another n8n: a clone knows the ids of its original.

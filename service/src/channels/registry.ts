@@ -12,8 +12,8 @@ const webChat: HostedChannel = {
 };
 
 /**
- * Every channel. To add one, write its adapter and list it here, and its type in
- * conversations/contact.ts.
+ * Every channel. To add one, write its adapter and list it here.
+ * @see docs/channels.md, which shows the other lists that name the channels
  */
 const ADAPTERS: readonly ChannelAdapter[] = [webChat, whatsappCloud];
 

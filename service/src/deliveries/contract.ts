@@ -3,6 +3,7 @@ import { DELIVERY_STATUSES, MAX_ATTEMPTS_KEPT, TRIGGERS } from './delivery.ts';
 import { EVENT_NAMES } from './event.ts';
 import { FILTER_WORDS, MAX_FILTER_CONVERSATIONS } from './filter.ts';
 import { PENDING_CHOICES } from './operations/unsubscribe.ts';
+import { REVIVAL_MS } from './subscription.ts';
 import { operationsOf } from '../platform/http/operation.ts';
 import {
   ADDRESS_ERRORS,
@@ -17,6 +18,7 @@ import {
 } from '../platform/http/schemas.ts';
 
 export const eventNameSchema = z.enum(EVENT_NAMES);
+const REVIVAL_SECONDS = REVIVAL_MS / 1000;
 /** More than there are events. */
 const MAX_EVENTS = 50;
 /** Checked by the route, so that an unknown name has an error code of its own. */
@@ -118,8 +120,7 @@ const operation = operationsOf({ tag: 'Subscriptions', auth: 'key' });
 export const createSubscription = operation('POST /hooks', {
   adds: 'data',
   summary: 'Create a subscription',
-  description:
-    'Subscribes an address to one event (`event`) or several (`events`). The answer shows the signing secret, only this once. The service sends nothing before it has answered the call. If you deleted a subscription with the same `target_url` and `source` and one of these events less than 60 seconds ago, the call revives it: it keeps its id and its deliveries, and pending deliveries are sent, signed with the new secret. Those that the new events or filter leave out are cancelled.',
+  description: `Subscribes an address to one event (\`event\`) or several (\`events\`). The answer shows the signing secret, only this once. The service sends nothing before it has answered the call. If you deleted a subscription with the same \`target_url\` and \`source\` and one of these events less than ${REVIVAL_SECONDS} seconds ago, the call revives it: it keeps its id and its deliveries, and pending deliveries are sent, signed with the new secret. Those that the new events or filter leave out are cancelled.`,
   body: z
     .object({
       event: eventTextSchema.optional(),
@@ -200,8 +201,7 @@ export const listSubscriptions = operation('GET /hooks', {
 
 export const deleteSubscription = operation('DELETE /hooks/:id', {
   summary: 'Delete a subscription',
-  description:
-    'The service sends nothing more. With the fields of an owner, nothing happens to the subscription of another one. For 60 seconds it keeps pending deliveries and new events: creating a subscription with the same `target_url` and `source` and one of its events in that time revives this one under its id, with a new secret. After that, they are cancelled.',
+  description: `The service sends nothing more. With the fields of an owner, nothing happens to the subscription of another one. For ${REVIVAL_SECONDS} seconds it keeps pending deliveries and new events: creating a subscription with the same \`target_url\` and \`source\` and one of its events in that time revives this one under its id, with a new secret. After that, they are cancelled.`,
   query: z.object({
     pending: oneOf(PENDING_CHOICES).default('keep').meta({
       description:

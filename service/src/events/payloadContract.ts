@@ -87,20 +87,11 @@ export const payloadSchemas = {
   }),
 } satisfies Record<EventName, z.ZodType>;
 
+type PayloadSchema = (typeof payloadSchemas)[EventName];
+
 /** Any event's payload. */
 export const payloadSchema = z
-  .discriminatedUnion('event', [
-    payloadSchemas['conversation.opened'],
-    payloadSchemas['conversation.qualified'],
-    payloadSchemas['conversation.handed_over'],
-    payloadSchemas['conversation.closed'],
-    payloadSchemas['message.received'],
-    payloadSchemas['message.sent'],
-    payloadSchemas['payment.paid'],
-    payloadSchemas['conversation.awaiting_human'],
-    payloadSchemas['approval.requested'],
-    payloadSchemas['approval.decided'],
-  ])
+  .discriminatedUnion('event', Object.values(payloadSchemas) as [PayloadSchema, ...PayloadSchema[]])
   .meta({ id: 'EventPayload' });
 
 export type Payload = z.output<typeof payloadSchema>;

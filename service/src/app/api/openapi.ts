@@ -170,7 +170,7 @@ const webhookObject = (name: EventName, components: Json): Json => ({
     '2XX': { description: 'You accepted the event. Answer within 10 seconds.' },
     '410': { description: 'You want no more events. The service removes the subscription.' },
     '4XX': { description: 'You refused the event. The service does not retry.' },
-    '5XX': { description: 'You could not take the event. The service retries three times.' },
+    '5XX': { description: 'You could not take the event. The service retries.' },
   },
 });
 

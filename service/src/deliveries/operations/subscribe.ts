@@ -28,7 +28,7 @@ type Creation = WantedSubscription & {
 
 /**
  * Subscribes an address to events. A subscription with the same target_url and source and one of
- * the events that was removed less than a minute ago is revived, and one that is taken over from
+ * the events that was removed a moment ago is revived, and one that is taken over from
  * another n8n goes on: it keeps its id and deliveries, and what it is owed of what is asked for now
  * is sent, signed with the new secret.
  * @returns the subscription and its signing secret, which is shown this once and kept sealed

@@ -3,7 +3,7 @@ import type { SignedIn } from '../../team/index.ts';
 import type { SubscriptionHealth } from '../operations/subscriptions.ts';
 import type { Page } from '../../platform/http/page.ts';
 import { ownerInWords } from '../../platform/owner.ts';
-import { signingSecrets, type Subscription } from '../subscription.ts';
+import { REVIVAL_MS, signingSecrets, type Subscription } from '../subscription.ts';
 import { addressWith, backLink, csrfField, postButton } from '../../platform/html/components.ts';
 import {
   field,
@@ -135,7 +135,7 @@ const actions = (signedIn: SignedIn, subscription: Subscription, now: Date): Vie
       ${postButton(signedIn, {
         action: action('remove'),
         label: 'Remove',
-        confirm: `Remove the subscription of ${eventsInWords(subscription)} to ${targetUrl}? It gets no more events, and its deliveries are no longer listed. If you create the same subscription again within a minute, its pending deliveries are sent.`,
+        confirm: `Remove the subscription of ${eventsInWords(subscription)} to ${targetUrl}? It gets no more events, and its deliveries are no longer listed. If you create the same subscription again within ${REVIVAL_MS / 1000} seconds, its pending deliveries are sent.`,
         button,
       })}
     </div>
