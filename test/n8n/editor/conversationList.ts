@@ -6,11 +6,14 @@ import type { Editor } from './editor.ts';
 /** A conversation is chosen from a list whose entries a person can tell apart. */
 export function provesConversationList(stage: () => Stage, editor: () => Editor): void {
   describe('choosing a conversation', () => {
+    let ids: string[];
     beforeAll(async () => {
       const write = async (name: string, email: string) =>
-        await stage().customerWrites('Hello', { name, email });
-      await write('Grace Hopper', 'grace@example.com');
-      await write('Grace Hopper', 'hopper@example.com');
+        (await stage().customerWrites('Hello', { name, email })).conversationId;
+      ids = [
+        await write('Grace Hopper', 'grace@example.com'),
+        await write('Grace Hopper', 'hopper@example.com'),
+      ];
       const conversationId = { __rl: true, mode: 'list', value: '' };
       const send = { ...SEND_MESSAGE, parameters: { ...SEND_MESSAGE.parameters, conversationId } };
       await editor().open(await makeChain(stage(), 'A list', MANUAL_TRIGGER, send));
@@ -25,6 +28,13 @@ export function provesConversationList(stage: () => Stage, editor: () => Editor)
         expect(entry).toMatch(
           /^Grace Hopper · .*@.* · \d+ \w+, \d\d:\d\d · With the Agent · Web Chat$/,
         );
+    });
+
+    it('gives a link to the page of the chosen one', async () => {
+      expect(await editor().linkOfFirst('conversationId')).toBe(
+        `${stage().service.url}/conversations/${ids[1]}`,
+      );
+      await editor().closeNode();
     });
   });
 }

@@ -42,6 +42,8 @@ export interface Editor {
   failure(): Promise<string>;
   /** Opens the list of a parameter of the open node and searches it. @returns what it shows */
   listOf(parameter: string, text: string): Promise<readonly string[]>;
+  /** Chooses the first entry of the list and opens it. @returns the address that is opened */
+  linkOfFirst(parameter: string): Promise<string>;
   screenshot: BrowserWindow['screenshot'];
   close(): Promise<void>;
 }
@@ -128,6 +130,13 @@ export async function openEditor(browser: Browser, n8n: N8nServer): Promise<Edit
       const entries = byId('rlc-item');
       await entries.filter({ hasText: text }).first().waitFor();
       return await entries.allInnerTexts();
+    },
+    async linkOfFirst(parameter) {
+      await byId('rlc-item').first().click();
+      const link = byId(`resource-locator-${parameter}`).getByTestId('rlc-open-resource-link');
+      const opens = window.context.waitForEvent('request', (asked) => asked.isNavigationRequest());
+      await link.click();
+      return (await opens).url();
     },
     screenshot: window.screenshot,
     close: window.close,
