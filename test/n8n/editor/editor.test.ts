@@ -11,6 +11,7 @@ import { provesFirstEvent, STEPS } from './firstEvent.ts';
 import { provesFirstStart } from './firstStart.ts';
 import { provesNodeSearch } from './nodeSearch.ts';
 import { provesPanels } from './panels.ts';
+import { provesPastedExample } from './pastedExample.ts';
 import { provesPublishFailures } from './publishFailures.ts';
 import { countSteps } from './steps.ts';
 
@@ -48,4 +49,5 @@ describe('with a service and a credential', () => {
   provesPanels(stage, () => editor);
   provesConversationList(stage, () => editor);
   provesPublishFailures(stage, () => editor);
+  provesPastedExample(stage, () => editor);
 });
