@@ -14,8 +14,8 @@ describe('The package, loaded by n8n’s own loader', () => {
   it('has the nodes and the credential, with icons for both themes and a place in the node panel', () => {
     expect(Object.keys(loader.nodeTypes).sort()).toEqual([
       'conversationService',
+      'conversationServiceAgentCallTrigger',
       'conversationServiceTrigger',
-      'conversationServiceWorkflowTrigger',
     ]);
     expect(Object.keys(loader.credentialTypes)).toEqual(['conversationServiceApi']);
     for (const { type } of Object.values(loader.nodeTypes)) {
@@ -34,7 +34,9 @@ describe('The package, loaded by n8n’s own loader', () => {
 
   it('lets agents use the actions, and nothing else', () => {
     const type = (name: string) => (loader.nodeTypes[name]!.type as INodeType).description;
-    const triggers = ['conversationServiceTrigger', 'conversationServiceWorkflowTrigger'].map(type);
+    const triggers = ['conversationServiceTrigger', 'conversationServiceAgentCallTrigger'].map(
+      type,
+    );
     expect(
       [type('conversationService'), ...triggers].map(({ usableAsTool }) => usableAsTool),
     ).toEqual([true, undefined, undefined]);
@@ -56,7 +58,7 @@ describe('The package, loaded by n8n’s own loader', () => {
     // n8n's editor warns of missing AI parameters wherever a type's name has "tool" in it.
     expect(Object.keys(loader.nodeTypes).filter((name) => /tool/i.test(name))).toEqual([]);
     const { displayName, codex } = (
-      loader.nodeTypes.conversationServiceWorkflowTrigger!.type as INodeType
+      loader.nodeTypes.conversationServiceAgentCallTrigger!.type as INodeType
     ).description;
     // n8n calls the action, as a tool of its own agents, "Conversation Service Tool".
     expect(displayName).not.toContain('Tool');
@@ -222,8 +224,8 @@ describe('The package, as it is published', () => {
         'dist/credentials/ConversationServiceApi.credentials.js',
         'dist/nodes/ConversationService/ConversationService.node.js',
         'dist/nodes/ConversationService/ConversationService.node.json',
-        'dist/nodes/ConversationService/ConversationServiceWorkflowTrigger.node.js',
-        'dist/nodes/ConversationService/ConversationServiceWorkflowTrigger.node.json',
+        'dist/nodes/ConversationService/ConversationServiceAgentCallTrigger.node.js',
+        'dist/nodes/ConversationService/ConversationServiceAgentCallTrigger.node.json',
         'dist/nodes/ConversationService/ConversationServiceTrigger.node.js',
         'dist/nodes/ConversationService/ConversationServiceTrigger.node.json',
         'dist/nodes/ConversationService/conversationService.svg',

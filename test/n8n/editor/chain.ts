@@ -18,7 +18,7 @@ export const EVENT_TRIGGER: ChainNode = {
 
 export const CALL_TRIGGER: ChainNode = {
   name: 'Tool',
-  type: 'conversationServiceWorkflowTrigger',
+  type: 'conversationServiceAgentCallTrigger',
   parameters: { toolName: 'say_hello', toolDescription: 'Says hello to the customer' },
 };
 

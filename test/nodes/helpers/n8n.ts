@@ -46,14 +46,14 @@ export const triggerNode = new (dist(
   'nodes/ConversationService/ConversationServiceTrigger.node.js',
 ).ConversationServiceTrigger!)() as INodeType;
 export const toolTriggerNode = new (dist(
-  'nodes/ConversationService/ConversationServiceWorkflowTrigger.node.js',
-).ConversationServiceWorkflowTrigger!)() as INodeType;
+  'nodes/ConversationService/ConversationServiceAgentCallTrigger.node.js',
+).ConversationServiceAgentCallTrigger!)() as INodeType;
 
 export const ACTION = 'n8n-nodes-conversation-service.conversationService';
 /** The action node as n8n makes a tool of an AI agent of it. */
 export const ACTION_TOOL = `${ACTION}Tool`;
 export const TRIGGER = 'n8n-nodes-conversation-service.conversationServiceTrigger';
-export const TOOL_TRIGGER = 'n8n-nodes-conversation-service.conversationServiceWorkflowTrigger';
+export const TOOL_TRIGGER = 'n8n-nodes-conversation-service.conversationServiceAgentCallTrigger';
 const isTrigger = (type: string) => type === TRIGGER || type === TOOL_TRIGGER;
 
 /** Passes its items on; stands for whatever comes before and after our nodes. */

@@ -4,7 +4,7 @@ import { parseJson } from '../../shared/jsonFields';
 import { withValues } from '../../shared/options';
 import type { Operation } from '../operation';
 
-const TOOL_TRIGGER = /\.conversationServiceWorkflowTrigger$/;
+const TOOL_TRIGGER = /\.conversationServiceAgentCallTrigger$/;
 /** The most bytes of an answer that the service reads. */
 const MAX_BYTES = 1024 * 1024;
 

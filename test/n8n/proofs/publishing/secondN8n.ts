@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Workflow, WorkflowNode } from '../n8nServer.ts';
-import { recordEvents, type Stage } from '../stage.ts';
+import type { Workflow, WorkflowNode } from '../../n8nServer.ts';
+import { recordEvents, type Stage } from '../../stage.ts';
 import type { SecondN8n } from './withSecondN8n.ts';
-import { withWorkflow } from './withWorkflow.ts';
+import { withWorkflow } from '../withWorkflow.ts';
 
 const EVENTS = ['message.received', 'conversation.closed'];
 

@@ -14,10 +14,10 @@ import { listenWithDraft } from './workflowTool/toolListening';
 import { toolTriggerFields } from './workflowTool/toolTriggerFields';
 
 /** Makes the workflow a tool of the agent: publishes it, verifies each call, and runs it once. */
-export class ConversationServiceWorkflowTrigger implements INodeType {
+export class ConversationServiceAgentCallTrigger implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Conversation Service Agent Call Trigger',
-		name: 'conversationServiceWorkflowTrigger',
+		name: 'conversationServiceAgentCallTrigger',
 		icon: { light: 'file:conversationService.svg', dark: 'file:conversationService.dark.svg' },
 		group: ['trigger'],
 		version: 1,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Workflow } from '../n8nServer.ts';
-import { payloadOf, recordEvents, TRIGGER, type Stage } from '../stage.ts';
-import { withWorkflow } from './withWorkflow.ts';
+import type { Workflow } from '../../n8nServer.ts';
+import { payloadOf, recordEvents, TRIGGER, type Stage } from '../../stage.ts';
+import { withWorkflow } from '../withWorkflow.ts';
 
 const KEPT = ['message.received', 'message.sent'];
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
-import { recordEvents, TRIGGER, type Stage } from '../stage.ts';
+import { startServiceProcess, type ServiceProcess } from '../../../helpers/serviceProcess.ts';
+import { recordEvents, TRIGGER, type Stage } from '../../stage.ts';
 
 /** n8n shows the message of an error and nothing else. */
 export function provesPublishingErrors(stage: () => Stage): void {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { signedInBrowser } from '../../helpers/browserless.ts';
-import type { Workflow } from '../n8nServer.ts';
-import { example, type Stage } from '../stage.ts';
+import { signedInBrowser } from '../../../helpers/browserless.ts';
+import type { Workflow } from '../../n8nServer.ts';
+import { example, type Stage } from '../../stage.ts';
 import type { SecondN8n } from './withSecondN8n.ts';
 
 const findOrder = example('find-order-tool.json');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
-import type { Credential, N8nServer } from '../n8nServer.ts';
-import type { Stage } from '../stage.ts';
+import type { Credential, N8nServer } from '../../n8nServer.ts';
+import type { Stage } from '../../stage.ts';
 
 export interface SecondN8n {
   readonly n8n: N8nServer;

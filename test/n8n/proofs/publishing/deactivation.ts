@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { webhookPath } from '../n8nServer.ts';
-import { recordEvents, type Stage } from '../stage.ts';
+import { webhookPath } from '../../n8nServer.ts';
+import { recordEvents, type Stage } from '../../stage.ts';
 
 export function provesDeactivation(stage: () => Stage): void {
   describe('deactivating a workflow', () => {

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
-import type { Workflow } from '../n8nServer.ts';
-import { recordEvents, TRIGGER, type Stage } from '../stage.ts';
-import { withWorkflow } from './withWorkflow.ts';
+import type { Workflow } from '../../n8nServer.ts';
+import { recordEvents, TRIGGER, type Stage } from '../../stage.ts';
+import { withWorkflow } from '../withWorkflow.ts';
 
 const EVENT = 'message.received';
 const WARNING = 'The secret of this subscription was rotated';

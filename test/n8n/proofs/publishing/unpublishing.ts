@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { payloadOf, recordEvents, type Stage } from '../stage.ts';
-import { withWorkflow } from './withWorkflow.ts';
+import { payloadOf, recordEvents, type Stage } from '../../stage.ts';
+import { withWorkflow } from '../withWorkflow.ts';
 
 const EVENT = 'message.received';
 

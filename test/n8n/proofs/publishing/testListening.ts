@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { triggerOf, type Workflow } from '../n8nServer.ts';
-import { payloadOf, recordEvents, TRIGGER, type Stage, type Subscription } from '../stage.ts';
-import { withWorkflow } from './withWorkflow.ts';
+import { triggerOf, type Workflow } from '../../n8nServer.ts';
+import { payloadOf, recordEvents, TRIGGER, type Stage, type Subscription } from '../../stage.ts';
+import { withWorkflow } from '../withWorkflow.ts';
 
 /** Executing the trigger's step works beside production, and leaves nothing behind. */
 export function provesTestListening(stage: () => Stage): void {
