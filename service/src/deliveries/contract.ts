@@ -63,7 +63,7 @@ const pausedSchema = z
 const catchUpSchema = z
   .boolean('must be true or false')
   .describe(
-    'After an outage of the receiver (5xx or no answer), what failed within the last 24 hours and never arrived is sent again, once',
+    'After an outage of the receiver (5xx, 404 or no answer), what failed within the last 24 hours and never arrived is sent again, once',
   );
 const targetUrlSchema = plainTextSchema(2048).describe('A public https:// URL');
 

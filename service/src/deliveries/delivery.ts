@@ -165,12 +165,16 @@ export function wasTurnedAwaySince({ status, attempts }: Delivery, since: Date):
 export const CATCH_UP_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Whether a catch-up sends it: it never arrived, for an outage (a 5xx or no answer), and none has
- * sent it before.
+ * Whether a receiver that answers so is away: a 5xx, no answer, or a 404, which n8n answers while
+ * it starts, and some proxies while n8n is stopped.
  */
+export const isAway = (statusCode: number | null): boolean =>
+  statusCode === 404 || judge(statusCode) === 'retry';
+
+/** Whether a catch-up sends it: it never arrived, for an outage, and none has sent it before. */
 export const wasMissed = ({ status, attempts }: Delivery): boolean =>
   status === 'failed' &&
-  judge(attempts.at(-1)?.statusCode ?? null) === 'retry' &&
+  isAway(attempts.at(-1)?.statusCode ?? null) &&
   attempts.every(({ trigger }) => trigger !== 'catch_up');
 
 /** Whether it failed for good at that time or later, however old its event is. */

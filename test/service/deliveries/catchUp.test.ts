@@ -138,6 +138,22 @@ describe('a subscription that catches up after an outage', () => {
     expect(await statuses(id)).toEqual(['failed', 'failed', 'delivered', 'delivered']);
   });
 
+  it('begins after a 404 too: n8n answers so while it starts, and some proxies while it is stopped', async () => {
+    const id = await subscribe();
+    await receiver.close();
+    await comeBack(status(404));
+    await customer.write('missed');
+    await settled(id);
+    expect(await statuses(id)).toEqual(['failed']);
+    await receiver.close();
+    await comeBack();
+    await customer.write('after');
+    await waitFor('the catch-up', () => receiver.requests.length === 2);
+    await settled(id);
+    expect(arrived()).toEqual(['after', 'missed']);
+    expect(await statuses(id)).toEqual(['delivered', 'delivered']);
+  });
+
   it('is off unless asked for; switched on in an outage, it catches up', async () => {
     const off = await subscribe({ target_url: `${receiver.url}/off` });
     const on = await subscribe({ target_url: `${receiver.url}/on` });

@@ -1,10 +1,10 @@
 import type { Tx } from '../../store/collections.ts';
 import { timestamp } from '../../platform/clock.ts';
 import {
+  isAway,
   keepForRevival,
   recordAttempt,
   recordLateAttempt,
-  type AttemptVerdict,
   type Delivery,
 } from '../delivery.ts';
 import type { Deps } from '../../platform/deps.ts';
@@ -155,7 +155,7 @@ async function noteOnSubscription(
   const isSuccess = result.verdict === 'success';
   const hasFailed = !isSuccess && delivery.nextAttemptAt === null;
   const consecutiveFailures = isSuccess ? 0 : failures + (hasFailed ? 1 : 0);
-  const isAfterOutage = !isSuccess && (wasAfterOutage || endsInOutage(delivery, result.verdict));
+  const isAfterOutage = !isSuccess && (wasAfterOutage || endsInOutage(delivery, result));
   const isUnchanged = consecutiveFailures === failures && isAfterOutage === wasAfterOutage;
   if (isUnchanged && isJustBefore(subscription.lastDeliveryAt, at)) return;
   const lastDeliveryAt = timestamp(at);
@@ -170,5 +170,5 @@ async function noteOnSubscription(
 }
 
 /** A catch-up that fails again is over: otherwise each one would begin the next. */
-const endsInOutage = ({ status, trigger }: Delivery, verdict: AttemptVerdict): boolean =>
-  verdict === 'retry' && status === 'failed' && trigger !== 'catch_up';
+const endsInOutage = ({ status, trigger }: Delivery, { statusCode }: AttemptResult): boolean =>
+  isAway(statusCode) && status === 'failed' && trigger !== 'catch_up';
