@@ -79,7 +79,8 @@ export const FIXES: Readonly<Record<string, string>> = {
 		'The service cannot resolve the host name in the webhook URL of n8n. Set WEBHOOK_URL of n8n to a name that the service can resolve, then publish again.',
 	tool_exists:
 		'Enter another "Tool Name", or rename or delete the tool that has it, then publish again.',
-	tool_limit_reached: 'Tool → Get Many shows all of them. Then publish again.',
+	tool_limit_reached:
+		'Delete one on the Tools screen of the service (/tools at the base URL), then publish again.',
 	tool_not_tested:
 		'Enter "Sample Arguments", so that the service makes a test call first. Or make a successful test call with Tool → Test.',
 	unauthorized:

@@ -1,7 +1,7 @@
 import type { IHookFunctions } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { isLocalHost, parseUrl } from './baseUrl';
-import { errorCode, errorFix, errorParam } from './errors';
+import { errorCode, errorFix, errorParam, FIXES } from './errors';
 import { CREDENTIAL } from './types';
 
 /** What the triggers call the fields of the API. */
@@ -20,6 +20,8 @@ const LABELS: Record<string, string> = {
 	sample_arguments: '"Sample Arguments"',
 	timeout: '"Timeout"',
 };
+
+const CORRECT_IT = 'Correct it in this node, then publish again.';
 
 /** Addresses of private networks, in the form that URLs have. */
 const PRIVATE_ADDRESS = /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[f[cd])/;
@@ -50,10 +52,15 @@ async function explained(context: IHookFunctions, error: unknown): Promise<unkno
 function withFix(error: NodeApiError | NodeOperationError): string {
 	// Nothing answered: n8n's own message says less than the description.
 	const isAnswered = error instanceof NodeOperationError || /^\d+$/.test(error.httpCode ?? '');
-	const fix =
-		errorFix(error) ?? error.description ?? 'Correct it in this node, then publish again.';
+	const fix = publishingFix(error) ?? error.description ?? CORRECT_IT;
 	return isAnswered ? `${asSentence(withLabel(error))} ${fix}` : fix;
 }
+
+/** A trigger has no items to look at. */
+const publishingFix = (error: Error): string | undefined => {
+	const fix = errorFix(error);
+	return fix === FIXES.invalid_request ? CORRECT_IT : fix;
+};
 
 /** `sample_arguments.total must be…` → `"Sample Arguments" (total) must be…` */
 function withLabel(error: NodeApiError | NodeOperationError): string {

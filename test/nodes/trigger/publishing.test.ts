@@ -250,6 +250,16 @@ describe('When publishing fails', () => {
     expect(stored(side)).toBeUndefined();
   });
 
+  it('at a filter that the service refuses, the message names the field and where to correct it', async () => {
+    const refused = trigger({ events: ['message.received'], filters: { statuses: ['waiting'] } });
+    expect((await failureOf(refused.production.activate())).message).toMatch(
+      /^The filter "Statuses" .* Correct it in this node, then publish again\.$/,
+    );
+    expect((await failureOf(refused.test.activate())).message).toMatch(
+      /Correct it in this node, then execute the step again\.$/,
+    );
+  });
+
   it('at the 26th subscription, the error says which workflows hold them and what to do', async () => {
     for (let i = 0; i < 25; i += 1)
       await subscribe(`${scene.host.url}/full/${i}`, { owner: ELSEWHERE });

@@ -76,7 +76,7 @@ describe('A tool that somebody else has published', () => {
     expect(error).toMatchObject({
       name: 'NodeApiError',
       message: expect.stringMatching(
-        /published by the workflow "Test" of the n8n at .*Unpublish it there.*"Take Over From Another n8n"/,
+        /published by the workflow "Test" of the n8n at \S+\. Choose another name\..*"Take Over From Another n8n"/,
       ),
     });
     // n8n calls delete after a create that failed.

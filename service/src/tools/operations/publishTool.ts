@@ -2,7 +2,7 @@ import { hashToken, newSigningSecret } from '../../platform/security/tokens.ts';
 import { checkDefinition } from '../definition/checkDefinition.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
+import { AppError } from '../../platform/http/errorCatalogue.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { isSameOwner, ownerInWords, type Owner, type OwnerIdentity } from '../../platform/owner.ts';
 import {
@@ -116,7 +116,7 @@ function assertFree(
     : `live at ${tool.endpoint}`;
   throw new AppError(
     'published_elsewhere',
-    `The tool ${tool.name} is ${holder}. ${ERROR_CATALOGUE.published_elsewhere.fix}`,
+    `The tool ${tool.name} is ${holder}. Choose another name. Or unpublish it there, release it on the page of the tool in the service, or take it over.`,
     details,
   );
 }
