@@ -44,9 +44,9 @@ export class ConversationServiceAgentCallTrigger implements INodeType {
 			header: 'Let the agent of Conversation Service call this workflow',
 			executionsHelp: {
 				inactive:
-					'<b>While building</b>, click "Execute step": the service calls this workflow once with the sample arguments.<br /><br /><b>When ready</b>, publish the workflow. The service makes a test call. Once the workflow has answered it, an agent that is on can call the tool. Every call is listed under Executions.',
+					'<b>While building</b>, click "Execute step": the service calls this workflow once with the sample arguments. <b>When ready</b>, publish the workflow. The service makes a test call. Once the workflow has answered it, an agent that is on can call the tool. Every call is listed under Executions.',
 				active:
-					'<b>While building</b>, click "Execute step": the service calls this workflow once with the sample arguments. The published tool is not touched.<br /><br /><b>This workflow is published</b>: every call starts an execution, listed under Executions. Tool → Get shows whether the tool is live.',
+					'<b>While building</b>, click "Execute step": the service calls this workflow once with the sample arguments. The published tool is not touched. <b>This workflow is published</b>: every call starts an execution, listed under Executions. Tool → Get shows whether the tool is live.',
 			},
 			activationHint:
 				'Once you have finished building, publish the workflow so that the agent can call it.',

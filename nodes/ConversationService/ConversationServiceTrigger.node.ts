@@ -29,7 +29,7 @@ export class ConversationServiceTrigger implements INodeType {
 		version: 1,
 		subtitle: '={{ $parameter["events"].join(", ") }}',
 		description:
-			'Starts the workflow when a customer writes, a conversation opens, qualifies, is handed over or closes, or a payment arrives',
+			'Conversations with customers: starts the workflow when a customer writes, the agent asks for a person or an approval, a conversation opens, qualifies, is handed over or closes, or a payment arrives',
 		eventTriggerDescription: 'Waiting for Conversation Service to send an event',
 		activationMessage:
 			'Conversation Service now sends the chosen events to this workflow. Write in a chat to see the first one under Executions.',

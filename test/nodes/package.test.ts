@@ -54,6 +54,11 @@ describe('The package, loaded by n8n’s own loader', () => {
     }
   });
 
+  it('breaks no line by a tag, which n8n shows as it stands in some places', () => {
+    for (const { type } of Object.values(loader.nodeTypes))
+      expect(JSON.stringify((type as INodeType).description)).not.toMatch(/<br/i);
+  });
+
   it('names the trigger of a tool so that n8n takes it for no tool, and "tool" finds it', () => {
     // n8n's editor warns of missing AI parameters wherever a type's name has "tool" in it.
     expect(Object.keys(loader.nodeTypes).filter((name) => /tool/i.test(name))).toEqual([]);
