@@ -56,7 +56,10 @@ export const conversationFilter: INodeProperties = {
 	description: 'Only those of this conversation',
 };
 
-/** The contact that an operation works on. The default suits a node after a trigger or a "Get". */
+/**
+ * The contact that an operation works on. The default suits a node after an action that puts out a
+ * contact or a conversation; an event has no contact id.
+ */
 export const contactField: INodeProperties = {
 	displayName: 'Contact',
 	name: 'contactId',

@@ -222,7 +222,7 @@ export const samplePayment = (workspace: Workspace, now: Date): Payment => ({
 });
 
 /**
- * Owes a subscription a sample of its event, signed and delivered as a real one.
+ * Owes a subscription a sample of its first event, signed and delivered as a real one.
  * @returns the pending delivery
  * @throws not_found (404)
  */

@@ -32,6 +32,15 @@ export const getMany: Operation = {
 				},
 				contactFilter,
 				{
+					displayName: 'Contact Text',
+					name: 'q',
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. Maria',
+					description:
+						'Only conversations with a contact of this name (a part is enough), whole phone number or whole email address',
+				},
+				{
 					displayName: 'Created After',
 					name: 'created_since',
 					type: 'dateTime',
@@ -62,15 +71,6 @@ export const getMany: Operation = {
 					options: STATUSES,
 					default: 'ai_active',
 					description: withValues('Only conversations with this status', STATUSES),
-				},
-				{
-					displayName: 'Text',
-					name: 'q',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. Maria',
-					description:
-						'Only conversations with a contact of this name (a part is enough), whole phone number or whole email address',
 				},
 				{
 					displayName: 'Updated After',

@@ -22,7 +22,7 @@ export const create: Operation = {
 			required: true,
 			default: '',
 			placeholder: 'e.g. Has an open invoice, see the CRM',
-			description: 'What your team reads in the conversation',
+			description: 'What your team reads in the conversation, up to 4,000 characters',
 		},
 	],
 	async execute(context, itemIndex) {

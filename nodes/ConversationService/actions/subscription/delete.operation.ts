@@ -8,7 +8,7 @@ export const deleteSubscription: Operation = {
 		name: 'Delete',
 		value: 'delete',
 		action: 'Delete subscription',
-		description: 'Stop sending an event to an address',
+		description: 'Stop sending its events to its address',
 	},
 	fields: [subscriptionField],
 	execute: async (context, itemIndex) =>

@@ -8,7 +8,7 @@ export const sendTestEvent: Operation = {
 		name: 'Send Test Event',
 		value: 'sendTestEvent',
 		action: 'Send test event to subscription',
-		description: 'Send a signed sample of its event to a subscription',
+		description: 'Send a signed sample of its first event to a subscription',
 	},
 	fields: [subscriptionField],
 	execute: async (context, itemIndex) =>
