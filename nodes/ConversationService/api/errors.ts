@@ -70,8 +70,7 @@ export const FIXES: Readonly<Record<string, string>> = {
 		'Five secrets already sign the deliveries. End the overlap with Subscription → Revoke Previous Secrets, or wait until one expires.',
 	subscription_exists:
 		'Another call subscribed this address at the same moment. Publish the workflow again.',
-	subscription_limit_reached:
-		'In n8n, unpublish a workflow that is no longer needed, or use Subscription → Delete. Then publish again.',
+	subscription_limit_reached: 'Subscription → Get Many shows all of them. Then publish again.',
 	target_url_invalid: 'Set WEBHOOK_URL of n8n to a plain https:// address, then publish again.',
 	target_url_not_https: `The service calls https:// addresses only. Set WEBHOOK_URL of n8n to its https address, then publish again. ${LOCAL_N8N}.`,
 	target_url_not_public: `The service must be able to reach n8n at a public address. Set WEBHOOK_URL of n8n to it, then publish again. ${LOCAL_N8N}.`,

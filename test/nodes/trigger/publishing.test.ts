@@ -262,12 +262,14 @@ describe('When publishing fails', () => {
 
   it('at the 26th subscription, the error says which workflows hold them and what to do', async () => {
     for (let i = 0; i < 25; i += 1)
-      await subscribe(`${scene.host.url}/full/${i}`, { owner: ELSEWHERE });
+      await subscribe(`${scene.host.url}/full/${i}`, {
+        owner: { ...ELSEWHERE, workflow_id: `w${i}`, workflow_name: `Workflow ${i}` },
+      });
     const { production: side } = trigger();
     expect(await failureOf(side.activate())).toMatchObject({
       httpCode: '409',
       message: expect.stringMatching(
-        /25 of the workflow "Answer customers".*[Uu]npublish a workflow.*publish again\.$/,
+        /this one has 25: [^ ]+: ("Workflow \d+"(, )?){5} and 20 more\. Unpublish a workflow, or delete a subscription, that you no longer use\. Subscription → Get Many shows all of them\. Then publish again\.$/,
       ),
     });
     expect(await hooksAt(side)).toEqual([]);

@@ -114,7 +114,7 @@ describe("a subscription's owner", () => {
       code: 'subscription_limit_reached',
     });
     expect(body.error.message).toContain(
-      'this one has 25: 19 from "zapier", 3 of the workflow "Lead to CRM" of the n8n at n8n.example.com, 2 of the workflow "Lead to CRM" of the n8n at other.example.com, 1 without a source.',
+      'this one has 25: from "zapier" (19), without a source; n8n.example.com: "Lead to CRM" (3); other.example.com: "Lead to CRM" (2). Unpublish',
     );
   });
 });

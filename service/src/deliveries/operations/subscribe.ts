@@ -167,14 +167,31 @@ function assertRoom(all: readonly Subscription[]): void {
   );
 }
 
-/** `2 of the workflow "Orders" of the n8n at n8n.example.com, 1 from "zapier"`. */
-export function holdersInWords(all: readonly Subscription[]): string {
-  const byHolder = Map.groupBy(all, ({ owner, source }) => {
-    if (owner) return `of ${ownerInWords(owner)}`;
-    return source === '' ? 'without a source' : `from ${JSON.stringify(source)}`;
-  });
-  return [...byHolder]
+/** A message in n8n has room for about this many names, of this length. */
+const MAX_HOLDERS_NAMED = 5;
+const MAX_NAME_LENGTH = 50;
+
+/** `n8n.example.com: "Orders" (2), "Leads"; from "zapier" and 17 more`, those with most first. */
+function holdersInWords(all: readonly Subscription[]): string {
+  const held = Map.groupBy(all, ({ owner, source }) =>
+    JSON.stringify(owner ? [`${owner.host}: `, owner.workflowName] : ['', source]),
+  );
+  const named = [...held]
     .toSorted(([, a], [, b]) => b.length - a.length)
-    .map(([holder, { length }]) => `${length} ${holder}`)
-    .join(', ');
+    .slice(0, MAX_HOLDERS_NAMED)
+    .map(([holder, { length: count }]) => {
+      const [host, name] = JSON.parse(holder) as [string, string];
+      return { host, count, words: `${holderName(host, name)}${count > 1 ? ` (${count})` : ''}` };
+    });
+  const more = all.length - named.reduce((sum, { count }) => sum + count, 0);
+  const words = [...Map.groupBy(named, ({ host }) => host)]
+    .map(([host, holders]) => `${host}${holders.map((each) => each.words).join(', ')}`)
+    .join('; ');
+  return more > 0 ? `${words} and ${more} more` : words;
+}
+
+function holderName(host: string, name: string): string {
+  if (host === '' && name === '') return 'without a source';
+  const short = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
+  return `${host === '' ? 'from ' : ''}${JSON.stringify(short)}`;
 }
