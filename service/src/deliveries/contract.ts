@@ -46,7 +46,7 @@ const filterSchema = z
   .meta({
     id: 'Filter',
     description:
-      'Only events with one of the values of each list are sent. A list applies only to events that have its field: `senders` to messages. An empty list applies to none.',
+      'Only events with one of the values of each list are sent. A list applies only to events that have its field: `senders` to messages. An empty list is the same as none: nothing is filtered by it.',
     example: { channels: ['whatsapp_cloud'], senders: ['customer', 'agent', 'team_member'] },
   });
 
@@ -55,6 +55,13 @@ const eventsSchema = z
   .min(1, 'must name an event')
   .max(MAX_EVENTS, `must have at most ${MAX_EVENTS} entries`)
   .meta({ example: ['message.received', 'conversation.closed'] });
+interface EventNames {
+  readonly event?: string | undefined;
+  readonly events?: readonly string[] | undefined;
+}
+const isAmongEvents = ({ event, events }: EventNames): boolean =>
+  event === undefined || events === undefined || events.includes(event);
+const NOT_AMONG_EVENTS = { message: 'must be one of events', path: ['event'] };
 const pausedSchema = z
   .boolean('must be true or false')
   .describe(
@@ -138,7 +145,7 @@ export const createSubscription = operation('POST /hooks', {
       take_over: z
         .boolean('must be true or false')
         .default(false)
-        .describe('Takes the subscription of this address over from another n8n'),
+        .describe('Takes the subscription of this address over from another n8n; needs `owner`'),
       source: z
         .string('must be a text')
         .max(64, 'must have at most 64 characters')
@@ -149,9 +156,10 @@ export const createSubscription = operation('POST /hooks', {
       message: 'must name an event, or send events',
       path: ['event'],
     })
-    .refine(({ event, events }) => events?.includes(event ?? events[0]!) ?? true, {
-      message: 'must be one of events',
-      path: ['event'],
+    .refine(isAmongEvents, NOT_AMONG_EVENTS)
+    .refine(({ owner, take_over }) => owner !== null || !take_over, {
+      message: 'needs owner',
+      path: ['take_over'],
     })
     .meta({
       example: {
@@ -181,16 +189,25 @@ export const updateSubscription = operation('PATCH /hooks/:id', {
     'What is left out stays, and so does the secret. Pending deliveries go to the new address. Those that the new events or filter leave out are cancelled as they come due, and so are all while the subscription is paused. What you send by hand (test, redeliver, recover) goes out all the same.',
   extension: true,
   body: z
-    .object({
+    .strictObject({
       target_url: targetUrlSchema.optional(),
+      event: eventTextSchema.optional(),
       events: eventsSchema.optional(),
       filter: filterSchema.nullable().optional().describe('Null: all events of these names'),
       paused: pausedSchema.optional(),
       catch_up: catchUpSchema.optional(),
     })
+    .refine((changes) => Object.keys(changes).length > 0, 'The body must name a change')
+    .refine(isAmongEvents, NOT_AMONG_EVENTS)
     .meta({ example: { events: ['message.received'], paused: false } }),
   answer: subscriptionSchema,
-  errors: ['not_found', 'unknown_event', 'subscription_exists', ...ADDRESS_ERRORS],
+  errors: [
+    'not_found',
+    'unknown_event',
+    'subscription_exists',
+    'published_elsewhere',
+    ...ADDRESS_ERRORS,
+  ],
 });
 
 export const listSubscriptions = operation('GET /hooks', {

@@ -23,8 +23,7 @@ export function hooksRouter(deps: Deps): Router {
 
   serve(router, deps, contract.createSubscription, async ({ deps, caller, body }) => {
     const wanted = {
-      events:
-        body.events === undefined ? [parseEventName(body.event!)] : parseEventNames(body.events),
+      events: eventsFrom(body)!,
       targetUrl: body.target_url,
       source: body.source,
       filter: filterFrom(body.filter),
@@ -47,7 +46,7 @@ export function hooksRouter(deps: Deps): Router {
   serve(router, deps, contract.updateSubscription, async ({ deps, caller, params, body }) => {
     const changes = {
       targetUrl: body.target_url,
-      events: body.events && parseEventNames(body.events),
+      events: eventsFrom(body),
       filter: body.filter === undefined ? undefined : filterFrom(body.filter),
       paused: body.paused,
       catchUp: body.catch_up,
@@ -112,8 +111,16 @@ function addDeliveries(router: Router, deps: Deps): void {
 }
 
 /** Each once. @throws unknown_event (400) */
-const parseEventNames = (names: readonly string[]): EventName[] =>
-  [...new Set(names)].map((name) => parseEventName(name, 'events'));
+function eventsFrom({
+  event,
+  events,
+}: {
+  readonly event?: string | undefined;
+  readonly events?: readonly string[] | undefined;
+}): EventName[] | undefined {
+  if (events) return [...new Set(events)].map((name) => parseEventName(name, 'events'));
+  return event === undefined ? undefined : [parseEventName(event)];
+}
 
 /** @throws unknown_event (400) */
 export function parseEventName(name: string, param = 'event'): EventName {

@@ -81,6 +81,20 @@ describe("a subscription's owner", () => {
     expect(await deleted('instance_id=second&host=n8n.example.com')).toBe(true);
   });
 
+  it('keeps its path when the subscription of another n8n is changed', async () => {
+    const { body: first } = await create({});
+    const { body: other } = await create({ owner: OTHER, target_url: target('b') });
+    const refused = await service.api.patch(`/api/hooks/${other.id}`, {
+      target_url: 'https://127.0.0.2:9/a',
+      events: ['conversation.closed'],
+    });
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { error: { code: 'published_elsewhere', existing_id: first.id } },
+    });
+    expect(await list()).toMatchObject([{ target_url: target('b') }, { target_url: target('a') }]);
+  });
+
   it('is let go by a member: the next n8n takes it, and until then it goes on', async () => {
     const { body: first } = await create({});
     const browser = await signedInBrowser(service.url);

@@ -53,7 +53,8 @@ describe('a subscription for several events', () => {
     [{ events: 'message.sent' }, 'invalid_request', 'events'],
     [{ events: ['message.sent', 'message.deleted'] }, 'unknown_event', 'events'],
     [{ event: 'message.sent', events: ['message.received'] }, 'invalid_request', 'event'],
-    [{ event: 'message.sent', filter: { sender: ['api'] } }, 'invalid_request', 'filter'],
+    [{ event: 'message.sent', filter: { sender: ['api'] } }, 'invalid_request', 'filter.sender'],
+    [{ event: 'message.sent', take_over: true }, 'invalid_request', 'take_over'],
     [
       { event: 'message.sent', filter: { senders: ['robot'] } },
       'invalid_request',
@@ -126,9 +127,12 @@ describe('a subscription for several events', () => {
     });
     const { secret, ...before } = made;
     const patch = (body: object) => service.api.patch(`/api/hooks/${made.id}`, body);
-    expect(await patch({})).toMatchObject({ status: 200, body: before });
     const changes = { events: ['message.sent', 'message.received'], catch_up: true };
     expect((await patch(changes)).body).toEqual({ ...before, ...changes, event: 'message.sent' });
+    expect((await patch({ event: 'message.received' })).body).toMatchObject({
+      event: 'message.received',
+      events: ['message.received'],
+    });
     expect((await patch({ filter: null })).body.filter).toBeNull();
     const moved = await patch({ target_url: `${receiver.url}/moved` });
     expect(moved.body.target_url).toBe(`${receiver.url}/moved`);
@@ -150,7 +154,16 @@ describe('a subscription for several events', () => {
       'target_url_not_public',
     );
     expect((await patch({ events: ['nothing'] })).body.error.code).toBe('unknown_event');
-    expect((await service.api.patch('/api/hooks/sub_none', {})).status).toBe(404);
+    expect((await service.api.patch('/api/hooks/sub_none', { paused: true })).status).toBe(404);
+    expect((await patch({ pausd: true })).body.error).toMatchObject({
+      code: 'invalid_request',
+      param: 'pausd',
+      message: 'pausd is not a known field.',
+    });
+    expect((await patch({})).body.error.code).toBe('invalid_request');
+    expect(
+      (await patch({ event: 'message.sent', events: ['conversation.closed'] })).body.error.param,
+    ).toBe('event');
     const [shown] = (await service.api.get('/api/hooks')).body.data;
     expect(shown).toMatchObject({ events: ['message.sent'], target_url: body.target_url });
   });

@@ -240,7 +240,7 @@ describe('subscriptions', () => {
       expect(refused).toHaveLength(5);
       for (const { body } of refused) {
         expect(body.error.code).toBe('subscription_limit_reached');
-        expect(body.error.message).toMatch(/has 25: .*\d+ from "n8n"/);
+        expect(body.error.message).toMatch(/has 25: .*from "n8n" \(\d+\)/);
       }
       const { data, next_cursor } = (await own.api.get('/api/hooks?limit=20')).body;
       const rest = (await own.api.get(`/api/hooks?limit=20&cursor=${next_cursor}`)).body;

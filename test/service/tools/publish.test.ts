@@ -293,6 +293,16 @@ describe('Publishing a tool', () => {
   });
 });
 
+describe('An unknown field', () => {
+  it('is named, also inside of the definition', async () => {
+    const { status, body } = await put({ definition: definition({ foo: 1 }) });
+    expect([status, body.error]).toMatchObject([
+      400,
+      { param: 'definition.foo', message: 'definition.foo is not a known field.' },
+    ]);
+  });
+});
+
 describe('A tool that somebody else has', () => {
   const STRANGERS: Array<[string, Json]> = [
     ['another n8n', { instance_id: 'instance-2' }],

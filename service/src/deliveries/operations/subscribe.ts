@@ -100,9 +100,9 @@ const sharedEvents = (a: Sending, b: Pick<WantedSubscription, 'events'>): number
  * events first. An exported workflow keeps the path of its address, whatever host it comes to.
  * @throws published_elsewhere (409) when one is held
  */
-function findElsewhere(
+export function findElsewhere(
   all: readonly Subscription[],
-  wanted: WantedSubscription,
+  wanted: Pick<WantedSubscription, 'events' | 'targetUrl' | 'owner'>,
   takeOver: boolean,
 ): readonly Subscription[] {
   const elsewhere = all.filter(
@@ -137,7 +137,7 @@ const findRevivable = (
     wanted,
   )[0];
 
-const byMostShared = (all: readonly Subscription[], wanted: WantedSubscription) =>
+const byMostShared = (all: readonly Subscription[], wanted: Pick<WantedSubscription, 'events'>) =>
   all.toSorted((a, b) => sharedEvents(b, wanted) - sharedEvents(a, wanted));
 
 /** Whether both send some event to the same address. */

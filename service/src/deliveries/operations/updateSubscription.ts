@@ -6,7 +6,7 @@ import {
   type WantedSubscription,
 } from '../subscription.ts';
 import type { Workspace } from '../../team/index.ts';
-import { assertNew } from './subscribe.ts';
+import { assertNew, findElsewhere } from './subscribe.ts';
 import { findSubscriptions, loadSubscription } from './subscriptions.ts';
 
 type Changes = {
@@ -18,7 +18,7 @@ type Changes = {
 /**
  * Changes what a subscription asks for; the secret stays. Pending deliveries go to the new address.
  * Those that the new events or filter leave out, or that come due while it is paused, are cancelled.
- * @throws subscription_exists (409), not_found (404), target_url_* (422)
+ * @throws subscription_exists, published_elsewhere (409), not_found (404), target_url_* (422)
  * @see docs/events-and-signatures.md, "Several events, filters and pauses"
  */
 export async function updateSubscription(
@@ -41,7 +41,9 @@ export async function updateSubscription(
     const others = (await findSubscriptions(tx, workspace.id)).filter(
       (each) => each.id !== id && !isRemoved(each),
     );
-    assertNew(others, { targetUrl: changed.targetUrl, events });
+    const wanted = { ...changed, owner: changed.owner ?? null, events };
+    if (changes.targetUrl !== undefined) findElsewhere(others, wanted, false);
+    assertNew(others, wanted);
     const after = { ...changed, event: events[0]! };
     await tx.subscriptions.put(after);
     return after;

@@ -67,6 +67,10 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
+  if (issue.code === 'unrecognized_keys') {
+    const unknown = [...issue.path, issue.keys[0]!].map(String).join('.');
+    throw new AppError('invalid_request', `${unknown} is not a known field.`, { param: unknown });
+  }
   const isWrongType = issue.code === 'invalid_type';
   if (isWrongType && issue.path.length === 0)
     throw new AppError('invalid_request', 'The body must be a JSON object.');
