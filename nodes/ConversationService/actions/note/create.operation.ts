@@ -24,10 +24,31 @@ export const create: Operation = {
 			placeholder: 'e.g. Has an open invoice, see the CRM',
 			description: 'What your team reads in the conversation, up to 4,000 characters',
 		},
+		{
+			displayName: 'Options',
+			name: 'options',
+			type: 'collection',
+			placeholder: 'Add Option',
+			default: {},
+			options: [
+				{
+					displayName: 'Deduplication Key',
+					name: 'deduplicationKey',
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. {{ $json.delivery_id }}',
+					description:
+						'With the same key, this node writes a note in a conversation once in 24 hours, even when the execution is started again. Set it from the ID of the event. Left empty, "Retry On Fail" is still safe.',
+				},
+			],
+		},
 	],
 	async execute(context, itemIndex) {
 		const conversationId = getId(context, 'conversationId', 'conversation', itemIndex);
 		const text = String(context.getNodeParameter('text', itemIndex) ?? '');
+		const deduplicationKey = String(
+			context.getNodeParameter('options.deduplicationKey', itemIndex, '') ?? '',
+		);
 		if (!text.trim()) {
 			throw new NodeOperationError(context.getNode(), 'The text of the note is empty', {
 				itemIndex,
@@ -38,7 +59,7 @@ export const create: Operation = {
 			method: 'POST',
 			path: `/api/conversations/${conversationId}/notes`,
 			body: { text },
-			headers: { 'Idempotency-Key': idempotencyKey(context, itemIndex, text, '') },
+			headers: { 'Idempotency-Key': idempotencyKey(context, itemIndex, text, deduplicationKey) },
 			itemIndex,
 		});
 	},
