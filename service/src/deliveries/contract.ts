@@ -65,7 +65,7 @@ const NOT_AMONG_EVENTS = { message: 'must be one of events', path: ['event'] };
 const pausedSchema = z
   .boolean('must be true or false')
   .describe(
-    'Nothing is queued for a paused one. Pending deliveries are cancelled as they come due',
+    'Nothing new is queued for a paused one. Pending deliveries wait, and are sent within a minute after the pause',
   );
 const catchUpSchema = z
   .boolean('must be true or false')
@@ -186,7 +186,7 @@ export const createSubscription = operation('POST /hooks', {
 export const updateSubscription = operation('PATCH /hooks/:id', {
   summary: 'Change a subscription',
   description:
-    'What is left out stays, and so does the secret. Pending deliveries go to the new address. Those that the new events or filter leave out are cancelled as they come due, and so are all while the subscription is paused. What you send by hand (test, redeliver, recover) goes out all the same.',
+    'What is left out stays, and so does the secret. Pending deliveries go to the new address. Those that the new events or filter leave out are cancelled as they come due. While the subscription is paused, they wait. What you send by hand (test, redeliver, recover) goes out all the same.',
   extension: true,
   body: z
     .strictObject({

@@ -18,7 +18,7 @@ describe('what a subscription is owed', () => {
   const endedAs = (made: Made, wanted: readonly string[]) =>
     waitFor(wanted.join(), async () => (await statuses(made)).join() === wanted.join());
 
-  it('is nothing new while it is paused, and what comes due is cancelled; a test event is sent', async () => {
+  it('is nothing new while it is paused, and what was pending waits; a test event is sent', async () => {
     await start(RETRIES);
     const made = await subscribe();
     stage.answer = status(503);
@@ -28,15 +28,17 @@ describe('what a subscription is owed', () => {
     stage.answer = null;
     await write('in the pause');
     stage.clock.advance(2 * MINUTE_MS);
-    await endedAs(made, ['cancelled']);
     await stage.service.api.post(`/api/hooks/${made.id}/test`);
-    await endedAs(made, ['cancelled', 'delivered']);
-    const [cancelled] = await deliveries(made, '?status=cancelled');
-    await stage.service.api.post(`/api/hooks/${made.id}/deliveries/${cancelled.id}/redeliver`);
-    await endedAs(made, ['delivered', 'delivered']);
+    await endedAs(made, ['pending', 'delivered']);
+    stage.clock.advance(2 * MINUTE_MS);
+    await stage.service.api.post(`/api/hooks/${made.id}/test`);
+    await endedAs(made, ['pending', 'delivered', 'delivered']);
     await patch(made, { paused: false });
+    stage.clock.advance(2 * MINUTE_MS);
+    await endedAs(made, ['delivered', 'delivered', 'delivered']);
+    expect(texts().at(-1)).toBe('waits for a retry');
     await write('after the pause');
-    await delivered(made, 3);
+    await delivered(made, 4);
     expect(texts().filter((text) => text === 'in the pause')).toEqual([]);
     expect(texts().at(-1)).toBe('after the pause');
   });

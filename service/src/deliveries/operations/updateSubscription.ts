@@ -17,7 +17,7 @@ type Changes = {
 
 /**
  * Changes what a subscription asks for; the secret stays. Pending deliveries go to the new address.
- * Those that the new events or filter leave out, or that come due while it is paused, are cancelled.
+ * Those that the new events or filter leave out are cancelled; while it is paused, they wait.
  * @throws subscription_exists, published_elsewhere (409), not_found (404), target_url_* (422)
  * @see docs/events-and-signatures.md, "Several events, filters and pauses"
  */

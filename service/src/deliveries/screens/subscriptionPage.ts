@@ -100,7 +100,7 @@ const actions = (signedIn: SignedIn, subscription: Subscription, now: Date): Vie
               action: action('pause'),
               label: 'Pause',
               confirm:
-                'Pause this subscription? Events are not kept for it, and pending deliveries are cancelled when they come due.',
+                'Pause this subscription? New events are not kept for it. Pending deliveries wait until you resume.',
               button,
             })
       }

@@ -32,7 +32,7 @@ export const subscriptionState = (
   now: Date,
 ): View => html`
   <dl class="facts-list">
-    <dt>State</dt><dd>${stateBadge(subscription)}${subscription.paused ? ' New events are not kept for it.' : null}</dd>
+    <dt>State</dt><dd>${stateBadge(subscription)}${subscription.paused ? ' New events are not kept for it. Pending deliveries wait.' : null}</dd>
     <dt>Events</dt><dd>${eventsOf(subscription).join(', ')}</dd>
     ${subscription.filter ? html`<dt>Only</dt><dd><bdi>${filterInWords(subscription.filter)}</bdi></dd>` : null}
     <dt>Endpoint URL</dt><dd><bdi>${subscription.targetUrl}</bdi></dd>

@@ -5,6 +5,12 @@ import type { Deps } from '../../platform/deps.ts';
 import { isRemoved, signingSecrets, wants, type Subscription } from '../subscription.ts';
 import type { Job } from '../../store/store.ts';
 
+/**
+ * How often a delivery looks whether the pause is over. It is not parked as those of removed
+ * subscriptions are: what a person sends by hand would wait behind it.
+ */
+const PAUSE_CHECK_MS = 60_000;
+
 /** A claimed delivery with all that an attempt needs. */
 export interface DueDelivery {
   readonly job: Job;
@@ -17,7 +23,7 @@ export interface DueDelivery {
 
 /**
  * What a claimed job asks for. `parked`: the subscription is removed, and its deliveries wait until
- * it is revived. Null: the delivery no longer needs an attempt.
+ * it is revived. Null: there is nothing to send, or not now.
  */
 export type LoadedDelivery =
   | ({ readonly type: 'due' } & DueDelivery)
@@ -30,9 +36,9 @@ type Loaded =
   | Exclude<LoadedDelivery, { readonly type: 'due' }>;
 
 /**
- * Reads the deliveries of claimed jobs, in one transaction. Gives back the jobs of removed
- * subscriptions. Cancels deliveries whose subscription or event is gone, and those that a paused
- * subscription, or changed events or another filter, leave out.
+ * Reads the deliveries of claimed jobs, in one transaction. Gives back the jobs of removed and
+ * paused subscriptions. Cancels deliveries whose subscription or event is gone, and those that
+ * changed events or another filter leave out.
  */
 export async function loadDueDeliveries(
   { store, clock, secrets }: Deps,
@@ -40,7 +46,9 @@ export async function loadDueDeliveries(
 ): Promise<readonly LoadedDelivery[]> {
   const now = clock.now();
   // All at once: a store may read them together.
-  const loaded = await store.transaction((tx) => Promise.all(jobs.map((job) => load(tx, job))));
+  const loaded = await store.transaction((tx) =>
+    Promise.all(jobs.map((job) => load(tx, job, now))),
+  );
   return loaded.map((each) => {
     if (each?.type !== 'due') return each;
     const sealed = signingSecrets(each.subscription, now);
@@ -48,7 +56,7 @@ export async function loadDueDeliveries(
   });
 }
 
-async function load(tx: Tx, job: Job): Promise<Loaded> {
+async function load(tx: Tx, job: Job, now: Date): Promise<Loaded> {
   const delivery = await tx.deliveries.peek(job.id);
   if (delivery?.status !== 'pending') return dropJob(tx, job);
   const subscription = await tx.subscriptions.peek(delivery.subscriptionId);
@@ -58,13 +66,16 @@ async function load(tx: Tx, job: Job): Promise<Loaded> {
     await tx.jobs.release(job.id, job);
     return { type: 'parked' };
   }
-  if (isLeftOut(subscription, delivery, event)) return cancel(tx, job);
+  // What a person asked for goes out all the same.
+  if (delivery.trigger !== 'manual') {
+    if (!wants(subscription, event)) return cancel(tx, job);
+    if (subscription.paused) {
+      await tx.jobs.release(job.id, { ...job, runAt: now.getTime() + PAUSE_CHECK_MS });
+      return null;
+    }
+  }
   return { type: 'due', job, delivery, subscription, event };
 }
-
-/** What a person asked for goes out all the same. */
-const isLeftOut = (subscription: Subscription, { trigger }: Delivery, event: Event): boolean =>
-  trigger !== 'manual' && (subscription.paused === true || !wants(subscription, event));
 
 /** Ends the job, unless the delivery was just queued again: its new job has the same id. */
 async function dropJob(tx: Tx, { id }: Job): Promise<null> {
