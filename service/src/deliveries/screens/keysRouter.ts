@@ -29,6 +29,9 @@ const newKeySchema = z.object({ name: textSchema(100), reveal: z.literal('on').o
 
 const REVEALS_PAGE = 100;
 
+/** Answers with the whole screen. */
+type Show = (response: Response, status: number, extras: KeysPageExtras) => Promise<void>;
+
 /**
  * API keys and subscriptions, on one screen. A new key or secret is shown only in the answer to the
  * POST that created it.
@@ -36,7 +39,7 @@ const REVEALS_PAGE = 100;
  */
 export function keysRouter(deps: Deps, publicUrl: () => string): Router {
   const router = Router();
-  const show = async (response: Response, status: number, extras: KeysPageExtras) => {
+  const show: Show = async (response, status, extras) => {
     const signedIn = signedInOf(response);
     const lists = await inOneTransaction(deps, async (within) => ({
       apiKeys: await listApiKeys(within, signedIn.workspace),
@@ -47,17 +50,20 @@ export function keysRouter(deps: Deps, publicUrl: () => string): Router {
 
   router.get('/keys', ({ query }, response) => show(response, 200, { notice: query.notice }));
 
-  router.get('/keys/live/api-keys', async (_request, response) => {
-    const signedIn = signedInOf(response);
-    const apiKeys = await listApiKeys(deps, signedIn.workspace);
-    sendPart(response, apiKeysList(signedIn, apiKeys, deps.clock.now()));
-  });
+  addKeyForm(router, deps, show, publicUrl);
+  addKeys(router, deps);
+  addSubscriptions(router, deps, show);
 
-  router.get('/keys/live/subscriptions', async (_request, response) => {
-    const subscriptions = await listSubscriptionHealth(deps, workspaceOf(response));
-    sendPart(response, subscriptionsList(subscriptions, deps.clock.now()));
-  });
+  // A page that answered a POST has the form's address. Reloading it leads back to the screen.
+  router.get(['/keys/subscriptions', '/keys/:id/revoke'], (_request, response) =>
+    response.redirect(303, '/keys'),
+  );
 
+  router.use(subscriptionRouter(deps));
+  return router;
+}
+
+function addKeyForm(router: Router, deps: Deps, show: Show, publicUrl: () => string): void {
   router.post('/keys', async (request, response) => {
     const { workspace, member } = signedInOf(response);
     const values = readForm(request);
@@ -75,6 +81,14 @@ export function keysRouter(deps: Deps, publicUrl: () => string): Router {
       await show(response, error.status, { keyForm });
     }
   });
+}
+
+function addKeys(router: Router, deps: Deps): void {
+  router.get('/keys/live/api-keys', async (_request, response) => {
+    const signedIn = signedInOf(response);
+    const apiKeys = await listApiKeys(deps, signedIn.workspace);
+    sendPart(response, apiKeysList(signedIn, apiKeys, deps.clock.now()));
+  });
 
   router.get('/keys/:id/reveals', async ({ params, query }, response) => {
     const signedIn = signedInOf(response);
@@ -87,6 +101,13 @@ export function keysRouter(deps: Deps, publicUrl: () => string): Router {
   router.post('/keys/:id/revoke', async ({ params }, response) => {
     await revokeApiKey(deps, workspaceOf(response), params.id);
     response.redirect(303, '/keys?notice=key-revoked');
+  });
+}
+
+function addSubscriptions(router: Router, deps: Deps, show: Show): void {
+  router.get('/keys/live/subscriptions', async (_request, response) => {
+    const subscriptions = await listSubscriptionHealth(deps, workspaceOf(response));
+    sendPart(response, subscriptionsList(subscriptions, deps.clock.now()));
   });
 
   router.post('/keys/subscriptions', async (request, response) => {
@@ -103,12 +124,4 @@ export function keysRouter(deps: Deps, publicUrl: () => string): Router {
       await show(response, status, { subscriptionForm: { values, ...refused } });
     }
   });
-
-  // A page that answered a POST has the form's address. Reloading it leads back to the screen.
-  router.get(['/keys/subscriptions', '/keys/:id/revoke'], (_request, response) =>
-    response.redirect(303, '/keys'),
-  );
-
-  router.use(subscriptionRouter(deps));
-  return router;
 }

@@ -2,9 +2,7 @@ import type { Delivery } from '../delivery.ts';
 import type { SignedIn } from '../../team/index.ts';
 import type { SubscriptionHealth } from '../operations/subscriptions.ts';
 import type { Page } from '../../platform/http/page.ts';
-import { ownerInWords } from '../../platform/owner.ts';
-import { REVIVAL_MS, signingSecrets, type Subscription } from '../subscription.ts';
-import { addressWith, backLink, csrfField, postButton } from '../../platform/html/components.ts';
+import { addressWith, backLink, csrfField } from '../../platform/html/components.ts';
 import {
   field,
   formProblem,
@@ -17,6 +15,7 @@ import { teamPage } from '../../platform/html/layout.ts';
 import { liveArea, liveSection } from '../../platform/html/liveSection.ts';
 import { deliveriesList, deliveryFilters, type DeliveriesView } from './deliveriesList.ts';
 import { editForm } from './editSubscription.ts';
+import { subscriptionActions } from './subscriptionActions.ts';
 import type { SubscriptionForm } from './subscriptionFields.ts';
 import { eventsInWords, subscriptionState } from './subscriptionState.ts';
 
@@ -59,7 +58,7 @@ export function subscriptionPage(signedIn: SignedIn, page: SubscriptionPage): Vi
         ${liveSection('keys', 'state', `${live}/state`, subscriptionState(health, now))}
       </section>
       <section class="block" aria-label="Actions">
-        ${actions(signedIn, subscription, now)}
+        ${subscriptionActions(signedIn, subscription, now)}
         ${editForm(signedIn, subscription, page.editForm)}
         ${recoverForm(signedIn, subscriptionId, now, page.recoverForm)}
       </section>
@@ -81,66 +80,6 @@ const recoveredInWords = (count: number) =>
   count === 0
     ? 'There are no failed deliveries since then.'
     : `${count} failed ${count === 1 ? 'delivery is' : 'deliveries are'} being sent again.`;
-
-const actions = (signedIn: SignedIn, subscription: Subscription, now: Date): View => {
-  const { id, targetUrl, paused, owner, isReleased } = subscription;
-  const action = (verb: string) => `/keys/subscriptions/${id}/${verb}`;
-  const button = { class: 'small secondary outline' };
-  return html`
-    <div class="row">
-      ${postButton(signedIn, {
-        action: action('test'),
-        label: 'Send a test event',
-        button: { class: 'small' },
-      })}
-      ${
-        paused
-          ? postButton(signedIn, { action: action('resume'), label: 'Resume', button })
-          : postButton(signedIn, {
-              action: action('pause'),
-              label: 'Pause',
-              confirm:
-                'Pause this subscription? New events are not kept for it. Pending deliveries wait until you resume.',
-              button,
-            })
-      }
-      ${
-        owner && !isReleased
-          ? postButton(signedIn, {
-              action: action('release'),
-              label: 'Release',
-              confirm: `Release it from ${ownerInWords(owner)}? Another n8n can then take it by publishing a workflow with this URL.`,
-              button,
-            })
-          : null
-      }
-      ${postButton(signedIn, {
-        action: action('rotate-secret'),
-        label: 'Rotate secret',
-        confirm:
-          'Create a new signing secret? The current one stays valid for 24 hours. Update the receiver by then.',
-        button,
-      })}
-      ${
-        signingSecrets(subscription, now).length === 1
-          ? null
-          : postButton(signedIn, {
-              action: action('revoke-previous-secrets'),
-              label: 'Revoke previous secret',
-              confirm:
-                'Sign with the newest secret only? A receiver that still uses a previous secret will refuse deliveries.',
-              button,
-            })
-      }
-      ${postButton(signedIn, {
-        action: action('remove'),
-        label: 'Remove',
-        confirm: `Remove the subscription of ${eventsInWords(subscription)} to ${targetUrl}? It gets no more events, and its deliveries are no longer listed. If you create the same subscription again within ${REVIVAL_MS / 1000} seconds, its pending deliveries are sent.`,
-        button,
-      })}
-    </div>
-  `;
-};
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
