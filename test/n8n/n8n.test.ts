@@ -6,7 +6,7 @@ import { provesActions } from './proofs/actions.ts';
 import { provesCredentialTest } from './proofs/credentialTest.ts';
 import { provesDeactivation } from './proofs/publishing/deactivation.ts';
 import { provesDuplicates } from './proofs/duplicates.ts';
-import { provesExamples } from './proofs/examples.ts';
+import { provesExamples } from './proofs/examples/examples.ts';
 import { provesForgery } from './proofs/forgery.ts';
 import { provesMainJob } from './proofs/mainJob.ts';
 import { provesPublishingErrors } from './proofs/publishing/publishingErrors.ts';

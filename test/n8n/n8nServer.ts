@@ -37,7 +37,7 @@ export interface Credential {
 
 /** What one node put out in one execution. */
 interface NodeRun {
-  data?: { main: ({ json: Record<string, unknown> }[] | null)[] };
+  data?: { main?: ({ json: Record<string, unknown> }[] | null)[] };
   error?: { message: string };
 }
 
@@ -352,7 +352,7 @@ function toExecution({ id, status, mode, data }: RawExecution): Execution {
     output: Object.fromEntries(
       runs.map(([name, [first]]) => [
         name,
-        (first?.data?.main.find((items) => items?.length) ?? []).map((item) => item.json),
+        (first?.data?.main?.find((items) => items?.length) ?? []).map((item) => item.json),
       ]),
     ),
     error: data?.resultData.error?.message,

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { signedInBrowser } from '../../../helpers/browserless.ts';
+import {
+  startModelServer,
+  text,
+  toolCalls,
+  type ModelServer,
+} from '../../../helpers/modelServer.ts';
+import type { Stage } from '../../stage.ts';
+import type { ExampleRunner } from './exampleRunner.ts';
+
+/** n8n's AI Agent answers once, and never beside a person. */
+export function provesAiAgent(stage: () => Stage, { runChanged }: ExampleRunner): void {
+  const api = () => stage().service.api;
+
+  describe('ai-agent', () => {
+    let model: ModelServer;
+    beforeAll(async () => {
+      model = await startModelServer({ isOpenAi: true });
+    });
+    afterAll(() => model?.close());
+
+    const runAgent = async () => {
+      const openAi = await stage().n8n.createCredential(
+        'openAiApi',
+        { apiKey: model.apiKey, url: model.url },
+        'A model on this machine',
+      );
+      return await runChanged('ai-agent', (node) => {
+        const chatModel = node('OpenAI Chat Model');
+        chatModel.credentials = { openAiApi: { id: openAi.id, name: openAi.name } };
+        (chatModel.parameters.model as { value: string }).value = model.model;
+      });
+    };
+
+    it('answers, remembers the conversation, and asks for a person', async () => {
+      model.answerBy(({ body: { messages } }) => {
+        const last = messages.at(-1)!;
+        if (last.role === 'tool') return text('A colleague will answer here.');
+        if (last.content!.includes('person')) return toolCalls({ name: 'Get_a_person' });
+        const said = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+        return text(`You wrote: ${said.join(' / ')}`);
+      });
+      await runAgent();
+      const customer = await stage().customerWrites('Do you repair tents?', { name: 'Grace' });
+      const { conversationId } = customer;
+      const answers = (count: number) =>
+        stage().until(`${count} answers`, async () => {
+          const read = (await customer.read()).filter(({ from }) => from !== 'customer');
+          return read.length >= count && read.map((each) => each.text);
+        });
+      expect(await answers(1)).toEqual(['You wrote: Do you repair tents?']);
+      await customer.write('And boots?');
+      expect((await answers(2))[1]).toBe('You wrote: Do you repair tents? / And boots?');
+      await customer.write('I would like a person, please');
+      expect((await answers(3))[2]).toBe('A colleague will answer here.');
+      expect((await api().get(`/api/conversations/${conversationId}`)).body.status).toBe(
+        'human_active',
+      );
+    });
+  });
+}
