@@ -159,7 +159,8 @@ describe('the whole story, as people see it', () => {
       .waitFor();
     await button(member, 'Go live').click();
     await member.getByText('The tool is live').waitFor();
-    await mainLink(member, 'Agent').click();
+    await member.getByRole('link', { name: 'Turn it on' }).click();
+    await button(member, 'Turn on').click();
     await member.getByRole('heading', { name: 'The agent is on' }).waitFor();
   }
 

@@ -158,7 +158,9 @@ export function provesExamples(stage: () => Stage): void {
 
       const asItIs = await run('payment-reminder');
       const tooEarly = await runByHand(asItIs, 'Every morning');
-      expect(tooEarly.output['Get open links']).toMatchObject([{ id: link.id }]);
+      expect(tooEarly.output['Get open links']).toContainEqual(
+        expect.objectContaining({ id: link.id }),
+      );
       expect(tooEarly.output['Remind the customer']).toBeUndefined();
       await stage().retire(asItIs);
 
