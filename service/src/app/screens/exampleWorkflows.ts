@@ -42,7 +42,7 @@ const ABOUT: readonly Pick<ExampleWorkflow, 'name' | 'does' | 'needs'>[] = [
   },
   {
     name: 'daily-summary',
-    does: 'Writes a summary of the day’s conversations every evening: how many, on which channels, how they ended, and who still waits.',
+    does: 'Writes a summary of the day’s conversations every evening: how many, on which channels, how they ended, and everybody who still waits.',
     needs: `${CREDENTIAL}, and your team’s chat in place of the last node.`,
   },
   {

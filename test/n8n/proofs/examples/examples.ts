@@ -10,7 +10,7 @@ import { provesUrgentToTheTeam } from './urgentToTheTeam.ts';
 export function provesExamples(stage: () => Stage): void {
   describe('the example workflows', () => {
     const runner = exampleRunner(stage);
-    const { run, importChanged, runChanged, runByHand } = runner;
+    const { run, importChanged, runChanged, runByHand, asksForPerson } = runner;
     const api = () => stage().service.api;
 
     provesUrgentToTheTeam(stage, runner);
@@ -124,24 +124,31 @@ export function provesExamples(stage: () => Stage): void {
       ]);
     });
 
-    it('daily-summary counts the conversations of the day', async () => {
-      const waiting = await stage().customerWrites('Hello', { name: 'Grace' });
+    it('daily-summary counts the conversations of the day, and names everybody who waits', async () => {
+      const waiting = await asksForPerson('Grace Older');
+      // The day of this run begins after she wrote.
+      const begins = new Date(Date.now() + 1).toISOString();
+      await stage().until('the day to begin', () =>
+        Promise.resolve(new Date().toISOString() > begins),
+      );
       const closed = await stage().customerWrites('Thank you, that was all');
       await api().post(`/api/conversations/${closed.conversationId}/close`, {
         summary: 'Content.',
         verdict: 'goal_reached',
       });
-      const { n8n } = stage();
-      const workflow = await importChanged('daily-summary', () => {});
-      await n8n.activate(workflow.id);
+      const workflow = await importChanged('daily-summary', (node) => {
+        const { filters } = node("Get the day's conversations").parameters;
+        expect(filters).toEqual({ updated_since: '={{ $now.minus({ hours: 24 }).toISO() }}' });
+        (filters as { updated_since: string }).updated_since = begins;
+      });
       const { output } = await runByHand(workflow, 'Every evening');
-      await n8n.deactivate(workflow.id);
       const [summary] = output['Send it to the team'] as { text: string; conversations: number }[];
-      expect(summary!.conversations).toBe(output["Get the day's conversations"]!.length);
       const ids = output["Get the day's conversations"]!.map(({ id }) => id);
-      expect(ids).toEqual(expect.arrayContaining([waiting.conversationId, closed.conversationId]));
+      expect(ids).toContain(closed.conversationId);
+      expect(ids).not.toContain(waiting.conversationId);
+      expect(summary!.conversations).toBe(ids.length);
       expect(summary!.text).toMatch(
-        /^\d+ conversations in the last 24 hours\nChannels: .*web_chat: \d+.*\nOutcomes: .*goal_reached: \d+/,
+        /^\d+ conversations in the last 24 hours\nChannels: .*web_chat: \d+.*\nOutcomes: .*goal_reached: \d+.*\nWaiting for a person: .*Grace Older/,
       );
     });
 
