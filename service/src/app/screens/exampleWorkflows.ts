@@ -47,7 +47,7 @@ const ABOUT: readonly Pick<ExampleWorkflow, 'name' | 'does' | 'needs'>[] = [
   },
   {
     name: 'ai-agent',
-    does: 'Lets n8n’s AI Agent answer customers, with a memory for each conversation. It is silent while a person answers, and can ask for one itself.',
+    does: 'Lets n8n’s AI Agent answer customers, with a memory for each conversation. It is silent while a person answers, also when they take over before its answer is sent, and can ask for one itself.',
     needs: `${CREDENTIAL}, and one for OpenAI or a server with the same API. Turn the service’s own agent off.`,
   },
 ];

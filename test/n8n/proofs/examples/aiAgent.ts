@@ -4,6 +4,7 @@ import {
   startModelServer,
   text,
   toolCalls,
+  type ModelRequest,
   type ModelServer,
 } from '../../../helpers/modelServer.ts';
 import type { Stage } from '../../stage.ts';
@@ -32,6 +33,7 @@ export function provesAiAgent(stage: () => Stage, { runChanged }: ExampleRunner)
         (chatModel.parameters.model as { value: string }).value = model.model;
       });
     };
+    const lastOf = ({ body: { messages } }: ModelRequest) => messages.at(-1)!.content!;
 
     it('answers, remembers the conversation, and asks for a person', async () => {
       model.answerBy(({ body: { messages } }) => {
@@ -57,6 +59,55 @@ export function provesAiAgent(stage: () => Stage, { runChanged }: ExampleRunner)
       expect((await api().get(`/api/conversations/${conversationId}`)).body.status).toBe(
         'human_active',
       );
+    });
+
+    it('keeps its answer to itself when a person takes over while the model thinks', async () => {
+      const workflow = await runAgent();
+      const ana = await signedInBrowser(stage().service.url);
+      const wrote = stage().customerWrites('First of all, hello');
+      model.answerBy((request) => (res) => {
+        void wrote
+          .then(({ conversationId }) => ana.post(`/conversations/${conversationId}/take-over`))
+          .then(() => text('Too late')(res, request));
+      });
+      const customer = await wrote;
+      const { conversationId } = customer;
+      const execution = await stage().execution(workflow, 'message.received', conversationId);
+      expect(execution.output['AI Agent']).toMatchObject([{ output: 'Too late' }]);
+      expect(execution).toMatchObject({ status: 'success' });
+      expect(execution.output['Send the answer']).toBeUndefined();
+      expect(await customer.read()).toHaveLength(1);
+    });
+
+    it('answers two quick messages once, both together', async () => {
+      const workflow = await runAgent();
+      let answerFirst = () => {};
+      const asked = new Promise<void>((resolve) => {
+        model.answerBy((request) => (res) => {
+          answerFirst = () => text('About the one')(res, request);
+          resolve();
+        });
+      });
+      const customer = await stage().customerWrites('Where is my order?');
+      await asked;
+      let seen = '';
+      model.answerBy((request) => {
+        seen = lastOf(request);
+        return text('About both');
+      });
+      await customer.write('It is A-1042');
+      const { conversationId } = customer;
+      await stage().execution(workflow, 'message.received', conversationId);
+      answerFirst();
+      await stage().until('both executions', async () => {
+        return (await stage().executionsOf(workflow, conversationId)).length === 2;
+      });
+      expect(seen).toBe('Where is my order?\nIt is A-1042');
+      expect((await customer.read()).map((each) => each.text)).toEqual([
+        'Where is my order?',
+        'It is A-1042',
+        'About both',
+      ]);
     });
   });
 }
