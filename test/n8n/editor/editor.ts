@@ -40,6 +40,10 @@ export interface Editor {
   publish(): Promise<void>;
   /** What n8n's next red toast says. */
   failure(): Promise<string>;
+  /** Shows the output of the open node as a schema, with the first value of each field. */
+  showSchema(): Promise<void>;
+  /** Waits until n8n's toasts are gone. */
+  withoutToasts(): Promise<void>;
   /** Opens the list of a parameter of the open node and searches it. @returns what it shows */
   listOf(parameter: string, text: string): Promise<readonly string[]>;
   /** Chooses the first entry of the list and opens it. @returns the address that is opened */
@@ -123,6 +127,9 @@ export async function openEditor(browser: Browser, n8n: N8nServer): Promise<Edit
       await toast.waitFor({ timeout: 60_000 });
       return await toast.innerText();
     },
+    showSchema: () => byId('output-panel').getByText('Schema', { exact: true }).click(),
+    // n8n takes them away by itself, a few seconds after each.
+    withoutToasts: () => page.locator('.el-notification').first().waitFor({ state: 'hidden' }),
     async listOf(parameter, text) {
       const locator = byId(`resource-locator-${parameter}`);
       await locator.getByTestId('rlc-input').click();

@@ -67,6 +67,9 @@ export function provesFirstEvent(
       await person.getByRole('button', { name: 'Send' }).click();
       await editor.output.getByText(MESSAGE).first().waitFor();
       steps.end();
+      await editor.showSchema();
+      await editor.output.getByText(MESSAGE).first().waitFor();
+      await editor.withoutToasts();
       await editor.screenshot('n8n-first-event');
       process.stdout.write(`The first event in n8n:\n${steps.report()}`);
       expect(steps.taken.length).toBeLessThanOrEqual(8);
