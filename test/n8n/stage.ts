@@ -29,10 +29,10 @@ export const example = (name: string) => join(examplesFolder, name);
 const ownWorkflow = (name: string) =>
   fileURLToPath(new URL(`workflows/${name}.json`, import.meta.url));
 
-/** A workflow that takes all events but payment.paid and does nothing. */
+/** A workflow that takes the events of a conversation and does nothing. */
 export const recordEvents = ownWorkflow('record-events');
 
-/** The same with all seven. */
+/** The same with all ten. */
 export const recordAllEvents = ownWorkflow('record-all-events');
 
 /** Sends one more message after each message that was sent. */

@@ -19,7 +19,7 @@ export function provesActions(stage: () => Stage): void {
 }
 
 function provesRoundTrip(stage: () => Stage): void {
-  describe('contacts, messages and notes', () => {
+  describe('contacts, messages, notes and the agent', () => {
     const workflow = withWorkflow(stage, file('../workflows/new-resources.json'));
 
     it('go from node to node, each finding its conversation or contact by itself', async () => {
@@ -48,6 +48,9 @@ function provesRoundTrip(stage: () => Stage): void {
         'Where is my parcel?',
         'Your parcel has shipped',
       ]);
+      expect(output['Turn On Agent']).toEqual([expect.objectContaining({ enabled: true })]);
+      expect(output['Turn Off Agent']).toEqual([expect.objectContaining({ enabled: false })]);
+      expect((await stage().service.api.get('/api/agent')).body.enabled).toBe(false);
       expect((await read()).map(({ text }) => text)).not.toContain('Wrote: Where is my parcel?');
     });
   });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { signedInBrowser } from '../../helpers/browserless.ts';
-import { answerWhatIsSent, type Stage } from '../stage.ts';
+import { answerWhatIsSent, payloadOf, recordEvents, type Stage } from '../stage.ts';
 import { withWorkflow } from './withWorkflow.ts';
 
-/** A workflow that sends does not start itself. */
+/** A workflow that sends does not start itself, and a filter leaves out what it does not name. */
 export function provesSentBy(stage: () => Stage): void {
   describe('a workflow that sends a message on Message Sent', () => {
     const workflow = withWorkflow(stage, answerWhatIsSent);
@@ -19,6 +19,24 @@ export function provesSentBy(stage: () => Stage): void {
         'And one more after: On its way.',
       ]);
       // The message and what is owed for it are one write: nothing can come later.
+      const [subscription] = await stage().subscriptionsOf(workflow());
+      const { body } = await stage().service.api.get(`/api/hooks/${subscription!.id}/deliveries`);
+      expect(body.data).toHaveLength(1);
+    });
+  });
+
+  describe('a workflow with filters', () => {
+    const workflow = withWorkflow(stage, recordEvents, {
+      events: ['message.received'],
+      filters: { channels: ['web_chat'], statuses: ['human_active'] },
+    });
+
+    it('starts on what matches them, and nothing else is sent to it', async () => {
+      const { conversationId, write } = await stage().customerWrites('Is anybody there?');
+      await stage().service.api.post(`/api/conversations/${conversationId}/takeover`);
+      await write('A person, please.');
+      const execution = await stage().execution(workflow(), 'message.received', conversationId);
+      expect(payloadOf(execution)).toMatchObject({ message: { text: 'A person, please.' } });
       const [subscription] = await stage().subscriptionsOf(workflow());
       const { body } = await stage().service.api.get(`/api/hooks/${subscription!.id}/deliveries`);
       expect(body.data).toHaveLength(1);

@@ -10,7 +10,14 @@ import {
 } from '../../helpers/meta.ts';
 import { EXTENSION_EVENTS } from '../../../service/src/deliveries/event.ts';
 import { payloadSchemas } from '../../../service/src/events/payloadContract.ts';
-import { example, payloadOf, recordAllEvents, type Payload, type Stage } from '../stage.ts';
+import {
+  eventsOf,
+  example,
+  payloadOf,
+  recordAllEvents,
+  type Payload,
+  type Stage,
+} from '../stage.ts';
 import { withWorkflow } from './withWorkflow.ts';
 
 const EVENTS = (Object.keys(payloadSchemas) as (keyof typeof payloadSchemas)[]).filter(
@@ -67,6 +74,10 @@ export function provesSevenEvents(stage: () => Stage): void {
     afterAll(async () => {
       await api().delete(`/api/channels/${number.id}`);
       await api().delete('/api/payment-accounts/manual');
+    });
+
+    it('are asked for with the three that this service adds', () => {
+      expect(eventsOf(recorder()).sort()).toEqual(Object.keys(payloadSchemas).sort());
     });
 
     it('a WhatsApp message opens a conversation: conversation.opened and message.received', async () => {
