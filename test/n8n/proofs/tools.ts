@@ -1,7 +1,10 @@
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import type { Execution, Workflow } from '../n8nServer.ts';
-import { example, signature, type Stage } from '../stage.ts';
+import { example, payloadOf, recordAllEvents, signature, type Stage } from '../stage.ts';
 import { fileURLToPath } from 'node:url';
+import { EXTENSION_EVENTS } from '../../../service/src/deliveries/event.ts';
+import { payloadSchemas } from '../../../service/src/events/payloadContract.ts';
+import { withWorkflow } from './withWorkflow.ts';
 
 const TOOL_TRIGGER = 'Conversation Service Agent Call Trigger';
 const findOrder = example('find-order-tool.json');
@@ -61,6 +64,14 @@ export function provesTools(stage: () => Stage): void {
     });
 
   describe('a workflow as a tool of the agent', () => {
+    const recorder = withWorkflow(stage, recordAllEvents, { events: [...EXTENSION_EVENTS] });
+    /** The payload with which an event started the other workflow: as documented, nothing more. */
+    const recorded = async (event: keyof typeof payloadSchemas, { conversationId }: Customer) => {
+      const execution = await stage().execution(recorder(), event, conversationId);
+      const { delivery_id: _, ...body } = payloadOf(execution)!;
+      return payloadSchemas[event].parse(body);
+    };
+
     afterEach(async () => {
       for (const { id } of published.splice(0)) await stage().n8n.deactivate(id);
       for (const { status, name } of (await api().get('/api/tools')).body.data as Tool[])
@@ -119,6 +130,9 @@ export function provesTools(stage: () => Stage): void {
         { pending_approvals: 1, status: 'ai_active' },
       );
       expect(await executionsIn(workflow, customer.conversationId)).toEqual([]);
+      expect(await recorded('approval.requested', customer)).toMatchObject({
+        approval: { tool_call_id: call!.tool_call_id },
+      });
 
       expect((await api().post(`/api/tool-calls/${call!.tool_call_id}/approve`, {})).status).toBe(
         200,
@@ -129,6 +143,9 @@ export function provesTools(stage: () => Stage): void {
       expect(await callsIn(customer.conversationId)).toMatchObject([
         { tool_call_id: call!.tool_call_id, status: 'succeeded' },
       ]);
+      expect(await recorded('approval.decided', customer)).toMatchObject({
+        approval: { tool_call_id: call!.tool_call_id },
+      });
     });
 
     it('a workflow that fails runs once, and the agent says that it was not done and offers a person', async () => {
@@ -152,6 +169,9 @@ export function provesTools(stage: () => Stage): void {
       await stage().until('the hand-over', async () => {
         const { body } = await api().get(`/api/conversations/${customer.conversationId}`);
         return body.status === 'awaiting_human' && body.handover.reason === 'tool_failure';
+      });
+      expect(await recorded('conversation.awaiting_human', customer)).toMatchObject({
+        handover: { reason: 'tool_failure' },
       });
     });
 
