@@ -24,6 +24,16 @@ export const takeOverField: INodeProperties = {
 		'Whether publishing takes over what another workflow or another n8n has published, for example after n8n has moved to another host. That one then gets nothing any more. Turn this off again afterwards.',
 };
 
+/** Keeps a repeated execution from doing the same again. `idempotencyKey` reads its value. */
+export const deduplicationKeyField = (description: string): INodeProperties => ({
+	displayName: 'Deduplication Key',
+	name: 'deduplicationKey',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. {{ $json.delivery_id }}',
+	description,
+});
+
 export const returnAllFields: INodeProperties[] = [
 	{
 		displayName: 'Return All',

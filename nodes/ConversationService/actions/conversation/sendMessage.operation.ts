@@ -1,5 +1,6 @@
 import { NodeOperationError } from 'n8n-workflow';
 import { conversationField } from '../../shared/locators';
+import { deduplicationKeyField } from '../../shared/fields';
 import { idempotencyKey } from '../../api/idempotencyKey';
 import { getId } from '../../shared/ids';
 import { requestService } from '../../api/transport';
@@ -47,15 +48,9 @@ export const sendMessage: Operation = {
 			placeholder: 'Add Option',
 			default: {},
 			options: [
-				{
-					displayName: 'Deduplication Key',
-					name: 'deduplicationKey',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. {{ $json.delivery_id }}',
-					description:
-						'With the same key, this node sends to a conversation once in 24 hours, even when the execution is started again. Set it from the ID of the event. To send several messages for one event, add a part that differs for each. Left empty, "Retry On Fail" is still safe.',
-				},
+				deduplicationKeyField(
+					'With the same key, this node sends to a conversation once in 24 hours, even when the execution is started again. Set it from the ID of the event. To send several messages for one event, add a part that differs for each. Left empty, "Retry On Fail" is still safe.',
+				),
 			],
 		},
 	],

@@ -1,6 +1,7 @@
 import { NodeOperationError } from 'n8n-workflow';
 import { getId } from '../../shared/ids';
 import { conversationField } from '../../shared/locators';
+import { deduplicationKeyField } from '../../shared/fields';
 import { idempotencyKey } from '../../api/idempotencyKey';
 import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
@@ -31,15 +32,9 @@ export const create: Operation = {
 			placeholder: 'Add Option',
 			default: {},
 			options: [
-				{
-					displayName: 'Deduplication Key',
-					name: 'deduplicationKey',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. {{ $json.delivery_id }}',
-					description:
-						'With the same key, this node writes a note in a conversation once in 24 hours, even when the execution is started again. Set it from the ID of the event. Left empty, "Retry On Fail" is still safe.',
-				},
+				deduplicationKeyField(
+					'With the same key, this node writes a note in a conversation once in 24 hours, even when the execution is started again. Set it from the ID of the event. Left empty, "Retry On Fail" is still safe.',
+				),
 			],
 		},
 	],

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { readAmount } from '../../shared/amount';
 import { conversationField } from '../../shared/locators';
+import { deduplicationKeyField } from '../../shared/fields';
 import { idempotencyKey } from '../../api/idempotencyKey';
 import { getId } from '../../shared/ids';
 import { PAYMENT_PROVIDERS, withValues } from '../../shared/options';
@@ -93,15 +94,9 @@ export const create: Operation = {
 			placeholder: 'Add Option',
 			default: {},
 			options: [
-				{
-					displayName: 'Deduplication Key',
-					name: 'deduplicationKey',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. {{ $json.delivery_id }}',
-					description:
-						'With the same key, this node makes one link in a conversation in 24 hours, also when the execution is started again. Set it from the ID of the event. Left empty, "Retry On Fail" is still safe.',
-				},
+				deduplicationKeyField(
+					'With the same key, this node makes one link in a conversation in 24 hours, also when the execution is started again. Set it from the ID of the event. Left empty, "Retry On Fail" is still safe.',
+				),
 				{
 					displayName: 'Expires In (Minutes)',
 					name: 'expiresInMinutes',

@@ -44,7 +44,7 @@ export async function giveToPerson(
 
 /**
  * Control returns to the agent, which answers if the last message is the customer's, and tells how
- * approvals ended meanwhile. Nothing changes when the agent is in control already.
+ * approvals ended in the meantime. Nothing changes when the agent is in control already.
  * @throws conversation_closed (409), not_found (404)
  */
 export const handBackConversation = (deps: Deps, workspace: Workspace, id: string, actor: Actor) =>
