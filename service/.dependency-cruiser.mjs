@@ -10,6 +10,7 @@ const FLOORS = [
   ['channels'],
   ['payments'],
   ['tools'],
+  ['waits'],
   ['events'],
   ['agent'],
   ['inbox'],
@@ -18,7 +19,7 @@ const FLOORS = [
   ['cli'],
 ];
 
-const SUBJECTS = 'team|deliveries|conversations|channels|payments|events|tools|agent';
+const SUBJECTS = 'team|deliveries|conversations|channels|payments|events|tools|waits|agent';
 
 const within = (rooms) => `^service/src/(${rooms.join('|')})/`;
 

@@ -22,6 +22,9 @@ import {
 } from '../helpers/tls.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import { DeliveryLedger } from './deliveryLedger.ts';
+import { makeWorkspace, type MadeWorkspace } from './makeWorkspace.ts';
+import { startWaiters, waitFaults, type Waiters } from './waiters.ts';
+import { startWorkflowAgent, type WorkflowAgent } from './workflowAgent.ts';
 import { startWriters, type Writers } from './writers.ts';
 
 const ROUNDS = Number(process.env.CHAOS_ROUNDS ?? 200);
@@ -43,7 +46,6 @@ const MAX_START_MS = 1000;
 const REPUBLISH_EVERY = 3;
 const ROTATE_EVERY = 40;
 
-const API_KEY = `cs_live_${'K'.repeat(32)}`;
 const STEADY = '/steady';
 const FLAKY = '/flaky';
 const REPUBLISHED = '/republished';
@@ -61,6 +63,8 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
   let api: ApiClient;
   let program: Program;
   let writers: Writers;
+  let waiters: Waiters;
+  let agent: WorkflowAgent;
   let recovered = 0;
   /**
    * Kills the service at the next request (`before` its answer or `after`), when a round asks for
@@ -80,8 +84,7 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
         DATA_DIR: join(folder, 'data'),
         ALLOWED_NETWORKS: '127.0.0.0/8',
         NODE_EXTRA_CA_CERTS: tls.caFile,
-        BOOTSTRAP_API_KEY: API_KEY,
-        BOOTSTRAP_WORKSPACE: 'chaos',
+        AGENT_QUIET_MS: '50',
         API_RATE_LIMIT_PER_MINUTE: '0',
         CHAT_RATE_LIMIT_PER_MINUTE: '0',
         WORKSPACE_RATE_LIMIT_PER_MINUTE: '0',
@@ -98,6 +101,9 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     await ready(program);
     startTimesMs.push(performance.now() - begunAt);
   };
+
+  const newWorkspace = (name: string): Promise<MadeWorkspace> =>
+    makeWorkspace({ DATA_DIR: join(folder, 'data') }, name);
 
   /**
    * As receivers are: one that is well, one that fails now and then, one whose workflow is
@@ -125,12 +131,16 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
       tls = await writeTlsFiles(await sharedTestCa());
       folder = await mkdtemp(join(tmpdir(), 'conversation-service-chaos-'));
       await mkdir(join(folder, 'data'));
+      const { key } = await newWorkspace('Chaos'); // the oldest one is every customer's
+      const workspace = await newWorkspace('Workflow');
       url = `http://127.0.0.1:${await freePort()}`;
-      api = apiClient(url, API_KEY);
+      api = apiClient(url, key);
       await startAndWait();
       for (const path of [STEADY, FLAKY, REPUBLISHED])
         for (const event of ['message.received', 'message.sent']) await subscribe(path, event);
-      writers = await startWriters(url, API_KEY);
+      writers = await startWriters(url, key);
+      waiters = await startWaiters([url], key, random);
+      agent = await startWorkflowAgent([url], workspace, random);
 
       for (let round = 1; round <= ROUNDS; round += 1) {
         await playRound(round);
@@ -139,8 +149,8 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
             `round ${round}: ${writers.acknowledged.received.size + writers.acknowledged.sent.size} writes acknowledged`,
           );
       }
-      await writers.stop();
-      await settle();
+      await Promise.all([writers, waiters, agent].map((each) => each.stop()));
+      await Promise.all([settle(), waiters.settle(), agent.settle()]);
       tell();
     },
     600_000 + ROUNDS * 10_000,
@@ -148,6 +158,8 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
 
   afterAll(async () => {
     await program?.kill();
+    await waiters?.close();
+    await agent?.close();
     await receiver?.close();
     await tls?.remove();
     if (folder) await rm(folder, { recursive: true, force: true });
@@ -309,7 +321,8 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     }));
     print(
       `${ROUNDS} kills: ${[...killed].map(([moment, count]) => `${count} ${moment}`).join(', ')}`,
-      `${received.size} messages and ${sent.size} replies acknowledged, ${writers.repeated} calls repeated`,
+      `${received.size} messages and ${sent.size} replies acknowledged, ${writers.repeated} calls repeated; ${waiters.answered.size} executions went on`,
+      agent.ledger.inWords,
       ...targets.map(
         ({ path, messages, accepted }) =>
           `${path}: ${messages} messages in ${accepted} accepted deliveries`,
@@ -343,6 +356,16 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
 
   it('every repeat had the same bytes and id', () => {
     expect(ledger.faults).toEqual([]);
+  });
+
+  it('let each execution go on with its answer, once', () => {
+    expect(waiters.answered.size).toBeGreaterThan(ROUNDS);
+    expect(waitFaults(waiters)).toEqual([]);
+  });
+
+  it('ended each turn of the workflow once, and sent what fits its conversation', () => {
+    expect(agent.ledger.asked.size).toBeGreaterThan(ROUNDS);
+    expect(agent.ledger.faults).toEqual([]);
   });
 
   it('stored each acknowledged write once', async () => {

@@ -93,7 +93,8 @@ function checkMessages(messages: readonly unknown[], isOpenAi: boolean) {
     const at = `messages[${i}]`;
     assert(isFields(message), `${at} must be an object`);
     if (message.role === 'tool') {
-      checkOnly(message, ['role', 'content', 'tool_call_id'], `${at}.`);
+      const fields = ['role', 'content', 'tool_call_id', ...(isOpenAi ? ['name'] : [])];
+      checkOnly(message, fields, `${at}.`);
       assert(typeof message.content === 'string', `${at}.content must be a string`);
       assert(
         open.delete(String(message.tool_call_id)),

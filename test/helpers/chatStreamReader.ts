@@ -7,6 +7,8 @@ export interface Seen {
 export interface ChatStreamReader {
   readonly response: Response;
   readonly seen: readonly Seen[];
+  /** What the stream told of somebody who types, and the messages between, in order. */
+  readonly told: readonly string[];
   /** The stream's `retry` fields, in ms. */
   readonly retries: readonly number[];
   /** Settles when the stream has ended: true when in order, false when it broke. */
@@ -44,6 +46,7 @@ export async function readChatStream(
   });
   const seen: Seen[] = [];
   const retries: number[] = [];
+  const told: string[] = [];
   const read = async () => {
     let text = '';
     for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
@@ -54,9 +57,14 @@ export async function readChatStream(
         const field = (name: string) => new RegExp(`^${name}: (.+)$`, 'm').exec(block)?.[1];
         const [id, data, retry] = [field('id'), field('data'), field('retry')];
         if (retry !== undefined) retries.push(Number(retry));
+        if (data !== undefined && field('event') === 'typing')
+          told.push(
+            (JSON.parse(data) as { is_typing: boolean }).is_typing ? 'typing' : 'not typing',
+          );
         if (id === undefined || data === undefined) continue;
         const message = { id, text: (JSON.parse(data) as Seen).text };
         seen.push(message);
+        told.push(message.text);
         onMessage(message);
       }
     }
@@ -64,6 +72,7 @@ export async function readChatStream(
   return {
     response,
     seen,
+    told,
     retries,
     ended: read().then(
       () => true,

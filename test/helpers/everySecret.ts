@@ -20,6 +20,7 @@ export const ACCESS_TOKEN = 'EAAGm0PX4ZCpsBAJ8sample9access0token';
 export const APP_SECRET = '0f3a9c5b7d1e4f60819a2b3c4d5e6f70';
 export const STRIPE_KEY = 'sk_test_51QsampleKeyThatIsNoKey00aa';
 export const STRIPE_WEBHOOK_SECRET = 'whsec_0123456789abcdefABCDEF';
+export const RESUME_SIGNATURE = '5f1d0c77a9e84b6fa2c3d4e5f60718293a4b5c6d';
 export const LLM_KEY = 'sk-proj-model-key-that-is-none-42';
 
 const found = (what: string, html: string, pattern: RegExp): Secret => {
@@ -75,6 +76,31 @@ export async function useEverySecret(
         .end(JSON.stringify(request.headers)),
   );
   await makeLive(api, httpTool);
+
+  const agent = {
+    endpoint: `${endpoint.url}/agent`,
+    owner: {
+      instance_id: 'n8n-1',
+      workflow_id: 'wf-1',
+      workflow_name: 'Agent',
+      node_id: 'node-1',
+      host: 'n8n.example.com',
+    },
+  };
+  for (const path of ['webhook', 'test-webhook'])
+    keep(
+      `the secret of the agent's ${path}`,
+      (await api.put(`/api/agent/${path}`, agent)).body.secret,
+    );
+  await api.patch('/api/agent', { use_webhook: false });
+
+  keep('what lets an execution go on', RESUME_SIGNATURE);
+  const wait = await api.post('/api/waits', {
+    kind: 'decision',
+    message: 'Go on?',
+    resume_url: `${endpoint.url}/webhook-waiting/1?signature=${RESUME_SIGNATURE}`,
+  });
+  await api.post(`/api/waits/${wait.body.id}/decide`, { approved: true });
 
   keep('an access token for WhatsApp', ACCESS_TOKEN);
   keep('an app secret of Meta', APP_SECRET);

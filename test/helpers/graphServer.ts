@@ -16,9 +16,30 @@ export interface GraphMessageBody {
   /** A phone number; or `recipient`, a business-scoped user id. */
   readonly to?: string;
   readonly recipient?: string;
-  readonly type: 'text';
+  readonly type: 'text' | 'interactive';
+  /** Of type `text`. */
   readonly text: { readonly body: string; readonly preview_url?: boolean };
+  /** Of type `interactive`. */
+  readonly interactive: GraphInteractive;
   readonly biz_opaque_callback_data?: string;
+}
+
+interface GraphInteractive {
+  readonly type: 'button' | 'list';
+  readonly body: { readonly text: string };
+  readonly action: {
+    readonly buttons?: readonly { readonly type: 'reply'; readonly reply: GraphTitle }[];
+    readonly button?: string;
+    readonly sections?: readonly {
+      readonly title: string;
+      readonly rows: readonly GraphTitle[];
+    }[];
+  };
+}
+
+export interface GraphTitle {
+  readonly id: string;
+  readonly title: string;
 }
 
 /** A valid request to send, whatever it was answered. */
@@ -65,6 +86,8 @@ export interface GraphServer extends TrackedServer {
   readonly phoneNumberId: string;
   /** Every valid request to send, oldest first; the answers may have been errors. */
   readonly requests: readonly GraphRequest[];
+  /** The ids of the customers' messages under which typing was shown, oldest first. */
+  readonly typings: readonly string[];
   /** What was taken, oldest first. */
   readonly taken: readonly TakenMessage[];
   /** The texts of what was taken, in order. */
@@ -78,6 +101,8 @@ export interface GraphServer extends TrackedServer {
    * Answers of the next requests to send, in order; after them `answerBy`'s, else all are taken.
    */
   answerWith(...replies: GraphReply[]): void;
+  /** From now on, showing that somebody types fails. */
+  refuseTyping(): void;
   /** Decides by the request. */
   answerBy(script: (request: GraphRequest) => GraphReply): void;
   /** The answer to the next GETs of a phone number, in order; after them the number. */
@@ -126,6 +151,8 @@ export async function startGraphServer({
 }: GraphServerOptions = {}): Promise<GraphServer> {
   const requests: GraphRequest[] = [];
   const taken: TakenMessage[] = [];
+  const typings: string[] = [];
+  let takesTyping = true;
   const faults: string[] = [];
   const queue: GraphReply[] = [];
   const numberQueue: GraphReply[] = [];
@@ -175,6 +202,10 @@ export async function startGraphServer({
     if (req.method !== 'POST' || edge !== 'messages')
       return fault(res, `${req.method} ${url.pathname}`, 'Unsupported request');
     const body = parseOrNull(text);
+    if (isTyping(body)) {
+      typings.push(body.message_id);
+      return respond(res, takesTyping ? 200 : 500, { success: takesTyping });
+    }
     const wrong = messageFault(req.headers, body);
     if (wrong !== null) return fault(res, wrong, wrong);
     const asked = request(body as GraphMessageBody);
@@ -198,8 +229,15 @@ export async function startGraphServer({
     phoneNumberId: numbers[0]!.id,
     requests,
     taken,
-    texts: () => taken.map(({ body }) => body.text.body),
+    typings,
+    texts: () =>
+      taken.map(({ body: { type, text, interactive } }) =>
+        type === 'text' ? text.body : interactive.body.text,
+      ),
     faults,
+    refuseTyping: () => {
+      takesTyping = false;
+    },
     answerWith: (...replies: GraphReply[]) => void queue.push(...replies),
     answerBy: (next: (request: GraphRequest) => GraphReply) => {
       script = next;
@@ -225,6 +263,7 @@ function messageFault(headers: IncomingHttpHeaders, body: unknown): string | nul
     recipient,
     type,
     text,
+    interactive,
     biz_opaque_callback_data: data,
     ...more
   } = body as Record<string, unknown>;
@@ -237,14 +276,75 @@ function messageFault(headers: IncomingHttpHeaders, body: unknown): string | nul
       : typeof to !== 'string' || !/^\+?\d{6,15}$/.test(to)
   )
     return 'to must be a phone number, or recipient a user id';
-  if (type !== 'text') return 'type must be text';
-  const words = (text as { body?: unknown } | undefined)?.body;
-  if (typeof words !== 'string' || words.trim() === '') return 'text.body is required';
-  if ([...words].length > 4096) return 'text.body must be at most 4096 characters long';
-  if (!words.isWellFormed()) return 'text.body is not Unicode';
+  const content =
+    type === 'text'
+      ? wordsFault('text.body', (text as { body?: unknown } | undefined)?.body, 4096)
+      : type === 'interactive'
+        ? interactiveFault(interactive)
+        : 'type must be text or interactive';
+  if (content !== null) return content;
   if (data !== undefined && (typeof data !== 'string' || data.length > 512))
     return 'biz_opaque_callback_data must be a string of at most 512 characters';
   return null;
+}
+
+/** "Typing indicators" of Meta's documentation. */
+const isTyping = (body: unknown): body is { message_id: string } => {
+  const { messaging_product, status, message_id, typing_indicator, ...more } = (body ??
+    {}) as Record<string, unknown>;
+  return (
+    messaging_product === 'whatsapp' &&
+    status === 'read' &&
+    /^wamid\./.test(String(message_id)) &&
+    (typing_indicator as { type?: unknown } | undefined)?.type === 'text' &&
+    Object.keys(more).length === 0
+  );
+};
+
+function wordsFault(name: string, words: unknown, most: number): string | null {
+  if (typeof words !== 'string' || words.trim() === '') return `${name} is required`;
+  if ([...words].length > most) return `${name} must be at most ${most} characters long`;
+  return words.isWellFormed() ? null : `${name} is not Unicode`;
+}
+
+/** "Interactive reply buttons messages" and "Interactive list messages" of Meta's documentation. */
+function interactiveFault(given: unknown): string | null {
+  const { type, body, action, ...more } = (given ?? {}) as Partial<GraphInteractive>;
+  if (Object.keys(more).length > 0) return `unknown: interactive.${Object.keys(more).join()}`;
+  const { buttons, button, sections, ...others } = action ?? {};
+  if (Object.keys(others).length > 0) return `unknown: action.${Object.keys(others).join()}`;
+  const words = wordsFault('interactive.body.text', body?.text, 1024);
+  if (words !== null) return words;
+  if (type === 'button') {
+    if (!Array.isArray(buttons) || buttons.length < 1 || buttons.length > 3)
+      return 'action.buttons must be 1 to 3';
+    if (buttons.some((each) => each.type !== 'reply')) return 'a button must be of type reply';
+    const replies = buttons.map((each: { reply: GraphTitle }) => each.reply);
+    return titlesFault(replies, { title: 20, id: 256 });
+  }
+  if (type !== 'list') return 'interactive.type must be button or list';
+  const label = wordsFault('action.button', button, 20);
+  if (label !== null) return label;
+  const [section, second] = sections ?? [];
+  if (section === undefined || second !== undefined) return 'one section is expected';
+  if (section.rows.length < 1 || section.rows.length > 10) return 'rows must be 1 to 10';
+  return (
+    wordsFault('section.title', section.title, 24) ??
+    titlesFault(section.rows, { title: 24, id: 200 })
+  );
+}
+
+function titlesFault(
+  titles: readonly GraphTitle[],
+  most: { readonly title: number; readonly id: number },
+): string | null {
+  const faults = titles.map(
+    ({ id, title }) => wordsFault('title', title, most.title) ?? wordsFault('id', id, most.id),
+  );
+  const isUnique = (name: keyof GraphTitle) =>
+    new Set(titles.map((each) => each[name])).size === titles.length;
+  if (!isUnique('title') || !isUnique('id')) return 'titles and ids must be unique';
+  return faults.find((fault) => fault !== null) ?? null;
 }
 
 const statusWebhook = (

@@ -19,7 +19,9 @@ export const testDeps = (own: Pick<Deps, 'store' | 'agent'> & Partial<Deps>): De
   channels: channelDirectory,
   payments: paymentDirectory,
   publicUrl: () => '',
-  reactions: reactionsOf(own),
-  messaging: messagingOf({ channels: own.channels ?? channelDirectory }),
+  reactions: reactionsOf({ messaging: messagingFor(own), ...own }),
+  messaging: messagingFor(own),
   ...own,
 });
+
+const messagingFor = ({ channels = channelDirectory }: Partial<Deps>) => messagingOf({ channels });

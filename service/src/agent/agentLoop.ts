@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { deadlineAfter } from '../platform/async/deadline.ts';
-import { AGENT_QUEUE } from './agentSettings.ts';
+import { AGENT_QUEUE, usesWebhook } from './agentSettings.ts';
 import type { ServiceStore } from '../store/collections.ts';
 import type { Deps } from '../platform/deps.ts';
 import { refusalOf } from '../platform/limits/room.ts';
@@ -14,7 +14,9 @@ import {
 import type { AgentModel } from './agentModel.ts';
 import { decideTurn, failedTurn, type Outcome } from './turn/decideTurn.ts';
 import { loadTurn, type LoadedTurn } from './turn/loadTurn.ts';
+import { typingWhile } from './typingWhile.ts';
 import { recordOutcome } from './turn/recordOutcome.ts';
+import { webhookModel } from './webhook/webhookModel.ts';
 
 export interface AgentLoopOptions {
   readonly store: ServiceStore;
@@ -62,7 +64,12 @@ async function takeTurn(
   const { deps, log } = options;
   const turn = await context.retry(() => loadTurn(deps, conversationId));
   if (!turn) return;
-  const outcome = await decideAndRecord(options, turn, context);
+  const outcome = await typingWhile(
+    deps,
+    turn,
+    { maxMs: options.timeoutMs + LEASE_MARGIN_MS, retry: context.retry },
+    () => decideAndRecord(options, turn, context),
+  );
   log.debug({ conversation: conversationId, ...outcome }, 'agent turn');
 }
 
@@ -98,7 +105,8 @@ async function decide(
 ): Promise<Outcome> {
   using tooLate = deadlineAfter(timeoutMs + GRACE_MS);
   const modelSignal = AbortSignal.any([signal, tooLate.signal]);
-  return await decideTurn(turn, model, { now: deps.clock.now(), signal, modelSignal });
+  const decider = usesWebhook(turn.settings) ? webhookModel : model;
+  return await decideTurn(turn, decider, { now: deps.clock.now(), signal, modelSignal });
 }
 
 async function record(

@@ -1,18 +1,20 @@
 import type { Language } from './agentSettings.ts';
-import type { Verdict } from '../conversations/index.ts';
+import type { DecidedBy, Verdict } from '../conversations/index.ts';
 import type { JsonObject } from '../platform/json.ts';
 
 /**
- * Decides what the agent does: the built-in keyword agent, or a language model. A model sees a `Turn`
- * and nothing else, which holds no secrets and no contact details in the clear.
+ * Decides what the agent does: the built-in keyword agent, a language model, or a workflow. A model
+ * sees a `Turn` and nothing else, which holds no secrets and no contact details in the clear.
  */
-export interface AgentModel {
+export interface AgentModel<Decision = Step | Deferred> {
+  /** What its messages say that decided them. */
+  readonly decidedBy: DecidedBy;
   /**
    * Decides what the agent does next.
    * @throws Error when the model does not decide (time-out, refusal, unreadable answer). The agent
    * then hands over.
    */
-  next(turn: Turn, signal: AbortSignal): Promise<Step>;
+  next(turn: Turn, signal: AbortSignal): Promise<Decision>;
 }
 
 export { LANGUAGES, type Language } from './agentSettings.ts';
@@ -112,3 +114,8 @@ export type Step =
       /** The message to the customer. Null for the service's own sentence. */
       readonly text: string | null;
     };
+
+/** Somebody else decides, and answers later: the workflow that gets the turn (see webhook/). */
+export interface Deferred {
+  readonly type: 'deferred';
+}

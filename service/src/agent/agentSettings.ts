@@ -1,3 +1,4 @@
+import { LANGUAGES, type Language } from '../platform/reading/language.ts';
 import type { Document } from '../store/store.ts';
 
 declare module '../platform/deps.ts' {
@@ -16,9 +17,7 @@ export interface AgentPolicy {
   readonly approvalExpiresMs: number;
 }
 
-/** The languages in which the agent can work: the service has sentences of its own in each. */
-export const LANGUAGES = ['en', 'es', 'pt'] as const;
-export type Language = (typeof LANGUAGES)[number];
+export { LANGUAGES, type Language };
 
 /** The settings of a workspace's agent. They have the workspace's id. */
 export interface AgentSettings extends Document {
@@ -32,6 +31,11 @@ export interface AgentSettings extends Document {
   readonly languages: readonly Language[];
   /** Off until someone switches it on. Null in data of version 0.1.0 means off. */
   readonly enabled: boolean | null;
+  /**
+   * A workflow decides for the agent (`AgentWebhook`), whether one is published or not. Absent means
+   * no: the built-in agent or the configured language model decides.
+   */
+  readonly usesWebhook?: boolean;
   /** `off`: the agent makes no payment links. `ask`: a person approves each. `allow`: by itself. */
   readonly paymentLinks?: PaymentLinkPolicy;
   /** Phrases with which a customer asks for a person, in addition to the built-in ones. */
@@ -57,12 +61,20 @@ export const DEFAULT_AGENT = {
   enabled: false,
 } as const satisfies Partial<AgentSettings>;
 
+export const usesWebhook = (settings: Pick<AgentSettings, 'usesWebhook'>): boolean =>
+  settings.usesWebhook === true;
+
 export const isEnabled = ({ enabled }: Pick<AgentSettings, 'enabled'>): boolean => enabled === true;
 
 /** Counts the agent's turns in a conversation. It has the conversation's id. */
 export interface AgentTurn extends Document {
   /** The number of the newest turn. The outcome of an earlier one is out of date. */
   readonly number: number;
+  /**
+   * The last message that a workflow's turn has dealt with, also without a word: up to here nothing
+   * waits for an answer. Absent: none.
+   */
+  readonly answeredThrough?: number;
 }
 
 export const AGENT_QUEUE = 'agent_turns';

@@ -1,14 +1,32 @@
 import { collection } from '../store/store.ts';
 import type { AgentSettings, AgentTurn } from './agentSettings.ts';
+import type { AgentTestWebhook, AgentWebhook } from './webhook/agentWebhook.ts';
+import type { WebhookTurn } from './webhook/webhookTurn.ts';
 
 declare module '../store/collections.ts' {
   interface Collections {
     agentSettings: AgentSettings;
     agentTurns: AgentTurn;
+    agentWebhooks: AgentWebhook;
+    agentTestWebhooks: AgentTestWebhook;
+    webhookTurns: WebhookTurn;
   }
 }
 
 export const agentCollections = {
   agentSettings: collection<AgentSettings>({ indexes: [{ on: ['workspaceId'] }] }),
   agentTurns: collection<AgentTurn>({ indexes: [] }),
+  agentWebhooks: collection<AgentWebhook>({ indexes: [] }),
+  agentTestWebhooks: collection<AgentTestWebhook>({ indexes: [] }),
+  webhookTurns: collection<WebhookTurn>({
+    indexes: [
+      { on: [] },
+      { on: ['status'] },
+      { on: ['workspaceId'] },
+      { on: ['workspaceId', 'status'] },
+      { on: ['workspaceId', 'isTest'] },
+      { on: ['conversationId'] },
+      { on: ['conversationId', 'status'] },
+    ],
+  }),
 };

@@ -6,7 +6,23 @@ import {
   PAYMENT_LINK_POLICIES,
 } from './agentSettings.ts';
 import { operationsOf } from '../platform/http/operation.ts';
-import { oneOf, textSchema, timestampSchema } from '../platform/http/schemas.ts';
+import { DECIDED_BY } from '../conversations/index.ts';
+import { oneOf, ownerSchema, textSchema, timestampSchema } from '../platform/http/schemas.ts';
+
+/** The workflow that is published as the agent. */
+const webhookSchema = z
+  .strictObject({
+    endpoint: z.string().describe('Where turns are sent'),
+    timeout: z.number().describe('How long a turn may take, in seconds'),
+    owner: ownerSchema,
+    revision: z.number().describe('How often it was published'),
+    published_at: timestampSchema,
+    removed_at: timestampSchema
+      .nullable()
+      .describe('When it was unpublished; null while it is not'),
+    released: z.boolean().describe('Whether a team member lets another workflow take its place'),
+  })
+  .meta({ id: 'AgentWebhook' });
 
 const agentSchema = z
   .strictObject({
@@ -32,6 +48,19 @@ const agentSchema = z
         '`keyword` for the built-in keyword agent, otherwise the name of the language model',
       example: 'keyword',
     }),
+    decided_by: z
+      .enum(DECIDED_BY)
+      .describe(
+        'What decides for the agent: the built-in keyword agent, the configured language model, or a workflow (`webhook`)',
+      ),
+    use_webhook: z
+      .boolean()
+      .describe(
+        'Whether a workflow decides for the agent. Publishing one sets it; unpublishing leaves it, so that nothing else answers by itself.',
+      ),
+    webhook: webhookSchema
+      .nullable()
+      .describe('The workflow that was last published as the agent; null when none ever was'),
     updated_at: timestampSchema.nullable(),
   })
   .meta({ id: 'Agent' });
@@ -80,6 +109,12 @@ export const updateAgent = operation('PATCH /agent', {
             'Phrases with which customers ask for a person, beside the built-in ones in English, Spanish and Portuguese. The agent hands over a conversation when a message contains one.',
           example: ['hablar con ventas'],
         }),
+      use_webhook: z
+        .boolean('must be true or false')
+        .optional()
+        .describe(
+          'Whether a workflow decides for the agent, instead of the keyword agent or the language model',
+        ),
     })
     .meta({ example: { name: 'Ana', enabled: true, languages: ['es', 'en'] } }),
   answer: agentSchema,

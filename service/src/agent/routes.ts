@@ -1,60 +1,43 @@
 import { Router } from 'express';
-import { isEnabled, paymentLinkPolicyOf, type AgentSettings } from './agentSettings.ts';
 import { definedOnly } from '../platform/json.ts';
-import type { Deps } from '../platform/deps.ts';
-
-import { updateAgentSettings, findAgentSettings } from './operations/settings.ts';
-import type { Workspace } from '../team/index.ts';
+import { inOneTransaction, type Deps } from '../platform/deps.ts';
+import { findAgentSettings, updateAgentSettings } from './operations/settings.ts';
 import * as contract from './contract.ts';
 import { serve } from '../platform/http/serve.ts';
+import { agentJson, type NamedModel } from './views.ts';
 
-/**
- * Serves the agent's settings.
- * @param modelName what the agent answers with: `keyword`, or the name of the configured model
- */
-export function agentRouter(deps: Deps, modelName: string): Router {
+/** Serves the agent's settings. @param model what decides while no workflow does */
+export function agentRouter(deps: Deps, model: NamedModel): Router {
   const router = Router();
-  const agentJson = (
-    workspace: Workspace,
-    { name, greeting, instructions, languages, updatedAt, ...settings }: AgentSettings,
-  ) => ({
-    id: workspace.agentId,
-    name,
-    greeting,
-    instructions,
-    languages: [...languages],
-    enabled: isEnabled(settings),
-    payment_links: paymentLinkPolicyOf(settings),
-    handover_phrases: [...(settings.handoverPhrases ?? [])],
-    model: modelName,
-    updated_at: updatedAt === '' ? null : updatedAt,
-  });
 
-  serve(router, deps, contract.getAgent, async ({ deps, caller }) =>
-    agentJson(
-      caller.workspace,
-      await deps.store.transaction((tx) => findAgentSettings(tx, caller.workspace.id)),
+  serve(router, deps, contract.getAgent, async ({ deps, caller: { workspace } }) =>
+    deps.store.transaction(async (tx) =>
+      agentJson(
+        workspace,
+        await findAgentSettings(tx, workspace.id),
+        await tx.agentWebhooks.peek(workspace.id),
+        model,
+      ),
     ),
   );
 
-  serve(
-    router,
-    deps,
-    contract.updateAgent,
-    async ({
-      deps,
-      caller,
-      body: { payment_links: paymentLinks, handover_phrases: handoverPhrases, ...others },
-    }) =>
+  serve(router, deps, contract.updateAgent, async ({ deps, caller: { workspace }, body }) => {
+    const {
+      payment_links: paymentLinks,
+      handover_phrases: handoverPhrases,
+      use_webhook: usesWebhook,
+      ...others
+    } = body;
+    const changes = definedOnly({ ...others, paymentLinks, handoverPhrases, usesWebhook });
+    return inOneTransaction(deps, async (within, tx) =>
       agentJson(
-        caller.workspace,
-        await updateAgentSettings(
-          deps,
-          caller.workspace,
-          definedOnly({ ...others, paymentLinks, handoverPhrases }),
-        ),
+        workspace,
+        await updateAgentSettings(within, workspace, changes),
+        await tx.agentWebhooks.peek(workspace.id),
+        model,
       ),
-  );
+    );
+  });
 
   return router;
 }

@@ -1,13 +1,11 @@
-import { openConversation, type Message } from '../conversations/index.ts';
 import { deadlineAfter } from '../platform/async/deadline.ts';
-import { timestamp } from '../platform/clock.ts';
 import type { Deps } from '../platform/deps.ts';
-import { newId } from '../platform/ids.ts';
 
 import { findBuiltInTools, findAgentSettings } from './operations/settings.ts';
 import { MAX_TOOLS } from '../tools/index.ts';
 import type { Workspace } from '../team/index.ts';
 import type { AgentModel } from './agentModel.ts';
+import { inventConversation } from './inventedConversation.ts';
 import { decideTurn, type Outcome, type Spoken } from './turn/decideTurn.ts';
 import type { LoadedTurn } from './turn/loadTurn.ts';
 import { replyText } from './turn/replyText.ts';
@@ -71,37 +69,9 @@ export async function tryAgent(
 /** A turn about the first message of a new visitor without a name. */
 const inventTurn = (deps: Deps, workspace: Workspace, text: string) =>
   deps.store.transaction(async (tx): Promise<LoadedTurn> => {
-    const now = deps.clock.now();
-    const owner = { workspaceId: workspace.id, contactId: newId('ctc') };
-    const contact = {
-      id: owner.contactId,
-      workspaceId: workspace.id,
-      channel: 'web_chat',
-      name: null,
-      phone: null,
-      email: null,
-      verified: false,
-      createdAt: timestamp(now),
-    } as const;
-    const opened = openConversation(
-      { ...owner, id: newId('conv'), channel: 'web_chat', previousConversationId: null },
-      now,
-    );
-    const message: Message = {
-      ...owner,
-      id: newId('msg'),
-      conversationId: opened.id,
-      number: 1,
-      direction: 'inbound',
-      sender: { type: 'customer', name: 'Visitor' },
-      text,
-      channelMessageId: null,
-      createdAt: timestamp(now),
-    };
+    const { message, ...invented } = inventConversation(workspace, text, deps.clock.now());
     return {
-      workspace,
-      contact,
-      conversation: { ...opened, messageCount: 1, customerMessageCount: 1 },
+      ...invented,
       number: 1,
       settings: await findAgentSettings(tx, workspace.id),
       messages: [message],
@@ -119,6 +89,8 @@ const inventTurn = (deps: Deps, workspace: Workspace, text: string) =>
   });
 
 async function toTriedStep(deps: Deps, turn: LoadedTurn, outcome: Outcome): Promise<TriedStep> {
+  // A workflow is tried by a turn of its own.
+  if (outcome.type === 'deferred') throw new Error('A workflow cannot be tried like a model.');
   if (outcome.type !== 'tool_calls') return { ...outcome, text: replyText(turn, outcome) };
   return {
     ...outcome,

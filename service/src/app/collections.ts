@@ -5,6 +5,7 @@ import { conversationCollections } from '../conversations/conversationStore.ts';
 import { channelCollections } from '../channels/channelStore.ts';
 import { paymentCollections } from '../payments/paymentStore.ts';
 import { toolCollections } from '../tools/toolStore.ts';
+import { waitCollections } from '../waits/waitStore.ts';
 import { agentCollections } from '../agent/agentStore.ts';
 import type { ServiceSchema } from '../store/collections.ts';
 import type { Document } from '../store/store.ts';
@@ -18,6 +19,7 @@ export const collections: ServiceSchema = {
   ...channelCollections,
   ...paymentCollections,
   ...toolCollections,
+  ...waitCollections,
   ...agentCollections,
 };
 

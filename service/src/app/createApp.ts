@@ -32,6 +32,7 @@ export function createWorkerApp(parts: WorkerAppParts): App {
 }
 
 export interface AppParts extends Omit<WorkerAppParts, 'bounds'> {
+  readonly metrics: WorkerAppParts['metrics'] & { readonly waits: ApiParts['waits'] };
   readonly config: WorkerAppParts['config'] & ApiParts['config'] & ScreenParts['config'];
   readonly deps: Deps;
   /** Count requests and attempts. */
@@ -55,7 +56,17 @@ export function createApp(parts: AppParts): App {
   const counting = { limiters: parts.limiters, bounds };
   const budget = addressBudget(counting, parts.config.addressBudget);
   const turns = new RequestTurns(bounds);
-  app.use('/api', apiRouter({ ...parts, counting, budget, turns, modelName: parts.model.name }));
+  app.use(
+    '/api',
+    apiRouter({
+      ...parts,
+      counting,
+      budget,
+      turns,
+      model: { name: parts.model.name, decidedBy: parts.model.model.decidedBy },
+      waits: parts.metrics.waits,
+    }),
+  );
   app.use(operatorRouters(parts));
   app.use(screensRouter({ ...parts, budget, turns }));
   app.use(refuseUnknown, handleErrors);

@@ -1,20 +1,51 @@
 import { makePaymentLink } from '../agent/turn/makePaymentLink.ts';
 import { wakeAgent } from '../agent/operations/wakeAgent.ts';
-import { isAgentOn } from '../agent/operations/settings.ts';
+import { giveUpWait } from '../agent/operations/giveUpWait.ts';
+import { anyAsksForPerson } from '../agent/keyword/phrases.ts';
+import { isEnabled } from '../agent/agentSettings.ts';
+import { continueTurn, resumeTurn, suspendTurn } from '../agent/operations/restTurn.ts';
+import { findAgentSettings, isAgentOn } from '../agent/operations/settings.ts';
+import { supersedeTurns } from '../agent/operations/webhookTurns.ts';
 import type { Reactions } from '../conversations/reactions.ts';
 import type { Deps } from '../platform/deps.ts';
 import { cancelApprovalsIn } from '../tools/operations/completeToolCall.ts';
+import { endReplyWaitOf, endWaitsIn, noteAnswer, noteUndeliverable } from '../waits/index.ts';
 
 /** What one subject does when something happens in another, all of it, in the same transaction. */
-export const reactionsOf = (deps: Pick<Deps, 'agent'>): Reactions => ({
-  // The agent answers once the customer has been quiet for a moment.
-  onInbound: async (tx, conversation, now) =>
-    void (await wakeAgent(tx, conversation, now.getTime() + deps.agent.quietMs)),
-  // What the agent wanted to do no longer fits.
-  onClosed: cancelApprovalsIn,
-  onHandedBack: async (tx, conversation, now) =>
-    void (await wakeAgent(tx, conversation, now.getTime())),
-  onCallCompleted: (tx, conversation, now) => wakeAgent(tx, conversation, now.getTime(), true),
+export const reactionsOf = (deps: Pick<Deps, 'agent' | 'messaging'>): Reactions => ({
+  // The agent answers, or the answer to a wait is judged, once the customer has been quiet for a moment.
+  async onInbound(tx, conversation, now) {
+    const { quietMs } = deps.agent;
+    if (conversation.replyWaitId) await noteAnswer(tx, conversation, quietMs, now);
+    else await wakeAgent(tx, conversation, now, { quietMs });
+  },
+  // What the agent wanted to do, and what others waited for, no longer fits.
+  async onClosed(tx, conversation, now) {
+    const closed = await cancelApprovalsIn(tx, conversation, now);
+    await supersedeTurns(tx, closed, now);
+    return endWaitsIn(tx, { reactions: this }, closed, now);
+  },
+  async onTakenOver(tx, conversation, now) {
+    await supersedeTurns(tx, conversation, now);
+    return endReplyWaitOf(tx, { reactions: this }, conversation, now);
+  },
+  onUndeliverable: noteUndeliverable,
+  onHandedBack: async (tx, conversation, now) => void (await wakeAgent(tx, conversation, now)),
+  onCallCompleted: (tx, conversation, now) =>
+    wakeAgent(tx, conversation, now, { hasEndedCall: true }),
   isAgentOn,
   onBuiltInCall: makePaymentLink,
+  onWaitOpened: suspendTurn,
+  onWaitEnded: resumeTurn,
+  onWaitCollected: (tx, id, now) => continueTurn(tx, deps, id, now),
+  onResumeGivenUp: (tx, wait, conversation, now) => giveUpWait(tx, deps, wait, conversation, now),
+  async asksForPerson(tx, { workspaceId, status }, messages) {
+    const settings = await findAgentSettings(tx, workspaceId);
+    return (
+      status === 'ai_active' &&
+      isEnabled(settings) &&
+      anyAsksForPerson(messages, settings.handoverPhrases)
+    );
+  },
+  agentLanguages: async (tx, workspaceId) => (await findAgentSettings(tx, workspaceId)).languages,
 });

@@ -148,6 +148,7 @@ async function openCore(started: AsyncDisposableStack, config: Config, options: 
     quietMs: config.agentQuietMs,
     approvalExpiresMs: config.approvalExpiresMs,
   };
+  const messaging = messagingOf({ channels: channelDirectory });
   const deps: Deps = {
     store,
     clock,
@@ -160,8 +161,8 @@ async function openCore(started: AsyncDisposableStack, config: Config, options: 
     payments: paymentDirectory,
     publicUrl: () => publicUrl.current ?? '',
     agent,
-    reactions: reactionsOf({ agent }),
-    messaging: messagingOf({ channels: channelDirectory }),
+    reactions: reactionsOf({ agent, messaging }),
+    messaging,
   };
   const model = await openModel(config, log, bounds);
   return { config, log, clock, store, metrics, bounds, outbound, publicUrl, deps, model };
@@ -219,6 +220,8 @@ async function startBackgroundWork(
             clock,
             model,
             observer: metrics.deliveries,
+            waitObserver: metrics.waits,
+            turnObserver: metrics.turns,
             retention,
             housekeepingEveryMs,
             isConnected: (contactId) => chatFeed.has(contactId),

@@ -1,6 +1,8 @@
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
+import { countTurns } from '../agent/webhook/turnMetrics.ts';
+import type { TurnObserver } from '../agent/webhook/turnRunner.ts';
 import type { DeliveryObserver } from '../deliveries/sending/dispatcher.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ServiceStore } from '../store/collections.ts';
@@ -12,11 +14,14 @@ import { watchProcess } from '../platform/metrics/processMetrics.ts';
 import { countRequests } from '../platform/metrics/requestMetrics.ts';
 import { watchStalls } from '../platform/metrics/stallWatch.ts';
 import { watchStore } from '../platform/metrics/storeMetrics.ts';
+import { countWaits, type WaitObserver } from '../waits/waitMetrics.ts';
 import { watchSubscriptions } from '../deliveries/subscriptionMetrics.ts';
 
 /** The metrics of one service. */
 export interface ServiceMetrics {
   readonly deliveries: DeliveryObserver;
+  readonly waits: WaitObserver;
+  readonly turns: TurnObserver;
   readonly requests: RequestHandler;
   readonly boundReached: (bound: BoundName) => void;
   /** The longest time within the last five minutes for which the event loop stood still. */
@@ -36,6 +41,8 @@ export function createMetrics(
 ): ServiceMetrics {
   const registry = new Registry();
   const deliveries = countDeliveries(registry, clock);
+  const waits = countWaits(registry, store);
+  const turns = countTurns(registry, store);
   const requests = countRequests(registry);
   const boundReached = countBounds(registry);
   watchStore(registry, store);
@@ -44,6 +51,8 @@ export function createMetrics(
   const stopWatchingProcess = watchProcess(registry, stalls.longestMs);
   return {
     deliveries,
+    waits,
+    turns,
     requests,
     boundReached,
     longestStallMs: stalls.longestMs,

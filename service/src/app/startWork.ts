@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
 import { startAgent } from '../agent/agentLoop.ts';
 import type { AgentModel } from '../agent/agentModel.ts';
+import { startTurnRunner, type TurnObserver } from '../agent/webhook/turnRunner.ts';
 import { startSender } from '../channels/outbound/sender.ts';
+import { startTyping } from '../channels/outbound/typing.ts';
 import type { Config } from './config.ts';
 import { type DeliveryObserver, Dispatcher, logOverdue } from '../deliveries/sending/dispatcher.ts';
 import { startFollowUps } from '../deliveries/followUps.ts';
@@ -12,6 +14,8 @@ import { type Retention, startHousekeeping } from './retention/housekeeping.ts';
 import { RoomMaker } from './retention/roomMaker.ts';
 import type { OutboundClient } from '../platform/outbound/outboundClient.ts';
 import { startPayments } from '../payments/paymentLoop.ts';
+import { startWaits } from '../waits/waitWorker.ts';
+import type { WaitObserver } from '../waits/waitMetrics.ts';
 import { startToolRunner } from '../tools/calls/toolRunner.ts';
 import { openMonotonicClock } from '../platform/jobs/monotonicClock.ts';
 import type { StopTogether } from '../platform/jobs/stopTogether.ts';
@@ -25,6 +29,8 @@ interface WorkParts {
   readonly clock: SteadyClock;
   readonly model: AgentModel;
   readonly observer: DeliveryObserver;
+  readonly waitObserver: WaitObserver;
+  readonly turnObserver: TurnObserver;
   readonly retention: Retention;
   /** Between two clean-ups. */
   readonly housekeepingEveryMs: number | undefined;
@@ -71,10 +77,16 @@ export async function startWork(work: WorkParts, parts: StopTogether): Promise<S
       retryDelaysMs: config.channelRetryDelaysMs,
     }),
   );
+  parts.add('typing', startTyping({ store, deps, log, config: config.channels }));
   parts.add('payments', startPayments({ store, deps, log, config: config.payments }));
+  parts.add('waits', startWaits({ store, deps, outbound, log, observer: work.waitObserver }));
   parts.add(
     'agent',
     startAgent({ store, deps, model: work.model, log, timeoutMs: config.llmTimeoutMs }),
+  );
+  parts.add(
+    'turns of workflows',
+    startTurnRunner({ store, deps, outbound, log, clock, observer: work.turnObserver }),
   );
   const ageClock = await openMonotonicClock({ clock, store, log });
   parts.add(

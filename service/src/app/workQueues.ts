@@ -1,9 +1,12 @@
 import { AGENT_QUEUE } from '../agent/agentSettings.ts';
+import { WEBHOOK_TURN_QUEUE } from '../agent/webhook/webhookTurn.ts';
 import { DELIVERY_QUEUE } from '../deliveries/delivery.ts';
 import { OUTBOUND_QUEUE } from '../channels/outbound/outboundMessage.ts';
+import { TYPING_QUEUE } from '../channels/outbound/typing.ts';
 import { PAYMENT_QUEUE } from '../payments/payment.ts';
 import { FOLLOW_UP_QUEUE } from '../deliveries/subscription.ts';
 import { TOOL_CALL_QUEUE } from '../tools/calls/toolCall.ts';
+import { WAIT_QUEUE } from '../waits/wait.ts';
 import { HOUSEKEEPING_QUEUE } from './retention/housekeeping.ts';
 
 /** Every queue that work is put into. */
@@ -12,7 +15,10 @@ export const WORK_QUEUES: readonly string[] = [
   FOLLOW_UP_QUEUE,
   TOOL_CALL_QUEUE,
   OUTBOUND_QUEUE,
+  TYPING_QUEUE,
   PAYMENT_QUEUE,
+  WAIT_QUEUE,
   AGENT_QUEUE,
+  WEBHOOK_TURN_QUEUE,
   HOUSEKEEPING_QUEUE,
 ];

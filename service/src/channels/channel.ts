@@ -41,6 +41,13 @@ export interface ChannelCapabilities {
   readonly textMax: number;
   /** How long after the customer's last message they may be written to, in ms; null: always. */
   readonly windowMs: number | null;
+  /** How often `showTyping` of the adapter is repeated, in ms. Absent: the channel cannot show it. */
+  readonly typingEveryMs?: number;
+  /**
+   * Whether the channel can show these choices with a text, as something to press. Choices that it
+   * cannot show follow the text as numbered lines.
+   */
+  readonly takesChoices?: (text: string, choices: readonly string[]) => boolean;
 }
 
 /** What is known of every channel, by type. */

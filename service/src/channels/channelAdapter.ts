@@ -45,6 +45,15 @@ export interface ConnectedChannel extends ChannelKind {
   parse(body: unknown, account: OpenAccount): readonly InboundItem[];
   /** Sends one text of at most `capabilities.textMax` characters. Rejects only by the signal. */
   send(text: OutboundText, account: OpenAccount, context: ChannelContext): Promise<SendResult>;
+  /**
+   * Shows the customer that somebody is typing. A failure is of no consequence.
+   * @param to the customer, and the channel's id of the last message that they wrote
+   */
+  showTyping?(
+    to: OutboundText['to'] & { readonly lastMessageId: string },
+    account: OpenAccount,
+    context: ChannelContext,
+  ): Promise<void>;
   /** Asks the channel whether the account and its credentials are valid. Sends no message. */
   test(account: OpenAccount, context: ChannelContext): Promise<TestResult>;
 }
@@ -74,6 +83,8 @@ export interface OutboundText {
   /** Sent along if the channel supports it; receipts return it. */
   readonly outboundMessageId: string;
   readonly text: string;
+  /** Answers to press. Only where `capabilities.takesChoices` said so. */
+  readonly choices?: readonly string[];
   readonly to: Pick<Contact, 'phone' | 'channelUserId'>;
 }
 

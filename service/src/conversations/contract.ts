@@ -7,7 +7,7 @@ import {
   VERDICTS,
   FUNNEL_STAGES,
 } from './conversation.ts';
-import { DELIVERY_STATES, MAX_REPLY_CHARACTERS } from './message.ts';
+import { DECIDED_BY, DELIVERY_STATES, MAX_REPLY_CHARACTERS } from './message.ts';
 import { MAX_NOTE_CHARACTERS } from './systemNote.ts';
 import { contactSearchSchema } from './contacts/contract.ts';
 import { operationsOf } from '../platform/http/operation.ts';
@@ -59,13 +59,25 @@ const messageFields = {
   text: z.string(),
   channel_message_id: z.string().nullable(),
   created_at: timestampSchema,
+  wait_id: z
+    .string()
+    .optional()
+    .describe(
+      'An extension of the core interface: the wait that asks with this message, or that a message of the customer answers',
+    ),
 };
 export const messageSchema = z.strictObject(messageFields).meta({ id: 'Message' });
 
 /** In the API's answers, a message has its delivery state beside the fields of an event. */
-const trackedMessageSchema = z
+export const trackedMessageSchema = z
   .strictObject({
     ...messageFields,
+    decided_by: z
+      .enum(DECIDED_BY)
+      .nullable()
+      .describe(
+        "What decided a message of the agent: the keyword agent, the language model or a workflow (`webhook`). Null for the service's own sentences and for everybody else's messages.",
+      ),
     delivery: z
       .strictObject({
         state: z.enum(DELIVERY_STATES),
@@ -78,7 +90,7 @@ const trackedMessageSchema = z
   })
   .meta({
     id: 'TrackedMessage',
-    description: 'A message. `delivery` is an extension of the core interface.',
+    description: 'A message. `delivery` and `decided_by` are extensions of the core interface.',
   });
 
 export const outcomeSchema = z
@@ -122,7 +134,7 @@ const recordFields = {
   updated_at: timestampSchema,
   closed_at: timestampSchema.nullable(),
 };
-const conversationSchema = z.strictObject(recordFields).meta({ id: 'Conversation' });
+export const conversationSchema = z.strictObject(recordFields).meta({ id: 'Conversation' });
 
 const operation = operationsOf({ tag: 'Conversations', auth: 'key' });
 

@@ -43,7 +43,7 @@ export type FunnelStage = (typeof FUNNEL_STAGES)[number];
 const STEPS: readonly FunnelStage[] = FUNNEL_STAGES.filter((stage) => stage !== 'lost');
 
 const PERSON_HANDOVER_REASONS = ['team_takeover', 'api_takeover', 'api_message'] as const;
-const AGENT_HANDOVER_REASONS = [
+export const AGENT_HANDOVER_REASONS = [
   'customer_request',
   'missing_knowledge',
   'tool_failure',
@@ -81,6 +81,8 @@ export interface Conversation extends Document {
    */
   readonly controlEpoch: number;
   readonly pendingApprovals: number;
+  /** The open wait that takes the customer's next messages as its answer. */
+  readonly replyWaitId?: string | null;
   readonly handover: Handover | null;
   /** The team member in control; null when it is the agent, or a system that acts for the team. */
   readonly takenBy?: string | null;
@@ -201,8 +203,8 @@ export function close(
 }
 
 /**
- * Counts a message. A message of the customer raises the control epoch; the second one moves the
- * funnel to `engaged`.
+ * Counts a message. A message of the customer raises the control epoch, unless it answers a wait:
+ * the agent does not look at it then. The second one moves the funnel to `engaged`.
  */
 export function countMessage(
   conversation: Conversation,
@@ -218,7 +220,7 @@ export function countMessage(
     messageCount: conversation.messageCount + 1,
     customerMessageCount,
     funnelStage: engaged ? 'engaged' : conversation.funnelStage,
-    controlEpoch: conversation.controlEpoch + (inbound ? 1 : 0),
+    controlEpoch: conversation.controlEpoch + (inbound && !conversation.replyWaitId ? 1 : 0),
     updatedAt: timestamp(now),
   };
 }

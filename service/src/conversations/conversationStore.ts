@@ -5,6 +5,7 @@ import type { Conversation } from './conversation.ts';
 import type { Message } from './message.ts';
 import type { SystemNote } from './systemNote.ts';
 import type { ReadMark } from './readMark.ts';
+import type { Typing } from './typing.ts';
 
 declare module '../store/collections.ts' {
   interface Collections {
@@ -14,6 +15,7 @@ declare module '../store/collections.ts' {
     systemNotes: SystemNote;
     contactReveals: ContactReveal;
     readMarks: ReadMark;
+    typings: Typing;
   }
 }
 
@@ -53,4 +55,5 @@ export const conversationCollections = {
     indexes: [{ on: ['contactId'] }, { on: ['apiKeyId'] }],
   }),
   readMarks: collection<ReadMark>({ indexes: [{ on: ['memberId'] }] }),
+  typings: collection<Typing>({ indexes: [] }),
 };

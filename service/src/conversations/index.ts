@@ -5,6 +5,7 @@ export type { ContactReveal } from './contacts/contactReveal.ts';
 export { listReveals, type RevealView } from './contacts/reveals.ts';
 export { type ChannelType, type Contact, WEB_CHAT } from './contact.ts';
 export {
+  AGENT_HANDOVER_REASONS,
   type AgentHandoverReason,
   assertOpen,
   type Conversation,
@@ -24,16 +25,26 @@ export {
   VERDICTS,
 } from './conversation.ts';
 export {
+  type DecidedBy,
+  DECIDED_BY,
   type DeliveryState,
+  isOfTalk,
   lastOfTalk,
   MAX_MESSAGE_CHARACTERS,
   MAX_REPLY_CHARACTERS,
   type Message,
+  type MessageExtras,
   type SenderType,
 } from './message.ts';
 export type { Messaging } from './messaging.ts';
 export { actorName, customerName } from './names.ts';
-export { emitEvent, type EventDetail, eventPayload } from './payload.ts';
+export {
+  conversationPayload,
+  emitEvent,
+  type EventDetail,
+  eventPayload,
+  messagePayload,
+} from './payload.ts';
 export { readMarkId, unreadOf } from './readMark.ts';
 export { newSystemNote, type SystemNote } from './systemNote.ts';
 export {
@@ -52,4 +63,5 @@ export {
 } from './operations/conversations.ts';
 export { findReceived, receiveMessage, storeReceived } from './operations/receiveMessage.ts';
 export { sendMessage, storeReply } from './operations/sendMessage.ts';
+export { beginTyping, endTyping, findTyping, type Typing } from './typing.ts';
 export { putStageForward, putStageMove, setFunnelStage } from './operations/setFunnelStage.ts';

@@ -1,5 +1,9 @@
 import type { Document } from '../store/store.ts';
 
+/** Who decides for the agent: the keyword agent, a language model, or a workflow at an address. */
+export const DECIDED_BY = ['keyword', 'language_model', 'webhook'] as const;
+export type DecidedBy = (typeof DECIDED_BY)[number];
+
 export type SenderType = 'customer' | 'agent' | 'team_member' | 'api';
 
 export interface Sender {
@@ -11,7 +15,10 @@ export interface Sender {
 export const DELIVERY_STATES = ['pending', 'sent', 'delivered', 'read', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** One message of a conversation. Once stored, only `delivery` changes. */
+/**
+ * One message of a conversation. Once stored, only `delivery` changes, and `waitId` when no workflow
+ * gets the answer.
+ */
 export interface Message extends Document {
   readonly workspaceId: string;
   readonly conversationId: string;
@@ -31,12 +38,28 @@ export interface Message extends Document {
   } | null;
   /** Sent by an automation beside the agent. It answers nothing that the customer wrote. */
   readonly isBesideAgent?: boolean;
+  /** What decided a message of the agent. */
+  readonly decidedBy?: DecidedBy;
+  /** Answers that the customer can choose from. Typed ones count as well. */
+  readonly choices?: readonly string[];
+  /** The wait that asks with this message, or that a message of the customer answers. */
+  readonly waitId?: string;
   readonly createdAt: string;
 }
 
+/** What only some messages have. */
+export type MessageExtras = Pick<Message, 'isBesideAgent' | 'decidedBy' | 'choices' | 'waitId'>;
+
+/**
+ * Whether the agent has to do with a message. What an automation sent beside it, and what answers
+ * the question of a wait, are part of the history alone.
+ */
+export const isOfTalk = ({ isBesideAgent, direction, waitId }: Message): boolean =>
+  isBesideAgent !== true && !(direction === 'inbound' && waitId !== undefined);
+
 /** The newest message that is part of the talk; null when there is none. @param newest newest first */
 export const lastOfTalk = (newest: readonly Message[]): Message | null =>
-  newest.find(({ isBesideAgent }) => isBesideAgent !== true) ?? null;
+  newest.find(isOfTalk) ?? null;
 
 /** The longest message of a customer or the agent, in characters. */
 export const MAX_MESSAGE_CHARACTERS = 4096;

@@ -24,4 +24,6 @@ export interface Messaging {
    * @returns the message as stored
    */
   queue(tx: Tx, sent: ConversationView & { message: Message }, now: Date): Promise<Message>;
+  /** Has the channel show that somebody is typing, where it can. */
+  queueTyping(tx: Tx, contact: Contact, now: Date): Promise<void>;
 }

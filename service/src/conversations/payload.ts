@@ -52,6 +52,7 @@ export const messagePayload = (message: Message, contact: Contact) => ({
   channel_message_id:
     message.channelMessageId === null ? null : maskId(message.channelMessageId, contact),
   created_at: message.createdAt,
+  ...(message.waitId === undefined ? {} : { wait_id: message.waitId }),
 });
 
 export const outcomePayload = (outcome: Outcome, contact: Contact) => ({
@@ -124,8 +125,15 @@ const factsOf = (detail: EventDetail, conversation: Conversation): EventFacts =>
   channel: conversation.channel,
   status: conversation.status,
   funnelStage: conversation.funnelStage,
-  ...('message' in detail ? { sender: detail.message.sender.type } : {}),
+  ...('message' in detail ? { sender: senderFact(detail.message) } : {}),
 });
+
+/**
+ * What filters see as the sender. The question of a wait counts as an automation's, also where it
+ * stands in the agent's name: a workflow that hears of messages must not start itself by asking.
+ */
+const senderFact = ({ direction, sender, waitId }: Message) =>
+  direction === 'outbound' && waitId !== undefined ? 'api' : sender.type;
 
 /** Emits an event about a conversation, in the caller's transaction. */
 export const emitEvent = (

@@ -12,13 +12,20 @@ declare module '../platform/deps.ts' {
  * Subjects above this one add theirs, by declaration merging; app/reactions.ts has them all.
  */
 export interface Reactions {
-  /** A customer wrote. */
+  /** A customer wrote; if the conversation has a `replyWaitId`, to answer that wait. */
   onInbound(tx: Tx, conversation: Conversation, now: Date): Promise<void>;
   /**
    * A conversation was closed.
    * @returns the conversation, with what the reaction changed in it
    */
   onClosed(tx: Tx, conversation: Conversation, now: Date): Promise<Conversation>;
+  /**
+   * A person has taken over.
+   * @returns the conversation, with what the reaction changed in it
+   */
+  onTakenOver(tx: Tx, conversation: Conversation, now: Date): Promise<Conversation>;
+  /** A message that asks for a wait failed for good on its channel. */
+  onUndeliverable(tx: Tx, waitId: string, now: Date): Promise<void>;
   /** The agent has a conversation again. */
   onHandedBack(tx: Tx, conversation: Conversation, now: Date): Promise<void>;
 }

@@ -50,8 +50,9 @@ export const noteJson = ({ note, contact }: ConversationView & { note: SystemNot
   created_at: note.createdAt,
 });
 
-/** A message in the API's answers: the fields of an event, and its delivery state. */
+/** A message in the API's answers: the fields of an event, its delivery state and what decided it. */
 export const trackedMessageJson = (message: Message, contact: Contact) => ({
   ...messagePayload(message, contact),
+  decided_by: message.decidedBy ?? null,
   delivery: message.delivery ?? null,
 });

@@ -19,6 +19,8 @@ import { type Workspace, actorOf, signedInOf } from '../team/index.ts';
 import { textSchema } from '../platform/http/schemas.ts';
 import { isError } from '../platform/html/errorPage.ts';
 import { parseForm, readForm } from '../platform/html/forms.ts';
+import { cancelWait } from '../waits/index.ts';
+import { decideByForm } from '../waits/screens/decideForm.ts';
 import { MAX_REASON_CHARACTERS } from './approvalCard.ts';
 import { goBack, type ShowThread } from './threadParts.ts';
 
@@ -43,6 +45,7 @@ export function actionsRouter(deps: Deps, showThread: ShowThread): Router {
   addStage(router, deps, showThread);
   addClosing(router, deps, showThread);
   addDecisions(router, deps);
+  addWaits(router, deps);
   return router;
 }
 
@@ -116,25 +119,60 @@ function addClosing(router: Router, deps: Deps, showThread: ShowThread): void {
 }
 
 function addDecisions(router: Router, deps: Deps): void {
-  const add = (verb: string, isApproval: boolean) =>
+  for (const verb of ['approve', 'reject'] as const)
     router.post(
       `/conversations/:id/tool-calls/:callId/${verb}`,
       async (request: Post, response: Response) => {
-        const signedIn = signedInOf(response);
         const { id, callId } = request.params;
-        const form = parseForm(reasonSchema, readForm(request));
-        if (!isApproval && !form.ok)
-          return goBack(request, response, 'reason-missing', `#${callId}`);
-        const note = !isApproval && form.ok ? form.data.note : null;
-        const decision = { approved: isApproval, by: actorOf(signedIn), note };
-        const isFirst = await unless('approval_already_decided', () =>
-          decideToolCall(deps, signedIn.workspace, callId, decision, id),
-        );
-        goBack(request, response, isFirst ? undefined : 'already-decided', `#${callId}`);
+        const notice = await decideApproval(deps, request, response, callId, verb, id);
+        goBack(request, response, notice, `#${callId}`);
       },
     );
-  add('approve', true);
-  add('reject', false);
+}
+
+/**
+ * Records the decision of a posted approval card.
+ * @param conversationId the one of the page, if it is a conversation's
+ * @returns the notice for the next page; undefined when the card says it all
+ */
+export async function decideApproval(
+  deps: Deps,
+  request: Pick<Request, 'body'>,
+  response: Response,
+  callId: string,
+  verb: 'approve' | 'reject',
+  conversationId?: string,
+): Promise<string | undefined> {
+  const signedIn = signedInOf(response);
+  const approved = verb === 'approve';
+  const form = parseForm(reasonSchema, readForm(request));
+  if (!approved && !form.ok) return 'reason-missing';
+  const note = !approved && form.ok ? form.data.note : null;
+  const decision = { approved, by: actorOf(signedIn), note };
+  const isFirst = await unless('approval_already_decided', () =>
+    decideToolCall(deps, signedIn.workspace, callId, decision, conversationId),
+  );
+  return isFirst ? undefined : 'already-decided';
+}
+
+/** What is done with the questions of workflows. */
+function addWaits(router: Router, deps: Deps): void {
+  router.post(
+    '/conversations/:id/waits/:waitId/decide',
+    async (request: Request<{ id: string; waitId: string }>, response) => {
+      const { waitId } = request.params;
+      const notice = await decideByForm(deps, request, response, waitId);
+      goBack(request, response, notice, `#${waitId}`);
+    },
+  );
+  router.post(
+    '/conversations/:id/waits/:waitId/cancel',
+    async (request: Request<{ id: string; waitId: string }>, response) => {
+      const signedIn = signedInOf(response);
+      await cancelWait(deps, signedIn.workspace, request.params.waitId, actorOf(signedIn));
+      goBack(request, response);
+    },
+  );
 }
 
 /** @returns false when the action failed with this error */

@@ -1,4 +1,4 @@
-import type { Thread } from './readThread.ts';
+import type { ThreadItem } from './readThread.ts';
 import {
   type Tool,
   isBuiltIn,
@@ -12,14 +12,22 @@ import { timeView } from '../platform/html/times.ts';
 import { noteInWords } from './labels.ts';
 import { actorName } from '../conversations/index.ts';
 import { callBadge } from '../tools/screens/callBadge.ts';
-import { threadHref } from './links.ts';
-import type { ThreadParts } from './threadParts.ts';
+import type { Viewer } from '../platform/html/viewer.ts';
 import { argumentsView, callName, resultView } from './toolCallView.ts';
 
 export const MAX_REASON_CHARACTERS = 1000;
 
+interface ApprovalParts {
+  readonly signedIn: Viewer;
+  readonly now: Date;
+  /** What stands beside it. A note among it may say why the call was cancelled. */
+  readonly items: readonly ThreadItem[];
+  /** Where a decision is posted. */
+  action(verb: 'approve' | 'reject'): string;
+}
+
 /** A tool call that a person decides, or has decided. */
-export function approvalCard(call: ToolCall, tool: Tool | null, parts: ThreadParts): View {
+export function approvalCard(call: ToolCall, tool: Tool | null, parts: ApprovalParts): View {
   const { id, status, createdAt, expiresAt } = call;
   const isWaiting = status === 'pending_approval';
   const name = callName(call);
@@ -48,13 +56,7 @@ function destination(call: ToolCall, tool: Tool | null): View {
   return html`Calls <b class="host">${host}</b>. `;
 }
 
-function decisionForms(
-  { id }: ToolCall,
-  name: string,
-  { signedIn, thread, place }: ThreadParts,
-): View {
-  const action = (verb: string) =>
-    threadHref(thread.conversation.id, place, {}, `/tool-calls/${id}/${verb}`);
+function decisionForms({ id }: ToolCall, name: string, { signedIn, action }: ApprovalParts): View {
   return html`
     <div class="decision">
       ${postButton(signedIn, {
@@ -76,8 +78,8 @@ function decisionForms(
   `;
 }
 
-const decidedView = (call: ToolCall, { thread, now }: ThreadParts): View => html`
-  <p class="decided">${call.decision === null ? undecidedEnd(call, thread, now) : decisionView(call, call.decision, now)}</p>
+const decidedView = (call: ToolCall, { items, now }: ApprovalParts): View => html`
+  <p class="decided">${call.decision === null ? undecidedEnd(call, items, now) : decisionView(call, call.decision, now)}</p>
   ${resultView(call)}
 `;
 
@@ -91,7 +93,7 @@ const decisionView = (
   ${approved && status === 'cancelled' ? ' Cancelled before it ran.' : null}
 `;
 
-function undecidedEnd(call: ToolCall, { items }: Thread, now: Date): View {
+function undecidedEnd(call: ToolCall, items: readonly ThreadItem[], now: Date): View {
   const { status, finishedAt } = call;
   if (status === 'expired') return html`Expired ${timeView(finishedAt, now)} without a decision.`;
   // What one transaction changes has the same time.

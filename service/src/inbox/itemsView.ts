@@ -13,8 +13,10 @@ import type { Payment } from '../payments/index.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { amountOf, paymentBadge, paymentView } from '../payments/screens/paymentView.ts';
 import { timeView } from '../platform/html/times.ts';
+import { decisionCard } from '../waits/screens/decisionCard.ts';
+import { replyLine } from '../waits/screens/replyLine.ts';
 import { approvalCard } from './approvalCard.ts';
-import { noteInWords, SENDER_LABELS, VERDICT_LABELS } from './labels.ts';
+import { DECIDED_BY_LABELS, noteInWords, SENDER_LABELS, VERDICT_LABELS } from './labels.ts';
 import { threadHref } from './links.ts';
 import type { ThreadParts } from './threadParts.ts';
 import { toolCallView } from './toolCallView.ts';
@@ -32,9 +34,14 @@ export const itemsFragment = (parts: ThreadParts): View => {
 };
 
 const classOf = (item: ThreadItem) =>
-  item.type === 'message' ? item.message.direction : item.type === 'note' ? 'noted' : 'called';
+  item.type === 'message' ? item.message.direction : isQuiet(item) ? 'noted' : 'called';
+
+const isQuiet = (item: ThreadItem) =>
+  item.type === 'note' || (item.type === 'wait' && item.wait.kind === 'reply');
 
 function itemView(item: ThreadItem, parts: ThreadParts): View {
+  const { thread, place, signedIn, now } = parts;
+  const action = (path: string) => threadHref(thread.conversation.id, place, {}, path);
   switch (item.type) {
     case 'message':
       return messageView(item.message, parts);
@@ -42,20 +49,34 @@ function itemView(item: ThreadItem, parts: ThreadParts): View {
       return noteView(item.note, parts.thread.conversation, parts.now);
     case 'tool_call':
       return item.call.neededApproval
-        ? approvalCard(item.call, item.tool, parts)
+        ? approvalCard(item.call, item.tool, {
+            signedIn,
+            now,
+            items: thread.items,
+            action: (verb) => action(`/tool-calls/${item.call.id}/${verb}`),
+          })
         : toolCallView(item.call, item.tool, parts.now);
+    case 'wait':
+      return item.wait.kind === 'decision'
+        ? decisionCard(item.wait, {
+            signedIn,
+            now,
+            action: action(`/waits/${item.wait.id}/decide`),
+          })
+        : replyLine(item.wait, { signedIn, now, action: action(`/waits/${item.wait.id}/cancel`) });
     case 'payment':
       return paymentCard(item.payment, parts);
   }
 }
 
 const messageView = (message: Message, { thread, now }: ThreadParts): View => {
-  const { id, sender, text, createdAt } = message;
+  const { id, sender, text, choices = [], decidedBy, createdAt } = message;
   return html`
     <article class=${`message from-${sender.type}`} id=${id}>
       <header><bdi class="who">${sender.type === 'customer' ? customerName(thread.contact) : sender.name}</bdi> <span class="muted">${SENDER_LABELS[sender.type]}</span></header>
       <p class="text" dir="auto">${text}</p>
-      <footer>${timeView(createdAt, now)} ${deliveryView(message, thread.conversation.channel)}</footer>
+      ${choices.length === 0 ? null : html`<ul class="choices" aria-label="Choices of the customer">${choices.map((choice) => html`<li><bdi>${choice}</bdi></li>`)}</ul>`}
+      <footer>${timeView(createdAt, now)} ${decidedBy === undefined ? null : html`<span>${DECIDED_BY_LABELS[decidedBy]}</span> `}${deliveryView(message, thread.conversation.channel)}</footer>
     </article>
   `;
 };

@@ -1,5 +1,6 @@
 import {
   type Conversation,
+  type DecidedBy,
   type HandoverReason,
   type Verdict,
   type FunnelStage,
@@ -42,6 +43,13 @@ export const SENDER_LABELS: Readonly<Record<SenderType, string>> = {
   agent: 'agent',
   team_member: 'team',
   api: 'API',
+};
+
+/** What decided a message of the agent. */
+export const DECIDED_BY_LABELS: Readonly<Record<DecidedBy, string>> = {
+  keyword: 'From the keyword agent',
+  language_model: 'From the language model',
+  webhook: 'From the workflow',
 };
 
 /** Why the agent handed a conversation over. */

@@ -4,7 +4,7 @@ import type { PaymentPageUrl } from '../payments/index.ts';
 import { backLink, csrfField, postButton } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { teamPage } from '../platform/html/layout.ts';
-import { reloadsOn } from '../platform/html/liveSection.ts';
+import { reloadsOn, waitingRelay } from '../platform/html/liveSection.ts';
 import { closeForm, composer } from './composerView.ts';
 import { itemsFragment } from './itemsView.ts';
 import { listPane, type ListParts } from './listView.ts';
@@ -43,12 +43,14 @@ export const conversationsPage = (parts: PageParts): View => {
       section: 'conversations',
       notice,
       wide: true,
+      isLive: true,
     },
     html`
       <h1 class="visually-hidden">Conversations</h1>
       <div class=${thread === null ? 'inbox' : 'inbox reading'} hx-ext="sse" sse-connect=${live}>
         ${listPane(parts)}
         ${thread === null ? html`<div class="thread-pane nothing"><p class="muted">Select a conversation to read it.</p></div>` : threadPane({ ...parts, thread })}
+        ${waitingRelay()}
       </div>
     `,
   );

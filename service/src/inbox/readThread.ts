@@ -12,6 +12,7 @@ import {
 import type { Deps } from '../platform/deps.ts';
 import type { Payment } from '../payments/index.ts';
 import type { Tool, ToolCall } from '../tools/index.ts';
+import type { Wait } from '../waits/index.ts';
 import type { Member, Workspace } from '../team/index.ts';
 import { nameOfTaker } from './listInbox.ts';
 import { readReach, type Reach } from '../channels/index.ts';
@@ -20,6 +21,7 @@ export type ThreadItem =
   | { readonly type: 'message'; readonly message: Message }
   /** With its tool as it is now; null when it was removed, or was never there. */
   | { readonly type: 'tool_call'; readonly call: ToolCall; readonly tool: Tool | null }
+  | { readonly type: 'wait'; readonly wait: Wait }
   | { readonly type: 'payment'; readonly payment: Payment }
   | { readonly type: 'note'; readonly note: SystemNote };
 
@@ -126,7 +128,8 @@ async function itemsBetween(
     after: { value: first === 1 ? -1 : first - 1 },
     limit: MAX_BETWEEN_MESSAGES,
   } as const;
-  const isHere = ({ afterMessage }: { afterMessage: number }) => isNewest || afterMessage <= last;
+  const isHere = ({ afterMessage }: { afterMessage: number | null }) =>
+    isNewest || (afterMessage !== null && afterMessage <= last);
   const placed: { position: number; id: string; item: ThreadItem }[] = [];
   for (const call of (await tx.toolCalls.find(between)).filter(isHere)) {
     const tool = call.toolId === null ? null : await tx.tools.peek(call.toolId);
@@ -142,6 +145,12 @@ async function itemsBetween(
       id: timeOf(payment.id),
       item: { type: 'payment', payment },
     });
+  for (const wait of (await tx.waits.find(between)).filter(isHere))
+    placed.push({
+      position: answeredAt(wait, messages) ?? wait.afterMessage ?? 0,
+      id: timeOf(wait.id),
+      item: { type: 'wait', wait },
+    });
   for (const note of (await tx.systemNotes.find(between)).filter(isHere))
     placed.push({ position: note.afterMessage, id: timeOf(note.id), item: { type: 'note', note } });
   for (const message of messages)
@@ -149,6 +158,13 @@ async function itemsBetween(
   return placed
     .sort((a, b) => a.position - b.position || (a.id < b.id ? -1 : 1))
     .map(({ item }) => item);
+}
+
+/** That a workflow has its answer is said behind the answer, not behind the question. */
+function answeredAt({ kind, answer }: Wait, messages: readonly Message[]): number | null {
+  if (kind !== 'reply' || answer === null) return null;
+  const lastId = answer.messages.at(-1)?.id;
+  return messages.find(({ id }) => id === lastId)?.number ?? null;
 }
 
 /** Ids of all kinds sort by time behind their prefix. */

@@ -34,6 +34,8 @@ type IdPrefix =
   | 'step'
   | 'sub'
   | 'tool'
+  | 'turn'
+  | 'wait'
   | 'ws';
 
 /** A new id, sortable by time of creation within this process: `evt_01JD…`. Holds no `.`. */

@@ -21,6 +21,7 @@ import {
   pageQuerySchema,
   plainTextSchema,
   revisionSchema,
+  secretHashSchema,
   textSchema,
   timestampSchema,
 } from '../platform/http/schemas.ts';
@@ -306,13 +307,9 @@ export const publishTool = operation('PUT /tools/published/:name', {
         example: { order_number: 'A-1042' },
       }),
       owner: ownerSchema,
-      secret_hash: z
-        .string()
-        .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 hash in lower-case hexadecimal')
-        .optional()
-        .describe(
-          "SHA-256 of the signing secret that the publisher holds. Without it, or when it is not that of the tool's secret, the tool gets a new secret, and the answer shows it",
-        ),
+      secret_hash: secretHashSchema.describe(
+        "SHA-256 of the signing secret that the publisher holds. Without it, or when it is not that of the tool's secret, the tool gets a new secret, and the answer shows it",
+      ),
       take_over: z
         .boolean('must be true or false')
         .default(false)

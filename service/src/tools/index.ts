@@ -8,6 +8,7 @@ export {
   paymentLinkTool,
   readPaymentLink,
 } from './builtInTools.ts';
+export { cleaner } from './calls/readAnswer.ts';
 export { resultExcerpt } from './calls/maskedResult.ts';
 export {
   complete,
@@ -18,6 +19,7 @@ export {
   refuse,
   resultBeginning,
   succeed,
+  TEST_CONVERSATION_ID,
   type ToolCall,
 } from './calls/toolCall.ts';
 export { ARGUMENT_LIMITS, compileParameters } from './definition/parametersSchema.ts';

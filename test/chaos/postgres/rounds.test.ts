@@ -1,7 +1,8 @@
-import { randomInt } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { apiClient, type ApiClient } from '../../helpers/apiClient.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster.ts';
 import { randomFrom } from '../../helpers/flakyProxy.ts';
 import {
@@ -15,6 +16,9 @@ import {
 import { waitFor } from '../../helpers/waitFor.ts';
 import { startPostgres, type PostgresServer } from '../../postgres/server.ts';
 import { DeliveryLedger } from '../deliveryLedger.ts';
+import { makeWorkspace } from '../makeWorkspace.ts';
+import { startWaiters, waitFaults, type Waiters } from '../waiters.ts';
+import { startWorkflowAgent, type WorkflowAgent } from '../workflowAgent.ts';
 import { startWriters, type Writers } from '../writers.ts';
 import { startGreeters, type Greeters } from './greeters.ts';
 
@@ -51,13 +55,15 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
   const random = randomFrom(SEED);
   const ledger = new DeliveryLedger();
   const played = new Map<Kind, number>();
-  const hooks: { path: string; id: string }[] = [];
+  const hooks: { api: ApiClient; path: string; id: string }[] = [];
   let server: PostgresServer;
   let receiver: TlsReceiver;
   let tls: TlsFiles;
   let cluster: Cluster;
   let writers: Writers;
+  let waiters: Waiters;
   let greeters: Greeters;
+  let agent: WorkflowAgent;
   let recovered = 0;
   /** The worker that stands still now, and when it goes on. */
   let still: { index: number; ended: Promise<void> } | null = null;
@@ -92,21 +98,15 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
       });
       const { api } = cluster.processes[0]!;
       expect((await api.patch('/api/agent', { enabled: true })).status).toBe(200);
-      for (const path of [STEADY, FLAKY]) {
-        for (const event of EVENTS) {
-          const { body } = await api.post('/api/hooks', {
-            event,
-            target_url: receiver.url + path,
-            source: 'n8n',
-          });
-          ledger.learn(path, body.secret);
-          hooks.push({ path, id: body.id });
-        }
-      }
+      const workspace = await makeWorkspace(storeOf(cluster), 'Workflow');
+      await subscribe(api);
+      await subscribe(apiClient(cluster.processes[0]!.url, workspace.key));
       const urls = APIS.map((index) => cluster.processes[index]!.url);
-      [writers, greeters] = await Promise.all([
+      [writers, greeters, waiters, agent] = await Promise.all([
         startWriters(urls, cluster.apiKey),
         startGreeters(urls),
+        startWaiters(urls, cluster.apiKey, random),
+        startWorkflowAgent(urls, workspace, random),
       ]);
 
       for (let round = 1; round <= ROUNDS; round += 1) {
@@ -120,8 +120,8 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
           );
       }
       await still?.ended;
-      await Promise.all([writers.stop(), greeters.stop()]);
-      await settle();
+      await Promise.all([writers, greeters, waiters, agent].map((each) => each.stop()));
+      await Promise.all([settle(), waiters.settle(), agent.settle()]);
       tell();
     },
     900_000 + ROUNDS * 30_000,
@@ -130,12 +130,30 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
   afterAll(async () => {
     await still?.ended;
     await server?.resume();
-    await Promise.all([writers?.stop(), greeters?.stop()].map((each) => each?.catch(() => {})));
+    await Promise.all(
+      [writers, greeters, waiters, agent].map((each) => each?.stop().catch(() => {})),
+    );
+    await waiters?.close();
+    await agent?.close();
     await cluster?.stop();
     await receiver?.close();
     await tls?.remove();
     await server?.stop();
   });
+
+  async function subscribe(api: ApiClient): Promise<void> {
+    for (const path of [STEADY, FLAKY]) {
+      for (const event of EVENTS) {
+        const { body } = await api.post('/api/hooks', {
+          event,
+          target_url: receiver.url + path,
+          source: 'n8n',
+        });
+        ledger.learn(path, body.secret);
+        hooks.push({ api, path, id: body.id });
+      }
+    }
+  }
 
   async function play(wanted: Kind): Promise<void> {
     await sleep(random() * MAX_ROUND_MS);
@@ -204,15 +222,14 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
    * work is all done.
    */
   async function settle(): Promise<void> {
-    const { api } = cluster.processes[0]!;
-    const countOf = async (id: string, status: string): Promise<number> =>
-      (await api.get(`/api/hooks/${id}/deliveries?status=${status}&limit=1`)).body.data.length;
-    for (const { id } of hooks) {
+    for (const { api, id } of hooks) {
+      const countOf = async (status: string): Promise<number> =>
+        (await api.get(`/api/hooks/${id}/deliveries?status=${status}&limit=1`)).body.data.length;
       await waitFor(
         `${id} to have nothing left`,
         async () => {
-          if ((await countOf(id, 'pending')) > 0) return false;
-          if ((await countOf(id, 'failed')) === 0) return true;
+          if ((await countOf('pending')) > 0) return false;
+          if ((await countOf('failed')) === 0) return true;
           recovered += (
             await api.post(`/api/hooks/${id}/recover`, { since: '2020-01-01T00:00:00.000+00:00' })
           ).body.redelivered as number;
@@ -247,7 +264,8 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
     const { received, sent } = writers.acknowledged;
     print(
       `${ROUNDS} rounds: ${[...played].map(([kind, count]) => `${count} times ${kind}`).join(', ')}`,
-      `${received.size} messages and ${sent.size} replies acknowledged, ${writers.repeated} calls repeated; ${greeters.conversations.length} greetings`,
+      `${received.size} messages and ${sent.size} replies acknowledged, ${writers.repeated} calls repeated; ${greeters.conversations.length} greetings; ${waiters.answered.size} executions went on`,
+      agent.ledger.inWords,
       ...[STEADY, FLAKY].map(
         (path) =>
           `${path}: ${ledger.at(path).eventsOf.size} messages in ${ledger.at(path).accepted} accepted deliveries`,
@@ -260,6 +278,16 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
     expect(writers.acknowledged.received.size).toBeGreaterThan(ROUNDS);
     expect(writers.acknowledged.sent.size).toBeGreaterThan(ROUNDS);
     if (ROUNDS >= 60) expect([...played.keys()].sort()).toEqual([...KINDS].sort());
+  });
+
+  it('let each execution go on with its answer, once', () => {
+    expect(waiters.answered.size).toBeGreaterThan(ROUNDS);
+    expect(waitFaults(waiters)).toEqual([]);
+  });
+
+  it('ended each turn of the workflow once, and sent what fits its conversation', () => {
+    expect(agent.ledger.asked.size).toBeGreaterThan(ROUNDS);
+    expect(agent.ledger.faults).toEqual([]);
   });
 
   it('stored each acknowledged write once', async () => {
@@ -328,7 +356,7 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
         log
           .split('\n')
           .filter((line) =>
-            /"msg":"(request failed|jobs could not be claimed[^"]*|an agent turn failed)"/.test(
+            /"msg":"(request failed|jobs could not be claimed[^"]*|an agent turn failed|a workflow's turn failed)"/.test(
               line,
             ),
           ),
@@ -336,4 +364,12 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
       expect(log).not.toMatch(/"status":500/);
     }
   });
+});
+
+/** The variables that name a cluster's store. Nothing is opened with the key. */
+const storeOf = ({ databaseUrl, schema, folder }: Cluster) => ({
+  DATA_DIR: folder,
+  DATABASE_URL: databaseUrl,
+  DATABASE_SCHEMA: schema,
+  ENCRYPTION_KEY: randomBytes(32).toString('base64'),
 });

@@ -4,6 +4,7 @@ import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
 import { readChatStream, type ChatStreamReader } from '../../helpers/chatStreamReader.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
+import { accepts, OWNER, startWorkflowServer } from '../../service/agent/webhook/workflowStage.ts';
 import { allowSlowStarts, apisOf, rounds, visitor } from './race.ts';
 
 allowSlowStarts();
@@ -36,7 +37,7 @@ describe('what is open at one of two API processes', () => {
   const open: (Live | ChatStreamReader)[] = [];
   beforeAll(async () => {
     cluster = await startCluster(['api', 'api', 'worker'], {
-      env: { ...MEMBER_ENV, AGENT_QUIET_MS: '0' },
+      env: { ...MEMBER_ENV, AGENT_QUIET_MS: '0', INSECURE_TARGETS: 'true' },
     });
     await apisOf(cluster)[0]!.api.patch('/api/agent', { enabled: false });
   });
@@ -80,6 +81,37 @@ describe('what is open at one of two API processes', () => {
       .post('/api/chat/messages', { text: 'and more', client_message_id: 'more' });
     await waitFor('the thread to be told', () => thread.heard.includes('thread'));
     expect((await ana.get(`/conversations/${body.conversation_id}`)).text).toContain('and more');
+  });
+
+  it('a chat shows that somebody types while a worker has a workflow’s turn, until the answer by the other', async () => {
+    const workflow = await startWorkflowServer();
+    workflow.answer(accepts);
+    const { api } = second();
+    await api.put('/api/agent/webhook', { endpoint: workflow.url, owner: OWNER, turn_on: true });
+    const customer = await visitor(cluster);
+    const stream = kept(await readChatStream(first().url, customer.token));
+    await customer
+      .at(second())
+      .post('/api/chat/messages', { text: 'hello', client_message_id: 'hello' });
+    const { body } = await workflow.turn();
+    await waitFor('the chat to show it', () => stream.told.at(-1) === 'typing');
+    await api.post(`/api/agent-turns/${body.turn_id}/end`, {});
+    await waitFor('the chat to show the end', () => stream.told.at(-1) === 'not typing');
+    expect(stream.told).toEqual(['hello', 'typing', 'not typing']);
+    await api.patch('/api/agent', { enabled: false });
+    await workflow.close();
+  });
+
+  it("the team's screen hears of a workflow's question at the other", async () => {
+    const ana = await signedInBrowser(first().url);
+    const live = kept(await openLive(first().url, ana.cookie));
+    await second().api.post('/api/waits', {
+      kind: 'decision',
+      message: 'Publish it?',
+      resume_url: 'https://127.0.0.1:9/webhook-waiting/1',
+    });
+    await waitFor('the page to be told', () => live.heard.includes('waiting'));
+    expect((await ana.get('/waiting/count')).html).toBe('1');
   });
 
   it('catches up with what came while the connection that listens was cut', async () => {

@@ -21,7 +21,7 @@ import {
 
 export interface TestModel {
   readonly server: ModelServer;
-  readonly model: AgentModel;
+  readonly model: AgentModel<Step>;
   /** Asks for a step. */
   next(turn?: Turn, signal?: AbortSignal): Promise<Step>;
   /** What the model was sent in its last request, without the system prompt. */

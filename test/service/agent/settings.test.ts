@@ -29,6 +29,9 @@ describe("the agent's settings", () => {
       payment_links: 'ask',
       handover_phrases: [],
       model: agent.model.model,
+      decided_by: 'language_model',
+      use_webhook: false,
+      webhook: null,
       updated_at: null,
     });
   });

@@ -183,6 +183,7 @@ describe('what must not get out', () => {
       limiters: memoryLimiters,
       metrics: {
         requests: (_request, _response, next) => next(),
+        waits: { collected() {} },
         read: async () => ({ contentType: 'text/plain', text: '' }),
       },
       chatFeed: { listen: () => () => {}, has: () => false },

@@ -1,7 +1,7 @@
 import MiniSearch from 'minisearch';
 import type { AgentTool } from '../agentModel.ts';
-import { FUNCTION_WORDS } from './language.ts';
-import { splitName, stem, wordSet, wordsOf } from './words.ts';
+import { FUNCTION_WORDS } from '../../platform/reading/detectLanguage.ts';
+import { splitName, stem, wordSet, wordsOf } from '../../platform/reading/words.ts';
 import { argumentsOf, listAt } from './schema.ts';
 
 /**

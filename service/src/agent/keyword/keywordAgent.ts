@@ -29,7 +29,7 @@ import {
 import { isFarewell, isGreeting, isNo, isThanks, isYes } from './phrases.ts';
 import { callInWords, cut } from './resultWording.ts';
 import { offersPerson, sentence, type AgentQuestion, type SentenceName } from './sentences.ts';
-import { readableName } from './words.ts';
+import { readableName } from '../../platform/reading/words.ts';
 
 /**
  * The built-in agent. It compares words and does not understand them:
@@ -50,8 +50,9 @@ export function createKeywordAgent(
   now: () => Date = () => new Date(),
   bounds: Bounds = unwatchedBounds,
   share: LoopShare = loopShare,
-): AgentModel {
+): AgentModel<Step> {
   return {
+    decidedBy: 'keyword',
     next: (turn, signal) =>
       share.run(
         OF_AGENTS,

@@ -3,8 +3,8 @@ import type { JsonObject } from '../../platform/json.ts';
 import type { Language } from '../agentModel.ts';
 import { cut } from './resultWording.ts';
 import { sentence } from './sentences.ts';
-import { foldCase, wordSet } from './words.ts';
-import { parseNumber } from './numbers.ts';
+import { foldCase, wordSet } from '../../platform/reading/words.ts';
+import { parseNumber } from '../../platform/reading/numbers.ts';
 import type { Source } from './readArguments.ts';
 import { isLabel, type Label } from './schema.ts';
 

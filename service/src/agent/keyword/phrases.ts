@@ -1,4 +1,4 @@
-import { foldCase, wordSet, wordsOf } from './words.ts';
+import { foldCase, wordSet, wordsOf } from '../../platform/reading/words.ts';
 
 /**
  * Recognises messages that need no tool: a greeting, thanks, yes, no, and a request for a person.

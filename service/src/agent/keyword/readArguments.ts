@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../platform/json.ts';
 import { PatternBudgetError, type PatternWork } from '../../platform/linearPattern.ts';
 import type { AgentTool, Language } from '../agentModel.ts';
-import { wordsOf } from './words.ts';
+import { wordsOf } from '../../platform/reading/words.ts';
 import { isFreeText, readValue } from './readValue.ts';
 import { SourceText } from './sourceText.ts';
 import { argumentsOf, isAskedFor, valueAt, type Argument } from './schema.ts';

@@ -1,9 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '../../platform/json.ts';
 import { patternFinder, type PatternWork } from '../../platform/linearPattern.ts';
-import { splitName, stem, wordSet, wordsOf } from './words.ts';
+import { splitName, stem, wordSet, wordsOf } from '../../platform/reading/words.ts';
 import { contentTerms } from './chooseTool.ts';
-import type { Found } from './dates.ts';
-import { numbersIn } from './numbers.ts';
+import type { Found } from '../../platform/reading/dates.ts';
+import { numbersIn } from '../../platform/reading/numbers.ts';
 import { listAt, numberAt, valueAt, stringAt as textOf, typeOf, type Argument } from './schema.ts';
 import {
   URL_PATTERN,

@@ -2,7 +2,7 @@ import type { Language, PastToolCall } from '../agentModel.ts';
 import { CREATE_PAYMENT_LINK } from '../../tools/index.ts';
 import { isJsonObject, type Json } from '../../platform/json.ts';
 import { sentence } from './sentences.ts';
-import { readableName } from './words.ts';
+import { readableName } from '../../platform/reading/words.ts';
 
 const MAX_TEXT_CHARACTERS = 1_000;
 const MAX_LINES = 10;

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../platform/json.ts';
 import { resolveReference } from '../../tools/index.ts';
 import { sentence } from './sentences.ts';
-import { readableName } from './words.ts';
+import { readableName } from '../../platform/reading/words.ts';
 import { LANGUAGES, type AgentTool, type Language } from '../agentModel.ts';
 
 /** A property of a tool's parameters, whose value is looked for in the customer's messages. */

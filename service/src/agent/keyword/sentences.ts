@@ -44,6 +44,12 @@ export const SENTENCES = {
     es: 'No sé cómo ayudarle con eso. Le paso con una persona, que le escribirá por aquí.',
     pt: 'Não sei como ajudar com isso. Vou passar a conversa para uma pessoa, que vai escrever por aqui.',
   },
+  /** A workflow hands over, and says nothing itself. */
+  handOverByWorkflow: {
+    en: 'I am passing you to a person, who will write to you here.',
+    es: 'Le paso con una persona, que le escribirá por aquí.',
+    pt: 'Vou passar a conversa para uma pessoa, que vai escrever por aqui.',
+  },
   /** An error of ours. */
   handOverAfterError: {
     en: 'Sorry, something went wrong on our side. A person will follow up and write to you here.',

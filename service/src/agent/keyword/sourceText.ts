@@ -1,6 +1,6 @@
 import type { Language } from '../agentModel.ts';
-import { stem, wordsOf } from './words.ts';
-import { datesIn, type DatesAndTimes, type Found } from './dates.ts';
+import { stem, wordsOf } from '../../platform/reading/words.ts';
+import { datesIn, type DatesAndTimes, type Found } from '../../platform/reading/dates.ts';
 
 export const EMAIL_PATTERN =
   /(?<![\p{L}\p{N}.!#$%&'*+/=?^_`{|}~•-])[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}(?![\p{L}\p{N}•])/giu;

@@ -29,7 +29,7 @@ export interface OpenAiModelOptions {
  * signal's reason when the caller gives up
  * @throws ModelError when address or key cannot be used
  */
-export async function createOpenAiModel(options: OpenAiModelOptions): Promise<AgentModel> {
+export async function createOpenAiModel(options: OpenAiModelOptions): Promise<AgentModel<Step>> {
   const server = checkSettings(options);
   const { OpenAI: Client } = await import('openai');
   return new OpenAiModel(Client, server, options);
@@ -47,7 +47,8 @@ function checkSettings({ baseUrl, apiKey, model }: OpenAiModelOptions): ModelSer
   return { host: url.hostname, model, apiKey };
 }
 
-class OpenAiModel implements AgentModel {
+class OpenAiModel implements AgentModel<Step> {
+  readonly decidedBy = 'language_model';
   readonly #Client: typeof OpenAI;
   readonly #server: ModelServer;
   readonly #options: OpenAiModelOptions;

@@ -8,7 +8,6 @@ import {
   CREATE_PAYMENT_LINK,
   paymentLinkTool,
   type BuiltInTool,
-  MAX_TOOLS,
   cancelApprovals,
 } from '../../tools/index.ts';
 import { timestamp } from '../../platform/clock.ts';
@@ -16,20 +15,6 @@ import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Workspace } from '../../team/index.ts';
 import { findPaymentAccount } from '../../payments/index.ts';
-
-/** The agent's settings, and how many tools it can call. */
-export const readAgent = ({ store }: Deps, workspace: Workspace) =>
-  store.transaction(
-    async (tx): Promise<{ settings: AgentSettings; liveTools: number }> => ({
-      settings: await findAgentSettings(tx, workspace.id),
-      liveTools: (
-        await tx.tools.find({
-          where: { workspaceId: workspace.id, status: 'live' },
-          limit: MAX_TOOLS,
-        })
-      ).length,
-    }),
-  );
 
 type AgentChanges = Partial<
   Pick<
@@ -41,35 +26,40 @@ type AgentChanges = Partial<
     | 'enabled'
     | 'paymentLinks'
     | 'handoverPhrases'
+    | 'usesWebhook'
   >
 >;
+
+/** @see changeAgentSettings */
+export const updateAgentSettings = (deps: Deps, workspace: Workspace, changes: AgentChanges) =>
+  deps.store.transaction((tx) => changeAgentSettings(tx, deps, workspace, changes));
 
 /**
  * Changes the given settings of the agent and keeps the others. When payment links are switched off,
  * those that wait for approval are cancelled.
  */
-export const updateAgentSettings = (
-  { store, clock, reactions }: Deps,
+export async function changeAgentSettings(
+  tx: Tx,
+  { clock, reactions }: Pick<Deps, 'clock' | 'reactions'>,
   workspace: Workspace,
   changes: AgentChanges,
-) =>
-  store.transaction(async (tx): Promise<AgentSettings> => {
-    const now = clock.now();
-    const settings = {
-      ...(await loadAgentSettings(tx, workspace.id)),
-      ...changes,
-      updatedAt: timestamp(now),
-    };
-    await tx.agentSettings.put(settings);
-    if (paymentLinkPolicyOf(settings) === 'off')
-      await cancelApprovals(
-        tx,
-        { reactions },
-        { workspaceId: workspace.id, builtIn: CREATE_PAYMENT_LINK },
-        now,
-      );
-    return settings;
-  });
+): Promise<AgentSettings> {
+  const now = clock.now();
+  const settings = {
+    ...(await loadAgentSettings(tx, workspace.id)),
+    ...changes,
+    updatedAt: timestamp(now),
+  };
+  await tx.agentSettings.put(settings);
+  if (paymentLinkPolicyOf(settings) === 'off')
+    await cancelApprovals(
+      tx,
+      { reactions },
+      { workspaceId: workspace.id, builtIn: CREATE_PAYMENT_LINK },
+      now,
+    );
+  return settings;
+}
 
 /**
  * The built-in tools that a workspace's agent can use now: payment links, if the settings allow them

@@ -2,44 +2,82 @@ import { Router, type Response } from 'express';
 import { z } from 'zod';
 import type { AgentModel } from '../agentModel.ts';
 import { tryAgent } from '../tryAgent.ts';
-import { LANGUAGES } from '../agentSettings.ts';
+import { LANGUAGES, usesWebhook } from '../agentSettings.ts';
 import { definedOnly } from '../../platform/json.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { MAX_MESSAGE_CHARACTERS } from '../../conversations/index.ts';
-import { readAgent, updateAgentSettings } from '../operations/settings.ts';
+import { releaseWebhook } from '../operations/publishWebhook.ts';
+import { readAgent } from '../operations/readAgent.ts';
+import { updateAgentSettings } from '../operations/settings.ts';
+import { tryWorkflow } from '../operations/tryWorkflow.ts';
 import * as contract from '../contract.ts';
 import { textSchema } from '../../platform/http/schemas.ts';
 import { linesFrom } from '../../tools/screens/textLines.ts';
+import { isError } from '../../platform/html/errorPage.ts';
 import { parseForm, readForm, type FormValues } from '../../platform/html/forms.ts';
-import { sendPage } from '../../platform/html/html.ts';
+import { sendPage, sendPart } from '../../platform/html/html.ts';
 import { signedInOf, workspaceOf } from '../../team/index.ts';
-import { agentPage, type AgentPage, type ModelInfo } from './agentPage.ts';
+import { agentPage, livePartsOfAgent } from './agentPage.ts';
+import type { AgentPage, ModelInfo } from './agentParts.ts';
 
-/** The model that decides for the agent, and how the screens name it. */
+/** The model that decides while no workflow does, and how the screens name it. */
 export interface ScreenModel extends ModelInfo {
   readonly model: AgentModel;
   readonly timeoutMs: number;
 }
 
+interface AgentScreens {
+  readonly deps: Deps;
+  readonly model: ScreenModel;
+  readonly publicUrl: () => string;
+  /** Aborts a try at shutdown. */
+  readonly stopping: AbortSignal;
+}
+
 const messageSchema = z.object({ text: textSchema(MAX_MESSAGE_CHARACTERS) });
 
-/** `/agent`: settings, and a form to try the agent. @param stopping aborts a try at shutdown */
-export function agentScreenRouter(
-  deps: Deps,
-  model: ScreenModel,
-  publicUrl: () => string,
-  stopping: AbortSignal,
-): Router {
+/** `/agent`: what decides, settings, and a form to try the agent. */
+export function agentScreenRouter(screens: AgentScreens): Router {
   const router = Router();
-  const show = async (response: Response, status: number, extras: Partial<AgentPage>) => {
-    const signedIn = signedInOf(response);
-    const agent = await readAgent(deps, signedIn.workspace);
-    const page = { ...agent, model, publicUrl: publicUrl(), ...extras };
-    sendPage(response, agentPage(signedIn, page), status);
-  };
+  addPage(router, screens);
+  addSettings(router, screens);
+  addChoices(router, screens);
+  addTry(router, screens);
+  // A page that answered a POST has the form's address. Reloading it leads back to the screen.
+  router.get('/agent/:action', (_request, response) => response.redirect(303, '/agent'));
+  return router;
+}
 
-  router.get('/agent', ({ query }, response) => show(response, 200, { notice: query.notice }));
+/** What the page and its live parts show. @param turn the id of a try */
+const read = async ({ deps, model }: AgentScreens, response: Response, turn: unknown = null) => ({
+  ...(await readAgent(deps, workspaceOf(response), typeof turn === 'string' ? turn : null)),
+  model,
+  now: deps.clock.now(),
+});
 
+async function show(
+  screens: AgentScreens,
+  response: Response,
+  status: number,
+  { turn, ...extras }: Partial<AgentPage> & { readonly turn?: unknown },
+): Promise<void> {
+  const publicUrl = screens.publicUrl();
+  const page = { ...(await read(screens, response, turn)), publicUrl, ...extras };
+  sendPage(response, agentPage(signedInOf(response), page), status);
+}
+
+function addPage(router: Router, screens: AgentScreens): void {
+  router.get('/agent', ({ query: { notice, turn } }, response) =>
+    show(screens, response, 200, { notice, turn }),
+  );
+
+  router.get('/agent/fragment', async ({ query }, response) => {
+    const parts = await read(screens, response, query.turn);
+    sendPart(response, livePartsOfAgent(signedInOf(response), parts));
+  });
+}
+
+function addSettings(router: Router, screens: AgentScreens): void {
   router.post('/agent', async (request, response) => {
     const values = readForm(request);
     const { name, greeting, instructions, payment_links } = values;
@@ -48,33 +86,65 @@ export function agentScreenRouter(
       ...given,
       handover_phrases: linesFrom(values.handover_phrases ?? ''),
     });
-    if (!form.ok) return show(response, 400, { form });
+    if (!form.ok) return show(screens, response, 400, { form });
     const { payment_links: paymentLinks, handover_phrases: handoverPhrases, ...others } = form.data;
     const changes = definedOnly({ ...others, paymentLinks, handoverPhrases });
-    await updateAgentSettings(deps, workspaceOf(response), changes);
+    await updateAgentSettings(screens.deps, workspaceOf(response), changes);
     response.redirect(303, '/agent?notice=saved');
   });
+}
 
+/** On or off, what decides, and whether another workflow may take the place. */
+function addChoices(router: Router, { deps }: AgentScreens): void {
   router.post('/agent/switch', async (request, response) => {
     const enabled = readForm(request).enabled === 'on';
     await updateAgentSettings(deps, workspaceOf(response), { enabled });
     response.redirect(303, `/agent?notice=${enabled ? 'agent-on' : 'agent-off'}`);
   });
 
+  router.post('/agent/brain', async (request, response) => {
+    const isWorkflow = readForm(request).brain === 'workflow';
+    await updateAgentSettings(deps, workspaceOf(response), { usesWebhook: isWorkflow });
+    response.redirect(303, '/agent?notice=saved');
+  });
+
+  router.post('/agent/release', async (_request, response) => {
+    await releaseWebhook(deps, workspaceOf(response));
+    response.redirect(303, '/agent?notice=released');
+  });
+}
+
+function addTry(router: Router, screens: AgentScreens): void {
+  const { deps, model, stopping } = screens;
   router.post('/agent/try', async (request, response) => {
     const values = readForm(request);
     const form = parseForm(messageSchema, values);
-    if (!form.ok) return show(response, 400, { tried: { form, step: null } });
+    if (!form.ok) return show(screens, response, 400, { tried: { form, step: null } });
     const workspace = workspaceOf(response);
+    const { settings, listening } = await readAgent(deps, workspace, null);
+    if (listening !== null || usesWebhook(settings))
+      return tryWithWorkflow(screens, response, values, form.data.text);
     const limits = { timeoutMs: model.timeoutMs, signal: stopping };
     const step = await tryAgent(deps, model.model, workspace, form.data.text, limits);
-    await show(response, 200, { tried: { form: { values, problems: {} }, step } });
+    await show(screens, response, 200, { tried: { form: { values, problems: {} }, step } });
   });
+}
 
-  // A page that answered a POST has the form's address. Reloading it leads back to the screen.
-  router.get('/agent/:action', (_request, response) => response.redirect(303, '/agent'));
-
-  return router;
+/** Shows the turn as it begins; live updates show the rest. */
+async function tryWithWorkflow(
+  screens: AgentScreens,
+  response: Response,
+  values: FormValues,
+  text: string,
+): Promise<void> {
+  try {
+    const { id } = await tryWorkflow(screens.deps, workspaceOf(response), text);
+    response.redirect(303, `/agent?turn=${id}#try`);
+  } catch (error) {
+    if (!isError(error, 'not_found')) throw error;
+    const form = { values, problems: { text: error.message } };
+    await show(screens, response, 409, { tried: { form, step: null } });
+  }
 }
 
 /** The chosen languages, the preferred one first. */

@@ -1,9 +1,15 @@
-import { lastOfTalk, type AgentHandoverReason, type Verdict } from '../../conversations/index.ts';
+import {
+  lastOfTalk,
+  type AgentHandoverReason,
+  type DecidedBy,
+  type Verdict,
+} from '../../conversations/index.ts';
 import { maskText } from '../../platform/masking.ts';
 import {
   MAX_REPLIES_PER_WINDOW,
   MAX_TOOL_CALLS_PER_TURN,
   REPLY_WINDOW_MS,
+  usesWebhook,
 } from '../agentSettings.ts';
 import {
   type BuiltInTool,
@@ -16,7 +22,7 @@ import type { AgentModel, AgentTool, Language, Step, Turn, WantedCall } from '..
 import { isYes, anyAsksForPerson } from '../keyword/phrases.ts';
 import { historyOf, pastCall } from './history.ts';
 import { callInWords } from '../keyword/resultWording.ts';
-import { detectLanguage } from '../keyword/language.ts';
+import { detectLanguage } from '../../platform/reading/detectLanguage.ts';
 import { callsOfTurn, type LoadedTurn } from './loadTurn.ts';
 import { offersPerson, sentence, type SentenceName } from '../keyword/sentences.ts';
 
@@ -39,16 +45,24 @@ interface HandOver {
 }
 
 /** An outcome that says something to the customer. */
-export type Spoken = Reply | HandOver;
+export type Spoken = (Reply | HandOver) & {
+  /** What decided it; absent when the service itself did, in a sentence of its own. */
+  readonly decidedBy?: DecidedBy;
+};
 
-/** What the agent does in a turn. */
-export type Outcome =
+type Decided =
   | Spoken
   | {
       readonly type: 'tool_calls';
       readonly calls: readonly WantedCall[];
       readonly qualify: boolean;
     };
+
+/** What the agent does in a turn. */
+export type Outcome =
+  | Decided
+  /** A workflow decides. The notices are sent before it is asked. */
+  | { readonly type: 'deferred'; readonly notices: readonly string[] };
 
 /**
  * Decides the next step. Some of it is not left to the model: a customer who asks for a person gets
@@ -78,9 +92,17 @@ export async function decideTurn(
     return failedTurn(turn, `More than ${MAX_REPLIES_PER_WINDOW} replies in ten minutes.`);
   if (notices.length > 0 && !leavesSomethingToSay(turn))
     return replyWith('', allNotices(turn, language));
+  // A workflow knows nothing of the service's own tool calls.
+  if (usesWebhook(turn.settings) && turn.unanswered.length === 0)
+    return replyWith('', [...resultsInWords(turn, language), ...allNotices(turn, language)]);
   try {
     const step = await model.next(modelTurn(turn, language, notices.length === 0), modelSignal);
-    const outcome = toOutcome(step, language);
+    if (step.type === 'deferred')
+      return {
+        type: 'deferred',
+        notices: [...resultsInWords(turn, language), ...allNotices(turn, language)],
+      };
+    const outcome = { ...toOutcome(step, language), decidedBy: model.decidedBy };
     return withNotices(
       outcome,
       outcome.type === 'tool_calls' ? notices : allNotices(turn, language),
@@ -99,7 +121,7 @@ export async function decideTurn(
  * Hands over after a turn that could not be decided.
  * @param note for the team
  */
-export function failedTurn(turn: LoadedTurn, note: string): Outcome {
+export function failedTurn(turn: LoadedTurn, note: string): Decided {
   const language = languageOf(turn);
   return withNotices(handOver('agent_error', sentence('handOverAfterError', language), note), [
     ...resultsInWords(turn, language),
@@ -126,7 +148,7 @@ export function languageOf({
 function requestedPerson(
   { unanswered, messages, untold, settings }: LoadedTurn,
   language: Language,
-): Outcome | null {
+): HandOver | null {
   const text = sentence('handOverOnRequest', language);
   if (anyAsksForPerson(unanswered, settings.handoverPhrases))
     return handOver('customer_request', text, null);
@@ -257,7 +279,7 @@ const HANDOVER_SENTENCES = {
 } as const;
 
 /** @throws Error when the step is empty */
-function toOutcome(step: Step, language: Language): Outcome {
+function toOutcome(step: Step, language: Language): Decided {
   switch (step.type) {
     case 'tool_calls':
       if (step.calls.length === 0)
@@ -280,7 +302,7 @@ function toOutcome(step: Step, language: Language): Outcome {
 }
 
 /** @throws Error when the model calls tools although something failed */
-function withNotices(outcome: Outcome, notices: readonly string[]): Outcome {
+function withNotices(outcome: Decided, notices: readonly string[]): Decided {
   if (notices.length === 0) return outcome;
   if (outcome.type === 'tool_calls')
     throw new Error('The model called a tool although none could be called.');
@@ -302,7 +324,7 @@ const replyWith = (text: string, notices: readonly string[]): Reply => ({
   close: null,
 });
 
-const handOver = (reason: AgentHandoverReason, text: string, note: string | null): Outcome => ({
+const handOver = (reason: AgentHandoverReason, text: string, note: string | null): HandOver => ({
   type: 'hand_over',
   reason,
   text,

@@ -2,6 +2,7 @@ import {
   MAX_REPLIES_PER_WINDOW,
   REPLY_WINDOW_MS,
   isEnabled,
+  usesWebhook,
   type AgentSettings,
 } from '../agentSettings.ts';
 import {
@@ -15,6 +16,7 @@ import type { Tx } from '../../store/collections.ts';
 import {
   type Conversation,
   type Message,
+  isOfTalk,
   lastOfTalk,
   loadConversation,
   type ConversationView,
@@ -22,6 +24,7 @@ import {
 import type { Deps } from '../../platform/deps.ts';
 import { findBuiltInTools, findAgentSettings } from '../operations/settings.ts';
 import type { Workspace } from '../../team/index.ts';
+import { isWithWorkflow } from '../operations/webhookTurns.ts';
 import { anyAsksForPerson } from '../keyword/phrases.ts';
 
 /** How many of the newest messages and calls the agent reads. */
@@ -65,7 +68,6 @@ export const loadTurn = (deps: Deps, conversationId: string): Promise<LoadedTurn
   deps.store.transaction(async (tx) => {
     const turn = await load(tx, deps, conversationId);
     if (!turn) await tx.jobs.complete(conversationId);
-    else await tx.agentTurns.put({ id: conversationId, number: turn.number });
     return turn;
   });
 
@@ -105,7 +107,10 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
     limit: MAX_MESSAGES_READ,
   });
   const untold = await findUntold(tx, conversationId, newest);
-  const unanswered = mayAnswer ? sinceLastReply(newest) : [];
+  const before = await tx.agentTurns.get(conversationId);
+  const isTaken = usesWebhook(settings) && (await isWithWorkflow(tx, controlled.conversation));
+  const unanswered =
+    mayAnswer && !isTaken ? sinceLastReply(newest, before?.answeredThrough ?? 0) : [];
   if (unanswered.length === 0 && !untold.some((call) => mayAnswer || isComplete(call))) return null;
   const running = await tx.toolCalls.find({
     where: { conversationId, status: 'running' },
@@ -118,10 +123,12 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
     direction: 'desc',
     limit: MAX_CALLS_READ,
   });
+  const number = (before?.number ?? 0) + 1;
+  await tx.agentTurns.put({ ...before, id: conversationId, number });
   return {
     ...(await loadConversation(tx, workspace, conversationId)),
     mayAnswer,
-    number: ((await tx.agentTurns.get(conversationId))?.number ?? 0) + 1,
+    number,
     settings,
     messages: newest.toReversed(),
     repliedAt: replyTimesIn(
@@ -139,12 +146,19 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
 }
 
 /**
- * What was sent beside the agent is no reply. @param newest newest first. @returns oldest first
+ * The customer's messages since the last reply. What was sent beside the agent is no reply, and what
+ * answers a wait is the wait's.
+ * @param newest newest first
+ * @param answeredThrough the number of the last message that a workflow has dealt with
+ * @returns oldest first
  */
-function sinceLastReply(newest: readonly Message[]): readonly Message[] {
-  const talk = newest.filter(({ isBesideAgent }) => isBesideAgent !== true);
+function sinceLastReply(newest: readonly Message[], answeredThrough: number): readonly Message[] {
+  const talk = newest.filter(isOfTalk);
   const lastReply = talk.findIndex(({ direction }) => direction === 'outbound');
-  return talk.slice(0, lastReply === -1 ? talk.length : lastReply).toReversed();
+  return talk
+    .slice(0, lastReply === -1 ? talk.length : lastReply)
+    .filter(({ number }) => number > answeredThrough)
+    .toReversed();
 }
 
 /** The calls made since the customer or the agent last wrote. */
@@ -170,8 +184,12 @@ const coversReplyWindow = (newest: readonly Message[], now: Date): boolean =>
   replyTimesIn(newest).length >= MAX_REPLIES_PER_WINDOW ||
   Date.parse(newest.at(-1)!.createdAt) < now.getTime() - REPLY_WINDOW_MS;
 
-const replyTimesIn = (messages: readonly Message[]): readonly string[] =>
-  messages.filter(({ sender }) => sender.type === 'agent').map(({ createdAt }) => createdAt);
+/** The messages of one answer are one reply: they have one time. */
+const replyTimesIn = (messages: readonly Message[]): readonly string[] => [
+  ...new Set(
+    messages.filter(({ sender }) => sender.type === 'agent').map(({ createdAt }) => createdAt),
+  ),
+];
 
 /** The calls that the customer has to hear about. Marks those that are not worth a word as told. */
 async function findUntold(

@@ -1,7 +1,6 @@
-import { MAX_TOOL_CALLS_PER_TURN } from '../agentSettings.ts';
+import { MAX_TOOL_CALLS_PER_TURN, usesWebhook } from '../agentSettings.ts';
 import type { Tx } from '../../store/collections.ts';
 import {
-  emitEvent,
   handOver,
   moveStage,
   isForward,
@@ -10,12 +9,13 @@ import {
   type ConversationView,
   putStageMove,
   storeReply,
-  newSystemNote,
 } from '../../conversations/index.ts';
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Outcome, Spoken } from './decideTurn.ts';
 import { findControlled, isCurrent, needsTelling, type LoadedTurn } from './loadTurn.ts';
+import { putWebhookTurn, supersedeTurns } from '../operations/webhookTurns.ts';
+import { noteHandover } from './noteHandover.ts';
 import { putToolCalls } from './putToolCalls.ts';
 import { replyText } from './replyText.ts';
 import { checkCalls } from '../keyword/wantedCall.ts';
@@ -55,11 +55,14 @@ export async function recordOutcome(
     }
     const { workspace, contact } = turn;
     const view = { workspace, contact, conversation };
-    if (outcome.type !== 'hand_over' && outcome.qualify)
+    if ('qualify' in outcome && outcome.qualify)
       view.conversation = await qualify(tx, view, actorOf(turn), now);
     if (outcome.type === 'tool_calls') {
       const areSomeRunning = await putToolCalls(tx, deps, turn, view.conversation, calls, now);
       await scheduleTurn(tx, conversation.id, areSomeRunning ? null : now);
+    } else if (outcome.type === 'deferred') {
+      await askWorkflow(tx, deps, turn, view, outcome, now);
+      await scheduleTurn(tx, conversation.id, null);
     } else {
       await sendReply(tx, deps, turn, view, outcome, now);
       await scheduleTurn(tx, conversation.id, (await hasUntoldCall(tx, conversation)) ? now : null);
@@ -86,6 +89,25 @@ const scheduleTurn = (tx: Tx, conversationId: string, at: Date | null): Promise<
     ? tx.jobs.complete(conversationId)
     : tx.jobs.release(conversationId, { runAt: at.getTime(), rank: 0 });
 
+/** Queues the turn of the workflow that decides, after what the service itself has to say. */
+async function askWorkflow(
+  tx: Tx,
+  deps: Deps,
+  turn: LoadedTurn,
+  view: ConversationView,
+  { notices }: Outcome & { type: 'deferred' },
+  now: Date,
+): Promise<void> {
+  const actor = actorOf(turn);
+  const text = notices.join('\n\n');
+  const { conversation } =
+    text === ''
+      ? view
+      : await storeReply(tx, deps, view, { text, actor, isBesideAgent: true }, now);
+  await markTold(tx, turn);
+  await putWebhookTurn(tx, { ...view, conversation }, turn, now);
+}
+
 /** Sends the agent's reply, and hands over or closes the conversation if the outcome says so. */
 async function sendReply(
   tx: Tx,
@@ -104,11 +126,13 @@ async function sendReply(
     tx,
     deps,
     { ...view, conversation },
-    { text: replyText(turn, outcome), actor },
+    { text: replyText(turn, outcome), actor, ...decisionOf(outcome), ...besideWorkflow(turn) },
     now,
   );
-  if (isHandover)
+  if (isHandover) {
     await noteHandover(tx, { ...view, conversation: sent.conversation }, outcome, actor, now);
+    await supersedeTurns(tx, sent.conversation, now);
+  }
   await markTold(tx, turn);
   if (outcome.type === 'reply' && outcome.close)
     await putClosed(
@@ -120,20 +144,11 @@ async function sendReply(
     );
 }
 
-/** @param view as the handover left it */
-async function noteHandover(
-  tx: Tx,
-  view: ConversationView,
-  { reason, note }: Spoken & { type: 'hand_over' },
-  actor: Actor,
-  now: Date,
-): Promise<void> {
-  const { conversation } = view;
-  const change = { type: 'handed_over', reason, note } as const;
-  await tx.systemNotes.put(newSystemNote(conversation, change, actor, now));
-  const handover = conversation.handover!;
-  await emitEvent(tx, { name: 'conversation.awaiting_human', handover }, view, now);
-}
+/** What the service itself says while a workflow has the customer's messages answers none of them. */
+const besideWorkflow = ({ settings, unanswered }: LoadedTurn) =>
+  usesWebhook(settings) && unanswered.length === 0 ? { isBesideAgent: true } : {};
+
+const decisionOf = ({ decidedBy }: Spoken) => (decidedBy === undefined ? {} : { decidedBy });
 
 /** Notes that the customer was told of the turn's calls. */
 async function markTold(tx: Tx, { untold }: LoadedTurn): Promise<void> {

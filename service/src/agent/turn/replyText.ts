@@ -5,11 +5,14 @@ import type { LoadedTurn } from './loadTurn.ts';
 import { cutText } from '../cutText.ts';
 import { madeLink } from '../keyword/resultWording.ts';
 
+/** What a reply depends on. */
+type Replying = Pick<LoadedTurn, 'settings' | 'messages' | 'untold' | 'contact'>;
+
 /**
  * The text of the agent's reply. The first one in a conversation begins with the greeting. An offer to
  * hand over to a person comes last, so that a "yes" answers it.
  */
-export function replyText(turn: LoadedTurn, outcome: Spoken): string {
+export function replyText(turn: Replying, outcome: Spoken): string {
   const words = composed(turn, outcome);
   const leftOut = linksLeftOut(turn, words);
   return leftOut.length === 0
@@ -17,13 +20,22 @@ export function replyText(turn: LoadedTurn, outcome: Spoken): string {
     : composed(turn, { ...outcome, notices: [...leftOut, ...outcome.notices] });
 }
 
-function composed({ settings, messages }: LoadedTurn, { type, text, notices }: Spoken): string {
+function composed(turn: Replying, { type, text, notices }: Spoken): string {
+  const greeting = greetingOf(turn);
+  const first = greeting === null ? [] : [greeting];
+  return type === 'hand_over'
+    ? composeMessage([...first, ...notices], text, [])
+    : composeMessage(first, text, notices);
+}
+
+/** What the agent's message has to begin with: the greeting, if it is the first; else null. */
+export function greetingOf({
+  settings,
+  messages,
+}: Pick<LoadedTurn, 'settings' | 'messages'>): string | null {
   const isFirst =
     messages[0]?.number === 1 && !messages.some(({ sender }) => sender.type === 'agent');
-  const greeting = isFirst && settings.greeting !== '' ? [settings.greeting] : [];
-  return type === 'hand_over'
-    ? composeMessage([...greeting, ...notices], text, [])
-    : composeMessage(greeting, text, notices);
+  return isFirst && settings.greeting !== '' ? settings.greeting : null;
 }
 
 const GAP = '\n\n';
@@ -48,7 +60,7 @@ function composeMessage(
  * may leave a link out or misspell it, or the link may be cut off.
  * @param message the whole message to send
  */
-function linksLeftOut(turn: LoadedTurn, message: string): readonly string[] {
+function linksLeftOut(turn: Replying, message: string): readonly string[] {
   const made = turn.untold.map((call) =>
     madeLink(pastCall(call, turn.contact, false), languageOf(turn)),
   );

@@ -1,3 +1,5 @@
+import { answeredTurnJson, turnJson } from '../../agent/webhook/views.ts';
+import type { TurnOutcome, WebhookTurn } from '../../agent/webhook/webhookTurn.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Delivery } from '../../deliveries/delivery.ts';
@@ -17,10 +19,18 @@ import {
 } from '../../conversations/views.ts';
 
 import { contactJson, revealedContactJson } from '../../conversations/contacts/views.ts';
+import type { Message } from '../../conversations/message.ts';
+import type { ConversationView } from '../../conversations/operations/conversations.ts';
 import { newSystemNote } from '../../conversations/systemNote.ts';
 import { paymentAccountJson, paymentLinkJson } from '../../payments/views.ts';
 import { deliveryJson, subscriptionJson } from '../../deliveries/views.ts';
+import type { Wait } from '../../waits/wait.ts';
+import { waitJson } from '../../waits/views.ts';
 import { toolCallListJson, toolJson } from '../../tools/views.ts';
+import { publishedWebhookJson } from '../../agent/webhook/publishingViews.ts';
+import type { AgentWebhook } from '../../agent/webhook/agentWebhook.ts';
+import { agentJson } from '../../agent/views.ts';
+import type { Owner } from '../../platform/owner.ts';
 
 /** Examples for the OpenAPI document, made by the code that makes the real answers. */
 
@@ -111,19 +121,14 @@ const tool: Tool = {
   updatedAt: timestamp(NOW),
 };
 
-const publishedTool: Tool = {
-  ...tool,
-  publication: {
-    owner: {
-      instanceId: '5d9f1c',
-      workflowId: 'rXz41Hqk',
-      workflowName: 'Find order',
-      nodeId: '2b7c9e4a-3f0d-4c1b-9a52-0f6d8e1c7b33',
-      host: 'n8n.example.com',
-    },
-    revision: 1,
-  },
+const owner: Owner = {
+  instanceId: '5d9f1c',
+  workflowId: 'rXz41Hqk',
+  workflowName: 'Find order',
+  nodeId: '2b7c9e4a-3f0d-4c1b-9a52-0f6d8e1c7b33',
+  host: 'n8n.example.com',
 };
+const publishedTool: Tool = { ...tool, publication: { owner, revision: 1 } };
 
 const toolCall: ToolCall = {
   id: `call_${ID}`,
@@ -165,23 +170,141 @@ const rejectedExample = {
   decision: { ...callExample.decision, approved: false },
 };
 
+const replyWait: Wait = {
+  id: `wait_${ID}`,
+  workspaceId: WORKSPACE.id,
+  kind: 'reply',
+  status: 'answered',
+  conversationId: `conv_${ID}`,
+  contactId: null,
+  turnId: null,
+  afterMessage: 2,
+  questionId: `msg_${ID}`,
+  message: 'Which day suits you?',
+  details: null,
+  approveLabel: null,
+  rejectLabel: null,
+  accept: { type: 'choice', choices: ['Tuesday', 'Thursday'] },
+  retryMessage: null,
+  maxAttempts: 3,
+  refusedAnswers: 0,
+  remindAfterSeconds: null,
+  remindMessage: null,
+  remindAt: null,
+  judgedThrough: 2,
+  judgeAt: null,
+  answer: {
+    messages: [{ id: `msg_${ID}`, text: 'thursday', createdAt: timestamp(NOW) }],
+    value: 'Thursday',
+    secondsWaited: 48,
+  },
+  decision: null,
+  sealedResumeUrl: '',
+  resumeHost: 'n8n.example.com',
+  resumeUrlHash: '',
+  resume: {
+    state: 'pending',
+    attempts: [],
+    isUnderWay: false,
+    nextAt: timestamp(NOW),
+    problem: null,
+  },
+  apiKeyId: `key_${ID}`,
+  createdBy: { type: 'api', name: 'n8n' },
+  isCounted: false,
+  expiresAt: timestamp(NOW),
+  createdAt: timestamp(NOW),
+  endedAt: timestamp(NOW),
+  collectedAt: null,
+};
+const waitExample = waitJson({ wait: replyWait, contact: null }, { id: replyWait.apiKeyId });
+const openWaitExample = {
+  ...waitExample,
+  status: 'open',
+  answer: null,
+  ended_at: null,
+  resume: { ...waitExample.resume, state: 'none', next_attempt_at: null },
+};
+const collectedExample = {
+  ...waitExample,
+  collected_at: timestamp(NOW),
+  resume: { ...waitExample.resume, state: 'done', next_attempt_at: null },
+};
+const decidedExample = {
+  ...waitExample,
+  kind: 'decision',
+  status: 'approved',
+  message: 'Refund 49.00 USD to order A-1042?',
+  details: { order: 'A-1042', amount: '49.00 USD' },
+  accept: { type: 'any', choices: [] },
+  answer: null,
+  decision: {
+    approved: true,
+    by: { type: 'team_member', name: 'Ana' },
+    note: 'Up to 50 EUR.',
+    at: timestamp(NOW),
+  },
+};
+const turn: WebhookTurn = {
+  id: `turn_${ID}`,
+  workspaceId: WORKSPACE.id,
+  conversationId: `conv_${ID}`,
+  number: 1,
+  controlEpoch: 1,
+  firstMessage: 1,
+  lastMessage: 2,
+  status: 'answered',
+  outcome: 'reply',
+  problem: null,
+  attempts: 1,
+  isUnderWay: false,
+  replies: 1,
+  startedAt: timestamp(NOW),
+  deadline: null,
+  endedAt: timestamp(new Date(NOW.getTime() + 4000)),
+  isResumed: false,
+  isTest: false,
+  createdAt: timestamp(NOW),
+};
+
 const view = sampleView('message.received', WORKSPACE, NOW);
 const contactView = { contact: view.contact, lastConversationId: view.conversation.id };
 const closedView = sampleView('conversation.closed', WORKSPACE, NOW);
 const received = sampleMessage('message.received', WORKSPACE, NOW);
 const sent = sampleMessage('message.sent', WORKSPACE, NOW);
-const agentExample = {
-  id: WORKSPACE.agentId,
-  name: 'Ana',
-  greeting: 'Hello from Acme!',
-  instructions: '',
-  languages: ['en', 'es'],
-  enabled: true,
-  payment_links: 'ask',
-  handover_phrases: ['hablar con ventas'],
-  model: 'keyword',
-  updated_at: timestamp(NOW),
+const agentWebhook: AgentWebhook = {
+  id: WORKSPACE.id,
+  workspaceId: WORKSPACE.id,
+  endpoint: 'https://n8n.example.com/webhook/6f1c2a52/agent',
+  timeoutSeconds: 60,
+  sealedSecret: '',
+  owner: { ...owner, workflowName: 'Support agent' },
+  revision: 1,
+  publishedAt: timestamp(NOW),
+  removedAt: null,
 };
+const agentExample = agentJson(
+  WORKSPACE,
+  {
+    id: WORKSPACE.id,
+    workspaceId: WORKSPACE.id,
+    name: 'Ana',
+    greeting: 'Hello from Acme!',
+    instructions: '',
+    languages: ['en', 'es'],
+    enabled: true,
+    handoverPhrases: ['hablar con ventas'],
+    updatedAt: timestamp(NOW),
+  },
+  agentWebhook,
+  { name: 'keyword', decidedBy: 'keyword' },
+);
+const answeredTurn = (outcome: TurnOutcome, answered: ConversationView, replies: number) =>
+  answeredTurnJson({
+    turn: { ...turn, outcome, replies },
+    messages: Array<Message>(replies).fill(sent),
+    view: answered,
+  });
 const PUBLIC_URL = 'https://conversations.example.com';
 const connectionExample = {
   ok: true,
@@ -251,8 +374,34 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
     finished_at: null,
   },
   rejectToolCall: rejectedExample,
+  openWait: openWaitExample,
+  listWaits: list(collectedExample),
+  getWait: waitExample,
+  collectWait: collectedExample,
+  cancelWait: {
+    ...openWaitExample,
+    status: 'cancelled',
+    cancelled_by: { type: 'api', name: 'n8n' },
+    ended_at: timestamp(NOW),
+    resume: { ...waitExample.resume, state: 'pending', next_attempt_at: timestamp(NOW) },
+  },
+  decideWait: decidedExample,
   getAgent: agentExample,
   updateAgent: agentExample,
+  publishWebhook: publishedWebhookJson({ webhook: agentWebhook, secret, isAgentOn: true }),
+  unpublishWebhook: { removed: true },
+  listenForTest: { secret, expires_at: timestamp(new Date(NOW.getTime() + 120_000)) },
+  stopListening: { removed: true },
+  listAgentTurns: list(turnJson(turn)),
+  getAgentTurn: turnJson(turn),
+  replyInTurn: answeredTurn('reply', sampleView('message.sent', WORKSPACE, NOW), 1),
+  handOverInTurn: answeredTurn(
+    'hand_over',
+    sampleView('conversation.awaiting_human', WORKSPACE, NOW),
+    0,
+  ),
+  closeInTurn: answeredTurn('close', closedView, 0),
+  endAgentTurn: answeredTurn('nothing', view, 0),
   listEvents: {
     data: EVENT_NAMES.map((name) => ({
       name,

@@ -1,4 +1,6 @@
 import * as agent from '../../agent/contract.ts';
+import * as agentWebhook from '../../agent/webhook/publishingContract.ts';
+import * as agentTurns from '../../agent/webhook/contract.ts';
 import * as channels from '../../channels/contract.ts';
 import * as chat from '../../channels/web_chat/contract.ts';
 import * as contacts from '../../conversations/contacts/contract.ts';
@@ -7,6 +9,7 @@ import * as hooks from '../../deliveries/contract.ts';
 import * as payments from '../../payments/contract.ts';
 import * as toolCalls from '../../tools/calls/contract.ts';
 import * as tools from '../../tools/contract.ts';
+import * as waits from '../../waits/contract.ts';
 import * as events from '../../events/contract.ts';
 import type { Operation } from '../../platform/http/operation.ts';
 
@@ -26,7 +29,10 @@ export const operations: readonly NamedOperation[] = [
   channels,
   tools,
   toolCalls,
+  waits,
   agent,
+  agentWebhook,
+  agentTurns,
   chat,
 ]
   .flatMap((module) => Object.entries<unknown>(module))

@@ -18,6 +18,9 @@ import {
 } from '../../platform/http/server/rateLimit.ts';
 import type { RequestTurns } from '../../platform/http/server/requestTurns.ts';
 import { agentRouter } from '../../agent/routes.ts';
+import type { NamedModel } from '../../agent/views.ts';
+import { agentWebhookRouter } from '../../agent/webhook/publishingRoutes.ts';
+import { agentTurnsRouter } from '../../agent/webhook/routes.ts';
 import { channelsRouter } from '../../channels/routes.ts';
 import { channelWebhooksRouter, paymentWebhooksRouter } from './providerWebhooks.ts';
 import { chatMessagesRouter, chatSessionsRouter } from '../../channels/web_chat/routes.ts';
@@ -32,6 +35,8 @@ import { toolCallsRouter } from '../../tools/calls/routes.ts';
 import { toolsRouter } from '../../tools/routes.ts';
 import { countBytesBy } from '../../platform/http/jsonRequest.ts';
 import type { FollowToolCall } from '../../tools/toolCallFeed.ts';
+import type { WaitObserver } from '../../waits/waitMetrics.ts';
+import { waitsRouter } from '../../waits/routes.ts';
 import { WrongKeys } from '../../platform/http/server/wrongKeys.ts';
 
 export interface ApiParts {
@@ -52,14 +57,15 @@ export interface ApiParts {
   readonly chatFeed: ChatFeed;
   readonly followToolCall: FollowToolCall;
   readonly followPayment: FollowPayment;
-  readonly modelName: string;
+  readonly model: NamedModel;
+  readonly waits: Pick<WaitObserver, 'collected'>;
   /** Ends open streams. */
   readonly stopping: AbortSignal;
 }
 
 /** Everything under `/api`. */
 export function apiRouter(parts: ApiParts): RequestHandler {
-  const { config, deps, log, budget, followToolCall, followPayment, modelName } = parts;
+  const { config, deps, log, budget, followToolCall, followPayment, model } = parts;
   const withKey = handlersWithKey(parts);
   const docs = docsRouter(deps.publicUrl);
   const conversations = conversationsRouter(deps);
@@ -73,7 +79,9 @@ export function apiRouter(parts: ApiParts): RequestHandler {
     conversations: [...withKey, conversations, payments],
     tools: [...withKey, toolsRouter(deps, followToolCall)],
     'tool-calls': [...withKey, toolCallsRouter(deps)],
-    agent: [...withKey, agentRouter(deps, modelName)],
+    agent: [...withKey, agentRouter(deps, model), agentWebhookRouter(deps)],
+    waits: [...withKey, waitsRouter(deps, parts.waits)],
+    'agent-turns': [...withKey, agentTurnsRouter(deps)],
     // Meta and Stripe send no API key: each account's address has a secret of its own.
     channels: [channelWebhooksRouter(deps, log), ...withKey, channelsRouter(deps, config.channels)],
     payments: [paymentWebhooksRouter(deps, log)],

@@ -55,6 +55,10 @@ export function openApiDocument(serverUrl: string): Json {
         name: 'Tools',
         description: 'The tools that the agent can call on your systems, and the calls it made',
       },
+      {
+        name: 'Waits',
+        description: 'Questions to customers and to the team that let an execution go on',
+      },
       { name: 'Agent', description: "The agent's settings" },
       { name: 'Chat', description: 'The web chat, as its page uses it' },
     ],

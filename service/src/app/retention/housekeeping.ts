@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { isOpen, type WebhookTurn } from '../../agent/webhook/webhookTurn.ts';
 import { type Clock, timestamp } from '../../platform/clock.ts';
 import type { ServiceStore, Tx } from '../../store/collections.ts';
 import type { IdempotentAnswer } from '../../platform/platformStore.ts';
@@ -7,6 +8,7 @@ import type { Event } from '../../deliveries/event.ts';
 import { removeOldConversations } from './removeOldConversations.ts';
 import { removeSilentVisitors } from './removeVisitors.ts';
 import type { OutboundMessage } from '../../channels/outbound/outboundMessage.ts';
+import { isOver, type Wait } from '../../waits/wait.ts';
 import { isComplete, type ToolCall } from '../../tools/calls/toolCall.ts';
 import type { Session } from '../../team/workspace.ts';
 import type { Collection, Document, Query } from '../../store/store.ts';
@@ -20,7 +22,7 @@ const HOUSEKEEPING_JOB = 'housekeeping';
 
 /** How long things are kept. */
 export interface Retention {
-  /** Events, deliveries, finished tool calls and outbound messages. */
+  /** Events, deliveries, finished tool calls and turns, ended waits and outbound messages. */
   readonly days: number;
   /** Conversations since their last change; 0: they are never removed. */
   readonly conversationDays: number;
@@ -103,8 +105,9 @@ async function sweepAndReschedule(
 
 /**
  * One whole sweep, in small transactions. It removes expired sessions and expired answers to
- * repeated writes, visitors who wrote nothing for a day, events, deliveries, tool calls and outbound
- * messages after RETENTION_DAYS, and conversations after CONVERSATION_RETENTION_DAYS. Two sweeps at
+ * repeated writes, visitors who wrote nothing for a day, events, deliveries, tool calls, turns of
+ * workflows, waits and outbound messages after RETENTION_DAYS, and conversations after
+ * CONVERSATION_RETENTION_DAYS. Two sweeps at
  * once do no harm: each document is locked and checked again before it is removed.
  * @returns `givenUp`: how many of the removed deliveries had not been sent
  */
@@ -121,6 +124,8 @@ export async function sweepAll(
   const { givenUp, owed } = await sweepDeliveries(store, before);
   await sweepOlder(store, 'events', before, ({ id }) => !owed.has(id));
   await sweepOlder(store, 'toolCalls', before, isComplete);
+  await sweepOlder(store, 'waits', before, isOver);
+  await sweepOlder(store, 'webhookTurns', before, (turn) => !isOpen(turn));
   await sweepOlder(store, 'outboundMessages', before, (outbound) => outbound.status !== 'pending');
   if (retention.conversationDays > 0)
     await removeOldConversations({ store }, daysAgo(retention.conversationDays));
@@ -190,6 +195,8 @@ type Aging = {
   events: Event;
   outboundMessages: OutboundMessage;
   toolCalls: ToolCall;
+  waits: Wait;
+  webhookTurns: WebhookTurn;
 };
 
 /**

@@ -1,3 +1,4 @@
+import { findOpenTurns } from '../../agent/operations/webhookTurns.ts';
 import type { Tx } from '../../store/collections.ts';
 import { type Conversation, positionOf } from '../../conversations/conversation.ts';
 import type { Deps } from '../../platform/deps.ts';
@@ -5,6 +6,7 @@ import type { Deps } from '../../platform/deps.ts';
 import { readMarkId } from '../../conversations/readMark.ts';
 import { following, inBatches, type Batch, type From } from '../../platform/http/page.ts';
 import { nextWorkAt } from '../../payments/payment.ts';
+import { isOver } from '../../waits/wait.ts';
 
 /** One transaction removes about this many documents, so that others do not wait long. */
 const BATCH = 500;
@@ -16,9 +18,9 @@ const ALL = 100_000;
 
 /**
  * Removes conversations, open or closed, that have not changed since `before`. Their messages, notes,
- * read marks, tool calls, outbound messages and payment links go with them. The contact and its chat
- * sessions go with its last conversation. A conversation that still waits for a payment, an approval
- * or an outbound message stays until that has ended. Emits no event.
+ * read marks, tool calls, turns, waits, outbound messages and payment links go with them. The contact and its chat
+ * sessions go with its last conversation. A conversation that still waits for a payment, an approval,
+ * a reply, a decision or an outbound message stays until that has ended. Emits no event.
  * @param before ISO 8601, as stored
  * @returns how many conversations were removed
  * @see docs/decisions/0026-what-retention-removes.md
@@ -89,7 +91,7 @@ async function lockOld(tx: Tx, { id, contactId }: Conversation, before: string):
   return conversation !== null && conversation.updatedAt < before && isAtRest(tx, conversation);
 }
 
-/** Whether no tool call, payment or outbound message of the conversation is still under way. */
+/** Whether no tool call, payment, wait or outbound message of the conversation is still under way. */
 export async function isAtRest(
   tx: Tx,
   { id: conversationId, contactId }: Conversation,
@@ -98,8 +100,11 @@ export async function isAtRest(
     if ((await tx.toolCalls.find({ where: { conversationId, status }, limit: 1 })).length > 0)
       return false;
   }
+  if ((await findOpenTurns(tx, conversationId)).length > 0) return false;
   const payments = await tx.payments.find({ where: { conversationId }, limit: ALL });
   if (payments.some((payment) => nextWorkAt(payment) !== null)) return false;
+  const waits = await tx.waits.find({ where: { conversationId }, limit: ALL });
+  if (!waits.every(isOver)) return false;
   const outboundMessages = await tx.outboundMessages.find({
     where: { contactId, status: 'pending' },
     limit: ALL,
@@ -131,7 +136,7 @@ export async function removeParts(
       removed += Number(await tx.outboundMessages.delete(id));
     removed += Number(await tx.messages.delete(messageId));
   }
-  for (const name of ['systemNotes', 'toolCalls', 'payments'] as const) {
+  for (const name of ['systemNotes', 'toolCalls', 'payments', 'waits'] as const) {
     if (removed >= max) return removed;
     for (const { id } of await tx[name].find({
       where: { conversationId },
@@ -140,6 +145,9 @@ export async function removeParts(
     }))
       removed += Number(await tx[name].delete(id));
   }
+  if (removed >= max) return removed;
+  const turns = await tx.webhookTurns.find({ where: { conversationId }, limit: max - removed });
+  for (const { id } of turns) removed += Number(await tx.webhookTurns.delete(id));
   return removed;
 }
 
@@ -165,6 +173,7 @@ export async function removeConversation(tx: Tx, { id, contactId }: Conversation
 export async function removeContact(tx: Tx, contactId: string): Promise<number> {
   const reveals = await tx.contactReveals.find({ where: { contactId }, limit: ALL });
   for (const { id } of reveals) await tx.contactReveals.delete(id);
+  await tx.typings.delete(contactId);
   await tx.contacts.delete(contactId);
   return 1 + reveals.length;
 }

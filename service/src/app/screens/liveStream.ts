@@ -134,9 +134,16 @@ function eventsOf(
     case 'systemNotes':
       return thread;
     case 'toolCalls':
-      return [...thread, 'tools'];
+      return [...thread, 'tools', 'waiting'];
+    case 'waits':
+      return [...thread, 'waiting'];
     case 'tools':
       return ['tools'];
+    case 'agentSettings':
+    case 'agentWebhooks':
+    case 'agentTestWebhooks':
+    case 'webhookTurns':
+      return ['agent'];
     case 'channels':
       // Each inbound message changes its channel. A thread only needs to know when it is removed.
       return document === null ? ['channels', 'thread'] : ['channels'];

@@ -8,6 +8,8 @@ import { assetsRouter } from '../../platform/html/assets.ts';
 import { limitAttempts } from '../../team/screens/signInAttempts.ts';
 import { channelScreensRouter } from '../../channels/screens/channelRoutes.ts';
 import { chatRouter } from '../../channels/web_chat/chatRouter.ts';
+import { waitingRouter } from '../../inbox/waiting/waitingRouter.ts';
+import { waitScreensRouter } from '../../waits/screens/waitRoutes.ts';
 import { conversationsRouter } from '../../inbox/conversationsRouter.ts';
 import { handleScreenErrors } from '../../platform/html/errorPage.ts';
 import { readMemberFormBody } from '../../platform/html/forms.ts';
@@ -63,6 +65,8 @@ const PUBLIC_PATHS = ['/assets', '/chat', '/setup', '/sign-in', '/join'];
 /** Pages that only members see. */
 const MEMBER_PATHS = [
   '/conversations',
+  '/waiting',
+  '/waits',
   '/tools',
   '/agent',
   '/channels',
@@ -85,6 +89,7 @@ const ADDING_PATHS = [
   '/tools',
   '/tools/:id',
   '/tools/:id/test',
+  '/agent/try',
   '/keys',
   '/keys/subscriptions',
   '/keys/subscriptions/:id/test',
@@ -141,8 +146,9 @@ export function screensRouter(parts: ScreenParts): Router {
   );
   router.use(liveStreamRouter(deps, parts.live, stopping));
   router.use(conversationsRouter(deps, parts.followPayment));
+  router.use(waitingRouter(deps), waitScreensRouter(deps));
   router.use(toolScreensRouter(deps, parts.followToolCall));
-  router.use(agentScreenRouter(deps, parts.model, publicUrl, stopping));
+  router.use(agentScreenRouter({ deps, model: parts.model, publicUrl, stopping }));
   router.use(channelScreensRouter(deps, config.channels));
   router.use(paymentScreensRouter(deps, config.payments));
   router.use(teamRouter(deps, attempts, publicUrl));

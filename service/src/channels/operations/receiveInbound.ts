@@ -111,7 +111,7 @@ const receiveGroup = (
       (a, b) => Number(a.type === 'receipt') - Number(b.type === 'receipt'),
     );
     for (const item of receiptsLast) {
-      if (item.type === 'receipt') await recordReceipt(tx, channel, item, now);
+      if (item.type === 'receipt') await recordReceipt(tx, deps, channel, item, now);
       else if (item.type === 'note') await storeNote(tx, channel, item, now);
       else answerable = (await storeInbound(tx, workspace, channel, item, now)) ?? answerable;
     }

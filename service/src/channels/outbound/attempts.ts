@@ -63,7 +63,7 @@ export function beginAttempt(
       const outbound = await findOldestPending(tx, contactId);
       if (outbound?.isUnderWay) {
         const interrupted = afterAttempt(outbound, INTERRUPTED, policy, now, random);
-        await putOutbound(tx, outbound, interrupted);
+        await putOutbound(tx, deps, outbound, interrupted, now);
         if (interrupted.status !== 'pending') continue;
       }
       if (!outbound || outbound.isUnderWay || isLater(outbound, Math.max(now.getTime(), runAt))) {
@@ -79,7 +79,7 @@ export function beginAttempt(
         return { outbound: begun, contact, channel };
       }
       const reason = channel ? EARLIER_PART_FAILED : CHANNEL_REMOVED;
-      await putOutbound(tx, outbound, failOutbound(outbound, reason));
+      await putOutbound(tx, deps, outbound, failOutbound(outbound, reason), now);
     }
   });
 }
@@ -104,7 +104,7 @@ export function recordAttempt(
     const isLate = !before?.isUnderWay || before.attempts !== made.attempts;
     if (before && (!isLate || result.type === 'sent')) {
       const known = await withUnusedId(tx, before, result);
-      await putOutbound(tx, before, afterAttempt(before, known, policy, now, random));
+      await putOutbound(tx, deps, before, afterAttempt(before, known, policy, now, random), now);
     }
     await scheduleNext(tx, made.contactId, now);
     return before && tx.outboundMessages.peek(made.id);

@@ -16,6 +16,8 @@ export interface OutboundMessage extends Document {
   /** Position in the message, from 1. */
   readonly part: number;
   readonly text: string;
+  /** Answers that the channel shows with it. */
+  readonly choices?: readonly string[];
   /** Only ever moves forward. */
   readonly status: DeliveryState;
   /** The id that the channel gave when it accepted the text. */
@@ -45,7 +47,7 @@ export const accountGroup = ({ workspaceId, channel, channelAccount }: Contact):
 export const newOutbound = ({
   message,
   ...start
-}: Pick<OutboundMessage, 'id' | 'part' | 'text' | 'createdAt'> & {
+}: Pick<OutboundMessage, 'id' | 'part' | 'text' | 'choices' | 'createdAt'> & {
   message: Message;
 }): OutboundMessage => ({
   ...start,

@@ -1,4 +1,4 @@
-import type { Channel } from '../channel.ts';
+import type { Channel, ChannelCapabilities } from '../channel.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Contact, Message, ConversationView } from '../../conversations/index.ts';
@@ -28,6 +28,17 @@ const MAX_PARTS = 1000;
 export const lockOutbound = async (tx: Tx, contactId: string): Promise<void> =>
   void (await tx.outboundMessages.get(contactId));
 
+/** What a message is sent as. Choices that the channel cannot show are numbered lines of its text. */
+function textsOf(
+  { text, choices }: Message,
+  { textMax, takesChoices }: ChannelCapabilities,
+): readonly Pick<OutboundMessage, 'text' | 'choices'>[] {
+  if (choices !== undefined && takesChoices?.(text, choices)) return [{ text, choices }];
+  const lines = choices?.map((choice, index) => `\n${index + 1}. ${choice}`) ?? [];
+  const whole = lines.length === 0 ? text : `${text}\n${lines.join('')}`;
+  return splitText(whole, textMax).map((part) => ({ text: part }));
+}
+
 /**
  * Queues a message for its channel, split into texts that the channel takes. If the channel would
  * refuse it now, nothing is queued and the message fails with the reason.
@@ -48,11 +59,10 @@ export async function queueOutbound(
   }
   await lockOutbound(tx, contact.id);
   const waiting = await findOldestPending(tx, contact.id);
-  const texts = splitText(message.text, deps.channels.capabilitiesOf(contact.channel).textMax);
+  const texts = textsOf(message, deps.channels.capabilitiesOf(contact.channel));
   for (const [index, text] of texts.entries()) {
-    await tx.outboundMessages.put(
-      newOutbound({ id: newId('out'), message, part: index + 1, text, createdAt: timestamp(now) }),
-    );
+    const start = { id: newId('out'), part: index + 1, createdAt: timestamp(now) };
+    await tx.outboundMessages.put(newOutbound({ ...start, ...text, message }));
   }
   // With a text waiting there is a job, whose time may be that of a retry and must stay.
   if (!waiting) await enqueueOutbound(tx, contact, now);
@@ -84,8 +94,10 @@ export async function findOldestPending(
 /** Saves an outbound message and, if its status has changed, the delivery state of its message. */
 export async function putOutbound(
   tx: Tx,
+  { reactions }: Pick<Deps, 'reactions'>,
   before: OutboundMessage,
   after: OutboundMessage,
+  now: Date,
 ): Promise<void> {
   await tx.outboundMessages.put(after);
   const message = after.status === before.status ? null : await tx.messages.get(after.messageId);
@@ -95,7 +107,10 @@ export async function putOutbound(
     orderBy: 'part',
     limit: MAX_PARTS,
   });
-  await tx.messages.put({ ...message, delivery: { state: stateOf(parts), error: errorOf(parts) } });
+  const state = stateOf(parts);
+  await tx.messages.put({ ...message, delivery: { state, error: errorOf(parts) } });
+  if (state === 'failed' && message.waitId !== undefined)
+    await reactions.onUndeliverable(tx, message.waitId, now);
 }
 
 /**
@@ -123,6 +138,7 @@ export async function unusedChannelMessageId(
  */
 export async function recordReceipt(
   tx: Tx,
+  deps: Pick<Deps, 'reactions'>,
   channel: Channel,
   receipt: InboundReceipt,
   now: Date,
@@ -138,16 +154,18 @@ export async function recordReceipt(
   // After a time-out the text may have been sent twice, and the other copy may have arrived.
   if (isOfAnotherAttempt && receipt.state === 'failed') return;
   if (!isForwardState(outbound.status, receipt.state)) return;
-  await putOutbound(tx, outbound, {
+  const channelMessageId =
+    outbound.channelMessageId ??
+    (await unusedChannelMessageId(tx, outbound, receipt.channelMessageId));
+  const received = {
     ...outbound,
     status: receipt.state,
-    channelMessageId:
-      outbound.channelMessageId ??
-      (await unusedChannelMessageId(tx, outbound, receipt.channelMessageId)),
+    channelMessageId,
     isUnderWay: false,
     error: receipt.error,
     nextAttemptAt: null,
-  });
+  };
+  await putOutbound(tx, deps, outbound, received, now);
   if (outbound.status === 'pending') await enqueueOutbound(tx, contact, now);
 }
 

@@ -100,7 +100,8 @@ async function send(
 ): Promise<SendResult> {
   try {
     const account = { channel, values: openSetup(deps, channel) };
-    const text = { outboundMessageId: outbound.id, text: outbound.text, to: contact };
+    const { id: outboundMessageId, text: words, choices } = outbound;
+    const text = { outboundMessageId, text: words, choices, to: contact };
     return await connectedChannel(channel.type).send(text, account, { config, signal });
   } catch (error) {
     signal.throwIfAborted();

@@ -78,7 +78,7 @@ export function channelPage(signedIn: SignedIn, page: ChannelPage): View {
   const adapter = connectedChannel(channel.type);
   return teamPage(
     signedIn,
-    { title: channel.name, section: 'channels', notice },
+    { title: channel.name, section: 'channels', notice, isLive: true },
     html`
       ${backLink('/channels', 'Channels')}
       <h1><bdi>${channel.name}</bdi></h1>

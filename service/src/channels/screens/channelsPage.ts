@@ -26,7 +26,7 @@ export const channelsPage = (
 ): View =>
   teamPage(
     signedIn,
-    { title: 'Channels', section: 'channels', notice },
+    { title: 'Channels', section: 'channels', notice, isLive: true },
     html`
       <h1>Channels</h1>
       <p class="muted">Where customers write to you. Every conversation comes from one of these channels.</p>

@@ -1,10 +1,11 @@
 import type { ServiceStore } from '../../store/collections.ts';
-import type { Message } from '../../conversations/index.ts';
+import type { Conversation, Message } from '../../conversations/index.ts';
+import type { Change } from '../../store/store.ts';
 import { KeyedListeners } from '../../platform/http/keyedListeners.ts';
 
-/** Tells open chat streams about changes to their contact's messages, from one reader of the change feed. */
+/** Tells open chat streams about changes of what their contact sees, from one reader of the change feed. */
 export interface ChatFeed {
-  /** Calls back whenever the contact may have new messages. @returns a function that stops listening */
+  /** Calls back whenever the contact may have new messages, or somebody begins or stops typing. @returns a function that stops listening */
   listen(contactId: string, listener: () => void): () => void;
   /** Whether the contact has a stream open in this process. */
   has(contactId: string): boolean;
@@ -16,9 +17,22 @@ export function followChatMessages(store: ServiceStore, signal: AbortSignal): Ch
   void (async () => {
     for await (const change of store.changes({ signal })) {
       if ('gap' in change) listeners.tellAll();
-      else if (change.collection === 'messages' && change.document)
-        listeners.tell((change.document as Message).contactId);
+      else {
+        const contactId = contactOf(change as Change);
+        if (contactId !== null) listeners.tell(contactId);
+      }
     }
   })();
   return listeners;
+}
+
+/** The contact whose chat may have to show something else; null when there is none. */
+function contactOf({ collection, id, document }: Change): string | null {
+  if (collection === 'typings') return id;
+  if (document === null) return null;
+  if (collection === 'messages') return (document as Message).contactId;
+  if (collection !== 'conversations') return null;
+  // Nobody types any more once somebody else has control.
+  const { contactId, status } = document as Conversation;
+  return status === 'ai_active' ? null : contactId;
 }

@@ -34,6 +34,7 @@ export const chatPage = ({ slug, name }: Workspace): View =>
           <p id="welcome">Welcome! Write us a message, and we’ll reply here.</p>
           ${detailsForm}
           <div id="log" role="log" aria-live="polite" aria-relevant="additions" aria-label="Conversation" aria-busy="true"></div>
+          <p id="typing" hidden>Typing<span aria-hidden="true">…</span></p>
         </div>
         <button id="to-end" type="button" hidden>New messages <span aria-hidden="true">↓</span></button>
         <p id="connection" class="notice" hidden></p>

@@ -23,6 +23,11 @@ export const chatMessageSchema = z
         'The name of the agent or the team member; null for the customer and for an automation',
       ),
     text: z.string(),
+    choices: z
+      .array(z.string())
+      .describe(
+        'Answers that the customer can choose from, by sending one of these texts as a message',
+      ),
     client_message_id: z.string().nullable(),
     created_at: timestampSchema,
   })
@@ -83,7 +88,7 @@ export const listChatMessages = operation('GET /chat/messages', {
 export const streamChatMessages = operation('GET /chat/stream', {
   summary: "Stream the visitor's messages",
   description:
-    'Server-sent events. Read the stream with `fetch`, since it takes the Authorization header. Each event is named `message`; its id is the message id and its data a ChatMessage. The stream starts after `Last-Event-ID`, or with the first message. A comment line every 15 seconds keeps it open. A visitor has at most 3 streams: a further one ends the oldest, whose `retry` field says when to come back. If the stream is refused (429 or 503), poll `GET /api/chat/messages` with the id of the last message as `cursor`, and try the stream again after Retry-After.',
+    'Server-sent events. Read the stream with `fetch`, since it takes the Authorization header. Each event is named `message`; its id is the message id and its data a ChatMessage. An event named `typing` has no id and the data `{"is_typing": true, "seconds": 60}`: a turn of the agent is running, and ends after so many seconds at the latest. It is taken back with `false`, by the next message of the agent or the team, and by the end of the stream. The stream starts after `Last-Event-ID`, or with the first message. A comment line every 15 seconds keeps it open. A visitor has at most 3 streams: a further one ends the oldest, whose `retry` field says when to come back. If the stream is refused (429 or 503), poll `GET /api/chat/messages` with the id of the last message as `cursor`, and try the stream again after Retry-After.',
   answer: z.string(),
   answerType: 'text/event-stream',
 });

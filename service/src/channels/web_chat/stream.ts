@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Router, type Response } from 'express';
+import { findTyping } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
 import { listChatMessages } from './chatOperations.ts';
@@ -55,7 +56,7 @@ export const CHAT_STREAMS: ChatStreamSettings = {
  * when the workspace has its share of all streams; the page then polls
  */
 export function chatStreamRouter(
-  deps: Pick<Deps, 'store' | 'bounds'>,
+  deps: Pick<Deps, 'store' | 'bounds' | 'clock'>,
   feed: ChatFeed,
   signal: AbortSignal,
   settings = CHAT_STREAMS,
@@ -90,9 +91,13 @@ export function chatStreamRouter(
       beginEvents(request, response, RETRY_MS);
       const stream = { deps, response, contactId, address, settings, ended: ended.signal };
       let lastId = request.get('last-event-id') ?? null;
+      let typing: string | null = null;
       while (!ended.signal.aborted) {
         await changes.next();
+        const before = lastId;
         lastId = await sendNewMessages(stream, lastId);
+        // A page takes each message of the agent for the end of the typing.
+        typing = await sendTyping(stream, lastId === before ? typing : null);
       }
     } finally {
       leave();
@@ -144,7 +149,7 @@ function enter(
 }
 
 interface ChatStream {
-  readonly deps: Pick<Deps, 'store'>;
+  readonly deps: Pick<Deps, 'store' | 'clock'>;
   readonly response: Response;
   readonly contactId: string;
   readonly address: string;
@@ -173,6 +178,24 @@ async function sendNewMessages(stream: ChatStream, after: string | null): Promis
     if (isMore && waitMs > 0) await sleep(waitMs, undefined, { signal: ended }).catch(() => {});
   }
   return lastId;
+}
+
+/**
+ * Tells whether somebody is typing, when that has changed.
+ * @param told until when somebody types, as it was told last; null: nobody types
+ * @returns what was told last
+ */
+async function sendTyping(stream: ChatStream, told: string | null): Promise<string | null> {
+  const { deps, response, contactId, ended } = stream;
+  const now = deps.clock.now();
+  const find = () => deps.store.transaction((tx) => findTyping(tx, contactId, now));
+  const typing = ended.aborted ? null : await retryThroughOutage(ended)(find);
+  const until = typing?.until ?? null;
+  if (until === told || ended.aborted) return told;
+  const seconds = until === null ? 0 : Math.ceil((Date.parse(until) - now.getTime()) / 1000);
+  const data = JSON.stringify({ is_typing: until !== null, seconds });
+  await writeInTurn(response, `event: typing\ndata: ${data}\n\n`, ended);
+  return until;
 }
 
 /** How long a refused rate asks to wait. @throws any other error */

@@ -17,6 +17,7 @@ export const chatMessageJson = (message: Message) => ({
       ? message.sender.name
       : null,
   text: message.text,
+  choices: [...(message.choices ?? [])],
   client_message_id: message.direction === 'inbound' ? message.channelMessageId : null,
   created_at: message.createdAt,
 });

@@ -1,16 +1,17 @@
 import type { TestResult } from '../../platform/accounts/accountSetup.ts';
 import type { ChannelContext, OpenAccount, OutboundText, SendResult } from '../channelAdapter.ts';
+import { contentOf } from './choices.ts';
 import { errorInWords, isTemporary, type GraphError } from './errorWords.ts';
 import { fieldsOf, listOf, textOf, type Fields } from './fields.ts';
 import { graphCall, type GraphAnswer } from './graphCall.ts';
 
 /**
- * Sends one text: POST /{version}/{phone_number_id}/messages. Meta returns the outbound message's id
+ * Sends one text, with its choices: POST /{version}/{phone_number_id}/messages. Meta returns the outbound message's id
  * with its receipts. A customer who hides their phone number is addressed by user id.
  * @see developers.facebook.com, WhatsApp, "Messages" and "Business-scoped user IDs"
  */
 export async function sendText(
-  { outboundMessageId, text, to }: OutboundText,
+  { outboundMessageId, text, choices, to }: OutboundText,
   { values }: OpenAccount,
   context: ChannelContext,
 ): Promise<SendResult> {
@@ -26,15 +27,39 @@ export async function sendText(
         messaging_product: 'whatsapp',
         recipient_type: 'individual',
         ...recipient,
-        type: 'text',
-        // A preview would open the link, and some links work once.
-        text: { preview_url: false, body: text },
+        ...contentOf({ text, choices }, values),
         biz_opaque_callback_data: outboundMessageId,
       },
     },
     context,
   );
   return resultOf(answer);
+}
+
+/**
+ * Shows the customer that somebody is typing, and that their message was read. It ends with our next
+ * message, and after 25 seconds.
+ * @see developers.facebook.com, WhatsApp, "Typing indicators"
+ */
+export async function showTyping(
+  { lastMessageId }: { readonly lastMessageId: string },
+  { values }: OpenAccount,
+  context: ChannelContext,
+): Promise<void> {
+  await graphCall(
+    {
+      method: 'POST',
+      path: `${values.phone_number_id}/messages`,
+      token: values.access_token ?? '',
+      body: {
+        messaging_product: 'whatsapp',
+        status: 'read',
+        message_id: lastMessageId,
+        typing_indicator: { type: 'text' },
+      },
+    },
+    context,
+  );
 }
 
 /** Asks the Graph API for the phone number, which checks the token and the number. */

@@ -1,9 +1,12 @@
 import type { ConnectedChannel } from '../channelAdapter.ts';
-import { sendText, testConnection } from './graphApi.ts';
+import { MAX_LIST_BUTTON_CHARACTERS, takesChoices } from './choices.ts';
+import { sendText, showTyping, testConnection } from './graphApi.ts';
 import { parseBody } from './inbound.ts';
 import { verifyRequest } from './verifyRequest.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
+/** WhatsApp shows it for 25 seconds. */
+const TYPING_EVERY_MS = 20_000;
 /** The documented limit of `text.body`. */
 const MAX_TEXT_CHARACTERS = 4096;
 
@@ -15,7 +18,13 @@ export const whatsappCloud: ConnectedChannel = {
   type: 'whatsapp_cloud',
   label: 'WhatsApp',
   isHosted: false,
-  capabilities: { isSent: true, textMax: MAX_TEXT_CHARACTERS, windowMs: 24 * HOUR_MS },
+  capabilities: {
+    isSent: true,
+    textMax: MAX_TEXT_CHARACTERS,
+    windowMs: 24 * HOUR_MS,
+    takesChoices,
+    typingEveryMs: TYPING_EVERY_MS,
+  },
   fields: [
     {
       name: 'phone_number_id',
@@ -51,6 +60,14 @@ export const whatsappCloud: ConnectedChannel = {
       isRequired: false,
       max: 256,
     },
+    {
+      name: 'list_button',
+      label: 'Button of a list',
+      help: 'Opens more than three choices, in your customers’ language. Empty: “Choose”.',
+      kind: 'text',
+      isRequired: false,
+      max: MAX_LIST_BUTTON_CHARACTERS,
+    },
   ],
   setupSteps: [
     'Open your app on developers.facebook.com and go to WhatsApp, Configuration.',
@@ -64,5 +81,6 @@ export const whatsappCloud: ConnectedChannel = {
   verify: verifyRequest,
   parse: parseBody,
   send: sendText,
+  showTyping,
   test: testConnection,
 };

@@ -21,13 +21,14 @@ export const takeOverConversation = (deps: Deps, workspace: Workspace, id: strin
   deps.store.transaction(async (tx): Promise<ConversationView> => {
     const view = await loadConversation(tx, workspace, id);
     const reason = actor.type === 'api' ? 'api_takeover' : 'team_takeover';
-    const taken = await giveToPerson(tx, view, { reason, actor }, deps.clock.now());
+    const taken = await giveToPerson(tx, deps, view, { reason, actor }, deps.clock.now());
     return { ...view, conversation: taken };
   });
 
 /** Saves a take-over with its event. Changes nothing when a person is in control already. */
 export async function giveToPerson(
   tx: Tx,
+  { reactions }: Pick<Deps, 'reactions'>,
   view: ConversationView,
   by: { reason: HandoverReason; actor: Actor },
   now: Date,
@@ -39,7 +40,8 @@ export async function giveToPerson(
   if (view.conversation.status === 'human_active')
     return putChange(tx, view, inControl, { change, actor: by.actor }, now);
   const event = { name: 'conversation.handed_over', handover: inControl.handover } as const;
-  return putChange(tx, view, inControl, { change, actor: by.actor, event }, now);
+  const reacted = await reactions.onTakenOver(tx, inControl, now);
+  return putChange(tx, view, reacted, { change, actor: by.actor, event }, now);
 }
 
 /**

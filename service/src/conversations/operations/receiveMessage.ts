@@ -59,7 +59,7 @@ export async function findReceived(
 
 /**
  * Stores a customer's new message with its events, in the caller's transaction, which has locked
- * the contact; waking the agent is the caller's too.
+ * the contact; `onInbound` is the caller's too. While a wait asks for a reply, the message answers it.
  * @param about.last the contact's last conversation, found since the contact was locked
  */
 export async function storeReceived(
@@ -77,7 +77,12 @@ export async function storeReceived(
   const received = await storeMessage(
     tx,
     { workspace, contact, conversation },
-    { sender, text, channelMessageId },
+    {
+      sender,
+      text,
+      channelMessageId,
+      ...(conversation.replyWaitId ? { waitId: conversation.replyWaitId } : {}),
+    },
     now,
   );
   const about = { workspace, contact, conversation: received.conversation };

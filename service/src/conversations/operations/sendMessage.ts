@@ -4,7 +4,7 @@ import { assertOpen, countMessage, type Conversation } from '../conversation.ts'
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { newId } from '../../platform/ids.ts';
-import type { Message } from '../message.ts';
+import type { Message, MessageExtras } from '../message.ts';
 import { emitEvent } from '../payload.ts';
 import type { Workspace } from '../../team/index.ts';
 import { giveToPerson } from './control.ts';
@@ -33,9 +33,9 @@ export const sendMessage = (
     await deps.messaging.assertReachable(tx, view.contact, now);
     const reason = actor.type === 'api' ? 'api_message' : 'team_takeover';
     const conversation = pausesAgent
-      ? await giveToPerson(tx, view, { reason, actor }, now)
+      ? await giveToPerson(tx, deps, view, { reason, actor }, now)
       : view.conversation;
-    const reply = { text, actor, isBesideAgent: !pausesAgent };
+    const reply = { text, actor, ...(pausesAgent ? {} : { isBesideAgent: true }) };
     return { ...view, ...(await storeReply(tx, deps, { ...view, conversation }, reply, now)) };
   });
 
@@ -48,8 +48,8 @@ export async function storeMessage(
     text,
     channelMessageId,
     delivery = null,
-    isBesideAgent = false,
-  }: Pick<Message, 'sender' | 'text' | 'channelMessageId' | 'delivery' | 'isBesideAgent'>,
+    ...extras
+  }: Pick<Message, 'sender' | 'text' | 'channelMessageId' | 'delivery'> & MessageExtras,
   now: Date,
 ): Promise<{ conversation: Conversation; message: Message }> {
   const direction = sender.type === 'customer' ? 'inbound' : 'outbound';
@@ -65,7 +65,7 @@ export async function storeMessage(
     text,
     channelMessageId,
     delivery,
-    ...(isBesideAgent ? { isBesideAgent } : {}),
+    ...extras,
     createdAt: timestamp(now),
   };
   await tx.messages.put(message);
@@ -81,7 +81,7 @@ export async function storeReply(
   tx: Tx,
   { messaging }: Pick<Deps, 'messaging'>,
   view: ConversationView,
-  { text, actor, isBesideAgent = false }: { text: string; actor: Actor; isBesideAgent?: boolean },
+  { text, actor, ...extras }: { text: string; actor: Actor } & MessageExtras,
   now: Date,
 ) {
   const isSent = messaging.isSent(view.contact);
@@ -89,7 +89,7 @@ export async function storeReply(
   const written = await storeMessage(
     tx,
     view,
-    { sender: actor, text, channelMessageId: null, delivery, isBesideAgent },
+    { sender: actor, text, channelMessageId: null, delivery, ...extras },
     now,
   );
   const stored = isSent

@@ -32,7 +32,7 @@ export const keysPage = (
 ): View =>
   teamPage(
     signedIn,
-    { title: 'API keys', section: 'keys', notice },
+    { title: 'API keys', section: 'keys', notice, isLive: true },
     liveArea(html`
       <h1>API keys and subscriptions</h1>
       ${once}

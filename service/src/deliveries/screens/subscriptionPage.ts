@@ -47,7 +47,7 @@ export function subscriptionPage(signedIn: SignedIn, page: SubscriptionPage): Vi
   const live = `/keys/subscriptions/${subscriptionId}/live`;
   return teamPage(
     signedIn,
-    { title: `${name} subscription`, section: 'keys', notice },
+    { title: `${name} subscription`, section: 'keys', notice, isLive: true },
     liveArea(html`
       ${backLink('/keys', 'API keys and subscriptions')}
       <h1>${name}</h1>

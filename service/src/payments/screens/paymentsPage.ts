@@ -27,7 +27,7 @@ interface PaymentsPage extends LinksPage {
 export const paymentsPage = (signedIn: SignedIn, page: PaymentsPage): View =>
   teamPage(
     signedIn,
-    { title: 'Payments', section: 'payments', notice: page.notice },
+    { title: 'Payments', section: 'payments', notice: page.notice, isLive: true },
     html`
       <h1>Payments</h1>
       <p class="muted">

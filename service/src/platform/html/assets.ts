@@ -19,6 +19,7 @@ const OWN_FILES = [
   'chat.css',
   'chat.js',
   'chat-api.js',
+  'chat-choices.js',
   'chat-log.js',
   'chat-outbox.js',
   'chat-storage.js',

@@ -1,5 +1,6 @@
 import { assetUrl } from './assets.ts';
 import { html, type View } from './html.ts';
+import { liveArea } from './liveSection.ts';
 import { noticeView } from './notices.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -47,6 +48,7 @@ export const plainPage = (title: string, content: View): View => html`
 
 export const SECTIONS = [
   { id: 'conversations', href: '/conversations', label: 'Conversations' },
+  { id: 'waiting', href: '/waiting', label: 'Waiting' },
   { id: 'tools', href: '/tools', label: 'Tools' },
   { id: 'agent', href: '/agent', label: 'Agent' },
   { id: 'channels', href: '/channels', label: 'Channels' },
@@ -64,12 +66,14 @@ export interface TeamPage {
   readonly notice?: unknown;
   /** As wide as the window. */
   readonly wide?: boolean;
+  /** Whether the content has a live area. A page has one stream. */
+  readonly isLive?: boolean;
 }
 
 /** A page for members, with the navigation. */
 export const teamPage = (
   viewer: Viewer,
-  { title, section, notice, wide = false }: TeamPage,
+  { title, section, notice, wide = false, isLive = false }: TeamPage,
   content: View,
 ): View => html`
   <html lang="en">
@@ -80,7 +84,7 @@ export const teamPage = (
         <nav class=${wide ? 'container-fluid' : 'container'} aria-label="Main">
           <a class="brand" href="/conversations">${viewer.workspace.name}</a>
           <ul>
-            ${SECTIONS.map(({ id, href, label }) => html`<li><a href=${href} aria-current=${id === section ? 'page' : null}>${label}</a></li>`)}
+            ${SECTIONS.map(({ id, href, label }) => html`<li><a href=${href} aria-current=${id === section ? 'page' : null}>${label}${id === 'waiting' ? waitingCount() : null}</a></li>`)}
           </ul>
           <a class="me" href="/account" aria-current=${section === 'account' ? 'page' : null}>${viewer.member.name}</a>
         </nav>
@@ -89,6 +93,12 @@ export const teamPage = (
         ${noticeView(notice)}
         ${content}
       </main>
+      ${isLive ? null : liveArea(null)}
     </body>
   </html>
+`;
+
+/** How much waits for a decision. It stays in place from page to page. */
+const waitingCount = (): View => html`
+  <span id="waiting-count" class="count" hx-preserve="true" hx-get="/waiting/count" hx-trigger="htmx:sseOpen from:body, sse:waiting from:body"></span>
 `;

@@ -4,6 +4,8 @@ export const LIVE_EVENTS = [
   'conversations',
   'thread',
   'tools',
+  'waiting',
+  'agent',
   'channels',
   'payments',
   'keys',
@@ -13,7 +15,10 @@ export type LiveEvent = (typeof LIVE_EVENTS)[number];
 
 /** The part of a page in which live sections hear of changes. */
 export const liveArea = (content: View): View =>
-  html`<div hx-ext="sse" sse-connect="/live">${content}</div>`;
+  html`<div hx-ext="sse" sse-connect="/live">${content}${waitingRelay()}</div>`;
+
+/** Tells the navigation, which is outside of every live area, that its count may have changed. */
+export const waitingRelay = (): View => html`<span hidden hx-trigger="sse:waiting"></span>`;
 
 /**
  * When a live section reloads: on its event, and each time the stream opens, because an event may

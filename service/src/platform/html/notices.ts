@@ -12,6 +12,10 @@ const NOTICES: Readonly<Record<string, string>> = {
   'already-closed': 'This conversation was already closed. Nothing was changed.',
   'already-decided':
     'This tool call was already decided or has expired. Your decision was not used. See the card for details.',
+  'wait-ended':
+    'This was already decided or has ended. Your decision was not used. See the card for who decided.',
+  'decision-refused':
+    'Not decided. Press one of the two buttons, with a note of up to 1,000 characters.',
   'reason-missing': 'To reject a tool call, enter a reason of up to 1,000 characters.',
 
   'key-revoked': 'API key revoked. It no longer works.',

@@ -8,9 +8,14 @@ const UNITS = [
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
-/** "5 minutes ago", "in 2 hours", "now". @param time ISO 8601 */
+/**
+ * "5 minutes ago", "in 2 hours", "now". What is to come is told to the nearest minute: a day that has
+ * just begun is no 23 hours.
+ * @param time ISO 8601
+ */
 export function ago(time: string, now: Date): string {
-  const ms = Date.parse(time) - now.getTime();
+  const exact = Date.parse(time) - now.getTime();
+  const ms = exact > 0 ? Math.round(exact / 60_000) * 60_000 : exact;
   for (const [unit, length] of UNITS)
     if (Math.abs(ms) >= length) return relative.format(Math.trunc(ms / length), unit);
   return 'now';

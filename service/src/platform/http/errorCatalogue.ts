@@ -56,7 +56,7 @@ export const ERROR_CATALOGUE = {
   },
   published_elsewhere: {
     status: 409,
-    fix: 'Unpublish it there, release it on the page of the subscription or tool in the service, or take it over.',
+    fix: 'Unpublish it there, release it on the page of the subscription, the tool or the agent in the service, or take it over.',
   },
   secret_limit_reached: {
     status: 409,
@@ -78,6 +78,34 @@ export const ERROR_CATALOGUE = {
   tool_not_tested: {
     status: 409,
     fix: 'Make a test call that succeeds (POST …/test), or send `arguments` with go-live.',
+  },
+  try_without_customer: {
+    status: 409,
+    fix: 'To see a workflow ask a customer, publish it, and write in the chat.',
+  },
+  turn_superseded: {
+    status: 409,
+    fix: 'Nothing was sent. Let the workflow end here: whoever is in control now, or the next turn, answers.',
+  },
+  wait_ended: {
+    status: 409,
+    fix: 'The first decision counts. Read the wait to see how it ended.',
+  },
+  wait_exists: {
+    status: 409,
+    fix: 'A customer is asked one question at a time. Wait until the wait in `existing_id` has ended, or cancel it: in the conversation, or with POST /api/waits/{id}/cancel.',
+  },
+  wait_limit_reached: {
+    status: 409,
+    fix: 'Cancel waits that nobody needs any more, and let new ones expire sooner.',
+  },
+  wait_not_ended: {
+    status: 409,
+    fix: 'Nobody has answered yet. The service calls `resume_url` when it has ended.',
+  },
+  wait_superseded: {
+    status: 409,
+    fix: 'The execution waits for the one in `existing_id`. Ignore this one.',
   },
   body_too_large: { status: 413, fix: 'Send at most 256 KiB.' },
   unsupported_media_type: { status: 415, fix: 'Send `Content-Type: application/json`, UTF-8.' },

@@ -8,6 +8,7 @@ interface Group {
     | 'Payments'
     | 'Channels'
     | 'Tools'
+    | 'Waits'
     | 'Agent'
     | 'Chat';
   /** `key`: an API key; `chat`: a visitor's token. */

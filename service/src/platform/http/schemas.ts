@@ -137,6 +137,12 @@ export const plainTextSchema = (max: number) =>
     .min(1, 'must not be empty')
     .max(max, `must have at most ${max} characters`);
 
+/** SHA-256 of the signing secret that a publisher holds. */
+export const secretHashSchema = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 hash in lower-case hexadecimal')
+  .optional();
+
 /** Which node of which n8n workflow publishes something. */
 export const ownerIdentityFields = {
   instance_id: plainTextSchema(255).meta({ example: '5d9f1c' }),

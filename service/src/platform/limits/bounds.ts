@@ -63,6 +63,9 @@ export const BOUNDS = {
   tool_answers:
     'A large tool answer was not read in time, because other answers came first. The call is tried again.',
   workspace_agent_turns: 'A workspace has its share of the agent turns under way. The others wait.',
+  workspace_waits: 'A workspace has its share of the waits that are worked on. The others wait.',
+  workspace_webhook_turns:
+    'A workspace has its share of the turns that its workflow is answering. The others wait.',
   workspace_texts:
     'A workspace has its share of the texts on their way to channels. The others wait.',
   workspace_payments:

@@ -13,7 +13,7 @@ import { OutboundError, type OutboundErrorKind } from './outboundError.ts';
 import { isRedirectWithLocation, nextHop, type Hop } from './redirects.ts';
 import { assertPlainlyWritten, parseTarget, type Target } from './targetUrl.ts';
 
-export { OutboundError, type OutboundErrorKind } from './outboundError.ts';
+export { isUnsent, OutboundError, type OutboundErrorKind } from './outboundError.ts';
 
 export interface OutboundRequest {
   /** Workspaces share the look-ups of names, and each has its own connections. */
@@ -107,10 +107,10 @@ export interface OutboundPolicy {
 
 const CHECK_TIMEOUT_MS = 5_000;
 /**
- * As many as there can be deliveries and tool calls at once, so that none of them waits for a
- * connection.
+ * As many as there can be deliveries, tool calls and turns of the agent at once, so that none of them
+ * waits for a connection.
  */
-const DEFAULT_CONNECTIONS_PER_ORIGIN = 2 * (512 + 128);
+const DEFAULT_CONNECTIONS_PER_ORIGIN = 2 * (512 + 128 + 64);
 const DEFAULT_MAX_CONNECTION_AGE_MS = 30_000;
 
 const refuseHostHeader = (headers: Record<string, string>) => {

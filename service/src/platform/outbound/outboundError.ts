@@ -44,3 +44,13 @@ export class OutboundError extends Error {
     this.advice = advice;
   }
 }
+
+/** Whether a call failed before there was a connection: the receiver has seen nothing of it. */
+export function isUnsent({ kind, cause }: OutboundError): boolean {
+  if (kind === 'unresolvable' || kind === 'busy') return true;
+  const errors: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
+  return errors.every((error) => {
+    const { syscall, code } = (error ?? {}) as NodeJS.ErrnoException;
+    return syscall === 'connect' || code === 'UND_ERR_CONNECT_TIMEOUT';
+  });
+}

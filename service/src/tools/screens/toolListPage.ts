@@ -13,7 +13,7 @@ export const toolListPage = (
 ): View =>
   teamPage(
     signedIn,
-    { title: 'Tools', section: 'tools', notice },
+    { title: 'Tools', section: 'tools', notice, isLive: true },
     html`
       <div class="row title">
         <h1>Tools</h1>

@@ -27,7 +27,7 @@ export function toolPage(signedIn: SignedIn, page: ToolPage): View {
   const query = shown === null ? '' : `?call=${shown.id}`;
   return teamPage(
     signedIn,
-    { title: tool.name, section: 'tools', notice },
+    { title: tool.name, section: 'tools', notice, isLive: true },
     html`
       ${backLink('/tools', 'Tools')}
       <h1>${tool.name}</h1>

@@ -128,13 +128,13 @@ describe('the sender', () => {
       graceMs: GRACE_MS,
     });
   };
-  const reply = (text: string): Promise<Message> =>
+  const reply = (text: string, choices?: readonly string[]): Promise<Message> =>
     store.transaction(async (tx) => {
       const { message, conversation } = await storeReply(
         tx,
         deps,
         view,
-        { text, actor: { type: 'api', name: 'test' } },
+        { text, choices, actor: { type: 'api', name: 'test' } },
         systemClock.now(),
       );
       view = { ...view, conversation };
@@ -169,6 +169,13 @@ describe('the sender', () => {
     expect(texts()).toEqual([PIECES[0], PIECES[1], PIECES[1], ...PIECES.slice(1)]);
     expect(graph.texts()).toEqual(PIECES);
     expect(seen).toEqual(['pending', 'pending', 'pending']);
+  });
+
+  it('sends choices that the channel cannot show as numbered lines, split as any text', async () => {
+    const message = await reply('Which one?', ['Red', 'Blue']);
+    start();
+    await reached(message, 'sent');
+    expect(texts()).toEqual(['Which one?', '1. Red\n2. Blue']);
   });
 
   it('does not go on with a text of which a piece was refused, and goes on with the next message', async () => {
@@ -277,7 +284,7 @@ describe('the sender', () => {
         where: { workspaceId: view.workspace.id },
         limit: 1,
       });
-      await recordReceipt(tx, channel!, receipt, systemClock.now());
+      await recordReceipt(tx, deps, channel!, receipt, systemClock.now());
     });
     await pause(100);
     expect(texts()).toEqual(['one']);

@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Channel } from '../../../../service/src/channels/channel.ts';
 import { sendText, testConnection } from '../../../../service/src/channels/whatsapp/graphApi.ts';
+import { whatsappCloud } from '../../../../service/src/channels/whatsapp/whatsappCloud.ts';
 import {
   TEST_NUMBER,
   accept,
@@ -58,6 +59,61 @@ describe('the Graph API', () => {
       const result = await send();
       expect(result).toEqual({ type: 'sent', channelMessageId: graph.taken.at(-1)?.id });
       expect(graph.faults).toEqual([]);
+    });
+
+    describe('with choices', () => {
+      const { takesChoices } = whatsappCloud.capabilities;
+      const offer = async (choices: readonly string[], text = 'Which one?', values = {}) => {
+        expect(takesChoices!(text, choices)).toBe(true);
+        const outbound = { outboundMessageId: 'out_1', text, choices, to };
+        const result = await sendText(outbound, account(values), context());
+        expect([result.type, graph.faults]).toEqual(['sent', []]);
+        return graph.taken.at(-1)!.body.interactive;
+      };
+      const numbers = (count: number) => Array.from({ length: count }, (_, at) => `Size ${at + 1}`);
+
+      it('makes reply buttons of up to three', async () => {
+        expect(await offer(['Yes', 'No'])).toEqual({
+          type: 'button',
+          body: { text: 'Which one?' },
+          action: {
+            buttons: [
+              { type: 'reply', reply: { id: '1', title: 'Yes' } },
+              { type: 'reply', reply: { id: '2', title: 'No' } },
+            ],
+          },
+        });
+        await offer(['x'.repeat(20), 'y'.repeat(20), 'z'], 'w'.repeat(1024));
+      });
+
+      it('makes a list of up to ten, or of titles that are too long for buttons', async () => {
+        expect(await offer(numbers(4), 'Which one?', { list_button: 'Elegir' })).toEqual({
+          type: 'list',
+          body: { text: 'Which one?' },
+          action: {
+            button: 'Elegir',
+            sections: [
+              {
+                title: 'Elegir',
+                rows: numbers(4).map((title, at) => ({ id: String(at + 1), title })),
+              },
+            ],
+          },
+        });
+        expect((await offer(numbers(10))).action.button).toBe('Choose');
+        expect((await offer(['x'.repeat(24)], 'w'.repeat(1024))).type).toBe('list');
+      });
+
+      it.each([
+        ['a title of 25 characters', 'Which?', ['x'.repeat(25)]],
+        ['a text of 1,025 characters', 'w'.repeat(1025), ['Yes', 'No']],
+        ['eleven choices', 'Which?', numbers(11)],
+        ['two that are the same', 'Which?', ['Yes', 'Yes']],
+        ['one of two lines', 'Which?', ['Yes\nNo']],
+        ['no choices', 'Which?', []],
+      ])('leaves %s to a text', (_, text, choices) => {
+        expect(takesChoices!(text, choices)).toBe(false);
+      });
     });
 
     it('refuses without a call when nothing of the customer is known', async () => {

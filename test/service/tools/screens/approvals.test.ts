@@ -79,7 +79,7 @@ describe('an approval on the conversations screen', () => {
     const { path, id } = await waiting();
     const page = await ana.get(path);
     expect(page.text).toContain(
-      `Allow the agent to run Cancel order ? needs approval Order 20481 Calls ${new URL(endpoint.url).host} . Requested now , expires in 23 hours . Approve Reject…`,
+      `Allow the agent to run Cancel order ? needs approval Order 20481 Calls ${new URL(endpoint.url).host} . Requested now , expires tomorrow . Approve Reject…`,
     );
     const list = await ana.get('/conversations');
     expect(list.text).toMatch(/1 approval is waiting for your decision.*Clara .* Needs approval/);
@@ -88,6 +88,24 @@ describe('an approval on the conversations screen', () => {
     expect((await ana.get('/conversations?tab=approvals')).text).toContain(
       'No tool calls are waiting for a decision.',
     );
+  });
+
+  it('can be decided on the screen of all that waits', async () => {
+    const [first, second] = [await waiting(), await waiting()];
+    const { text } = await ana.get('/waiting');
+    expect(text).toMatch(
+      /Conversation with Clara Allow the agent to run Cancel order \? .* Approve Reject… Reason/,
+    );
+    expect((await ana.get('/waiting/count')).html).toBe('2');
+    const done = await ana.post(`/waiting/tool-calls/${first.callId}/approve`);
+    expect(done.path).toBe('/waiting');
+    await waitFor('the call', async () => (await callOf(first.callId)).status === 'succeeded');
+    const reject = `/waiting/tool-calls/${second.callId}/reject`;
+    expect((await ana.post(reject, { note: '' })).text).toContain('enter a reason');
+    await ana.post(reject, { note: 'Too late' });
+    expect((await callOf(second.callId)).status).toBe('rejected');
+    expect((await other.post(reject, { note: 'No' })).text).toContain('already decided');
+    expect((await ana.get('/waiting')).text).toContain('Nothing waits for a decision.');
   });
 
   it('approved, runs the call, and says by whom', async () => {

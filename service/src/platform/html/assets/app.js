@@ -208,7 +208,8 @@ document.addEventListener('htmx:configRequest', (event) => {
 
 /** Times grow older while a page is open, and say the reader's own time when asked. */
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
-const inWords = (ms) => {
+const inWords = (exact) => {
+  const ms = exact > 0 ? Math.round(exact / 60_000) * 60_000 : exact;
   for (const [unit, length] of [
     ['day', 86_400_000],
     ['hour', 3_600_000],

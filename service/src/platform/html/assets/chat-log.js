@@ -1,4 +1,5 @@
 // The conversation on the page. It is built from elements and texts, so no message is read as HTML.
+import { createChoices } from './chat-choices.js';
 
 const dayFormat = new Intl.DateTimeFormat('en', {
   weekday: 'long',
@@ -57,8 +58,13 @@ function dayName(date) {
   return dayOf(date) === dayOf(today) ? 'Yesterday' : dayFormat.format(date);
 }
 
-/** @param teamName the sender of messages without a name */
-export function createLog(root, { teamName, onRetry }) {
+/**
+ * @param teamName the sender of messages without a name
+ * @param onChoose gets an answer that was pressed; onChoicesLost is called when the answers go while
+ * one has the focus
+ */
+export function createLog(root, { teamName, onRetry, onChoose, onChoicesLost }) {
+  const choices = createChoices({ onChoose, onLost: onChoicesLost });
   /** The customer's messages that the stream has not confirmed, by the id from this page. */
   const unconfirmed = new Map();
   const confirmed = new Set();
@@ -147,8 +153,15 @@ export function createLog(root, { teamName, onRetry }) {
       own.before(...before);
     else if (firstPending) firstPending.before(...before, view);
     else root.append(...before, view);
-    last = message;
+    last = { ...message, view };
+    offerChoices();
     return own === undefined;
+  }
+
+  /** The answers that the newest message offers, until anything follows it. */
+  function offerChoices() {
+    const isNewest = last !== null && root.lastElementChild === last.view;
+    choices.show(isNewest ? last.view : null, last?.choices ?? []);
   }
 
   /** Shows a message of the customer, and its state, before the service has it. */
@@ -165,6 +178,7 @@ export function createLog(root, { teamName, onRetry }) {
       view.classList.add('pending');
       unconfirmed.set(message.id, view);
       root.append(view);
+      offerChoices();
     }
     view.querySelector('.state')?.remove();
     if (label === null) return;
@@ -180,11 +194,17 @@ export function createLog(root, { teamName, onRetry }) {
   return {
     confirm,
     showOwn,
-    note: (text) => root.append(element('p', { class: 'separator' }, text)),
+    note(text) {
+      root.append(element('p', { class: 'separator' }, text));
+      offerChoices();
+    },
     /** The newest message that the service has sent. */
     lastId: () => last?.id ?? null,
     /** The next messages belong to another token. */
-    forgetPosition: () => (last = null),
+    forgetPosition() {
+      last = null;
+      offerChoices();
+    },
     get isEmpty() {
       return root.childElementCount === 0;
     },

@@ -27,11 +27,12 @@ export const waitBefore = (failures) => about(Math.min(MAX_WAIT_MS, 500 * 2 ** f
  * Follows a visitor's messages until it is stopped; connects again by itself. While the service has
  * no stream for it, it asks for messages every few seconds, and tries the stream again when it may.
  * @param onMessage gets each message
+ * @param onTyping gets how many seconds somebody types at most; 0: nobody types
  * @param onState gets `open` or `lost`
  * @param onUnknown the service does not know the token
  * @returns the way to stop, and to try at once
  */
-export function followMessages({ token, lastId, onMessage, onState, onUnknown }) {
+export function followMessages({ token, lastId, onMessage, onTyping, onState, onUnknown }) {
   let stopped = false;
   let failures = 0;
   let attempt = new AbortController();
@@ -67,15 +68,18 @@ export function followMessages({ token, lastId, onMessage, onState, onUnknown })
         heardAt = Date.now();
         clearTimeout(watchdog);
         watchdog = setTimeout(() => attempt.abort(), SILENCE_MS);
-        for (const { id, data, retry } of parse(value)) {
+        for (const { event, id, data, retry } of parse(value)) {
           if (retry !== undefined) retryMs = Number(retry);
           if (data === '') continue;
+          if (event === 'typing') onTyping(JSON.parse(data).seconds);
+          if (event !== 'message') continue;
           onMessage(JSON.parse(data));
           lastId = id;
         }
       }
     } finally {
       clearTimeout(watchdog);
+      onTyping(0);
       failures = openedAt !== null && Date.now() - openedAt > GOOD_AFTER_MS ? 0 : failures + 1;
     }
   }
@@ -188,6 +192,7 @@ function readBlock(block) {
   const valuesOf = (name) =>
     fields.filter(([, field]) => field === name).map(([, , value]) => value);
   return {
+    event: valuesOf('event').at(-1),
     id: valuesOf('id').at(-1),
     data: valuesOf('data').join('\n'),
     retry: valuesOf('retry').at(-1),

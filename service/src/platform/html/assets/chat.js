@@ -22,7 +22,13 @@ const isFramed = window.parent !== window;
 const isTouch = matchMedia('(pointer: coarse)').matches;
 
 const storage = openStorage(workspace);
-const log = createLog(byId('log'), { teamName, onRetry: (message) => outbox.add(message) });
+const log = createLog(byId('log'), {
+  teamName,
+  onRetry: (message) => outbox.add(message),
+  onChoose: write,
+  // A phone would open its keyboard.
+  onChoicesLost: () => (isTouch ? scroll : text).focus(),
+});
 const outbox = createOutbox({ storage, deliver, onState: showState });
 let stream = null;
 let claims = {};
@@ -82,6 +88,7 @@ function follow() {
     token,
     lastId: log.lastId(),
     onMessage: show,
+    onTyping: showTyping,
     onState: showConnection,
     onUnknown: () => loseToken(token),
   });
@@ -89,6 +96,7 @@ function follow() {
 
 function show(message) {
   const isNews = log.confirm(message);
+  if (message.from !== 'customer') showTyping(0);
   followEnd();
   if (isNews && message.from !== 'customer') tellOfNews();
 }
@@ -197,6 +205,17 @@ function showConnection(state) {
   else say();
 }
 
+let typingTimer;
+function showTyping(seconds) {
+  const typing = byId('typing');
+  clearTimeout(typingTimer);
+  if (seconds > 0) typingTimer = setTimeout(() => showTyping(0), seconds * 1000);
+  if (typing.hidden === (seconds === 0)) return;
+  typing.hidden = seconds === 0;
+  if (seconds > 0) announce(typing.textContent);
+  if (atEnd) followEnd();
+}
+
 const title = document.title;
 let unread = 0;
 function tellOfNews() {
@@ -265,13 +284,18 @@ composer.addEventListener('submit', (event) => {
   if (words === '') return;
   if (lengthOf(words) > textMax) return announce(`Not sent: ${counter.textContent}.`);
   if (!readDetails()) return;
-  welcome.hidden = true;
-  details.hidden = true;
   text.value = '';
   showLength();
+  write(words);
+});
+
+/** Sends what the customer wrote or chose. */
+function write(words) {
+  welcome.hidden = true;
+  details.hidden = true;
   atEnd = true;
   outbox.add({ id: newId(), text: words, at: Date.now() });
-});
+}
 text.addEventListener('input', showLength);
 text.addEventListener('keydown', (event) => {
   if (

@@ -1,4 +1,7 @@
 import { generationTable, type Migrations } from '../migrations.ts';
+import { agentWebhooks } from './0004_agentWebhooks.ts';
+import { typings } from './0005_typings.ts';
+import { waits } from './0006_waits.ts';
 import { contacts } from './0003_contacts.ts';
 import { initial } from './0001_initial.ts';
 
@@ -7,4 +10,7 @@ export const serviceMigrations: Migrations = {
   '0001_initial': initial,
   '0002_generation': generationTable,
   '0003_contacts': contacts,
+  '0004_agentWebhooks': agentWebhooks,
+  '0005_typings': typings,
+  '0006_waits': waits,
 };

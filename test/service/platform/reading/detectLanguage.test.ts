@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { LANGUAGES, type Language } from '../../../service/src/agent/agentModel.ts';
-import { detectLanguage } from '../../../service/src/agent/keyword/language.ts';
+import { LANGUAGES, type Language } from '../../../../service/src/platform/reading/language.ts';
+import { detectLanguage } from '../../../../service/src/platform/reading/detectLanguage.ts';
 
 const SHORT_TEXTS: readonly (readonly [string, Language])[] = [
   ['quiero hablar con alguien', 'es'],

@@ -3,7 +3,7 @@ import type * as chrono from 'chrono-node';
 import { casual as english } from 'chrono-node/en';
 import { casual as spanish } from 'chrono-node/es';
 import { casual as portuguese } from 'chrono-node/pt';
-import type { Language } from '../agentModel.ts';
+import type { Language } from './language.ts';
 
 /**
  * Dates and times as people write them, read by chrono-node. "Today" and times without an offset

@@ -1,4 +1,4 @@
-import type { Language } from '../agentModel.ts';
+import type { Language } from './language.ts';
 import { foldCase, wordSet } from './words.ts';
 import type { Found } from './dates.ts';
 

@@ -1,4 +1,4 @@
-import type { Language } from '../agentModel.ts';
+import type { Language } from './language.ts';
 import { wordSet, wordsOf } from './words.ts';
 
 /**

@@ -1,0 +1,50 @@
+import type { Conversation } from '../../conversations/index.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { maskText } from '../../platform/masking.ts';
+import type { Tx } from '../../store/collections.ts';
+import { putFailed } from './answerTurn.ts';
+import { isAgentOn } from './settings.ts';
+import { loadContext, ownSentence, putHandover } from './turnMessages.ts';
+import { lockTurn } from './webhookTurns.ts';
+
+interface LostWait {
+  readonly workspaceId: string;
+  readonly turnId: string | null;
+  /** The customer answered, and nobody has read it. */
+  readonly hasAnswer: boolean;
+  /** Why, for the team. */
+  readonly problem: string;
+}
+
+const MAX_NOTE_CHARACTERS = 500;
+
+/**
+ * The execution that asked is gone: its turn fails at once, and a customer whose answer nobody reads
+ * gets a person, if the agent has control.
+ * @param conversation locked; null for a decision without one
+ */
+export async function giveUpWait(
+  tx: Tx,
+  deps: Pick<Deps, 'messaging'>,
+  { workspaceId, turnId, hasAnswer, problem }: LostWait,
+  conversation: Conversation | null,
+  now: Date,
+): Promise<void> {
+  const locked = turnId === null ? null : await lockTurn(tx, turnId);
+  if (locked?.turn.status === 'running' && locked.turn.isComingBack)
+    await putFailed(
+      tx,
+      { ...deps, clock: { now: () => now } },
+      locked,
+      `The workflow asked, and did not go on when its wait had ended. ${problem}`,
+    );
+  if (!hasAnswer || conversation === null) return;
+  const current = await tx.conversations.get(conversation.id);
+  if (current?.status !== 'ai_active' || !(await isAgentOn(tx, workspaceId))) return;
+  // Beside the agent: what the customer wrote since is answered after a hand-back.
+  const context = await loadContext(tx, { workspaceId, isResumed: true }, current);
+  const lost = `The customer answered a workflow, and the answer reached nobody. ${problem}`;
+  const note = maskText(lost, context.view.contact).slice(0, MAX_NOTE_CHARACTERS);
+  const text = ownSentence(context, 'handOverAfterError');
+  await putHandover(tx, deps, context, { reason: 'agent_error', note, text }, now);
+}

@@ -1,0 +1,114 @@
+import { timestamp } from '../../platform/clock.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { AppError, notFound } from '../../platform/http/errorCatalogue.ts';
+import { isSameOwner, ownerInWords, type Owner, type OwnerIdentity } from '../../platform/owner.ts';
+import { hashToken, newSigningSecret } from '../../platform/security/tokens.ts';
+import type { Workspace } from '../../team/index.ts';
+import { isEnabled } from '../agentSettings.ts';
+import type { AgentWebhook } from '../webhook/agentWebhook.ts';
+import { changeAgentSettings } from './settings.ts';
+
+interface WantedWebhook {
+  readonly endpoint: string;
+  readonly timeoutSeconds: number;
+  readonly owner: Owner;
+  /** SHA-256 of the signing secret that the publisher holds; null when it holds none. */
+  readonly secretHash: string | null;
+  /** Take it even while another workflow is published. */
+  readonly takeOver: boolean;
+  /** Switch the agent on. */
+  readonly turnOn: boolean;
+}
+
+export interface PublishedWebhook {
+  readonly webhook: AgentWebhook;
+  /** Null when the publisher holds the secret already. */
+  readonly secret: string | null;
+  readonly isAgentOn: boolean;
+}
+
+/**
+ * Makes a workflow the agent of the workspace: from now on, turns go to its address. Publishing the
+ * same again changes only the revision, and turns that are under way go on.
+ * @throws published_elsewhere (409) while another workflow is published; target_url_* (422)
+ */
+export async function publishWebhook(
+  deps: Deps,
+  workspace: Workspace,
+  { endpoint, timeoutSeconds, owner, secretHash, takeOver, turnOn }: WantedWebhook,
+): Promise<PublishedWebhook> {
+  await deps.checkTargetUrl(workspace, endpoint, 'endpoint');
+  return deps.store.transaction(async (tx) => {
+    const before = await tx.agentWebhooks.get(workspace.id);
+    if (before && !takeOver) assertFree(before, owner);
+    const isSecretKnown =
+      before !== null && hashToken(deps.secrets.open(before.sealedSecret)) === secretHash;
+    const secret = isSecretKnown ? null : newSigningSecret();
+    const webhook: AgentWebhook = {
+      id: workspace.id,
+      workspaceId: workspace.id,
+      endpoint,
+      timeoutSeconds,
+      sealedSecret: secret === null ? before!.sealedSecret : deps.secrets.seal(secret),
+      owner,
+      revision: (before?.revision ?? 0) + 1,
+      publishedAt: timestamp(deps.clock.now()),
+      removedAt: null,
+    };
+    await tx.agentWebhooks.put(webhook);
+    const changes = { usesWebhook: true, ...(turnOn ? { enabled: true } : {}) };
+    const settings = await changeAgentSettings(tx, deps, workspace, changes);
+    return { webhook, secret, isAgentOn: isEnabled(settings) };
+  });
+}
+
+/** @throws published_elsewhere (409) */
+function assertFree({ owner: holder, removedAt, isReleased }: AgentWebhook, owner: Owner): void {
+  if (removedAt !== null || isReleased || isSameOwner(holder, owner)) return;
+  throw new AppError(
+    'published_elsewhere',
+    `The agent is ${ownerInWords(holder)}. Unpublish it there, release it on the Agent screen of the service, or take it over.`,
+    { param: 'owner' },
+  );
+}
+
+export interface WebhookUnpublishing {
+  readonly owner: OwnerIdentity;
+  /** The publication to take back; undefined: the newest. */
+  readonly revision: number | undefined;
+  /** Only while turns go to this address. */
+  readonly endpoint: string | undefined;
+}
+
+/**
+ * Unpublishes the agent for the workflow that published it. The workflow stays what decides for the
+ * agent: what customers write then waits for a minute, and goes to a person. Nothing happens when
+ * another workflow published it, or when it was published again since.
+ * @returns whether this call unpublished it
+ */
+export const unpublishWebhook = (
+  { store, clock }: Deps,
+  workspace: Workspace,
+  { owner, revision, endpoint }: WebhookUnpublishing,
+) =>
+  store.transaction(async (tx): Promise<boolean> => {
+    const webhook = await tx.agentWebhooks.get(workspace.id);
+    const isOwn =
+      webhook?.removedAt === null &&
+      isSameOwner(webhook.owner, owner) &&
+      (revision === undefined || revision === webhook.revision) &&
+      (endpoint === undefined || endpoint === webhook.endpoint);
+    if (isOwn) await tx.agentWebhooks.put({ ...webhook, removedAt: timestamp(clock.now()) });
+    return isOwn;
+  });
+
+/**
+ * Lets another workflow become the agent. Until one does, this one stays it.
+ * @throws not_found (404)
+ */
+export const releaseWebhook = ({ store }: Deps, workspace: Workspace) =>
+  store.transaction(async (tx): Promise<void> => {
+    const webhook = await tx.agentWebhooks.get(workspace.id);
+    if (!webhook) throw notFound('published workflow', workspace.agentId);
+    await tx.agentWebhooks.put({ ...webhook, isReleased: true });
+  });

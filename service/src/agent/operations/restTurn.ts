@@ -1,0 +1,124 @@
+import { beginTyping, type Conversation, type DecidedBy } from '../../conversations/index.ts';
+import type { Actor } from '../../platform/actor.ts';
+import { timestamp } from '../../platform/clock.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';
+import type { Tx } from '../../store/collections.ts';
+import { TEST_CONVERSATION_ID } from '../../tools/index.ts';
+import { DEFAULT_TURN_TIMEOUT_SECONDS } from '../webhook/agentWebhook.ts';
+import {
+  COMING_BACK_MS,
+  endInWords,
+  enqueueTurn,
+  misfitOf,
+  type WebhookTurn,
+} from '../webhook/webhookTurn.ts';
+import { findAgentSettings, isAgentOn } from './settings.ts';
+import { lockTurn, markDealtWith, putSuperseded, refuse, stopTyping } from './webhookTurns.ts';
+
+/**
+ * Lets a turn rest while its workflow waits for a customer or a colleague: its time stops, and what
+ * the HTTP call answers does not count. Its messages stay its own.
+ * @returns the conversation of the turn (null for a try), and in whose name the workflow asks
+ * @throws not_found (404); try_without_customer (409) when a try asks a customer; turn_superseded
+ * (409) when it has ended or no longer fits
+ */
+export async function suspendTurn(
+  tx: Tx,
+  { workspaceId, turnId, conversationId, kind }: RestingTurn,
+  now: Date,
+): Promise<{ conversationId: string | null; actor: Actor; decidedBy: DecidedBy }> {
+  const locked = await lockTurn(tx, turnId);
+  if (locked?.turn.workspaceId !== workspaceId) throw notFound('turn', turnId);
+  const { turn, misfit } = locked;
+  if (turn.isTest && kind === 'reply') refuseTry(turn);
+  const own = turn.conversationId ?? TEST_CONVERSATION_ID;
+  if (conversationId !== null && conversationId !== own) throw notFound('turn', turnId);
+  // A second wait may begin before the service knows that the first is over.
+  const reason = (turn.status === 'suspended' ? null : endInWords(turn)) ?? misfit;
+  if (reason !== null) refuse(turn, reason);
+  const suspended: WebhookTurn = {
+    ...turn,
+    status: 'suspended',
+    isUnderWay: false,
+    deadline: null,
+    openWaits: (turn.openWaits ?? 0) + 1,
+  };
+  await tx.webhookTurns.put(suspended);
+  await markDealtWith(tx, suspended);
+  await stopTyping(tx, suspended);
+  // The process that makes the HTTP call lets go of it.
+  await enqueueTurn(tx, suspended, now.getTime());
+  const { name } = await findAgentSettings(tx, workspaceId);
+  return {
+    conversationId: turn.conversationId,
+    actor: { type: 'agent', name },
+    decidedBy: 'webhook',
+  };
+}
+
+interface RestingTurn {
+  readonly workspaceId: string;
+  readonly turnId: string;
+  /** The conversation that the wait names; null when it names none. */
+  readonly conversationId: string | null;
+  /** Who is asked: the customer, or the team. */
+  readonly kind: 'reply' | 'decision';
+}
+
+function refuseTry({ id }: WebhookTurn): never {
+  throw new AppError(
+    'try_without_customer',
+    `Turn ${id} is a try of the team, in which there is no customer to ask. ${ERROR_CATALOGUE.try_without_customer.fix}`,
+  );
+}
+
+/**
+ * Lets a turn go on whose last wait has ended. From here it needs only that the agent is in control.
+ * Its time begins when its execution is back (`continueTurn`).
+ * @param conversation as the caller has locked and changed it; null for a try
+ */
+export async function resumeTurn(
+  tx: Tx,
+  id: string,
+  conversation: Conversation | null,
+  now: Date,
+): Promise<void> {
+  const turn = await tx.webhookTurns.get(id);
+  if (turn?.status !== 'suspended') return;
+  const openWaits = Math.max(0, (turn.openWaits ?? 0) - 1);
+  const isOn = await isAgentOn(tx, turn.workspaceId);
+  const misfit = turn.isTest ? null : misfitOf(turn, conversation, isOn);
+  if (misfit !== null) await putSuperseded(tx, { ...turn, openWaits }, misfit, now);
+  else if (openWaits > 0) await tx.webhookTurns.put({ ...turn, openWaits });
+  else {
+    const back = { ...turn, openWaits, isResumed: true, isComingBack: true };
+    await putRunning(tx, back, now, COMING_BACK_MS);
+  }
+}
+
+/** Begins the time of a turn whose execution has come back from its wait: somebody types again. */
+export async function continueTurn(
+  tx: Tx,
+  deps: Pick<Deps, 'messaging'>,
+  id: string,
+  now: Date,
+): Promise<void> {
+  const turn = await tx.webhookTurns.get(id);
+  if (turn?.status !== 'running' || !turn.isResumed) return;
+  const deadline = await putRunning(tx, { ...turn, isComingBack: false }, now, 0);
+  const conversation =
+    turn.conversationId === null ? null : await tx.conversations.peek(turn.conversationId);
+  const contact = conversation && (await tx.contacts.peek(conversation.contactId));
+  if (contact) await beginTyping(tx, deps, { conversation, contact }, deadline, now);
+}
+
+/** @returns its deadline */
+async function putRunning(tx: Tx, turn: WebhookTurn, now: Date, extraMs: number): Promise<Date> {
+  const webhook = await tx.agentWebhooks.peek(turn.workspaceId);
+  const seconds = webhook?.timeoutSeconds ?? DEFAULT_TURN_TIMEOUT_SECONDS;
+  const deadline = new Date(now.getTime() + seconds * 1000 + extraMs);
+  await tx.webhookTurns.put({ ...turn, status: 'running', deadline: timestamp(deadline) });
+  await enqueueTurn(tx, turn, deadline.getTime());
+  return deadline;
+}

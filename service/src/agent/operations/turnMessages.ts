@@ -1,0 +1,131 @@
+import {
+  findNewestMessages,
+  handOver,
+  MAX_REPLY_CHARACTERS,
+  storeReply,
+  type AgentHandoverReason,
+  type Conversation,
+  type ConversationView,
+  type DecidedBy,
+  type Message,
+} from '../../conversations/index.ts';
+import type { Actor } from '../../platform/actor.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { notFound } from '../../platform/http/errorCatalogue.ts';
+import type { Tx } from '../../store/collections.ts';
+import type { AgentSettings } from '../agentSettings.ts';
+import { cutText } from '../cutText.ts';
+import { sentence, type SentenceName } from '../keyword/sentences.ts';
+import { languageOf } from '../turn/decideTurn.ts';
+import { noteHandover } from '../turn/noteHandover.ts';
+import { greetingOf } from '../turn/replyText.ts';
+import type { WebhookTurn } from '../webhook/webhookTurn.ts';
+import { findAgentSettings } from './settings.ts';
+import { supersedeTurns } from './webhookTurns.ts';
+
+/** What sending the messages of a turn needs. */
+export interface TurnContext {
+  readonly turn: Pick<WebhookTurn, 'workspaceId' | 'isResumed'>;
+  readonly view: ConversationView;
+  readonly settings: AgentSettings;
+  /** The newest messages, in the order in which they were written. */
+  readonly messages: readonly Message[];
+  readonly actor: Actor;
+  /** Who decided the messages; absent for the service's own. */
+  readonly decidedBy?: DecidedBy;
+}
+
+/** Enough to detect the customer's language, and whether the agent has written before. */
+const MESSAGES_READ = 20;
+
+export async function loadContext(
+  tx: Tx,
+  turn: TurnContext['turn'],
+  conversation: Conversation,
+): Promise<TurnContext> {
+  const workspace = await tx.workspaces.peek(turn.workspaceId);
+  const contact = await tx.contacts.peek(conversation.contactId);
+  if (!workspace || !contact) throw notFound('conversation', conversation.id);
+  const settings = await findAgentSettings(tx, workspace.id);
+  const newest = await findNewestMessages(tx, conversation.id, MESSAGES_READ);
+  return {
+    turn,
+    view: { workspace, contact, conversation },
+    settings,
+    messages: newest.toReversed(),
+    actor: { type: 'agent', name: settings.name },
+  };
+}
+
+/** Sends messages as the agent. The first one of the conversation begins with the greeting. */
+export async function sendTexts(
+  tx: Tx,
+  deps: Pick<Deps, 'messaging'>,
+  { turn, view, settings, messages: before, actor, decidedBy }: TurnContext,
+  texts: readonly string[],
+  now: Date,
+): Promise<{ view: ConversationView; messages: readonly Message[] }> {
+  const messages: Message[] = [];
+  let { conversation } = view;
+  for (const text of texts) {
+    const written = withGreeting(
+      text,
+      greetingOf({ settings, messages: [...before, ...messages] }),
+    );
+    const extras = {
+      ...(decidedBy === undefined ? {} : { decidedBy }),
+      // A turn that rested writes beside newer messages, which have a turn of their own.
+      ...(turn.isResumed ? { isBesideAgent: true } : {}),
+    };
+    const reply = { text: written, actor, ...extras };
+    const stored = await storeReply(tx, deps, { ...view, conversation }, reply, now);
+    ({ conversation } = stored);
+    messages.push(stored.message);
+  }
+  return { view: { ...view, conversation }, messages };
+}
+
+/** A workflow is told the greeting, and may have written it already. */
+export const withGreeting = (text: string, greeting: string | null): string =>
+  greeting === null || text.startsWith(greeting)
+    ? text
+    : cutText(`${greeting}\n\n${text}`, MAX_REPLY_CHARACTERS);
+
+/**
+ * Hands over, with a last message if there is one. Other turns of the conversation end.
+ */
+export async function putHandover(
+  tx: Tx,
+  deps: Pick<Deps, 'messaging'>,
+  context: TurnContext,
+  { reason, note, text }: { reason: AgentHandoverReason; note: string | null; text: string | null },
+  now: Date,
+): Promise<{ view: ConversationView; messages: readonly Message[] }> {
+  const { view, actor } = context;
+  const handedOver = handOver(view.conversation, { reason, note, actor }, now);
+  const after = { ...view, conversation: handedOver };
+  if (text === null) await tx.conversations.put(handedOver);
+  const sent = await sendTexts(
+    tx,
+    deps,
+    { ...context, view: after },
+    text === null ? [] : [text],
+    now,
+  );
+  await noteHandover(tx, sent.view, { reason, note }, actor, now);
+  await supersedeTurns(tx, sent.view.conversation, now);
+  return sent;
+}
+
+const HANDOVER_SENTENCES: Record<AgentHandoverReason, SentenceName> = {
+  customer_request: 'handOverOnRequest',
+  missing_knowledge: 'handOverByWorkflow',
+  tool_failure: 'handOverOnRequest',
+  agent_error: 'handOverAfterError',
+};
+
+export const ownHandover = (context: TurnContext, reason: AgentHandoverReason): string =>
+  ownSentence(context, HANDOVER_SENTENCES[reason]);
+
+export const ownSentence = ({ messages, settings }: TurnContext, name: SentenceName): string =>
+  sentence(name, languageOf({ messages, settings }));

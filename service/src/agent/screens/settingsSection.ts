@@ -1,0 +1,128 @@
+import { csrfField } from '../../platform/html/components.ts';
+import {
+  checkbox,
+  field,
+  fieldProblem,
+  formProblems,
+  newForm,
+  select,
+  textArea,
+  type FormState,
+  type FormValues,
+} from '../../platform/html/forms.ts';
+import { html, type View } from '../../platform/html/html.ts';
+import type { SignedIn } from '../../team/index.ts';
+import {
+  LANGUAGES,
+  paymentLinkPolicyOf,
+  usesWebhook,
+  type AgentSettings,
+  type Language,
+  type PaymentLinkPolicy,
+} from '../agentSettings.ts';
+import type { AgentPage, AgentParts } from './agentParts.ts';
+
+const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
+  en: 'English',
+  es: 'Spanish',
+  pt: 'Portuguese',
+};
+
+const PAYMENT_LINK_OPTIONS: readonly (readonly [PaymentLinkPolicy, string])[] = [
+  ['off', 'Off'],
+  ['ask', 'Ask a person to approve each link'],
+  ['allow', 'Let the agent create links by itself'],
+];
+
+/** The form with the agent's settings. */
+export function settingsSection(signedIn: SignedIn, page: AgentPage): View {
+  const form = page.form ?? newForm(settingsValues(page.settings));
+  return html`
+    <section aria-labelledby="settings-title">
+      <h2 id="settings-title">Settings</h2>
+      ${formProblems(form)}
+      <form method="post" action="/agent">
+        ${csrfField(signedIn)}
+        ${wordsFields(form, page)}
+        ${languageFields(form)}
+        ${paymentLinksField(form)}
+        ${phrasesField(form)}
+        <button class="fit">Save</button>
+      </form>
+    </section>
+  `;
+}
+
+const settingsValues = (settings: AgentSettings): FormValues => ({
+  name: settings.name,
+  greeting: settings.greeting,
+  instructions: settings.instructions,
+  preferred: settings.languages[0] ?? 'en',
+  payment_links: paymentLinkPolicyOf(settings),
+  handover_phrases: (settings.handoverPhrases ?? []).join('\n'),
+  ...Object.fromEntries(settings.languages.map((language) => [`language_${language}`, 'on'])),
+});
+
+const wordsFields = (form: FormState, parts: AgentParts): View => html`
+  ${field({
+    name: 'name',
+    label: 'Name',
+    form,
+    help: 'Customers see it next to the agent’s messages.',
+    attributes: { required: true, maxlength: 100, autocomplete: 'off' },
+  })}
+  ${textArea({
+    name: 'greeting',
+    label: 'Greeting',
+    form,
+    help: 'Starts the agent’s first message in each conversation. Leave empty for none.',
+    attributes: { rows: 2, maxlength: 1000 },
+  })}
+  ${textArea({
+    name: 'instructions',
+    label: 'Instructions',
+    form,
+    help: `What the agent is for, what it knows, and how it writes. ${whoReadsThem(parts)}`,
+    attributes: { rows: 8, maxlength: 20_000 },
+  })}
+`;
+
+const whoReadsThem = ({ settings, model }: AgentParts): string => {
+  if (usesWebhook(settings)) return 'The workflow gets them with every turn.';
+  return model.host === null
+    ? 'Only a language model or a workflow uses them. The keyword agent does not.'
+    : 'The model gets them with every request.';
+};
+
+const languageFields = (form: FormState): View => html`
+  <fieldset>
+    <legend>Languages</legend>
+    ${LANGUAGES.map((language) => checkbox({ name: `language_${language}`, label: LANGUAGE_NAMES[language], form }))}
+    ${fieldProblem('languages', form)}
+  </fieldset>
+  ${select({
+    name: 'preferred',
+    label: 'Preferred language',
+    form,
+    options: LANGUAGES.map((language) => [language, LANGUAGE_NAMES[language]] as const),
+    help: 'Used when the customer’s language is not clear.',
+  })}
+`;
+
+const paymentLinksField = (form: FormState): View =>
+  select({
+    name: 'payment_links',
+    label: 'Payment links',
+    form,
+    options: PAYMENT_LINK_OPTIONS,
+    help: html`Whether the agent can create payment links in a conversation. This needs a provider under <a href="/payments">Payments</a>.`,
+  });
+
+const phrasesField = (form: FormState): View =>
+  textArea({
+    name: 'handover_phrases',
+    label: 'Phrases that ask for a person',
+    form,
+    help: 'One per line. A message that contains one is handed over to a person. Common phrases in English, Spanish and Portuguese are built in.',
+    attributes: { rows: 3 },
+  });

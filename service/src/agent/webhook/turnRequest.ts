@@ -1,0 +1,91 @@
+import {
+  conversationPayload,
+  messagePayload,
+  type Contact,
+  type ConversationView,
+  type Message,
+} from '../../conversations/index.ts';
+import type { OutboundRequest } from '../../platform/outbound/outboundClient.ts';
+import { signatureHeaders } from '../../platform/security/signature.ts';
+import { USER_AGENT } from '../../platform/version.ts';
+import { TEST_CONVERSATION_ID } from '../../tools/index.ts';
+import type { AgentSettings } from '../agentSettings.ts';
+import type { WebhookTurn } from './webhookTurn.ts';
+
+/** How many of the newest messages before the customer's a workflow is shown. */
+export const MAX_HISTORY_MESSAGES = 50;
+/** The largest answer that is read, in bytes. */
+export const MAX_ANSWER_BYTES = 256 * 1024;
+
+/** What a turn is about. */
+export interface TurnSubject {
+  readonly turn: WebhookTurn;
+  readonly view: ConversationView;
+  readonly settings: AgentSettings;
+  /** The customer's messages that wait for an answer, oldest first. */
+  readonly messages: readonly Message[];
+  /** The other messages, oldest first. */
+  readonly history: readonly Message[];
+}
+
+/**
+ * The turn as its workflow sees it, contact details masked as in events. No field is named `output`,
+ * `reply` or `text`: a workflow whose last node passes on what it was given must not answer with it.
+ * @see docs/events-and-signatures.md, "Signed turns of the agent"
+ */
+export function turnBody({ turn, view, settings, messages, history }: TurnSubject) {
+  const { conversation, contact, workspace } = view;
+  const shown = messages.map((message) => messagePayload(message, contact));
+  const conversationId = turn.isTest ? TEST_CONVERSATION_ID : conversation.id;
+  return {
+    turn_id: turn.id,
+    conversation_id: conversationId,
+    control_epoch: turn.controlEpoch,
+    conversation: {
+      ...conversationPayload(conversation, contact, workspace),
+      id: conversationId,
+    },
+    messages: shown,
+    history: history.map((message) => messagePayload(message, contact)),
+    transcript: history.map((message) => transcriptLine(message, contact)).join('\n'),
+    agent: {
+      name: settings.name,
+      greeting: settings.greeting,
+      instructions: settings.instructions,
+      languages: settings.languages,
+    },
+    chatInput: shown.map(({ text }) => text).join('\n'),
+    // A try is a new conversation each time: a memory must not know the try before it.
+    sessionId: turn.isTest ? turn.id : conversationId,
+    ...(turn.isTest ? { is_test: true } : {}),
+  };
+}
+
+const SPEAKERS = { customer: 'Customer', agent: 'Agent', team_member: 'Team', api: 'Automation' };
+
+function transcriptLine(message: Message, contact: Contact): string {
+  const { sender, text } = messagePayload(message, contact);
+  return `${SPEAKERS[sender.type]}: ${text}`;
+}
+
+/** Signed for this moment with the webhook's secret; redirects are not followed. */
+export function turnRequest(
+  { endpoint, secret }: { endpoint: string; secret: string },
+  id: string,
+  body: string,
+  now: Date,
+): Omit<OutboundRequest, 'workspaceId' | 'timeoutMs' | 'signal'> {
+  return {
+    url: endpoint,
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': USER_AGENT,
+      ...signatureHeaders(id, body, [secret], now),
+    },
+    body,
+    maxBytes: MAX_ANSWER_BYTES,
+    onTooLarge: 'fail',
+    maxRedirects: 0,
+  };
+}

@@ -1,0 +1,170 @@
+import type { Logger } from 'pino';
+import type { SteadyClock } from '../../platform/clock.ts';
+import type { Deps } from '../../platform/deps.ts';
+import {
+  LEASE_MARGIN_MS,
+  startWorker,
+  type JobContext,
+  type Worker,
+} from '../../platform/jobs/worker.ts';
+import { refusalOf } from '../../platform/limits/room.ts';
+import type { OutboundClient } from '../../platform/outbound/outboundClient.ts';
+import type { ServiceStore, Tx } from '../../store/collections.ts';
+import { shareOf, StoreUnavailable, type Job } from '../../store/store.ts';
+import {
+  answerTurnByHttp,
+  failTurn,
+  putFailed,
+  takesHttpAnswer,
+} from '../operations/answerTurn.ts';
+import { lockTurn, putSuperseded } from '../operations/webhookTurns.ts';
+import { attemptTurn, type TurnAttempt } from './attemptTurn.ts';
+import { beginTurn, retryOrFail, type BegunTurn } from './beginTurn.ts';
+import { TURN_PATIENCE_MS, WEBHOOK_TURN_QUEUE, type WebhookTurn } from './webhookTurn.ts';
+
+/** Told of each turn that has ended, once. */
+export interface TurnObserver {
+  ended(turn: WebhookTurn): void;
+}
+
+interface TurnRunnerOptions {
+  readonly store: ServiceStore;
+  readonly deps: Deps;
+  readonly outbound: Pick<OutboundClient, 'request'>;
+  readonly log: Logger;
+  readonly clock: SteadyClock;
+  readonly observer: TurnObserver;
+}
+
+/** Workflows that hang can use up their workspace's limit, but no other workspace's. */
+const MAX_PER_WORKSPACE = 64;
+
+/**
+ * Sends turns to the workflow that is the agent. The job of a turn is not held while its call is under
+ * way: it waits for the turn's deadline. So neither a long time-out nor a crash holds up anything, and
+ * the turn fails in time.
+ */
+export const startTurnRunner = (options: TurnRunnerOptions): Worker => {
+  const { store, deps, log, clock } = options;
+  const calls = new CallsUnderWay();
+  return startWorker({
+    store,
+    log,
+    clock,
+    queue: WEBHOOK_TURN_QUEUE,
+    maxPerWorkspace: MAX_PER_WORKSPACE,
+    // An answer adds to what is stored, so a turn waits until there is room.
+    freeInGroup: (group) => (refusalOf(store.pressure, 'data', shareOf(group)) === null ? 1 : 0),
+    bound: { bounds: deps.bounds, name: 'workspace_webhook_turns' },
+    leaseMs: LEASE_MARGIN_MS,
+    run: (job, context) => takeStep(options, calls, job, context),
+    onFailure: {
+      message: "a workflow's turn could not be sent or recorded; it is taken up again",
+      idField: 'turn',
+    },
+  });
+};
+
+/** The HTTP calls that this process makes, by turn. */
+class CallsUnderWay {
+  readonly #aborting = new Map<string, AbortController>();
+
+  /** Makes a call that `letGo` ends. @returns null when it was let go */
+  async make<T>(id: string, call: (signal: AbortSignal) => Promise<T>): Promise<T | null> {
+    const aborting = new AbortController();
+    this.#aborting.set(id, aborting);
+    try {
+      return await call(aborting.signal);
+    } catch (error) {
+      if (aborting.signal.aborted) return null;
+      throw error;
+    } finally {
+      if (this.#aborting.get(id) === aborting) this.#aborting.delete(id);
+    }
+  }
+
+  letGo(id: string): void {
+    this.#aborting.get(id)?.abort(new Error('The turn has ended.'));
+  }
+}
+
+async function takeStep(
+  options: TurnRunnerOptions,
+  calls: CallsUnderWay,
+  job: Job,
+  context: JobContext,
+): Promise<void> {
+  const { deps, observer } = options;
+  const begun = await context.retry(() => beginTurn(deps, job, context.lease));
+  if (begun.type === 'let_go') {
+    calls.letGo(job.id);
+    if (begun.ended) observer.ended(begun.ended);
+  }
+  if (begun.type === 'send') await send(options, calls, begun, context);
+}
+
+/** What fails unexpectedly would fail again, so a person gets the conversation. */
+async function send(
+  options: TurnRunnerOptions,
+  calls: CallsUnderWay,
+  begun: Sending,
+  context: JobContext,
+): Promise<void> {
+  const { deps, log } = options;
+  const { id, conversationId: conversation } = begun.turn;
+  try {
+    await sendAndRecord(options, calls, begun, context);
+  } catch (error) {
+    if (context.signal.aborted || error instanceof StoreUnavailable) throw error;
+    log.error({ err: error, turn: id, conversation }, "a workflow's turn failed");
+    const problem =
+      'The service failed to send the turn or to record its answer. Its log says why.';
+    await context.retry(() => failTurn(deps, id, problem));
+  }
+}
+
+type Sending = BegunTurn & { readonly type: 'send' };
+
+async function sendAndRecord(
+  { deps, outbound, log }: TurnRunnerOptions,
+  calls: CallsUnderWay,
+  { turn, request }: Sending,
+  { signal, retry }: JobContext,
+): Promise<void> {
+  const { id, attempts: attempt, conversationId: conversation } = turn;
+  const result = await calls.make(id, (letGo) => {
+    const ends = AbortSignal.any([signal, letGo]);
+    return attemptTurn(outbound, request, { now: deps.clock.now(), signal: ends });
+  });
+  if (result === null) return;
+  if ('problem' in result)
+    log.info(
+      { turn: id, conversation, attempt, reason: result.problem },
+      'a turn was not answered',
+    );
+  await retry(() => record(deps, turn, result));
+}
+
+/** Records what an attempt led to. It counts only while the turn still waits for it. */
+async function record(deps: Deps, turn: WebhookTurn, result: TurnAttempt): Promise<void> {
+  if (result.type === 'answer') return void (await answerTurnByHttp(deps, turn, result.answer));
+  await deps.store.transaction(async (tx) => {
+    const locked = await lockTurn(tx, turn.id);
+    if (!locked || !takesHttpAnswer(locked.turn, turn.attempts)) return;
+    if (locked.misfit !== null)
+      return void (await putSuperseded(tx, locked.turn, locked.misfit, deps.clock.now()));
+    if (result.type === 'accepted')
+      return tx.webhookTurns.put({ ...locked.turn, isUnderWay: false });
+    const mayRetry =
+      result.type === 'not_begun' &&
+      (!result.isUnauthorized || (await isNewlyPublished(tx, locked.turn, deps.clock.now())));
+    if (mayRetry) await retryOrFail(tx, deps, locked, result.problem);
+    else await putFailed(tx, deps, locked, result.problem);
+  });
+}
+
+/** n8n knows a new secret only a moment after the workflow was published. */
+async function isNewlyPublished(tx: Tx, { workspaceId }: WebhookTurn, now: Date): Promise<boolean> {
+  const webhook = await tx.agentWebhooks.peek(workspaceId);
+  return webhook !== null && now.getTime() - Date.parse(webhook.publishedAt) < TURN_PATIENCE_MS;
+}

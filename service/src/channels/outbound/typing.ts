@@ -1,0 +1,119 @@
+import type { Logger } from 'pino';
+import { findTyping, type Contact } from '../../conversations/index.ts';
+import { openSetup } from '../../platform/accounts/accountSetup.ts';
+import type { Deps } from '../../platform/deps.ts';
+import {
+  LEASE_MARGIN_MS,
+  startWorker,
+  type JobContext,
+  type Worker,
+} from '../../platform/jobs/worker.ts';
+import type { ServiceStore, Tx } from '../../store/collections.ts';
+import type { Channel } from '../channel.ts';
+import type { ChannelsConfig } from '../channelAdapter.ts';
+import { findChannelOf } from '../operations/channels.ts';
+import { connectedChannel } from '../registry.ts';
+import { accountGroup } from './outboundMessage.ts';
+
+/** The queue of contacts to whom their channel shows that somebody is typing. */
+export const TYPING_QUEUE = 'typing';
+
+/** A turn that ends sooner is over before the customer would see anything. */
+const MOMENT_MS = 1000;
+/** Of the customer's last messages, one has the channel's id. */
+const MESSAGES_READ = 10;
+const MAX_PER_WORKSPACE = 16;
+const MAX_PER_ACCOUNT = 5;
+
+const jobId = (contactId: string) => `typing ${contactId}`;
+
+/** Has a contact's channel show that somebody is typing, where it can. */
+export async function queueTyping(
+  tx: Tx,
+  { channels }: Pick<Deps, 'channels'>,
+  contact: Contact,
+  now: Date,
+): Promise<void> {
+  if (channels.capabilitiesOf(contact.channel).typingEveryMs === undefined) return;
+  await tx.jobs.enqueue({
+    id: jobId(contact.id),
+    queue: TYPING_QUEUE,
+    group: accountGroup(contact),
+    runAt: now.getTime() + MOMENT_MS,
+    rank: 0,
+    data: { contactId: contact.id },
+  });
+}
+
+export interface TypingOptions {
+  readonly store: ServiceStore;
+  readonly deps: Deps;
+  readonly log: Logger;
+  readonly config: ChannelsConfig;
+}
+
+/**
+ * Shows customers on connected channels that somebody is typing, again and again until the turn
+ * ends. Best effort: what fails is not tried again.
+ */
+export const startTyping = (options: TypingOptions): Worker =>
+  startWorker({
+    store: options.store,
+    log: options.log,
+    queue: TYPING_QUEUE,
+    maxPerWorkspace: MAX_PER_WORKSPACE,
+    freeInGroup: (_account, underWay) => MAX_PER_ACCOUNT - underWay,
+    leaseMs: options.config.timeoutMs + LEASE_MARGIN_MS,
+    drainMs: 0,
+    run: ({ data }, context) => showTyping(options, String(data.contactId), context),
+    onFailure: { message: 'a customer could not be shown that somebody types', idField: 'typing' },
+  });
+
+interface Shown {
+  readonly contact: Contact;
+  readonly channel: Channel;
+  readonly lastMessageId: string;
+}
+
+async function showTyping(
+  { deps, config, log }: TypingOptions,
+  contactId: string,
+  { signal, retry }: JobContext,
+): Promise<void> {
+  const shown = await retry(() =>
+    deps.store.transaction((tx) => beginShowing(tx, deps, contactId)),
+  );
+  if (!shown) return;
+  const { contact, channel, lastMessageId } = shown;
+  const to = { phone: contact.phone, channelUserId: contact.channelUserId, lastMessageId };
+  const account = { channel, values: openSetup(deps, channel) };
+  await connectedChannel(channel.type)
+    .showTyping?.(to, account, { config, signal })
+    .catch((error: unknown) => log.debug({ err: error, channel: channel.id }, 'typing not shown'));
+}
+
+/** Schedules the next time, or ends the job when the turn has ended. */
+async function beginShowing(tx: Tx, deps: Deps, contactId: string): Promise<Shown | null> {
+  const now = deps.clock.now();
+  const typing = await findTyping(tx, contactId, now);
+  const contact = typing && (await tx.contacts.peek(contactId));
+  const channel = contact && (await findChannelOf(tx, contact));
+  const newest =
+    typing === null
+      ? []
+      : await tx.messages.find({
+          where: { conversationId: typing.conversationId },
+          orderBy: 'number',
+          direction: 'desc',
+          limit: MESSAGES_READ,
+        });
+  const lastMessageId = newest.find(({ direction }) => direction === 'inbound')?.channelMessageId;
+  if (!contact || !channel || !lastMessageId) {
+    await tx.jobs.complete(jobId(contactId));
+    return null;
+  }
+  const { typingEveryMs } = deps.channels.capabilitiesOf(contact.channel);
+  const runAt = now.getTime() + (typingEveryMs ?? 0);
+  await tx.jobs.release(jobId(contactId), { runAt, rank: 0 });
+  return { contact, channel, lastMessageId };
+}

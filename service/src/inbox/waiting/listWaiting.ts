@@ -1,0 +1,83 @@
+import { type Contact, customerName } from '../../conversations/index.ts';
+import type { Deps } from '../../platform/deps.ts';
+import type { Tx } from '../../store/collections.ts';
+import type { Workspace } from '../../team/index.ts';
+import type { Tool, ToolCall } from '../../tools/index.ts';
+import type { Wait } from '../../waits/index.ts';
+
+/** What waits for a decision of the team. */
+export type WaitingItem = (
+  | { readonly type: 'wait'; readonly wait: Wait }
+  | { readonly type: 'tool_call'; readonly call: ToolCall; readonly tool: Tool | null }
+) & {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly conversationId: string | null;
+  /** The customer whose conversation it is in; null when there is none. */
+  readonly customer: string | null;
+};
+
+export interface Waiting {
+  /** What has waited longest comes first. */
+  readonly items: readonly WaitingItem[];
+  /** Decided or ended lately, newest first: questions of workflows. */
+  readonly ended: readonly Wait[];
+}
+
+/** More are not shown at once, and not counted. */
+export const MAX_SHOWN = 100;
+const MAX_ENDED = 10;
+
+/** Open questions of workflows to the team, and tool calls that need an approval. */
+const findWaiting = async (tx: Tx, { id: workspaceId }: Workspace) => ({
+  waits: await tx.waits.find({
+    where: { workspaceId, kind: 'decision', status: 'open' },
+    limit: MAX_SHOWN,
+  }),
+  calls: await tx.toolCalls.find({
+    where: { workspaceId, status: 'pending_approval' },
+    limit: MAX_SHOWN,
+  }),
+});
+
+/** @returns how much waits, MAX_SHOWN at most */
+export const countWaiting = ({ store }: Pick<Deps, 'store'>, workspace: Workspace) =>
+  store.transaction(async (tx): Promise<number> => {
+    const { waits, calls } = await findWaiting(tx, workspace);
+    return Math.min(MAX_SHOWN, waits.length + calls.length);
+  });
+
+export const listWaiting = ({ store }: Pick<Deps, 'store'>, workspace: Workspace) =>
+  store.transaction(async (tx): Promise<Waiting> => {
+    const { waits, calls } = await findWaiting(tx, workspace);
+    const found = [
+      ...waits.map((wait) => ({ wait, call: null, ...wait })),
+      ...calls.map((call) => ({ wait: null, call, ...call })),
+    ].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+    const items: WaitingItem[] = [];
+    for (const { wait, call, id, createdAt, conversationId } of found.slice(0, MAX_SHOWN)) {
+      const about = { id, createdAt, conversationId, customer: await nameIn(tx, conversationId) };
+      if (wait) items.push({ type: 'wait', wait, ...about });
+      else items.push({ type: 'tool_call', call, tool: await toolOf(tx, call), ...about });
+    }
+    return { items, ended: await findEnded(tx, workspace) };
+  });
+
+const toolOf = async (tx: Tx, { toolId }: ToolCall): Promise<Tool | null> =>
+  toolId === null ? null : tx.tools.peek(toolId);
+
+async function nameIn(tx: Tx, conversationId: string | null): Promise<string | null> {
+  const conversation = conversationId === null ? null : await tx.conversations.peek(conversationId);
+  const contact: Contact | null = conversation && (await tx.contacts.peek(conversation.contactId));
+  return contact && customerName(contact);
+}
+
+/** Among the newest decisions; what still waits is not one of them. */
+async function findEnded(tx: Tx, { id: workspaceId }: Workspace): Promise<readonly Wait[]> {
+  const newest = await tx.waits.find({
+    where: { workspaceId, kind: 'decision' },
+    direction: 'desc',
+    limit: MAX_SHOWN,
+  });
+  return newest.filter(({ status }) => status !== 'open').slice(0, MAX_ENDED);
+}

@@ -1,0 +1,70 @@
+import { actorName } from '../../conversations/index.ts';
+import { html, type View } from '../../platform/html/html.ts';
+import { teamPage } from '../../platform/html/layout.ts';
+import { liveArea, liveSection } from '../../platform/html/liveSection.ts';
+import { timeView } from '../../platform/html/times.ts';
+import type { SignedIn } from '../../team/index.ts';
+import { decisionCard } from '../../waits/screens/decisionCard.ts';
+import { waitBadge } from '../../waits/screens/waitWords.ts';
+import type { Wait } from '../../waits/index.ts';
+import { approvalCard } from '../approvalCard.ts';
+import { MAX_SHOWN, type Waiting, type WaitingItem } from './listWaiting.ts';
+
+export interface WaitingPage {
+  readonly signedIn: SignedIn;
+  readonly waiting: Waiting;
+  readonly now: Date;
+  readonly notice?: unknown;
+}
+
+/** All that waits for a decision of the team, each with what it takes to decide it. */
+export const waitingPage = (page: WaitingPage): View =>
+  teamPage(
+    page.signedIn,
+    { title: 'Waiting', section: 'waiting', notice: page.notice, isLive: true },
+    html`
+      <h1>Waiting for a decision</h1>
+      <p class="muted">Questions from workflows, and tool calls that need your approval. What has waited longest comes first.</p>
+      ${liveArea(liveSection('waiting', 'waiting-live', '/waiting/fragment', waitingFragment(page)))}
+    `,
+  );
+
+export const waitingFragment = (page: WaitingPage): View => {
+  const { items, ended } = page.waiting;
+  return html`
+    ${items.length === 0 ? html`<p class="empty">Nothing waits for a decision.</p>` : null}
+    <ol class="waiting-list">${items.map((item) => html`<li>${itemView(item, page)}</li>`)}</ol>
+    ${items.length < MAX_SHOWN ? null : html`<p class="muted">The ${MAX_SHOWN} that have waited longest are shown.</p>`}
+    ${ended.length === 0 ? null : endedView(ended, page.now)}
+  `;
+};
+
+function itemView(item: WaitingItem, { signedIn, now }: WaitingPage): View {
+  const { id, conversationId, customer } = item;
+  return html`
+    ${conversationId === null ? html`<p class="muted">Without a conversation</p>` : html`<p class="muted">Conversation with <a href=${`/conversations/${conversationId}#${id}`}><bdi>${customer ?? 'a customer'}</bdi></a></p>`}
+    ${
+      item.type === 'wait'
+        ? decisionCard(item.wait, { signedIn, now, action: `/waiting/waits/${id}/decide` })
+        : approvalCard(item.call, item.tool, {
+            signedIn,
+            now,
+            items: [],
+            action: (verb) => `/waiting/tool-calls/${id}/${verb}`,
+          })
+    }
+  `;
+}
+
+const endedView = (ended: readonly Wait[], now: Date): View => html`
+  <section aria-labelledby="ended-title">
+    <h2 id="ended-title">Questions that have ended</h2>
+    <ul class="plain-list ended-list">
+      ${ended.map(
+        (wait) => html`
+          <li>${waitBadge(wait)} <a href=${`/waits/${wait.id}`}><bdi>${wait.message.slice(0, 120).toWellFormed()}</bdi></a> <span class="muted">${wait.decision === null ? null : html`by <bdi>${actorName(wait.decision.by)}</bdi>, `}${timeView(wait.endedAt, now)}</span></li>
+        `,
+      )}
+    </ul>
+  </section>
+`;

@@ -1,0 +1,49 @@
+import { type Request, type Response, Router } from 'express';
+import type { Deps } from '../../platform/deps.ts';
+import { sendPage, sendPart } from '../../platform/html/html.ts';
+import { signedInOf } from '../../team/index.ts';
+import { decideByForm } from '../../waits/screens/decideForm.ts';
+import { decideApproval } from '../actionsRouter.ts';
+import { countWaiting, listWaiting, MAX_SHOWN } from './listWaiting.ts';
+import { waitingFragment, waitingPage, type WaitingPage } from './waitingPage.ts';
+
+/** The screen of all that waits for a decision, and its count for the navigation. */
+export function waitingRouter(deps: Deps): Router {
+  const router = Router();
+  router.get('/waiting', async (request, response) =>
+    sendPage(response, waitingPage(await read(deps, request, response))),
+  );
+  router.get('/waiting/fragment', async (request, response) =>
+    sendPart(response, waitingFragment(await read(deps, request, response))),
+  );
+  router.get('/waiting/count', async (_request, response) => {
+    const count = await countWaiting(deps, signedInOf(response).workspace);
+    sendPart(response, count === 0 ? '' : count < MAX_SHOWN ? count : `${MAX_SHOWN - 1}+`);
+  });
+  router.post('/waiting/waits/:id/decide', async (request, response) => {
+    const { id } = request.params;
+    const notice = await decideByForm(deps, request, response, id);
+    // It is not in the list any more. Its page says who decided.
+    goBack(response, notice, notice === 'wait-ended' ? `/waits/${id}` : '/waiting');
+  });
+  for (const verb of ['approve', 'reject'] as const)
+    router.post(
+      `/waiting/tool-calls/:id/${verb}`,
+      async (request: Request<{ id: string }>, response) =>
+        goBack(response, await decideApproval(deps, request, response, request.params.id, verb)),
+    );
+  return router;
+}
+
+async function read(
+  deps: Deps,
+  { query }: Pick<Request, 'query'>,
+  response: Response,
+): Promise<WaitingPage> {
+  const signedIn = signedInOf(response);
+  const waiting = await listWaiting(deps, signedIn.workspace);
+  return { signedIn, waiting, now: deps.clock.now(), notice: query.notice };
+}
+
+const goBack = (response: Response, notice: string | undefined, path = '/waiting'): void =>
+  response.redirect(303, notice === undefined ? path : `${path}?notice=${notice}`);

@@ -1,0 +1,42 @@
+// The answers that a message offers: buttons below it, as long as nothing has followed it.
+
+/**
+ * @param onChoose gets the text of the answer that was pressed
+ * @param onLost is called when the buttons go while one of them has the focus
+ */
+export function createChoices({ onChoose, onLost }) {
+  const group = document.createElement('div');
+  group.className = 'choices';
+  group.setAttribute('role', 'group');
+  group.setAttribute('aria-label', 'Choose an answer, or write your own');
+
+  function clear() {
+    if (!group.isConnected) return;
+    const hadFocus = group.contains(document.activeElement);
+    group.remove();
+    if (hadFocus) onLost();
+  }
+
+  function buttonFor(text) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.dir = 'auto';
+    button.textContent = text;
+    button.addEventListener('click', () => {
+      clear();
+      onChoose(text);
+    });
+    return button;
+  }
+
+  /** Offers answers below a message, in place of any others. @param view null: offers none */
+  function show(view, choices) {
+    if (view === group.parentElement && view !== null) return;
+    clear();
+    if (view === null || choices.length === 0) return;
+    group.replaceChildren(...choices.map(buttonFor));
+    view.append(group);
+  }
+
+  return { show };
+}

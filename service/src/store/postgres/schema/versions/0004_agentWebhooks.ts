@@ -1,0 +1,21 @@
+import { createTable, type Migration } from '../migrations.ts';
+
+/** A workflow as the agent: where its turns are sent, the editor that listens for one, the turns. */
+export const agentWebhooks: Migration = (schema) =>
+  [
+    createTable(schema, 'agentWebhooks', []),
+    createTable(schema, 'agentTestWebhooks', []),
+    createTable(
+      schema,
+      'webhookTurns',
+      [
+        { on: ['status'] },
+        { on: ['workspaceId'] },
+        { on: ['workspaceId', 'status'] },
+        { on: ['workspaceId', 'isTest'] },
+        { on: ['conversationId'] },
+        { on: ['conversationId', 'status'] },
+      ],
+      { isTest: 'boolean' },
+    ),
+  ].join('\n');

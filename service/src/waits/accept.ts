@@ -1,0 +1,110 @@
+import { normalizeEmail } from '../platform/contactDetails.ts';
+import { datesIn } from '../platform/reading/dates.ts';
+import { detectLanguage } from '../platform/reading/detectLanguage.ts';
+import type { Language } from '../platform/reading/language.ts';
+import { numbersIn } from '../platform/reading/numbers.ts';
+import { readChoice } from './readChoice.ts';
+
+/** What counts as an answer to a question, and how an answer is read. */
+
+export const ACCEPT_TYPES = ['any', 'choice', 'email', 'number', 'date'] as const;
+type AcceptType = (typeof ACCEPT_TYPES)[number];
+
+export const MAX_CHOICES = 10;
+export const MAX_CHOICE_CHARACTERS = 100;
+
+export interface Accept {
+  readonly type: AcceptType;
+  /** With `choice` alone. */
+  readonly choices: readonly string[];
+}
+
+/**
+ * A number as a number, a date as `2026-12-31`, an e-mail in lower case, a choice as it was
+ * offered.
+ */
+export type AnswerValue = string | number;
+
+/** How an answer is read. */
+interface Reader {
+  /** The language of the question and its answer; several when that is not known. */
+  readonly languages: readonly Language[];
+  readonly now: Date;
+}
+
+/**
+ * The language in which a question and its answer are written, if they tell.
+ * @param languages the workspace's, the preferred one first
+ * @returns all of them if they do not tell
+ */
+export function languagesOf(
+  texts: readonly string[],
+  languages: readonly Language[],
+): readonly Language[] {
+  const found = detectLanguage(texts, languages);
+  return found === detectLanguage(texts, languages.toReversed()) ? [found] : languages;
+}
+
+/** Longer texts answer no question for an e-mail, a number, a date or a choice. */
+const MAX_READ_CHARACTERS = 1000;
+
+/**
+ * Reads an answer from what the customer wrote: all of it together or, when that is none, the last
+ * message that is one by itself ("Hello" … "the second").
+ * @param texts in the order in which they were written
+ * @returns null when it is no answer, or could mean several things
+ */
+export function readAnswer(
+  accept: Accept,
+  texts: readonly string[],
+  reader: Reader,
+): AnswerValue | null {
+  const all = texts.join('\n');
+  if (accept.type === 'any') return all;
+  for (const text of [all, ...texts.toReversed()]) {
+    const value =
+      text.length > MAX_READ_CHARACTERS ? null : READERS[accept.type](text, accept, reader);
+    if (value !== null) return value;
+  }
+  return null;
+}
+
+type Read = (text: string, accept: Accept, reader: Reader) => AnswerValue | null;
+
+const READERS: Readonly<Record<Exclude<AcceptType, 'any'>, Read>> = {
+  choice: (text, { choices }) => readChoice(text, choices),
+  email: readEmail,
+  number: (text, accept, reader) => readNumber(text, accept, reader),
+  date: (text, accept, reader) => readDate(text, accept, reader),
+};
+
+const EMAIL =
+  /(?<![\p{L}\p{N}.!#$%&'*+/=?^_`{|}~•-])[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}(?![\p{L}\p{N}•])/giu;
+
+function readEmail(text: string): string | null {
+  const found = new Set(
+    [...text.normalize('NFKC').matchAll(EMAIL)].map(([each]) => normalizeEmail(each)),
+  );
+  return onlyOne(found);
+}
+
+/** `1.500` is two numbers if the language is not known. */
+const readNumber: Read = (text, _accept, { languages }) =>
+  onlyOne(
+    new Set(languages.flatMap((each) => numbersIn(text, each, false).map(({ value }) => value))),
+  );
+
+/** `03/04`, which is two days if the text may be English. */
+const TWO_DAYS = /(?<![\d/.-])(\d{1,2})[/.-](\d{1,2})(?!\d)/;
+
+const readDate: Read = (text, _accept, { languages, now }) => {
+  const [, first, second] = TWO_DAYS.exec(text) ?? [];
+  const isAmbiguous = first !== second && Math.max(Number(first), Number(second)) <= 12;
+  if (isAmbiguous && languages.includes('en')) return null;
+  return onlyOne(
+    new Set(languages.flatMap((each) => datesIn(text, each, now).dates.map(({ value }) => value))),
+  );
+};
+
+const onlyOne = <Value>(values: ReadonlySet<Value>): Value | null =>
+  values.size === 1 ? [...values][0]! : null;

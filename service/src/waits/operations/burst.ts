@@ -1,0 +1,166 @@
+import {
+  loadConversation,
+  type Conversation,
+  type ConversationView,
+  type Message,
+} from '../../conversations/index.ts';
+import { timestamp } from '../../platform/clock.ts';
+import type { Deps } from '../../platform/deps.ts';
+import type { Tx } from '../../store/collections.ts';
+import { languagesOf, readAnswer, type AnswerValue } from '../accept.ts';
+import { askAgain, secondsBetween, type Wait, type WaitAnswer } from '../wait.ts';
+import { putEnded } from './endWait.ts';
+import { askCustomer } from './openWait.ts';
+import { putWait } from './waits.ts';
+
+type Parts = Pick<Deps, 'messaging' | 'reactions'>;
+
+/** More messages than one answer has. Of a longer one, the newest count. */
+const MAX_BURST_MESSAGES = 100;
+
+/**
+ * The customer wrote while a wait asks them: it is judged once they have been quiet for a moment.
+ * In the caller's transaction, which has stored the messages and locked the conversation.
+ */
+export async function noteAnswer(
+  tx: Tx,
+  { replyWaitId }: Conversation,
+  quietMs: number,
+  now: Date,
+): Promise<void> {
+  const wait = replyWaitId ? await tx.waits.get(replyWaitId) : null;
+  if (wait?.status !== 'open') return;
+  await putWait(tx, { ...wait, judgeAt: timestamp(new Date(now.getTime() + quietMs)) });
+}
+
+/**
+ * Judges what the customer has written since the last time: it is the answer, or the question is asked
+ * again until all attempts are used. A customer who asks for a person gets one, unless the question
+ * offers that as a choice.
+ * @param isLast when the time is over, nothing is asked again
+ */
+export async function judgeBurst(
+  tx: Tx,
+  deps: Parts,
+  { wait, conversation }: { wait: Wait; conversation: Conversation },
+  isLast: boolean,
+  now: Date,
+): Promise<void> {
+  const burst = await findBurst(tx, wait);
+  const value = burst.length === 0 ? null : await readBurst(tx, deps, wait, burst);
+  const ended = { wait, conversation };
+  const isOffered = wait.accept.type === 'choice' && value !== null;
+  if (!isOffered && (await deps.reactions.asksForPerson(tx, conversation, burst)))
+    return putEnded(tx, deps, ended, { status: 'taken_over' }, now);
+  if (value !== null) {
+    const answer = answerOf(wait, burst, value);
+    return putEnded(tx, deps, ended, { status: 'answered', answer }, now);
+  }
+  const isUsedUp = wait.refusedAnswers + 1 >= wait.maxAttempts;
+  if (isLast || isUsedUp) {
+    const answer = burst.length === 0 ? null : answerOf(wait, burst, null);
+    const status = isLast ? 'expired' : 'not_accepted';
+    return putEnded(tx, deps, ended, { status, answer }, now);
+  }
+  const view = await viewOf(tx, wait, conversation);
+  if (view) await repeatQuestion(tx, deps, wait, view, burst, now);
+}
+
+/** Reminds the customer, once, if they have not written in the meantime. */
+export async function remind(
+  tx: Tx,
+  deps: Parts,
+  { wait, conversation }: { wait: Wait; conversation: Conversation },
+  now: Date,
+): Promise<void> {
+  const view = await viewOf(tx, wait, conversation);
+  if (!view) return;
+  await ask(tx, deps, wait, view, wait.remindMessage ?? wait.message, now);
+  await putWait(tx, { ...wait, remindAt: null });
+}
+
+async function repeatQuestion(
+  tx: Tx,
+  deps: Parts,
+  wait: Wait,
+  view: ConversationView,
+  burst: readonly Message[],
+  now: Date,
+): Promise<void> {
+  await ask(tx, deps, wait, view, wait.retryMessage ?? wait.message, now);
+  await putWait(tx, askAgain(wait, burst.at(-1)?.number ?? wait.judgedThrough, now));
+}
+
+/** In the name of who asked first. What follows the question is beside the agent always. */
+async function ask(
+  tx: Tx,
+  deps: Parts,
+  wait: Wait,
+  view: ConversationView,
+  text: string,
+  now: Date,
+): Promise<void> {
+  const question = wait.questionId === null ? null : await tx.messages.peek(wait.questionId);
+  const decidedBy = question?.decidedBy;
+  const sender = {
+    actor:
+      question?.sender.type === 'agent'
+        ? ({ type: 'agent', name: question.sender.name } as const)
+        : wait.createdBy,
+    isBesideAgent: true,
+    ...(decidedBy === undefined ? {} : { decidedBy }),
+  };
+  await askCustomer(tx, deps, wait, view, text, sender, now);
+}
+
+async function viewOf(
+  tx: Tx,
+  { workspaceId }: Wait,
+  { id }: Conversation,
+): Promise<ConversationView | null> {
+  const workspace = await tx.workspaces.peek(workspaceId);
+  return workspace && loadConversation(tx, workspace, id);
+}
+
+async function findBurst(
+  tx: Tx,
+  { id, conversationId, judgedThrough }: Wait,
+): Promise<readonly Message[]> {
+  const newest = await tx.messages.find({
+    where: { conversationId: conversationId! },
+    orderBy: 'number',
+    direction: 'desc',
+    limit: MAX_BURST_MESSAGES,
+  });
+  return newest
+    .filter(
+      ({ direction, waitId, number }) =>
+        direction === 'inbound' && waitId === id && number > judgedThrough,
+    )
+    .toReversed();
+}
+
+async function readBurst(
+  tx: Tx,
+  { reactions }: Parts,
+  { accept, message, workspaceId }: Wait,
+  burst: readonly Message[],
+): Promise<AnswerValue | null> {
+  const texts = burst.map(({ text }) => text);
+  const languages = await reactions.agentLanguages(tx, workspaceId);
+  return readAnswer(accept, texts, {
+    languages: languagesOf([message, ...texts], languages),
+    // "Tomorrow" is as the customer meant it, however late it is read.
+    now: new Date(burst.at(-1)!.createdAt),
+  });
+}
+
+const answerOf = (
+  { createdAt }: Wait,
+  burst: readonly Message[],
+  value: AnswerValue | null,
+): WaitAnswer => ({
+  messages: burst.map(({ id, text, createdAt: at }) => ({ id, text, createdAt: at })),
+  value,
+  secondsWaited: secondsBetween(createdAt, burst.at(-1)!.createdAt),
+});

@@ -1,0 +1,45 @@
+import type { Deps } from '../../platform/deps.ts';
+import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';
+import type { Workspace } from '../../team/index.ts';
+import { collect } from '../resumption.ts';
+import { isOpen } from '../wait.ts';
+import {
+  findNewestAtAddress,
+  lockWait,
+  peekWait,
+  putWait,
+  viewWait,
+  type WaitView,
+} from './waits.ts';
+
+/**
+ * Gives a wait that has ended to its execution, which goes on with it: from now on it is not resumed
+ * any more. Collecting it again gives the same.
+ * @returns the wait, and whether this call was the first
+ * @throws wait_not_ended, wait_superseded (409), not_found (404)
+ */
+export const collectWait = (deps: Deps, workspace: Workspace, id: string) =>
+  deps.store.transaction(async (tx): Promise<WaitView & { isFirst: boolean }> => {
+    await peekWait(tx, workspace, id);
+    const wait = (await lockWait(tx, id))?.wait;
+    if (!wait) throw notFound('wait', id);
+    if (isOpen(wait))
+      throw new AppError(
+        'wait_not_ended',
+        `Wait ${id} is open. ${ERROR_CATALOGUE.wait_not_ended.fix}`,
+      );
+    const newest = await findNewestAtAddress(tx, wait);
+    if (newest && newest.id !== id)
+      throw new AppError(
+        'wait_superseded',
+        `Wait ${newest.id} has the same resume_url and is newer than ${id}. ${ERROR_CATALOGUE.wait_superseded.fix}`,
+        { existingId: newest.id },
+      );
+    const now = deps.clock.now();
+    const collected = collect(wait, now);
+    if (collected !== wait) {
+      await putWait(tx, collected);
+      if (wait.turnId !== null) await deps.reactions.onWaitCollected(tx, wait.turnId, now);
+    }
+    return { ...(await viewWait(tx, collected)), isFirst: collected !== wait };
+  });

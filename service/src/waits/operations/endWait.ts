@@ -1,0 +1,103 @@
+import type { Conversation } from '../../conversations/index.ts';
+import type { Deps } from '../../platform/deps.ts';
+import type { Tx } from '../../store/collections.ts';
+import { end, type Wait, type WaitEnd } from '../wait.ts';
+import { putWait } from './waits.ts';
+
+type Reactions = Pick<Deps, 'reactions'>;
+
+/**
+ * Ends an open wait, in the caller's transaction, which has locked its conversation and the wait. Its
+ * execution goes on, unless a newer wait has replaced it.
+ * @returns the conversation, which the caller saves: its next messages are the agent's again
+ */
+export async function endWait(
+  tx: Tx,
+  { reactions }: Reactions,
+  { wait, conversation }: { wait: Wait; conversation: Conversation | null },
+  how: WaitEnd,
+  now: Date,
+): Promise<Conversation | null> {
+  await putWait(tx, end(wait, how, now));
+  const freed =
+    conversation?.replyWaitId === wait.id ? { ...conversation, replyWaitId: null } : conversation;
+  if (wait.turnId !== null) await reactions.onWaitEnded(tx, wait.turnId, freed, now);
+  const isUnread = how.status === 'cancelled' || how.status === 'taken_over';
+  if (freed === null || !isUnread || !(await freeMessages(tx, wait))) return freed;
+  // As if the customer had written just now: a turn about what was before ends.
+  const written = { ...freed, controlEpoch: freed.controlEpoch + 1 };
+  await reactions.onInbound(tx, written, now);
+  return written;
+}
+
+/** More messages than a customer writes while a question is open. Of more, the newest count. */
+const MAX_FREED_MESSAGES = 200;
+
+/**
+ * What the customer wrote to the wait waits for an answer again, since no workflow gets it.
+ * @returns whether they wrote
+ */
+async function freeMessages(tx: Tx, { id, kind, conversationId }: Wait): Promise<boolean> {
+  if (kind !== 'reply') return false;
+  const newest = await tx.messages.find({
+    where: { conversationId: conversationId! },
+    orderBy: 'number',
+    direction: 'desc',
+    limit: MAX_FREED_MESSAGES,
+  });
+  const written = newest.filter(
+    ({ direction, waitId }) => direction === 'inbound' && waitId === id,
+  );
+  for (const message of written) {
+    const { waitId: _, ...freed } = (await tx.messages.get(message.id)) ?? message;
+    await tx.messages.put(freed);
+  }
+  return written.length > 0;
+}
+
+/** As `endWait`, and saves the conversation. */
+export async function putEnded(
+  tx: Tx,
+  deps: Reactions,
+  ended: { wait: Wait; conversation: Conversation | null },
+  how: WaitEnd,
+  now: Date,
+): Promise<void> {
+  const freed = await endWait(tx, deps, ended, how, now);
+  if (freed !== null && freed !== ended.conversation) await tx.conversations.put(freed);
+}
+
+/** More waits than one conversation has open. */
+const MAX_OF_CONVERSATION = 1000;
+
+/** Ends every open wait of a conversation that was closed. @returns the conversation, unsaved */
+export async function endWaitsIn(
+  tx: Tx,
+  deps: Reactions,
+  conversation: Conversation,
+  now: Date,
+): Promise<Conversation> {
+  const where = { conversationId: conversation.id, status: 'open' } as const;
+  let freed = conversation;
+  for (const { id } of await tx.waits.find({ where, limit: MAX_OF_CONVERSATION })) {
+    const wait = await tx.waits.get(id);
+    if (wait?.status === 'open')
+      freed =
+        (await endWait(tx, deps, { wait, conversation: freed }, { status: 'closed' }, now)) ??
+        freed;
+  }
+  return freed;
+}
+
+/** Ends the question to the customer of a conversation that a person took over. @returns it, unsaved */
+export async function endReplyWaitOf(
+  tx: Tx,
+  deps: Reactions,
+  conversation: Conversation,
+  now: Date,
+): Promise<Conversation> {
+  const wait = conversation.replyWaitId ? await tx.waits.get(conversation.replyWaitId) : null;
+  if (wait?.status !== 'open') return conversation;
+  const how = { status: 'taken_over' } as const;
+  return (await endWait(tx, deps, { wait, conversation }, how, now)) ?? conversation;
+}

@@ -1,0 +1,215 @@
+import {
+  assertOpen,
+  loadConversation,
+  storeReply,
+  type ConversationView,
+  type MessageExtras,
+} from '../../conversations/index.ts';
+import type { Actor } from '../../platform/actor.ts';
+import { timestamp } from '../../platform/clock.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
+import { newId } from '../../platform/ids.ts';
+import { hashToken } from '../../platform/security/tokens.ts';
+import type { Tx } from '../../store/collections.ts';
+import type { Workspace } from '../../team/index.ts';
+import { MAX_OPEN_WAITS, NEW_WAIT, secondsAfter, type Wait } from '../wait.ts';
+import { putEnded } from './endWait.ts';
+import { findNewestAtAddress, lockWait, putWait, viewWait, type WaitView } from './waits.ts';
+
+/** What a workflow asks for. */
+export type WantedWait = Pick<
+  Wait,
+  | 'kind'
+  | 'conversationId'
+  | 'turnId'
+  | 'message'
+  | 'details'
+  | 'approveLabel'
+  | 'rejectLabel'
+  | 'accept'
+  | 'retryMessage'
+  | 'maxAttempts'
+  | 'remindAfterSeconds'
+  | 'remindMessage'
+  | 'expiresAt'
+> & { readonly resumeUrl: string };
+
+/** Who asks: an API key. */
+interface Asker {
+  readonly apiKeyId: string;
+  readonly actor: Actor;
+}
+
+/**
+ * Opens a wait. A question to a customer is sent at once, beside the agent or, for a turn, in its name;
+ * control stays where it is, and what the customer writes next is the answer. A question to the team is
+ * a card. An open wait with the same address is cancelled: its execution is past it.
+ * @param wanted.resumeUrl checked by the caller, since that calls out
+ * @throws wait_exists when the conversation has an open question, wait_limit_reached,
+ * conversation_closed, outside_messaging_window, channel_removed, turn_superseded,
+ * try_without_customer (409), not_found (404)
+ */
+export const openWait = (deps: Deps, workspace: Workspace, wanted: WantedWait, asker: Asker) =>
+  deps.store.transaction(async (tx): Promise<WaitView> => {
+    const now = deps.clock.now();
+    await tx.workspaces.get(workspace.id); // locks the workspace, so that the limit holds
+    const found = await findAsked(tx, deps, workspace, wanted, asker, now);
+    await cancelEarlier(tx, deps, workspace, wanted, now);
+    const asked = { ...found, view: await asItIsNow(tx, found.view) };
+    if (wanted.kind === 'reply') await assertMayAsk(tx, deps, asked.view, now);
+    await assertBelowLimit(tx, workspace);
+    const wait = newWait(deps, workspace, wanted, asker, asked.view, now);
+    if (wanted.kind === 'decision') await putWait(tx, wait);
+    else await putQuestion(tx, deps, wait, { ...asked, view: asked.view! }, now);
+    return viewWait(tx, (await tx.waits.peek(wait.id))!);
+  });
+
+interface Asked {
+  /** Null for a decision that belongs to the workspace alone. */
+  readonly view: ConversationView | null;
+  readonly sender: { readonly actor: Actor } & MessageExtras;
+}
+
+/** Where and in whose name is asked. A turn is suspended from now on. */
+async function findAsked(
+  tx: Tx,
+  { reactions }: Pick<Deps, 'reactions'>,
+  workspace: Workspace,
+  { conversationId, turnId, kind }: WantedWait,
+  { actor }: Asker,
+  now: Date,
+): Promise<Asked> {
+  if (turnId === null) {
+    const sender = { actor, isBesideAgent: true };
+    if (conversationId === null) return { view: null, sender };
+    const view = await loadConversation(tx, workspace, conversationId);
+    assertOpen(view.conversation);
+    return { view, sender };
+  }
+  const turn = { workspaceId: workspace.id, turnId, conversationId, kind };
+  const opened = await reactions.onWaitOpened(tx, turn, now);
+  return {
+    view:
+      opened.conversationId === null
+        ? null
+        : await loadConversation(tx, workspace, opened.conversationId),
+    sender: { actor: opened.actor, decidedBy: opened.decidedBy },
+  };
+}
+
+/** @throws wait_exists, outside_messaging_window, channel_removed (409) */
+async function assertMayAsk(
+  tx: Tx,
+  { messaging }: Deps,
+  view: ConversationView | null,
+  now: Date,
+): Promise<void> {
+  if (view === null)
+    throw new AppError(
+      'invalid_request',
+      'conversation_id must name the conversation of the customer who is asked.',
+      { param: 'conversation_id' },
+    );
+  const { id, replyWaitId } = view.conversation;
+  if (replyWaitId)
+    throw new AppError(
+      'wait_exists',
+      `Wait ${replyWaitId} already asks the customer of ${id}. ${ERROR_CATALOGUE.wait_exists.fix}`,
+      { existingId: replyWaitId },
+    );
+  await messaging.assertReachable(tx, view.contact, now);
+}
+
+async function assertBelowLimit(tx: Tx, { id: workspaceId }: Workspace): Promise<void> {
+  const where = { workspaceId, status: 'open' } as const;
+  if ((await tx.waits.find({ where, limit: MAX_OPEN_WAITS })).length < MAX_OPEN_WAITS) return;
+  throw new AppError(
+    'wait_limit_reached',
+    `This workspace has ${MAX_OPEN_WAITS} open waits. ${ERROR_CATALOGUE.wait_limit_reached.fix}`,
+  );
+}
+
+function newWait(
+  { secrets }: Pick<Deps, 'secrets'>,
+  workspace: Workspace,
+  { resumeUrl, ...wanted }: WantedWait,
+  { apiKeyId, actor }: Asker,
+  view: ConversationView | null,
+  now: Date,
+): Wait {
+  const { remindAfterSeconds } = wanted;
+  const messageCount = view?.conversation.messageCount ?? null;
+  return {
+    ...NEW_WAIT,
+    ...wanted,
+    id: newId('wait'),
+    workspaceId: workspace.id,
+    conversationId: view?.conversation.id ?? null,
+    contactId: view?.contact.id ?? null,
+    afterMessage: messageCount,
+    judgedThrough: messageCount ?? 0,
+    remindAt: remindAfterSeconds === null ? null : secondsAfter(now, remindAfterSeconds),
+    sealedResumeUrl: secrets.seal(resumeUrl),
+    resumeHost: new URL(resumeUrl).host,
+    resumeUrlHash: hashToken(resumeUrl),
+    apiKeyId,
+    createdBy: actor,
+    createdAt: timestamp(now),
+  };
+}
+
+/** Ends what is still open at the same address, since nothing could collect it any more. */
+async function cancelEarlier(
+  tx: Tx,
+  deps: Deps,
+  { id: workspaceId }: Workspace,
+  { resumeUrl }: WantedWait,
+  now: Date,
+): Promise<void> {
+  const at = { workspaceId, resumeUrlHash: hashToken(resumeUrl) };
+  const earlier = await findNewestAtAddress(tx, at);
+  const locked = earlier?.status === 'open' ? await lockWait(tx, earlier.id) : null;
+  const how = { status: 'cancelled', isReplaced: true } as const;
+  if (locked?.wait.status === 'open') await putEnded(tx, deps, locked, how, now);
+}
+
+/** Ending an earlier wait may have changed the conversation. */
+const asItIsNow = async (tx: Tx, view: ConversationView | null): Promise<ConversationView | null> =>
+  view && loadConversation(tx, view.workspace, view.conversation.id);
+
+async function putQuestion(
+  tx: Tx,
+  deps: Deps,
+  wait: Wait,
+  { view, sender }: Asked & { view: ConversationView },
+  now: Date,
+): Promise<void> {
+  const asked = await askCustomer(tx, deps, wait, view, wait.message, sender, now);
+  const { number, id } = asked.message;
+  await tx.conversations.put({ ...asked.conversation, replyWaitId: wait.id });
+  await putWait(tx, { ...wait, questionId: id, afterMessage: number, judgedThrough: number });
+}
+
+/** Sends a text of a wait to the customer, with its choices. */
+export const askCustomer = (
+  tx: Tx,
+  deps: Pick<Deps, 'messaging'>,
+  { id, accept }: Wait,
+  view: ConversationView,
+  text: string,
+  sender: { readonly actor: Actor } & MessageExtras,
+  now: Date,
+) =>
+  storeReply(
+    tx,
+    deps,
+    view,
+    {
+      text,
+      ...sender,
+      waitId: id,
+      ...(accept.choices.length === 0 ? {} : { choices: accept.choices }),
+    },
+    now,
+  );

@@ -1,0 +1,104 @@
+import type { Contact, Conversation } from '../../conversations/index.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { notFound } from '../../platform/http/errorCatalogue.ts';
+import { newestFirst, type Page, type PageRequest } from '../../platform/http/page.ts';
+import { workGroup } from '../../platform/jobs/workGroup.ts';
+import type { Tx } from '../../store/collections.ts';
+import type { Workspace } from '../../team/index.ts';
+import { nextWaitWork, WAIT_QUEUE, type Wait } from '../wait.ts';
+
+/** A wait with its contact, whose details are masked for most. */
+export interface WaitView {
+  readonly wait: Wait;
+  /** Null for a decision without a conversation. */
+  readonly contact: Contact | null;
+}
+
+/** @throws not_found (404) */
+export const getWait = ({ store }: Deps, workspace: Workspace, id: string) =>
+  store.transaction(async (tx) => viewWait(tx, await peekWait(tx, workspace, id)));
+
+type WaitFilter = Partial<Pick<Wait, 'status' | 'kind' | 'conversationId'>>;
+
+/** Lists the workspace's waits, newest first. */
+export const listWaits = (
+  { store }: Deps,
+  workspace: Workspace,
+  { conversationId, ...fields }: WaitFilter,
+  page: PageRequest,
+) =>
+  store.transaction(async (tx): Promise<Page<WaitView>> => {
+    const where = {
+      workspaceId: workspace.id,
+      ...fields,
+      ...(conversationId === undefined ? {} : { conversationId }),
+    };
+    const found = await newestFirst(tx.waits, where, page);
+    const items: WaitView[] = [];
+    for (const wait of found.items) items.push(await viewWait(tx, wait));
+    return { ...found, items };
+  });
+
+export const viewWait = async (tx: Tx, wait: Wait): Promise<WaitView> => ({
+  wait,
+  contact: wait.contactId === null ? null : await tx.contacts.peek(wait.contactId),
+});
+
+/** Without a lock. @throws not_found (404), also for another workspace's wait */
+export async function peekWait(tx: Tx, workspace: Workspace, id: string): Promise<Wait> {
+  const wait = await tx.waits.peek(id);
+  if (wait?.workspaceId !== workspace.id) throw notFound('wait', id);
+  return wait;
+}
+
+/**
+ * Locks the wait's conversation and then the wait.
+ * @returns null when there is no such wait
+ * @see docs/decisions/0033-the-order-of-locks.md
+ */
+export async function lockWait(
+  tx: Tx,
+  id: string,
+): Promise<{ wait: Wait; conversation: Conversation | null } | null> {
+  const known = await tx.waits.peek(id);
+  if (!known) return null;
+  const conversation =
+    known.conversationId === null ? null : await tx.conversations.get(known.conversationId);
+  const wait = await tx.waits.get(id);
+  return wait && { wait, conversation };
+}
+
+/** Saves a wait and schedules its next work. */
+export async function putWait(tx: Tx, wait: Wait): Promise<void> {
+  await tx.waits.put(wait);
+  await scheduleWait(tx, wait);
+}
+
+/** Schedules the wait's only job, which has its id, or removes it when nothing is left to do. */
+export async function scheduleWait(tx: Tx, wait: Wait): Promise<void> {
+  const runAt = nextWaitWork(wait);
+  if (runAt === null) await tx.jobs.complete(wait.id);
+  else await enqueueWait(tx, wait, runAt);
+}
+
+/** Makes the worker look at a wait at a time. @param runAt milliseconds since the epoch */
+export const enqueueWait = (tx: Tx, wait: Wait, runAt: number): Promise<void> =>
+  tx.jobs.enqueue({
+    id: wait.id,
+    queue: WAIT_QUEUE,
+    group: workGroup(wait.workspaceId, wait.resumeHost),
+    runAt,
+    // An answer that is judged, and a first resume, come before those that are tried again.
+    rank: wait.resume.attempts.length === 0 ? 0 : 1,
+    data: {},
+  });
+
+/** The newest wait with the same address, itself if there is none. */
+export async function findNewestAtAddress(
+  tx: Tx,
+  { workspaceId, resumeUrlHash }: Pick<Wait, 'workspaceId' | 'resumeUrlHash'>,
+): Promise<Wait | null> {
+  const where = { workspaceId, resumeUrlHash };
+  const [newest] = await tx.waits.find({ where, direction: 'desc', limit: 1 });
+  return newest ?? null;
+}

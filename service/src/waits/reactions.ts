@@ -1,0 +1,61 @@
+import type { Conversation, DecidedBy, Message } from '../conversations/index.ts';
+import type { Actor } from '../platform/actor.ts';
+import type { Language } from '../platform/reading/language.ts';
+import type { Tx } from '../store/collections.ts';
+import type { WaitKind } from './wait.ts';
+
+/** What the agent does when something happens to waits, in the same transaction. */
+declare module '../conversations/reactions.ts' {
+  interface Reactions {
+    /**
+     * A turn of the agent opens a wait, which suspends it.
+     * @param conversation the one of the wait, locked; null for a decision that names none
+     * @returns the turn's conversation (null for a try), and in whose name the question is sent
+     * @throws not_found (404); turn_superseded, try_without_customer (409)
+     */
+    onWaitOpened(
+      tx: Tx,
+      opened: {
+        workspaceId: string;
+        turnId: string;
+        conversationId: string | null;
+        kind: WaitKind;
+      },
+      now: Date,
+    ): Promise<{ conversationId: string | null; actor: Actor; decidedBy: DecidedBy }>;
+    /** The wait of a turn has ended, however it did: the turn goes on. */
+    onWaitEnded(
+      tx: Tx,
+      turnId: string,
+      conversation: Conversation | null,
+      now: Date,
+    ): Promise<void>;
+    /** The execution of the wait of a turn is back: it has collected the wait. */
+    onWaitCollected(tx: Tx, turnId: string, now: Date): Promise<void>;
+    /**
+     * Nothing will collect a wait that has ended: its execution is gone.
+     * @param wait.problem why, in words for the team
+     * @param conversation the one of the wait, locked
+     */
+    onResumeGivenUp(
+      tx: Tx,
+      wait: {
+        workspaceId: string;
+        turnId: string | null;
+        /** The customer answered, and nobody has read it. */
+        hasAnswer: boolean;
+        problem: string;
+      },
+      conversation: Conversation | null,
+      now: Date,
+    ): Promise<void>;
+    /** Whether the customer asks for a person, who they get while the agent is on and in control. */
+    asksForPerson(
+      tx: Tx,
+      conversation: Conversation,
+      messages: readonly Pick<Message, 'text'>[],
+    ): Promise<boolean>;
+    /** In which languages customers of the workspace write, the preferred one first. */
+    agentLanguages(tx: Tx, workspaceId: string): Promise<readonly Language[]>;
+  }
+}

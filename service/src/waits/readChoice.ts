@@ -1,0 +1,130 @@
+import { wordSet, wordsOf } from '../platform/reading/words.ts';
+
+/** How a choice is read: by its text, by its place in the list, or as words of a short answer. */
+
+/** Accents, and characters that nobody sees. */
+const UNSPELLED =
+  /[\u0300-\u036F]|\u00AD|[\u200B-\u200F]|[\u202A-\u202E]|[\u2060-\u2069]|\uFE0E|\uFE0F|\uFEFF/gu;
+
+/** A text as it is compared: case, accents and the number of spaces do not matter, signs do. */
+export const spelled = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(UNSPELLED, '')
+    .toUpperCase() // ß becomes SS
+    .toLowerCase()
+    .replace(/\s+/gu, ' ')
+    .trim();
+
+/** Words alone, without signs. */
+const folded = (text: string): string => wordsOf(spelled(text)).join(' ') || spelled(text);
+
+/** `+`, `<` and the last character of `A-`: what tells choices of the same words apart. */
+const SIGN = /\p{Sm}|(?<=[\p{L}\p{N}])-(?![\p{L}\p{N}])/gu;
+
+const signsOf = (text: string): string => (text.match(SIGN) ?? []).join('');
+
+/** An answer without signs may leave them out; one with signs means exactly those. */
+const fitsSigns = (text: string, choice: string): boolean =>
+  signsOf(text) === '' || signsOf(text) === signsOf(choice);
+
+/** @returns the choice as it was offered; null when none is meant, or several could be */
+export function readChoice(text: string, choices: readonly string[]): string | null {
+  const named =
+    choices.find((choice) => choice.trim() === text.trim()) ??
+    choices.find((choice) => spelled(choice) === spelled(text));
+  if (named !== undefined) return named;
+  const alike = choices.filter(
+    (choice) => folded(choice) === folded(text) && fitsSigns(text, choice),
+  );
+  if (alike.length > 0) return onlyOne(alike);
+  return onlyOne([...choicesInside(text, choices), ...choiceAtPlace(text, choices)]);
+}
+
+const onlyOne = (found: readonly string[]): string | null =>
+  new Set(found).size === 1 ? found[0]! : null;
+
+/** What stands in front of or behind a place: `option 2`, `la 2 por favor`. */
+const BESIDE_A_PLACE = wordSet(
+  'the el la o a one option choice opcion opcao alternativa n no nr num number numero',
+  'please thanks por favor gracias obrigado obrigada quiero quero want i take eu',
+);
+/** With one of these, an ordinal is no day of the week or month. */
+const NAMES_A_PLACE = wordSet('one option choice opcion opcao alternativa la el a o');
+const PLACE = /^(?:n|no|nr|num)?(\d{1,2})$/;
+const ORDINAL = /^(\d{1,2})(?:st|nd|rd|th|er|era|ro|ra|do|da|to|ta|mo|ma|no|na|vo|va)$/;
+const ORDINALS = [
+  'first primero primera primer primeiro primeira',
+  'second segundo segunda',
+  'third tercero tercera tercer terceiro terceira',
+  'fourth cuarto cuarta quarto quarta',
+  'fifth quinto quinta',
+  'sixth sexto sexta',
+  'seventh septimo septima setimo setima',
+  'eighth octavo octava oitavo oitava',
+  'ninth noveno novena nono nona',
+  'tenth decimo decima',
+].map((words) => wordSet(words));
+/** Days of the week in Portuguese. */
+const DAYS = wordSet('segunda quarta quinta sexta');
+
+/** `2`, `2.`, `(2)`, `No. 2`, `option 2` and `the 2nd one` mean the second. */
+function choiceAtPlace(text: string, choices: readonly string[]): readonly string[] {
+  const words = wordsOf(text);
+  const [word, another] = words.filter((each) => !BESIDE_A_PLACE.has(each));
+  if (word === undefined || another !== undefined) return [];
+  const place = PLACE.exec(word)?.[1] ?? ordinalOf(word, words, choices);
+  const choice = choices[Number(place ?? 0) - 1];
+  return choice === undefined ? [] : [choice];
+}
+
+function ordinalOf(
+  word: string,
+  words: readonly string[],
+  choices: readonly string[],
+): number | null {
+  const found = Number(
+    ORDINAL.exec(word)?.[1] ?? ORDINALS.findIndex((ordinals) => ordinals.has(word)) + 1,
+  );
+  if (found === 0 || choices.some((choice) => wordsOf(choice).includes(word))) return null;
+  const mayBeDay = DAYS.has(word) || choices.some((choice) => /\d/.test(choice));
+  return mayBeDay && !words.some((each) => NAMES_A_PLACE.has(each)) ? null : found;
+}
+
+const MAX_OTHER_WORDS = 3;
+/** With one of these, a short answer that names a choice may mean another or none. */
+const REFUSES = wordSet(
+  'not no never neither nor none dont doesnt cant cannot wont isnt without except but if unless',
+  'or maybe instead than before after until bad busy impossible hate other another cancel wrong',
+  'ni sin nunca jamas tampoco menos salvo excepto pero mal malo imposible ocupado quizas antes',
+  'despues otro otra nao nem sem exceto mas ruim impossivel ou talvez depois outro outra',
+);
+
+/** The choices that stand as whole words in a short answer: `Tuesday please`. */
+function choicesInside(text: string, choices: readonly string[]): readonly string[] {
+  if (/[?¿]/.test(text)) return [];
+  const exact = choices.filter((choice) => standsIn(spelled(text), spelled(choice)));
+  const found =
+    exact.length > 0
+      ? exact
+      : choices.filter(
+          (choice) => fitsSigns(text, choice) && standsIn(folded(text), folded(choice)),
+        );
+  return found.filter((choice) => found.length > 1 || isPlain(text, choice));
+}
+
+/** Whether a part stands in a text and neither begins nor ends inside of a word. */
+function standsIn(text: string, part: string): boolean {
+  const isEdge = (character: string | undefined) =>
+    character === undefined || /[\s,.;:!()"]/.test(character);
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1))
+    if (isEdge(text[at - 1]) && isEdge(text[at + part.length])) return true;
+  return false;
+}
+
+/** Whether the answer has few words beside the choice, and none that turns it around. */
+function isPlain(text: string, choice: string): boolean {
+  const own = wordsOf(spelled(choice));
+  const others = wordsOf(spelled(text)).filter((word) => !own.includes(word));
+  return others.length <= MAX_OTHER_WORDS && !others.some((word) => REFUSES.has(word));
+}

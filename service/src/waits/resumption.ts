@@ -1,0 +1,81 @@
+import { timestamp } from '../platform/clock.ts';
+import { secondsAfter, type ResumeAttempt, type Wait } from './wait.ts';
+
+/** When an execution is called to go on, and when that is done: the pure rules. */
+
+/** How long each next attempt to resume waits, in seconds; the last one stays. */
+const RESUME_DELAYS = [1, 1, 3, 10, 15, 30, 60, 180, 300, 300, 900, 1800];
+/** Counted from the first attempt, so that an outage of the service itself does not use it up. */
+const RESUME_FOR_MS = 24 * 3600 * 1000;
+/** Longer than an attempt: one that collected the wait has been recorded by then, or never will be. */
+const CONFIRM_AFTER_SECONDS = 15;
+
+const IS_GONE = 'The execution is gone.';
+const SUPERSEDED = 'A newer wait has the same address: the execution is past this one.';
+
+/**
+ * The execution has its answer. Collecting again changes nothing. While the call that made it collect is
+ * under way, nobody knows yet whether the execution lived long enough to go on.
+ */
+export const collect = (wait: Wait, now: Date): Wait =>
+  wait.collectedAt !== null
+    ? wait
+    : {
+        ...wait,
+        collectedAt: timestamp(now),
+        resume: {
+          ...wait.resume,
+          state: 'done',
+          nextAt: wait.resume.isUnderWay ? secondsAfter(now, CONFIRM_AFTER_SECONDS) : null,
+          problem: null,
+        },
+      };
+
+/** A newer wait has the address: the execution has gone on without this one. */
+export const supersede = (wait: Wait): Wait => ({
+  ...wait,
+  resume:
+    wait.collectedAt !== null
+      ? { ...wait.resume, nextAt: null }
+      : { ...wait.resume, state: 'gave_up', nextAt: null, problem: SUPERSEDED },
+});
+
+/** An attempt is sent. */
+export const beginAttempt = (wait: Wait): Wait => ({
+  ...wait,
+  resume: { ...wait.resume, isUnderWay: true },
+});
+
+/** How an attempt went. */
+export interface MadeAttempt extends Pick<ResumeAttempt, 'status' | 'problem'> {
+  /** Whether the answer says that the execution will never go on. */
+  readonly isGone: boolean;
+}
+
+/**
+ * Records an attempt, and when the next one is due: the execution did not collect the wait, or its
+ * n8n broke off the call in which it did.
+ */
+export function recordAttempt(
+  wait: Wait,
+  { isGone, ...attempt }: MadeAttempt,
+  begunAt: Date,
+  now: Date,
+): Wait {
+  const isCollected = wait.collectedAt !== null;
+  const isBrokenOff = attempt.status === null || attempt.status >= 500;
+  const problem = isCollected && !isBrokenOff ? null : attempt.problem;
+  const attempts = [...wait.resume.attempts, { ...attempt, problem, at: timestamp(begunAt) }];
+  const resume = { ...wait.resume, attempts, isUnderWay: false, nextAt: null };
+  const isDone = isCollected ? !isBrokenOff : resume.state !== 'pending';
+  if (isDone) return { ...wait, resume };
+  if (isGone && !isCollected)
+    return { ...wait, resume: { ...resume, state: 'gave_up', problem: `${IS_GONE} ${problem}` } };
+  const delay = RESUME_DELAYS[attempts.length - 1] ?? RESUME_DELAYS.at(-1)!;
+  const nextAt = secondsAfter(now, delay);
+  if (Date.parse(nextAt) <= Date.parse(attempts[0]!.at) + RESUME_FOR_MS)
+    return { ...wait, resume: { ...resume, nextAt } };
+  if (isCollected) return { ...wait, resume };
+  const why = `The execution is gone: it did not take the answer within 24 hours. ${problem ?? ''}`;
+  return { ...wait, resume: { ...resume, state: 'gave_up', problem: why.trim() } };
+}

@@ -1,0 +1,70 @@
+import { actorName } from '../../conversations/index.ts';
+import { csrfField } from '../../platform/html/components.ts';
+import { html, type View } from '../../platform/html/html.ts';
+import { timeView } from '../../platform/html/times.ts';
+import { valuesView } from '../../platform/html/values.ts';
+import type { Viewer } from '../../platform/html/viewer.ts';
+import { isOpen, MAX_WAIT_NOTE_CHARACTERS, type Wait, type WaitDecision } from '../index.ts';
+import { resumeInWords, waitBadge } from './waitWords.ts';
+
+export interface CardParts {
+  readonly signedIn: Viewer;
+  readonly now: Date;
+  /** Where the decision is posted. */
+  readonly action: string;
+  /** Links to the page of the wait; absent on that page. */
+  readonly hasLink?: boolean;
+}
+
+const MAX_NAME_CHARACTERS = 80;
+
+/** A workflow's question to the team, which a person decides, or has decided. */
+export function decisionCard(wait: Wait, parts: CardParts): View {
+  const { id, message, details } = wait;
+  const { now, hasLink = true } = parts;
+  const name = message.slice(0, MAX_NAME_CHARACTERS).toWellFormed();
+  const title = 'A workflow asks';
+  return html`
+    <article class=${isOpen(wait) ? 'approval waiting' : 'approval'} id=${id} aria-label=${`Decision: ${name}`}>
+      <header><span>${hasLink ? html`<a href=${`/waits/${id}`}>${title}</a>` : title}</span> ${waitBadge(wait)}</header>
+      <p class="text question" dir="auto" id=${`question-${id}`}>${message}</p>
+      ${details === null || Object.keys(details).length === 0 ? null : html`<div class="bounded" tabindex="0" role="group" aria-label="Details">${valuesView(details)}</div>`}
+      <p class="muted">Asked ${timeView(wait.createdAt, now)} by <bdi>${actorName(wait.createdBy)}</bdi>, for a workflow at <b class="host">${wait.resumeHost}</b>.${isOpen(wait) ? html` Expires ${timeView(wait.expiresAt, now)}.` : null}</p>
+      ${isOpen(wait) ? decisionForm(wait, parts) : endView(wait, now)}
+    </article>
+  `;
+}
+
+/** In a field of several lines, Enter decides nothing. */
+const decisionForm = (
+  { id, approveLabel, rejectLabel }: Wait,
+  { signedIn, action }: CardParts,
+): View => html`
+  <form method="post" action=${action} class="decide" hx-sync="this:drop">
+    ${csrfField(signedIn)}
+    <label for=${`note-${id}`}>Note, for your team and the workflow (optional)</label>
+    <textarea id=${`note-${id}`} name="note" rows="2" maxlength=${MAX_WAIT_NOTE_CHARACTERS} dir="auto"></textarea>
+    <div class="row">
+      <button id=${`approve-${id}`} name="verdict" value="approve" aria-describedby=${`question-${id}`}>${approveLabel ?? 'Approve'}</button>
+      <button id=${`reject-${id}`} name="verdict" value="reject" class="secondary" aria-describedby=${`question-${id}`}>${rejectLabel ?? 'Reject'}</button>
+    </div>
+  </form>
+`;
+
+const endView = (wait: Wait, now: Date): View => html`
+  <p class="decided">${wait.decision === null ? undecidedEnd(wait, now) : decisionView(wait.decision, now)}</p>
+  <p class="muted">${resumeInWords(wait, now)}</p>
+`;
+
+const decisionView = ({ approved, by, note, at }: WaitDecision, now: Date): View => html`
+  ${approved ? 'Approved' : 'Rejected'} by <b><bdi>${actorName(by)}</bdi></b>, ${timeView(at, now)}.
+  ${note === null ? null : html`${' '}Note: <bdi class="text">${note}</bdi>`}
+`;
+
+function undecidedEnd({ status, endedAt, cancelledBy }: Wait, now: Date): View {
+  const at = timeView(endedAt, now);
+  if (status === 'expired') return html`Expired ${at} without a decision.`;
+  if (status === 'closed')
+    return html`Ended ${at} without a decision, when the conversation was closed.`;
+  return html`Withdrawn by <bdi>${cancelledBy ? actorName(cancelledBy) : 'the workflow'}</bdi> ${at}.`;
+}

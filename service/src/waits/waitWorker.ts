@@ -1,0 +1,70 @@
+import type { Logger } from 'pino';
+import type { Deps } from '../platform/deps.ts';
+import {
+  LEASE_MARGIN_MS,
+  startWorker,
+  type JobContext,
+  type Worker,
+} from '../platform/jobs/worker.ts';
+import type { OutboundClient } from '../platform/outbound/outboundClient.ts';
+import type { ServiceStore } from '../store/collections.ts';
+import type { Job } from '../store/store.ts';
+import { callResumeUrl, recordResume, RESUME_TIMEOUT_MS } from './resume.ts';
+import { WAIT_QUEUE } from './wait.ts';
+import type { WaitObserver } from './waitMetrics.ts';
+import { doWaitWork } from './waitWork.ts';
+
+export interface WaitWorkerOptions {
+  readonly store: ServiceStore;
+  readonly deps: Deps;
+  readonly outbound: Pick<OutboundClient, 'request'>;
+  readonly log: Logger;
+  readonly observer: WaitObserver;
+}
+
+const MAX_PER_WORKSPACE = 64;
+/** Executions that one n8n takes up at the same time. */
+const MAX_PER_HOST = 16;
+
+/**
+ * Works on waits: judges answers, reminds, ends them when their time is over, and calls the addresses at
+ * which executions go on until they have collected the answer. After a crash, all of it is done again.
+ */
+export const startWaits = (options: WaitWorkerOptions): Worker =>
+  startWorker({
+    store: options.store,
+    log: options.log,
+    queue: WAIT_QUEUE,
+    maxPerWorkspace: MAX_PER_WORKSPACE,
+    freeInGroup: (_host, underWay) => MAX_PER_HOST - underWay,
+    bound: { bounds: options.deps.bounds, name: 'workspace_waits' },
+    leaseMs: RESUME_TIMEOUT_MS + LEASE_MARGIN_MS,
+    run: (job, context) => workOnWait(options, job, context),
+    onFailure: {
+      message: 'a wait could not be worked on or recorded; it is claimed again',
+      idField: 'wait',
+    },
+  });
+
+async function workOnWait(
+  { deps, outbound, log, observer }: WaitWorkerOptions,
+  job: Job,
+  { signal, retry }: JobContext,
+): Promise<void> {
+  const { resume, ended } = await retry(() => doWaitWork(deps, job));
+  if (ended) observer.ended(ended);
+  if (!resume) return;
+  const attempt = await callResumeUrl(outbound, resume, signal);
+  const recorded = await retry(() => recordResume(deps, resume, attempt));
+  observer.attempted(attempt.status, recorded?.resume.state === 'done');
+  log.info(
+    {
+      wait: job.id,
+      host: resume.wait.resumeHost,
+      status: attempt.status,
+      collected: recorded?.resume.state === 'done',
+      reason: recorded?.resume.problem ?? recorded?.resume.attempts.at(-1)?.problem ?? null,
+    },
+    'an execution was called to go on',
+  );
+}

@@ -1,0 +1,129 @@
+// What n8n is to the service while a workflow is the agent: an address that turns are sent to.
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiClient } from '../helpers/apiClient.ts';
+import { signatureFault } from '../helpers/eventReceiver.ts';
+import { startTlsReceiver } from '../helpers/tls.ts';
+import { insist } from './insist.ts';
+import type { TurnLedger } from './turnLedger.ts';
+
+export interface AnsweringWorkflow {
+  readonly url: string;
+  secret: string;
+  /** Waits until every execution has ended. */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The shortest that a turn may have. */
+export const TURN_TIMEOUT_S = 5;
+const LONGEST_MS = 300;
+const LATE_MS = TURN_TIMEOUT_S * 1000 + 2000;
+const NOT_NOW_SHARE = 0.1;
+
+type Way = (id: string, response: ServerResponse) => Promise<void>;
+
+/** Answers each turn in one of the ways that there are, by HTTP and by the API. */
+export async function startAnsweringWorkflow(
+  ledger: TurnLedger,
+  api: () => ApiClient,
+  random: () => number,
+): Promise<AnsweringWorkflow> {
+  const executions = new Set<Promise<void>>();
+  const ways = waysToAnswer(ledger, api, () => sleep(random() * LONGEST_MS));
+  const receiver = await startTlsReceiver((request, response) => {
+    const fault = signatureFault(request, workflow.secret);
+    if (fault !== null) ledger.faults.push(fault);
+    if (fault !== null || random() < NOT_NOW_SHARE)
+      return void response.writeHead(503).end('not now');
+    const turn = JSON.parse(request.rawBody.toString()) as {
+      turn_id: string;
+      messages: { id: string }[];
+    };
+    const messages = turn.messages.map(({ id }) => id);
+    ledger.begin(turn.turn_id, messages);
+    const execution = ways[Math.floor(random() * ways.length)]!(turn.turn_id, response);
+    executions.add(execution);
+    void execution.finally(() => executions.delete(execution));
+  });
+  const workflow: AnsweringWorkflow = {
+    url: `${receiver.url}/agent`,
+    secret: '',
+    async settle() {
+      await Promise.all(executions);
+    },
+    close: () => receiver.close(),
+  };
+  return workflow;
+}
+
+function waysToAnswer(
+  ledger: TurnLedger,
+  api: () => ApiClient,
+  pause: () => Promise<unknown>,
+): readonly Way[] {
+  const answer = (response: ServerResponse, body: unknown) =>
+    void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  const accept = (response: ServerResponse) => {
+    response.writeHead(202).end('{}');
+    return pause();
+  };
+  /** A text is noted before it is sent. */
+  const say = (turn: string, text = turn): string => {
+    ledger.said.set(text, turn);
+    return text;
+  };
+  const operate = async (turn: string, operation: string, body: { text?: string } = {}) => {
+    const path = `/api/agent-turns/${turn}/${operation}`;
+    const key = { 'idempotency-key': body.text ?? operation };
+    const { status } = await insist(() => api().post(path, body, key));
+    if (![200, 201, 409].includes(status)) ledger.faults.push(`${path}: ${status}`);
+    if (body.text !== undefined) ledger.taken.set(body.text, status !== 409);
+  };
+
+  return [
+    async (id, response) => answer(response, { reply: say(id) }),
+    async (id, response) => {
+      await pause();
+      answer(response, { reply: [say(id, `${id}-1`), say(id, `${id}-2`)] });
+    },
+    async (id, response) => {
+      await pause();
+      answer(response, { reply: say(id), hand_over: { reason: 'missing_knowledge' } });
+    },
+    async (_id, response) => {
+      await pause();
+      answer(response, {});
+    },
+    async (id, response) => {
+      await accept(response);
+      await operate(id, 'replies', { text: say(id) });
+    },
+    async (id, response) => {
+      await accept(response);
+      const more = { text: say(id, `${id}-1`), more_follows: true };
+      await operate(id, 'replies', more);
+      await pause();
+      await operate(id, 'replies', { text: say(id, `${id}-2`) });
+    },
+    async (id, response) => {
+      await accept(response);
+      await operate(id, 'hand-over', { text: say(id) });
+    },
+    async (id, response) => {
+      await accept(response);
+      await operate(id, 'end');
+    },
+    // After an answer by the API that of the HTTP call is ignored: the ledger does not know its text.
+    async (id, response) => {
+      await pause();
+      await operate(id, 'replies', { text: say(id) });
+      answer(response, { reply: `${id}-again` });
+    },
+    // Too late: the ledger does not know its text either.
+    async (id, response) => {
+      await sleep(LATE_MS);
+      answer(response, { reply: `${id}-late` });
+    },
+  ];
+}

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { apiClient, type ApiAnswer } from '../helpers/apiClient.ts';
+import { startExecutionHost, type RestingExecution } from '../helpers/restingExecution.ts';
+import { waitFor } from '../helpers/waitFor.ts';
+import { insist } from './insist.ts';
+
+/** Executions that ask, and people who answer, through every crash. */
+export interface Waiters {
+  /** Every execution that was answered, with what it must go on with. */
+  readonly answered: ReadonlyMap<RestingExecution, string>;
+  /** Answers what was asked, so that the ledger is whole. @throws what was unexpected in an answer */
+  stop(): Promise<void>;
+  /** Waits until every execution has gone on. */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const LANES = 6;
+const PAUSE_MS = 150;
+const SETTLED_MS = 300_000;
+
+/**
+ * Half of the lanes ask a customer, half the team. What got no answer is asked, written or decided
+ * again until it has one. n8n answers 409 now and then, and sometimes dies while it collects.
+ * @param urls of processes that share the work: each call goes to the next one
+ */
+export async function startWaiters(
+  urls: readonly string[],
+  apiKey: string,
+  random: () => number,
+): Promise<Waiters> {
+  let calls = 0;
+  const url = () => urls[calls++ % urls.length]!;
+  const api = () => apiClient(url(), apiKey);
+  const host = await startExecutionHost(api);
+  const answered = new Map<RestingExecution, string>();
+  let stopping = false;
+
+  const expectStatus = ({ status, body }: ApiAnswer, wanted: number, what: string) => {
+    if (status !== wanted)
+      throw new Error(`${what} was answered with ${status}: ${JSON.stringify(body)}`);
+  };
+  const newExecution = (): RestingExecution => {
+    const execution = host.execution();
+    const kind = random();
+    if (kind < 0.2) execution.answer(409);
+    else if (kind < 0.4) execution.answer('die');
+    else if (kind < 0.5) execution.answer(200);
+    return execution;
+  };
+  const open = async (fields: Record<string, unknown>): Promise<string> => {
+    const key = { 'idempotency-key': randomUUID() };
+    const opened = await insist(() => api().post('/api/waits', fields, key));
+    expectStatus(opened, 201, 'a wait');
+    return opened.body.id as string;
+  };
+
+  const askTeam = async () => {
+    const execution = newExecution();
+    const id = await open({ kind: 'decision', message: 'Go?', resume_url: execution.url });
+    const note = randomUUID();
+    const body = { approved: true, note };
+    const decided = await insist(() => api().post(`/api/waits/${id}/decide`, body));
+    // Decided already, when the service died before it could say so.
+    if (decided.status !== 409) expectStatus(decided, 200, 'a decision');
+    answered.set(execution, note);
+  };
+
+  const startTalk = async () => {
+    const session = await insist(() => apiClient(url(), null).post('/api/chat/sessions', {}));
+    expectStatus(session, 201, 'a chat');
+    const { token } = session.body as { token: string };
+    const write = async (text: string): Promise<string> => {
+      const message = { text, client_message_id: text };
+      const written = await insist(() =>
+        apiClient(url(), token).post('/api/chat/messages', message),
+      );
+      expectStatus(written, 202, 'a message');
+      return written.body.conversation_id as string;
+    };
+    return { write, conversationId: await write('Hello') };
+  };
+  type Talk = Awaited<ReturnType<typeof startTalk>>;
+
+  const askCustomer = async ({ write, conversationId }: Talk) => {
+    const execution = newExecution();
+    await open({
+      kind: 'reply',
+      conversation_id: conversationId,
+      message: 'Your order number?',
+      resume_url: execution.url,
+    });
+    const text = `Order ${randomUUID()}`;
+    await write(text);
+    answered.set(execution, text);
+    // The next question is another one: this must have been answered.
+    await goneOn(execution);
+  };
+
+  const goneOn = (execution: RestingExecution) =>
+    waitFor('an execution to go on', () => execution.wentOnWith.length > 0, {
+      timeoutMs: SETTLED_MS,
+    });
+
+  const lane = async (index: number) => {
+    const talk = index % 2 === 0 ? await startTalk() : null;
+    while (!stopping) {
+      if (talk === null) await askTeam();
+      else await askCustomer(talk);
+      await sleep(PAUSE_MS * random());
+    }
+  };
+  const running = Promise.all(Array.from({ length: LANES }, (_, index) => lane(index)));
+  running.catch(() => {});
+  return {
+    answered,
+    async stop() {
+      stopping = true;
+      await running;
+    },
+    async settle() {
+      for (const execution of answered.keys()) await goneOn(execution);
+    },
+    close: () => host.close(),
+  };
+}
+
+/** What is wrong with the ledger, in words: answers that are lost, changed, or given twice. */
+export const waitFaults = ({ answered }: Pick<Waiters, 'answered'>): string[] =>
+  [...answered].flatMap(([{ wentOnWith }, given]) => {
+    const got = wentOnWith.map(({ answer, decision }) => answer?.text ?? decision?.note);
+    return got.length === 1 && got[0] === given
+      ? []
+      : [`${given} went to an execution as ${JSON.stringify(got)}`];
+  });

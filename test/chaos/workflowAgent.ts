@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { apiClient, chatCustomer, type ApiAnswer } from '../helpers/apiClient.ts';
+import { waitFor } from '../helpers/waitFor.ts';
+import { startAnsweringWorkflow, TURN_TIMEOUT_S } from './answeringWorkflow.ts';
+import { insist } from './insist.ts';
+import type { MadeWorkspace } from './makeWorkspace.ts';
+import { TurnLedger } from './turnLedger.ts';
+
+/** A workflow that is the agent, its customers, and people who take over, through every crash. */
+export interface WorkflowAgent {
+  readonly ledger: TurnLedger;
+  /** Finishes what was begun, so that the ledger is whole. */
+  stop(): Promise<void>;
+  /** Waits until every turn has ended, then holds the threads against the ledger. */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const LANES = 12;
+/** Of one customer: the agent hands over after thirty replies in ten minutes. */
+const MESSAGES = 10;
+const PAUSE_MS = 300;
+const AGAIN_MS = 50;
+const IMPATIENT_SHARE = 0.3;
+const TAKE_OVER_SHARE = 0.15;
+const SETTLED_MS = 300_000;
+const OWNER = {
+  instance_id: 'n8n-1',
+  workflow_id: 'wf-1',
+  workflow_name: 'Support agent',
+  node_id: 'node-1',
+  host: 'n8n.example.com',
+};
+
+/**
+ * Publishes the workflow. Customers write again once they are answered, or before; a conversation
+ * that a person has goes back to the agent.
+ * @param urls of processes that share the work: each call goes to the next one
+ */
+export async function startWorkflowAgent(
+  urls: readonly string[],
+  { slug, key }: MadeWorkspace,
+  random: () => number,
+): Promise<WorkflowAgent> {
+  let calls = 0;
+  let stopping = false;
+  const url = () => urls[calls++ % urls.length]!;
+  const api = () => apiClient(url(), key);
+  const get = (path: string): Promise<ApiAnswer> => insist(() => api().get(path));
+  const post = (path: string): Promise<ApiAnswer> => insist(() => api().post(path));
+  const pause = () => sleep(random() * PAUSE_MS);
+  const ledger = new TurnLedger();
+
+  const untilAnswered = async (conversation: string, message: string) => {
+    const path = `/api/conversations/${conversation}`;
+    for (;;) {
+      const { status, messages } = (await get(`${path}?messages=1`)).body;
+      const newest = `/api/agent-turns?limit=1&conversation_id=${conversation}`;
+      const [turn] = (await get(newest)).body.data;
+      const isDealtWith =
+        turn?.status === 'answered' && ledger.asked.get(turn.turn_id)?.includes(message);
+      if (status !== 'ai_active') await post(`${path}/handback`);
+      else if (messages[0].sender.type === 'agent' || isDealtWith) return;
+      await sleep(AGAIN_MS);
+    }
+  };
+
+  const countFromAgent = async (path: string): Promise<number> => {
+    const { messages } = (await get(`${path}?messages=200`)).body;
+    return (messages as { sender: { type: string } }[]).filter(
+      ({ sender }) => sender.type === 'agent',
+    ).length;
+  };
+  /** From the take-over to the hand-back the agent says nothing. */
+  const takeOver = async (conversation: string) => {
+    const path = `/api/conversations/${conversation}`;
+    await post(`${path}/takeover`);
+    const before = await countFromAgent(path);
+    await pause();
+    if ((await countFromAgent(path)) !== before)
+      ledger.faults.push(`${conversation}: the agent wrote after a take-over`);
+    await post(`${path}/handback`);
+  };
+
+  const talk = async () => {
+    const customer = await insist(() => chatCustomer(url(), { workspace: slug }));
+    let isAnswered = false;
+    for (let count = 0; count < MESSAGES || !isAnswered; count += 1) {
+      if (stopping && isAnswered) return;
+      const clientId = randomUUID();
+      const written = await insist(() => customer.write('hello', clientId));
+      const { conversation_id: conversation, message_id: message } = written;
+      ledger.write(conversation, message);
+      await pause();
+      if (random() < TAKE_OVER_SHARE) await takeOver(conversation);
+      isAnswered = random() >= IMPATIENT_SHARE;
+      if (isAnswered) await untilAnswered(conversation, message);
+    }
+  };
+  const lane = async () => {
+    while (!stopping) await talk();
+  };
+
+  const workflow = await startAnsweringWorkflow(ledger, api, random);
+  const { body } = await api().put('/api/agent/webhook', {
+    endpoint: workflow.url,
+    owner: OWNER,
+    turn_on: true,
+    timeout: TURN_TIMEOUT_S,
+  });
+  workflow.secret = body.secret;
+  const running = Promise.all(Array.from({ length: LANES }, lane));
+  running.catch(() => {});
+
+  const haveAllEnded = async (): Promise<boolean> => {
+    for (const status of ['queued', 'running'])
+      if ((await get(`/api/agent-turns?limit=1&status=${status}`)).body.data.length > 0)
+        return false;
+    return true;
+  };
+  return {
+    ledger,
+    async stop() {
+      stopping = true;
+      await running;
+    },
+    async settle() {
+      await waitFor('every turn to have ended', haveAllEnded, { timeoutMs: SETTLED_MS });
+      await workflow.settle();
+      await ledger.hold(api());
+    },
+    close: () => workflow.close(),
+  };
+}

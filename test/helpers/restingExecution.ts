@@ -1,0 +1,100 @@
+// What n8n is to the service while a workflow waits: an address that lets a resting execution go on.
+// The execution then collects the wait with its API key.
+import type { ApiClient } from './apiClient.ts';
+import { startTlsReceiver, type ReceiverHandler, type TlsReceiver } from './tls.ts';
+
+/** What lets an execution go on, and nobody may see. */
+export const SIGNATURE = 's3cr3t'.repeat(8);
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked at field by field
+type Json = any;
+
+/**
+ * What an address answers. `rest`: the execution rests, so it collects and goes on; afterwards it is
+ * over, and answers 409. `die`: it collects, and its n8n dies before it goes on.
+ */
+export type ResumeAnswer =
+  | 'rest'
+  | 'die'
+  | number
+  | { readonly status: number; readonly message: string };
+
+export interface RestingExecution {
+  /** Its resume address, which holds a signature. */
+  readonly url: string;
+  /** The waits that it was called for, one entry a call. */
+  readonly calls: string[];
+  /** What it went on with, one entry for each time that it went on. */
+  readonly wentOnWith: Json[];
+  /** What the next calls are answered; after them, it rests. */
+  answer(...answers: ResumeAnswer[]): void;
+  /** What every call is answered that no other answer is set for. */
+  answerAlways(answer: ResumeAnswer): void;
+}
+
+export interface ExecutionHost {
+  /** PEM of the authority to trust. */
+  readonly ca: string;
+  /** An execution that waits from now on. @param path the beginning of its address' path */
+  execution(path?: string, signature?: string): RestingExecution;
+  /** Nothing listens at its addresses until `comeBack`. */
+  goAway(): Promise<void>;
+  comeBack(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Running extends RestingExecution {
+  readonly answers: ResumeAnswer[];
+  standing: ResumeAnswer;
+}
+
+/** @param api the key of the workflow's credential */
+export async function startExecutionHost(api: () => ApiClient): Promise<ExecutionHost> {
+  const executions = new Map<string, Running>();
+  const answer: ReceiverHandler = (request, response) => {
+    const running = executions.get(request.path);
+    const { wait_id: waitId } = JSON.parse(request.rawBody.toString()) as { wait_id: string };
+    if (running === undefined)
+      return void response.writeHead(404).end('{"message":"execution not found"}');
+    running.calls.push(waitId);
+    const next = running.answers.shift() ?? running.standing;
+    if (typeof next === 'number') return void response.writeHead(next).end('{}');
+    if (typeof next === 'object')
+      return void response.writeHead(next.status).end(JSON.stringify({ message: next.message }));
+    if (running.wentOnWith.length > 0)
+      return void response.writeHead(409).end('{"message":"finished already"}');
+    void api()
+      .post(`/api/waits/${waitId}/collect`)
+      .then(({ status, body }) => {
+        if (status === 200 && next === 'die') return void response.destroy();
+        if (status === 200) running.wentOnWith.push(body);
+        response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Got it, thanks</p>');
+      })
+      .catch(() => response.destroy());
+  };
+  let receiver: TlsReceiver = await startTlsReceiver(answer);
+  const { port, url } = receiver;
+  let count = 0;
+  return {
+    ca: receiver.ca,
+    execution(folder = '/webhook-waiting', signature = SIGNATURE) {
+      const path = `${folder}/${++count}?signature=${signature}`;
+      const running: Running = {
+        url: url + path,
+        calls: [],
+        wentOnWith: [],
+        answers: [],
+        standing: 'rest',
+        answer: (...answers) => void running.answers.push(...answers),
+        answerAlways: (standing) => void (running.standing = standing),
+      };
+      executions.set(path, running);
+      return running;
+    },
+    goAway: () => receiver.close(),
+    async comeBack() {
+      receiver = await startTlsReceiver(answer, { port });
+    },
+    close: () => receiver.close(),
+  };
+}

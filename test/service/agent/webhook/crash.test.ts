@@ -1,0 +1,119 @@
+// The service dies by kill -9 in the middle of a turn, in both ways of answering, and between attempts.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { SENTENCES } from '../../../../service/src/agent/keyword/sentences.ts';
+import { chatCustomer } from '../../../helpers/apiClient.ts';
+import { startServiceProcess, type ServiceProcess } from '../../../helpers/serviceProcess.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
+import {
+  accepts,
+  answers,
+  hangs,
+  OWNER,
+  says,
+  startWorkflowServer,
+  talkOf,
+  type Talk,
+  type WorkflowServer,
+} from './workflowStage.ts';
+
+const TIMEOUT_S = 5;
+
+describe('a service that dies in the middle of a turn', () => {
+  let service: ServiceProcess;
+  let workflow: WorkflowServer;
+
+  beforeAll(async () => {
+    workflow = await startWorkflowServer();
+    service = await startServiceProcess({
+      env: { INSECURE_TARGETS: 'true', AGENT_QUIET_MS: '20' },
+    }).catch(async (error) => {
+      await workflow.close();
+      throw error;
+    });
+    const { body } = await service.api.put('/api/agent/webhook', {
+      endpoint: workflow.url,
+      owner: OWNER,
+      turn_on: true,
+      timeout: TIMEOUT_S,
+    });
+    workflow.secret = body.secret;
+  });
+  beforeEach(() => workflow.forget());
+  afterAll(async () => {
+    await service?.close();
+    await workflow?.close();
+  });
+
+  const begin = async (): Promise<Talk> => {
+    const customer = await chatCustomer(service.url);
+    const { conversation_id: id } = await customer.write('hello');
+    return talkOf(() => service.api, customer, id);
+  };
+  const operate = (id: string, operation: string, body: unknown = {}) =>
+    service.api.post(`/api/agent-turns/${id}/${operation}`, body);
+
+  it('takes the answer by the API after the restart, once', async () => {
+    workflow.answer(accepts);
+    const talk = await begin();
+    const { body: turn } = await workflow.turn();
+    await service.crashAndRestart();
+    const sent = await operate(turn.turn_id, 'replies', { text: 'After the crash.' });
+    expect([sent.status, sent.body.turn.status]).toEqual([201, 'answered']);
+    expect((await operate(turn.turn_id, 'end')).body.error.code).toBe('turn_superseded');
+    expect(await talk.replies()).toEqual(['After the crash.']);
+    expect(workflow.turns).toHaveLength(1);
+  });
+
+  it('does not repeat a turn whose HTTP answer it lost: at the deadline a person gets it', async () => {
+    workflow.answer(hangs);
+    const talk = await begin();
+    const { body: turn } = await workflow.turn();
+    await service.crashAndRestart();
+    expect((await talk.turns())[0]).toMatchObject({ status: 'running', attempts: 1 });
+    expect(await talk.reply()).toBe(SENTENCES.handOverAfterError.en);
+    expect(await talk.turnIn('failed')).toMatchObject({
+      turn_id: turn.turn_id,
+      problem: expect.stringContaining('the service was restarted'),
+    });
+    expect((await talk.record()).status).toBe('awaiting_human');
+    expect((await operate(turn.turn_id, 'end')).status).toBe(409);
+    expect(await talk.replies()).toHaveLength(1);
+    expect(workflow.turns).toHaveLength(1);
+  });
+
+  it('still takes the answer by the API of a turn whose HTTP call it lost', async () => {
+    workflow.answer(hangs);
+    const talk = await begin();
+    const { body: turn } = await workflow.turn();
+    await service.crashAndRestart();
+    await operate(turn.turn_id, 'replies', { text: 'In time.' });
+    expect(await talk.replies()).toEqual(['In time.']);
+  });
+
+  it('goes on with its attempts under the same turn_id when it died between two', async () => {
+    workflow.answer(answers({}, 503));
+    const talk = await begin();
+    await waitFor('the attempt on record', async () => {
+      const [turn] = await talk.turns();
+      return turn?.status === 'queued' && turn.attempts >= 1;
+    });
+    await service.crashAndRestart();
+    workflow.answer(says('Now.'));
+    expect(await talk.reply()).toBe('Now.');
+    const { turn_id: id } = await talk.turnIn('answered');
+    expect(new Set(workflow.turns.map(({ body }) => body.turn_id))).toEqual(new Set([id]));
+  });
+
+  it('loses nothing of a message that came right before it died', async () => {
+    workflow.answer(says('Here.'));
+    const talk = await begin();
+    await service.crashAndRestart();
+    await talk.write('still there?');
+    await waitFor('an answer', async () => {
+      const { messages } = await talk.record();
+      return messages.at(-1).sender.type === 'agent';
+    });
+    const answered = workflow.turns.flatMap(({ body }) => body.messages);
+    expect(new Set(answered.map(({ text }) => text))).toEqual(new Set(['hello', 'still there?']));
+  });
+});

@@ -1,0 +1,78 @@
+// Whatever goes wrong with a turn, the team reads why: in the conversation and on the agent's screen.
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../../helpers/browserless.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
+import {
+  accepts,
+  answers,
+  hangs,
+  OWNER,
+  startWorkflowStage,
+  type Talk,
+  type Workflow,
+  type WorkflowStage,
+} from './workflowStage.ts';
+
+let stage: WorkflowStage;
+let browser: Browserless;
+let skewMs = 0;
+beforeAll(async () => {
+  const clock = { now: () => new Date(Date.now() + skewMs) };
+  stage = await startWorkflowStage({ env: MEMBER_ENV, clock });
+  stage.workflow.now = () => Date.now() + skewMs;
+  browser = await signedInBrowser(stage.service.url);
+});
+beforeEach(async () => {
+  stage.workflow.forget();
+  await stage.publish({ timeout: 5 });
+  skewMs += 120_000; // the publication is no longer new
+});
+afterAll(() => stage?.close());
+
+async function expectShown(talk: Talk): Promise<string> {
+  const { problem } = await talk.turnIn('failed');
+  const thread = (await browser.get(`/conversations/${talk.id}`)).text;
+  expect(thread).toContain(`handed over to a person: it ran into an error (${problem})`);
+  expect((await browser.get('/agent')).text).toContain(`failed ${problem}`);
+  return problem;
+}
+
+it.each<[string, Workflow, RegExp]>([
+  ['an error of the workflow', answers({ message: 'Error in workflow' }, 500), /Error in workflow/],
+  ['an answer of another shape', answers({ answer: 42 }), /./],
+  ['an answer that is no JSON', (res) => void res.writeHead(200).end('<b>no</b>'), /./],
+  ['a signature that is refused', answers({}, 401), /401/],
+  ['a redirect', (res) => void res.writeHead(302, { location: '/' }).end(), /redirect/],
+  ['a call that breaks off', (res) => void res.socket!.destroy(), /./],
+  ['no answer in time', hangs, /5 s/],
+])('%s', async (_what, workflow, words) => {
+  stage.workflow.answer(workflow);
+  const talk = await stage.talk('Hello', { name: 'Ada' });
+  expect(await expectShown(talk)).toMatch(words);
+});
+
+it('a turn that was accepted and never answered', async () => {
+  stage.workflow.answer(accepts);
+  const talk = await stage.talk('Hello');
+  await stage.workflow.turn();
+  skewMs += 10_000;
+  expect(await expectShown(talk)).toMatch(/in time/);
+});
+
+it('a workflow that is unpublished and not published again', async () => {
+  const { workflow_name: _, ...identity } = OWNER;
+  await stage.api.delete(`/api/agent/webhook?${new URLSearchParams(identity)}`);
+  const talk = await stage.talk('Hello');
+  await waitFor('the turn to wait', async () => (await talk.turns())[0]?.problem);
+  skewMs += 61_000;
+  expect(await expectShown(talk)).toBe('No workflow is published as the agent.');
+});
+
+it('a note of the workflow stands beside its hand-over', async () => {
+  stage.workflow.answer(answers({ hand_over: { note: 'Asks about a <b>contract</b>.' } }));
+  const talk = await stage.talk('Hello');
+  await talk.turnIn('answered');
+  expect((await browser.get(`/conversations/${talk.id}`)).text).toContain(
+    'it did not know the answer (Asks about a <b>contract</b>.)',
+  );
+});

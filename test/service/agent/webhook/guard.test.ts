@@ -1,0 +1,225 @@
+// A workflow never talks over a person, nor past what the customer wrote last.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { SENTENCES } from '../../../../service/src/agent/keyword/sentences.ts';
+import { chatCustomer } from '../../../helpers/apiClient.ts';
+import { readChatStream } from '../../../helpers/chatStreamReader.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
+import {
+  accepts,
+  answers,
+  hangs,
+  says,
+  startWorkflowStage,
+  type Talk,
+  type Workflow,
+  type WorkflowStage,
+} from './workflowStage.ts';
+
+let stage: WorkflowStage;
+beforeAll(async () => {
+  stage = await startWorkflowStage();
+});
+beforeEach(() => stage.workflow.forget());
+afterEach(() => expect(stage.workflow.faults).toEqual([]));
+afterAll(() => stage?.close());
+
+/** A workflow that answers when the test says so. */
+function held(workflow: Workflow = says('Late.')) {
+  let finish = () => {};
+  const answer: Workflow = (res, turn) => void (finish = () => workflow(res, turn));
+  return { answer, finish: () => finish() };
+}
+
+const textsOf = (turn: { messages: { text: string }[] }) => turn.messages.map(({ text }) => text);
+
+/** Every operation of a turn is refused, and nothing was sent. */
+async function expectRefused(talk: Talk, turnId: string, why: RegExp) {
+  const bodies = {
+    replies: { text: 'Stale.' },
+    'hand-over': {},
+    close: { verdict: 'unknown', summary: 's' },
+    end: {},
+  };
+  const { status } = await talk.record();
+  for (const [operation, body] of Object.entries(bodies)) {
+    const answer = await stage.operate(turnId, operation, body);
+    expect([operation, answer.status, answer.body.error.code]).toEqual([
+      operation,
+      409,
+      'turn_superseded',
+    ]);
+    expect(answer.body.error.message).toMatch(why);
+  }
+  expect(await talk.replies()).not.toContain('Stale.');
+  expect((await talk.record()).status).toBe(status);
+}
+
+describe('a take-over while a workflow answers', () => {
+  it('ends the turn: its HTTP call is let go, and what it answers is refused', async () => {
+    stage.workflow.answer(hangs);
+    const talk = await stage.talk('hello');
+    const turn = await stage.workflow.turn();
+    await talk.act('takeover');
+    await turn.closed;
+    expect(await talk.turnIn('superseded')).toMatchObject({
+      problem: 'A person took over the conversation.',
+    });
+    await expectRefused(talk, turn.body.turn_id, /person took over/);
+  });
+
+  it('drops the answer of the HTTP call', async () => {
+    const late = held();
+    stage.workflow.answer(late.answer);
+    const talk = await stage.talk('hello');
+    const turn = await stage.workflow.turn();
+    await Promise.all([talk.act('takeover'), late.finish()]);
+    await turn.closed;
+    const { status } = (await talk.turns())[0];
+    expect(['answered', 'superseded']).toContain(status);
+    expect(await talk.replies()).toHaveLength(status === 'answered' ? 1 : 0);
+  });
+
+  it('and the hand-back gives the workflow a new turn with the same messages', async () => {
+    stage.workflow.answer(hangs, says('Back.'));
+    const talk = await stage.talk('hello');
+    const { body: first } = await stage.workflow.turn();
+    await talk.act('takeover');
+    await talk.act('handback');
+    const { body: second } = await stage.workflow.turn(2);
+    expect(second.turn_id).not.toBe(first.turn_id);
+    expect(textsOf(second)).toEqual(['hello']);
+    expect(await talk.reply()).toBe('Back.');
+    await expectRefused(talk, first.turn_id, /wrote again, or control changed|person took over/);
+  });
+});
+
+describe('a newer message while a workflow answers', () => {
+  it('ends the turn; the next one has the unanswered messages too, and is answered once', async () => {
+    stage.workflow.answer(accepts, says('For both.'));
+    const talk = await stage.talk('first');
+    const { body: first } = await stage.workflow.turn();
+    await talk.write('second');
+    await expectRefused(talk, first.turn_id, /wrote again/);
+    const { body: second } = await stage.workflow.turn(2);
+    expect(textsOf(second)).toEqual(['first', 'second']);
+    expect(second.chatInput).toBe('first\nsecond');
+    expect(await talk.reply()).toBe('For both.');
+    expect((await talk.turns()).map(({ status }) => status)).toEqual(['superseded', 'answered']);
+    expect(await talk.replies()).toHaveLength(1);
+  });
+
+  it('lets go of the HTTP call: one turn at a time', async () => {
+    stage.workflow.answer(hangs, says('Now.'));
+    const talk = await stage.talk('first');
+    const first = await stage.workflow.turn();
+    await talk.write('second');
+    await first.closed;
+    expect(await talk.reply()).toBe('Now.');
+  });
+
+  it('after a reply with more to follow refuses the rest, and asks about the newer one alone', async () => {
+    stage.workflow.answer(accepts);
+    const talk = await stage.talk('first');
+    const { body: first } = await stage.workflow.turn();
+    await stage.operate(first.turn_id, 'replies', { text: 'One.', more_follows: true });
+    await talk.write('second');
+    await expectRefused(talk, first.turn_id, /wrote again/);
+    const { body: second } = await stage.workflow.turn(2);
+    expect(textsOf(second)).toEqual(['second']);
+    await stage.operate(second.turn_id, 'end');
+  });
+});
+
+it('answers a burst of three in one turn', async () => {
+  stage.workflow.answer(says('All three.'));
+  const talk = await stage.talk('one');
+  await talk.write('two');
+  await talk.write('three');
+  expect(await talk.reply()).toBe('All three.');
+  const asked = stage.workflow.turns.map(({ body }) => textsOf(body));
+  expect(asked.at(-1)).toEqual(['one', 'two', 'three']);
+  expect((await talk.turns()).filter(({ status }) => status === 'answered')).toHaveLength(1);
+  expect(await talk.replies()).toEqual(['All three.']);
+});
+
+it('does not repeat to the workflow what it answered without a word', async () => {
+  stage.workflow.answer(answers({}), says('Yes?'));
+  const talk = await stage.talk('thanks');
+  await talk.turnIn('answered');
+  await talk.write('one more thing');
+  const { body } = await stage.workflow.turn(2);
+  expect(textsOf(body)).toEqual(['one more thing']);
+  expect(body.history.map(({ text }: { text: string }) => text)).toEqual(['thanks']);
+  expect(await talk.reply()).toBe('Yes?');
+});
+
+it('is refused after the close', async () => {
+  stage.workflow.answer(accepts);
+  const talk = await stage.talk('hello');
+  const { body } = await stage.workflow.turn();
+  await talk.act('close');
+  expect(await talk.turnIn('superseded')).toMatchObject({
+    problem: 'The conversation was closed.',
+  });
+  await expectRefused(talk, body.turn_id, /was closed/);
+});
+
+it('is refused after the customer asked for a person, who gets the conversation at once', async () => {
+  stage.workflow.answer(accepts);
+  const talk = await stage.talk('hello');
+  const { body } = await stage.workflow.turn();
+  await talk.write('I want to talk to a person');
+  expect(await talk.reply()).toBe(SENTENCES.handOverOnRequest.en);
+  expect(await talk.record()).toMatchObject({
+    status: 'awaiting_human',
+    handover: { reason: 'customer_request' },
+  });
+  await expectRefused(talk, body.turn_id, /wrote again|waits for a person/);
+  expect(stage.workflow.turns).toHaveLength(1);
+});
+
+it('is refused when it comes late, after the turn has ended', async () => {
+  stage.workflow.answer(says('In time.'));
+  const talk = await stage.talk('hello');
+  const { turn_id: id } = await talk.turnIn('answered');
+  await expectRefused(talk, id, /was answered at/);
+  stage.workflow.answer(answers({}, 500));
+  const failing = await stage.talk('hello');
+  const { turn_id: failed } = await failing.turnIn('failed');
+  await expectRefused(failing, failed, /failed at .*500/);
+});
+
+it('is refused while the agent is off', async () => {
+  stage.workflow.answer(accepts);
+  const talk = await stage.talk('hello');
+  const { body } = await stage.workflow.turn();
+  await stage.api.patch('/api/agent', { enabled: false });
+  await expectRefused(talk, body.turn_id, /switched off/);
+  await stage.api.patch('/api/agent', { enabled: true });
+});
+
+it('shows the customer that somebody is typing, until it has answered or a person takes over', async () => {
+  stage.workflow.answer(accepts);
+  const customer = await chatCustomer(stage.service.url);
+  const stream = await readChatStream(stage.service.url, customer.token);
+  const { conversation_id: id } = await customer.write('hello');
+  const { body } = await stage.workflow.turn();
+  await waitFor('typing', () => stream.told.at(-1) === 'typing');
+  await stage.operate(body.turn_id, 'end');
+  await waitFor('its end', () => stream.told.at(-1) === 'not typing');
+  await customer.write('hello?');
+  await waitFor('typing again', () => stream.told.at(-1) === 'typing');
+  await stage.api.post(`/api/conversations/${id}/takeover`);
+  await waitFor('its end', () => stream.told.at(-1) === 'not typing');
+  stream.close();
+});
+
+it('is not disturbed by what an automation sends beside the agent', async () => {
+  stage.workflow.answer(accepts);
+  const talk = await stage.talk('hello');
+  const { body } = await stage.workflow.turn();
+  const beside = { text: 'Your parcel has shipped.', pause_agent: false };
+  await stage.api.post(`/api/conversations/${talk.id}/messages`, beside);
+  expect((await stage.operate(body.turn_id, 'replies', { text: 'Hello.' })).status).toBe(201);
+  expect((await talk.replies()).at(-1)).toBe('Hello.');
+});

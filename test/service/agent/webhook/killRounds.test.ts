@@ -1,0 +1,150 @@
+// Rounds of kill -9 while workflows answer, by HTTP and by the API; then the threads are held against
+// what the workflow was asked and answered.
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { SENTENCES } from '../../../../service/src/agent/keyword/sentences.ts';
+import { chatCustomer, type ApiAnswer, type ChatCustomer } from '../../../helpers/apiClient.ts';
+import { randomFrom } from '../../../helpers/flakyProxy.ts';
+import { startServiceProcess, type ServiceProcess } from '../../../helpers/serviceProcess.ts';
+import {
+  accepts,
+  OWNER,
+  says,
+  startWorkflowServer,
+  type Json,
+  type WorkflowServer,
+} from './workflowStage.ts';
+
+const SEED = Number(process.env.ROUNDS_SEED ?? randomInt(1_000_000));
+const ROUNDS = 8;
+const LANES = 8;
+/** Of one customer: the agent hands over after thirty replies in ten minutes. */
+const MESSAGES = 20;
+const LONGEST_MS = 120;
+const AGAIN_MS = 25;
+const FAILED: string = SENTENCES.handOverAfterError.en;
+
+const random = randomFrom(SEED);
+const randomMs = () => Math.floor(random() * LONGEST_MS);
+let service: ServiceProcess;
+let workflow: WorkflowServer;
+/** Ids of the customer's messages, by turn. */
+const asked = new Map<string, readonly string[]>();
+/** Whether the API took an answer, by turn. */
+const taken = new Map<string, boolean>();
+let isOver = false;
+
+beforeAll(async () => {
+  workflow = await startWorkflowServer();
+  service = await startServiceProcess({
+    env: { INSECURE_TARGETS: 'true', AGENT_QUIET_MS: '10' },
+  }).catch(async (error) => {
+    await workflow.close();
+    throw error;
+  });
+  const webhook = { endpoint: workflow.url, owner: OWNER, turn_on: true, timeout: 5 };
+  workflow.secret = (await service.api.put('/api/agent/webhook', webhook)).body.secret;
+});
+afterAll(async () => {
+  await service?.close();
+  await workflow?.close();
+});
+
+/** Until there is an answer that is no 503. */
+async function insist<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    const answer = await ask().catch(() => null);
+    if (answer !== null && (answer as Partial<ApiAnswer>).status !== 503) return answer;
+    await sleep(AGAIN_MS);
+  }
+}
+
+it(`loses no answer and sends none twice, through ${ROUNDS} crashes (seed ${SEED})`, async () => {
+  const answering: Promise<void>[] = [];
+  workflow.answer((res, turn) => {
+    const id: string = turn.turn_id;
+    asked.set(
+      id,
+      turn.messages.map((message: Json) => message.id),
+    );
+    if (random() < 0.5) return void setTimeout(() => says(id)(res, turn), randomMs());
+    accepts(res, turn);
+    const path = `/api/agent-turns/${id}/replies`;
+    answering.push(
+      sleep(randomMs())
+        .then(() => insist(() => service.api.post(path, { text: id }, { 'idempotency-key': id })))
+        .then(({ status }) => void taken.set(id, status === 201)),
+    );
+  });
+  const lanes = Promise.all(Array.from({ length: LANES }, talkOn));
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await sleep(300 + 5 * randomMs());
+    await service.crashAndRestart();
+  }
+  isOver = true;
+  const conversations = (await lanes).flat();
+  await Promise.all(answering);
+  for (const id of conversations) await holdAgainst(id);
+  expect(workflow.faults).toEqual([]);
+  expect(asked.size).toBeGreaterThan(2 * ROUNDS);
+}, 120_000);
+
+/** Customers who write once the last message was answered. @returns the conversations */
+async function talkOn(): Promise<string[]> {
+  const conversations: string[] = [];
+  while (!isOver) {
+    const customer: ChatCustomer = await insist(() => chatCustomer(service.url));
+    for (let written = 0; written < MESSAGES && !(isOver && written > 0); written += 1) {
+      const clientId = crypto.randomUUID();
+      const { conversation_id: id } = await insist(() => customer.write('hello', clientId));
+      if (written === 0) conversations.push(id);
+      await untilAnswered(id);
+    }
+  }
+  return conversations;
+}
+
+/** A turn whose HTTP answer was lost has handed over: the team hands back. */
+async function untilAnswered(id: string): Promise<void> {
+  const path = `/api/conversations/${id}`;
+  for (;;) {
+    const { body } = await insist(() => service.api.get(`${path}?messages=1`));
+    if (body.messages[0].sender.type === 'agent') {
+      if (body.status === 'ai_active') return;
+      await insist(() => service.api.post(`${path}/handback`));
+    }
+    await sleep(AGAIN_MS);
+  }
+}
+
+/** Holds a thread against what the workflow was asked and answered. */
+async function holdAgainst(id: string): Promise<void> {
+  const { messages } = (await service.api.get(`/api/conversations/${id}?messages=200`)).body;
+  let waiting: string[] = [];
+  const sent = new Set<string>();
+  for (const { id: messageId, sender, text } of messages as Json[]) {
+    if (sender.type === 'customer') {
+      waiting.push(messageId);
+      continue;
+    }
+    const place = { seed: SEED, conversation: id, text };
+    if (text !== FAILED) {
+      expect({ ...place, answers: asked.get(text) }).toEqual({ ...place, answers: waiting });
+      expect({ ...place, isTwice: sent.has(text) }).toEqual({ ...place, isTwice: false });
+      sent.add(text);
+    }
+    waiting = [];
+  }
+  expect({ seed: SEED, conversation: id, waiting }).toEqual({
+    seed: SEED,
+    conversation: id,
+    waiting: [],
+  });
+  const { data } = (await service.api.get(`/api/agent-turns?limit=200&conversation_id=${id}`)).body;
+  for (const { turn_id: turn, status } of data) {
+    const isSent = sent.has(turn);
+    expect({ turn, isAnswered: status === 'answered' }).toEqual({ turn, isAnswered: isSent });
+    if (taken.has(turn)) expect({ turn, taken: taken.get(turn) }).toEqual({ turn, taken: isSent });
+  }
+}

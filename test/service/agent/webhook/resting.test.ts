@@ -1,0 +1,145 @@
+// A turn whose workflow asks the customer or the team, rests, and goes on.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { SENTENCES } from '../../../../service/src/agent/keyword/sentences.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
+import {
+  accepts,
+  says,
+  startWorkflowStage,
+  type Json,
+  type Talk,
+  type WorkflowStage,
+} from './workflowStage.ts';
+
+let stage: WorkflowStage;
+let skewMs = 0;
+beforeAll(async () => {
+  stage = await startWorkflowStage({ clock: { now: () => new Date(Date.now() + skewMs) } });
+  stage.workflow.now = () => Date.now() + skewMs;
+});
+beforeEach(() => stage.workflow.forget());
+afterAll(() => stage?.close());
+
+const later = () => new Date(Date.now() + skewMs + 3_600_000).toISOString();
+
+/** A turn that has been accepted. */
+async function begin(words = 'refund please'): Promise<{ talk: Talk; id: string }> {
+  stage.workflow.answer(accepts);
+  const talk = await stage.talk(words);
+  const { body } = await stage.workflow.turn();
+  return { talk, id: body.turn_id };
+}
+
+/** Its workflow asks. The execution is not resumed here: it collects when the test says so. */
+async function ask(talk: Talk, turnId: string, fields: Json = {}): Promise<string> {
+  const { status, body } = await stage.api.post('/api/waits', {
+    kind: 'reply',
+    conversation_id: talk.id,
+    turn_id: turnId,
+    message: 'Which order?',
+    resume_url: `${stage.workflow.url}/rests/${crypto.randomUUID()}`,
+    expires_at: later(),
+    ...fields,
+  });
+  if (status !== 201) throw new Error(JSON.stringify(body));
+  return body.id;
+}
+
+const ended = (id: string) =>
+  waitFor('the end of the wait', async () => {
+    const { body } = await stage.api.get(`/api/waits/${id}`);
+    return body.status === 'open' ? null : body;
+  });
+const collect = (id: string) => stage.api.post(`/api/waits/${id}/collect`);
+
+describe('a turn that asks the customer', () => {
+  it('rests: its time stops, the answer is no turn; then it goes on and replies', async () => {
+    const { talk, id } = await begin();
+    const wait = await ask(talk, id);
+    expect(await talk.turnIn('suspended')).toMatchObject({ deadline: null });
+    const refused = await stage.operate(id, 'replies', { text: 'Too early.' });
+    expect(refused.body.error.message).toMatch(/rests until its wait has ended/);
+    skewMs += 120_000;
+    await talk.write('A-1042');
+    await ended(wait);
+    expect((await collect(wait)).body.answer.text).toBe('A-1042');
+    const { body } = await stage.operate(id, 'replies', { text: 'Refunded.' });
+    expect(body.turn).toMatchObject({ status: 'answered', outcome: 'reply', is_resumed: true });
+    expect(await talk.replies()).toEqual(['Which order?', 'Refunded.']);
+    expect(await talk.turns()).toHaveLength(1);
+  });
+
+  it('leaves what the customer writes afterwards to a turn of its own, beside it', async () => {
+    const { talk, id } = await begin();
+    const wait = await ask(talk, id);
+    await talk.write('A-1042');
+    await ended(wait);
+    await collect(wait);
+    stage.workflow.forget();
+    stage.workflow.answer(says('To the newer one.'));
+    await talk.write('and where are you?');
+    const { body: newer } = await stage.workflow.turn();
+    expect(newer.messages.map(({ text }: Json) => text)).toEqual(['and where are you?']);
+    expect(await talk.reply(2)).toBe('To the newer one.');
+    expect((await stage.operate(id, 'replies', { text: 'Refunded.' })).status).toBe(201);
+    expect(await talk.reply(3)).toBe('Refunded.');
+  });
+
+  it('is refused after a take-over, which ends its wait', async () => {
+    const { talk, id } = await begin();
+    const wait = await ask(talk, id);
+    await talk.act('takeover');
+    expect(await ended(wait)).toMatchObject({ status: 'taken_over' });
+    const refused = await stage.operate(id, 'replies', { text: 'Stale.' });
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'turn_superseded']);
+    expect(await talk.replies()).toEqual(['Which order?']);
+  });
+
+  it('fails when it does not answer in time after it went on', async () => {
+    const { talk, id } = await begin();
+    const wait = await ask(talk, id);
+    await talk.write('A-1042');
+    await ended(wait);
+    await collect(wait);
+    skewMs += 62_000;
+    expect(await talk.turnIn('failed')).toMatchObject({
+      turn_id: id,
+      problem: expect.stringContaining('after its wait'),
+    });
+    expect((await talk.replies()).at(-1)).toBe(SENTENCES.handOverAfterError.en);
+  });
+
+  it('gives an execution that is slow to come back a quarter of an hour', async () => {
+    const { talk, id } = await begin();
+    const wait = await ask(talk, id);
+    await talk.write('A-1042');
+    await ended(wait);
+    skewMs += 10 * 60_000;
+    await collect(wait);
+    expect((await stage.operate(id, 'end')).status).toBe(200);
+    expect((await talk.record()).status).toBe('ai_active');
+  });
+
+  it('cannot ask once a person took over or the customer wrote more', async () => {
+    const { talk, id } = await begin();
+    await talk.act('takeover');
+    await expect(ask(talk, id)).rejects.toThrow(/turn_superseded/);
+  });
+});
+
+describe('a turn that asks the team', () => {
+  it('keeps its messages: what the customer writes meanwhile is another turn without them', async () => {
+    const { talk, id } = await begin();
+    const wait = await ask(talk, id, { kind: 'decision', message: 'Refund 49 EUR?' });
+    stage.workflow.forget();
+    stage.workflow.answer(says('We are looking into it.'));
+    await talk.write('are you there?');
+    const { body: other } = await stage.workflow.turn();
+    expect(other.messages.map(({ text }: Json) => text)).toEqual(['are you there?']);
+    await talk.reply();
+    await stage.api.post(`/api/waits/${wait}/decide`, { approved: true });
+    await collect(wait);
+    await stage.operate(id, 'replies', { text: 'Refunded.' });
+    expect(await talk.replies()).toEqual(['We are looking into it.', 'Refunded.']);
+  });
+});

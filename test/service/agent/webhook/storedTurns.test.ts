@@ -1,0 +1,121 @@
+// What is stored of turns: how long it is kept, and that it can be moved.
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { sweepAll } from '../../../../service/src/app/retention/housekeeping.ts';
+import { answerTurn } from '../../../../service/src/agent/operations/answerTurn.ts';
+import { publishWebhook } from '../../../../service/src/agent/operations/publishWebhook.ts';
+import { tryWorkflow } from '../../../../service/src/agent/operations/tryWorkflow.ts';
+import { beginTurn } from '../../../../service/src/agent/webhook/beginTurn.ts';
+import { loadTurn } from '../../../../service/src/agent/turn/loadTurn.ts';
+import { recordOutcome } from '../../../../service/src/agent/turn/recordOutcome.ts';
+import { startChatSession } from '../../../../service/src/channels/web_chat/chatOperations.ts';
+import { receiveMessage } from '../../../../service/src/conversations/operations/receiveMessage.ts';
+import type { Deps } from '../../../../service/src/platform/deps.ts';
+import { createSecretBox } from '../../../../service/src/platform/security/secretBox.ts';
+import type { ServiceStore } from '../../../../service/src/store/collections.ts';
+import { createWorkspace } from '../../../../service/src/team/operations/team.ts';
+import type { Workspace } from '../../../../service/src/team/workspace.ts';
+import { openFreshStore, type FreshStore } from '../../../helpers/openStore.ts';
+import { testDeps } from '../../../helpers/testDeps.ts';
+
+const DAY_MS = 86_400_000;
+const AGENT = { quietMs: 0, approvalExpiresMs: 60_000 };
+const OWNER = {
+  instanceId: 'n8n-1',
+  workflowId: 'wf-1',
+  workflowName: 'Support',
+  nodeId: 'node-1',
+  host: 'n8n.example.com',
+};
+const PRESENT = { covers: () => true };
+
+let fresh: FreshStore;
+let deps: Deps;
+let workspace: Workspace;
+let nowMs: number;
+const secrets = createSecretBox(randomBytes(32));
+const depsOf = (store: ServiceStore) =>
+  testDeps({ store, secrets, agent: AGENT, clock: { now: () => new Date(nowMs) } });
+
+beforeEach(async () => {
+  nowMs = Date.parse('2026-06-01T12:00:00Z');
+  fresh = await openFreshStore();
+  deps = depsOf(fresh.store);
+  workspace = await createWorkspace(deps, 'Test');
+  await publishWebhook(deps, workspace, {
+    endpoint: 'https://n8n.example.com/webhook/agent',
+    timeoutSeconds: 60,
+    owner: OWNER,
+    secretHash: null,
+    takeOver: false,
+    turnOn: true,
+  });
+});
+afterEach(() => fresh.remove());
+
+/** A turn that was sent. @returns its id */
+async function sentTurn(): Promise<string> {
+  const visitor = { name: null, phone: null, email: null };
+  const { contact } = await startChatSession(deps, workspace, visitor);
+  const message = { text: 'hello', channelMessageId: '1' };
+  const { conversationId } = await receiveMessage(deps, workspace, contact.id, message);
+  const loaded = await loadTurn(deps, conversationId);
+  await recordOutcome(deps, loaded!, { type: 'deferred', notices: [] });
+  const where = { conversationId };
+  const [turn] = await fresh.store.transaction((tx) => tx.webhookTurns.find({ where, limit: 1 }));
+  expect(await beginTurn(deps, { id: turn!.id, runAt: nowMs }, PRESENT)).toMatchObject({
+    type: 'send',
+  });
+  return turn!.id;
+}
+
+const says = (text: string) => ({ texts: [text], then: { type: 'end' } }) as const;
+const idsOf = (store: ServiceStore) =>
+  store.transaction(async (tx) =>
+    (await tx.webhookTurns.find({ where: {}, limit: 100 })).map(({ id }) => id),
+  );
+
+it('is removed after RETENTION_DAYS, tries too; what has not ended stays', async () => {
+  const [ended, open] = [await sentTurn(), await sentTurn()];
+  await answerTurn(deps, workspace, ended, says('Hi.'));
+  const tried = await tryWorkflow(deps, workspace, 'hello');
+  await beginTurn(deps, { id: tried.id, runAt: nowMs }, PRESENT);
+  await answerTurn(deps, workspace, tried.id, says('Hi.'));
+  nowMs += 29 * DAY_MS;
+  await sweepAll(fresh.store, new Date(nowMs), { days: 30, conversationDays: 0 });
+  expect(await idsOf(fresh.store)).toEqual([ended, open, tried.id].toSorted());
+  nowMs += 2 * DAY_MS;
+  await sweepAll(fresh.store, new Date(nowMs), { days: 30, conversationDays: 0 });
+  expect(await idsOf(fresh.store)).toEqual([open]);
+});
+
+it('goes with its conversation, which stays while a turn has not ended', async () => {
+  const [ended, open] = [await sentTurn(), await sentTurn()];
+  await answerTurn(deps, workspace, ended, says('Hi.'));
+  nowMs += 11 * DAY_MS;
+  await sweepAll(fresh.store, new Date(nowMs), { days: 30, conversationDays: 10 });
+  expect(await idsOf(fresh.store)).toEqual([open]);
+});
+
+it('moves to another store with the webhook, and is answered there', async () => {
+  const id = await sentTurn();
+  const other = await openFreshStore();
+  try {
+    await other.store.restore(fresh.store.dump());
+    const there = depsOf(other.store);
+    const [webhook, turn] = await other.store.transaction(async (tx) => [
+      await tx.agentWebhooks.peek(workspace.id),
+      await tx.webhookTurns.peek(id),
+    ]);
+    expect(secrets.open(webhook!.sealedSecret)).toMatch(/^whsec_/);
+    expect(turn).toMatchObject({ status: 'running', attempts: 1 });
+    expect(await other.store.msUntilDue('webhook_turns')).not.toBeNull();
+    const answered = await answerTurn(there, workspace, id, says('Moved.'));
+    expect(answered).toMatchObject({
+      turn: { status: 'answered' },
+      messages: [{ text: 'Moved.' }],
+    });
+  } finally {
+    await other.remove();
+  }
+});

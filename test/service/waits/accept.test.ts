@@ -1,0 +1,209 @@
+// What counts as an answer, and how it is read in the languages of the agent.
+import { describe, expect, it } from '@jest/globals';
+import { LANGUAGES, type Language } from '../../../service/src/platform/reading/language.ts';
+import {
+  languagesOf,
+  readAnswer,
+  type Accept,
+  type AnswerValue,
+} from '../../../service/src/waits/accept.ts';
+
+/** A Monday. */
+const NOW = new Date(2026, 5, 1, 12);
+
+/** Reads an answer as a wait does: in the language that question and answer show. */
+const answerTo =
+  (type: Accept['type'], question: string, choices: readonly string[] = []) =>
+  (...texts: string[]): AnswerValue | null =>
+    readAnswer({ type, choices }, texts, {
+      languages: languagesOf([question, ...texts], LANGUAGES),
+      now: NOW,
+    });
+
+describe('an answer of any kind', () => {
+  it('is all that the customer wrote, in lines', () => {
+    expect(answerTo('any', 'Anything else?')('No.', 'Thanks!')).toBe('No.\nThanks!');
+  });
+});
+
+describe('a choice', () => {
+  const day = answerTo('choice', 'Which day?', [
+    'Tuesday',
+    'Thursday',
+    '10 July',
+    'Café con leche',
+  ]);
+
+  it.each([
+    ['Tuesday', 'Tuesday'],
+    ['  tuesday! ', 'Tuesday'],
+    ['cafe con leche', 'Café con leche'],
+    ['CAFÉ CON LECHE.', 'Café con leche'],
+    ['2', 'Thursday'],
+    ['2.', 'Thursday'],
+    ['(2)', 'Thursday'],
+    ['n° 2', 'Thursday'],
+    ['number 2', 'Thursday'],
+    ['２', 'Thursday'],
+    ['10 july', '10 July'],
+    ['Tuesday please', 'Tuesday'],
+    ['Yes, Tuesday works!', 'Tuesday'],
+    ['option 2', 'Thursday'],
+    ['opción 2 por favor', 'Thursday'],
+    ['opção nº 2', 'Thursday'],
+    ['the 2nd one', 'Thursday'],
+    ['la segunda', 'Thursday'],
+    ['the second one, please', 'Thursday'],
+  ])('is taken from %j', (text, choice) => {
+    expect(day(text)).toBe(choice);
+  });
+
+  it.each([
+    '5',
+    '0',
+    '22',
+    'Tuesday or Thursday',
+    'not Tuesday',
+    'Tuesday is impossible',
+    'is Tuesday free?',
+    'I came on a Tuesday and nobody was there',
+    'option 2 or 3',
+    'segunda', // Monday in Portuguese
+    'the 2nd', // of July
+    'Wednesday',
+    '',
+    '👍',
+  ])('is not read into %j', (text) => {
+    expect(day(text)).toBeNull();
+  });
+
+  it.each([
+    ['A+', 'A-'],
+    ['< 100 EUR', '> 100 EUR'],
+    ['C', 'C++'],
+  ])('is taken by what its button sends, also when %j and %j differ in a sign', (...choices) => {
+    const either = answerTo('choice', 'Which?', choices);
+    expect(choices.map((choice) => either(choice))).toEqual(choices);
+    expect(choices.map((choice) => either(`${choice.toLowerCase()}, please`))).toEqual(choices);
+  });
+
+  it.each(['A', '100 EUR', 'A*'])('that %j could mean twice is not taken', (text) => {
+    expect(answerTo('choice', 'Which?', ['A+', 'A-', '< 100 EUR', '> 100 EUR'])(text)).toBeNull();
+  });
+
+  it('with another sign is another choice', () => {
+    expect(answerTo('choice', 'Which?', ['A+', 'B'])('A-')).toBeNull();
+  });
+
+  it('is taken without its German letters', () => {
+    const size = answerTo('choice', 'Welche?', ['Größe', 'Farbe']);
+    expect(size('grosse')).toBe('Größe');
+    expect(size('GRÖSSE')).toBe('Größe');
+  });
+
+  it('and courtesy are one answer', () => {
+    const answer = answerTo('choice', 'Sure?', ['Yes', 'No']);
+    expect(answer('Yes please')).toBe('Yes');
+    expect(answer('No, thanks')).toBe('No');
+    expect(answer('No. 1')).toBeNull();
+  });
+
+  it('is found in the last message that names one', () => {
+    expect(day('Hello!', 'let me see', 'thursday')).toBe('Thursday');
+  });
+
+  it('that is a number counts by its text before its place', () => {
+    expect(answerTo('choice', 'How many?', ['2', '1'])('1')).toBe('1');
+  });
+
+  it('of signs alone is taken by those signs', () => {
+    expect(answerTo('choice', 'Happy?', ['👍', '👎'])('👎')).toBe('👎');
+  });
+});
+
+describe('an e-mail', () => {
+  const email = answerTo('email', 'What is your e-mail?');
+
+  it.each([
+    ['Maria@Example.COM', 'maria@example.com'],
+    ['it is maria@example.com.', 'maria@example.com'],
+    ['mi correo: <maria.perez+n8n@sub.example.co>', 'maria.perez+n8n@sub.example.co'],
+  ])('is read in %j', (text, value) => {
+    expect(email(text)).toBe(value);
+  });
+
+  it.each([
+    'maria@',
+    'none',
+    'a@example.com or b@example.com',
+    'x'.repeat(2000) + ' a@example.com',
+  ])('is not read in %j', (text) => {
+    expect(email(text)).toBeNull();
+  });
+
+  it('written twice is one', () => {
+    expect(email('a@example.com', 'I mean A@example.com')).toBe('a@example.com');
+  });
+});
+
+describe('a number', () => {
+  it.each<[string, string, number]>([
+    ['How many do you want?', '12', 12],
+    ['How many do you want?', 'I want 1,234.5', 1234.5],
+    ['How many do you want?', 'twelve please', 12],
+    ['¿Cuánto quiere pagar?', '1.234,50', 1234.5],
+    ['¿Cuántos quiere?', '1.500', 1500],
+    ['Quanto você quer pagar?', 'R$ 1.500', 1500],
+    ['¿Cuántos quiere?', 'son cinco', 5],
+    ['Which temperature is it there?', '-5', -5],
+  ])('asked for with %j is read in %j', (question, text, value) => {
+    expect(answerTo('number', question)(text)).toBe(value);
+  });
+
+  it.each(['many', '5 or 6', 'A-1042', '1 2 3'])('is not read in %j', (text) => {
+    expect(answerTo('number', 'How many do you want?')(text)).toBeNull();
+  });
+
+  it('that is two numbers in the languages of the agent is not read', () => {
+    expect(answerTo('number', 'N?')('1.500')).toBeNull();
+    expect(answerTo('number', 'N?')('1500')).toBe(1500);
+  });
+});
+
+describe('a date', () => {
+  it.each<[string, string, string]>([
+    ['Which day would you like?', '2026-07-04', '2026-07-04'],
+    ['Which day would you like?', 'July 4th', '2026-07-04'],
+    ['Which day would you like?', 'Friday', '2026-06-05'],
+    ['Which day would you like?', 'tomorrow', '2026-06-02'],
+    ['Which day would you like?', '25/12/2026', '2026-12-25'],
+    ['¿Qué día le queda bien?', 'el 3 de agosto', '2026-08-03'],
+    ['¿Qué día le queda bien?', '03/08/2026', '2026-08-03'],
+    ['¿Qué día le queda bien?', 'pasado mañana', '2026-06-03'],
+    ['Qual dia é melhor para você?', '3 de agosto', '2026-08-03'],
+    ['Qual dia é melhor para você?', 'amanhã', '2026-06-02'],
+  ])('asked for with %j is read in %j', (question, text, value) => {
+    expect(answerTo('date', question)(text)).toBe(value);
+  });
+
+  it.each(['03/04/2026', 'Friday or Saturday', 'soon', '31/31/2026'])(
+    'is not read in %j after an English question',
+    (text) => {
+      expect(answerTo('date', 'Which day would you like?')(text)).toBeNull();
+    },
+  );
+
+  it('that may be two days is not read while the language is not known', () => {
+    expect(answerTo('date', 'D?')('03/08/2026')).toBeNull();
+  });
+});
+
+describe('the language of an answer', () => {
+  it.each<[string, readonly Language[]]>([
+    ['Which day would you like?', ['en']],
+    ['¿Qué día le queda bien?', ['es']],
+    ['D?', LANGUAGES],
+  ])('of the question %j', (question, languages) => {
+    expect(languagesOf([question, '5'], LANGUAGES)).toEqual(languages);
+  });
+});

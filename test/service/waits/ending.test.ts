@@ -1,0 +1,201 @@
+// How a question to a customer ends when nobody answers it, and what happens at the same moment.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { graphError, startGraphServer, type GraphServer } from '../../helpers/graphServer.ts';
+import { startExecutionHost, type ExecutionHost } from '../../helpers/restingExecution.ts';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { connectWhatsApp } from '../channels/whatsapp/whatsappTalk.ts';
+import { askCustomer, askTeam, goesOn, startTalk, textsTo, waitOf, type Json } from './support.ts';
+
+const HOUR_MS = 3_600_000;
+/** Longer than any test: what is judged here is judged for another reason. */
+const QUIET_MS = 60_000;
+
+describe('a question to a customer that nobody answers', () => {
+  let service: TestService;
+  let n8n: ExecutionHost;
+  let graph: GraphServer;
+  let offset = 0;
+
+  beforeAll(async () => {
+    graph = await startGraphServer();
+    n8n = await startExecutionHost(() => service.api);
+    service = await startTestService({
+      ca: n8n.ca,
+      env: {
+        AGENT_QUIET_MS: String(QUIET_MS),
+        GRAPH_API_URL: graph.url,
+        CHANNEL_RETRY_DELAYS_MS: '10,10,10,10',
+      },
+      clock: { now: () => new Date(Date.now() + offset) },
+    });
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await n8n?.close();
+    await graph?.close();
+  });
+
+  const inAnHour = () => new Date(Date.now() + offset + HOUR_MS).toISOString();
+  const change = async (id: string, what: string, body?: Json): Promise<void> => {
+    const { status } = await service.api.post(`/api/conversations/${id}/${what}`, body);
+    expect(status).toBe(200);
+  };
+
+  it('expires, and the execution goes on', async () => {
+    const talk = await startTalk(service);
+    const execution = n8n.execution();
+    await askCustomer(service, talk, execution, { expires_at: inAnHour() });
+    offset += HOUR_MS;
+    expect(await goesOn(execution)).toMatchObject({ status: 'expired', answer: null });
+    // What is written later is no answer any more.
+    await askCustomer(service, talk, n8n.execution());
+  });
+
+  it('is answered by what was written before its time was over, without a moment of quiet', async () => {
+    const talk = await startTalk(service);
+    const execution = n8n.execution();
+    await askCustomer(service, talk, execution, { expires_at: inAnHour() });
+    offset += HOUR_MS - 5000;
+    await talk.customer.write('A-1042');
+    offset += 6000;
+    expect(await goesOn(execution)).toMatchObject({
+      status: 'answered',
+      answer: { value: 'A-1042' },
+    });
+  });
+
+  it('expires with an answer that is not accepted, and asks nothing again', async () => {
+    const talk = await startTalk(service);
+    const execution = n8n.execution();
+    const accept = { type: 'email' };
+    await askCustomer(service, talk, execution, { expires_at: inAnHour(), accept });
+    await talk.customer.write('later');
+    offset += HOUR_MS;
+    expect(await goesOn(execution)).toMatchObject({
+      status: 'expired',
+      answer: { text: 'later', value: null },
+    });
+    expect(await textsTo(talk.customer)).toHaveLength(1);
+  });
+
+  it('ends when a person takes over, and leaves what the customer wrote to them', async () => {
+    const talk = await startTalk(service);
+    const execution = n8n.execution();
+    await askCustomer(service, talk, execution);
+    await talk.customer.write('A-1042');
+    await change(talk.conversationId, 'takeover');
+    expect(await goesOn(execution)).toMatchObject({ status: 'taken_over', answer: null });
+  });
+
+  it('ends when a person writes', async () => {
+    const talk = await startTalk(service);
+    const execution = n8n.execution();
+    await askCustomer(service, talk, execution);
+    await service.api.post(`/api/conversations/${talk.conversationId}/messages`, { text: 'Hi' });
+    expect(await goesOn(execution)).toMatchObject({ status: 'taken_over' });
+  });
+
+  it('ends with its conversation, and so does a question to the team there', async () => {
+    const talk = await startTalk(service);
+    const [reply, decision, elsewhere] = [n8n.execution(), n8n.execution(), n8n.execution()];
+    await askCustomer(service, talk, reply);
+    await askTeam(service, decision, { conversation_id: talk.conversationId });
+    const other = await askTeam(service, elsewhere);
+    const closing = { summary: 'Done.', verdict: 'goal_reached' };
+    await change(talk.conversationId, 'close', closing);
+    expect(await goesOn(reply)).toMatchObject({ status: 'closed' });
+    expect(await goesOn(decision)).toMatchObject({ status: 'closed', decision: null });
+    expect(await waitOf(service, other)).toMatchObject({ status: 'open' });
+    await talk.customer.write('One more thing');
+    const asked = await service.api.post('/api/waits', {
+      kind: 'reply',
+      conversation_id: talk.conversationId,
+      message: 'Yes?',
+      resume_url: n8n.execution().url,
+    });
+    expect([asked.status, asked.body.error.code]).toEqual([409, 'conversation_closed']);
+  });
+
+  it('stays while the team decides, whoever has control', async () => {
+    const talk = await startTalk(service);
+    const wait = await askTeam(service, n8n.execution(), {
+      conversation_id: talk.conversationId,
+    });
+    await change(talk.conversationId, 'takeover');
+    expect(await waitOf(service, wait)).toMatchObject({ status: 'open' });
+  });
+
+  it('is undeliverable when WhatsApp refuses it for good', async () => {
+    const account = await connectWhatsApp(service, graph);
+    const at = () => new Date(Date.now() + offset);
+    const customer = await account.customer('14155552671', at());
+    graph.answerWith(graphError(400, { code: 131026, message: 'Message undeliverable' }));
+    const execution = n8n.execution();
+    await askCustomer(service, customer, execution);
+    expect(await goesOn(execution)).toMatchObject({ status: 'undeliverable' });
+  });
+
+  it('is undeliverable when WhatsApp tells later that it failed', async () => {
+    const account = (await service.api.get('/api/channels')).body.data[0];
+    expect(account).toBeDefined();
+    await service.api.delete(`/api/channels/${account.id}`);
+    const connected = await connectWhatsApp(service, graph);
+    const customer = await connected.customer('14155552672', new Date(Date.now() + offset));
+    const execution = n8n.execution();
+    await askCustomer(service, customer, execution);
+    const taken = await waitFor('the question to be taken', () =>
+      graph.taken.find(({ body }) => body.to === '14155552672'),
+    );
+    await connected.tell(taken, 'failed', [{ code: 131049, title: 'Not delivered' }]);
+    expect(await goesOn(execution)).toMatchObject({ status: 'undeliverable' });
+  });
+
+  it('is refused where the channel takes no messages any more', async () => {
+    const account = (await service.api.get('/api/channels')).body.data[0];
+    await service.api.delete(`/api/channels/${account.id}`);
+    const connected = await connectWhatsApp(service, graph);
+    const customer = await connected.customer('14155552673', new Date(Date.now() + offset));
+    offset += 25 * HOUR_MS;
+    const execution = n8n.execution();
+    const { status, body } = await service.api.post('/api/waits', {
+      kind: 'reply',
+      conversation_id: customer.conversationId,
+      message: 'Still there?',
+      resume_url: execution.url,
+    });
+    expect([status, body.error.code]).toEqual([409, 'outside_messaging_window']);
+    const { data } = (
+      await service.api.get(`/api/waits?conversation_id=${customer.conversationId}`)
+    ).body;
+    expect(data).toEqual([]);
+  });
+
+  it('is answered, expired or taken over, one of them, when all happens at once', async () => {
+    const outcomes: string[] = [];
+    for (let round = 0; round < 30; round++) {
+      const talk = await startTalk(service);
+      const execution = n8n.execution();
+      const wait = await askCustomer(service, talk, execution, { expires_at: inAnHour() });
+      const write = () => talk.customer.write('A-1042');
+      if (round % 2 === 0) await write();
+      offset += HOUR_MS - (round % 3);
+      await Promise.all([
+        ...(round % 2 === 0 ? [] : [write()]),
+        service.api.post(`/api/conversations/${talk.conversationId}/takeover`),
+        waitFor('the end of its time', async () => {
+          offset += 1;
+          return (await waitOf(service, wait)).status !== 'open';
+        }),
+      ]);
+      const { status, answer } = await goesOn(execution);
+      expect(answer?.value ?? null).toBe(status === 'answered' ? 'A-1042' : null);
+      const { body } = await service.api.get(`/api/conversations/${talk.conversationId}/messages`);
+      const written = body.data.filter(({ text }: Json) => text === 'A-1042');
+      expect(written).toHaveLength(1);
+      outcomes.push(status);
+    }
+    for (const outcome of outcomes)
+      expect(['answered', 'expired', 'taken_over']).toContain(outcome);
+  }, 60_000);
+});

@@ -1,0 +1,170 @@
+// How long waits are kept, how many there may be, what /metrics says of them, and that they move.
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { apiClient } from '../../helpers/apiClient.ts';
+import { readMetrics } from '../../helpers/metrics.ts';
+import { startExecutionHost, type ExecutionHost } from '../../helpers/restingExecution.ts';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+import { testDatabaseUrl } from '../../helpers/storage.ts';
+import { sharedTestCa, writeTlsFiles } from '../../helpers/tls.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { API_KEY, MovingStage } from '../moving/movingStage.ts';
+import { askCustomer, askTeam, goesOn, startTalk, waitOf, type Json } from './support.ts';
+
+const DAY_MS = 86_400_000;
+
+describe('waits', () => {
+  let service: TestService;
+  let n8n: ExecutionHost;
+  let offset: number;
+
+  beforeEach(async () => {
+    offset = 0;
+    n8n = await startExecutionHost(() => service.api);
+    service = await startTestService({
+      ca: n8n.ca,
+      env: { AGENT_QUIET_MS: '0', RETENTION_DAYS: '3', CONVERSATION_RETENTION_DAYS: '7' },
+      clock: { now: () => new Date(Date.now() + offset) },
+      housekeepingEveryMs: 50,
+    });
+  });
+  afterEach(async () => {
+    await service?.stop();
+    await n8n?.close();
+  });
+
+  const statusOf = async (path: string) => (await service.api.get(path)).status;
+  const isGone = (path: string) =>
+    waitFor(`${path} to be gone`, async () => (await statusOf(path)) === 404);
+  const decide = ({ id }: Json) => service.api.post(`/api/waits/${id}/decide`, { approved: true });
+
+  it('that are over go after RETENTION_DAYS, and open ones stay', async () => {
+    const [done, open] = [n8n.execution(), n8n.execution()];
+    const decided = await askTeam(service, done);
+    const waiting = await askTeam(service, open);
+    await decide(decided);
+    await goesOn(done);
+    offset = 4 * DAY_MS;
+    await isGone(`/api/waits/${decided.id}`);
+    expect(await statusOf(`/api/waits/${waiting.id}`)).toBe(200);
+  });
+
+  it('keep their conversation as long as they are open, and go with it', async () => {
+    const talk = await startTalk(service);
+    const execution = n8n.execution();
+    const expiresAt = new Date(Date.now() + 20 * DAY_MS).toISOString();
+    const wait = await askCustomer(service, talk, execution, { expires_at: expiresAt });
+    const other = await startTalk(service);
+    offset = 9 * DAY_MS;
+    await isGone(`/api/conversations/${other.conversationId}`);
+    expect(await statusOf(`/api/conversations/${talk.conversationId}`)).toBe(200);
+    await talk.customer.write('A-1042');
+    await goesOn(execution);
+    offset = 18 * DAY_MS;
+    await isGone(`/api/conversations/${talk.conversationId}`);
+    expect(await statusOf(`/api/waits/${wait.id}`)).toBe(404);
+  });
+
+  it('are a thousand at most in a workspace', async () => {
+    const { url } = n8n.execution();
+    const first = await askTeam(service, { url: `${url}&n=0` });
+    for (let from = 1; from < 1000; from += 37)
+      await Promise.all(
+        Array.from({ length: Math.min(37, 1000 - from) }, (_, index) =>
+          askTeam(service, { url: `${url}&n=${from + index}` }),
+        ),
+      );
+    const another = () =>
+      service.api.post('/api/waits', {
+        kind: 'decision',
+        message: 'One more?',
+        resume_url: n8n.execution().url,
+      });
+    const refused = await another();
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'wait_limit_reached']);
+    await service.api.post(`/api/waits/${first.id}/cancel`);
+    // At the same time, too, only one finds room.
+    const opened = await Promise.all(Array.from({ length: 5 }, another));
+    expect(opened.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409]);
+  }, 60_000);
+
+  it('are counted: open ones, how they ended, calls, and the time until they were collected', async () => {
+    const [late, gone] = [n8n.execution(), n8n.execution()];
+    late.answer(409);
+    gone.answerAlways({ status: 404, message: 'The execution "1" does not exist.' });
+    const first = await askTeam(service, late);
+    const second = await askTeam(service, gone);
+    await askCustomer(service, await startTalk(service), n8n.execution());
+    const metric = async (name: string, labels: Record<string, string>) =>
+      (await readMetrics(service.url)).value(`conversation_service_${name}`, labels);
+    expect(await metric('waits_open', { kind: 'decision' })).toBe(2);
+    expect(await metric('waits_open', { kind: 'reply' })).toBe(1);
+    await decide(first);
+    await service.api.post(`/api/waits/${second.id}/cancel`);
+    await waitFor('the first attempt', async () => {
+      const { resume } = await waitOf(service, first);
+      return resume.attempts.length === 1;
+    });
+    offset += 2000;
+    await goesOn(late);
+    await waitFor('the second attempt to be counted', async () =>
+      metric('wait_resume_attempts_total', { status_class: '2xx', collected: 'true' }),
+    );
+    expect(await metric('waits_open', { kind: 'decision' })).toBe(0);
+    const ended = (status: string) => metric('waits_ended_total', { kind: 'decision', status });
+    expect([await ended('approved'), await ended('cancelled'), await ended('expired')]).toEqual([
+      1, 1, 0,
+    ]);
+    const refused = { status_class: '4xx', collected: 'false' };
+    await waitFor(
+      'both refused attempts to be counted',
+      async () => (await metric('wait_resume_attempts_total', refused)) === 2,
+    );
+    expect(await metric('wait_collected_seconds_count', {})).toBe(1);
+    expect(await metric('wait_collected_seconds_sum', {})).toBeGreaterThan(1.9);
+  });
+});
+
+describe('a service that is moved while executions wait', () => {
+  it.each(['folder', ...(testDatabaseUrl() === null ? [] : ['database'])])(
+    'to another %s lets them go on',
+    async (to) => {
+      const tls = await writeTlsFiles(await sharedTestCa());
+      const stage = await MovingStage.open();
+      const api = apiClient(stage.url, API_KEY);
+      const n8n = await startExecutionHost(() => api);
+      try {
+        const env = {
+          BOOTSTRAP_API_KEY: API_KEY,
+          BOOTSTRAP_WORKSPACE: 'Shop',
+          NODE_EXTRA_CA_CERTS: tls.caFile,
+          AGENT_QUIET_MS: '0',
+        };
+        const from = stage.folderPlace();
+        await stage.start(from, env);
+        const talk = await startTalk({ url: stage.url });
+        const [reply, decision] = [n8n.execution(), n8n.execution()];
+        await askCustomer({ api }, talk, reply);
+        const wait = await askTeam({ api }, decision);
+        await n8n.goAway();
+        await api.post(`/api/waits/${wait.id}/decide`, { approved: true, note: 'Go.' });
+        await stage.stop();
+        const file = join(stage.folder, 'export.ndjson');
+        await stage.command(from, ['export', '--to', file]);
+        const key = await stage.keyOf(from);
+        const place = to === 'folder' ? stage.folderPlace(key) : stage.databasePlace(key);
+        expect(await stage.command(place, ['import', '--from', file])).toMatchObject({ code: 0 });
+        await n8n.comeBack();
+        await stage.start(place, env);
+        expect((await goesOn(decision)).decision).toMatchObject({ note: 'Go.' });
+        await talk.customer.write('A-1042');
+        expect((await goesOn(reply)).answer.text).toBe('A-1042');
+      } finally {
+        await stage.close();
+        await n8n.close();
+        await tls.remove();
+      }
+    },
+    120_000,
+  );
+});

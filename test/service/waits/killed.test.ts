@@ -1,0 +1,145 @@
+// Both programs may die at any moment: no answer is lost, and no execution goes on twice.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { chatCustomer } from '../../helpers/apiClient.ts';
+import {
+  startExecutionHost,
+  type ExecutionHost,
+  type RestingExecution,
+} from '../../helpers/restingExecution.ts';
+import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
+import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { askCustomer, askTeam, startTalk, waitOf, type Json } from './support.ts';
+
+/** On a database, another process takes a job over only when its lease has run out. */
+const LONG = { timeoutMs: 90_000, everyMs: 50 };
+
+describe('a service that is killed while executions wait', () => {
+  let tls: TlsFiles;
+  let service: ServiceProcess;
+  let n8n: ExecutionHost;
+
+  beforeEach(async () => {
+    tls = await writeTlsFiles(await sharedTestCa());
+    n8n = await startExecutionHost(() => service.api);
+    service = await startServiceProcess({ caFile: tls.caFile, env: { AGENT_QUIET_MS: '100' } });
+  });
+  afterEach(async () => {
+    await service?.close();
+    await n8n?.close();
+    await tls?.remove();
+  });
+
+  const goesOn = (execution: RestingExecution): Promise<Json> =>
+    waitFor('the execution to go on', () => execution.wentOnWith.at(0), LONG);
+  const decide = async ({ id }: { id: string }, note: string): Promise<void> => {
+    const { status } = await service.api.post(`/api/waits/${id}/decide`, { approved: true, note });
+    expect(status).toBe(200);
+  };
+
+  it('and n8n with it, lets three kinds of wait go on after both are back', async () => {
+    const talk = await startTalk(service);
+    const [reply, inTalk, alone] = [n8n.execution(), n8n.execution(), n8n.execution()];
+    await askCustomer(service, talk, reply);
+    const decision = await askTeam(service, inTalk, { conversation_id: talk.conversationId });
+    const ofWorkspace = await askTeam(service, alone);
+    await n8n.goAway();
+    await service.crashAndRestart();
+    await talk.customer.write('A-1042');
+    await decide(decision, 'one');
+    await decide(ofWorkspace, 'two');
+    await service.crashAndRestart();
+    await n8n.comeBack();
+    expect((await goesOn(reply)).answer).toMatchObject({ value: 'A-1042' });
+    expect((await goesOn(inTalk)).decision).toMatchObject({ note: 'one' });
+    expect((await goesOn(alone)).decision).toMatchObject({ note: 'two' });
+    for (const each of [reply, inTalk, alone]) expect(each.wentOnWith).toHaveLength(1);
+  }, 240_000);
+
+  it('in the moment in which n8n dies collecting, gives the execution its answer again', async () => {
+    const execution = n8n.execution();
+    execution.answer('die');
+    const wait = await askTeam(service, execution);
+    await decide(wait, 'once');
+    await waitFor('the wait to be collected', async () => {
+      const { collected_at: at } = await waitOf(service, wait);
+      return at !== null;
+    });
+    await service.crashAndRestart();
+    expect((await goesOn(execution)).decision).toMatchObject({ note: 'once' });
+    await waitFor('the end of the calls', async () => {
+      const { resume } = await waitOf(service, wait);
+      return resume.state === 'done' && resume.next_attempt_at === null;
+    });
+    expect(execution.wentOnWith).toHaveLength(1);
+  }, 240_000);
+
+  it('again and again, loses none of sixty answers and gives none twice', async () => {
+    const ledger = new Map<RestingExecution, string>();
+    const customers = await Promise.all(Array.from({ length: 20 }, () => startTalk(service)));
+    const asked: { execution: RestingExecution; answer: () => Promise<string> }[] = [];
+    for (const [index, talk] of customers.entries()) {
+      const execution = n8n.execution();
+      if (index % 3 === 0) execution.answer(409);
+      const { id } = await askCustomer(service, talk, execution);
+      const text = `Order ${index}`;
+      // The same message twice is one message.
+      const write = () => talk.customer.write(text, `order-${index}`);
+      asked.push({ execution, answer: () => untilTaken(write, text) });
+      expect(id).toMatch(/^wait_/);
+    }
+    for (let index = 0; index < 40; index++) {
+      const execution = n8n.execution();
+      if (index % 4 === 0) execution.answer('die');
+      const { id } = await askTeam(service, execution);
+      const note = `Decision ${index}`;
+      const decideOnce = async () => {
+        const { status, body } = await service.api.post(`/api/waits/${id}/decide`, {
+          approved: true,
+          note,
+        });
+        // Decided before the service died, whose answer was lost.
+        if (status !== 200 && body.error.code !== 'wait_ended') throw new Error('not decided');
+      };
+      asked.push({ execution, answer: () => untilTaken(decideOnce, note) });
+    }
+    let isOver = false;
+    const killing = (async () => {
+      for (let kill = 0; kill < 3 && !isOver; kill++) {
+        await new Promise((resolve) => setTimeout(resolve, 150 + 200 * kill));
+        await service.crashAndRestart();
+      }
+    })();
+    for (const { execution, answer } of asked) ledger.set(execution, await answer());
+    isOver = true;
+    await killing;
+    for (const [execution, given] of ledger) {
+      const { answer, decision } = await goesOn(execution);
+      expect(answer?.text ?? decision.note).toBe(given);
+    }
+    for (const execution of ledger.keys()) expect(execution.wentOnWith).toHaveLength(1);
+  }, 300_000);
+
+  /** Does something again until the service, which may be dead, has taken it. */
+  async function untilTaken(act: () => Promise<unknown>, given: string): Promise<string> {
+    await waitFor(
+      `${given} to be taken`,
+      async () => {
+        await act();
+        return true;
+      },
+      LONG,
+    );
+    return given;
+  }
+
+  it('keeps a customer who begins anew apart from the one who was asked', async () => {
+    const talk = await startTalk(service);
+    const execution = n8n.execution();
+    await askCustomer(service, talk, execution);
+    await service.crashAndRestart();
+    await (await chatCustomer(service.url)).write('I am somebody else');
+    await talk.customer.write('A-1');
+    expect((await goesOn(execution)).answer.text).toBe('A-1');
+  }, 120_000);
+});

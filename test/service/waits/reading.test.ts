@@ -1,0 +1,208 @@
+// How a customer is asked again and reminded, and what the agent and workflows see of it.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
+import { startExecutionHost, type ExecutionHost } from '../../helpers/restingExecution.ts';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import {
+  askCustomer,
+  goesOn,
+  startTalk,
+  textsTo,
+  waitOf,
+  type Json,
+  type Talk,
+} from './support.ts';
+
+describe('a question that accepts one kind of answer', () => {
+  let service: TestService;
+  let n8n: ExecutionHost;
+  let events: EventReceiver;
+  let offset = 0;
+
+  beforeAll(async () => {
+    events = await startEventReceiver();
+    n8n = await startExecutionHost(() => service.api);
+    service = await startTestService({
+      ca: n8n.ca,
+      env: { AGENT_QUIET_MS: '50' },
+      clock: { now: () => new Date(Date.now() + offset) },
+    });
+    for (const event of ['message.received', 'message.sent'])
+      await events.subscribe(service, event);
+  });
+  afterAll(async () => {
+    // The clock of these tests is not the receiver's.
+    expect(events.faults.filter((fault) => !fault.startsWith('t is too far'))).toEqual([]);
+    await service?.stop();
+    await n8n?.close();
+    await events?.close();
+  });
+
+  const textsReach = ({ customer }: Talk, count: number): Promise<string[]> =>
+    waitFor(`${count} texts`, async () => {
+      const texts = await textsTo(customer);
+      return texts.length >= count ? texts : null;
+    });
+
+  it('is asked again with its own sentence, and then answered', async () => {
+    const talk = await startTalk(service);
+    const execution = n8n.execution();
+    const wait = await askCustomer(service, talk, execution, {
+      message: 'What is your e-mail?',
+      accept: { type: 'email' },
+      retry_message: 'I need an address with an @.',
+    });
+    await talk.customer.write('why?');
+    expect(await textsReach(talk, 2)).toEqual([
+      'What is your e-mail?',
+      'I need an address with an @.',
+    ]);
+    expect(await waitOf(service, wait)).toMatchObject({ status: 'open' });
+    await talk.customer.write('ok: Maria@Example.com');
+    const { answer } = await goesOn(execution);
+    expect(answer).toMatchObject({ value: 'maria@example.com', text: 'ok: Maria@Example.com' });
+  });
+
+  it('ends after so many attempts, with the last one', async () => {
+    const talk = await startTalk(service);
+    const execution = n8n.execution();
+    const fields = { message: 'How many?', accept: { type: 'number' }, max_attempts: 2 };
+    await askCustomer(service, talk, execution, fields);
+    await talk.customer.write('some');
+    await textsReach(talk, 2);
+    await talk.customer.write('a few');
+    expect(await goesOn(execution)).toMatchObject({
+      status: 'not_accepted',
+      answer: { text: 'a few', value: null },
+    });
+    expect(await textsTo(talk.customer)).toEqual(['How many?', 'How many?']);
+  });
+
+  it('offers its choices with the question each time', async () => {
+    const talk = await startTalk(service);
+    const execution = n8n.execution();
+    const choices = ['Tuesday', 'Thursday'];
+    await askCustomer(service, talk, execution, { accept: { type: 'choice', choices } });
+    await talk.customer.write('Sunday');
+    await textsReach(talk, 2);
+    const asked = (await talk.customer.read()).filter(({ from }: Json) => from !== 'customer');
+    expect(asked.map((message: Json) => message.choices)).toEqual([choices, choices]);
+    await talk.customer.write('THURSDAY!');
+    expect((await goesOn(execution)).answer.value).toBe('Thursday');
+  });
+
+  it.each([
+    ['A+', 'A-'],
+    ['< 100 EUR', '> 100 EUR'],
+    ['C', 'C++'],
+  ])('takes the button %j, beside which stands %j', async (...choices) => {
+    for (const choice of choices) {
+      const talk = await startTalk(service);
+      const execution = n8n.execution();
+      await askCustomer(service, talk, execution, { accept: { type: 'choice', choices } });
+      await talk.customer.write(choice);
+      expect((await goesOn(execution)).answer.value).toBe(choice);
+    }
+  });
+
+  it('has no reminder after its end', async () => {
+    const { conversationId } = await startTalk(service);
+    const { status, body } = await service.api.post('/api/waits', {
+      kind: 'reply',
+      conversation_id: conversationId,
+      message: 'Which day?',
+      resume_url: n8n.execution().url,
+      remind_after: 7200,
+      expires_at: new Date(Date.now() + offset + 7_200_000).toISOString(),
+    });
+    expect([status, body.error.param]).toEqual([400, 'remind_after']);
+    expect(body.error.message).toBe(
+      'remind_after must be before expires_at, or the customer is never reminded.',
+    );
+  });
+
+  it('reminds once, when the customer is silent for so long', async () => {
+    const talk = await startTalk(service);
+    const execution = n8n.execution();
+    const wait = await askCustomer(service, talk, execution, {
+      remind_after: 600,
+      remind_message: 'Are you still there?',
+    });
+    offset += 599_000;
+    await waitOf(service, wait);
+    expect(await textsTo(talk.customer)).toHaveLength(1);
+    offset += 2000;
+    expect(await textsReach(talk, 2)).toContain('Are you still there?');
+    offset += 6_000_000;
+    await talk.customer.write('yes');
+    await goesOn(execution);
+    expect(await textsTo(talk.customer)).toHaveLength(2);
+  });
+
+  it('reminds with the question, and later for an answer that was not accepted', async () => {
+    const talk = await startTalk(service);
+    const fields = { message: 'Which day?', accept: { type: 'date' }, remind_after: 600 };
+    await askCustomer(service, talk, n8n.execution(), fields);
+    offset += 500_000;
+    await talk.customer.write('hm');
+    await textsReach(talk, 2);
+    offset += 500_000;
+    await talk.customer.read();
+    expect(await textsTo(talk.customer)).toHaveLength(2);
+    offset += 101_000;
+    expect(await textsReach(talk, 3)).toEqual(['Which day?', 'Which day?', 'Which day?']);
+  });
+
+  it('and its answer carry the wait in their events, and filters by sender see an automation', async () => {
+    const hook = await service.api.post('/api/hooks', {
+      events: ['message.sent'],
+      target_url: `${events.url}/without-automations`,
+      filter: { senders: ['customer', 'agent', 'team_member'] },
+    });
+    expect(hook.status).toBe(201);
+    const talk = await startTalk(service);
+    const execution = n8n.execution();
+    const wait = await askCustomer(service, talk, execution, { message: 'Q?' });
+    await talk.customer.write('A!');
+    await goesOn(execution);
+    const ofTalk = () =>
+      events
+        .payloads()
+        .filter(({ conversation }: Json) => conversation.id === talk.conversationId)
+        .map(({ message }: Json) => [message.text, message.wait_id]);
+    await waitFor('three events', () => ofTalk().length === 3);
+    expect(new Map(ofTalk() as [string, string][])).toEqual(
+      new Map([
+        ['Hello', undefined],
+        ['Q?', wait.id],
+        ['A!', wait.id],
+      ]),
+    );
+    await service.api.post(`/api/conversations/${talk.conversationId}/handback`);
+    const paths = () =>
+      events.requests.filter(({ path }) => path === '/without-automations').length;
+    expect(paths()).toBe(0);
+  });
+
+  it('leaves the answer out of what the agent answers, and in what it knows', async () => {
+    await service.api.patch('/api/agent', { enabled: true });
+    const talk = await startTalk(service);
+    await textsReach(talk, 1);
+    const before = (await service.api.get(`/api/conversations/${talk.conversationId}`)).body;
+    const execution = n8n.execution();
+    await askCustomer(service, talk, execution, { message: 'Your order number?' });
+    await talk.customer.write('A-1042, I want to speak to a person');
+    await goesOn(execution);
+    const after = (await service.api.get(`/api/conversations/${talk.conversationId}`)).body;
+    // A customer who asks for a person would have got one.
+    expect([before.status, after.status]).toEqual(['ai_active', 'ai_active']);
+    // What is written after it is for the agent again.
+    await talk.customer.write('I want to speak to a person');
+    await waitFor('the handover', async () => {
+      const { body } = await service.api.get(`/api/conversations/${talk.conversationId}`);
+      return body.status === 'awaiting_human';
+    });
+    await service.api.patch('/api/agent', { enabled: false });
+  });
+});

@@ -1,0 +1,222 @@
+// The execution is called until it has collected what it waits for, and never after that.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  startExecutionHost,
+  type ExecutionHost,
+  type RestingExecution,
+} from '../../helpers/restingExecution.ts';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { askTeam, goesOn, waitOf, type Json } from './support.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('an execution that is resumed', () => {
+  let service: TestService;
+  let n8n: ExecutionHost;
+  let offset = 0;
+
+  beforeAll(async () => {
+    n8n = await startExecutionHost(() => service.api);
+    service = await startTestService({
+      ca: n8n.ca,
+      clock: { now: () => new Date(Date.now() + offset) },
+    });
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await n8n?.close();
+  });
+
+  const decide = async ({ id }: { id: string }): Promise<void> => {
+    const { status } = await service.api.post(`/api/waits/${id}/decide`, { approved: true });
+    expect(status).toBe(200);
+  };
+  /** Lets time pass until a wait has so many attempts on record. */
+  const attempts = (wait: { id: string }, count: number, stepMs = 1000): Promise<Json[]> =>
+    waitFor(`${count} attempts`, async () => {
+      const { resume } = await waitOf(service, wait);
+      if (resume.attempts.length >= count) return resume.attempts;
+      offset += stepMs;
+      return null;
+    });
+  const asked = async (execution: RestingExecution): Promise<Json> => {
+    const wait = await askTeam(service, execution);
+    await decide(wait);
+    return wait;
+  };
+
+  it('is called again when the decision comes before it rests', async () => {
+    const execution = n8n.execution();
+    execution.answer(409);
+    const wait = await asked(execution);
+    const [first] = await attempts(wait, 1, 0);
+    expect(first).toMatchObject({
+      status: 409,
+      problem: expect.stringMatching(/^localhost:\d+ answered 409: .* not waiting yet/),
+    });
+    offset += 2000;
+    expect(await goesOn(execution)).toMatchObject({
+      id: wait.id,
+      status: 'approved',
+      decision: { approved: true, by: { type: 'api' } },
+    });
+    expect(await attempts(wait, 2, 0)).toMatchObject([
+      { status: 409 },
+      { status: 200, problem: null },
+    ]);
+  });
+
+  it('is called again when it answers 200 without collecting', async () => {
+    const execution = n8n.execution();
+    execution.answer(200, 200);
+    const wait = await asked(execution);
+    expect(await attempts(wait, 2)).toMatchObject([
+      { status: 200, problem: expect.stringContaining('was not collected') },
+      { status: 200 },
+    ]);
+    await attempts(wait, 3);
+    await goesOn(execution);
+    expect((await waitOf(service, wait)).resume.state).toBe('done');
+  });
+
+  it('goes on after its n8n was away for ten minutes', async () => {
+    const host = await startExecutionHost(() => service.api);
+    const execution = host.execution();
+    await host.goAway();
+    const wait = await asked(execution);
+    const from = offset;
+    await waitFor('ten minutes of attempts', async () => {
+      offset += 20_000;
+      await waitOf(service, wait);
+      return offset - from > 10 * MINUTE_MS;
+    });
+    const { resume } = await waitOf(service, wait);
+    expect(resume.state).toBe('pending');
+    expect(resume.attempts.length).toBeGreaterThan(5);
+    expect(resume.attempts.at(-1)).toMatchObject({
+      status: null,
+      problem: expect.stringContaining('refused the connection'),
+    });
+    await host.comeBack();
+    const waitMs = Date.parse(resume.next_attempt_at) - (Date.now() + offset);
+    expect(waitMs).toBeLessThanOrEqual(5 * MINUTE_MS);
+    offset += 5 * MINUTE_MS;
+    await waitFor('the execution to go on', () => execution.wentOnWith.length > 0);
+    expect(execution.wentOnWith).toHaveLength(1);
+    await host.close();
+  });
+
+  it('is never called again once it has collected, and collecting late gives the same', async () => {
+    const execution = n8n.execution();
+    const wait = await asked(execution);
+    const collected = await goesOn(execution);
+    await attempts(wait, 1, 0);
+    offset += 3 * 3600_000;
+    const again = await service.api.post(`/api/waits/${wait.id}/collect`);
+    expect(again.status).toBe(200);
+    expect(again.body.collected_at).toBe(collected.collected_at);
+    expect(again.body.decision).toEqual(collected.decision);
+    expect(execution.calls).toEqual([wait.id]);
+  });
+
+  it('leaves an older wait alone once a newer one has its address', async () => {
+    const execution = n8n.execution();
+    execution.answer(409);
+    const older = await asked(execution);
+    await attempts(older, 1, 0);
+    const newer = await askTeam(service, execution);
+    offset += 5000;
+    await waitFor('the older one to be given up', async () => {
+      const { resume } = await waitOf(service, older);
+      return resume.state === 'gave_up' && resume.problem.includes('newer wait');
+    });
+    const late = await service.api.post(`/api/waits/${older.id}/collect`);
+    expect(late.status).toBe(409);
+    expect(late.body.error).toMatchObject({ code: 'wait_superseded', existing_id: newer.id });
+    await decide(newer);
+    expect(await goesOn(execution)).toMatchObject({ id: newer.id });
+    expect(execution.calls).toEqual([older.id, newer.id]);
+  });
+
+  it('gives up an open wait when a newer one has its address', async () => {
+    const execution = n8n.execution();
+    const older = await askTeam(service, execution);
+    await askTeam(service, execution);
+    expect(await waitOf(service, older)).toMatchObject({
+      status: 'cancelled',
+      resume: { state: 'none' },
+    });
+  });
+
+  it('that is gone ends the calls after a day, in words', async () => {
+    const execution = n8n.execution();
+    execution.answerAlways(404);
+    const wait = await asked(execution);
+    const { resume } = await waitFor(
+      'the wait to be given up',
+      async () => {
+        offset += 10 * MINUTE_MS;
+        const now = await waitOf(service, wait);
+        return now.resume.state === 'gave_up' ? now : null;
+      },
+      { timeoutMs: 60_000 },
+    );
+    expect(resume.problem).toMatch(/^The execution is gone.* answered 404/);
+    expect(resume.attempts.length).toBeGreaterThan(20);
+    // The last attempt was due within the day; a service that is busy, or was down, makes it later.
+    const first = Date.parse(resume.attempts[0].at);
+    expect(Date.parse(resume.attempts.at(-2).at) - first).toBeLessThan(24 * 3600_000);
+    const calls = execution.calls.length;
+    offset += 24 * 3600_000;
+    const other = n8n.execution();
+    await asked(other);
+    await goesOn(other);
+    expect(execution.calls).toHaveLength(calls);
+  });
+
+  it.each([
+    [409, 'The execution "2" has finished with error.'],
+    [404, 'The execution "2" does not exist.'],
+  ])(
+    'is not called again once n8n says that it was stopped or deleted (%d)',
+    async (status, message) => {
+      const execution = n8n.execution();
+      execution.answer(409, { status, message });
+      const wait = await asked(execution);
+      await attempts(wait, 2);
+      expect((await waitOf(service, wait)).resume).toMatchObject({
+        state: 'gave_up',
+        problem: expect.stringMatching(/^The execution is gone\. .* answered \d+: /),
+        next_attempt_at: null,
+      });
+      expect((await waitOf(service, wait)).resume.problem).toContain(message);
+    },
+  );
+
+  it('has what it answered on record, and never its signature', async () => {
+    const execution = n8n.execution();
+    execution.answer({ status: 503, message: `Not at ${execution.url} now` });
+    const [first] = await attempts(await asked(execution), 1);
+    expect(first.problem).toMatch(/ answered 503\. It says: Not at https:.*\?… now$/);
+    await goesOn(execution);
+  });
+
+  it('goes on without an answer when its wait is cancelled', async () => {
+    const execution = n8n.execution();
+    const wait = await askTeam(service, execution);
+    await service.api.post(`/api/waits/${wait.id}/cancel`);
+    expect(await goesOn(execution)).toMatchObject({
+      status: 'cancelled',
+      decision: null,
+      cancelled_by: { type: 'api' },
+    });
+  });
+
+  it('collects nothing while the wait is open', async () => {
+    const wait = await askTeam(service, n8n.execution());
+    const early = await service.api.post(`/api/waits/${wait.id}/collect`);
+    expect(early.status).toBe(409);
+    expect(early.body.error.code).toBe('wait_not_ended');
+  });
+});

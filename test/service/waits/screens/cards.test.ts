@@ -1,0 +1,186 @@
+// The team decides what workflows ask: on cards of the thread, on the screen of what waits, and on
+// pages of their own.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  MEMBER_ENV,
+  browserless,
+  signedInBrowser,
+  type Browserless,
+} from '../../../helpers/browserless.ts';
+import {
+  startExecutionHost,
+  SIGNATURE,
+  type ExecutionHost,
+} from '../../../helpers/restingExecution.ts';
+import { startTestService, type TestService } from '../../../helpers/service.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
+import { askCustomer, askTeam, goesOn, startTalk, waitOf } from '../support.ts';
+
+const BEA = { name: 'Bea', email: 'bea@example.com', password: 'another good password' };
+
+describe('what workflows ask, on the screens', () => {
+  let service: TestService;
+  let n8n: ExecutionHost;
+  let ana: Browserless;
+  let bea: Browserless;
+  let offset = 0;
+
+  beforeAll(async () => {
+    n8n = await startExecutionHost(() => service.api);
+    service = await startTestService({
+      ca: n8n.ca,
+      clock: { now: () => new Date(Date.now() + offset) },
+      env: { ...MEMBER_ENV, AGENT_QUIET_MS: '30' },
+    });
+    ana = await signedInBrowser(service.url);
+    bea = await join();
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await n8n?.close();
+  });
+
+  async function join() {
+    const { name, ...as } = BEA;
+    const { text } = await ana.post('/team/invites', { note: name });
+    const token = /\/join\?token=([\w-]+)/.exec(text)![1]!;
+    await browserless(service.url).post('/join', { token, name, ...as });
+    return signedInBrowser(service.url, as);
+  }
+  const count = async () => (await ana.get('/waiting/count')).html;
+  const reads = (path: string, words: string) =>
+    waitFor(`${path} to say ${words}`, async () => (await ana.get(path)).text.includes(words));
+
+  it('shows the question with its details in the thread, and takes a decision with a note', async () => {
+    const execution = n8n.execution();
+    const { conversationId } = await startTalk(service, { name: 'María' });
+    const { id } = await askTeam(service, execution, {
+      conversation_id: conversationId,
+      message: 'Refund 49 EUR to <María>?',
+      details: { order_number: 'A-1042', items: [{ name: 'Lamp', price: 49 }], vip: true },
+      approve_label: 'Refund it',
+      reject_label: 'Keep it',
+    });
+    const path = `/conversations/${conversationId}`;
+    const { text, html } = await ana.get(path);
+    expect(text).toContain('A workflow asks waits for a decision Refund 49 EUR to <María>?');
+    expect(text).toContain('Order number A-1042 Items Name Lamp Price 49 Vip Yes');
+    expect(text).toMatch(/Asked now by .+, for a workflow at localhost:\d+ \. Expires in 7 days/);
+    expect(text).toContain('Refund it Keep it');
+    expect(html).not.toContain(SIGNATURE);
+
+    const decide = `${path}/waits/${id}/decide`;
+    const decided = await ana.post(decide, { verdict: 'reject', note: 'Not within 30 days.' });
+    expect(decided.path).toContain(path);
+    expect(decided.text).toContain('Rejected by ana');
+    expect(decided.text).toContain('Note: Not within 30 days.');
+    expect(await goesOn(execution)).toMatchObject({
+      status: 'rejected',
+      decision: { approved: false, by: { name: 'ana' }, note: 'Not within 30 days.' },
+    });
+    await reads(path, 'The workflow has gone on.');
+
+    const late = await bea.post(decide, { verdict: 'approve', note: '' });
+    expect(late.text).toContain('This was already decided or has ended.');
+    expect(late.text).toContain('Rejected by ana');
+    expect((await waitOf(service, { id })).status).toBe('rejected');
+  });
+
+  it('takes nothing but the two buttons for a decision', async () => {
+    const { id } = await askTeam(service, n8n.execution());
+    const wrong: Record<string, string>[] = [
+      {},
+      { verdict: 'yes' },
+      { verdict: 'approve', note: 'x'.repeat(1001) },
+    ];
+    for (const values of wrong) {
+      const answer = await ana.post(`/waits/${id}/decide`, values);
+      expect(answer.text).toContain('Not decided. Press one of the two buttons');
+    }
+    expect((await waitOf(service, { id })).status).toBe('open');
+    await service.api.post(`/api/waits/${id}/cancel`);
+    expect((await ana.get(`/waits/${id}`)).text).toMatch(/Withdrawn by .+ \(API\) now/);
+  });
+
+  it('lists all that waits, what has waited longest first, and counts it', async () => {
+    expect(await count()).toBe('');
+    expect((await ana.get('/waiting')).text).toContain('Nothing waits for a decision.');
+    const [one, two] = [n8n.execution(), n8n.execution()];
+    const { conversationId } = await startTalk(service, { name: 'Kenji' });
+    const first = await askTeam(service, one, { message: 'Publish the price list?' });
+    const second = await askTeam(service, two, {
+      message: 'Send a voucher?',
+      conversation_id: conversationId,
+    });
+    expect(await count()).toBe('2');
+    const { text } = await ana.get('/waiting');
+    expect(text).toMatch(
+      /Without a conversation .*Publish the price list\?.* Conversation with Kenji .*Send a voucher\?/,
+    );
+    const after = await ana.post(`/waiting/waits/${first.id}/decide`, {
+      verdict: 'approve',
+      note: '',
+    });
+    expect(after.path).toBe('/waiting');
+    expect(await goesOn(one)).toMatchObject({ status: 'approved', decision: { note: null } });
+    expect(after.text).toContain(
+      'Questions that have ended approved Publish the price list? by ana , now',
+    );
+    const late = await bea.post(`/waiting/waits/${first.id}/decide`, { verdict: 'reject' });
+    expect(late.text).toContain('This was already decided or has ended.');
+    expect(late.text).toContain('Approved by ana');
+    await service.api.post(`/api/waits/${second.id}/cancel`);
+    expect(await count()).toBe('');
+  });
+
+  it('has a page for each, with every call of the workflow and its reason', async () => {
+    const execution = n8n.execution();
+    execution.answer(409, 404);
+    const { id } = await askTeam(service, execution, { message: 'Publish it?' });
+    const decided = await ana.post(`/waits/${id}/decide`, { verdict: 'approve', note: '' });
+    expect([decided.path, decided.status]).toEqual([`/waits/${id}`, 200]);
+    await goesOn(execution);
+    await reads(`/waits/${id}`, 'The workflow has gone on.');
+    const { text, html } = await ana.get(`/waits/${id}`);
+    expect(text).toMatch(/200 The workflow has gone on\. .*404 .*not there.*409 .*not waiting yet/);
+    expect(html).not.toContain(SIGNATURE);
+    expect((await ana.get('/waits/wait_unknown')).status).toBe(404);
+  });
+
+  it('says that n8n cannot be reached, and that an execution has ended without its answer', async () => {
+    const execution = n8n.execution();
+    await n8n.goAway();
+    const { id } = await askTeam(service, execution, { message: 'Is it there?' });
+    await ana.post(`/waits/${id}/decide`, { verdict: 'approve', note: '' });
+    await reads(`/waits/${id}`, 'n8n cannot be reached at localhost:');
+    await reads(`/waits/${id}`, 'tried 2 times');
+    await n8n.comeBack();
+    execution.answerAlways(404);
+    await reads(`/waits/${id}`, 'answered 404');
+    offset += 25 * 3_600_000;
+    await reads(`/waits/${id}`, 'The execution in n8n has ended; nobody collected this');
+  });
+
+  it('has a quiet line in the thread for a question to the customer, which can be cancelled', async () => {
+    const execution = n8n.execution();
+    const talk = await startTalk(service);
+    const wait = await askCustomer(service, talk, execution, {
+      accept: { type: 'choice', choices: ['Tuesday', 'Thursday'] },
+    });
+    const path = `/conversations/${talk.conversationId}`;
+    const { text, html } = await ana.get(path);
+    expect(text).toContain('What is your order number? Tuesday Thursday');
+    expect(text).toMatch(/A workflow waits for the customer’s reply until \d{4}-\d\d-\d\d/);
+    expect(html).not.toContain(SIGNATURE);
+    expect((await ana.get('/waiting')).text).not.toContain('What is your order number?');
+    const { text: after } = await ana.post(`${path}/waits/${wait.id}/cancel`);
+    expect(after).toContain('ana cancelled the question of the workflow.');
+
+    const again = n8n.execution();
+    await askCustomer(service, talk, again);
+    await talk.customer.write('A-1042');
+    expect(await goesOn(again)).toMatchObject({ answer: { text: 'A-1042' } });
+    await reads(path, 'The workflow has its answer and has gone on.');
+    expect((await ana.get(path)).text).toMatch(/A-1042 now .*The workflow has its answer/);
+  });
+});

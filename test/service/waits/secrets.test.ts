@@ -1,0 +1,117 @@
+// Who sees what of a wait: the address of the execution nobody, the answer its own key alone.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { apiClient, type ApiClient } from '../../helpers/apiClient.ts';
+import {
+  SIGNATURE,
+  startExecutionHost,
+  type ExecutionHost,
+} from '../../helpers/restingExecution.ts';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
+import { askCustomer, askTeam, goesOn, startTalk, waitOf } from './support.ts';
+
+const EMAIL = 'maria.perez@example.com';
+
+describe('a wait', () => {
+  const logged: string[] = [];
+  let service: TestService;
+  let n8n: ExecutionHost;
+  let otherKey: ApiClient;
+
+  beforeAll(async () => {
+    n8n = await startExecutionHost(() => service.api);
+    service = await startTestService({
+      ca: n8n.ca,
+      env: { ...MEMBER_ENV, AGENT_QUIET_MS: '0' },
+      log: pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) }),
+    });
+    const member = await signedInBrowser(service.url);
+    const made = await member.post('/keys', { name: 'other' });
+    otherKey = apiClient(service.url, /cs_live_[0-9A-Za-z]{32}/.exec(made.html)![0]);
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await n8n?.close();
+  });
+
+  it('shows an e-mail that it asked for to its own key, and masked to every other', async () => {
+    const talk = await startTalk(service);
+    const execution = n8n.execution();
+    const accept = { type: 'email' };
+    const wait = await askCustomer(service, talk, execution, { accept });
+    await talk.customer.write(`It is ${EMAIL}`);
+    expect((await goesOn(execution)).answer).toMatchObject({
+      value: EMAIL,
+      text: `It is ${EMAIL}`,
+    });
+    const masked = 'm••••••••@e••••••.com';
+    for (const path of [`/api/waits/${wait.id}`, '/api/waits?limit=1']) {
+      const { body } = await otherKey.get(path);
+      const { answer } = body.data?.[0] ?? body;
+      expect(answer).toMatchObject({ value: masked, text: `It is ${masked}` });
+      expect(answer.messages[0].text).toBe(`It is ${masked}`);
+      expect(JSON.stringify(body)).not.toContain(EMAIL);
+    }
+    const { body } = await otherKey.post(`/api/waits/${wait.id}/collect`);
+    expect(body.answer.value).toBe(masked);
+  });
+
+  it("masks the contact's details in question, details and note for other keys", async () => {
+    const talk = await startTalk(service, { email: EMAIL });
+    const wait = await askTeam(service, n8n.execution(), {
+      conversation_id: talk.conversationId,
+      message: `Write to ${EMAIL}?`,
+      details: { to: EMAIL },
+    });
+    await service.api.post(`/api/waits/${wait.id}/decide`, { approved: true, note: `${EMAIL} ok` });
+    expect(JSON.stringify(await waitOf(service, wait))).toContain(EMAIL);
+    expect(JSON.stringify((await otherKey.get(`/api/waits/${wait.id}`)).body)).not.toContain(EMAIL);
+  });
+
+  it('never shows the address at which its execution goes on', async () => {
+    const execution = n8n.execution();
+    execution.answer(500);
+    const wait = await askTeam(service, execution);
+    await service.api.post(`/api/waits/${wait.id}/decide`, { approved: true });
+    await goesOn(execution);
+    const shown = JSON.stringify(await waitOf(service, wait));
+    expect(shown).toContain(`"host":"${new URL(execution.url).host}"`);
+    expect(shown).not.toContain(SIGNATURE);
+    expect(await service.stored()).not.toContain(SIGNATURE);
+    expect(logged.join('')).toContain('an execution was called to go on');
+    expect(logged.join('')).not.toContain(SIGNATURE);
+  });
+
+  it('shows nothing of the address when the answer repeats it, however that is written', async () => {
+    const execution = n8n.execution('/webhook/t0ken.t0ken.t0ken.t0ken', 'ab%2Bcd%2fef');
+    const repeated = [
+      execution.url,
+      '?signature=ab%2Bcd%2fef',
+      'ab%2bcd%2Fef',
+      'ab+cd/ef',
+      '/t0ken.t0ken.t0ken.t0ken',
+    ];
+    execution.answer({ status: 409, message: `No: ${repeated.join(' and ')}` });
+    const wait = await askTeam(service, execution);
+    await service.api.post(`/api/waits/${wait.id}/decide`, { approved: true });
+    await goesOn(execution);
+    const { resume } = await waitOf(service, wait);
+    const said = JSON.stringify(resume) + logged.join('');
+    expect(resume.attempts[0].problem).toMatch(/It says: No: .*… and …/);
+    expect(said).not.toMatch(/ab%2bcd|ab\+cd|t0ken/i);
+  });
+
+  it('of another workspace is not there', async () => {
+    const wait = await askTeam(service, n8n.execution());
+    const stranger = await service.addWorkspace('Strangers');
+    for (const path of ['', '/collect', '/cancel', '/decide']) {
+      const { status } =
+        path === ''
+          ? await stranger.get(`/api/waits/${wait.id}`)
+          : await stranger.post(`/api/waits/${wait.id}${path}`, { approved: true });
+      expect(status).toBe(404);
+    }
+    expect((await stranger.get('/api/waits')).body.data).toEqual([]);
+  });
+});

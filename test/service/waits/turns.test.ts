@@ -1,0 +1,143 @@
+// A workflow that is the agent asks in the middle of its turn: the turn rests, and goes on.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  startExecutionHost,
+  type ExecutionHost,
+  type RestingExecution,
+} from '../../helpers/restingExecution.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import {
+  accepts,
+  answers,
+  says,
+  startWorkflowStage,
+  type Talk,
+  type WorkflowStage,
+} from '../agent/webhook/workflowStage.ts';
+import { goesOn, waitOf, type Json } from './support.ts';
+
+describe("a question in the agent's turn", () => {
+  let stage: WorkflowStage;
+  let n8n: ExecutionHost;
+  let skewMs = 0;
+
+  beforeAll(async () => {
+    n8n = await startExecutionHost(() => stage.api);
+    stage = await startWorkflowStage({
+      ca: n8n.ca,
+      clock: { now: () => new Date(Date.now() + skewMs) },
+    });
+    stage.workflow.now = () => Date.now() + skewMs;
+  });
+  beforeEach(() => stage.workflow.forget());
+  afterAll(async () => {
+    await stage?.close();
+    await n8n?.close();
+  });
+
+  /** A customer writes, and the workflow takes the turn. */
+  const begin = async (words: string): Promise<{ talk: Talk; turnId: string }> => {
+    stage.workflow.answer(accepts);
+    const talk = await stage.talk(words);
+    const { body } = await stage.workflow.turn();
+    return { talk, turnId: body.turn_id as string };
+  };
+  const ask = async (turnId: string, { url }: RestingExecution, fields: Json): Promise<Json> => {
+    const wait = { turn_id: turnId, resume_url: url, ...fields };
+    const { status, body } = await stage.api.post('/api/waits', wait);
+    expect(status).toBe(201);
+    return body;
+  };
+
+  it('is sent in its name, suspends the turn, and the answer is not a turn', async () => {
+    const { talk, turnId } = await begin('Where is my order?');
+    const execution = n8n.execution();
+    const wait = await ask(turnId, execution, {
+      kind: 'reply',
+      conversation_id: talk.id,
+      message: 'Its number, please?',
+    });
+    expect(wait).toMatchObject({ turn_id: turnId, conversation_id: talk.id });
+    expect(await talk.replies()).toEqual(['Its number, please?']);
+    await talk.turnIn('suspended');
+    // Far longer than a turn may take.
+    skewMs += 3600_000;
+    await talk.write('A-1042');
+    expect((await goesOn(execution)).answer.value).toBe('A-1042');
+    expect(stage.workflow.turns).toHaveLength(1);
+    const replied = await stage.operate(turnId, 'replies', { text: 'It is on its way.' });
+    expect(replied.status).toBe(201);
+    expect(await talk.replies()).toEqual(['Its number, please?', 'It is on its way.']);
+    await talk.turnIn('answered');
+    // What comes next is a turn again, with the answer in what was said before.
+    stage.workflow.answer(says('You are welcome.'));
+    await talk.write('Thank you');
+    const { body } = await stage.workflow.turn(2);
+    expect(body.messages.map(({ text }: Json) => text)).toEqual(['Thank you']);
+    expect(body.history.map(({ text }: Json) => text)).toContain('A-1042');
+    await talk.turnIn('answered');
+  });
+
+  it('of the team lets newer messages have turns of their own beside it', async () => {
+    const { talk, turnId } = await begin('I want my money back');
+    const execution = n8n.execution();
+    const wait = await ask(turnId, execution, { kind: 'decision', message: 'Refund?' });
+    expect(wait.conversation_id).toBe(talk.id);
+    stage.workflow.answer(says('A colleague is looking at it.'));
+    await talk.write('Hello?');
+    expect(await talk.reply()).toBe('A colleague is looking at it.');
+    await stage.api.post(`/api/waits/${wait.id}/decide`, { approved: true });
+    expect(await goesOn(execution)).toMatchObject({ status: 'approved', turn_id: turnId });
+    const { status } = await stage.operate(turnId, 'replies', { text: 'You have it back.' });
+    expect(status).toBe(201);
+    expect(await talk.replies()).toEqual(['A colleague is looking at it.', 'You have it back.']);
+  });
+
+  it('ends with a take-over, after which the workflow says nothing', async () => {
+    const { talk, turnId } = await begin('Help');
+    const execution = n8n.execution();
+    const fields = { kind: 'reply', conversation_id: talk.id, message: 'With what?' };
+    const wait = await ask(turnId, execution, fields);
+    await talk.act('takeover');
+    expect(await goesOn(execution)).toMatchObject({ id: wait.id, status: 'taken_over' });
+    const late = await stage.operate(turnId, 'replies', { text: 'Still me' });
+    expect([late.status, late.body.error.code]).toEqual([409, 'turn_superseded']);
+    expect(await talk.replies()).toEqual(['With what?']);
+  });
+
+  it('is not asked any more by a turn that is over', async () => {
+    const { talk, turnId } = await begin('One');
+    stage.workflow.answer(answers({}));
+    await talk.write('Two');
+    await waitFor('the newer turn', async () => (await talk.turns()).length === 2);
+    const late = await stage.api.post('/api/waits', {
+      kind: 'reply',
+      conversation_id: talk.id,
+      turn_id: turnId,
+      message: 'One what?',
+      resume_url: n8n.execution().url,
+    });
+    expect([late.status, late.body.error.code]).toEqual([409, 'turn_superseded']);
+    expect(await talk.replies()).toEqual([]);
+  });
+
+  it('that expires lets the turn go on', async () => {
+    const { talk, turnId } = await begin('Are you there?');
+    const execution = n8n.execution();
+    const wait = await ask(turnId, execution, {
+      kind: 'reply',
+      conversation_id: talk.id,
+      message: 'Yes. Are you?',
+      expires_at: new Date(Date.now() + skewMs + 60_000).toISOString(),
+    });
+    skewMs += 61_000;
+    await goesOn(execution);
+    expect((await waitOf(stage, wait)).status).toBe('expired');
+    const { status } = await stage.operate(turnId, 'close', {
+      verdict: 'no_response',
+      summary: 'Nobody answered.',
+    });
+    expect(status).toBe(200);
+    expect((await talk.record()).status).toBe('closed');
+  });
+});

@@ -1,0 +1,144 @@
+// A customer whose words no workflow reads is not left alone: the agent or a person answers them.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  startExecutionHost,
+  type ExecutionHost,
+  type RestingExecution,
+} from '../../helpers/restingExecution.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import {
+  accepts,
+  answers,
+  says,
+  startWorkflowStage,
+  type Talk,
+  type WorkflowStage,
+} from '../agent/webhook/workflowStage.ts';
+import { goesOn, waitOf, type Json } from './support.ts';
+
+const IS_GONE = { status: 404, message: 'The execution "7" does not exist.' };
+
+describe('what a customer writes to a question that', () => {
+  let stage: WorkflowStage;
+  let n8n: ExecutionHost;
+
+  beforeAll(async () => {
+    n8n = await startExecutionHost(() => stage.api);
+    stage = await startWorkflowStage({ ca: n8n.ca });
+  });
+  beforeEach(() => stage.workflow.forget());
+  afterAll(async () => {
+    await stage?.close();
+    await n8n?.close();
+  });
+
+  const ask = async (talk: Talk, { url }: RestingExecution, fields: Json = {}): Promise<Json> => {
+    const { status, body } = await stage.api.post('/api/waits', {
+      kind: 'reply',
+      conversation_id: talk.id,
+      message: 'What is your order number?',
+      resume_url: url,
+      ...fields,
+    });
+    expect(status).toBe(201);
+    return body;
+  };
+  /** A customer whose first message is dealt with. The next turn answers. */
+  const begin = async (): Promise<Talk> => {
+    stage.workflow.answer(answers({}));
+    const talk = await stage.talk('Hello');
+    await talk.turnIn('answered');
+    stage.workflow.answer(says('I can help.'));
+    return talk;
+  };
+  const wordsOfTurn = async (nth: number): Promise<string[]> =>
+    (await stage.workflow.turn(nth)).body.messages.map(({ text }: Json) => text as string);
+  const waitsForPerson = (talk: Talk): Promise<Json> =>
+    waitFor('the conversation to wait for a person', async () => {
+      const record = await talk.record();
+      return record.status === 'awaiting_human' ? record : null;
+    });
+
+  it('is cancelled is answered by the agent, and the execution goes on', async () => {
+    const talk = await begin();
+    const execution = n8n.execution();
+    const wait = await ask(talk, execution, { accept: { type: 'number' } });
+    await talk.write('I have none, please help');
+    await waitFor('the question to be asked again', async () => {
+      const { messages } = await talk.record();
+      return messages.filter(({ wait_id }: Json) => wait_id === wait.id).length >= 3;
+    });
+    await talk.write('hello?');
+    const { body } = await stage.api.post(`/api/waits/${wait.id}/cancel`);
+    expect(body).toMatchObject({ status: 'cancelled', cancelled_by: { type: 'api' } });
+    expect(await talk.reply()).toBe('I can help.');
+    expect(await wordsOfTurn(2)).toEqual(['I have none, please help', 'hello?']);
+    expect(await goesOn(execution)).toMatchObject({ status: 'cancelled', answer: null });
+  });
+
+  it('a person took over is answered by the agent after the hand-back', async () => {
+    const talk = await begin();
+    const execution = n8n.execution();
+    await ask(talk, execution, { accept: { type: 'number' } });
+    await talk.write('Can you help me?');
+    await talk.act('takeover');
+    expect(await goesOn(execution)).toMatchObject({ status: 'taken_over' });
+    expect(stage.workflow.turns).toHaveLength(1);
+    await talk.act('handback');
+    expect(await talk.reply()).toBe('I can help.');
+    expect(await wordsOfTurn(2)).toEqual(['Can you help me?']);
+  });
+
+  it('has lost its execution goes to a person', async () => {
+    const talk = await begin();
+    const execution = n8n.execution();
+    execution.answerAlways(IS_GONE);
+    const wait = await ask(talk, execution);
+    await talk.write('my number is 5');
+    const { handover } = await waitsForPerson(talk);
+    expect(handover.reason).toBe('agent_error');
+    expect(handover.note).toMatch(/the answer reached nobody\. .*does not exist/);
+    expect(await talk.replies()).toHaveLength(1);
+    expect(await waitOf(stage, wait)).toMatchObject({
+      status: 'answered',
+      collected_at: null,
+      resume: { state: 'gave_up' },
+    });
+  });
+
+  it("has lost its execution fails the agent's turn at once, with the reason", async () => {
+    stage.workflow.answer(accepts);
+    const talk = await stage.talk('Where is my order?');
+    const { body } = await stage.workflow.turn();
+    const execution = n8n.execution();
+    execution.answerAlways(IS_GONE);
+    await ask(talk, execution, { turn_id: body.turn_id });
+    await talk.write('5');
+    const failed = await talk.turnIn('failed');
+    expect(failed.problem).toMatch(/did not go on when its wait had ended\. .*does not exist/);
+    const { handover, messages } = await waitsForPerson(talk);
+    expect(handover).toMatchObject({ reason: 'agent_error', note: failed.problem });
+    expect(messages.at(-1).sender.type).toBe('agent');
+  });
+
+  it.each(['number', 'any'])('accepts %s and asks for a person gets one', async (type) => {
+    const talk = await begin();
+    const execution = n8n.execution();
+    await ask(talk, execution, { accept: { type } });
+    await talk.write('I want to talk to a person');
+    expect(await goesOn(execution)).toMatchObject({ status: 'taken_over', answer: null });
+    const { handover } = await waitsForPerson(talk);
+    expect(handover.reason).toBe('customer_request');
+    expect(stage.workflow.turns).toHaveLength(1);
+  });
+
+  it('offers a person as a choice is the answer', async () => {
+    const talk = await begin();
+    const execution = n8n.execution();
+    const choices = ['Try again', 'Talk to a person'];
+    await ask(talk, execution, { accept: { type: 'choice', choices } });
+    await talk.write('talk to a person');
+    expect(await goesOn(execution)).toMatchObject({ answer: { value: 'Talk to a person' } });
+    expect((await talk.record()).status).toBe('ai_active');
+  });
+});
