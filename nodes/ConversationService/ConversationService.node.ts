@@ -3,9 +3,13 @@ import type {
 	INodeExecutionData,
 	INodeType,
 	INodeTypeDescription,
+	IWebhookFunctions,
+	IWebhookResponseData,
 } from 'n8n-workflow';
 import { NodeConnectionTypes } from 'n8n-workflow';
 import { agent } from './actions/agent';
+import { agentTurn } from './actions/agentTurn';
+import { approval } from './actions/approval';
 import { contact } from './actions/contact';
 import { conversation } from './actions/conversation';
 import { describeResources } from './actions/describe';
@@ -25,9 +29,14 @@ import {
 	searchSubscriptions,
 	searchTools,
 } from './shared/listSearch';
+import { restartWebhooks, WAITING_TOOLTIP } from './waits/restartWebhooks';
+import { resumeWait } from './waits/resumeWait';
 
+/** In this order: n8n makes its human review of the first operation that waits, the approval's. */
 const resources = [
 	agent,
+	agentTurn,
+	approval,
 	contact,
 	conversation,
 	message,
@@ -39,8 +48,8 @@ const resources = [
 ];
 
 /**
- * Calls the service's API: contacts, conversations, payment links, subscriptions, and the tools of its agent
- * and their calls.
+ * Calls the service's API: contacts, conversations, payment links, subscriptions, the turns of its agent,
+ * its tools and their calls.
  */
 export class ConversationService implements INodeType {
 	description: INodeTypeDescription = {
@@ -51,12 +60,14 @@ export class ConversationService implements INodeType {
 		version: 1,
 		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',
 		description:
-			'Find and read conversations with customers, reply, take over, hand back to the agent, and close with a verdict; make payment links; answer and approve the calls of the agent’s tools',
+			'Find and read conversations with customers, reply, take over, hand back to the agent, and close with a verdict; ask customers and your team and wait for the answer; make payment links; answer and approve the calls of the agent’s tools',
 		defaults: { name: 'Conversation Service' },
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'conversationServiceApi', required: true, testedBy: 'testConnection' }],
+		webhooks: restartWebhooks,
+		waitingNodeTooltip: WAITING_TOOLTIP,
 		properties: describeResources(resources, conversation),
 	};
 
@@ -74,5 +85,9 @@ export class ConversationService implements INodeType {
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		return await executeOperation(this, resources);
+	}
+	/** The service resumes a waiting execution. */
+	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
+		return await resumeWait(this);
 	}
 }

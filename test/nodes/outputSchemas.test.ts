@@ -1,5 +1,6 @@
 // n8n shows the fields of an operation before its first run, from the files in __schema__. They are
-// made from the API's document: WRITE_SCHEMAS=1 writes them.
+// made from the API's document, or from what the node makes of an example: WRITE_SCHEMAS=1 writes
+// them.
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -19,6 +20,15 @@ const CALLS: Record<string, Record<string, string | null>> = {
     turnOn: 'PATCH /agent',
     update: 'PATCH /agent',
   },
+  approval: { sendAndWait: null }, // What the node makes of a wait; see MADE.
+  agentTurn: {
+    close: 'POST /agent-turns/{id}/close',
+    end: 'POST /agent-turns/{id}/end',
+    get: 'GET /agent-turns/{id}',
+    getAll: 'GET /agent-turns',
+    handOver: 'POST /agent-turns/{id}/hand-over',
+    reply: 'POST /agent-turns/{id}/replies',
+  },
   contact: { find: 'GET /contacts', get: 'GET /contacts/{id}', getAll: 'GET /contacts' },
   conversation: {
     close: 'POST /conversations/{id}/close',
@@ -26,6 +36,7 @@ const CALLS: Record<string, Record<string, string | null>> = {
     get: 'GET /conversations/{id}',
     getAll: 'GET /conversations',
     handBack: 'POST /conversations/{id}/handback',
+    sendAndWait: null,
     sendMessage: 'POST /conversations/{id}/messages',
     setFunnelStage: 'PATCH /conversations/{id}',
     takeOver: 'POST /conversations/{id}/takeover',
@@ -65,6 +76,40 @@ const CALLS: Record<string, Record<string, string | null>> = {
     reject: 'POST /tool-calls/{id}/reject',
     respond: null, // Passes its items on.
   },
+};
+
+const WAIT = {
+  id: 'wait_1',
+  conversation_id: 'conv_1',
+  turn_id: 'turn_1',
+  created_at: '2026-11-23T10:00:00.000+00:00',
+  ended_at: '2026-11-23T10:00:42.000+00:00',
+};
+
+/** What the node itself makes of an answer of the service, from an example without a null. */
+const MADE: Record<string, () => unknown> = {
+  'approval/sendAndWait': () =>
+    builtFile<{ toDecision(wait: unknown): unknown }>('waits/decisionOutput').toDecision({
+      ...WAIT,
+      status: 'rejected',
+      decision: {
+        approved: false,
+        by: { type: 'team_member', name: 'Ana' },
+        note: 'Not yet',
+        at: WAIT.ended_at,
+      },
+    }),
+  'conversation/sendAndWait': () =>
+    builtFile<{ toReply(wait: unknown): unknown }>('waits/replyOutput').toReply({
+      ...WAIT,
+      status: 'answered',
+      answer: {
+        text: 'A-1042',
+        value: 'A-1042',
+        messages: [{ id: 'msg_1', text: 'A-1042', created_at: WAIT.ended_at }],
+        seconds_waited: 42,
+      },
+    }),
 };
 
 interface Schema {
@@ -108,6 +153,13 @@ function answerOf(document: ApiDocument, call: string): Schema {
   if (!response) throw new Error(`The document of the API has no ${call}`);
   const answer = plain(document, response.content!['application/json']!.schema);
   return answer.properties?.data?.items ?? answer;
+}
+
+/** The schema of an example. */
+function schemaOf(value: unknown): Schema {
+  if (Array.isArray(value)) return { type: 'array', items: schemaOf(value[0]) };
+  if (typeof value !== 'object') return { type: typeof value };
+  return { type: 'object', properties: mapValues(value as Record<string, unknown>, schemaOf) };
 }
 
 /** The schema with nothing but what n8n reads: types, properties and items. */
@@ -162,6 +214,8 @@ describe('The output schemas', () => {
         written[`${resource}/${operation.option.value}.json`] = { ...schema, version: 1 } as Schema;
       }
     }
+    for (const [operation, make] of Object.entries(MADE))
+      written[`${operation}.json`] = { ...schemaOf(make()), version: 1 } as Schema;
     if (process.env.WRITE_SCHEMAS) return;
     expect(schemaFiles().sort()).toEqual(Object.keys(written).sort());
     for (const [path, schema] of Object.entries(written))

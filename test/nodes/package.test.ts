@@ -15,6 +15,7 @@ describe('The package, loaded by n8n’s own loader', () => {
     expect(Object.keys(loader.nodeTypes).sort()).toEqual([
       'conversationService',
       'conversationServiceAgentCallTrigger',
+      'conversationServiceAgentTrigger',
       'conversationServiceTrigger',
     ]);
     expect(Object.keys(loader.credentialTypes)).toEqual(['conversationServiceApi']);
@@ -34,12 +35,14 @@ describe('The package, loaded by n8n’s own loader', () => {
 
   it('lets agents use the actions, and nothing else', () => {
     const type = (name: string) => (loader.nodeTypes[name]!.type as INodeType).description;
-    const triggers = ['conversationServiceTrigger', 'conversationServiceAgentCallTrigger'].map(
-      type,
-    );
+    const triggers = [
+      'conversationServiceTrigger',
+      'conversationServiceAgentCallTrigger',
+      'conversationServiceAgentTrigger',
+    ].map(type);
     expect(
       [type('conversationService'), ...triggers].map(({ usableAsTool }) => usableAsTool),
-    ).toEqual([true, undefined, undefined]);
+    ).toEqual([true, undefined, undefined, undefined]);
     for (const each of triggers) {
       const panel = {
         header: expect.any(String),
@@ -81,6 +84,14 @@ describe('The package, loaded by n8n’s own loader', () => {
         .flatMap(
           ({ options }) => options as Array<{ name: string; action: string; description: string }>,
         );
+    expect(operations('agentTurn').map(({ name }) => name)).toEqual([
+      'Close',
+      'End',
+      'Get',
+      'Get Many',
+      'Hand Over',
+      'Reply',
+    ]);
     expect(operations('contact').map(({ name }) => name)).toEqual(['Find', 'Get', 'Get Many']);
     expect(operations('conversation').map(({ name }) => name)).toEqual([
       'Close',
@@ -88,10 +99,12 @@ describe('The package, loaded by n8n’s own loader', () => {
       'Get',
       'Get Many',
       'Hand Back',
+      'Send and Wait for Reply',
       'Send Message',
       'Set Funnel Stage',
       'Take Over',
     ]);
+    expect(operations('approval').map(({ name }) => name)).toEqual(['Ask and Wait']);
     expect(operations('message').map(({ name }) => name)).toEqual(['Get Many']);
     expect(operations('note').map(({ name }) => name)).toEqual(['Create']);
     expect(operations('paymentLink').map(({ name }) => name)).toEqual([
@@ -129,6 +142,7 @@ describe('The package, loaded by n8n’s own loader', () => {
     ]);
     for (const each of [
       'agent',
+      'agentTurn',
       'contact',
       'conversation',
       'message',
@@ -163,6 +177,24 @@ describe('The package, loaded by n8n’s own loader', () => {
       for (const { value } of options as Array<{ value: string }>)
         expect([name, description]).toEqual([name, expect.stringContaining(value)]);
     }
+  });
+
+  it('makes its human review, where n8n looks first, of the approval', () => {
+    const { properties, webhooks } = (loader.nodeTypes.conversationService!.type as INodeType)
+      .description;
+    // n8n takes the first operation that waits.
+    const waiting = properties.filter(
+      ({ name, options }) =>
+        name === 'operation' &&
+        (options as Array<{ value: string }>).some(({ value }) => value === 'sendAndWait'),
+    );
+    expect(waiting.map(({ displayOptions }) => displayOptions!.show!.resource)).toEqual([
+      ['approval'],
+      ['conversation'],
+    ]);
+    expect(webhooks).toEqual([
+      expect.objectContaining({ httpMethod: 'POST', restartWebhook: true, isFullPath: true }),
+    ]);
   });
 
   it('shows every field for its own operation only', () => {
@@ -231,6 +263,8 @@ describe('The package, as it is published', () => {
         'dist/nodes/ConversationService/ConversationService.node.json',
         'dist/nodes/ConversationService/ConversationServiceAgentCallTrigger.node.js',
         'dist/nodes/ConversationService/ConversationServiceAgentCallTrigger.node.json',
+        'dist/nodes/ConversationService/ConversationServiceAgentTrigger.node.js',
+        'dist/nodes/ConversationService/ConversationServiceAgentTrigger.node.json',
         'dist/nodes/ConversationService/ConversationServiceTrigger.node.js',
         'dist/nodes/ConversationService/ConversationServiceTrigger.node.json',
         'dist/nodes/ConversationService/conversationService.svg',

@@ -186,3 +186,34 @@ export const TOOL_CALL: RecordShape = {
 		created_at: 'created_at',
 	},
 };
+
+export const AGENT_TURN: RecordShape = {
+	id: 'turn_id',
+	fields: [
+		'turn_id',
+		'conversation_id',
+		'status',
+		'outcome',
+		'problem',
+		'attempts',
+		'messages_sent',
+		'is_test',
+		'is_resumed',
+		'created_at',
+		'started_at',
+		'deadline',
+		'ended_at',
+	],
+	simplified: {
+		turn_id: 'turn_id',
+		conversation_id: 'conversation_id',
+		status: 'status',
+		outcome: 'outcome',
+		problem: 'problem',
+		messages_sent: 'messages_sent',
+		is_test: 'is_test',
+		created_at: 'created_at',
+		deadline: 'deadline',
+		ended_at: 'ended_at',
+	},
+};

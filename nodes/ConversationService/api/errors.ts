@@ -71,17 +71,22 @@ export const FIXES: Readonly<Record<string, string>> = {
 	subscription_exists:
 		'Another call subscribed this address at the same moment. Publish the workflow again.',
 	subscription_limit_reached: 'Subscription → Get Many shows all of them. Then publish again.',
-	target_url_invalid: 'Set WEBHOOK_URL of n8n to a plain https:// address, then publish again.',
-	target_url_not_https: `The service calls https:// addresses only. Set WEBHOOK_URL of n8n to its https address, then publish again. ${LOCAL_N8N}.`,
-	target_url_not_public: `The service must be able to reach n8n at a public address. Set WEBHOOK_URL of n8n to it, then publish again. ${LOCAL_N8N}.`,
+	target_url_invalid:
+		'Set WEBHOOK_URL of n8n to a plain https:// address, then publish or run the workflow again.',
+	target_url_not_https: `The service calls https:// addresses only. Set WEBHOOK_URL of n8n to its https address, then publish or run the workflow again. ${LOCAL_N8N}.`,
+	target_url_not_public: `The service must be able to reach n8n at a public address. Set WEBHOOK_URL of n8n to it, then publish or run the workflow again. ${LOCAL_N8N}.`,
 	target_url_unresolvable:
-		'The service cannot resolve the host name in the webhook URL of n8n. Set WEBHOOK_URL of n8n to a name that the service can resolve, then publish again.',
+		'The service cannot resolve the host name in the webhook URL of n8n. Set WEBHOOK_URL of n8n to a name that the service can resolve, then publish or run the workflow again.',
 	tool_exists:
 		'Enter another "Tool Name", or rename or delete the tool that has it, then publish again.',
 	tool_limit_reached:
 		'Delete one on the Tools screen of the service (/tools at the base URL), then publish again.',
 	tool_not_tested:
 		'Enter "Sample Arguments", so that the service makes a test call first. Or make a successful test call with Tool → Test.',
+	try_without_customer:
+		'The turn came from "Try it" on the Agent screen, where no customer could answer. Publish the workflow, and write to it in the chat of the service (/chat at the base URL).',
+	turn_superseded:
+		'A person took over, the customer wrote again, or the turn has ended. Nothing was sent. To let the workflow end here without an error, set "On Error" in the settings of this node to "Continue (using error output)".',
 	unauthorized:
 		'Open the credential and enter a valid API key. It may have been revoked; make a new one on the API keys screen of the service (/keys at the base URL), or stop the service and run "npm run key -- create --name n8n" in its folder.',
 	unavailable:
@@ -89,6 +94,15 @@ export const FIXES: Readonly<Record<string, string>> = {
 	unknown_event:
 		'This version of the service does not know the event. Choose another one or update the service.',
 	unsupported_media_type: UPDATE_THE_NODES,
+	wait_ended:
+		'Somebody has decided already, or the time is over. The message says who decided, and when.',
+	wait_exists:
+		'A customer is asked one question at a time, and another workflow is waiting for their reply. Let this one wait until that has ended, or stop the other execution and cancel its wait.',
+	wait_limit_reached:
+		'So many questions wait for an answer already. Enter a shorter time under "Wait Up To" in the nodes that wait, so that questions that nobody answers end sooner.',
+	wait_not_ended:
+		'Nobody has answered yet. The execution goes on by itself once the wait has ended.',
+	wait_superseded: 'The execution has gone on, and waits for something else by now.',
 };
 
 const NOT_THE_SERVICE =

@@ -3,12 +3,17 @@ import type {
 	IExecuteFunctions,
 	IHookFunctions,
 	ILoadOptionsFunctions,
+	IWebhookFunctions,
 } from 'n8n-workflow';
 
 export const CREDENTIAL = 'conversationServiceApi';
 
 /** The contexts that may call the service. */
-export type ServiceContext = IExecuteFunctions | IHookFunctions | ILoadOptionsFunctions;
+export type ServiceContext =
+	| IExecuteFunctions
+	| IHookFunctions
+	| ILoadOptionsFunctions
+	| IWebhookFunctions;
 
 /** A list as the service answers it. */
 export interface Page<T> {
@@ -82,15 +87,6 @@ export interface ToolWithSecret extends ToolRecord {
 	secret: string;
 }
 
-/** The answer to a publication. */
-export interface PublishedTool extends ToolRecord {
-	revision: number;
-	/** Null when the trigger has the secret already. */
-	secret: string | null;
-	/** Set while the agent is off, so that it does not call the tool. */
-	notice: string | null;
-}
-
 export interface ToolCallRecord extends IDataObject {
 	tool_call_id: string;
 	tool: string;
@@ -99,4 +95,23 @@ export interface ToolCallRecord extends IDataObject {
 	status: string;
 	http_status: number | null;
 	created_at: string;
+}
+
+/** A question that rests until a customer replies or a colleague decides. */
+export interface WaitRecord extends IDataObject {
+	id: string;
+	kind: 'reply' | 'decision';
+	/** `open`, then `answered`, `approved`, `rejected`, `expired` … */
+	status: string;
+	conversation_id: string | null;
+	turn_id: string | null;
+	answer: {
+		text: string;
+		value: string | number | null;
+		messages: IDataObject[];
+		seconds_waited: number;
+	} | null;
+	decision: { approved: boolean; by: { name: string }; note: string | null; at: string } | null;
+	created_at: string;
+	ended_at: string | null;
 }

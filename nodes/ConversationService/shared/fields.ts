@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-/** How far the time of a signature may differ from the clock. Both triggers have this option. */
+/** How far the time of a signature may differ from the clock. All triggers have this option. */
 export const toleranceField: INodeProperties = {
 	displayName: 'Tolerance (Seconds)',
 	name: 'tolerance',
@@ -14,7 +14,7 @@ export const toleranceField: INodeProperties = {
 /** Not in its place: the rules for titles would have N8n, and n8n's scan allows no exceptions. */
 const TAKE_OVER = 'Take Over From Another n8n';
 
-/** For what this workflow publishes, after n8n was moved or cloned. Both triggers have this option. */
+/** For what this workflow publishes, after n8n was moved or cloned. All triggers have this option. */
 export const takeOverField: INodeProperties = {
 	displayName: TAKE_OVER,
 	name: 'takeOver',

@@ -23,6 +23,10 @@ const KINDS = {
 		prefix: ['tool'],
 		hint: 'Choose one from the list; Tool → Get Many shows the IDs.',
 	},
+	'agent turn': {
+		prefix: ['turn'],
+		hint: 'Put this node after a "Conversation Service Agent Trigger", or set an expression that has a value for every item: {{ $("Conversation Service Agent Trigger").item.json.turn_id }}.',
+	},
 	'tool call': {
 		prefix: ['call'],
 		hint: 'Choose one from the list, or set an expression that has a value for every item: {{ $json.tool_call_id }} after Tool Call → Get Many.',
@@ -34,7 +38,7 @@ const KINDS = {
 };
 
 /**
- * Reads an ID from a field, ready for a path.
+ * Reads an ID from a field, ready for a path; an empty field means `fallback`.
  * @throws NodeOperationError when it is empty or the ID of something else
  */
 export function getId(
@@ -42,14 +46,17 @@ export function getId(
 	parameter: string,
 	what: keyof typeof KINDS,
 	itemIndex: number,
+	fallback?: unknown,
 ): string {
 	const { prefix, hint } = KINDS[what];
 	const value: unknown = context.getNodeParameter(parameter, itemIndex, '', { extractValue: true });
-	const id = String(value ?? '').trim();
+	const id = String(value ?? '').trim() || String(fallback ?? '');
 	if (prefix.some((each) => id.startsWith(`${each}_`)) && /^[A-Za-z0-9_-]+$/.test(id)) return id;
 	throw new NodeOperationError(
 		context.getNode(),
-		id ? `"${id}" is not the ID of a ${what}` : `The ID of the ${what} is empty`,
+		id
+			? `"${id}" is not the ID of ${/^[aeiou]/.test(what) ? 'an' : 'a'} ${what}`
+			: `The ID of the ${what} is empty`,
 		{ itemIndex, description: hint },
 	);
 }

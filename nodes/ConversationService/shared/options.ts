@@ -86,6 +86,32 @@ export const TOOL_CALL_STATUSES: INodePropertyOptions[] = [
 	{ name: 'Succeeded', value: 'succeeded' },
 ];
 
+/** Of a turn that a workflow answers for the agent. */
+export const TURN_STATUSES: INodePropertyOptions[] = [
+	{ name: 'Answered', value: 'answered' },
+	{ name: 'Failed', value: 'failed', description: 'A person was asked for' },
+	{ name: 'Queued', value: 'queued', description: 'Waits for its next attempt' },
+	{ name: 'Running', value: 'running', description: 'The workflow has it' },
+	{ name: 'Superseded', value: 'superseded', description: 'Something newer came first' },
+	{
+		name: 'Suspended',
+		value: 'suspended',
+		description: 'The workflow waits for a customer or a colleague',
+	},
+];
+
+/** Why the agent hands over. */
+export const HANDOVER_REASONS: INodePropertyOptions[] = [
+	{ name: 'Agent Error', value: 'agent_error', description: 'The workflow could not do its part' },
+	{ name: 'Customer Request', value: 'customer_request', description: 'The customer asked for it' },
+	{ name: 'Missing Knowledge', value: 'missing_knowledge', description: 'A person knows better' },
+	{
+		name: 'Tool Failure',
+		value: 'tool_failure',
+		description: 'Another system did not do its part',
+	},
+];
+
 /**
  * A description that lists the values of its field. An AI agent that fills the field in reads the
  * description and not the list; so does a person who sets an expression.

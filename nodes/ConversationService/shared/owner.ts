@@ -1,6 +1,10 @@
 import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { parseUrl } from '../api/baseUrl';
 
+/** n8n's test and production addresses differ, so neither changes what the other has registered. */
+export const getAddress = (context: IHookFunctions): string =>
+	context.getNodeWebhookUrl('default') as string;
+
 /** Which n8n this is. A clone of an n8n has its id, but another host. */
 export const getInstance = (context: IHookFunctions): IDataObject => ({
 	instance_id: context.getInstanceId(),

@@ -3,8 +3,8 @@ import { NodeApiError, sleep } from 'n8n-workflow';
 import { errorCode, existingId } from '../api/errors';
 import { requestList, requestService } from '../api/transport';
 import type { CreatedSubscription, SubscriptionRecord } from '../api/types';
-import { getInstance } from '../shared/owner';
-import { getAddress, readWanted } from './wantedSubscription';
+import { getAddress, getInstance } from '../shared/owner';
+import { readWanted } from './wantedSubscription';
 
 /** What n8n stores in the workflow's static data. */
 export interface StoredSubscription {

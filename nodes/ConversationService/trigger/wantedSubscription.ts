@@ -1,6 +1,6 @@
 import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
-import { getOwner } from '../shared/owner';
+import { getAddress, getOwner } from '../shared/owner';
 
 /** Without a choice, no automation: the workflow could start itself. */
 const SENT_BY_DEFAULT = ['agent', 'team_member'];
@@ -20,10 +20,6 @@ export function readWanted(context: IHookFunctions): IDataObject {
 		owner: context.getMode() === 'manual' ? null : getOwner(context),
 	};
 }
-
-/** n8n's test and production addresses differ, so neither finds the subscription of the other. */
-export const getAddress = (context: IHookFunctions): string =>
-	context.getNodeWebhookUrl('default') as string;
 
 function readEvents(context: IHookFunctions): string[] {
 	const events = readList(context, 'events');

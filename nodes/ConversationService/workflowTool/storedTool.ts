@@ -1,12 +1,10 @@
 import type { IHookFunctions } from 'n8n-workflow';
+import type { StoredPublication } from '../shared/publication';
 
 /** What n8n stores with the workflow, in its static data. */
-export interface StoredTool {
+export interface StoredTool extends StoredPublication {
 	/** The name under which the tool was last published. */
 	name?: string;
-	secret?: string;
-	/** The revision of the publication, while the workflow is published. */
-	revision?: number;
 	/** The draft that is called while an editor listens for a test event. */
 	draftId?: string;
 }

@@ -2,6 +2,7 @@ import type { IDataObject, IHookFunctions, NodeApiError } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 import { errorCode, errorParam } from '../api/errors';
 import { readJsonObject } from '../shared/jsonFields';
+import { getAddress } from '../shared/owner';
 import { sampleArguments } from './sampleArguments';
 import { readParameters } from './toolParameters';
 
@@ -94,10 +95,6 @@ export const testDefinition = (definition: ToolDefinition): ToolDefinition => ({
 
 export const testName = (name: string): string =>
 	`${name.slice(0, MAX_NAME_CHARACTERS - TEST_SUFFIX.length)}${TEST_SUFFIX}`;
-
-/** n8n's test and production addresses differ, so neither changes the tool of the other. */
-export const getAddress = (context: IHookFunctions): string =>
-	context.getNodeWebhookUrl('default') as string;
 
 /** @throws NodeOperationError when the API would refuse the name */
 export function readName(context: IHookFunctions): string {

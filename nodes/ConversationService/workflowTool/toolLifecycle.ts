@@ -1,12 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { IHookFunctions, JsonObject } from 'n8n-workflow';
 import { NodeApiError } from 'n8n-workflow';
-import { getIdentity, getOwner } from '../shared/owner';
+import { publish, tryTo, unpublish } from '../shared/publication';
 import { readStoredTool } from './storedTool';
-import { explainSample, getAddress, readDefinition, readName, readSample } from './toolDefinition';
+import { explainSample, readDefinition, readName, readSample } from './toolDefinition';
 import { removeDraft } from './toolListening';
-import { requestService } from '../api/transport';
-import type { PublishedTool } from '../api/types';
 
 /**
  * Publishes the workflow as a tool. The service makes its test call after this returns, since n8n
@@ -16,21 +13,10 @@ import type { PublishedTool } from '../api/types';
 export async function publishTool(context: IHookFunctions): Promise<void> {
 	const { name, ...definition } = readDefinition(context);
 	const stored = readStoredTool(context);
-	const body = {
-		definition,
-		sample_arguments: readSample(context, definition.parameters),
-		owner: getOwner(context),
-		take_over: context.getNodeParameter('options.takeOver', false) as boolean,
-		// Without the hash of the tool's current secret, the answer has a new secret.
-		...(stored.secret ? { secret_hash: sha256(stored.secret) } : {}),
-	};
+	const wanted = { definition, sample_arguments: readSample(context, definition.parameters) };
 	try {
-		const { revision, secret, notice }: PublishedTool = await requestService(context, {
-			method: 'PUT',
-			path: pathOf(name),
-			body,
-		});
-		Object.assign(stored, { name, revision, secret: secret ?? stored.secret });
+		const { notice } = await publish(context, pathOf(name), wanted, stored);
+		stored.name = name;
 		if (notice) context.logger.info(`The tool ${name} is published. ${notice}`);
 	} catch (error) {
 		throw explainSample(new NodeApiError(context.getNode(), error as JsonObject));
@@ -39,41 +25,18 @@ export async function publishTool(context: IHookFunctions): Promise<void> {
 
 /**
  * Ends what `create` began: pauses the published tool, or removes the draft of a test.
- * Never throws: n8n would try again, possibly after the workflow was published again.
+ * Never throws.
  * @returns whether the service no longer calls this address
  */
 export async function releaseTool(context: IHookFunctions): Promise<boolean> {
-	const { draftId, secret } = readStoredTool(context);
+	const stored = readStoredTool(context);
+	const { draftId, secret, name } = stored;
 	if (draftId) return await removeDraft(context);
-	const isPaused = await pauseTool(context);
+	const isPaused = await tryTo(context, 'pause the tool', () =>
+		unpublish(context, pathOf(name ?? readName(context)), stored),
+	);
 	// Without the stored secret, nothing tells which of the two it was, so both are ended.
 	return secret ? isPaused : (await removeDraft(context)) && isPaused;
 }
 
-/** Name and secret are kept for the next publication. */
-async function pauseTool(context: IHookFunctions): Promise<boolean> {
-	const stored = readStoredTool(context);
-	const { name, revision } = stored;
-	delete stored.revision;
-	try {
-		await requestService(context, {
-			method: 'DELETE',
-			path: pathOf(name ?? readName(context)),
-			query: {
-				...getIdentity(context),
-				endpoint: getAddress(context),
-				...(revision ? { revision } : {}),
-			},
-		});
-		return true;
-	} catch (error) {
-		context.logger.warn('Could not pause the tool at Conversation Service', {
-			error: (error as Error).message,
-		});
-		return false;
-	}
-}
-
 const pathOf = (name: string): string => `/api/tools/published/${encodeURIComponent(name)}`;
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -2,10 +2,11 @@ import type { IDataObject, IHookFunctions, JsonObject } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError, sleep } from 'n8n-workflow';
 import { parseUrl } from '../api/baseUrl';
 import { errorCode } from '../api/errors';
+import { getAddress } from '../shared/owner';
+import { tryTo } from '../shared/publication';
 import { readStoredTool } from './storedTool';
 import {
 	explainSample,
-	getAddress,
 	readDefinition,
 	readName,
 	readSample,
@@ -47,16 +48,10 @@ export async function removeDraft(context: IHookFunctions): Promise<boolean> {
 	const { draftId } = stored;
 	delete stored.draftId;
 	delete stored.secret;
-	try {
+	return await tryTo(context, 'remove the draft of a tool', async () => {
 		const id = draftId ?? (await findDraftHere(context))?.id;
 		if (id) await removeTool(context, id);
-		return true;
-	} catch (error) {
-		context.logger.warn('Could not remove the draft of a tool at Conversation Service', {
-			error: (error as Error).message,
-		});
-		return false;
-	}
+	});
 }
 
 /** @throws NodeOperationError when the name belongs to a tool that is not such a draft */

@@ -31,6 +31,7 @@ describe('the agent', () => {
         greeting: 'Hello!',
         instructions: 'We sell bicycles.',
         paymentLinks: 'off',
+        useWebhook: true,
         handoverPhrases: 'talk to sales\n\n  call me  \n',
       },
     });
@@ -41,6 +42,7 @@ describe('the agent', () => {
       languages: ['pt', 'en'],
       payment_links: 'off',
       handover_phrases: ['talk to sales', 'call me'],
+      decided_by: 'webhook',
       enabled: false,
     });
   });

@@ -4,6 +4,7 @@ import * as hooks from '../../../service/src/deliveries/contract.ts';
 import * as payments from '../../../service/src/payments/contract.ts';
 import * as toolCalls from '../../../service/src/tools/calls/contract.ts';
 import * as tools from '../../../service/src/tools/contract.ts';
+import * as turns from '../../../service/src/agent/webhook/contract.ts';
 import { byId, useService } from '../helpers/actions.ts';
 import { ACTION_TOOL, builtFile } from '../helpers/n8n.ts';
 
@@ -64,6 +65,7 @@ const fieldsOf = (answer: unknown) => Object.keys((answer as { shape: object }).
 
 describe('What the node knows of each record', () => {
   it.each([
+    ['AGENT_TURN', turns.getAgentTurn.answer, []],
     ['CONVERSATION', conversations.takeOverConversation.answer, []],
     ['CLOSED_CONVERSATION', conversations.closeConversation.answer, []],
     ['CONVERSATION_WITH_MESSAGES', conversations.getConversation.answer, []],

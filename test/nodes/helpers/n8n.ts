@@ -48,13 +48,17 @@ export const triggerNode = new (dist(
 export const toolTriggerNode = new (dist(
   'nodes/ConversationService/ConversationServiceAgentCallTrigger.node.js',
 ).ConversationServiceAgentCallTrigger!)() as INodeType;
+export const agentTriggerNode = new (dist(
+  'nodes/ConversationService/ConversationServiceAgentTrigger.node.js',
+).ConversationServiceAgentTrigger!)() as INodeType;
 
 export const ACTION = 'n8n-nodes-conversation-service.conversationService';
 /** The action node as n8n makes a tool of an AI agent of it. */
 export const ACTION_TOOL = `${ACTION}Tool`;
 export const TRIGGER = 'n8n-nodes-conversation-service.conversationServiceTrigger';
 export const TOOL_TRIGGER = 'n8n-nodes-conversation-service.conversationServiceAgentCallTrigger';
-const isTrigger = (type: string) => type === TRIGGER || type === TOOL_TRIGGER;
+export const AGENT_TRIGGER = 'n8n-nodes-conversation-service.conversationServiceAgentTrigger';
+const isTrigger = (type: string) => [TRIGGER, TOOL_TRIGGER, AGENT_TRIGGER].includes(type);
 
 /** Passes its items on; stands for whatever comes before and after our nodes. */
 const passThrough: INodeType = {
@@ -74,6 +78,18 @@ const passThrough: INodeType = {
   },
 };
 
+/** Puts out one item of its own, as an AI Agent does. */
+const replace: INodeType = {
+  description: {
+    ...passThrough.description,
+    name: 'replace',
+    properties: [{ displayName: 'Output', name: 'output', type: 'json', default: {} }],
+  },
+  async execute() {
+    return [[{ json: this.getNodeParameter('output', 0) as never }]];
+  },
+};
+
 const types: Record<string, INodeType> = {
   [ACTION]: actionNode,
   [ACTION_TOOL]: Object.assign(Object.create(actionNode) as INodeType, {
@@ -81,7 +97,9 @@ const types: Record<string, INodeType> = {
   }),
   [TRIGGER]: triggerNode,
   [TOOL_TRIGGER]: toolTriggerNode,
+  [AGENT_TRIGGER]: agentTriggerNode,
   start: passThrough,
+  replace,
 };
 
 export const nodeTypes: INodeTypes = {
@@ -176,7 +194,8 @@ export function workflowWith(
     id = 'workflow-1',
     staticData = {},
     ways = 0,
-  }: { id?: string; staticData?: object; ways?: number } = {},
+    settings = {},
+  }: { id?: string; staticData?: object; ways?: number; settings?: object } = {},
 ): Workflow {
   const between = Array.from({ length: ways }, (_, way) => `Way ${way + 1}`);
   return new workflow.Workflow({
@@ -192,7 +211,7 @@ export function workflowWith(
     active: true,
     nodeTypes,
     staticData: structuredClone(staticData) as never,
-    settings: { timezone: 'Europe/Berlin' },
+    settings: { timezone: 'Europe/Berlin', ...settings },
   });
 }
 

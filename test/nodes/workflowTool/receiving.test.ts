@@ -1,8 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createHmac, randomUUID } from 'node:crypto';
-import { Agent, fetch } from 'undici';
+import { randomUUID } from 'node:crypto';
+import { Agent } from 'undici';
 import { sharedTestCa } from '../../helpers/tls.ts';
 import { TOOL_TRIGGER } from '../helpers/n8n.ts';
+import {
+  arrived,
+  heldBack,
+  now,
+  sendCall,
+  sign,
+  type CallOptions,
+} from '../helpers/signedCalls.ts';
 import {
   startWebhookHost,
   type Json,
@@ -57,66 +65,10 @@ const envelope = (changes: Json = {}): Json => ({
   conversation_id: 'conv_1',
   ...changes,
 });
-interface SendOptions {
-  call?: Json;
-  body?: string;
-  secret?: string;
-  t?: number | string;
-  signature?: string | null;
-  signal?: AbortSignal;
-}
-const now = () => Math.floor(Date.now() / 1000);
-const sign = (secret: string, t: number | string, body: string) =>
-  `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
-async function send(
-  side: Side,
-  {
-    call = envelope(),
-    body = JSON.stringify(call),
-    secret = SECRET,
-    t = now(),
-    signature = sign(secret, t, body),
-    signal,
-  }: SendOptions = {},
-) {
-  const headers: Record<string, string> = {
-    'content-type': 'application/json',
-    ...(signature === null ? {} : { 'x-service-signature': signature }),
-  };
-  const response = await fetch(side.url, {
-    method: 'POST',
-    body,
-    headers,
-    dispatcher: agent,
-    signal,
-  });
-  return {
-    status: response.status,
-    type: response.headers.get('content-type'),
-    retryAfter: response.headers.get('retry-after'),
-    text: await response.text(),
-  };
-}
+type SendOptions = CallOptions & { call?: Json };
+const send = (side: Side, { call = envelope(), ...options }: SendOptions = {}) =>
+  sendCall(side, { agent, secret: SECRET, body: JSON.stringify(call), ...options });
 type Sent = Awaited<ReturnType<typeof send>>;
-
-/** Long enough for a call that was sent to be with the trigger. */
-const arrived = () => new Promise((resolve) => setTimeout(resolve, 100));
-
-/** Lets a test decide when and how the workflow ends. */
-function heldBack(side: Side) {
-  const started = Promise.withResolvers<true>();
-  const end = Promise.withResolvers<{ status: number; body: unknown }>();
-  side.startExecution = async (json, res) => {
-    side.executions.push(json);
-    started.resolve(true);
-    const { status, body } = await end.promise;
-    res.status(status).json(body);
-  };
-  return {
-    started: started.promise,
-    finish: (status: number, body: unknown) => end.resolve({ status, body }),
-  };
-}
 
 describe('A tool call', () => {
   it('starts the workflow with what the agent gave, also under a name that n8n’s expressions can read, and is answered with its result', async () => {

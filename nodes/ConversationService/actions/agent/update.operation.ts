@@ -11,6 +11,7 @@ interface Changes {
 	languages?: string[];
 	name?: string;
 	paymentLinks?: string;
+	useWebhook?: boolean;
 }
 
 export const update: Operation = {
@@ -54,7 +55,7 @@ export const update: Operation = {
 					typeOptions: { rows: 5 },
 					default: '',
 					description:
-						'What the agent does, what it knows and how it writes. Only a language model reads them.',
+						'What the agent does, what it knows and how it writes. A language model or a workflow reads them.',
 				},
 				{
 					displayName: 'Languages',
@@ -66,6 +67,14 @@ export const update: Operation = {
 						'The languages that the agent answers in, the preferred one first',
 						AGENT_LANGUAGES,
 					),
+				},
+				{
+					displayName: 'Let a Workflow Decide',
+					name: 'useWebhook',
+					type: 'boolean',
+					default: true,
+					description:
+						'Whether the workflow that is published as the agent decides what it answers, instead of the keyword agent or the language model',
 				},
 				{
 					displayName: 'Name',
@@ -100,10 +109,11 @@ export const update: Operation = {
 	},
 };
 
-function bodyOf({ handoverPhrases, paymentLinks, ...others }: Changes): IDataObject {
+function bodyOf({ handoverPhrases, paymentLinks, useWebhook, ...others }: Changes): IDataObject {
 	return {
 		...others,
 		...(paymentLinks === undefined ? {} : { payment_links: paymentLinks }),
+		...(useWebhook === undefined ? {} : { use_webhook: useWebhook }),
 		...(handoverPhrases === undefined ? {} : { handover_phrases: linesOf(handoverPhrases) }),
 	};
 }

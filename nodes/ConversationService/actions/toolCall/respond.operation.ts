@@ -2,6 +2,7 @@ import type { IExecuteFunctions, INodeExecutionData, INodePropertyOptions } from
 import { NodeOperationError } from 'n8n-workflow';
 import { parseJson } from '../../shared/jsonFields';
 import { withValues } from '../../shared/options';
+import { findStartingTrigger } from '../../shared/startingTrigger';
 import type { Operation } from '../operation';
 
 const TOOL_TRIGGER = /\.conversationServiceAgentCallTrigger$/;
@@ -122,13 +123,7 @@ function readJson(context: IExecuteFunctions): unknown {
  * mode started the execution; otherwise it drops the answer silently.
  */
 function checkStart(context: IExecuteFunctions): void {
-	const triggers = context
-		.getParentNodes(context.getNode().name, { includeNodeParameters: true })
-		.filter(({ type, disabled }) => TOOL_TRIGGER.test(type) && !disabled);
-	const { $ } = context.getWorkflowDataProxy(0) as {
-		$: (name: string) => { isExecuted: boolean };
-	};
-	const start = triggers.find(({ name }) => $(name).isExecuted);
+	const start = findStartingTrigger(context, TOOL_TRIGGER);
 	if (!start) {
 		throw new NodeOperationError(
 			context.getNode(),

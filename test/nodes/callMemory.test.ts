@@ -1,9 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { EventEmitter } from 'node:events';
-import {
-  ToolCallMemory,
-  type MemoryLimits,
-} from '../../../nodes/ConversationService/workflowTool/toolCallMemory';
+import { CallMemory, type MemoryLimits } from '../../nodes/ConversationService/shared/callMemory';
 
 /** What the memory sees of an HTTP response, and what a caller would have got. */
 class FakeResponse extends EventEmitter {
@@ -43,20 +40,20 @@ class FakeResponse extends EventEmitter {
 }
 
 let nowMs = 0;
-const memoryOf = (limits: Partial<MemoryLimits> = {}) => new ToolCallMemory(limits, () => nowMs);
+const memoryOf = (limits: Partial<MemoryLimits> = {}) => new CallMemory(limits, () => nowMs);
 /** A call that comes for the first time, answered at once. */
-function take(memory: ToolCallMemory, key: string, body: unknown = {}, status = 200) {
+function take(memory: CallMemory, key: string, body: unknown = {}, status = 200) {
   const response = new FakeResponse();
   memory.follow(key, response);
   response.json(status, body);
   return response;
 }
-const repeat = (memory: ToolCallMemory, key: string) => {
+const repeat = (memory: CallMemory, key: string) => {
   const response = new FakeResponse();
   return { isRepeat: memory.repeat(key, response), response };
 };
 
-describe('ToolCallMemory', () => {
+describe('The memory of calls', () => {
   it('does not know a call that never came', () => {
     const { isRepeat, response } = repeat(memoryOf(), 'call_1');
     expect([isRepeat, response.isEnded]).toEqual([false, false]);
@@ -198,7 +195,7 @@ describe('ToolCallMemory', () => {
 
   it('keeps 10,000 answers, 32 MiB and an hour unless told otherwise', () => {
     nowMs = 0;
-    const memory = new ToolCallMemory({}, () => nowMs);
+    const memory = new CallMemory({}, () => nowMs);
     for (let i = 0; i < 10_001; i += 1) take(memory, `call_${i}`);
     expect(memory.size.answers).toBe(10_000);
     for (let i = 0; i < 40; i += 1) take(memory, `large_${i}`, 'x'.repeat(1024 * 1024 - 2));

@@ -40,8 +40,8 @@ const LIMITS: MemoryLimits = {
 };
 
 /**
- * Remembers the tool calls that this process has received, so that a repeat does not run the workflow
- * again. The repeat gets the answer to the first call, with its status and content type, or waits for
+ * Remembers the calls that this process has received and that want an answer (tool calls, turns of the
+ * agent), so that a repeat does not run the workflow again. The repeat gets the answer to the first call, with its status and content type, or waits for
  * it. This holds for failures too, and when the first caller has hung up: the service repeats a call
  * after a time-out and after a 5xx.
  *
@@ -50,7 +50,7 @@ const LIMITS: MemoryLimits = {
  * repeat gets a 422 that says so. All of it is in memory: after a restart, or in a second
  * webhook process of n8n, a repeat runs the workflow again.
  */
-export class ToolCallMemory {
+export class CallMemory {
 	private readonly running = new Map<string, RunningCall>();
 
 	private readonly answers = new Map<string, Answer & { at: number }>();

@@ -1,0 +1,37 @@
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import { idempotencyKey } from '../../api/idempotencyKey';
+import { requestService } from '../../api/transport';
+import { getTurnId } from './turnFields';
+
+/**
+ * Answers a turn: `replies`, `hand-over`, `close` or `end`. Repeating it, as "Retry On Fail" does, sends
+ * nothing twice.
+ * @throws NodeApiError turn_superseded when the turn is over; then nothing was sent
+ */
+export async function answerTurn(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	answer: 'replies' | 'hand-over' | 'close' | 'end',
+	body: IDataObject,
+): Promise<IDataObject> {
+	const turnId = getTurnId(context, itemIndex);
+	return await requestService(context, {
+		method: 'POST',
+		path: `/api/agent-turns/${turnId}/${answer}`,
+		body,
+		headers: {
+			'Idempotency-Key': idempotencyKey(context, itemIndex, JSON.stringify(body), ''),
+		},
+		itemIndex,
+	});
+}
+
+/** The text of a field, or nothing when it is empty. */
+export function readText(
+	context: IExecuteFunctions,
+	name: string,
+	itemIndex: number,
+): string | undefined {
+	const text = String(context.getNodeParameter(name, itemIndex, '') ?? '');
+	return text.trim() ? text : undefined;
+}

@@ -1,0 +1,42 @@
+import { VERDICTS, withValues } from '../../shared/options';
+import type { Operation } from '../operation';
+import { answerTurn, readText } from './answerTurn';
+import { lastTextField, supersededNotice, turnField } from './turnFields';
+
+export const close: Operation = {
+	option: {
+		name: 'Close',
+		value: 'close',
+		action: 'Close conversation in agent turn',
+		description: 'Close the conversation as the agent, and end the turn',
+	},
+	fields: [
+		turnField,
+		{
+			displayName: 'Summary',
+			name: 'summary',
+			type: 'string',
+			typeOptions: { rows: 4 },
+			required: true,
+			default: '',
+			placeholder: 'e.g. Asked for the opening hours',
+			description: 'How the conversation ended, up to 4,000 characters',
+		},
+		{
+			displayName: 'Verdict',
+			name: 'verdict',
+			type: 'options',
+			options: VERDICTS,
+			default: 'goal_reached',
+			description: withValues('Whether the conversation reached its goal', VERDICTS),
+		},
+		{ ...lastTextField, placeholder: 'e.g. You are welcome. Goodbye!' },
+		supersededNotice,
+	],
+	execute: async (context, itemIndex) =>
+		await answerTurn(context, itemIndex, 'close', {
+			summary: context.getNodeParameter('summary', itemIndex) as string,
+			verdict: context.getNodeParameter('verdict', itemIndex) as string,
+			text: readText(context, 'text', itemIndex),
+		}),
+};

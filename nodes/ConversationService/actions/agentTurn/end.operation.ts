@@ -1,0 +1,14 @@
+import type { Operation } from '../operation';
+import { answerTurn } from './answerTurn';
+import { supersededNotice, turnField } from './turnFields';
+
+export const end: Operation = {
+	option: {
+		name: 'End',
+		value: 'end',
+		action: 'End agent turn',
+		description: 'End the turn without another message',
+	},
+	fields: [turnField, supersededNotice],
+	execute: async (context, itemIndex) => await answerTurn(context, itemIndex, 'end', {}),
+};

@@ -1,0 +1,22 @@
+import { requestService } from '../../api/transport';
+import type { Operation } from '../operation';
+import { AGENT_TURN } from '../records';
+import { getTurnId, turnField } from './turnFields';
+
+export const get: Operation = {
+	option: {
+		name: 'Get',
+		value: 'get',
+		action: 'Get agent turn',
+		description:
+			'Get a turn, for example to see whether it is still running before a step that cannot be undone',
+	},
+	record: AGENT_TURN,
+	fields: [turnField],
+	execute: async (context, itemIndex) =>
+		await requestService(context, {
+			method: 'GET',
+			path: `/api/agent-turns/${getTurnId(context, itemIndex)}`,
+			itemIndex,
+		}),
+};

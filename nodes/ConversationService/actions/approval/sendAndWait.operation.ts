@@ -1,0 +1,180 @@
+import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
+import { getId } from '../../shared/ids';
+import { conversationField } from '../../shared/locators';
+import { readDetails } from '../../waits/details';
+import { checkCanWait } from '../../waits/checkCanWait';
+import { SEND_AND_WAIT } from '../../waits/restartWebhooks';
+import { startWait } from '../../waits/startWait';
+import { turnIdField } from '../../waits/turnId';
+import { oneItemNotice, timeLimitFields } from '../../waits/waitFields';
+import type { Operation } from '../operation';
+
+const SPECIFY = [
+	{ name: 'Using Fields Below', value: 'fields' },
+	{ name: 'Using JSON', value: 'json' },
+];
+const specifyDetails: INodeProperties = {
+	displayName: 'Specify Details',
+	name: 'specifyDetails',
+	type: 'options',
+	noDataExpression: true,
+	options: SPECIFY,
+	default: 'fields',
+	displayOptions: { show: { '@tool': [false] } },
+	description: 'How to enter what is shown beside the question',
+};
+const detailsJson: INodeProperties = {
+	displayName: 'Details',
+	name: 'details',
+	type: 'json',
+	default: '{}',
+	placeholder: 'e.g. {"Order": "A-1042", "Amount": "19.90"}',
+	displayOptions: { show: { '@tool': [false], specifyDetails: ['json'] } },
+	description: 'An object whose fields are shown beside the question, as a list',
+};
+
+/** In a human review, the details are what the model wants to give the tool. */
+const detailsOfReview: INodeProperties[] = [
+	{
+		...specifyDetails,
+		default: 'json',
+		displayOptions: { show: { '@tool': [true] } },
+	},
+	{
+		...detailsJson,
+		default: '={{ $tool.parameters }}',
+		displayOptions: { show: { '@tool': [true], specifyDetails: ['json'] } },
+	},
+];
+
+export const sendAndWait: Operation = {
+	option: {
+		name: 'Ask and Wait',
+		value: SEND_AND_WAIT,
+		action: 'Ask for approval and wait',
+		description: 'Ask your team, and go on when somebody approves or rejects',
+	},
+	fields: [
+		oneItemNotice,
+		{
+			displayName: 'Message',
+			name: 'message',
+			type: 'string',
+			typeOptions: { rows: 4 },
+			required: true,
+			default: '',
+			placeholder: 'e.g. Refund this order?',
+			description: 'The question on the card that your team sees, up to 4,096 characters',
+		},
+		specifyDetails,
+		{
+			displayName: 'Details',
+			name: 'detailFields',
+			type: 'fixedCollection',
+			typeOptions: { multipleValues: true, sortable: true },
+			placeholder: 'Add Detail',
+			default: {},
+			displayOptions: { show: { specifyDetails: ['fields'] } },
+			options: [
+				{
+					displayName: 'Detail',
+					name: 'values',
+					values: [
+						{
+							displayName: 'Label',
+							name: 'label',
+							type: 'string',
+							default: '',
+							placeholder: 'e.g. Amount',
+						},
+						{
+							displayName: 'Value',
+							name: 'value',
+							type: 'string',
+							default: '',
+							placeholder: 'e.g. 19.90 EUR',
+						},
+					],
+				},
+			],
+			description: 'What is shown beside the question, as a list',
+		},
+		detailsJson,
+		...detailsOfReview,
+		{
+			...conversationField,
+			required: false,
+			default: { mode: 'list', value: '={{ $json.conversation?.id ?? $json.conversation_id }}' },
+			description:
+				'The conversation whose page shows the card. Without one, the card is on the screen of what waits. The default takes it from the item, after a trigger of Conversation Service.',
+		},
+		...timeLimitFields,
+		turnIdField,
+		{
+			displayName: 'Options',
+			name: 'options',
+			type: 'collection',
+			placeholder: 'Add Option',
+			default: {},
+			options: [
+				{
+					displayName: 'Approve Label',
+					name: 'approveLabel',
+					type: 'string',
+					default: 'Approve',
+				},
+				{
+					displayName: 'Reject Label',
+					name: 'rejectLabel',
+					type: 'string',
+					default: 'Reject',
+				},
+			],
+		},
+	],
+	async executeOnce(context) {
+		checkCanWait(context);
+		return await startWait(context, { kind: 'decision', ...readQuestion(context) });
+	},
+};
+
+function readQuestion(context: IExecuteFunctions): IDataObject {
+	const details = readDetails(context);
+	const message = readMessage(context, details);
+	if (!message) {
+		throw new NodeOperationError(context.getNode(), 'The message is empty', {
+			itemIndex: 0,
+			description: 'Enter a question, or an expression that has a value.',
+		});
+	}
+	const conversationId = readConversationId(context);
+	const options = context.getNodeParameter('options', 0, {}) as {
+		approveLabel?: string;
+		rejectLabel?: string;
+	};
+	return {
+		message,
+		...(conversationId ? { conversation_id: conversationId } : {}),
+		...(Object.keys(details).length > 0 ? { details } : {}),
+		...(options.approveLabel ? { approve_label: options.approveLabel } : {}),
+		...(options.rejectLabel ? { reject_label: options.rejectLabel } : {}),
+	};
+}
+
+/**
+ * n8n's own default in a human review ends with the arguments, which it writes as [object Object]. The
+ * details have them.
+ */
+function readMessage(context: IExecuteFunctions, details: IDataObject): string {
+	const message = String(context.getNodeParameter('message', 0) ?? '').trim();
+	if (Object.keys(details).length === 0) return message;
+	return message.replace(/\n+Input:\n\[object Object\]$/, '');
+}
+
+function readConversationId(context: IExecuteFunctions): string | null {
+	const value: unknown = context.getNodeParameter('conversationId', 0, '', { extractValue: true });
+	// A test of the agent or of a tool has no conversation: its card is the workspace's.
+	if (['', 'conv_test'].includes(String(value ?? '').trim())) return null;
+	return getId(context, 'conversationId', 'conversation', 0);
+}

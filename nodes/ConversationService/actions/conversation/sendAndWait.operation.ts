@@ -1,0 +1,158 @@
+import type { IDataObject, IExecuteFunctions, INodePropertyOptions } from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
+import { getId } from '../../shared/ids';
+import { conversationField } from '../../shared/locators';
+import { withValues } from '../../shared/options';
+import { checkCanWait } from '../../waits/checkCanWait';
+import { SEND_AND_WAIT } from '../../waits/restartWebhooks';
+import { startWait } from '../../waits/startWait';
+import { turnIdField } from '../../waits/turnId';
+import { oneItemNotice, timeLimitFields } from '../../waits/waitFields';
+import type { Operation } from '../operation';
+
+const KINDS: INodePropertyOptions[] = [
+	{ name: 'Any Reply', value: 'any' },
+	{
+		name: 'Choice',
+		value: 'choice',
+		description: 'Shown as buttons; a typed choice or its number counts as well',
+	},
+	{ name: 'Date', value: 'date', description: 'Put out as 2026-12-31' },
+	{ name: 'Email Address', value: 'email' },
+	{ name: 'Number', value: 'number' },
+];
+
+export const sendAndWait: Operation = {
+	option: {
+		name: 'Send and Wait for Reply',
+		value: SEND_AND_WAIT,
+		action: 'Send message and wait for reply',
+		description: 'Send a message to the customer, and go on with what they reply',
+	},
+	fields: [
+		oneItemNotice,
+		conversationField,
+		{
+			displayName: 'Text',
+			name: 'text',
+			type: 'string',
+			typeOptions: { rows: 4 },
+			required: true,
+			default: '',
+			placeholder: 'e.g. What is your order number?',
+			description:
+				'What the customer reads, up to 4,096 characters. The agent stays in control of the conversation, and leaves the reply to this workflow.',
+		},
+		{
+			displayName: 'Accept',
+			name: 'accept',
+			type: 'options',
+			options: KINDS,
+			default: 'any',
+			description: withValues(
+				'Which reply counts. After any other, the question is asked again',
+				KINDS,
+			),
+		},
+		{
+			displayName: 'Choices',
+			name: 'choices',
+			type: 'string',
+			typeOptions: { rows: 3 },
+			required: true,
+			default: '',
+			placeholder: 'e.g. Monday',
+			displayOptions: { show: { accept: ['choice'] } },
+			description:
+				'One choice on each line, or an expression with a list of texts: 1 to 10 choices of up to 100 characters',
+		},
+		...timeLimitFields,
+		turnIdField,
+		{
+			displayName: 'Options',
+			name: 'options',
+			type: 'collection',
+			placeholder: 'Add Option',
+			default: {},
+			options: [
+				{
+					displayName: 'Attempts',
+					name: 'maxAttempts',
+					type: 'number',
+					typeOptions: { minValue: 1, maxValue: 10 },
+					default: 3,
+					description:
+						'How many replies are looked at before the workflow goes on with the status not_accepted',
+				},
+				{
+					displayName: 'Remind After (Minutes)',
+					name: 'remindAfterMinutes',
+					type: 'number',
+					typeOptions: { minValue: 1 },
+					default: 60,
+					description: 'When to send the question once more if the customer has not replied',
+				},
+				{
+					displayName: 'Reminder Text',
+					name: 'reminderText',
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. Are you still there? We need your order number to go on.',
+					description:
+						'What the customer reads as a reminder, if "Remind After" is set. Left empty, it is the question.',
+				},
+				{
+					displayName: 'Retry Text',
+					name: 'retryText',
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. Please send an e-mail address, such as ana@example.com.',
+					description:
+						'What the customer reads after a reply that does not count. Left empty, it is the question.',
+				},
+			],
+		},
+	],
+	async executeOnce(context) {
+		checkCanWait(context);
+		return await startWait(context, { kind: 'reply', ...readQuestion(context) });
+	},
+};
+
+function readQuestion(context: IExecuteFunctions): IDataObject {
+	const conversationId = getId(context, 'conversationId', 'conversation', 0);
+	const message = String(context.getNodeParameter('text', 0) ?? '');
+	if (!message.trim()) {
+		throw new NodeOperationError(context.getNode(), 'The text of the message is empty', {
+			itemIndex: 0,
+			description: 'Enter a text, or an expression that has a value.',
+		});
+	}
+	const type = context.getNodeParameter('accept', 0, 'any') as string;
+	const options = context.getNodeParameter('options', 0, {}) as {
+		maxAttempts?: number;
+		remindAfterMinutes?: number;
+		reminderText?: string;
+		retryText?: string;
+	};
+	return {
+		conversation_id: conversationId,
+		message,
+		accept: type === 'choice' ? { type, choices: readChoices(context) } : { type },
+		...(options.retryText ? { retry_message: options.retryText } : {}),
+		...(options.maxAttempts ? { max_attempts: options.maxAttempts } : {}),
+		...(options.remindAfterMinutes ? { remind_after: options.remindAfterMinutes * 60 } : {}),
+		...(options.reminderText ? { remind_message: options.reminderText } : {}),
+	};
+}
+
+function readChoices(context: IExecuteFunctions): string[] {
+	const value: unknown = context.getNodeParameter('choices', 0, '');
+	const lines = Array.isArray(value) ? (value as unknown[]) : String(value ?? '').split('\n');
+	const choices = lines.map((each) => String(each ?? '').trim()).filter(Boolean);
+	if (choices.length > 0) return choices;
+	throw new NodeOperationError(context.getNode(), 'There are no choices', {
+		itemIndex: 0,
+		description: 'Enter one choice on each line, or an expression with a list of texts.',
+	});
+}

@@ -1,0 +1,26 @@
+import type { IDataObject } from 'n8n-workflow';
+import type { WaitRecord } from '../api/types';
+
+/**
+ * What "Send and Wait for Reply" puts out. Only an answer has a text: a node behind it finds nothing
+ * when the time limit was reached.
+ */
+export function toReply(wait: WaitRecord): IDataObject {
+	const isAnswered = wait.status === 'answered';
+	const { answer } = wait;
+	return {
+		answered: isAnswered,
+		timed_out: wait.status === 'expired',
+		status: wait.status,
+		text: isAnswered ? (answer?.text ?? null) : null,
+		value: isAnswered ? (answer?.value ?? null) : null,
+		messages: answer?.messages ?? [],
+		seconds_waited: answer?.seconds_waited ?? secondsOf(wait),
+		conversation_id: wait.conversation_id,
+		turn_id: wait.turn_id,
+		wait_id: wait.id,
+	};
+}
+
+export const secondsOf = ({ created_at: from, ended_at: to }: WaitRecord): number =>
+	to ? Math.round((Date.parse(to) - Date.parse(from)) / 1000) : 0;

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { WAIT_INDEFINITELY } from 'n8n-workflow';
+import { idempotencyKey } from '../api/idempotencyKey';
+import { requestService } from '../api/transport';
+import type { WaitRecord } from '../api/types';
+import { rememberWait } from './currentWait';
+import { findTurnId } from './turnId';
+import { readExpiry } from './waitFields';
+
+/**
+ * Asks, and lets the execution rest until the service resumes it. `resumeWait` then puts out the
+ * answer.
+ * @param question what the kind of wait needs
+ */
+export async function startWait(
+	context: IExecuteFunctions,
+	question: IDataObject & { kind: WaitRecord['kind'] },
+): Promise<INodeExecutionData[]> {
+	const turnId = findTurnId(context);
+	const asked = {
+		...question,
+		...(turnId ? { turn_id: turnId } : {}),
+		resume_url: context.getSignedResumeUrl(),
+	};
+	const key = stepKey(context, asked);
+	const wait = await requestService<WaitRecord>(context, {
+		method: 'POST',
+		path: '/api/waits',
+		body: { ...asked, expires_at: sameOnRetry(context, key, readExpiry(context)) },
+		headers: { 'Idempotency-Key': key },
+		itemIndex: 0,
+	});
+	rememberWait(context, wait.id);
+	// The service ends the wait in time. n8n's own alarm would put out the input as if it were an
+	// answer.
+	await context.putExecutionToWait(WAIT_INDEFINITELY);
+	return context.getInputData();
+}
+
+/**
+ * A repeated request makes no second wait. An AI Agent that calls a tool twice in one run does: each
+ * call has an ID.
+ */
+function stepKey(context: IExecuteFunctions, asked: IDataObject): string {
+	const call = context.getInputData()[0]?.json.toolCallId ?? null;
+	const step = idempotencyKey(context, 0, '', '');
+	return createHash('sha256')
+		.update(JSON.stringify([step, call, asked]))
+		.digest('hex');
+}
+
+/** "Retry On Fail" repeats the request as it was, the end of its time included. */
+function sameOnRetry(context: IExecuteFunctions, key: string, expiresAt: string): string {
+	const memory = context.getContext('node');
+	if (memory.key !== key) Object.assign(memory, { key, expiresAt });
+	return memory.expiresAt as string;
+}

@@ -1,0 +1,55 @@
+import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
+
+const UNIT_SECONDS: Record<string, number> = { minutes: 60, hours: 3600, days: 86_400 };
+
+const UNITS = [
+	{ name: 'Days', value: 'days' },
+	{ name: 'Hours', value: 'hours' },
+	{ name: 'Minutes', value: 'minutes' },
+];
+
+/** How long an operation waits at most. */
+export const timeLimitFields: INodeProperties[] = [
+	{
+		displayName: 'Wait Up To',
+		name: 'timeLimit',
+		type: 'number',
+		typeOptions: { minValue: 1 },
+		default: 1,
+		description:
+			'After this time, the workflow goes on without an answer: the output then says that the time limit was reached',
+	},
+	{
+		displayName: 'Unit',
+		name: 'timeLimitUnit',
+		type: 'options',
+		options: UNITS,
+		default: 'days',
+		description: 'The unit of the time limit. One of: days, hours, minutes.',
+	},
+];
+
+/** Reads the time limit. @returns the time at which the wait ends, in the form of the API */
+export function readExpiry(context: IExecuteFunctions): string {
+	const amount = Number(context.getNodeParameter('timeLimit', 0, 1));
+	const unit = String(context.getNodeParameter('timeLimitUnit', 0, 'days'));
+	const seconds = amount * (UNIT_SECONDS[unit] ?? Number.NaN);
+	if (!(seconds > 0) || !Number.isFinite(seconds)) {
+		throw new NodeOperationError(context.getNode(), '"Wait Up To" is not a time', {
+			itemIndex: 0,
+			description: 'Enter a number above 0, and choose days, hours or minutes.',
+		});
+	}
+	return new Date(Date.now() + Math.round(seconds * 1000)).toISOString().replace('Z', '+00:00');
+}
+
+/** Said where it is seen while the workflow is built. n8n's own waiting nodes have the same limit. */
+export const oneItemNotice: INodeProperties = {
+	displayName:
+		'This node waits for one item: the whole execution rests until it goes on. For several items, put a "Loop Over Items" node with a batch size of 1 before it.',
+	name: 'oneItemNotice',
+	type: 'notice',
+	default: '',
+	displayOptions: { show: { '@tool': [false] } },
+};

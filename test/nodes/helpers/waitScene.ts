@@ -1,0 +1,88 @@
+// The service and n8n's part around executions that wait, for the tests of the waiting operations.
+import { afterAll, beforeAll, beforeEach } from '@jest/globals';
+import { chatCustomer } from '../../helpers/apiClient.ts';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+import { TestClock } from '../../helpers/testClock.ts';
+import { sharedTestCa } from '../../helpers/tls.ts';
+import { startWire, type Wire } from './strangers.ts';
+import { byId } from './actions.ts';
+import { startWaitingHost, type Waiting, type WaitingHost } from './waitingHost.ts';
+
+export interface WaitJson {
+  id: string;
+  kind: string;
+  status: string;
+  message: string;
+  details: Record<string, unknown> | null;
+  conversation_id: string | null;
+  expires_at: string;
+  resume: { state: string; attempts: Array<{ status: number | null; problem: string | null }> };
+}
+
+export interface WaitScene {
+  readonly service: TestService;
+  readonly host: WaitingHost;
+  /** Between the nodes and the service. */
+  readonly wire: Wire;
+  readonly clock: TestClock;
+  /** A conversation that a customer has opened. */
+  open(text?: string): Promise<{ id: string; customer: Awaited<ReturnType<typeof chatCustomer>> }>;
+  /** Conversation → Send and Wait for Reply. */
+  ask(conversationId: string, parameters?: Record<string, unknown>): Promise<Waiting>;
+  /** Approval → Ask and Wait. */
+  askTeam(parameters?: Record<string, unknown>): Promise<Waiting>;
+  /** The newest wait. */
+  newest(): Promise<WaitJson>;
+  decide(approved: boolean, note?: string): Promise<void>;
+}
+
+/** Plays for all tests of the file. Its clock moves when a test says so. */
+export function waitScene(): WaitScene {
+  const scene = {} as { -readonly [Part in keyof WaitScene]: WaitScene[Part] };
+  beforeAll(async () => {
+    const { ca } = await sharedTestCa();
+    scene.clock = new TestClock(Date.now());
+    scene.service = await startTestService({
+      ca,
+      clock: scene.clock,
+      env: { AGENT_QUIET_MS: '5000' },
+    });
+    scene.wire = await startWire(() => scene.service.url);
+    scene.host = await startWaitingHost(() => ({
+      baseUrl: scene.wire.url,
+      apiKey: scene.service.apiKey,
+    }));
+  });
+  beforeEach(() => {
+    scene.wire.seen.length = 0;
+  });
+  afterAll(async () => {
+    await scene.host?.close();
+    await scene.wire?.close();
+    await scene.service?.stop();
+  });
+  const newest = async () =>
+    ((await scene.service.api.get('/api/waits')).body as { data: WaitJson[] }).data[0]!;
+  return Object.assign(scene, {
+    newest,
+    async open(text = 'Hello') {
+      const customer = await chatCustomer(scene.service.url, { name: 'Ana' });
+      const { conversation_id: id } = await customer.write(text);
+      return { id: id as string, customer };
+    },
+    ask: (conversationId: string, parameters = {}) =>
+      scene.host.wait({
+        resource: 'conversation',
+        parameters: { ...byId(conversationId), text: 'What is your order number?', ...parameters },
+      }),
+    askTeam: (parameters = {}) =>
+      scene.host.wait({
+        resource: 'approval',
+        parameters: { message: 'Refund order A-1042?', ...parameters },
+      }),
+    async decide(approved: boolean, note?: string) {
+      const { id } = await newest();
+      await scene.service.api.post(`/api/waits/${id}/decide`, { approved, note });
+    },
+  });
+}

@@ -1,0 +1,218 @@
+// The part of n8n around an execution that waits, as measured on 2.41.1: it is stored as text, rests,
+// and goes on with what the node makes of a call to its address. The contexts are n8n-core's own;
+// the address is served over https.
+import express, { type Request, type Response } from 'express';
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { IDataObject, INode, IRunExecutionData } from 'n8n-workflow';
+import { Agent, fetch } from 'undici';
+import { sharedTestCa } from '../../helpers/tls.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import {
+  ACTION,
+  actionNode,
+  additionalData,
+  core,
+  ourNode,
+  workflow,
+  workflowWith,
+  type Credential,
+} from './n8n.ts';
+
+export interface WaitOptions {
+  /** The action node by default. */
+  type?: string;
+  resource: 'conversation' | 'approval';
+  parameters?: INode['parameters'];
+  input?: IDataObject[];
+  node?: Partial<INode>;
+  settings?: IDataObject;
+}
+
+/** One execution of a workflow with our node in it. */
+export interface Waiting {
+  /** What its address is answered, oldest first. */
+  readonly answers: Array<{ status: number; body: unknown }>;
+  /** Runs the node once more in the same execution, as a loop does. */
+  again(parameters?: INode['parameters']): Promise<void>;
+  /** What the node put out when the execution went on; waits for it. */
+  output(): Promise<IDataObject>;
+  isWaiting(): boolean;
+  /** POSTs to its address, as anybody who has it. */
+  call(body: unknown): Promise<{ status: number; body: IDataObject }>;
+}
+
+export interface WaitingHost {
+  readonly ca: string;
+  /** Runs the node until it waits. @throws the node's error */
+  wait(options: WaitOptions): Promise<Waiting>;
+  close(): Promise<void>;
+}
+
+interface Execution {
+  id: string;
+  status: 'running' | 'waiting' | 'success';
+  /** As n8n stores it. */
+  data: string;
+  node: INode;
+  settings: IDataObject;
+  outputs: IDataObject[];
+  answers: Array<{ status: number; body: unknown }>;
+}
+
+export async function startWaitingHost(credential: () => Credential): Promise<WaitingHost> {
+  const { ca, server: certificate } = await sharedTestCa();
+  const executions = new Map<string, Execution>();
+  const app = express().use(express.json({ strict: false }));
+  app.post('/webhook-waiting/:id/:nodeId', async (req, res) => {
+    const execution = executions.get(req.params.id);
+    if (!execution) return void res.status(404).json({ message: 'does not exist' });
+    await receive(execution, req, res, extra());
+  });
+  const server = createServer(certificate, app);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+  const dispatcher = new Agent({ connect: { ca } });
+  const extra = () => ({ credential, waitingUrl: `${url}/webhook-waiting`, dispatcher });
+
+  return {
+    ca,
+    async wait({ type = ACTION, resource, parameters = {}, input = [{}], node: more, settings }) {
+      const operation = 'sendAndWait';
+      const node = ourNode(type, { resource, operation, ...parameters }, more);
+      const execution: Execution = {
+        id: String(executions.size + 1),
+        status: 'running',
+        data: '',
+        node,
+        settings: settings ?? { executionOrder: 'v1' },
+        outputs: [],
+        answers: [],
+      };
+      executions.set(execution.id, execution);
+      const data = startData(node, input);
+      await runUntilItWaits(execution, data, extra());
+      return waiting(execution, extra());
+    },
+    async close() {
+      await dispatcher.close();
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+interface Surroundings {
+  credential: () => Credential;
+  waitingUrl: string;
+  dispatcher: Agent;
+}
+
+const dataFor = ({ id }: Execution, { credential, waitingUrl }: Surroundings, more = {}) =>
+  additionalData(credential, { executionId: id, webhookWaitingBaseUrl: waitingUrl, ...more });
+
+const workflowOf = ({ node, settings }: Execution) => workflowWith(node, { settings });
+
+function startData(node: INode, input: IDataObject[]): IRunExecutionData {
+  return workflow.createRunExecutionData({
+    executionData: {
+      nodeExecutionStack: [
+        { node, data: { main: [input.map((json) => ({ json }))] }, source: null },
+      ],
+    },
+  });
+}
+
+async function runUntilItWaits(
+  execution: Execution,
+  runData: IRunExecutionData,
+  around: Surroundings,
+): Promise<void> {
+  const wf = workflowOf(execution);
+  const data = dataFor(execution, around);
+  data.hooks = new core.ExecutionLifecycleHooks('webhook', execution.id, {
+    id: wf.id,
+    name: 'Test',
+    nodes: Object.values(wf.nodes),
+  } as never);
+  const run = await new core.WorkflowExecute(data, 'webhook', runData).processRunExecutionData(wf);
+  if (run.data.resultData.error) throw run.data.resultData.error;
+  if (!run.waitTill) throw new Error('The execution does not wait.');
+  execution.data = JSON.stringify(run.data);
+  execution.status = 'waiting';
+}
+
+/** What n8n does with a call of a waiting execution's address, once the signature is checked. */
+async function receive(
+  execution: Execution,
+  req: Request,
+  res: Response,
+  around: Surroundings,
+): Promise<void> {
+  const answered = new Promise((resolve) => res.once('finish', resolve));
+  const send = res.json.bind(res);
+  res.json = (body) => {
+    execution.answers.push({ status: res.statusCode, body });
+    return send(body);
+  };
+  if (execution.status === 'running') res.status(409).json({ message: 'is running already' });
+  else if (execution.status === 'success') res.status(200).json({ message: 'a page' });
+  else await resume(execution, req, res, around);
+  await answered;
+}
+
+async function resume(execution: Execution, req: Request, res: Response, around: Surroundings) {
+  const wf = workflowOf(execution);
+  const stored = JSON.parse(execution.data) as IRunExecutionData;
+  const context = new core.WebhookContext(
+    wf,
+    wf.getNode(execution.node.name)!,
+    dataFor(execution, around, { httpRequest: req, httpResponse: res }),
+    'webhook',
+    { webhookDescription: actionNode.description.webhooks![0] } as never,
+    [],
+    stored,
+  );
+  const answer = await actionNode.webhook!.call(context);
+  if (!answer.workflowData) return;
+  // Of two calls at once, one lets the execution go on.
+  if (execution.status !== 'waiting') return void res.status(500).json({});
+  execution.status = 'success';
+  execution.outputs.push(answer.workflowData[0]![0]!.json);
+  res.status(200).json(answer.webhookResponse);
+}
+
+function waiting(execution: Execution, around: Surroundings): Waiting {
+  return {
+    answers: execution.answers,
+    isWaiting: () => execution.status === 'waiting',
+    async again(parameters = {}) {
+      execution.status = 'running';
+      const node = {
+        ...execution.node,
+        parameters: { ...execution.node.parameters, ...parameters },
+      };
+      execution.node = node;
+      // What nodes keep in an execution stays with it.
+      const { contextData } = (JSON.parse(execution.data) as IRunExecutionData).executionData!;
+      const data = startData(node, [{}]);
+      data.executionData!.contextData = contextData;
+      await runUntilItWaits(execution, data, around);
+    },
+    output: () =>
+      waitFor('the execution to go on', () => execution.outputs.shift(), { timeoutMs: 20_000 }),
+    async call(body) {
+      const url = `${around.waitingUrl}/${execution.id}/${execution.node.id}`;
+      const answer = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        dispatcher: around.dispatcher,
+      });
+      return { status: answer.status, body: (await answer.json()) as IDataObject };
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals';
+import { ACTION_TOOL, AGENT_TRIGGER, failureOf } from '../helpers/n8n.ts';
+import { byId } from '../helpers/actions.ts';
+import { runFromTrigger } from '../helpers/runFromTrigger.ts';
+import { waitScene } from '../helpers/waitScene.ts';
+
+const scene = waitScene();
+const refused = async (options: Parameters<typeof scene.host.wait>[0]) => {
+  const { message, description } = await failureOf(scene.host.wait(options));
+  return { message, description };
+};
+const question = { resource: 'approval', parameters: { message: 'Refund?' } } as const;
+
+describe('Before it asks, a waiting operation refuses', () => {
+  it('a workflow in which n8n can take an approval for a rejection, and says where to set it', async () => {
+    for (const settings of [{}, { executionOrder: 'v0' }])
+      expect(await refused({ ...question, settings })).toEqual({
+        message: 'This workflow cannot wait: its execution logic is "v0 (legacy)"',
+        description: expect.stringContaining('set "Execution Logic" to "v1 (recommended)"'),
+      });
+  });
+
+  it('a workflow whose agent answers by the last node, which n8n answers with before the wait is over', async () => {
+    const run = runFromTrigger({
+      credential: { baseUrl: scene.wire.url, apiKey: 'k' },
+      trigger: AGENT_TRIGGER,
+      output: { turn_id: 'turn_1' },
+      between: {},
+      ...question,
+      operation: 'sendAndWait',
+    });
+    expect(await failureOf(run)).toMatchObject({
+      message: 'The trigger "Trigger" answers by the last node, which cannot answer after a wait',
+      description: expect.stringContaining('"Using Agent Turn Operations"'),
+    });
+    expect(scene.wire.seen).toEqual([]);
+  });
+
+  it('a turn that is over: it names the one that started the execution, whatever stands between', async () => {
+    const turnId = 'turn_01JD6Z0000000000000000000A';
+    const run = runFromTrigger({
+      credential: { baseUrl: scene.wire.url, apiKey: scene.service.apiKey },
+      trigger: AGENT_TRIGGER,
+      triggerParameters: { responseMode: 'onReceived' },
+      output: { turn_id: turnId },
+      between: { order: 'A-1042' },
+      ...question,
+      operation: 'sendAndWait',
+    });
+    const { message, context } = await failureOf(run);
+    expect(message).toContain(turnId);
+    expect(context.code).toBe('not_found');
+  });
+
+  it('to be a tool of an AI agent, which n8n would not let go on', async () => {
+    expect(await refused({ ...question, type: ACTION_TOOL })).toEqual({
+      message: 'A tool of an AI agent cannot wait',
+      description: expect.stringContaining('human review'),
+    });
+  });
+
+  it('more items than one, unless the node looks at the first only', async () => {
+    const input = [{}, {}];
+    expect(await refused({ ...question, input })).toEqual({
+      message: 'This node got 2 items, but can wait for one only',
+      description: expect.stringContaining('Loop Over Items'),
+    });
+    const waiting = await scene.host.wait({ ...question, input, node: { executeOnce: true } });
+    expect(waiting.isWaiting()).toBe(true);
+  });
+
+  it('an empty question, no choices, details that are no object, and a time that is none', async () => {
+    const { id } = await scene.open();
+    const messageOf = async (parameters: Record<string, unknown>, resource = 'approval') =>
+      (await refused({ resource: resource as 'approval', parameters: parameters as never }))
+        .message;
+    const ask = (parameters: Record<string, unknown>) =>
+      messageOf({ ...byId(id), ...parameters }, 'conversation');
+    expect(await messageOf({ message: ' ' })).toBe('The message is empty');
+    expect(await ask({ text: ' ' })).toBe('The text of the message is empty');
+    expect(await ask({ text: 'When?', accept: 'choice', choices: '\n' })).toBe(
+      'There are no choices',
+    );
+    expect(await messageOf({ message: 'Ok?', specifyDetails: 'json', details: '[1]' })).toBe(
+      '"Details" is not a JSON object',
+    );
+    expect(await messageOf({ message: 'Ok?', timeLimit: 0 })).toBe('"Wait Up To" is not a time');
+    expect(await messageOf({ message: 'Ok?', turnId: 'conv_1' })).toBe(
+      '"conv_1" is not the ID of an agent turn',
+    );
+    expect(scene.wire.seen).toEqual([]);
+  });
+
+  it('a second question while the first waits for the customer', async () => {
+    const { id } = await scene.open();
+    await scene.ask(id);
+    const failure = await failureOf(scene.ask(id));
+    expect(failure.context.code).toBe('wait_exists');
+    expect(failure.description).toMatch(/^[A-Z]/);
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it } from '@jest/globals';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { byId } from '../helpers/actions.ts';
+import { waitScene } from '../helpers/waitScene.ts';
+
+const scene = waitScene();
+
+describe('A question', () => {
+  it('is asked once although the answer to the request was lost and the node tries again', async () => {
+    let lost = 0;
+    scene.wire.loses = (_method, path) => path === '/api/waits' && lost++ === 0;
+    const { id } = await scene.open();
+    await scene.host.wait({
+      resource: 'approval',
+      parameters: { ...byId(id), message: 'Once?' },
+      node: { retryOnFail: true, maxTries: 2, waitBetweenTries: 10 },
+    });
+    expect(lost).toBe(2);
+    const { body } = await scene.service.api.get(`/api/waits?conversation_id=${id}`);
+    expect(body.data).toMatchObject([{ message: 'Once?', status: 'open' }]);
+  });
+});
+
+describe('A call of the address at which an execution goes on', () => {
+  it('decides nothing, whatever it says', async () => {
+    const waiting = await scene.askTeam();
+    const { id } = await scene.newest();
+    for (const body of [{}, { approved: true }, { data: { approved: true } }, 'wait', null])
+      expect(await waiting.call(body)).toMatchObject({ status: expect.any(Number) });
+    expect(await waiting.call({ wait_id: id, status: 'approved', approved: true })).toMatchObject({
+      status: 409,
+      body: { resumed: false, error: { code: 'wait_not_ended' } },
+    });
+    expect(waiting.isWaiting()).toBe(true);
+    await scene.decide(false);
+    expect(await waiting.output()).toMatchObject({ data: { approved: false, status: 'rejected' } });
+  });
+
+  it('cannot bring the decision of another wait', async () => {
+    const other = await scene.askTeam();
+    const { id: approvedId } = await scene.newest();
+    await scene.decide(true);
+    await other.output();
+    const waiting = await scene.askTeam();
+    expect(await waiting.call({ wait_id: approvedId })).toMatchObject({
+      status: 409,
+      body: { error: { code: 'not_the_current_wait' } },
+    });
+    expect(waiting.isWaiting()).toBe(true);
+  });
+
+  it('comes again after the service could not be asked, and the execution rests until then', async () => {
+    const waiting = await scene.askTeam();
+    let refusals = 0;
+    scene.wire.refuses = (_method, path) => {
+      if (!path.endsWith('/collect') || refusals === 2) return undefined;
+      refusals += 1;
+      return 503;
+    };
+    await scene.decide(true);
+    await waitFor('the first attempts', () => {
+      scene.clock.advance(1000);
+      return waiting.answers.length > 2;
+    });
+    expect(waiting.answers.slice(0, 2).map(({ status }) => status)).toEqual([503, 503]);
+    expect(await waiting.output()).toMatchObject({ data: { approved: true } });
+    scene.wire.refuses = undefined;
+  });
+
+  it('goes on once with what it collected although the answer was lost', async () => {
+    const waiting = await scene.askTeam();
+    let lost = 0;
+    scene.wire.loses = (_method, path) => path.endsWith('/collect') && lost++ === 0;
+    await scene.decide(true);
+    const { id } = await scene.newest();
+    await waitFor('the lost answer', () => lost > 0);
+    // Whoever calls next, the service or anybody else, brings the same.
+    await waiting.call({ wait_id: id });
+    expect(await waiting.output()).toMatchObject({ data: { approved: true }, wait_id: id });
+    expect(await waiting.call({ wait_id: id })).toMatchObject({ status: 200 });
+    expect(waiting.isWaiting()).toBe(false);
+  });
+
+  it('is for the newest wait of a node in a loop; a late one for the former is refused', async () => {
+    const waiting = await scene.askTeam();
+    const { id: first } = await scene.newest();
+    await scene.decide(true);
+    expect(await waiting.output()).toMatchObject({ data: { approved: true } });
+    await waiting.again({ message: 'And order A-1043?' });
+    const { id: second } = await scene.newest();
+    expect(second).not.toBe(first);
+    expect(await waiting.call({ wait_id: first })).toMatchObject({ status: 409 });
+    expect(waiting.isWaiting()).toBe(true);
+    await scene.decide(false);
+    expect(await waiting.output()).toMatchObject({ data: { approved: false }, wait_id: second });
+  });
+});

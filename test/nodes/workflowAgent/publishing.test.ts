@@ -1,0 +1,252 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+import { sharedTestCa } from '../../helpers/tls.ts';
+import { AGENT_TRIGGER, failureOf, listenToLog, type Credential } from '../helpers/n8n.ts';
+import { freeAddress, startWire, type Wire } from '../helpers/strangers.ts';
+import {
+  startWebhookHost,
+  type Json,
+  type Side,
+  type Trigger,
+  type TriggerOptions,
+  type WebhookHost,
+} from '../helpers/webhookHost.ts';
+
+let service: TestService;
+let wire: Wire;
+let host: WebhookHost;
+let credential: Credential;
+let made: Trigger[];
+beforeAll(async () => {
+  const { ca } = await sharedTestCa();
+  service = await startTestService({ ca });
+  wire = await startWire(() => service.url);
+  host = await startWebhookHost(() => credential);
+});
+beforeEach(() => {
+  credential = { baseUrl: wire.url, apiKey: service.apiKey };
+  wire.seen.length = 0;
+  made = [];
+});
+afterEach(async () => {
+  credential = { baseUrl: service.url, apiKey: service.apiKey };
+  for (const { production, test } of made) {
+    await production.delete();
+    await test.delete();
+  }
+  await service.api.patch('/api/agent', { enabled: false });
+});
+afterAll(async () => {
+  await host.close();
+  await wire.close();
+  await service.stop();
+});
+
+function trigger(
+  parameters: TriggerOptions['parameters'] = {},
+  options: Partial<TriggerOptions> = {},
+  at: WebhookHost = host,
+): Trigger {
+  const trigger = at.addTrigger({ type: AGENT_TRIGGER, parameters, ...options });
+  made.push(trigger);
+  return trigger;
+}
+const agent = async () =>
+  (await service.api.get('/api/agent')).body as {
+    enabled: boolean;
+    decided_by: string;
+    webhook: Json & { endpoint: string; removed_at: string | null };
+  };
+const stored = (side: Side) => (side.staticData['node:Trigger'] ?? {}) as Json;
+
+describe('Publishing', () => {
+  it('makes the workflow the agent, turns the agent on and keeps the secret', async () => {
+    const { production: side } = trigger({ timeout: 90 });
+    await side.activate();
+    expect(await agent()).toMatchObject({
+      enabled: true,
+      decided_by: 'webhook',
+      webhook: {
+        endpoint: side.url,
+        timeout: 90,
+        removed_at: null,
+        owner: {
+          instance_id: expect.stringMatching(/./),
+          workflow_id: expect.stringMatching(/^workflow-/),
+          workflow_name: 'Test',
+          node_id: expect.stringMatching(/^node-/),
+          host: new URL(side.url).host,
+        },
+      },
+    });
+    expect(stored(side)).toEqual({
+      revision: expect.any(Number),
+      secret: expect.stringMatching(/^whsec_/),
+    });
+  });
+
+  it('leaves the agent off with the option, and the log says what to do', async () => {
+    const { production: side } = trigger({ options: { turnOn: false } });
+    const log = listenToLog();
+    try {
+      await side.activate();
+    } finally {
+      log.stop();
+    }
+    expect(await agent()).toMatchObject({ enabled: false, webhook: { timeout: 60 } });
+    expect(log.infos.join()).toMatch(/The workflow is the agent\..*Agent → Turn On/);
+  });
+
+  it('again changes nothing but the revision, and the secret stays', async () => {
+    const { production: side } = trigger();
+    await side.activate();
+    const { secret, revision } = stored(side);
+    await side.activate();
+    expect(stored(side)).toEqual({ secret, revision: Number(revision) + 1 });
+    expect(wire.seen.map(({ method }) => method)).toEqual(['PUT', 'PUT']);
+  });
+
+  it('after unpublishing brings it back under its secret', async () => {
+    const { production: side } = trigger();
+    await side.activate();
+    const { secret } = stored(side);
+    expect(await side.deactivate()).toBe(true);
+    expect(await agent()).toMatchObject({
+      enabled: true,
+      decided_by: 'webhook',
+      webhook: { removed_at: expect.any(String) },
+    });
+    expect(stored(side)).toEqual({ secret });
+    await side.activate();
+    expect(await agent()).toMatchObject({ webhook: { removed_at: null } });
+    expect(stored(side)).toMatchObject({ secret });
+  });
+
+  it.each([4, 301, 'soon'])('refuses a timeout of %s before it calls', async (timeout) => {
+    const error = await failureOf(trigger({ timeout }).production.activate());
+    expect(error.message).toBe(
+      'The timeout is not from 5 to 300 seconds. Enter in "Timeout" how many seconds the workflow has for an answer.',
+    );
+    expect(wire.seen).toEqual([]);
+  });
+
+  it('says where to allow an address that the service may not call', async () => {
+    const { production: side } = trigger({}, { url: 'https://10.1.2.3' });
+    expect((await failureOf(side.activate())).message).toMatch(
+      /may not call n8n at https:\/\/10\.1\.2\.3 yet\. Choose where n8n runs under Settings/,
+    );
+  });
+});
+
+describe('An agent that another workflow is', () => {
+  it('is left alone: the message names the holder and the fix, and delete changes nothing', async () => {
+    const first = trigger();
+    await first.production.activate();
+    const { webhook } = await agent();
+    const second = trigger();
+    const error = await failureOf(second.production.activate());
+    expect(error).toMatchObject({
+      name: 'NodeApiError',
+      httpCode: '409',
+      message: expect.stringMatching(
+        /^The agent is the workflow "Test" of the n8n at \S+\. Unpublish it there, .*turn on the option "Take Over From Another n8n"\. Then publish again\.$/,
+      ),
+    });
+    // n8n calls delete after a create that failed.
+    expect(await second.production.delete()).toBe(true);
+    expect((await agent()).webhook).toEqual(webhook);
+  });
+
+  it('moves to another n8n with the option, and the former one can no longer give it up', async () => {
+    const options: Partial<TriggerOptions> = { nodeId: 'node', workflowId: 'workflow' };
+    const before = trigger({}, options);
+    await before.production.activate();
+    const moved = await startWebhookHost(() => credential);
+    try {
+      const after = trigger({}, options, moved);
+      expect((await failureOf(after.production.activate())).message).toContain(
+        `of the n8n at ${new URL(host.url).host}`,
+      );
+      after.parameters = { options: { takeOver: true } };
+      await after.production.activate();
+      expect(await before.production.deactivate()).toBe(true);
+      expect((await agent()).webhook).toMatchObject({
+        endpoint: after.production.url,
+        removed_at: null,
+      });
+      await after.production.deactivate();
+    } finally {
+      await moved.close();
+    }
+  });
+
+  it('is free once that one is unpublished', async () => {
+    const first = trigger();
+    await first.production.activate();
+    await first.production.deactivate();
+    const second = trigger();
+    await second.production.activate();
+    expect((await agent()).webhook).toMatchObject({ endpoint: second.production.url });
+    expect(stored(second.production).secret).not.toBe(stored(first.production).secret);
+  });
+});
+
+describe('Unpublishing', () => {
+  it('that comes late does not undo a later publication', async () => {
+    const { production: side } = trigger();
+    await side.activate();
+    const late = structuredClone(side.staticData);
+    await side.activate();
+    const current = side.staticData;
+    side.staticData = late;
+    expect(await side.delete()).toBe(true);
+    expect(await agent()).toMatchObject({ webhook: { removed_at: null } });
+    side.staticData = current;
+  });
+
+  it('works without the static data, and never throws', async () => {
+    const { production: side } = trigger();
+    await side.activate();
+    side.staticData = {};
+    expect(await side.delete()).toBe(true);
+    expect(await agent()).toMatchObject({ webhook: { removed_at: expect.any(String) } });
+    await side.activate();
+    credential = { baseUrl: await freeAddress(), apiKey: 'k' };
+    expect(await side.delete()).toBe(false);
+  });
+});
+
+describe('Listening for a test event', () => {
+  it('has a secret of its own, leaves the published agent as it is, and ends', async () => {
+    const { production, test } = trigger();
+    await production.activate();
+    const before = await agent();
+    await test.activate();
+    expect(stored(test)).toEqual({ secret: expect.stringMatching(/^whsec_/), isTest: true });
+    expect(stored(test).secret).not.toBe(stored(production).secret);
+    expect(await agent()).toEqual(before);
+    expect(await test.deactivate()).toBe(true);
+    expect(stored(test)).toEqual({});
+    expect(await agent()).toEqual(before);
+    expect(wire.seen.map(({ method, path }) => `${method} ${path.split('?')[0]}`)).toEqual([
+      'PUT /api/agent/webhook',
+      'PUT /api/agent/test-webhook',
+      'DELETE /api/agent/test-webhook',
+    ]);
+  });
+
+  it('works beside another workflow that is the agent, and does not turn the agent on', async () => {
+    const first = trigger({ options: { turnOn: false } });
+    await first.production.activate();
+    await trigger().test.activate();
+    expect(await agent()).toMatchObject({
+      enabled: false,
+      webhook: { endpoint: first.production.url },
+    });
+  });
+
+  it('says in words of a test what is wrong', async () => {
+    const { test } = trigger({}, { url: 'https://10.1.2.3' });
+    expect((await failureOf(test.activate())).message).toMatch(/Then execute the step again\.$/);
+  });
+});

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { Agent } from 'undici';
+import { sharedTestCa } from '../../helpers/tls.ts';
+import { AGENT_TRIGGER } from '../helpers/n8n.ts';
+import { arrived, heldBack, now, sendCall, type CallOptions } from '../helpers/signedCalls.ts';
+import {
+  startWebhookHost,
+  type Json,
+  type Side,
+  type TriggerOptions,
+  type WebhookHost,
+} from '../helpers/webhookHost.ts';
+
+// What the agent trigger does with a turn. It asks the service nothing then, so there is none here. How
+// a signature is checked, and a repeat told from a new call, is shown with the trigger of tools.
+
+const SECRET = 'whsec_c2VjcmV0';
+let host: WebhookHost;
+let agent: Agent;
+beforeAll(async () => {
+  const { ca } = await sharedTestCa();
+  agent = new Agent({ connect: { ca } });
+  host = await startWebhookHost(() => ({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k' }));
+});
+afterAll(async () => {
+  await agent.destroy();
+  await host.close();
+});
+
+function trigger(parameters: TriggerOptions['parameters'] = {}) {
+  const made = host.addTrigger({ type: AGENT_TRIGGER, parameters });
+  for (const [side, secret] of [
+    [made.production, SECRET],
+    [made.test, 'whsec_test'],
+  ] as const) {
+    side.isRegistered = true;
+    side.staticData = { 'node:Trigger': { secret } };
+    side.startExecution = (json, res) => {
+      side.executions.push(json);
+      res.status(200).json([{ output: 'Hello' }]);
+    };
+  }
+  return made;
+}
+const published = (parameters?: TriggerOptions['parameters']) => trigger(parameters).production;
+
+const turn = (changes: Json = {}): Json => ({
+  turn_id: `turn_${randomUUID()}`,
+  conversation_id: 'conv_1',
+  control_epoch: 3,
+  conversation: { id: 'conv_1', contact_name: 'Ana' },
+  messages: [{ text: 'Grüße 🎉' }],
+  history: [],
+  transcript: 'Customer: Grüße 🎉',
+  agent: { name: 'Ana' },
+  chatInput: 'Grüße 🎉',
+  sessionId: 'conv_1',
+  ...changes,
+});
+const send = (
+  side: Side,
+  { call = turn(), ...options }: CallOptions & { call?: Json | Json[] } = {},
+) => sendCall(side, { agent, secret: SECRET, body: JSON.stringify(call), ...options });
+
+describe('A turn', () => {
+  it('starts the workflow with all its fields as they came, and the last node answers it', async () => {
+    const side = published();
+    const call = turn();
+    expect(await send(side, { call })).toMatchObject({ status: 200, text: '[{"output":"Hello"}]' });
+    expect(side.executions).toEqual([call]);
+  });
+
+  it('is accepted at once with 202 when operations answer it', async () => {
+    const side = published({ responseMode: 'onReceived' });
+    const call = turn();
+    const accepted = {
+      status: 202,
+      type: 'application/json; charset=utf-8',
+      text: '{"status":"accepted"}',
+    };
+    expect(await send(side, { call })).toMatchObject(accepted);
+    expect(await send(side, { call })).toMatchObject(accepted);
+    expect(side.executions).toEqual([call]);
+  });
+
+  it('that is repeated while it runs waits for the same answer', async () => {
+    const side = published();
+    const call = turn();
+    const { started, finish } = heldBack(side);
+    const first = send(side, { call });
+    await started;
+    const repeat = send(side, { call });
+    await arrived();
+    finish(200, [{ text: 'Once' }]);
+    expect(await repeat).toEqual(await first);
+    expect(side.executions).toHaveLength(1);
+  });
+
+  it('of "Try it" starts the listening editor only, which has a secret of its own', async () => {
+    const { production, test } = trigger();
+    const call = turn({ is_test: true });
+    expect((await send(test, { call })).status).toBe(401);
+    expect((await send(test, { call, secret: 'whsec_test' })).status).toBe(200);
+    expect(test.executions).toEqual([call]);
+    expect(production.executions).toEqual([]);
+  });
+
+  it('gets 503 while the secret is not stored yet, so that it comes again', async () => {
+    const side = published();
+    const { staticData } = side;
+    side.staticData = {};
+    const call = turn();
+    expect(await send(side, { call })).toMatchObject({ status: 503, retryAfter: '2' });
+    side.staticData = staticData;
+    expect((await send(side, { call })).status).toBe(200);
+    expect(side.executions).toHaveLength(1);
+  });
+
+  it.each<[string, () => Parameters<typeof send>[1]]>([
+    ['a forged signature', () => ({ secret: 'whsec_forged' })],
+    ['no signature', () => ({ signature: null })],
+    ['a time 301 seconds ago', () => ({ t: now() - 302 })],
+    ['a time 301 seconds ahead', () => ({ t: now() + 303 })],
+    ['no turn_id', () => ({ call: turn({ turn_id: undefined }) })],
+    ['an empty turn_id', () => ({ call: turn({ turn_id: '' }) })],
+    ['a turn_id that is no text', () => ({ call: turn({ turn_id: 7 }) })],
+    ['a signed list', () => ({ call: [turn()] })],
+  ])('starts nothing and gets 401: %s', async (_what, options) => {
+    const side = published();
+    const answer = await send(side, options());
+    expect(answer.status).toBe(401);
+    expect(JSON.parse(answer.text)).toEqual({ message: expect.stringMatching(/./) });
+    expect(side.executions).toEqual([]);
+  });
+});
