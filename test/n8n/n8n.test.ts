@@ -3,6 +3,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { openStage, type Stage } from './stage.ts';
 import { provesActions } from './proofs/actions.ts';
+import { provesAgent } from './proofs/agent/agent.ts';
 import { provesCredentialTest } from './proofs/credentialTest.ts';
 import { provesDeactivation } from './proofs/publishing/deactivation.ts';
 import { provesDuplicates } from './proofs/duplicates.ts';
@@ -20,6 +21,7 @@ import { provesTestListening } from './proofs/publishing/testListening.ts';
 import { provesToolOwnership } from './proofs/publishing/toolOwnership.ts';
 import { provesTools } from './proofs/tools.ts';
 import { provesUnpublishing } from './proofs/publishing/unpublishing.ts';
+import { provesWaits } from './proofs/waits/waits.ts';
 import { withSecondN8n } from './proofs/publishing/withSecondN8n.ts';
 
 let opened: Stage | undefined;
@@ -48,6 +50,8 @@ provesDeactivation(stage);
 provesCredentialTest(stage);
 provesRestarts(stage);
 provesTools(stage);
+provesWaits(stage);
+provesAgent(stage);
 provesSevenEvents(stage);
 provesSentBy(stage);
 provesPublishingErrors(stage);

@@ -104,8 +104,11 @@ export interface N8nServer {
   stop(): Promise<void>;
   /** SIGKILL. */
   kill(): Promise<void>;
-  /** Starts it again on the same port and folder. */
-  start(): Promise<void>;
+  /**
+   * Starts it again on the same port and folder.
+   * @param settings beside its own, until it is started again
+   */
+  start(settings?: Record<string, string>): Promise<void>;
   /** Stops it and removes its folder. */
   close(): Promise<void>;
 }
@@ -207,13 +210,13 @@ export async function startN8n(
   const isReady = async () =>
     (await call('GET', '/healthz/readiness')).status === 200 &&
     (await call('GET', '/rest/settings')).status === 200;
-  const start = async (): Promise<Program> => {
+  const start = async (settings: Record<string, string> = {}): Promise<Program> => {
     const program = await startProgram({
       name: 'n8n',
       script: runtime.bin,
       args: ['start'],
       cwd: folder,
-      env,
+      env: { ...env, ...settings },
       logFile,
     });
     try {
@@ -312,8 +315,8 @@ export async function startN8n(
     },
     stop: () => running().stop(),
     kill: () => running().kill(),
-    async start() {
-      program = await start();
+    async start(settings) {
+      program = await start(settings);
     },
     close,
   };

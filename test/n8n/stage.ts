@@ -26,7 +26,7 @@ import {
 
 export const examplesFolder = fileURLToPath(new URL('../../examples/workflows/', import.meta.url));
 export const example = (name: string) => join(examplesFolder, name);
-const ownWorkflow = (name: string) =>
+export const ownWorkflow = (name: string) =>
   fileURLToPath(new URL(`workflows/${name}.json`, import.meta.url));
 
 /** A workflow that takes the events of a conversation and does nothing. */

@@ -22,6 +22,17 @@ export const CALL_TRIGGER: ChainNode = {
   parameters: { toolName: 'say_hello', toolDescription: 'Says hello to the customer' },
 };
 
+export const AGENT_TRIGGER: ChainNode = {
+  name: 'Turns',
+  type: 'conversationServiceAgentTrigger',
+};
+
+export const REPLY: ChainNode = {
+  name: 'Answer',
+  type: 'conversationService',
+  parameters: { resource: 'agentTurn', operation: 'reply', text: 'Hello' },
+};
+
 export const SEND_MESSAGE: ChainNode = {
   name: 'Send',
   type: 'conversationService',

@@ -6,6 +6,7 @@ import { launchBrowser } from '../../browser/browser.ts';
 import { startN8n, type N8nServer } from '../n8nServer.ts';
 import { openStage, type Stage } from '../stage.ts';
 import { openEditor, type Editor } from './editor.ts';
+import { provesAskingWorkflow } from './askingWorkflow.ts';
 import { provesConversationList } from './conversationList.ts';
 import { provesFirstEvent, STEPS } from './firstEvent.ts';
 import { provesFirstStart } from './firstStart.ts';
@@ -50,4 +51,9 @@ describe('with a service and a credential', () => {
   provesConversationList(stage, () => editor);
   provesPublishFailures(stage, () => editor);
   provesPastedExample(stage, () => editor);
+  provesAskingWorkflow(
+    stage,
+    () => editor,
+    () => browser,
+  );
 });

@@ -97,7 +97,8 @@ export async function openEditor(browser: Browser, n8n: N8nServer): Promise<Edit
       await node.waitFor();
     },
     async openNode(name) {
-      await byId('canvas-node').filter({ hasText: name }).dblclick();
+      const named = page.locator(`[data-node-name=${JSON.stringify(name)}]`);
+      await byId('canvas-node').and(named).dblclick();
       await node.waitFor();
     },
     async closeNode() {

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { openWindow } from '../../browser/browser.ts';
@@ -6,6 +5,7 @@ import { MEMBER } from '../../helpers/browserless.ts';
 import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
 import type { N8nServer } from '../n8nServer.ts';
 import type { Editor } from './editor.ts';
+import { boldStepsOf } from './readmeSteps.ts';
 import type { Steps } from './steps.ts';
 
 /** A step is what a user would call one. */
@@ -73,7 +73,9 @@ export function provesFirstEvent(
       await editor.screenshot('n8n-first-event');
       process.stdout.write(`The first event in n8n:\n${steps.report()}`);
       expect(steps.taken.length).toBeLessThanOrEqual(8);
-      expect(await readmeSteps()).toEqual(steps.taken.map(({ title }) => title));
+      expect(await boldStepsOf('## Your first event in five minutes')).toEqual(
+        steps.taken.map(({ title }) => title),
+      );
     });
   });
 }
@@ -88,15 +90,6 @@ async function setUp(person: Page, link: string, n8nPort: number): Promise<strin
   await person.getByLabel('Port of n8n').fill(String(n8nPort));
   await person.getByRole('button', { name: 'Set up and show the API key' }).click();
   return await person.getByText(/^cs_live_/).innerText();
-}
-
-/** The bold words of the list in the README's quick start, with quotes and code unmarked. */
-async function readmeSteps(): Promise<string[]> {
-  const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
-  const quickStart = readme.split('\n## Your first event in five minutes\n')[1]!.split('\n## ')[0]!;
-  return [...quickStart.matchAll(/^\d+\. \*\*([^]+?)\*\*/gm)].map(([, words]) =>
-    words!.replace(/[`*]|\.$/g, '').replace(/\s+/g, ' '),
-  );
 }
 
 /** Later proofs make their own, for another service. */

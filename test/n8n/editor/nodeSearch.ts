@@ -13,8 +13,12 @@ export function provesNodeSearch(stage: () => Stage, editor: () => Editor): void
       shown = await editor().actionsOf('Conversation Service');
     });
 
-    it('shows events and actions in one entry, and the trigger for the agent in another', () => {
-      expect(found).toEqual(['Conversation Service', 'Conversation Service Agent Call Trigger']);
+    it('shows events and actions in one entry, and the triggers for the agent in others', () => {
+      expect(found).toEqual([
+        'Conversation Service',
+        'Conversation Service Agent Trigger',
+        'Conversation Service Agent Call Trigger',
+      ]);
     });
 
     it('shows each event of the service as a trigger', async () => {

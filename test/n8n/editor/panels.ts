@@ -1,11 +1,13 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Stage } from '../stage.ts';
 import {
+  AGENT_TRIGGER,
   CALL_TRIGGER,
   EVENT_TRIGGER,
   GET_CONVERSATION,
   makeChain,
   MANUAL_TRIGGER,
+  REPLY,
   SEND_MESSAGE,
 } from './chain.ts';
 import type { Editor } from './editor.ts';
@@ -51,6 +53,15 @@ export function provesPanels(stage: () => Stage, editor: () => Editor): void {
       await editor().output.getByText('say_hello').first().waitFor();
       expect(await editor().output.innerText()).not.toContain('filled by AI');
       await editor().closeNode();
+    });
+
+    it('of the trigger that is the agent, and of its reply, say what to know', async () => {
+      await editor().open(await makeChain(stage(), 'Agent panel', AGENT_TRIGGER, REPLY));
+      expect(await saysLittle('Turns')).toEqual([
+        expect.stringContaining('turns the agent on'),
+        expect.stringContaining('chatInput'),
+      ]);
+      expect(await saysLittle('Answer')).toEqual([expect.stringContaining('turn_superseded')]);
     });
 
     it('shows the fields of an action before its first run', async () => {

@@ -1,16 +1,15 @@
 import { afterEach, expect } from '@jest/globals';
 import type { Execution, Workflow, WorkflowNode } from '../../n8nServer.ts';
+import { importChanged, type ChangeNodes } from '../importChanged.ts';
 import { example, type Customer, type Stage } from '../../stage.ts';
-
-export type NodeByName = (name: string) => WorkflowNode;
 
 export interface ExampleRunner {
   /** Publishes an example as it is. */
   run(name: string): Promise<Workflow>;
   /** Imports an example and changes nodes as its notes tell a user. */
-  importChanged(name: string, change: (node: NodeByName) => void): Promise<Workflow>;
+  importChanged(name: string, change: ChangeNodes): Promise<Workflow>;
   /** The same, and publishes it. */
-  runChanged(name: string, change: (node: NodeByName) => void): Promise<Workflow>;
+  runChanged(name: string, change: ChangeNodes): Promise<Workflow>;
   /** Executes the workflow from one of its triggers, as the button on the canvas does. */
   runByHand(workflow: Workflow, triggerName: string): Promise<Execution>;
   /** A customer whom the service's own agent gives to the team. */
@@ -22,14 +21,8 @@ export function exampleRunner(stage: () => Stage): ExampleRunner {
   let running: Workflow | undefined;
   const api = () => stage().service.api;
 
-  const importChanged: ExampleRunner['importChanged'] = async (name, change) => {
-    const { n8n, credential } = stage();
-    const workflow = await n8n.importWorkflow(example(`${name}.json`), credential);
-    change((wanted) => workflow.nodes.find((node) => node.name === wanted)!);
-    const { id, name: title, nodes, connections, settings } = workflow;
-    await n8n.api('PUT', `/workflows/${id}`, { name: title, nodes, connections, settings });
-    return workflow;
-  };
+  const importExample: ExampleRunner['importChanged'] = (name, change) =>
+    importChanged(stage(), example(`${name}.json`), change);
 
   afterEach(async () => {
     if (running) await stage().retire(running);
@@ -38,9 +31,9 @@ export function exampleRunner(stage: () => Stage): ExampleRunner {
 
   return {
     run: async (name) => (running = await stage().run(example(`${name}.json`))),
-    importChanged,
+    importChanged: importExample,
     async runChanged(name, change) {
-      const workflow = await importChanged(name, change);
+      const workflow = await importExample(name, change);
       await stage().n8n.activate(workflow.id);
       await stage().receiving(workflow);
       return (running = workflow);

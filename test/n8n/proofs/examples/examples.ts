@@ -4,7 +4,9 @@ import { signedInBrowser } from '../../../helpers/browserless.ts';
 import { examplesFolder, payloadOf, type Stage } from '../../stage.ts';
 import { provesAiAgent } from './aiAgent.ts';
 import { exampleRunner, setField } from './exampleRunner.ts';
+import { provesTriage } from './triage.ts';
 import { provesUrgentToTheTeam } from './urgentToTheTeam.ts';
+import { provesWaiting } from './waiting.ts';
 
 /** The files of examples/workflows do what they say, imported as they are. */
 export function provesExamples(stage: () => Stage): void {
@@ -14,7 +16,9 @@ export function provesExamples(stage: () => Stage): void {
     const api = () => stage().service.api;
 
     provesUrgentToTheTeam(stage, runner);
-    provesAiAgent(stage, runner);
+    provesAiAgent(stage);
+    provesTriage(stage);
+    provesWaiting(stage);
 
     it('are all proven here', () => {
       // tools.ts
@@ -22,13 +26,16 @@ export function provesExamples(stage: () => Stage): void {
       const proven = [
         'after-hours-answer',
         'ai-agent',
+        'ai-agent-with-review',
         'daily-summary',
         'lead-to-crm',
         'payment-reminder',
+        'refund',
+        'triage',
         'urgent-to-the-team',
       ];
       expect(readdirSync(examplesFolder).sort()).toEqual(
-        [...proven, ...provenElsewhere].sort().map((name) => `${name}.json`),
+        [...proven, ...provenElsewhere].map((name) => `${name}.json`).sort(),
       );
     });
 

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { openWindow } from '../../browser/browser.ts';
+import { signIn } from '../../browser/team.ts';
+import type { Stage } from '../stage.ts';
+import { builder } from './builder.ts';
+import type { Editor } from './editor.ts';
+import { boldStepsOf } from './readmeSteps.ts';
+import { countSteps } from './steps.ts';
+
+const SERVICE = 'Conversation Service';
+const TRIGGER = 'Conversation Service Agent Trigger';
+const ASK_CUSTOMER = 'Send message and wait for reply';
+const ASK_TEAM = 'Ask for approval and wait';
+const REPLY = 'Reply in agent turn';
+const HAND_OVER = 'Hand over in agent turn';
+
+const STEPS = {
+  trigger: `Add ${TRIGGER} to a new workflow`,
+  askCustomer: `Add ${ASK_CUSTOMER} of ${SERVICE}`,
+  askTeam: `Add ${ASK_TEAM}`,
+  branch: 'Add an If node',
+  reply: `Add ${REPLY} at true`,
+  handOver: `Add ${HAND_OVER} at false`,
+  publish: 'Publish, and write on the chat page',
+  decide: "Decide on the service's Waiting screen",
+};
+
+const QUESTION = 'What is your order number?';
+const REFUNDED = 'Your refund is on its way.';
+const REFUSED = 'We cannot refund this order. A colleague will explain why.';
+
+/**
+ * "Ask the customer, ask the team" of the README, clicked and typed by somebody who leaves everything
+ * else as it is; then a customer and a colleague.
+ */
+export function provesAskingWorkflow(
+  stage: () => Stage,
+  editor: () => Editor,
+  browser: () => Browser,
+): void {
+  describe('a workflow that asks the customer and the team', () => {
+    const steps = countSteps();
+    let colleague: Page;
+    beforeAll(async () => {
+      colleague = (await openWindow(browser())).page;
+      await signIn(colleague, stage().service.url, '/waiting');
+    });
+    afterAll(() => colleague.context().close());
+
+    it('is built and published by the steps of the README', async () => {
+      await build(editor(), steps.begin);
+      steps.begin(STEPS.publish);
+      await editor().publish();
+      await editor().page.getByText('This workflow is now the agent').waitFor();
+      await editor().page.getByRole('button', { name: 'Got it' }).click();
+    });
+
+    it.each([
+      ['Approve', 'A-1042', REFUNDED],
+      ['Reject', 'B-77', REFUSED],
+    ])('goes on when the colleague presses %s', async (verdict, order, answer) => {
+      const customer = (await openWindow(browser())).page;
+      await customer.goto(`${stage().service.url}/chat`);
+      await write(customer, 'I want my money back');
+      await customer.getByText(QUESTION).waitFor();
+      await write(customer, order);
+      if (verdict === 'Approve') steps.begin(STEPS.decide);
+      await colleague.getByText(order).waitFor();
+      await colleague.getByRole('button', { name: verdict }).click();
+      await customer.getByText(answer).waitFor();
+      steps.end();
+      await customer.context().close();
+    });
+
+    it('took no other steps than the README has', async () => {
+      process.stdout.write(`A workflow that asks the customer and the team:\n${steps.report()}`);
+      expect(await boldStepsOf('### Ask the customer, ask the team')).toEqual(
+        steps.taken.map(({ title }) => title),
+      );
+    });
+  });
+}
+
+async function build(editor: Editor, begin: (step: string) => void): Promise<void> {
+  const { addBehind, choose, drag, fill } = builder(editor);
+  const { node, page, closeNode } = editor;
+  begin(STEPS.trigger);
+  await editor.newWorkflow();
+  await editor.add(TRIGGER);
+  await choose('responseMode', 'Using Agent Turn Operations');
+  await closeNode();
+  begin(STEPS.askCustomer);
+  await addBehind(TRIGGER, SERVICE, ASK_CUSTOMER);
+  await fill('text', QUESTION);
+  await closeNode();
+  begin(STEPS.askTeam);
+  await addBehind(ASK_CUSTOMER, SERVICE, ASK_TEAM);
+  await fill('message', 'Refund this order?');
+  await node.getByRole('button', { name: 'Add Detail' }).click();
+  await fill('label', 'Order');
+  await drag('value', node.getByTestId('parameter-input-value'));
+  await closeNode();
+  begin(STEPS.branch);
+  await addBehind(ASK_TEAM, 'If');
+  await drag('approved', node.getByTestId('filter-condition-left'));
+  await node.getByTestId('filter-operator-select').click();
+  await page.getByText('Boolean', { exact: true }).hover();
+  // n8n takes a condition over a second later, and none if its panel is closed by then.
+  const saved = page.waitForRequest((asked) => !!asked.postData()?.includes('"operation":"true"'));
+  await page.getByText('is true', { exact: true }).click();
+  await saved;
+  await closeNode();
+  begin(STEPS.reply);
+  await addBehind('If', SERVICE, REPLY, 0);
+  await fill('text', REFUNDED);
+  await closeNode();
+  begin(STEPS.handOver);
+  await addBehind('If', SERVICE, HAND_OVER, 1);
+  await fill('text', REFUSED);
+  await closeNode();
+}
+
+async function write(customer: Page, text: string): Promise<void> {
+  await customer.getByLabel('Your message').fill(text);
+  await customer.getByRole('button', { name: 'Send' }).click();
+}

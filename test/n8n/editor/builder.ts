@@ -1,0 +1,51 @@
+// Builds a workflow on n8n's canvas as a person does: by clicking, typing and dragging.
+import type { Locator } from 'playwright-core';
+import type { Editor } from './editor.ts';
+
+export interface Builder {
+  /**
+   * Adds a node behind another one by the "+" at its output, and so opens its panel.
+   * @param action of a node that has several
+   */
+  addBehind(behind: string, name: string, action?: string, output?: number): Promise<void>;
+  /** Types into a field of the open node. */
+  fill(parameter: string, text: string): Promise<void>;
+  /** Chooses from a list of the open node. */
+  choose(parameter: string, option: string): Promise<void>;
+  /** Drags a field of the input into a field of the open node. */
+  drag(field: string, onto: Locator): Promise<void>;
+}
+
+export function builder(editor: Editor): Builder {
+  const { page, node, input } = editor;
+  const byId = (id: string) => page.getByTestId(id);
+  const creator = byId('node-creator');
+  const field = (parameter: string) => node.getByTestId(`parameter-input-${parameter}`);
+  return {
+    async addBehind(behind, name, action, output = 0) {
+      // What has grown beyond the window is not to be clicked.
+      await byId('zoom-to-fit').click();
+      const at = page.locator(`[data-node-name=${JSON.stringify(behind)}][data-index="${output}"]`);
+      const handle = byId('canvas-node-output-handle').and(at);
+      await handle.getByTestId('canvas-handle-plus').click();
+      await byId('node-creator-search-bar').fill(name);
+      await creator.getByText(name, { exact: true }).first().click();
+      if (action) await creator.getByText(action, { exact: true }).click();
+      await node.waitFor();
+    },
+    fill: (parameter, text) => field(parameter).locator('input, textarea').fill(text),
+    async choose(parameter, option) {
+      await field(parameter).click();
+      await page.getByRole('option', { name: option }).click();
+    },
+    async drag(name, onto) {
+      const pill = input.locator(`[data-target="mappable"][data-name=${JSON.stringify(name)}]`);
+      await pill.first().hover();
+      await page.mouse.down();
+      const { x, y, width, height } = (await onto.boundingBox())!;
+      await page.mouse.move(x + width / 2, y + height / 2, { steps: 10 });
+      await page.mouse.up();
+      await onto.getByText('{{ $json.').waitFor();
+    },
+  };
+}

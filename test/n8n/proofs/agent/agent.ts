@@ -1,0 +1,17 @@
+import type { Stage } from '../../stage.ts';
+import { provesCrashes } from './crashes.ts';
+import { provesGuard } from './guard.ts';
+import { provesOutages } from './outages.ts';
+import { provesReadme } from './readme.ts';
+import { provesAgentPublishing } from './publishing.ts';
+import { provesRaces } from './races.ts';
+
+/** A workflow that is the agent: what it promises, in a real n8n. */
+export function provesAgent(stage: () => Stage): void {
+  provesAgentPublishing(stage);
+  provesGuard(stage);
+  provesRaces(stage);
+  provesReadme(stage);
+  provesOutages(stage);
+  provesCrashes(stage);
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Stage } from '../../stage.ts';
+import { WAYS, withThinking } from './thinking.ts';
+import { gate } from './thinkingServer.ts';
+
+/** kill -9 of either program in the middle of a turn: the customer gets one answer, or a person. */
+export function provesCrashes(stage: () => Stage): void {
+  describe('kill -9 while a workflow thinks', () => {
+    const thinking = withThinking(stage);
+    const held = () => {
+      const asked = gate();
+      const answer = gate();
+      thinking().mind.answerBy(async ({ chatInput }) => {
+        asked.open();
+        await answer.opened;
+        return { reply: `You wrote: ${chatInput}` };
+      });
+      return { asked: asked.opened, answer: answer.open };
+    };
+    const wasLost = async (customer: Awaited<ReturnType<Stage['customerWrites']>>) => {
+      await stage().until(
+        'the conversation to wait for a person',
+        async () => (await thinking().statusOf(customer)) === 'awaiting_human',
+      );
+      expect((await thinking().turnsOf(customer)).map(({ status }) => status)).toEqual(['failed']);
+      expect((await customer.read()).map(({ from }) => from)).toEqual(['customer', 'agent']);
+    };
+
+    it('of the service: an answer by an operation arrives afterwards, once', async () => {
+      const { asked, answer } = held();
+      const workflow = await thinking().think('operations');
+      const customer = await stage().customerWrites('Hello');
+      await asked;
+      await stage().service.crashAndRestart();
+      answer();
+      expect(await thinking().answers(customer, 1)).toEqual(['You wrote: Hello']);
+      await thinking().turnIs(customer, 'answered');
+      const [execution] = await thinking().executions(workflow, customer, 1);
+      expect(execution!.output.Sent).toBeDefined();
+    });
+
+    it('of the service: an answer by the last node is lost, and the team takes over in time', async () => {
+      const { asked, answer } = held();
+      await thinking().think('last node', { timeout: 5 });
+      const customer = await stage().customerWrites('Hello');
+      await asked;
+      await stage().service.crashAndRestart();
+      answer();
+      await wasLost(customer);
+    });
+
+    it.each(WAYS)('of n8n, which answers by the %s: the team takes over in time', async (way) => {
+      const { asked, answer } = held();
+      await thinking().think(way, { timeout: 5 });
+      const customer = await stage().customerWrites('Hello');
+      await asked;
+      await stage().n8n.kill();
+      answer();
+      await wasLost(customer);
+      await stage().n8n.start();
+    });
+  });
+}

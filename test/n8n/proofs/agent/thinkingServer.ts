@@ -1,0 +1,55 @@
+// What a workflow asks while it answers a turn: it thinks for as long as a test wants.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { listenTracked } from '../../../helpers/trackedServer.ts';
+
+/** A turn as the trigger put it out, of what tests look at. */
+export interface TurnInput {
+  readonly turn_id: string;
+  readonly conversation_id: string;
+  readonly chatInput: string;
+  readonly sessionId: string;
+  readonly transcript: string;
+  readonly messages: readonly { readonly id: string; readonly text: string }[];
+}
+
+/** What the workflow puts out for a turn. */
+type Thinking = (turn: TurnInput) => unknown;
+
+export interface ThinkingServer {
+  readonly url: string;
+  /** Every turn that was asked about, oldest first. */
+  readonly turns: readonly TurnInput[];
+  /** Answers what is asked from now on; a promise holds its workflow for as long as it is open. */
+  answerBy(script: Thinking): void;
+  close(): Promise<void>;
+}
+
+export async function startThinkingServer(): Promise<ThinkingServer> {
+  const turns: TurnInput[] = [];
+  let script: Thinking = ({ chatInput }) => ({ reply: `You wrote: ${chatInput}` });
+  const handle = async (req: IncomingMessage, res: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk);
+    const turn = JSON.parse(Buffer.concat(chunks).toString()) as TurnInput;
+    turns.push(turn);
+    const answer = await script(turn);
+    res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+  };
+  const server = createServer((req, res) => void handle(req, res).catch(() => res.destroy()));
+  const tracked = await listenTracked(server, 0, '127.0.0.1');
+  return {
+    url: `http://127.0.0.1:${tracked.port}/`,
+    turns,
+    answerBy: (next) => {
+      script = next;
+    },
+    close: tracked.close,
+  };
+}
+
+/** What waits until a test opens it. */
+export function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open: () => open() };
+}

@@ -1,0 +1,106 @@
+import { describe, expect, it } from '@jest/globals';
+import { text, toolCalls } from '../../../helpers/modelServer.ts';
+import { agentRunner } from '../agent/agentRunner.ts';
+import { lastOf, withChatModel } from '../../chatModel.ts';
+import { example, type Customer, type Stage } from '../../stage.ts';
+
+/** Examples that are the agent, and wait for the customer and for the team. */
+export function provesWaiting(stage: () => Stage): void {
+  const api = () => stage().service.api;
+  const { publish, answers, executions, statusOf } = agentRunner(stage);
+  /** The card that waits for the team in a conversation. */
+  const card = ({ conversationId }: Customer) =>
+    stage().until('the card', async () => {
+      const { body } = await api().get(
+        `/api/waits?kind=decision&status=open&conversation_id=${conversationId}`,
+      );
+      return body.data[0] as { id: string; message: string; details: unknown };
+    });
+  const decide = (id: string, decision: { approved: boolean; note?: string }) =>
+    api().post(`/api/waits/${id}/decide`, decision);
+
+  describe('refund', () => {
+    const asksForNumber = async () => {
+      const customer = await stage().customerWrites('I want my money back');
+      expect((await answers(customer, 1))[0]).toContain('What is the number of the order?');
+      return customer;
+    };
+
+    it('asks for the order number until it is one, then the team, and refunds', async () => {
+      const workflow = await publish(example('refund.json'));
+      const customer = await asksForNumber();
+      await customer.write('The tent');
+      expect((await answers(customer, 2))[1]).toBe('Please send the number alone, such as 1042.');
+      await customer.write('1042');
+      const { id, message, details } = await card(customer);
+      expect(message).toBe('Refund order 1042?');
+      expect(details).toEqual({
+        Order: 1042,
+        Item: 'Tent for two',
+        Amount: '129.00 EUR',
+        'The customer wrote': 'I want my money back',
+      });
+      await decide(id, { approved: true });
+      expect((await answers(customer, 3))[2]).toMatch(/^Order 1042 is refunded: 129.00 EUR/);
+      const [execution] = await executions(workflow, customer, 1);
+      expect(execution).toMatchObject({ status: 'success' });
+      expect(execution!.output['Refund it']).toHaveLength(1);
+      expect(await statusOf(customer)).toBe('ai_active');
+    });
+
+    it('gives it to a person when the team does not want it', async () => {
+      const workflow = await publish(example('refund.json'));
+      const customer = await asksForNumber();
+      await customer.write('1043');
+      const { id } = await card(customer);
+      await decide(id, { approved: false, note: 'Bought a year ago' });
+      await answers(customer, 2);
+      await stage().until(
+        'the conversation to wait for a person',
+        async () => (await statusOf(customer)) === 'awaiting_human',
+      );
+      const [execution] = await executions(workflow, customer, 1);
+      expect(execution!.output['Refund it']).toBeUndefined();
+    });
+  });
+
+  describe('ai-agent-with-review', () => {
+    const model = withChatModel();
+    const publishAgent = () =>
+      publish(example('ai-agent-with-review.json'), (node) =>
+        model().connect(stage().n8n, node('OpenAI Chat Model')),
+      );
+    const wantsRefund = async () => {
+      model().answerBy((request) =>
+        request.body.messages.at(-1)!.role === 'tool'
+          ? text(`Done: ${lastOf(request)}`)
+          : toolCalls({
+              name: 'Refund_an_order',
+              arguments: { toolParameters: { input: '1042' }, hitlParameters: {} },
+            }),
+      );
+      const customer = await stage().customerWrites('Please refund order 1042');
+      const { id, message } = await card(customer);
+      expect(message).toMatch(/^May the AI Agent do this: Refund.an.order\?$/);
+      return { customer, id };
+    };
+
+    it('refunds after a colleague approved', async () => {
+      await publishAgent();
+      const { customer, id } = await wantsRefund();
+      await decide(id, { approved: true });
+      expect(await answers(customer, 1)).toEqual([
+        expect.stringContaining('Order 1042 is refunded'),
+      ]);
+    });
+
+    it('does nothing after a rejection, and the AI Agent reads the note', async () => {
+      await publishAgent();
+      const { customer, id } = await wantsRefund();
+      await decide(id, { approved: false, note: 'Bought a year ago' });
+      const [said] = await answers(customer, 1);
+      expect(said).toContain('Bought a year ago');
+      expect(said).not.toContain('is refunded');
+    });
+  });
+}

@@ -1,0 +1,65 @@
+import { fileURLToPath } from 'node:url';
+import type { Workflow } from '../../n8nServer.ts';
+import type { Stage } from '../../stage.ts';
+
+const file = (name: string) =>
+  fileURLToPath(new URL(`../../workflows/${name}.json`, import.meta.url));
+
+/** Each starts when a conversation opens, and puts the answer out in "Go on". */
+export const askTheCustomer = file('ask-the-customer');
+export const askTheTeam = file('ask-the-team');
+export const askUntilApproved = file('ask-until-approved');
+export const reviewATool = file('review-a-tool');
+
+/** A wait as the API shows it. */
+export interface WaitJson {
+  id: string;
+  kind: 'reply' | 'decision';
+  status: string;
+  message: string;
+  details: Record<string, unknown> | null;
+  conversation_id: string | null;
+  decision: { approved: boolean } | null;
+  resume: {
+    state: string;
+    problem: string | null;
+    attempts: { status: number | null; problem: string | null }[];
+  };
+}
+
+/** What proofs of waiting workflows do. */
+export function waitActors(stage: () => Stage) {
+  const api = () => stage().service.api;
+  const wait = async (id: string) => (await api().get(`/api/waits/${id}`)).body as WaitJson;
+  return {
+    wait,
+    /** The open wait of a conversation. */
+    openWait: (conversationId: string, kind: WaitJson['kind'] = 'decision') =>
+      stage().until(`a wait of ${conversationId}`, async () => {
+        const query = `status=open&kind=${kind}&conversation_id=${conversationId}`;
+        return ((await api().get(`/api/waits?${query}`)).body.data as WaitJson[])[0];
+      }),
+    decide: (id: string, approved: boolean, note?: string) =>
+      api().post(`/api/waits/${id}/decide`, { approved, note }),
+    /** Waits until one of the workflow's executions rests. @returns its id */
+    resting: (workflow: Workflow) =>
+      stage().until(`"${workflow.name}" to rest`, async () => {
+        const path = `/executions?workflowId=${workflow.id}&status=waiting`;
+        return (await stage().n8n.api<{ data: { id: string }[] }>('GET', path)).data[0]?.id;
+      }),
+    /** Waits until the conversation's execution is over. @returns what "Go on" got */
+    output: (workflow: Workflow, conversationId: string) =>
+      stage().until(`"${workflow.name}" to go on with ${conversationId}`, async () => {
+        const [execution] = await stage().executionsOf(workflow, conversationId);
+        const { status, error, output } = execution!;
+        if (['new', 'running', 'waiting'].includes(status)) return null;
+        return status === 'success' ? output['Go on']![0]! : { status, error };
+      }) as Promise<Record<string, unknown>>,
+    /** Waits until the wait's resume was tried so often. */
+    attempts: (id: string, count: number) =>
+      stage().until(`${count} attempts to resume ${id}`, async () => {
+        const { attempts } = (await wait(id)).resume;
+        return attempts.length >= count && attempts;
+      }),
+  };
+}

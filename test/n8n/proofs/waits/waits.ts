@@ -1,0 +1,11 @@
+import type { Stage } from '../../stage.ts';
+import { provesAsking } from './asking.ts';
+import { provesHumanReview } from './humanReview.ts';
+import { provesResuming } from './resuming.ts';
+
+/** Workflows that wait for people. */
+export function provesWaits(stage: () => Stage): void {
+  provesAsking(stage);
+  provesResuming(stage);
+  provesHumanReview(stage);
+}
