@@ -49,6 +49,8 @@ export interface SampleContent {
   readonly outsideWindow: string;
   /** With payment links: one open, one paid, one cancelled. */
   readonly paying: string;
+  /** A workflow's question to the team, without a conversation. */
+  readonly wait: string;
   /** One who comes back to their chat. */
   readonly customer: ChatCustomer;
 }
@@ -146,6 +148,7 @@ export async function fillWithSamples(
   );
   await tom.customer.write('Yes, please.');
   await callIn(api, `conversation_id=${tom.id}`, 'pending_approval');
+  const wait = await askByWorkflows(api, endpoint, { team: aisha.id, customer: kenji.id });
   clock.behindMs = 0;
   await api.patch('/api/agent', { payment_links: 'ask' });
   return {
@@ -162,8 +165,44 @@ export async function fillWithSamples(
     onWhatsApp: elena,
     outsideWindow: ravi,
     paying: kenji.id,
+    wait,
     customer: maria.customer,
   };
+}
+
+/** Workflows ask the team, in a conversation and without one, and a customer. @returns the second */
+async function askByWorkflows(
+  api: ApiClient,
+  endpoint: ToolEndpoint,
+  conversations: { readonly team: string; readonly customer: string },
+): Promise<string> {
+  const ask = async (path: string, wait: object): Promise<string> =>
+    (await api.post('/api/waits', { resume_url: `${endpoint.url}${path}`, ...wait })).body.id;
+  await ask('/webhook-waiting/1', {
+    kind: 'decision',
+    conversation_id: conversations.team,
+    message: 'May I send Aisha Khan a corrected invoice?',
+    details: { invoice: '2026-0418', vat_number: 'GB 123 4567 89', total: 249 },
+    approve_label: 'Send it',
+  });
+  await ask('/webhook-waiting/2', {
+    kind: 'reply',
+    conversation_id: conversations.customer,
+    message: 'Which size should we send?',
+    accept: { type: 'choice', choices: ['M', 'L', 'XL'] },
+  });
+  return ask('/webhook-waiting/3', {
+    kind: 'decision',
+    message: 'Publish the autumn price list?',
+    details: {
+      changes: [
+        { article: 'Fastnet jacket', price: 259 },
+        { article: 'Two-man tent', price: 189 },
+      ],
+      valid_from: '2026-12-01',
+      remark: 'Prices of last year, with the new VAT. '.repeat(40),
+    },
+  });
 }
 
 async function setUpPayments(api: ApiClient): Promise<void> {

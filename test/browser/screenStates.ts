@@ -50,6 +50,8 @@ export const SCREEN_STATES: readonly ScreenState[] = [
     name: 'conversation outside its window',
     path: ({ outsideWindow }) => `/conversations/${outsideWindow}`,
   },
+  { name: 'waiting', path: () => '/waiting', prepare: unfold },
+  { name: 'question of a workflow', path: ({ wait }) => `/waits/${wait}` },
   { name: 'channels', path: () => '/channels' },
   { name: 'channel', path: ({ channel }) => `/channels/${channel}`, prepare: unfold },
   { name: 'channel, new', path: () => '/channels/new?type=whatsapp_cloud' },

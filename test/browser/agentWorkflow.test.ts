@@ -1,0 +1,124 @@
+// The agent's page while a workflow is the agent: everything shows up without a reload.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { chatCustomer } from '../helpers/apiClient.ts';
+import type { BrowserWindow } from './browser.ts';
+import { startTeam, type Team } from './team.ts';
+
+const OWNER = {
+  instance_id: 'instance-1',
+  workflow_id: 'workflow-1',
+  workflow_name: 'Support agent',
+  node_id: 'node-1',
+  host: 'n8n.example.com',
+};
+const { workflow_name: _, ...IDENTITY } = OWNER;
+const query = new URLSearchParams(IDENTITY);
+
+describe('a workflow as the agent, on the page', () => {
+  let team: Team;
+  let window: BrowserWindow;
+  let page: Page;
+  beforeAll(async () => {
+    team = await startTeam();
+  });
+  beforeEach(async () => {
+    window = await team.openSignedIn('/agent');
+    ({ page } = window);
+    page.on('dialog', (dialog) => void dialog.accept());
+    await page.evaluate(() => Object.assign(window, { isSamePage: true }));
+  });
+  afterEach(() => team.closeWindows());
+  afterAll(() => team?.close());
+
+  /** Wide and narrow, light and dark: axe finds nothing, and nothing reaches beyond the edge. */
+  async function expectFit() {
+    const faults: string[] = [];
+    for (const width of [1440, 360]) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        faults.push(...(await window.axe()));
+      }
+      faults.push(...(await window.overflow()));
+    }
+    expect(faults).toEqual([]);
+  }
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
+  const publish = () =>
+    team.service.api.put('/api/agent/webhook', {
+      endpoint: `${team.endpoint.url}/agent`,
+      owner: OWNER,
+      turn_on: true,
+    });
+  const expectNoReload = async () => expect(await page.evaluate('window.isSamePage')).toBe(true);
+
+  it('tries a workflow in the editor before it was ever published', async () => {
+    await team.service.api.put('/api/agent/test-webhook', {
+      endpoint: `${team.endpoint.url}/test`,
+      owner: OWNER,
+    });
+    await page.getByText('The n8n editor that listens').waitFor();
+    await expectNoReload();
+    team.endpoint.answer('/test', { json: { reply: ['It left today.', 'Anything else?'] } });
+    await page.getByLabel('Customer message').fill('Where is my order A-1042?');
+    await button('Try it').click();
+    await page.getByRole('heading', { name: 'It would reply' }).waitFor();
+    await page.getByText('Anything else?').waitFor();
+    expect(team.endpoint.envelopes('/test')).toMatchObject([
+      { is_test: true, chatInput: 'Where is my order A-1042?' },
+    ]);
+    await expectFit();
+    await team.service.api.delete(`/api/agent/test-webhook?${query}`);
+    await page.getByText('The n8n editor that listens').waitFor({ state: 'detached' });
+  });
+
+  it('shows what is published, its turns with their outcomes, and the way to the conversation', async () => {
+    await publish();
+    await page
+      .getByRole('article', { name: /Workflow/ })
+      .getByText('in use')
+      .waitFor();
+    team.endpoint.answer('/agent', { json: { reply: 'Hello from the workflow.' } });
+    const customer = await chatCustomer(team.service.url, { name: 'Aisha' });
+    await customer.write('Hello');
+    const row = page.getByRole('row', { name: /Aisha/ });
+    await row.getByText('replied').waitFor();
+    await expectNoReload();
+    await row.getByRole('link', { name: 'Aisha' }).click();
+    await page.getByText('Hello from the workflow.', { exact: true }).waitFor();
+    await page.getByText('From the workflow', { exact: true }).waitFor();
+  });
+
+  it('shows in words why a turn failed, here and in the conversation', async () => {
+    await publish();
+    team.endpoint.answer('/agent', { status: 500, json: { message: 'Error in workflow' } });
+    const customer = await chatCustomer(team.service.url, { name: 'Bao' });
+    await customer.write('Hello');
+    const row = page.getByRole('row', { name: /Bao/ });
+    await row.getByText('failed').waitFor();
+    const problem = await row.locator('.problem').innerText();
+    expect(problem).toContain('500');
+    await expectFit();
+    await row.getByRole('link', { name: 'Bao' }).click();
+    await page.getByText(`it ran into an error (${problem})`).waitFor();
+  });
+
+  it('says at once that it is unpublished; another brain is chosen with the keyboard', async () => {
+    await publish();
+    await page
+      .getByRole('article', { name: /Workflow/ })
+      .getByText('in use')
+      .waitFor();
+    await team.service.api.delete(`/api/agent/webhook?${query}`);
+    await page.getByText('No workflow is published as the agent.').waitFor();
+    await expectFit();
+    await button('Use the keyword agent').focus();
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('article', { name: /Keyword agent/ })
+      .getByText('in use')
+      .waitFor();
+    await page.getByText('No workflow is published as the agent.').waitFor({ state: 'detached' });
+  });
+});

@@ -1,0 +1,102 @@
+// What workflows ask, decided in the browser: with the keyboard, live, and not by accident.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { chatCustomer } from '../helpers/apiClient.ts';
+import type { BrowserWindow } from './browser.ts';
+import { startTeam, type Team } from './team.ts';
+
+describe('what workflows ask the team', () => {
+  let team: Team;
+  let window: BrowserWindow;
+  let page: Page;
+
+  beforeAll(async () => {
+    team = await startTeam();
+  });
+  beforeEach(async () => {
+    window = await team.openSignedIn('/settings');
+    page = window.page;
+  });
+  afterEach(() => team.closeWindows());
+  afterAll(() => team?.close());
+
+  let executions = 0;
+  const ask = async (wait: object): Promise<string> => {
+    const { body } = await team.service.api.post('/api/waits', {
+      kind: 'decision',
+      resume_url: `${team.endpoint.url}/webhook-waiting/${++executions}`,
+      ...wait,
+    });
+    return body.id;
+  };
+  const waitOf = async (id: string) => (await team.service.api.get(`/api/waits/${id}`)).body;
+  const count = (text: string) =>
+    page
+      .locator('#waiting-count')
+      .and(page.getByText(text, { exact: true }))
+      .waitFor();
+
+  it('are counted in the navigation, live on every page, also after going to another one', async () => {
+    const [first, second] = [await ask({ message: 'One?' }), await ask({ message: 'Two?' })];
+    await count('2');
+    expect(await window.axe()).toEqual([]);
+    await page.getByRole('link', { name: 'Tools' }).click();
+    await page.getByRole('heading', { name: 'Tools' }).waitFor();
+    await count('2');
+    await team.service.api.post(`/api/waits/${first}/decide`, { approved: true });
+    await count('1');
+    await page.getByRole('link', { name: /^Waiting/ }).click();
+    await page.getByText('Two?').first().waitFor();
+    await team.service.api.post(`/api/waits/${second}/decide`, { approved: false });
+    await page.getByText('Nothing waits for a decision.').waitFor();
+    expect(await page.locator('#waiting-count').innerText()).toBe('');
+  });
+
+  it('are decided with the keyboard alone, with a note that a live page leaves alone', async () => {
+    const customer = await chatCustomer(team.service.url, { name: 'Clara' });
+    const { conversation_id: conversationId } = await customer.write('Refund me, please.');
+    await page.goto(`${team.service.url}/conversations/${conversationId}`);
+    const id = await ask({
+      message: 'Refund 49 EUR?',
+      details: { order: 'A-1042' },
+      conversation_id: conversationId,
+    });
+    const note = page.getByLabel('Note, for your team and the workflow');
+    await note.focus();
+    await page.keyboard.type('Within');
+    await customer.write('Hello?');
+    await page.getByRole('article').getByText('Hello?').waitFor();
+    await note.focus();
+    await page.keyboard.press('End');
+    await page.keyboard.type(' 30 days');
+    // Enter in a note decides nothing.
+    await page.keyboard.press('Enter');
+    expect(await note.inputValue()).toBe('Within 30 days\n');
+    expect((await waitOf(id)).status).toBe('open');
+    expect(await window.axe()).toEqual([]);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByText('Rejected by ana').waitFor();
+    expect(await waitOf(id)).toMatchObject({
+      status: 'rejected',
+      decision: { note: 'Within 30 days', by: { name: 'ana' } },
+    });
+    expect(await window.axe()).toEqual([]);
+  });
+
+  it('are decided on the screen of what waits, and on their own page with every call', async () => {
+    const id = await ask({ message: 'Publish the list?', approve_label: 'Publish' });
+    await page.getByRole('link', { name: /^Waiting/ }).click();
+    await page.getByRole('button', { name: 'Publish' }).click();
+    await page.getByRole('heading', { name: 'Questions that have ended' }).waitFor();
+    await page.getByRole('link', { name: 'Publish the list?' }).click();
+    await page.getByText('Approved by ana').waitFor();
+    await page
+      .getByRole('row', { name: /but the wait was not collected|answered/ })
+      .first()
+      .waitFor();
+    expect(await window.axe()).toEqual([]);
+    expect((await waitOf(id)).status).toBe('approved');
+  });
+});
