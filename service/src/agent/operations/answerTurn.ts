@@ -51,32 +51,13 @@ export const answerTurn = (deps: Deps, workspace: Workspace, id: string, answer:
     return putAnswer(tx, deps, locked, answer);
   });
 
-/**
- * Carries out the answer to the HTTP call of a turn. It counts only for the attempt that it answers,
- * and not after an answer by the API.
- * @returns the turn as it is then; null when the answer did not count
- */
-export const answerTurnByHttp = (
-  deps: Deps,
-  { id, attempts }: Pick<WebhookTurn, 'id' | 'attempts'>,
-  answer: TurnAnswer,
-) =>
-  deps.store.transaction(async (tx): Promise<WebhookTurn | null> => {
-    const locked = await lockTurn(tx, id);
-    if (!locked || !takesHttpAnswer(locked.turn, attempts)) return null;
-    const { turn, misfit } = locked;
-    if (misfit !== null) return putSuperseded(tx, turn, misfit, deps.clock.now());
-    return (await putAnswer(tx, deps, locked, answer)).turn;
-  });
-
-/** Whether what the HTTP call of this attempt answers still counts. */
-export const takesHttpAnswer = (turn: WebhookTurn, attempts: number): boolean =>
-  turn.status === 'running' && turn.isUnderWay && turn.attempts === attempts && turn.replies === 0;
+/** Whether the HTTP call of this attempt is still waited for. */
+export const awaitsCall = (turn: WebhookTurn, attempts: number): boolean =>
+  turn.status === 'running' && turn.isUnderWay && turn.attempts === attempts;
 
 /**
  * Ends a turn that got no usable answer: the customer gets the service's own sentence, and the
- * conversation waits for a person. A turn that has replied already ends as answered, and one that no
- * longer fits as superseded.
+ * conversation waits for a person. A turn that no longer fits ends as superseded.
  * @param problem why, for the team
  * @returns the turn as it is then; null when it had ended
  */
@@ -95,10 +76,6 @@ export async function putFailed(
   problem: string,
 ): Promise<WebhookTurn> {
   const now = deps.clock.now();
-  if (turn.replies > 0) {
-    await markDealtWith(tx, turn);
-    return putEnded(tx, endTurn(turn, { status: 'answered', outcome: 'reply' }, now), now);
-  }
   if (misfit !== null) return putSuperseded(tx, turn, misfit, now);
   if (conversation === null)
     return putEnded(tx, endTurn(turn, { status: 'failed', problem }, now), now);
@@ -111,7 +88,8 @@ export async function putFailed(
   return failed;
 }
 
-async function putAnswer(
+/** Carries out the answer of a turn that is open, fits and is locked. */
+export async function putAnswer(
   tx: Tx,
   deps: Deps,
   { turn, conversation }: LockedTurn,

@@ -20,6 +20,8 @@ export type TurnAttempt =
    * @property isUnauthorized the workflow does not know the secret (any more, or yet)
    */
   | { readonly type: 'not_begun'; readonly problem: string; readonly isUnauthorized: boolean }
+  /** A 2xx that is no answer. */
+  | { readonly type: 'unreadable'; readonly problem: string }
   | { readonly type: 'failure'; readonly problem: string };
 
 export interface TurnToSend {
@@ -83,7 +85,7 @@ function readSuccess(response: OutboundResponse, clean: (text: string) => string
     return { type: 'answer', answer: readAnswer(response, clean) };
   } catch (error) {
     if (!(error instanceof UnreadableAnswer)) throw error;
-    return { type: 'failure', problem: error.message };
+    return { type: 'unreadable', problem: error.message };
   }
 }
 

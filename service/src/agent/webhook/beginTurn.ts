@@ -98,8 +98,9 @@ async function isLeftToAnotherBrain(
 const targetOf = (tx: Tx, { workspaceId, isTest }: WebhookTurn, now: Date) =>
   isTest ? findTestTarget(tx, workspaceId, now) : findTarget(tx, workspaceId);
 
-function lateInWords({ isUnderWay, isResumed, isComingBack }: WebhookTurn): string {
+function lateInWords({ isUnderWay, isResumed, isComingBack, replies }: WebhookTurn): string {
   if (isComingBack) return 'The workflow did not go on in time after its wait had ended.';
+  if (replies > 0) return 'The workflow replied that more follows, and then nothing came in time.';
   if (isResumed) return 'The workflow went on after its wait and did not answer in time.';
   return isUnderWay
     ? 'No answer came in time, or the service was restarted before it came.'

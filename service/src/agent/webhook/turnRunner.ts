@@ -11,13 +11,8 @@ import { refusalOf } from '../../platform/limits/room.ts';
 import type { OutboundClient } from '../../platform/outbound/outboundClient.ts';
 import type { ServiceStore, Tx } from '../../store/collections.ts';
 import { shareOf, StoreUnavailable, type Job } from '../../store/store.ts';
-import {
-  answerTurnByHttp,
-  failTurn,
-  putFailed,
-  takesHttpAnswer,
-} from '../operations/answerTurn.ts';
-import { lockTurn, putSuperseded } from '../operations/webhookTurns.ts';
+import { awaitsCall, failTurn, putAnswer, putFailed } from '../operations/answerTurn.ts';
+import { lockTurn, putSuperseded, type LockedTurn } from '../operations/webhookTurns.ts';
 import { attemptTurn, type TurnAttempt } from './attemptTurn.ts';
 import { beginTurn, retryOrFail, type BegunTurn } from './beginTurn.ts';
 import { TURN_PATIENCE_MS, WEBHOOK_TURN_QUEUE, type WebhookTurn } from './webhookTurn.ts';
@@ -146,22 +141,52 @@ async function sendAndRecord(
 }
 
 /** Records what an attempt led to. It counts only while the turn still waits for it. */
-async function record(deps: Deps, turn: WebhookTurn, result: TurnAttempt): Promise<void> {
-  if (result.type === 'answer') return void (await answerTurnByHttp(deps, turn, result.answer));
-  await deps.store.transaction(async (tx) => {
+const record = (deps: Deps, turn: WebhookTurn, result: TurnAttempt) =>
+  deps.store.transaction(async (tx) => {
     const locked = await lockTurn(tx, turn.id);
-    if (!locked || !takesHttpAnswer(locked.turn, turn.attempts)) return;
+    if (!locked || !awaitsCall(locked.turn, turn.attempts)) return;
     if (locked.misfit !== null)
       return void (await putSuperseded(tx, locked.turn, locked.misfit, deps.clock.now()));
-    if (result.type === 'accepted')
-      return tx.webhookTurns.put({ ...locked.turn, isUnderWay: false });
-    const mayRetry =
-      result.type === 'not_begun' &&
-      (!result.isUnauthorized || (await isNewlyPublished(tx, locked.turn, deps.clock.now())));
-    if (mayRetry) await retryOrFail(tx, deps, locked, result.problem);
-    else await putFailed(tx, deps, locked, result.problem);
+    if (locked.turn.replies > 0) await recordAfterReplies(tx, deps, locked, result);
+    else await recordResult(tx, deps, locked, result);
   });
+
+async function recordResult(
+  tx: Tx,
+  deps: Deps,
+  locked: LockedTurn,
+  result: TurnAttempt,
+): Promise<void> {
+  if (result.type === 'answer') await putAnswer(tx, deps, locked, result.answer);
+  else if (result.type === 'accepted') await putAccepted(tx, locked);
+  else if (result.type === 'not_begun' && (await mayRetry(tx, deps, locked, result)))
+    await retryOrFail(tx, deps, locked, result.problem);
+  else await putFailed(tx, deps, locked, result.problem);
 }
+
+/** The workflow has answered by the API: what the call says does not count, only how it ended. */
+async function recordAfterReplies(
+  tx: Tx,
+  deps: Deps,
+  locked: LockedTurn,
+  result: TurnAttempt,
+): Promise<void> {
+  if (result.type === 'answer' || result.type === 'unreadable')
+    await putAnswer(tx, deps, locked, { texts: [], then: { type: 'end' } });
+  else if (result.type === 'accepted') await putAccepted(tx, locked);
+  else await putFailed(tx, deps, locked, result.problem);
+}
+
+/** The answer comes by the API. */
+const putAccepted = (tx: Tx, { turn }: LockedTurn): Promise<void> =>
+  tx.webhookTurns.put({ ...turn, isUnderWay: false });
+
+const mayRetry = async (
+  tx: Tx,
+  { clock }: Deps,
+  { turn }: LockedTurn,
+  { isUnauthorized }: TurnAttempt & { readonly type: 'not_begun' },
+): Promise<boolean> => !isUnauthorized || (await isNewlyPublished(tx, turn, clock.now()));
 
 /** n8n knows a new secret only a moment after the workflow was published. */
 async function isNewlyPublished(tx: Tx, { workspaceId }: WebhookTurn, now: Date): Promise<boolean> {

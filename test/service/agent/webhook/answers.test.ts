@@ -259,18 +259,31 @@ describe('an answer by the API, after 202', () => {
     expect(await talk.replies()).toEqual(['Once.']);
   });
 
-  it('may come while the HTTP call hangs; what that answers afterwards is ignored', async () => {
+  const answerAfterReply = async (answer: Workflow) => {
     stage.workflow.forget();
     let finish = () => {};
-    stage.workflow.answer((res, turn) => void (finish = () => says('Too late.')(res, turn)));
+    stage.workflow.answer((res, turn) => void (finish = () => answer(res, turn)));
     const talk = await stage.talk('hello');
     const { body: turn, closed } = await stage.workflow.turn();
     await stage.operate(turn.turn_id, 'replies', { text: 'By the API.', more_follows: true });
     finish();
     await closed;
-    await stage.operate(turn.turn_id, 'end');
+    return talk;
+  };
+
+  it.each([
+    ['an answer', says('Too late.')],
+    ['nonsense', answers({ nothing: 'known' })],
+  ])('may come while the HTTP call hangs; %s to that only ends the turn', async (_, answer) => {
+    const talk = await answerAfterReply(answer);
     expect(await talk.turnIn('answered')).toMatchObject({ outcome: 'reply', messages_sent: 1 });
     expect(await talk.replies()).toEqual(['By the API.']);
+  });
+
+  it('fails when the HTTP call fails after a reply', async () => {
+    const talk = await answerAfterReply(answers({}, 503));
+    expect(await talk.turnIn('failed')).toMatchObject({ attempts: 1, messages_sent: 1 });
+    expect((await talk.record()).status).toBe('awaiting_human');
   });
 
   it('refuses what it cannot read, and another workspace', async () => {

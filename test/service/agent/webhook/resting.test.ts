@@ -128,7 +128,7 @@ describe('a turn that asks the customer', () => {
 });
 
 describe('a turn that asks the team', () => {
-  it('keeps its messages: what the customer writes meanwhile is another turn without them', async () => {
+  it('keeps its messages: what the customer writes then is another turn without them', async () => {
     const { talk, id } = await begin();
     const wait = await ask(talk, id, { kind: 'decision', message: 'Refund 49 EUR?' });
     stage.workflow.forget();

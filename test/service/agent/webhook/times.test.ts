@@ -191,15 +191,18 @@ describe('a workflow that does not answer in time', () => {
     expect(await talk.replies()).toEqual([FAILED]);
   });
 
-  it('has answered when it has replied and more was to follow', async () => {
+  it('fails when it replied that more follows, and nothing came', async () => {
     stage.workflow.answer(accepts);
     const talk = await stage.talk('hello');
     const { body } = await stage.workflow.turn();
     await stage.operate(body.turn_id, 'replies', { text: 'One moment.', more_follows: true });
     skewMs += 62_000;
-    expect(await talk.turnIn('answered')).toMatchObject({ outcome: 'reply' });
-    expect(await talk.replies()).toEqual(['One moment.']);
-    expect((await talk.record()).status).toBe('ai_active');
+    expect(await talk.turnIn('failed')).toMatchObject({
+      messages_sent: 1,
+      problem: expect.stringContaining('more follows'),
+    });
+    expect(await talk.replies()).toEqual(['One moment.', FAILED]);
+    expect((await talk.record()).status).toBe('awaiting_human');
   });
 });
 

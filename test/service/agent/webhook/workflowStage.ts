@@ -55,11 +55,15 @@ export interface WorkflowServer extends TrackedServer {
   forget(): void;
 }
 
+/** Where executions rest. They collect when a test says so, so that a resume counts as no turn. */
+const RESTS_PATH = '/agent/rests/';
+
 export async function startWorkflowServer(port = 0): Promise<WorkflowServer> {
   const turns: ReceivedTurn[] = [];
   const faults: string[] = [];
   let script: Workflow[] = [];
   const server = createServer((req, res) => {
+    if (req.url?.startsWith(RESTS_PATH)) return void res.writeHead(409).end();
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
     req.on('end', () => {
