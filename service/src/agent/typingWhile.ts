@@ -23,7 +23,7 @@ export async function typingWhile<Result>(
       return beginTyping(tx, deps, { conversation, contact }, new Date(now.getTime() + maxMs), now);
     });
   const timer = setTimeout(() => {
-    // Nothing depends on what the customer sees meanwhile.
+    // Nothing depends on what the customer sees while it runs.
     shown = show().catch(() => {});
   }, MOMENT_MS);
   try {

@@ -1,11 +1,11 @@
 import { makePaymentLink } from '../agent/turn/makePaymentLink.ts';
 import { wakeAgent } from '../agent/operations/wakeAgent.ts';
-import { giveUpWait } from '../agent/operations/giveUpWait.ts';
+import { giveUpWait } from '../agent/webhook/operations/giveUpWait.ts';
 import { anyAsksForPerson } from '../agent/keyword/phrases.ts';
 import { isEnabled } from '../agent/agentSettings.ts';
-import { continueTurn, resumeTurn, suspendTurn } from '../agent/operations/restTurn.ts';
+import { continueTurn, resumeTurn, suspendTurn } from '../agent/webhook/operations/restTurn.ts';
 import { findAgentSettings, isAgentOn } from '../agent/operations/settings.ts';
-import { supersedeTurns } from '../agent/operations/webhookTurns.ts';
+import { supersedeTurns } from '../agent/webhook/operations/turns.ts';
 import type { Reactions } from '../conversations/reactions.ts';
 import type { Deps } from '../platform/deps.ts';
 import { cancelApprovalsIn } from '../tools/operations/completeToolCall.ts';

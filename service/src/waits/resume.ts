@@ -141,7 +141,7 @@ const lostWait = ({ workspaceId, turnId, answer, resume }: Wait) => ({
   problem: resume.problem ?? '',
 });
 
-/** Records an attempt. If the wait was collected in the meantime, nothing more is due. */
+/** Records an attempt. If the wait was collected since, nothing more is due. */
 export const recordResume = (
   { store, clock, reactions }: Pick<Deps, 'store' | 'clock' | 'reactions'>,
   { wait: { id }, begunAt }: BegunResume,

@@ -3,7 +3,7 @@ import type { Json } from '../platform/json.ts';
 import type { WaitView } from './operations/waits.ts';
 import type { WaitAnswer, WaitDecision } from './wait.ts';
 
-/** Masks a text for whoever reads a wait. */
+/** Masks a text for the one who reads a wait. */
 type Mask = (text: string) => string;
 
 /**

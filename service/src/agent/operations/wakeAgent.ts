@@ -3,7 +3,7 @@ import type { Tx } from '../../store/collections.ts';
 import type { Conversation } from '../../conversations/index.ts';
 import { workGroup } from '../../platform/jobs/workGroup.ts';
 import { findAgentSettings } from './settings.ts';
-import { supersedeTurns } from './webhookTurns.ts';
+import { supersedeTurns } from '../webhook/operations/turns.ts';
 
 /**
  * Schedules the agent's next turn in a conversation, if the agent is on and in control. With

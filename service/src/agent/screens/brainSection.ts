@@ -11,7 +11,7 @@ import type { AgentParts } from './agentParts.ts';
 export const brainSection = (signedIn: SignedIn, parts: AgentParts): View => html`
   <section id="brain" aria-labelledby="brain-title">
     <h2 id="brain-title">Brain</h2>
-    <p class="muted">What decides how the agent answers.</p>
+    <p class="muted">What decides how the agent answers. A change counts from the next turn; a workflow that has its turn still answers it.</p>
     ${unpublishedNote(parts)}
     ${modelBrain(signedIn, parts)}
     ${workflowBrain(signedIn, parts)}

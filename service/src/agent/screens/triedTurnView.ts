@@ -1,6 +1,6 @@
 import { html, type View } from '../../platform/html/html.ts';
 import type { AgentSettings } from '../agentSettings.ts';
-import { withGreeting } from '../operations/turnMessages.ts';
+import { withGreeting } from '../webhook/operations/turnMessages.ts';
 import type { TurnAnswer, WebhookTurn } from '../webhook/webhookTurn.ts';
 
 /** What a workflow answered to a try, as far as it has come. */

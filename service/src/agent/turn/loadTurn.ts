@@ -24,7 +24,7 @@ import {
 import type { Deps } from '../../platform/deps.ts';
 import { findBuiltInTools, findAgentSettings } from '../operations/settings.ts';
 import type { Workspace } from '../../team/index.ts';
-import { isWithWorkflow } from '../operations/webhookTurns.ts';
+import { isWithWorkflow } from '../webhook/operations/turns.ts';
 import { anyAsksForPerson } from '../keyword/phrases.ts';
 
 /** How many of the newest messages and calls the agent reads. */

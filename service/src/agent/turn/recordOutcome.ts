@@ -14,7 +14,7 @@ import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Outcome, Spoken } from './decideTurn.ts';
 import { findControlled, isCurrent, needsTelling, type LoadedTurn } from './loadTurn.ts';
-import { putWebhookTurn, supersedeTurns } from '../operations/webhookTurns.ts';
+import { putWebhookTurn, supersedeTurns } from '../webhook/operations/turns.ts';
 import { noteHandover } from './noteHandover.ts';
 import { putToolCalls } from './putToolCalls.ts';
 import { replyText } from './replyText.ts';

@@ -2,8 +2,8 @@ import { Router } from 'express';
 import type { Deps } from '../../platform/deps.ts';
 import { ownerFrom } from '../../platform/http/ownerView.ts';
 import { serve } from '../../platform/http/serve.ts';
-import { publishWebhook, unpublishWebhook } from '../operations/publishWebhook.ts';
-import { listenForTest, stopListening } from '../operations/testWebhook.ts';
+import { publishWebhook, unpublishWebhook } from './operations/publishWebhook.ts';
+import { listenForTest, stopListening } from './operations/testWebhook.ts';
 import * as contract from './publishingContract.ts';
 import { publishedWebhookJson } from './publishingViews.ts';
 

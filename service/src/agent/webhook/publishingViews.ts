@@ -1,5 +1,5 @@
 import { ownerJson } from '../../platform/http/ownerView.ts';
-import type { PublishedWebhook } from '../operations/publishWebhook.ts';
+import type { PublishedWebhook } from './operations/publishWebhook.ts';
 import type { AgentWebhook } from './agentWebhook.ts';
 
 /** The workflow that is the agent, never with its secret. */

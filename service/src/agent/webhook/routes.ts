@@ -3,8 +3,8 @@ import type { Deps } from '../../platform/deps.ts';
 import { pageFrom, pageJson } from '../../platform/http/page.ts';
 import { serve } from '../../platform/http/serve.ts';
 import { TEST_CONVERSATION_ID } from '../../tools/index.ts';
-import { answerTurn } from '../operations/answerTurn.ts';
-import { getTurn, listTurns } from '../operations/webhookTurns.ts';
+import { answerTurn } from './operations/answerTurn.ts';
+import { getTurn, listTurns } from './operations/turns.ts';
 import * as contract from './contract.ts';
 import { answeredTurnJson, turnJson } from './views.ts';
 

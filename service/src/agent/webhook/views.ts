@@ -1,6 +1,6 @@
 import { conversationJson, trackedMessageJson } from '../../conversations/views.ts';
 import { TEST_CONVERSATION_ID } from '../../tools/index.ts';
-import type { AnsweredTurn } from '../operations/answerTurn.ts';
+import type { AnsweredTurn } from './operations/answerTurn.ts';
 import type { WebhookTurn } from './webhookTurn.ts';
 
 /** A turn in the API's answers. Its `problem` was masked when it was stored. */

@@ -1,4 +1,4 @@
-import { findOpenTurns } from '../../agent/operations/webhookTurns.ts';
+import { findOpenTurns } from '../../agent/webhook/operations/turns.ts';
 import type { Tx } from '../../store/collections.ts';
 import { type Conversation, positionOf } from '../../conversations/conversation.ts';
 import type { Deps } from '../../platform/deps.ts';

@@ -85,7 +85,7 @@ export const ERROR_CATALOGUE = {
   },
   turn_superseded: {
     status: 409,
-    fix: 'Nothing was sent. Let the workflow end here: whoever is in control now, or the next turn, answers.',
+    fix: 'Nothing was sent. Let the workflow end here: a person is in control now, or the next turn answers.',
   },
   wait_ended: {
     status: 409,

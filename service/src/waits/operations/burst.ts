@@ -66,7 +66,7 @@ export async function judgeBurst(
   if (view) await repeatQuestion(tx, deps, wait, view, burst, now);
 }
 
-/** Reminds the customer, once, if they have not written in the meantime. */
+/** Reminds the customer, once, if they have not written since. */
 export async function remind(
   tx: Tx,
   deps: Parts,

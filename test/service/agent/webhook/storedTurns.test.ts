@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { sweepAll } from '../../../../service/src/app/retention/housekeeping.ts';
-import { answerTurn } from '../../../../service/src/agent/operations/answerTurn.ts';
-import { publishWebhook } from '../../../../service/src/agent/operations/publishWebhook.ts';
-import { tryWorkflow } from '../../../../service/src/agent/operations/tryWorkflow.ts';
+import { answerTurn } from '../../../../service/src/agent/webhook/operations/answerTurn.ts';
+import { publishWebhook } from '../../../../service/src/agent/webhook/operations/publishWebhook.ts';
+import { tryWorkflow } from '../../../../service/src/agent/webhook/operations/tryWorkflow.ts';
 import { beginTurn } from '../../../../service/src/agent/webhook/beginTurn.ts';
 import { loadTurn } from '../../../../service/src/agent/turn/loadTurn.ts';
 import { recordOutcome } from '../../../../service/src/agent/turn/recordOutcome.ts';

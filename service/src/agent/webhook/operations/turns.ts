@@ -3,12 +3,12 @@ import {
   type Conversation,
   type ConversationView,
   type Message,
-} from '../../conversations/index.ts';
-import type { Deps } from '../../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';
-import { newestFirst, type Page, type PageRequest } from '../../platform/http/page.ts';
-import type { Tx } from '../../store/collections.ts';
-import type { Workspace } from '../../team/index.ts';
+} from '../../../conversations/index.ts';
+import type { Deps } from '../../../platform/deps.ts';
+import { AppError, ERROR_CATALOGUE, notFound } from '../../../platform/http/errorCatalogue.ts';
+import { newestFirst, type Page, type PageRequest } from '../../../platform/http/page.ts';
+import type { Tx } from '../../../store/collections.ts';
+import type { Workspace } from '../../../team/index.ts';
 import {
   endTurn,
   enqueueTurn,
@@ -16,8 +16,8 @@ import {
   misfitOf,
   newWebhookTurn,
   type WebhookTurn,
-} from '../webhook/webhookTurn.ts';
-import { isAgentOn } from './settings.ts';
+} from '../webhookTurn.ts';
+import { isAgentOn } from '../../operations/settings.ts';
 
 /** @throws not_found (404), also for another workspace's turn */
 export const getTurn = ({ store }: Deps, workspace: Workspace, id: string) =>

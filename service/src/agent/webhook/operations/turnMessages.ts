@@ -8,20 +8,20 @@ import {
   type ConversationView,
   type DecidedBy,
   type Message,
-} from '../../conversations/index.ts';
-import type { Actor } from '../../platform/actor.ts';
-import type { Deps } from '../../platform/deps.ts';
-import { notFound } from '../../platform/http/errorCatalogue.ts';
-import type { Tx } from '../../store/collections.ts';
-import type { AgentSettings } from '../agentSettings.ts';
-import { cutText } from '../cutText.ts';
-import { sentence, type SentenceName } from '../keyword/sentences.ts';
-import { languageOf } from '../turn/decideTurn.ts';
-import { noteHandover } from '../turn/noteHandover.ts';
-import { greetingOf } from '../turn/replyText.ts';
-import type { WebhookTurn } from '../webhook/webhookTurn.ts';
-import { findAgentSettings } from './settings.ts';
-import { supersedeTurns } from './webhookTurns.ts';
+} from '../../../conversations/index.ts';
+import type { Actor } from '../../../platform/actor.ts';
+import type { Deps } from '../../../platform/deps.ts';
+import { notFound } from '../../../platform/http/errorCatalogue.ts';
+import type { Tx } from '../../../store/collections.ts';
+import type { AgentSettings } from '../../agentSettings.ts';
+import { cutText } from '../../cutText.ts';
+import { sentence, type SentenceName } from '../../keyword/sentences.ts';
+import { languageOf } from '../../turn/decideTurn.ts';
+import { noteHandover } from '../../turn/noteHandover.ts';
+import { greetingOf } from '../../turn/replyText.ts';
+import type { WebhookTurn } from '../webhookTurn.ts';
+import { findAgentSettings } from '../../operations/settings.ts';
+import { supersedeTurns } from './turns.ts';
 
 /** What sending the messages of a turn needs. */
 export interface TurnContext {

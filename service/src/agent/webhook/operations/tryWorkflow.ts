@@ -1,8 +1,8 @@
-import type { Deps } from '../../platform/deps.ts';
-import { AppError } from '../../platform/http/errorCatalogue.ts';
-import type { Workspace } from '../../team/index.ts';
-import { findTestTarget } from '../webhook/agentWebhook.ts';
-import { enqueueTurn, newWebhookTurn, type WebhookTurn } from '../webhook/webhookTurn.ts';
+import type { Deps } from '../../../platform/deps.ts';
+import { AppError } from '../../../platform/http/errorCatalogue.ts';
+import type { Workspace } from '../../../team/index.ts';
+import { findTestTarget } from '../agentWebhook.ts';
+import { enqueueTurn, newWebhookTurn, type WebhookTurn } from '../webhookTurn.ts';
 
 /**
  * Begins a turn about a made-up first message. It goes to the n8n editor that listens for a test

@@ -1,9 +1,9 @@
-import { timestamp } from '../../platform/clock.ts';
-import type { Deps } from '../../platform/deps.ts';
-import { isSameOwner, type Owner, type OwnerIdentity } from '../../platform/owner.ts';
-import { newSigningSecret } from '../../platform/security/tokens.ts';
-import type { Workspace } from '../../team/index.ts';
-import { TEST_LISTENING_MS, type AgentTestWebhook } from '../webhook/agentWebhook.ts';
+import { timestamp } from '../../../platform/clock.ts';
+import type { Deps } from '../../../platform/deps.ts';
+import { isSameOwner, type Owner, type OwnerIdentity } from '../../../platform/owner.ts';
+import { newSigningSecret } from '../../../platform/security/tokens.ts';
+import type { Workspace } from '../../../team/index.ts';
+import { TEST_LISTENING_MS, type AgentTestWebhook } from '../agentWebhook.ts';
 
 /**
  * Sends the turns of "Try it" to an n8n editor that listens for a test event, and nowhere else. The

@@ -1,11 +1,11 @@
-import type { Conversation } from '../../conversations/index.ts';
-import type { Deps } from '../../platform/deps.ts';
-import { maskText } from '../../platform/masking.ts';
-import type { Tx } from '../../store/collections.ts';
+import type { Conversation } from '../../../conversations/index.ts';
+import type { Deps } from '../../../platform/deps.ts';
+import { maskText } from '../../../platform/masking.ts';
+import type { Tx } from '../../../store/collections.ts';
 import { putFailed } from './answerTurn.ts';
-import { isAgentOn } from './settings.ts';
+import { isAgentOn } from '../../operations/settings.ts';
 import { loadContext, ownSentence, putHandover } from './turnMessages.ts';
-import { lockTurn } from './webhookTurns.ts';
+import { lockTurn } from './turns.ts';
 
 interface LostWait {
   readonly workspaceId: string;

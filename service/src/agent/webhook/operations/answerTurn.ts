@@ -1,10 +1,10 @@
-import { putClosed, type ConversationView, type Message } from '../../conversations/index.ts';
-import { timestamp } from '../../platform/clock.ts';
-import type { Deps } from '../../platform/deps.ts';
-import { notFound } from '../../platform/http/errorCatalogue.ts';
-import { maskText } from '../../platform/masking.ts';
-import type { Tx } from '../../store/collections.ts';
-import type { Workspace } from '../../team/index.ts';
+import { putClosed, type ConversationView, type Message } from '../../../conversations/index.ts';
+import { timestamp } from '../../../platform/clock.ts';
+import type { Deps } from '../../../platform/deps.ts';
+import { notFound } from '../../../platform/http/errorCatalogue.ts';
+import { maskText } from '../../../platform/masking.ts';
+import type { Tx } from '../../../store/collections.ts';
+import type { Workspace } from '../../../team/index.ts';
 import {
   endInWords,
   endTurn,
@@ -14,7 +14,7 @@ import {
   type TurnAnswer,
   type TurnOutcome,
   type WebhookTurn,
-} from '../webhook/webhookTurn.ts';
+} from '../webhookTurn.ts';
 import { loadContext, ownHandover, ownSentence, putHandover, sendTexts } from './turnMessages.ts';
 import {
   lockTurn,
@@ -24,7 +24,7 @@ import {
   putSuperseded,
   refuse,
   type LockedTurn,
-} from './webhookTurns.ts';
+} from './turns.ts';
 
 /** What an answer changed. */
 export interface AnsweredTurn {

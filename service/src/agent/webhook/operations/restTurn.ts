@@ -1,20 +1,20 @@
-import { beginTyping, type Conversation, type DecidedBy } from '../../conversations/index.ts';
-import type { Actor } from '../../platform/actor.ts';
-import { timestamp } from '../../platform/clock.ts';
-import type { Deps } from '../../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';
-import type { Tx } from '../../store/collections.ts';
-import { TEST_CONVERSATION_ID } from '../../tools/index.ts';
-import { DEFAULT_TURN_TIMEOUT_SECONDS } from '../webhook/agentWebhook.ts';
+import { beginTyping, type Conversation, type DecidedBy } from '../../../conversations/index.ts';
+import type { Actor } from '../../../platform/actor.ts';
+import { timestamp } from '../../../platform/clock.ts';
+import type { Deps } from '../../../platform/deps.ts';
+import { AppError, ERROR_CATALOGUE, notFound } from '../../../platform/http/errorCatalogue.ts';
+import type { Tx } from '../../../store/collections.ts';
+import { TEST_CONVERSATION_ID } from '../../../tools/index.ts';
+import { DEFAULT_TURN_TIMEOUT_SECONDS } from '../agentWebhook.ts';
 import {
   COMING_BACK_MS,
   endInWords,
   enqueueTurn,
   misfitOf,
   type WebhookTurn,
-} from '../webhook/webhookTurn.ts';
-import { findAgentSettings, isAgentOn } from './settings.ts';
-import { lockTurn, markDealtWith, putSuperseded, refuse, stopTyping } from './webhookTurns.ts';
+} from '../webhookTurn.ts';
+import { findAgentSettings, isAgentOn } from '../../operations/settings.ts';
+import { lockTurn, markDealtWith, putSuperseded, refuse, stopTyping } from './turns.ts';
 
 /**
  * Lets a turn rest while its workflow waits for a customer or a colleague: its time stops, and what

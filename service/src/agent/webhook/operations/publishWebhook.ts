@@ -1,12 +1,17 @@
-import { timestamp } from '../../platform/clock.ts';
-import type { Deps } from '../../platform/deps.ts';
-import { AppError, notFound } from '../../platform/http/errorCatalogue.ts';
-import { isSameOwner, ownerInWords, type Owner, type OwnerIdentity } from '../../platform/owner.ts';
-import { hashToken, newSigningSecret } from '../../platform/security/tokens.ts';
-import type { Workspace } from '../../team/index.ts';
-import { isEnabled } from '../agentSettings.ts';
-import type { AgentWebhook } from '../webhook/agentWebhook.ts';
-import { changeAgentSettings } from './settings.ts';
+import { timestamp } from '../../../platform/clock.ts';
+import type { Deps } from '../../../platform/deps.ts';
+import { AppError, notFound } from '../../../platform/http/errorCatalogue.ts';
+import {
+  isSameOwner,
+  ownerInWords,
+  type Owner,
+  type OwnerIdentity,
+} from '../../../platform/owner.ts';
+import { hashToken, newSigningSecret } from '../../../platform/security/tokens.ts';
+import type { Workspace } from '../../../team/index.ts';
+import { isEnabled } from '../../agentSettings.ts';
+import type { AgentWebhook } from '../agentWebhook.ts';
+import { changeAgentSettings } from '../../operations/settings.ts';
 
 interface WantedWebhook {
   readonly endpoint: string;
