@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { text, toolCalls } from '../../../helpers/modelServer.ts';
+import type { Workflow } from '../../n8nServer.ts';
 import { agentRunner } from '../agent/agentRunner.ts';
 import { lastOf, withChatModel } from '../../chatModel.ts';
 import { example, type Customer, type Stage } from '../../stage.ts';
@@ -7,7 +8,7 @@ import { example, type Customer, type Stage } from '../../stage.ts';
 /** Examples that are the agent, and wait for the customer and for the team. */
 export function provesWaiting(stage: () => Stage): void {
   const api = () => stage().service.api;
-  const { publish, answers, executions, statusOf } = agentRunner(stage);
+  const { publish, answers, executions, executionsOf, statusOf } = agentRunner(stage);
   /** The card that waits for the team in a conversation. */
   const card = ({ conversationId }: Customer) =>
     stage().until('the card', async () => {
@@ -61,6 +62,41 @@ export function provesWaiting(stage: () => Stage): void {
       );
       const [execution] = await executions(workflow, customer, 1);
       expect(execution!.output['Refund it']).toBeUndefined();
+    });
+
+    /** The execution of a conversation, once it has reached a node. */
+    const reaches = (workflow: Workflow, customer: Customer, name: string) =>
+      stage().until(`"${name}"`, async () =>
+        (await executionsOf(workflow, customer)).find(
+          ({ status, output }) => status === 'success' && output[name],
+        ),
+      );
+
+    it('gives it to a person when the customer names no order, and looks for none', async () => {
+      const workflow = await publish(example('refund.json'), (node) => {
+        const { parameters } = node('Ask for the order number');
+        Object.assign(parameters, { timeLimit: 0.05, timeLimitUnit: 'minutes', options: {} });
+      });
+      const customer = await asksForNumber();
+      expect((await answers(customer, 2))[1]).toContain('I do not have the number of your order.');
+      const { body } = await api().get(`/api/conversations/${customer.conversationId}`);
+      expect(body).toMatchObject({
+        status: 'awaiting_human',
+        handover: {
+          note: expect.stringMatching(/^Wants a refund\. There was no answer.*expired$/),
+        },
+      });
+      const { output } = await reaches(workflow, customer, 'No order number');
+      expect(output['Find the order']).toBeUndefined();
+      expect(output['Somebody was faster']).toBeUndefined();
+    });
+
+    it('says nothing when a person takes over while it waits for the number', async () => {
+      const workflow = await publish(example('refund.json'));
+      const customer = await asksForNumber();
+      await api().post(`/api/conversations/${customer.conversationId}/takeover`, {});
+      await reaches(workflow, customer, 'Somebody was faster');
+      expect(await answers(customer, 1)).toHaveLength(1);
     });
   });
 
