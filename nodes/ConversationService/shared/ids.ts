@@ -5,7 +5,7 @@ import { NodeOperationError } from 'n8n-workflow';
 const KINDS = {
 	conversation: {
 		prefix: ['conv'],
-		hint: 'Choose one from the list, or set an expression that has a value for every item: {{ $json.conversation.id }} after the event trigger, {{ $json.conversation_id }} after the trigger of a tool, {{ $json.id }} after an action that returns a conversation. For a node further behind, name the trigger: {{ $("Conversation Service Trigger").item.json.conversation.id }}.',
+		hint: 'Choose one from the list, or set an expression that has a value for every item: {{ $json.conversation.id }} after the event trigger, {{ $json.conversation_id }} after the Agent Trigger and after the trigger of a tool, {{ $json.id }} after an action that returns a conversation. For a node further behind, name the trigger: {{ $("Conversation Service Trigger").item.json.conversation.id }} or {{ $("Conversation Service Agent Trigger").item.json.conversation_id }}.',
 	},
 	contact: {
 		prefix: ['ctc'],

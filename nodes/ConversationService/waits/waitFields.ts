@@ -30,8 +30,8 @@ export const timeLimitFields: INodeProperties[] = [
 	},
 ];
 
-/** Reads the time limit. @returns the time at which the wait ends, in the form of the API */
-export function readExpiry(context: IExecuteFunctions): string {
+/** How long the operation waits at most. @throws NodeOperationError when it is not a time */
+export function readTimeLimitSeconds(context: IExecuteFunctions): number {
 	const amount = Number(context.getNodeParameter('timeLimit', 0, 1));
 	const unit = String(context.getNodeParameter('timeLimitUnit', 0, 'days'));
 	const seconds = amount * (UNIT_SECONDS[unit] ?? Number.NaN);
@@ -41,7 +41,13 @@ export function readExpiry(context: IExecuteFunctions): string {
 			description: 'Enter a number above 0, and choose days, hours or minutes.',
 		});
 	}
-	return new Date(Date.now() + Math.round(seconds * 1000)).toISOString().replace('Z', '+00:00');
+	return seconds;
+}
+
+/** @returns the time at which the wait ends, in the form of the API */
+export function readExpiry(context: IExecuteFunctions): string {
+	const endMs = Date.now() + Math.round(readTimeLimitSeconds(context) * 1000);
+	return new Date(endMs).toISOString().replace('Z', '+00:00');
 }
 
 /** Said where it is seen while the workflow is built. n8n's own waiting nodes have the same limit. */

@@ -151,7 +151,9 @@ export const openWait = operation('POST /waits', {
       conversation_id: plainTextSchema(64)
         .nullable()
         .default(null)
-        .describe('Needed for a reply. A decision without it is a card of the workspace.'),
+        .describe(
+          'Needed for a reply without a turn; left out with one, it is that of the turn. A decision with neither is a card of the workspace.',
+        ),
       turn_id: plainTextSchema(64)
         .nullable()
         .default(null)

@@ -91,6 +91,42 @@ describe('Before it asks, a waiting operation refuses', () => {
     expect(scene.wire.seen).toEqual([]);
   });
 
+  it('a question without a conversation and without a turn, and says where to find one', async () => {
+    const parameters = { text: 'What is your order number?' };
+    const input = [{ output: 'From an AI Agent' }];
+    const { message, description } = await refused({
+      resource: 'conversation',
+      parameters,
+      input,
+    });
+    expect(message).toBe('The ID of the conversation is empty');
+    expect(description).toContain('$("Conversation Service Trigger").item.json.conversation.id');
+    expect(description).toContain(
+      '$("Conversation Service Agent Trigger").item.json.conversation_id',
+    );
+    expect(scene.wire.seen).toEqual([]);
+  });
+
+  it.each([
+    [120, 1, 'hours'],
+    [60, 1, 'hours'],
+    [5, 5, 'minutes'],
+  ])(
+    'a reminder after %d minutes where it waits for up to %d %s',
+    async (remindAfterMinutes, timeLimit, timeLimitUnit) => {
+      const { id } = await scene.open();
+      const options = { remindAfterMinutes };
+      const parameters = { ...byId(id), text: 'When?', timeLimit, timeLimitUnit, options };
+      expect(await refused({ resource: 'conversation', parameters })).toEqual({
+        message:
+          '"Remind After" is not shorter than "Wait Up To", so the customer would never be reminded',
+        description:
+          'Enter fewer minutes under "Remind After" in the options, or a longer time under "Wait Up To".',
+      });
+      expect(scene.wire.seen).toEqual([]);
+    },
+  );
+
   it('a second question while the first waits for the customer', async () => {
     const { id } = await scene.open();
     await scene.ask(id);

@@ -107,7 +107,7 @@ export const sendAndWait: Operation = {
 			required: false,
 			default: { mode: 'list', value: '={{ $json.conversation?.id ?? $json.conversation_id }}' },
 			description:
-				'The conversation whose page shows the card. Without one, the card is on the screen of what waits. The default takes it from the item, after a trigger of Conversation Service.',
+				'The conversation whose page shows the card. The default takes it from the item, after a trigger of Conversation Service. Without one, it is the conversation of the turn in a workflow that is the agent; elsewhere the card is on the screen of what waits.',
 		},
 		...timeLimitFields,
 		turnIdField,

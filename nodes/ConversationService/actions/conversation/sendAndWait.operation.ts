@@ -6,8 +6,8 @@ import { withValues } from '../../shared/options';
 import { checkCanWait } from '../../waits/checkCanWait';
 import { SEND_AND_WAIT } from '../../waits/restartWebhooks';
 import { startWait } from '../../waits/startWait';
-import { turnIdField } from '../../waits/turnId';
-import { oneItemNotice, timeLimitFields } from '../../waits/waitFields';
+import { findTurnId, turnIdField } from '../../waits/turnId';
+import { oneItemNotice, readTimeLimitSeconds, timeLimitFields } from '../../waits/waitFields';
 import type { Operation } from '../operation';
 
 const KINDS: INodePropertyOptions[] = [
@@ -31,7 +31,11 @@ export const sendAndWait: Operation = {
 	},
 	fields: [
 		oneItemNotice,
-		conversationField,
+		{
+			...conversationField,
+			description:
+				'The conversation whose customer is asked. The default takes it from the item: after a trigger of Conversation Service, or after an action that returns a conversation. In a workflow that is the agent, it is the conversation of the turn where the item has none, as after an AI Agent.',
+		},
 		{
 			displayName: 'Text',
 			name: 'text',
@@ -50,7 +54,7 @@ export const sendAndWait: Operation = {
 			options: KINDS,
 			default: 'any',
 			description: withValues(
-				'Which reply counts. After any other, the question is asked again',
+				'Which reply counts. After any other, the question is asked again until all attempts are used',
 				KINDS,
 			),
 		},
@@ -82,7 +86,7 @@ export const sendAndWait: Operation = {
 					typeOptions: { minValue: 1, maxValue: 10 },
 					default: 3,
 					description:
-						'How many replies are looked at before the workflow goes on with the status not_accepted',
+						'How many replies are looked at. When none of them counts, the workflow goes on with the status not_accepted. With 3, the question is asked again twice.',
 				},
 				{
 					displayName: 'Remind After (Minutes)',
@@ -90,7 +94,8 @@ export const sendAndWait: Operation = {
 					type: 'number',
 					typeOptions: { minValue: 1 },
 					default: 60,
-					description: 'When to send the question once more if the customer has not replied',
+					description:
+						'When to send the question once more if the customer has not replied. Less than "Wait Up To".',
 				},
 				{
 					displayName: 'Reminder Text',
@@ -120,7 +125,7 @@ export const sendAndWait: Operation = {
 };
 
 function readQuestion(context: IExecuteFunctions): IDataObject {
-	const conversationId = getId(context, 'conversationId', 'conversation', 0);
+	const conversationId = findConversationId(context);
 	const message = String(context.getNodeParameter('text', 0) ?? '');
 	if (!message.trim()) {
 		throw new NodeOperationError(context.getNode(), 'The text of the message is empty', {
@@ -136,14 +141,43 @@ function readQuestion(context: IExecuteFunctions): IDataObject {
 		retryText?: string;
 	};
 	return {
-		conversation_id: conversationId,
+		...(conversationId ? { conversation_id: conversationId } : {}),
 		message,
 		accept: type === 'choice' ? { type, choices: readChoices(context) } : { type },
 		...(options.retryText ? { retry_message: options.retryText } : {}),
 		...(options.maxAttempts ? { max_attempts: options.maxAttempts } : {}),
-		...(options.remindAfterMinutes ? { remind_after: options.remindAfterMinutes * 60 } : {}),
+		...readReminder(context, options.remindAfterMinutes),
 		...(options.reminderText ? { remind_message: options.reminderText } : {}),
 	};
+}
+
+/**
+ * An item without a conversation, such as that of an AI Agent, means the conversation of the turn: the
+ * service knows it.
+ * @returns null for that
+ * @throws NodeOperationError without a turn
+ */
+function findConversationId(context: IExecuteFunctions): string | null {
+	const value: unknown = context.getNodeParameter('conversationId', 0, '', { extractValue: true });
+	const isEmpty = String(value ?? '').trim() === '';
+	if (isEmpty && findTurnId(context) !== null) return null;
+	return getId(context, 'conversationId', 'conversation', 0);
+}
+
+/** @throws NodeOperationError for a reminder that would come when the wait is over */
+function readReminder(context: IExecuteFunctions, minutes: number | undefined): IDataObject {
+	if (!minutes) return {};
+	const seconds = minutes * 60;
+	if (seconds < readTimeLimitSeconds(context)) return { remind_after: seconds };
+	throw new NodeOperationError(
+		context.getNode(),
+		'"Remind After" is not shorter than "Wait Up To", so the customer would never be reminded',
+		{
+			itemIndex: 0,
+			description:
+				'Enter fewer minutes under "Remind After" in the options, or a longer time under "Wait Up To".',
+		},
+	);
 }
 
 function readChoices(context: IExecuteFunctions): string[] {
