@@ -8,7 +8,7 @@ import { toReply } from './replyOutput';
 
 /**
  * Goes on with what the service says about the wait. What the call says counts for nothing but the
- * ID: whoever has the address still cannot answer for a person.
+ * ID: somebody who has the address still cannot answer for a person.
  *
  * It never throws, since n8n would go on with an error where the next attempt may succeed.
  */
