@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { WAIT_INDEFINITELY } from 'n8n-workflow';
+import { errorCode } from '../api/errors';
 import { idempotencyKey } from '../api/idempotencyKey';
 import { requestService } from '../api/transport';
 import type { WaitRecord } from '../api/types';
@@ -30,6 +31,9 @@ export async function startWait(
 		body: { ...asked, expires_at: sameOnRetry(context, key, readExpiry(context)) },
 		headers: { 'Idempotency-Key': key },
 		itemIndex: 0,
+	}).catch((error: unknown) => {
+		if (errorCode(error) === 'wait_exists') noteRefusal(context);
+		throw error;
 	});
 	rememberWait(context, wait.id);
 	// The service ends the wait in time. n8n's own alarm would put out the input as if it were an
@@ -45,9 +49,16 @@ export async function startWait(
 function stepKey(context: IExecuteFunctions, asked: IDataObject): string {
 	const call = context.getInputData()[0]?.json.toolCallId ?? null;
 	const step = idempotencyKey(context, 0, '', '');
+	const { refusals = 0 } = context.getContext('node');
 	return createHash('sha256')
-		.update(JSON.stringify([step, call, asked]))
+		.update(JSON.stringify([step, call, asked, refusals]))
 		.digest('hex');
+}
+
+/** The service remembers a refusal for its key. The next try asks anew: the other wait may be over. */
+function noteRefusal(context: IExecuteFunctions): void {
+	const memory = context.getContext('node');
+	memory.refusals = ((memory.refusals as number | undefined) ?? 0) + 1;
 }
 
 /** "Retry On Fail" repeats the request as it was, the end of its time included. */

@@ -1,4 +1,5 @@
 import { makePaymentLink } from '../agent/turn/makePaymentLink.ts';
+import { handOverOnRequest } from '../agent/operations/handOverOnRequest.ts';
 import { wakeAgent } from '../agent/operations/wakeAgent.ts';
 import { giveUpWait } from '../agent/webhook/operations/giveUpWait.ts';
 import { anyAsksForPerson } from '../agent/keyword/phrases.ts';
@@ -25,7 +26,7 @@ export const reactionsOf = (deps: Pick<Deps, 'agent' | 'messaging'>): Reactions 
     await supersedeTurns(tx, closed, now);
     return endWaitsIn(tx, { reactions: this }, closed, now);
   },
-  async onTakenOver(tx, conversation, now) {
+  async onLeftToPerson(tx, conversation, now) {
     await supersedeTurns(tx, conversation, now);
     return endReplyWaitOf(tx, { reactions: this }, conversation, now);
   },
@@ -38,7 +39,12 @@ export const reactionsOf = (deps: Pick<Deps, 'agent' | 'messaging'>): Reactions 
   onWaitOpened: suspendTurn,
   onWaitEnded: resumeTurn,
   onWaitCollected: (tx, id, now) => continueTurn(tx, deps, id, now),
-  onResumeGivenUp: (tx, wait, conversation, now) => giveUpWait(tx, deps, wait, conversation, now),
+  onResumeGivenUp(tx, wait, conversation, now) {
+    return giveUpWait(tx, { ...deps, reactions: this }, wait, conversation, now);
+  },
+  onPersonAsked(tx, conversation, now) {
+    return handOverOnRequest(tx, { ...deps, reactions: this }, conversation, now);
+  },
   async asksForPerson(tx, { workspaceId, status }, messages) {
     const settings = await findAgentSettings(tx, workspaceId);
     return (

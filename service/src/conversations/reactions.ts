@@ -20,10 +20,10 @@ export interface Reactions {
    */
   onClosed(tx: Tx, conversation: Conversation, now: Date): Promise<Conversation>;
   /**
-   * A person has taken over.
+   * The agent is no longer in control: a person took over, or is asked for.
    * @returns the conversation, with what the reaction changed in it
    */
-  onTakenOver(tx: Tx, conversation: Conversation, now: Date): Promise<Conversation>;
+  onLeftToPerson(tx: Tx, conversation: Conversation, now: Date): Promise<Conversation>;
   /** A message that asks for a wait failed for good on its channel. */
   onUndeliverable(tx: Tx, waitId: string, now: Date): Promise<void>;
   /** The agent has a conversation again. */

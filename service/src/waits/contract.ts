@@ -102,7 +102,7 @@ const waitSchema = z
     id: z.string().meta({ example: 'wait_01JD6Z0000000000000000000A' }),
     kind: kindSchema,
     status: statusSchema.describe(
-      '`answered`: the customer replied. `not_accepted`: they replied, and no answer was accepted. `taken_over`: a person took the conversation over, or the customer asked for one. `closed`: it was closed. `undeliverable`: the question could not be sent.',
+      '`answered`: the customer replied. `not_accepted`: they replied, and no answer was accepted. `taken_over`: a person took the conversation over, or the agent handed it over. `closed`: it was closed. `undeliverable`: the question could not be sent.',
     ),
     conversation_id: z.string().nullable(),
     turn_id: z.string().nullable(),

@@ -23,11 +23,14 @@ declare module '../conversations/reactions.ts' {
       },
       now: Date,
     ): Promise<{ conversationId: string | null; actor: Actor; decidedBy: DecidedBy }>;
-    /** The wait of a turn has ended, however it did: the turn goes on. */
+    /**
+     * The wait of a turn has ended, however it did: the turn goes on.
+     * @param end.isUnread the customer wrote, and the workflow does not get it: a newer turn answers
+     */
     onWaitEnded(
       tx: Tx,
       turnId: string,
-      conversation: Conversation | null,
+      end: { conversation: Conversation | null; isUnread: boolean },
       now: Date,
     ): Promise<void>;
     /** The execution of the wait of a turn is back: it has collected the wait. */
@@ -49,6 +52,11 @@ declare module '../conversations/reactions.ts' {
       conversation: Conversation | null,
       now: Date,
     ): Promise<void>;
+    /**
+     * The customer answers that they want a person, and `asksForPerson` agrees: the conversation is
+     * handed over, which ends the wait.
+     */
+    onPersonAsked(tx: Tx, conversation: Conversation, now: Date): Promise<void>;
     /** Whether the customer asks for a person, who they get while the agent is on and in control. */
     asksForPerson(
       tx: Tx,

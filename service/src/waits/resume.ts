@@ -54,7 +54,7 @@ export async function callResumeUrl(
 }
 
 /** n8n's words for an execution that never goes on: it was stopped or failed, or was deleted. */
-const IS_GONE = /^The execution "?\w+"? (?:has finished with error|does not exist)/;
+const IS_GONE = /^The execution "?\w+"? (?:has finished (?:already|with error)|does not exist)/;
 
 const MAX_WORDS = 300;
 

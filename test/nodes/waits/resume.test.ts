@@ -19,6 +19,23 @@ describe('A question', () => {
     const { body } = await scene.service.api.get(`/api/waits?conversation_id=${id}`);
     expect(body.data).toMatchObject([{ message: 'Once?', status: 'open' }]);
   });
+
+  it('that another one kept back is asked by the next try, once the other is over', async () => {
+    const { id } = await scene.open();
+    await scene.ask(id, { text: 'First?' });
+    const first = await scene.newest();
+    const asked = () => scene.wire.seen.filter(({ path }) => path === '/api/waits').length;
+    const before = asked();
+    const second = scene.host.wait({
+      resource: 'conversation',
+      parameters: { ...byId(id), text: 'Second?' },
+      node: { retryOnFail: true, maxTries: 5, waitBetweenTries: 500 },
+    });
+    await waitFor('the first try', () => asked() > before);
+    await scene.service.api.post(`/api/waits/${first.id}/cancel`);
+    await second;
+    expect(await scene.newest()).toMatchObject({ message: 'Second?', status: 'open' });
+  });
 });
 
 describe('A call of the address at which an execution goes on', () => {

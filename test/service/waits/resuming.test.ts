@@ -177,6 +177,7 @@ describe('an execution that is resumed', () => {
 
   it.each([
     [409, 'The execution "2" has finished with error.'],
+    [409, 'The execution "2 has finished already.'],
     [404, 'The execution "2" does not exist.'],
   ])(
     'is not called again once n8n says that it was stopped or deleted (%d)',

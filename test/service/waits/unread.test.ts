@@ -89,6 +89,23 @@ describe('what a customer writes to a question that', () => {
     expect(await wordsOfTurn(2)).toEqual(['Can you help me?']);
   });
 
+  it("is cancelled in a turn's name is answered once, by the next turn", async () => {
+    stage.workflow.answer(accepts);
+    const talk = await stage.talk('Where is my order?');
+    const { body } = await stage.workflow.turn();
+    const execution = n8n.execution();
+    const wait = await ask(talk, execution, { turn_id: body.turn_id, accept: { type: 'number' } });
+    await talk.write('I have no number');
+    stage.workflow.answer(says('I can help.'));
+    await stage.api.post(`/api/waits/${wait.id}/cancel`);
+    await goesOn(execution);
+    const late = await stage.operate(body.turn_id, 'replies', { text: 'It was withdrawn.' });
+    expect([late.status, late.body.error.code]).toEqual([409, 'turn_superseded']);
+    expect(await talk.reply(2)).toBe('I can help.');
+    expect(await wordsOfTurn(2)).toEqual(['I have no number']);
+    expect(await talk.replies()).toHaveLength(2);
+  });
+
   it('has lost its execution goes to a person', async () => {
     const talk = await begin();
     const execution = n8n.execution();
@@ -130,6 +147,38 @@ describe('what a customer writes to a question that', () => {
     const { handover } = await waitsForPerson(talk);
     expect(handover.reason).toBe('customer_request');
     expect(stage.workflow.turns).toHaveLength(1);
+  });
+
+  it('asks for a person in a turn is not answered by its workflow first', async () => {
+    stage.workflow.answer(accepts);
+    const talk = await stage.talk('Where is my order?');
+    const { body } = await stage.workflow.turn();
+    const execution = n8n.execution();
+    await ask(talk, execution, { turn_id: body.turn_id });
+    await talk.write('I want to talk to a person');
+    await goesOn(execution);
+    expect((await talk.record()).status).toBe('awaiting_human');
+    expect((await stage.operate(body.turn_id, 'replies', { text: 'Wait!' })).status).toBe(409);
+  });
+
+  it('is open while another turn hands over goes to the person', async () => {
+    stage.workflow.answer(accepts);
+    const talk = await stage.talk('I want my money back');
+    const first = (await stage.workflow.turn()).body.turn_id;
+    const [decided, asked] = [n8n.execution(), n8n.execution()];
+    const decision = { kind: 'decision', turn_id: first, message: 'Refund?' };
+    const card = await ask(talk, decided, decision);
+    await talk.write('And my lamp?');
+    const second = (await stage.workflow.turn(2)).body;
+    expect(second.suspended_turns).toBe(1);
+    const wait = await ask(talk, asked, { turn_id: second.turn_id, accept: { type: 'number' } });
+    await stage.api.post(`/api/waits/${card.id}/decide`, { approved: false });
+    await goesOn(decided);
+    expect((await stage.operate(first, 'hand-over')).status).toBe(200);
+    expect(await goesOn(asked)).toMatchObject({ id: wait.id, status: 'taken_over' });
+    await talk.write('hello?');
+    expect((await talk.record()).messages.at(-1)).not.toHaveProperty('wait_id');
+    expect(stage.workflow.turns).toHaveLength(2);
   });
 
   it('offers a person as a choice is the answer', async () => {

@@ -14,7 +14,7 @@ import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Outcome, Spoken } from './decideTurn.ts';
 import { findControlled, isCurrent, needsTelling, type LoadedTurn } from './loadTurn.ts';
-import { putWebhookTurn, supersedeTurns } from '../webhook/operations/turns.ts';
+import { putWebhookTurn } from '../webhook/operations/turns.ts';
 import { noteHandover } from './noteHandover.ts';
 import { putToolCalls } from './putToolCalls.ts';
 import { replyText } from './replyText.ts';
@@ -129,19 +129,11 @@ async function sendReply(
     { text: replyText(turn, outcome), actor, ...decisionOf(outcome), ...besideWorkflow(turn) },
     now,
   );
-  if (isHandover) {
-    await noteHandover(tx, { ...view, conversation: sent.conversation }, outcome, actor, now);
-    await supersedeTurns(tx, sent.conversation, now);
-  }
+  const after = { ...view, conversation: sent.conversation };
+  if (isHandover) await noteHandover(tx, deps, after, outcome, actor, now);
   await markTold(tx, turn);
   if (outcome.type === 'reply' && outcome.close)
-    await putClosed(
-      tx,
-      deps,
-      { ...view, conversation: sent.conversation },
-      { ...outcome.close, actor },
-      now,
-    );
+    await putClosed(tx, deps, after, { ...outcome.close, actor }, now);
 }
 
 /** What the service itself says while a workflow has the customer's messages answers none of them. */

@@ -9,7 +9,7 @@ import { inventConversation } from '../inventedConversation.ts';
 import { putFailed } from './operations/answerTurn.ts';
 import { findAgentSettings } from '../operations/settings.ts';
 import { wakeAgent } from '../operations/wakeAgent.ts';
-import { lockTurn, putSuperseded, type LockedTurn } from './operations/turns.ts';
+import { findOpenTurns, lockTurn, putSuperseded, type LockedTurn } from './operations/turns.ts';
 import { findTarget, findTestTarget, type TurnTarget } from './agentWebhook.ts';
 import type { TurnToSend } from './attemptTurn.ts';
 import { MAX_HISTORY_MESSAGES, turnBody, type TurnSubject } from './turnRequest.ts';
@@ -157,7 +157,7 @@ async function subjectOf(
       turn.tried?.text ?? '',
       new Date(turn.createdAt),
     );
-    return { turn, view, settings, messages: [message], history: [] };
+    return { turn, view, settings, messages: [message], history: [], suspendedTurns: 0 };
   }
   const contact = (await tx.contacts.peek(conversation.contactId))!;
   const newest = await tx.messages.find({
@@ -166,6 +166,7 @@ async function subjectOf(
     direction: 'desc',
     limit: conversation.messageCount - turn.firstMessage + 1 + MAX_HISTORY_MESSAGES,
   });
+  const open = await findOpenTurns(tx, conversation.id);
   const isAsked = ({ number, direction, waitId }: Message) =>
     direction === 'inbound' &&
     waitId === undefined &&
@@ -180,6 +181,7 @@ async function subjectOf(
       .filter((message) => !isAsked(message))
       .slice(0, MAX_HISTORY_MESSAGES)
       .toReversed(),
+    suspendedTurns: open.filter(({ status }) => status === 'suspended').length,
   };
 }
 

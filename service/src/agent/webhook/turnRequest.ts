@@ -26,6 +26,8 @@ export interface TurnSubject {
   readonly messages: readonly Message[];
   /** The other messages, oldest first. */
   readonly history: readonly Message[];
+  /** How many earlier turns of the conversation rest while their workflows wait. */
+  readonly suspendedTurns: number;
 }
 
 /**
@@ -33,7 +35,7 @@ export interface TurnSubject {
  * `reply` or `text`: a workflow whose last node passes on what it was given must not answer with it.
  * @see docs/events-and-signatures.md, "Signed turns of the agent"
  */
-export function turnBody({ turn, view, settings, messages, history }: TurnSubject) {
+export function turnBody({ turn, view, settings, messages, history, suspendedTurns }: TurnSubject) {
   const { conversation, contact, workspace } = view;
   const shown = messages.map((message) => messagePayload(message, contact));
   const conversationId = turn.isTest ? TEST_CONVERSATION_ID : conversation.id;
@@ -57,6 +59,7 @@ export function turnBody({ turn, view, settings, messages, history }: TurnSubjec
     chatInput: shown.map(({ text }) => text).join('\n'),
     // A try is a new conversation each time: a memory must not know the try before it.
     sessionId: turn.isTest ? turn.id : conversationId,
+    suspended_turns: suspendedTurns,
     ...(turn.isTest ? { is_test: true } : {}),
   };
 }

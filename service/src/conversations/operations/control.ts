@@ -40,7 +40,7 @@ export async function giveToPerson(
   if (view.conversation.status === 'human_active')
     return putChange(tx, view, inControl, { change, actor: by.actor }, now);
   const event = { name: 'conversation.handed_over', handover: inControl.handover } as const;
-  const reacted = await reactions.onTakenOver(tx, inControl, now);
+  const reacted = await reactions.onLeftToPerson(tx, inControl, now);
   return putChange(tx, view, reacted, { change, actor: by.actor, event }, now);
 }
 

@@ -51,7 +51,7 @@ export async function judgeBurst(
   const ended = { wait, conversation };
   const isOffered = wait.accept.type === 'choice' && value !== null;
   if (!isOffered && (await deps.reactions.asksForPerson(tx, conversation, burst)))
-    return putEnded(tx, deps, ended, { status: 'taken_over' }, now);
+    return deps.reactions.onPersonAsked(tx, conversation, now);
   if (value !== null) {
     const answer = answerOf(wait, burst, value);
     return putEnded(tx, deps, ended, { status: 'answered', answer }, now);

@@ -21,9 +21,11 @@ export async function endWait(
   await putWait(tx, end(wait, how, now));
   const freed =
     conversation?.replyWaitId === wait.id ? { ...conversation, replyWaitId: null } : conversation;
-  if (wait.turnId !== null) await reactions.onWaitEnded(tx, wait.turnId, freed, now);
-  const isUnread = how.status === 'cancelled' || how.status === 'taken_over';
-  if (freed === null || !isUnread || !(await freeMessages(tx, wait))) return freed;
+  const mayBeUnread = how.status === 'cancelled' || how.status === 'taken_over';
+  const isUnread = mayBeUnread && (await freeMessages(tx, wait));
+  if (wait.turnId !== null)
+    await reactions.onWaitEnded(tx, wait.turnId, { conversation: freed, isUnread }, now);
+  if (freed === null || !isUnread) return freed;
   // As if the customer had written just now: a turn about what was before ends.
   const written = { ...freed, controlEpoch: freed.controlEpoch + 1 };
   await reactions.onInbound(tx, written, now);

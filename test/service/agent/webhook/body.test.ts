@@ -60,6 +60,7 @@ it('has what it needs, ready for an AI Agent and its memory', async () => {
     },
     chatInput: 'And in blue?',
     sessionId: talk.id,
+    suspended_turns: 0,
   });
   for (const name of ['output', 'reply', 'text']) expect(body).not.toHaveProperty(name);
 

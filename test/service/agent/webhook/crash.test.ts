@@ -16,8 +16,6 @@ import {
   type WorkflowServer,
 } from './workflowStage.ts';
 
-const TIMEOUT_S = 5;
-
 describe('a service that dies in the middle of a turn', () => {
   let service: ServiceProcess;
   let workflow: WorkflowServer;
@@ -30,20 +28,25 @@ describe('a service that dies in the middle of a turn', () => {
       await workflow.close();
       throw error;
     });
-    const { body } = await service.api.put('/api/agent/webhook', {
-      endpoint: workflow.url,
-      owner: OWNER,
-      turn_on: true,
-      timeout: TIMEOUT_S,
-    });
-    workflow.secret = body.secret;
   });
-  beforeEach(() => workflow.forget());
+  beforeEach(async () => {
+    workflow.forget();
+    await publish({ timeout: 60 });
+  });
   afterAll(async () => {
     await service?.close();
     await workflow?.close();
   });
 
+  const publish = async ({ timeout }: { timeout: number }): Promise<void> => {
+    const { body } = await service.api.put('/api/agent/webhook', {
+      endpoint: workflow.url,
+      owner: OWNER,
+      turn_on: true,
+      timeout,
+    });
+    workflow.secret = body.secret;
+  };
   const begin = async (): Promise<Talk> => {
     const customer = await chatCustomer(service.url);
     const { conversation_id: id } = await customer.write('hello');
@@ -65,6 +68,7 @@ describe('a service that dies in the middle of a turn', () => {
   });
 
   it('does not repeat a turn whose HTTP answer it lost: at the deadline a person gets it', async () => {
+    await publish({ timeout: 5 });
     workflow.answer(hangs);
     const talk = await begin();
     const { body: turn } = await workflow.turn();

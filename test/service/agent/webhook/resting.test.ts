@@ -58,7 +58,9 @@ describe('a turn that asks the customer', () => {
     const wait = await ask(talk, id);
     expect(await talk.turnIn('suspended')).toMatchObject({ deadline: null });
     const refused = await stage.operate(id, 'replies', { text: 'Too early.' });
-    expect(refused.body.error.message).toMatch(/rests until its wait has ended/);
+    expect(refused.body.error.message).toMatch(
+      /rests until its wait has ended\. Nothing was sent\. Answer when/,
+    );
     skewMs += 120_000;
     await talk.write('A-1042');
     await ended(wait);

@@ -71,7 +71,7 @@ export const failTurn = (deps: Deps, id: string, problem: string) =>
 /** As `failTurn`, for a turn that is open and locked. */
 export async function putFailed(
   tx: Tx,
-  deps: Pick<Deps, 'clock' | 'messaging'>,
+  deps: Pick<Deps, 'clock' | 'messaging' | 'reactions'>,
   { turn, conversation, misfit }: LockedTurn,
   problem: string,
 ): Promise<WebhookTurn> {

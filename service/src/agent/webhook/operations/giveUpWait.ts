@@ -25,7 +25,7 @@ const MAX_NOTE_CHARACTERS = 500;
  */
 export async function giveUpWait(
   tx: Tx,
-  deps: Pick<Deps, 'messaging'>,
+  deps: Pick<Deps, 'messaging' | 'reactions'>,
   { workspaceId, turnId, hasAnswer, problem }: LostWait,
   conversation: Conversation | null,
   now: Date,

@@ -73,15 +73,18 @@ function refuseTry({ id }: WebhookTurn): never {
   );
 }
 
+const WROTE_AGAIN = 'The question was cancelled after the customer had written again.';
+
 /**
  * Lets a turn go on whose last wait has ended. From here it needs only that the agent is in control.
  * Its time begins when its execution is back (`continueTurn`).
- * @param conversation as the caller has locked and changed it; null for a try
+ * @param end.conversation as the caller has locked and changed it; null for a try
+ * @param end.isUnread the customer wrote to the wait, and a newer turn gets it: this one ends
  */
 export async function resumeTurn(
   tx: Tx,
   id: string,
-  conversation: Conversation | null,
+  { conversation, isUnread }: { conversation: Conversation | null; isUnread: boolean },
   now: Date,
 ): Promise<void> {
   const turn = await tx.webhookTurns.get(id);
@@ -89,7 +92,8 @@ export async function resumeTurn(
   const openWaits = Math.max(0, (turn.openWaits ?? 0) - 1);
   const isOn = await isAgentOn(tx, turn.workspaceId);
   const misfit = turn.isTest ? null : misfitOf(turn, conversation, isOn);
-  if (misfit !== null) await putSuperseded(tx, { ...turn, openWaits }, misfit, now);
+  const superseded = misfit ?? (isUnread ? WROTE_AGAIN : null);
+  if (superseded !== null) await putSuperseded(tx, { ...turn, openWaits }, superseded, now);
   else if (openWaits > 0) await tx.webhookTurns.put({ ...turn, openWaits });
   else {
     const back = { ...turn, openWaits, isResumed: true, isComingBack: true };

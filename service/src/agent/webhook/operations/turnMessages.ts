@@ -21,7 +21,6 @@ import { noteHandover } from '../../turn/noteHandover.ts';
 import { greetingOf } from '../../turn/replyText.ts';
 import type { WebhookTurn } from '../webhookTurn.ts';
 import { findAgentSettings } from '../../operations/settings.ts';
-import { supersedeTurns } from './turns.ts';
 
 /** What sending the messages of a turn needs. */
 export interface TurnContext {
@@ -91,12 +90,10 @@ export const withGreeting = (text: string, greeting: string | null): string =>
     ? text
     : cutText(`${greeting}\n\n${text}`, MAX_REPLY_CHARACTERS);
 
-/**
- * Hands over, with a last message if there is one. Other turns of the conversation end.
- */
+/** Hands over, with a last message if there is one. */
 export async function putHandover(
   tx: Tx,
-  deps: Pick<Deps, 'messaging'>,
+  deps: Pick<Deps, 'messaging' | 'reactions'>,
   context: TurnContext,
   { reason, note, text }: { reason: AgentHandoverReason; note: string | null; text: string | null },
   now: Date,
@@ -112,9 +109,8 @@ export async function putHandover(
     text === null ? [] : [text],
     now,
   );
-  await noteHandover(tx, sent.view, { reason, note }, actor, now);
-  await supersedeTurns(tx, sent.view.conversation, now);
-  return sent;
+  const conversation = await noteHandover(tx, deps, sent.view, { reason, note }, actor, now);
+  return { ...sent, view: { ...sent.view, conversation } };
 }
 
 const HANDOVER_SENTENCES: Record<AgentHandoverReason, SentenceName> = {

@@ -71,11 +71,12 @@ export async function lockTurn(tx: Tx, id: string): Promise<LockedTurn | null> {
 }
 
 /** @throws turn_superseded (409) */
-export function refuse(turn: WebhookTurn, reason: string): never {
-  throw new AppError(
-    'turn_superseded',
-    `${reason} ${ERROR_CATALOGUE.turn_superseded.fix} (Turn ${turn.id}.)`,
-  );
+export function refuse({ id, status }: WebhookTurn, reason: string): never {
+  const fix =
+    status === 'suspended'
+      ? 'Nothing was sent. Answer when its wait has ended.'
+      : ERROR_CATALOGUE.turn_superseded.fix;
+  throw new AppError('turn_superseded', `${reason} ${fix} (Turn ${id}.)`);
 }
 
 /**
