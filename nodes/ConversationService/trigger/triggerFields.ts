@@ -62,6 +62,15 @@ const optionsField: INodeProperties = {
 				'Whether events of the last 24 hours that did not arrive because n8n was away are sent when it is back',
 		},
 		{
+			displayName: 'Include Answers to Waiting Workflows',
+			name: 'includeAnswers',
+			type: 'boolean',
+			default: false,
+			displayOptions: { show: { '/events': ['message.received'] } },
+			description:
+				'Whether what customers reply to "Send and Wait for Reply" starts this workflow too, for the event Message Received. Such a message carries a wait_id. If on, this workflow must not ask customers itself: each answer would start it again.',
+		},
+		{
 			displayName: 'Send Sample Event',
 			name: 'sendSample',
 			type: 'boolean',

@@ -36,6 +36,7 @@ function readFilter(context: IHookFunctions): IDataObject {
 		funnel_stages: readList(context, 'filters.funnelStages'),
 		statuses: readList(context, 'filters.statuses'),
 		senders: readSenders(context),
+		received_as: readReceivedAs(context),
 	};
 	return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
 }
@@ -46,6 +47,13 @@ function readSenders(context: IHookFunctions): string[] {
 	const chosen = readList(context, 'sentBy');
 	return ['customer', ...(chosen.length > 0 ? chosen : SENT_BY_DEFAULT)];
 }
+
+/** Without the option, no answers to waiting workflows: one that asks the customer would start itself. */
+const readReceivedAs = (context: IHookFunctions): string[] =>
+	readEvents(context).includes('message.received') &&
+	!context.getNodeParameter('options.includeAnswers', false)
+		? ['message']
+		: [];
 
 /** Reads a field with several values, each once: a list, or a text with commas. */
 function readList(context: IHookFunctions, name: string): string[] {

@@ -125,15 +125,20 @@ const factsOf = (detail: EventDetail, conversation: Conversation): EventFacts =>
   channel: conversation.channel,
   status: conversation.status,
   funnelStage: conversation.funnelStage,
-  ...('message' in detail ? { sender: senderFact(detail.message) } : {}),
+  ...('message' in detail ? messageFacts(detail.message) : {}),
 });
 
 /**
- * What filters see as the sender. The question of a wait counts as an automation's, also where it
- * stands in the agent's name: a workflow that hears of messages must not start itself by asking.
+ * What filters see of a message. A workflow that hears of messages must not start itself by asking:
+ * its question counts as an automation's, also where it stands in the agent's name, and the reply as
+ * an answer.
  */
-const senderFact = ({ direction, sender, waitId }: Message) =>
-  direction === 'outbound' && waitId !== undefined ? 'api' : sender.type;
+const messageFacts = ({ direction, sender, waitId }: Message): EventFacts => {
+  const isOfWait = waitId !== undefined;
+  return direction === 'inbound'
+    ? { sender: sender.type, receivedAs: isOfWait ? 'answer' : 'message' }
+    : { sender: isOfWait ? 'api' : sender.type };
+};
 
 /** Emits an event about a conversation, in the caller's transaction. */
 export const emitEvent = (

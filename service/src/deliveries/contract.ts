@@ -36,17 +36,18 @@ const filterSchema = z
       statuses: manyOf(FILTER_WORDS.statuses),
       funnel_stages: manyOf(FILTER_WORDS.funnelStages),
       senders: manyOf(FILTER_WORDS.senders),
+      received_as: manyOf(FILTER_WORDS.receivedAs),
       conversation_ids: z
         .array(plainTextSchema(64), 'must be a list')
         .max(MAX_FILTER_CONVERSATIONS, `must have at most ${MAX_FILTER_CONVERSATIONS} entries`)
         .optional(),
     },
-    'must be an object with channels, statuses, funnel_stages, senders or conversation_ids',
+    'must be an object with channels, statuses, funnel_stages, senders, received_as or conversation_ids',
   )
   .meta({
     id: 'Filter',
     description:
-      'Only events with one of the values of each list are sent. A list applies only to events that have its field: `senders` to messages. An empty list is the same as none: nothing is filtered by it.',
+      'Only events with one of the values of each list are sent. A list applies only to events that have its field: `senders` to messages, `received_as` to what customers write: `answer` is the answer to a waiting workflow, and carries its `wait_id`. An empty list is the same as none: nothing is filtered by it.',
     example: { channels: ['whatsapp_cloud'], senders: ['customer', 'agent', 'team_member'] },
   });
 

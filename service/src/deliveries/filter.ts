@@ -8,6 +8,7 @@ export const FILTER_WORDS = {
   statuses: ['ai_active', 'awaiting_human', 'human_active', 'closed'],
   funnelStages: ['new', 'engaged', 'qualified', 'payment_pending', 'customer', 'lost'],
   senders: ['customer', 'agent', 'team_member', 'api'],
+  receivedAs: ['message', 'answer'],
 } as const;
 type Words = typeof FILTER_WORDS;
 
@@ -25,6 +26,8 @@ export interface EventFacts {
   readonly funnelStage?: Words['funnelStages'][number];
   /** Of a message. */
   readonly sender?: Words['senders'][number];
+  /** Of a customer's message: whether a workflow has asked for it. */
+  readonly receivedAs?: Words['receivedAs'][number];
 }
 
 const FACT_OF = {
@@ -32,6 +35,7 @@ const FACT_OF = {
   statuses: 'status',
   funnelStages: 'funnelStage',
   senders: 'sender',
+  receivedAs: 'receivedAs',
   conversationIds: 'conversationId',
 } as const satisfies Record<keyof Filter, keyof EventFacts | 'conversationId'>;
 const FIELDS = Object.keys(FACT_OF) as (keyof Filter)[];

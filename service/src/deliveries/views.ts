@@ -25,6 +25,7 @@ const filterJson = (filter: Filter) => ({
   ...(filter.statuses ? { statuses: [...filter.statuses] } : {}),
   ...(filter.funnelStages ? { funnel_stages: [...filter.funnelStages] } : {}),
   ...(filter.senders ? { senders: [...filter.senders] } : {}),
+  ...(filter.receivedAs ? { received_as: [...filter.receivedAs] } : {}),
   ...(filter.conversationIds ? { conversation_ids: [...filter.conversationIds] } : {}),
 });
 
@@ -35,6 +36,7 @@ export const filterFrom = (given: ReturnType<typeof filterJson> | null): Filter 
     channels: given.channels,
     statuses: given.statuses,
     senders: given.senders,
+    receivedAs: given.received_as,
     funnelStages: given.funnel_stages,
     conversationIds: given.conversation_ids,
   });

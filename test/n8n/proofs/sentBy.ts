@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { signedInBrowser } from '../../helpers/browserless.ts';
 import { answerWhatIsSent, payloadOf, recordEvents, type Stage } from '../stage.ts';
+import { askTheCustomer, waitActors } from './waits/waitActors.ts';
 import { withWorkflow } from './withWorkflow.ts';
 
 /** A workflow that sends does not start itself, and a filter leaves out what it does not name. */
@@ -19,6 +20,22 @@ export function provesSentBy(stage: () => Stage): void {
         'And one more after: On its way.',
       ]);
       // The message and what is owed for it are one write: nothing can come later.
+      const [subscription] = await stage().subscriptionsOf(workflow());
+      const { body } = await stage().service.api.get(`/api/hooks/${subscription!.id}/deliveries`);
+      expect(body.data).toHaveLength(1);
+    });
+  });
+
+  describe('a workflow that asks the customer on Message Received', () => {
+    const workflow = withWorkflow(stage, askTheCustomer, { events: ['message.received'] });
+    const { openWait, output, resting } = waitActors(stage);
+
+    it('goes on with the answer, and does not start on it', async () => {
+      const { conversationId, write } = await stage().customerWrites('A refund, please');
+      await openWait(conversationId, 'reply');
+      await resting(workflow());
+      await write('A-1042');
+      expect(await output(workflow(), conversationId)).toMatchObject({ text: 'A-1042' });
       const [subscription] = await stage().subscriptionsOf(workflow());
       const { body } = await stage().service.api.get(`/api/hooks/${subscription!.id}/deliveries`);
       expect(body.data).toHaveLength(1);

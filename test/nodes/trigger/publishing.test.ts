@@ -28,7 +28,7 @@ describe('What is subscribed', () => {
     expect(hook).toMatchObject({
       events: EVENTS,
       source: 'n8n',
-      filter: null,
+      filter: { received_as: ['message'] },
       catch_up: true,
       owner: {
         instance_id: expect.stringMatching(/./),
@@ -64,9 +64,19 @@ describe('What is subscribed', () => {
           conversation_ids: ['conv_1', 'conv_2'],
           funnel_stages: ['qualified'],
           statuses: ['ai_active', 'awaiting_human'],
+          received_as: ['message'],
         },
       },
     ]);
+  });
+
+  it.each<[string, string[], boolean, object | null]>([
+    ['not by default', ['message.received'], false, { received_as: ['message'] }],
+    ['with the option', ['message.received'], true, null],
+    ['not asked about without the event', ['conversation.opened'], false, null],
+  ])('has the answers to waiting workflows: %s', async (_when, events, includeAnswers, filter) => {
+    const side = await activated({ events, options: { includeAnswers } });
+    expect((await hooksAt(side)).map((hook) => hook.filter)).toEqual([filter]);
   });
 
   it.each<[string, string[] | undefined, string[]]>([
@@ -150,7 +160,11 @@ describe('Publishing again', () => {
     changed.parameters = { events: ['message.received'], filters: { channels: ['web_chat'] } };
     await side.activate();
     expect(await hooksAt(side)).toMatchObject([
-      { id, events: ['message.received'], filter: { channels: ['web_chat'] } },
+      {
+        id,
+        events: ['message.received'],
+        filter: { channels: ['web_chat'], received_as: ['message'] },
+      },
     ]);
     expect(side.executions).toEqual([]);
   });

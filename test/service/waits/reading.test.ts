@@ -154,13 +154,20 @@ describe('a question that accepts one kind of answer', () => {
     expect(await textsReach(talk, 3)).toEqual(['Which day?', 'Which day?', 'Which day?']);
   });
 
-  it('and its answer carry the wait in their events, and filters by sender see an automation', async () => {
-    const hook = await service.api.post('/api/hooks', {
-      events: ['message.sent'],
-      target_url: `${events.url}/without-automations`,
-      filter: { senders: ['customer', 'agent', 'team_member'] },
-    });
-    expect(hook.status).toBe(201);
+  it('and its answer carry the wait in their events, and filters tell both from other messages', async () => {
+    const filters = {
+      '/without-automations': { senders: ['customer', 'agent', 'team_member'] },
+      '/messages': { received_as: ['message'] },
+      '/answers': { received_as: ['answer'] },
+    };
+    for (const [path, filter] of Object.entries(filters))
+      expect(
+        await service.api.post('/api/hooks', {
+          events: [path === '/without-automations' ? 'message.sent' : 'message.received'],
+          target_url: events.url + path,
+          filter,
+        }),
+      ).toMatchObject({ status: 201, body: { filter } });
     const talk = await startTalk(service);
     const execution = n8n.execution();
     const wait = await askCustomer(service, talk, execution, { message: 'Q?' });
@@ -171,7 +178,7 @@ describe('a question that accepts one kind of answer', () => {
         .payloads()
         .filter(({ conversation }: Json) => conversation.id === talk.conversationId)
         .map(({ message }: Json) => [message.text, message.wait_id]);
-    await waitFor('three events', () => ofTalk().length === 3);
+    await waitFor('five events', () => ofTalk().length === 5);
     expect(new Map(ofTalk() as [string, string][])).toEqual(
       new Map([
         ['Hello', undefined],
@@ -180,9 +187,13 @@ describe('a question that accepts one kind of answer', () => {
       ]),
     );
     await service.api.post(`/api/conversations/${talk.conversationId}/handback`);
-    const paths = () =>
-      events.requests.filter(({ path }) => path === '/without-automations').length;
-    expect(paths()).toBe(0);
+    const textsAt = (path: keyof typeof filters) =>
+      events.requests
+        .filter((request) => request.path === path)
+        .map(({ rawBody }) => (JSON.parse(rawBody.toString()) as Json).message.text);
+    expect(textsAt('/without-automations')).toEqual([]);
+    expect(textsAt('/messages')).toEqual(['Hello']);
+    expect(textsAt('/answers')).toEqual(['A!']);
   });
 
   it('leaves the answer out of what the agent answers', async () => {

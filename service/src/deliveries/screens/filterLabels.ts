@@ -9,6 +9,7 @@ export const LIST_LABELS: Readonly<Record<WordList, string>> = {
   statuses: 'Conversation is',
   funnelStages: 'Funnel stage',
   senders: 'Messages of',
+  receivedAs: 'Customers write',
 };
 
 export const FILTER_LABELS: Readonly<Record<(typeof FILTER_WORDS)[WordList][number], string>> = {
@@ -27,6 +28,8 @@ export const FILTER_LABELS: Readonly<Record<(typeof FILTER_WORDS)[WordList][numb
   agent: 'the agent',
   team_member: 'the team',
   api: 'automations (API)',
+  message: 'on their own',
+  answer: 'an answer to a waiting workflow',
 };
 
 /** `Channels: WhatsApp. Messages of: the agent, the team.` */
