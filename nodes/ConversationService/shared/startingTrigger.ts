@@ -28,6 +28,7 @@ function nodesBefore(context: IExecuteFunctions): NodeTypeAndVersion[] {
 }
 
 export const AGENT_TRIGGER = /\.conversationServiceAgentTrigger$/;
+export const TOOL_TRIGGER = /\.conversationServiceAgentCallTrigger$/;
 
 /** The turn that started the execution, if the workflow is the agent. */
 export const turnOfStart = (context: IExecuteFunctions): string => {

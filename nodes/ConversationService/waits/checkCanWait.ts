@@ -1,11 +1,18 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
-import { AGENT_TRIGGER, findStartingTrigger } from '../shared/startingTrigger';
+import {
+	AGENT_TRIGGER,
+	findStartingTrigger,
+	outputOfStart,
+	TOOL_TRIGGER,
+} from '../shared/startingTrigger';
 
 /** Refuses, before anything is sent, where n8n could not wait or would take the answer for another. */
 export function checkCanWait(context: IExecuteFunctions): void {
 	checkTool(context);
 	checkWorkflow(context);
+	checkAnswer(context);
+	checkTestCall(context);
 	checkItems(context);
 }
 
@@ -31,14 +38,45 @@ function checkWorkflow(context: IExecuteFunctions): void {
 			'With it, n8n can take an approval for a rejection. In the workflow’s settings ("…" at the top right → Settings), set "Execution Logic" to "v1 (recommended)". For a workflow that is made by API: {"settings": {"executionOrder": "v1"}}.',
 		);
 	}
-	const agent = findStartingTrigger(context, AGENT_TRIGGER);
-	if (agent && agent.parameters?.responseMode !== 'onReceived') {
+}
+
+/** The triggers whose call wants an answer: in which mode a wait does not stand in its way. */
+const ANSWERING: { type: RegExp; modes: string[]; howToSet: string }[] = [
+	{
+		type: AGENT_TRIGGER,
+		modes: ['onReceived'],
+		howToSet:
+			'to "Using Agent Turn Operations", end the workflow with Agent Turn → Reply, then publish again.',
+	},
+	{
+		type: TOOL_TRIGGER,
+		modes: ['onReceived', 'responseNode'],
+		howToSet:
+			'to "Using \'Respond to Tool Call\'", and put Tool Call → Respond before this node: it tells the agent what to say while people decide. Then publish again.',
+	},
+];
+
+/** n8n answers a call by the last node as soon as the execution rests, with what the trigger put out. */
+function checkAnswer(context: IExecuteFunctions): void {
+	for (const { type, modes, howToSet } of ANSWERING) {
+		const trigger = findStartingTrigger(context, type);
+		if (!trigger || modes.includes(String(trigger.parameters?.responseMode))) continue;
 		refuse(
 			context,
-			`The trigger "${agent.name}" answers by the last node, which cannot answer after a wait`,
-			`Set "Respond" of "${agent.name}" to "Using Agent Turn Operations", end the workflow with Agent Turn → Reply, then publish again.`,
+			`The trigger "${trigger.name}" answers by the last node, which cannot answer after a wait`,
+			`Set "Respond" of "${trigger.name}" ${howToSet}`,
 		);
 	}
+}
+
+/** Publishing a tool calls it, and no person has to do with that. */
+function checkTestCall(context: IExecuteFunctions): void {
+	if (outputOfStart(context, TOOL_TRIGGER).is_test !== true) return;
+	refuse(
+		context,
+		'This call only tests the tool: nobody is asked',
+		'To try it for real, publish the workflow, turn the agent on, and write on the chat page what makes the agent call the tool. For a test that ends without this error, lead calls with {{ $json.is_test }} around this node by an If.',
+	);
 }
 
 function checkItems(context: IExecuteFunctions): void {

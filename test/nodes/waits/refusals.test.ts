@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ACTION_TOOL, AGENT_TRIGGER, failureOf } from '../helpers/n8n.ts';
+import { ACTION_TOOL, AGENT_TRIGGER, failureOf, TOOL_TRIGGER } from '../helpers/n8n.ts';
 import { byId } from '../helpers/actions.ts';
 import { runFromTrigger } from '../helpers/runFromTrigger.ts';
 import { waitScene } from '../helpers/waitScene.ts';
@@ -35,6 +35,52 @@ describe('Before it asks, a waiting operation refuses', () => {
     });
     expect(scene.wire.seen).toEqual([]);
   });
+
+  /** A workflow that a call of its tool started, with another node before ours. */
+  const calledAsTool = (responseMode: string | null, output: Record<string, unknown> = {}) =>
+    runFromTrigger({
+      credential: { baseUrl: scene.wire.url, apiKey: scene.service.apiKey },
+      trigger: TOOL_TRIGGER,
+      triggerParameters: {
+        toolName: 'refund',
+        toolDescription: 'Refunds an order.',
+        ...(responseMode === null ? {} : { responseMode }),
+      },
+      output: { tool_call_id: 'call_1', ...output },
+      between: {},
+      resource: 'approval',
+      parameters: { message: `Refund, answered by ${responseMode}?` },
+      operation: 'sendAndWait',
+    });
+
+  it('a workflow whose tool answers by the last node, and says how it can answer before', async () => {
+    for (const mode of [null, 'lastNode'])
+      expect(await failureOf(calledAsTool(mode))).toMatchObject({
+        message: 'The trigger "Trigger" answers by the last node, which cannot answer after a wait',
+        description: expect.stringMatching(
+          /"Using 'Respond to Tool Call'", and put Tool Call → Respond before this node/,
+        ),
+      });
+    expect(scene.wire.seen).toEqual([]);
+  });
+
+  it.each(['onReceived', 'responseNode'])(
+    'a call that tests a tool which answers by %s; any other call asks',
+    async (mode) => {
+      expect(
+        await failureOf(calledAsTool(mode, { conversation_id: 'conv_test', is_test: true })),
+      ).toMatchObject({
+        message: 'This call only tests the tool: nobody is asked',
+        description: expect.stringMatching(/^To try it for real, .*chat page/),
+      });
+      expect(scene.wire.seen).toEqual([]);
+      await calledAsTool(mode);
+      expect(await scene.newest()).toMatchObject({
+        message: `Refund, answered by ${mode}?`,
+        status: 'open',
+      });
+    },
+  );
 
   it('a turn that is over: it names the one that started the execution, whatever stands between', async () => {
     const turnId = 'turn_01JD6Z0000000000000000000A';

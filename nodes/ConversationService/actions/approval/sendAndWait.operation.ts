@@ -174,7 +174,7 @@ function readMessage(context: IExecuteFunctions, details: IDataObject): string {
 
 function readConversationId(context: IExecuteFunctions): string | null {
 	const value: unknown = context.getNodeParameter('conversationId', 0, '', { extractValue: true });
-	// A test of the agent or of a tool has no conversation: its card is the workspace's.
+	// A try of the agent has no conversation: its card is the workspace's.
 	if (['', 'conv_test'].includes(String(value ?? '').trim())) return null;
 	return getId(context, 'conversationId', 'conversation', 0);
 }

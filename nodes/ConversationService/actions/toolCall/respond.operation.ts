@@ -2,10 +2,9 @@ import type { IExecuteFunctions, INodeExecutionData, INodePropertyOptions } from
 import { NodeOperationError } from 'n8n-workflow';
 import { parseJson } from '../../shared/jsonFields';
 import { withValues } from '../../shared/options';
-import { findStartingTrigger } from '../../shared/startingTrigger';
+import { findStartingTrigger, TOOL_TRIGGER } from '../../shared/startingTrigger';
 import type { Operation } from '../operation';
 
-const TOOL_TRIGGER = /\.conversationServiceAgentCallTrigger$/;
 /** The most bytes of an answer that the service reads. */
 const MAX_BYTES = 1024 * 1024;
 
