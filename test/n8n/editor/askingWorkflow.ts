@@ -18,15 +18,18 @@ const HAND_OVER = 'Hand over in agent turn';
 const STEPS = {
   trigger: `Add ${TRIGGER} to a new workflow`,
   askCustomer: `Add ${ASK_CUSTOMER} of ${SERVICE}`,
-  askTeam: `Add ${ASK_TEAM}`,
-  branch: 'Add an If node',
-  reply: `Add ${REPLY} at true`,
-  handOver: `Add ${HAND_OVER} at false`,
+  isAnswered: 'Add an If node',
+  noAnswer: `Add ${HAND_OVER} at false`,
+  askTeam: `Add ${ASK_TEAM} at true`,
+  isApproved: 'Add a second If node',
+  reply: `Add ${REPLY} at its true`,
+  handOver: `Add ${HAND_OVER} at its false`,
   publish: 'Publish, and write on the chat page',
   decide: "Decide on the service's Waiting screen",
 };
 
 const QUESTION = 'What is your order number?';
+const NO_ANSWER = 'A colleague will help you with your order.';
 const REFUNDED = 'Your refund is on its way.';
 const REFUSED = 'We cannot refund this order. A colleague will explain why.';
 
@@ -83,8 +86,20 @@ export function provesAskingWorkflow(
 }
 
 async function build(editor: Editor, begin: (step: string) => void): Promise<void> {
-  const { addBehind, choose, drag, fill } = builder(editor);
+  const { addBehind, choose, drag, fill, fillExpression } = builder(editor);
   const { node, page, closeNode } = editor;
+  /** n8n takes over what was entered a second later, and nothing if the panel is closed by then. */
+  const saved = (...texts: string[]) =>
+    page.waitForRequest((asked) => texts.every((text) => asked.postData()?.includes(text)));
+  /** In the open panel of an If. */
+  const asksWhether = async (field: string) => {
+    await drag(field.split('.').at(-1)!, node.getByTestId('filter-condition-left'));
+    await node.getByTestId('filter-operator-select').click();
+    await page.getByText('Boolean', { exact: true }).hover();
+    const isSaved = saved(`$json.${field}`, '"operation":"true"');
+    await page.getByText('is true', { exact: true }).click();
+    await isSaved;
+  };
   begin(STEPS.trigger);
   await editor.newWorkflow();
   await editor.add(TRIGGER);
@@ -94,29 +109,33 @@ async function build(editor: Editor, begin: (step: string) => void): Promise<voi
   await addBehind(TRIGGER, SERVICE, ASK_CUSTOMER);
   await fill('text', QUESTION);
   await closeNode();
+  begin(STEPS.isAnswered);
+  await addBehind(ASK_CUSTOMER, 'If');
+  await asksWhether('answered');
+  await closeNode();
+  begin(STEPS.noAnswer);
+  await addBehind('If', SERVICE, HAND_OVER, 1);
+  await fill('text', NO_ANSWER);
+  await closeNode();
   begin(STEPS.askTeam);
-  await addBehind(ASK_CUSTOMER, SERVICE, ASK_TEAM);
+  await addBehind('If', SERVICE, ASK_TEAM, 0);
   await fill('message', 'Refund this order?');
   await node.getByRole('button', { name: 'Add Detail' }).click();
   await fill('label', 'Order');
-  await drag('value', node.getByTestId('parameter-input-value'));
+  const isSaved = saved('$json.value');
+  await fillExpression('value', '{{ $json.value }}');
+  await isSaved;
   await closeNode();
-  begin(STEPS.branch);
+  begin(STEPS.isApproved);
   await addBehind(ASK_TEAM, 'If');
-  await drag('approved', node.getByTestId('filter-condition-left'));
-  await node.getByTestId('filter-operator-select').click();
-  await page.getByText('Boolean', { exact: true }).hover();
-  // n8n takes a condition over a second later, and none if its panel is closed by then.
-  const saved = page.waitForRequest((asked) => !!asked.postData()?.includes('"operation":"true"'));
-  await page.getByText('is true', { exact: true }).click();
-  await saved;
+  await asksWhether('data.approved');
   await closeNode();
   begin(STEPS.reply);
-  await addBehind('If', SERVICE, REPLY, 0);
+  await addBehind('If1', SERVICE, REPLY, 0);
   await fill('text', REFUNDED);
   await closeNode();
   begin(STEPS.handOver);
-  await addBehind('If', SERVICE, HAND_OVER, 1);
+  await addBehind('If1', SERVICE, HAND_OVER, 1);
   await fill('text', REFUSED);
   await closeNode();
 }

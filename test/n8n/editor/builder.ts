@@ -10,6 +10,8 @@ export interface Builder {
   addBehind(behind: string, name: string, action?: string, output?: number): Promise<void>;
   /** Types into a field of the open node. */
   fill(parameter: string, text: string): Promise<void>;
+  /** The same after a click on "Expression" above the field. */
+  fillExpression(parameter: string, text: string): Promise<void>;
   /** Chooses from a list of the open node. */
   choose(parameter: string, option: string): Promise<void>;
   /** Drags a field of the input into a field of the open node. */
@@ -34,6 +36,13 @@ export function builder(editor: Editor): Builder {
       await node.waitFor();
     },
     fill: (parameter, text) => field(parameter).locator('input, textarea').fill(text),
+    async fillExpression(parameter, text) {
+      await field(parameter).hover();
+      const toggle = '@data-test-id="radio-button-expression"';
+      const withToggle = field(parameter).locator(`xpath=ancestor::*[.//*[${toggle}]][1]`);
+      await withToggle.getByTestId('radio-button-expression').click();
+      await field(parameter).locator('.cm-content').fill(text);
+    },
     async choose(parameter, option) {
       await field(parameter).click();
       await page.getByRole('option', { name: option }).click();

@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { signedInBrowser } from '../../../helpers/browserless.ts';
+import type { Execution } from '../../n8nServer.ts';
 import { ownWorkflow, type Stage } from '../../stage.ts';
 import { agentRunner } from './agentRunner.ts';
 
 /** "Ask the customer, ask the team" of the README: what it does not mention is left as it is. */
 export function provesReadme(stage: () => Stage): void {
   describe('the workflow of the README', () => {
-    const { publish, answers, statusOf, turnIs } = agentRunner(stage);
+    const { publish, answers, executions, statusOf, turnIs } = agentRunner(stage);
 
     it.each([
       ['approve', 'It is refunded.', 'ai_active'],
@@ -30,5 +31,20 @@ export function provesReadme(stage: () => Stage): void {
         expect(await statusOf(customer)).toBe(status);
       },
     );
+
+    it('gives the customer who does not answer in time to a person, and does not ask the team', async () => {
+      const workflow = await publish(ownWorkflow('readme-agent'), (node) => {
+        Object.assign(node('Ask the customer').parameters, {
+          timeLimit: 0.05,
+          timeLimitUnit: 'minutes',
+        });
+      });
+      const customer = await stage().customerWrites('I want my money back');
+      await turnIs(customer, 'answered');
+      expect(await statusOf(customer)).toBe('awaiting_human');
+      const [{ output }] = (await executions(workflow, customer, 1)) as [Execution];
+      expect(output).toHaveProperty('No answer');
+      expect(output).not.toHaveProperty('Ask the team');
+    });
   });
 }
