@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { signedInBrowser } from '../../../helpers/browserless.ts';
 import { text, toolCalls } from '../../../helpers/modelServer.ts';
 import type { Workflow } from '../../n8nServer.ts';
 import { agentRunner } from '../agent/agentRunner.ts';
@@ -27,6 +28,14 @@ export function provesWaiting(stage: () => Stage): void {
       return customer;
     };
 
+    /** The execution of a conversation, once it has reached a node. */
+    const reaches = (workflow: Workflow, customer: Customer, name: string) =>
+      stage().until(`"${name}"`, async () =>
+        (await executionsOf(workflow, customer)).find(
+          ({ status, output }) => status === 'success' && output[name],
+        ),
+      );
+
     it('asks for the order number until it is one, then the team, and refunds', async () => {
       const workflow = await publish(example('refund.json'));
       const customer = await asksForNumber();
@@ -49,6 +58,35 @@ export function provesWaiting(stage: () => Stage): void {
       expect(await statusOf(customer)).toBe('ai_active');
     });
 
+    it('says that the request is with the team when the customer writes before it is decided', async () => {
+      await publish(example('refund.json'));
+      const customer = await asksForNumber();
+      await customer.write('1042');
+      const { id } = await card(customer);
+      await customer.write('Thanks! I want my money back soon');
+      expect((await answers(customer, 2))[1]).toBe(
+        'Your request is with our team. We will write to you here as soon as it is decided.',
+      );
+      await decide(id, { approved: true });
+      expect((await answers(customer, 3))[2]).toMatch(/^Order 1042 is refunded/);
+    });
+
+    it('tells the team when the money is back and the customer cannot be told', async () => {
+      const workflow = await publish(example('refund.json'));
+      const customer = await asksForNumber();
+      await customer.write('1042');
+      const { id } = await card(customer);
+      await api().post(`/api/conversations/${customer.conversationId}/takeover`, {});
+      await decide(id, { approved: true });
+      await reaches(workflow, customer, 'Tell the team');
+      const ana = await signedInBrowser(stage().service.url);
+      const { text: thread } = await ana.get(`/conversations/${customer.conversationId}`);
+      expect(thread).toContain(
+        'Order 1042 was refunded after the approval; the customer has not been told.',
+      );
+      expect(await answers(customer, 1)).toHaveLength(1);
+    });
+
     it('gives it to a person when the team does not want it', async () => {
       const workflow = await publish(example('refund.json'));
       const customer = await asksForNumber();
@@ -63,14 +101,6 @@ export function provesWaiting(stage: () => Stage): void {
       const [execution] = await executions(workflow, customer, 1);
       expect(execution!.output['Refund it']).toBeUndefined();
     });
-
-    /** The execution of a conversation, once it has reached a node. */
-    const reaches = (workflow: Workflow, customer: Customer, name: string) =>
-      stage().until(`"${name}"`, async () =>
-        (await executionsOf(workflow, customer)).find(
-          ({ status, output }) => status === 'success' && output[name],
-        ),
-      );
 
     it('gives it to a person when the customer names no order, and looks for none', async () => {
       const workflow = await publish(example('refund.json'), (node) => {
