@@ -13,7 +13,7 @@ export function provesGuard(stage: () => Stage): void {
       (await customer.read()).map(({ text }) => text);
 
     it('answers three messages in a burst by one execution and one reply', async () => {
-      const { think, mind, turnIs, executions, executionsOf } = thinking();
+      const { think, mind, turnIs, executions } = thinking();
       mind.answerBy(({ chatInput }) => ({ reply: `You wrote: ${chatInput}` }));
       const workflow = await think(way);
       const burst = ['Hello', 'I have a question', 'Where is my order?'];
@@ -29,7 +29,8 @@ export function provesGuard(stage: () => Stage): void {
       await customer.write('And which one?');
       await turnIs(customer, 'answered', 2);
       expect((await texts(customer)).at(-1)).toBe('You wrote: And which one?');
-      expect(await executionsOf(workflow, customer)).toHaveLength(2);
+      // n8n stores an execution only after its last node.
+      expect(await executions(workflow, customer, 2)).toHaveLength(2);
     });
 
     it('sends nothing when a person took over while it ran', async () => {
