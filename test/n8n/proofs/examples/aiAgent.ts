@@ -64,7 +64,9 @@ export function provesAiAgent(stage: () => Stage): void {
         account: TEST_NUMBER.id,
         accessToken: stage().graph.accessToken,
       });
-      await deliver(stage().service.url, number, metaText('Do you repair tents?'));
+      // A customer of its own, whose conversation no other proof finds open.
+      const question = metaText('Do you repair tents?', { phone: '16505550199' });
+      await deliver(stage().service.url, number, question);
       await stage().until('the answer on WhatsApp', () =>
         stage().graph.texts().includes('You wrote: Do you repair tents?'),
       );
