@@ -77,7 +77,7 @@ describe('the chat page', () => {
       await page.keyboard.press('Enter');
       await group().waitFor({ state: 'detached' });
       expect(await own()).toBe('Thursday');
-      // Whoever uses the keyboard goes on writing.
+      // With a keyboard, the customer goes on writing.
       expect(await page.evaluate(() => document.activeElement?.id)).toBe('text');
       await page.reload();
       await page.locator('article.customer', { hasText: 'Thursday' }).waitFor();

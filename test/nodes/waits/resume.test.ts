@@ -91,7 +91,7 @@ describe('A call of the address at which an execution goes on', () => {
     await scene.decide(true);
     const { id } = await scene.newest();
     await waitFor('the lost answer', () => lost > 0);
-    // Whoever calls next, the service or anybody else, brings the same.
+    // The next call, of the service or of anybody else, brings the same.
     await waiting.call({ wait_id: id });
     expect(await waiting.output()).toMatchObject({ data: { approved: true }, wait_id: id });
     expect(await waiting.call({ wait_id: id })).toMatchObject({ status: 200 });

@@ -61,7 +61,7 @@ describe('in the web chat', () => {
     expect(stream.told).toHaveLength(2);
   });
 
-  it('a page that is opened meanwhile shows it too', async () => {
+  it('a page that is opened while it lasts shows it too', async () => {
     const { answer, customer } = await asked();
     await told('Where is it?', 'typing');
     const first = stream;

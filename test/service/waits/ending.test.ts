@@ -117,7 +117,7 @@ describe('a question to a customer that nobody answers', () => {
     expect([asked.status, asked.body.error.code]).toEqual([409, 'conversation_closed']);
   });
 
-  it('stays while the team decides, whoever has control', async () => {
+  it('stays while the team decides, no matter who has control', async () => {
     const talk = await startTalk(service);
     const wait = await askTeam(service, n8n.execution(), {
       conversation_id: talk.conversationId,

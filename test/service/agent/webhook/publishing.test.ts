@@ -83,7 +83,7 @@ describe('Publishing a workflow as the agent', () => {
     expect((await publish()).body).toMatchObject({ agent_enabled: true, notice: null });
   });
 
-  it('again keeps the secret that the publisher holds, and gives a new one to whoever lost it', async () => {
+  it('again keeps the secret that the publisher holds, and gives a new one to a publisher that lost it', async () => {
     const { secret } = (await publish()).body;
     expect((await publish({ secret_hash: hashOf(secret), timeout: 90 })).body).toMatchObject({
       secret: null,

@@ -55,7 +55,7 @@ it('lets a turn finish that is answered by the API', async () => {
   expect(await talk.replies()).toEqual(['Here I am.']);
 });
 
-it('sends what customers write meanwhile to the new publication, signed with its secret', async () => {
+it('sends what customers write in between to the new publication, signed with its secret', async () => {
   await unpublish();
   const talk = await stage.talk('Hello?');
   expect(await talk.turnIn('queued')).toMatchObject({ conversation_id: talk.id });
