@@ -327,9 +327,9 @@ describe('a call that a person decides about', () => {
     const requested = async () => {
       const tool = await tools.define(own.api, { name: 'book_table', ask_before_running: true });
       await makeLive(own.api, tool);
+      const nth = receiver.payloads('approval.requested').length + 1;
       const { customer, conversationId } = await ask(own.url, tool);
       await agentSays(customer);
-      const nth = receiver.payloads('approval.requested').length;
       return {
         tool,
         customer,
