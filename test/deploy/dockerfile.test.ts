@@ -79,7 +79,7 @@ describe('Dockerfile', () => {
   it.each([
     'package.json',
     'service/src/main.ts',
-    'service/src/platform/html/assets/app.css',
+    'service/src/platform/html/assets/styles/base.css',
     'test/package.json',
     'nodes/ConversationService/ConversationService.node.ts',
     '.npmrc',

@@ -112,7 +112,7 @@ asRoot('the image, its lines run in plain folders', () => {
         name,
         null,
       ]);
-    expect(await readdir(join(app, 'service/dist/platform/html/assets'))).toContain('app.css');
+    expect(await readdir(join(app, 'service/dist/platform/html/assets'))).toContain('styles');
   });
 
   it('runs as a user who can change nothing of it, is found healthy, serves, and stops in order', async () => {

@@ -13,8 +13,23 @@ const LIBRARY_FILES = {
   'htmx.js': resolve('htmx.org/dist/htmx.min.js'),
   'htmx-sse.js': resolve('htmx-ext-sse/dist/sse.min.js'),
 } as const;
+/** The team's style sheet is these files of assets/styles, one after the other. */
+const STYLES = [
+  'tokens',
+  'base',
+  'shell',
+  'forms',
+  'inbox',
+  'waiting',
+  'tools',
+  'agent',
+  'team',
+  'deliveries',
+  'payments',
+  'channels',
+  'overview',
+];
 const OWN_FILES = [
-  'app.css',
   'app.js',
   'chat.css',
   'chat.js',
@@ -28,7 +43,7 @@ const OWN_FILES = [
   'pay.js',
 ] as const;
 
-type AssetName = keyof typeof LIBRARY_FILES | (typeof OWN_FILES)[number];
+type AssetName = 'app.css' | keyof typeof LIBRARY_FILES | (typeof OWN_FILES)[number];
 
 interface Asset {
   readonly content: Buffer;
@@ -40,14 +55,20 @@ const loaded = new Map<string, Asset>();
 function load(name: AssetName): Asset {
   const known = loaded.get(name);
   if (known) return known;
-  const path =
-    name in LIBRARY_FILES ? LIBRARY_FILES[name as keyof typeof LIBRARY_FILES] : ownFile(name);
-  const content = withVersionedImports(readFileSync(path));
+  const content = name === 'app.css' ? joinedStyles() : withVersionedImports(readAsset(name));
   const version = createHash('sha256').update(content).digest('hex').slice(0, 12);
   const asset = { content, version };
   loaded.set(name, asset);
   return asset;
 }
+
+const readAsset = (name: string): Buffer =>
+  readFileSync(
+    name in LIBRARY_FILES ? LIBRARY_FILES[name as keyof typeof LIBRARY_FILES] : ownFile(name),
+  );
+
+const joinedStyles = (): Buffer =>
+  Buffer.concat(STYLES.map((name) => readFileSync(ownFile(`styles/${name}.css`))));
 
 const OWN_IMPORT = /(?<=^import .* from ')\.\/([a-z-]+\.js)(?=';$)/gm;
 
@@ -57,7 +78,8 @@ const withVersionedImports = (content: Buffer): Buffer =>
     content.toString().replace(OWN_IMPORT, (_, name: string) => assetUrl(name as AssetName)),
   );
 
-for (const name of [...Object.keys(LIBRARY_FILES), ...OWN_FILES]) load(name as AssetName);
+for (const name of ['app.css', ...Object.keys(LIBRARY_FILES), ...OWN_FILES])
+  load(name as AssetName);
 
 /** The URL of an asset. It changes with the asset's content. */
 export function assetUrl(name: AssetName): string {
