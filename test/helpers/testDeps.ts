@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { channelDirectory } from '../../service/src/channels/registry.ts';
 import { reactionsOf } from '../../service/src/app/reactions.ts';
 import { messagingOf } from '../../service/src/channels/messaging.ts';
+import { unassignAll } from '../../service/src/conversations/index.ts';
 import { systemClock } from '../../service/src/platform/clock.ts';
 import type { Deps } from '../../service/src/platform/deps.ts';
 import { unwatchedBounds } from '../../service/src/platform/limits/bounds.ts';
@@ -21,6 +22,7 @@ export const testDeps = (own: Pick<Deps, 'store' | 'agent'> & Partial<Deps>): De
   publicUrl: () => '',
   reactions: reactionsOf({ messaging: messagingFor(own), ...own }),
   messaging: messagingFor(own),
+  onMemberRemoved: unassignAll,
   ...own,
 });
 

@@ -31,6 +31,7 @@ export const CONVERSATION: RecordShape = {
 		'handover',
 		'qualified_at',
 		'previous_conversation_id',
+		'assignee',
 		'pending_approvals',
 		'created_at',
 		'updated_at',

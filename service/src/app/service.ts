@@ -5,6 +5,7 @@ import type { AgentModel } from '../agent/agentModel.ts';
 import { createKeywordAgent } from '../agent/keyword/keywordAgent.ts';
 import { createOpenAiModel } from '../agent/openai/openaiModel.ts';
 import { messagingOf } from '../channels/messaging.ts';
+import { unassignAll } from '../conversations/index.ts';
 import { reactionsOf } from './reactions.ts';
 import { bootstrap, oneTimeSetup } from './bootstrap.ts';
 import { channelDirectory } from '../channels/registry.ts';
@@ -163,6 +164,7 @@ async function openCore(started: AsyncDisposableStack, config: Config, options: 
     agent,
     reactions: reactionsOf({ agent, messaging }),
     messaging,
+    onMemberRemoved: unassignAll,
   };
   const model = await openModel(config, log, bounds);
   return { config, log, clock, store, metrics, bounds, outbound, publicUrl, deps, model };

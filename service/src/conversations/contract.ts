@@ -129,6 +129,10 @@ const recordFields = {
   handover: handoverSchema.nullable(),
   qualified_at: timestampSchema.nullable(),
   previous_conversation_id: z.string().nullable(),
+  assignee: z
+    .strictObject({ id: z.string(), name: z.string() })
+    .nullable()
+    .describe('An extension of the core interface: the member who looks after the conversation'),
   pending_approvals: z.int(),
   created_at: timestampSchema,
   updated_at: timestampSchema,
@@ -278,6 +282,23 @@ export const updateConversation = operation('PATCH /conversations/:id', {
     'When a conversation first reaches `qualified` or a later stage, the service emits `conversation.qualified`. You can set the stage of a closed conversation too.',
   extension: true,
   body: z.object({ funnel_stage: stageSchema }).meta({ example: { funnel_stage: 'qualified' } }),
+  answer: conversationSchema,
+  errors: ['not_found'],
+});
+
+export const assignConversation = operation('POST /conversations/:id/assign', {
+  summary: 'Assign a conversation to a member',
+  description:
+    'Says who of the team looks after the conversation. Who is in control stays as it is: the agent goes on answering. `GET /api/members` lists the members. You can assign a closed conversation too.',
+  extension: true,
+  body: z
+    .object({
+      member_id: z
+        .string('must be the id of a member, or null')
+        .nullable()
+        .describe('The id of a member; null for nobody'),
+    })
+    .meta({ example: { member_id: 'mbr_01JD6Z0000000000000000000A' } }),
   answer: conversationSchema,
   errors: ['not_found'],
 });

@@ -60,6 +60,12 @@ export interface Handover {
   readonly at: string;
 }
 
+/** A member of the team who is asked to look after a conversation. */
+export interface Assignee {
+  readonly id: string;
+  readonly name: string;
+}
+
 export interface Outcome {
   readonly verdict: Verdict;
   readonly summary: string;
@@ -86,6 +92,10 @@ export interface Conversation extends Document {
   readonly handover: Handover | null;
   /** The team member in control; null when it is the agent, or a system that acts for the team. */
   readonly takenBy?: string | null;
+  /** The member who looks after it; null or missing when nobody is asked to. */
+  readonly assigneeId?: string | null;
+  /** The same member, with the name at that time. */
+  readonly assignee?: Assignee | null;
   readonly outcome: Outcome | null;
   readonly qualifiedAt: string | null;
   readonly previousConversationId: string | null;
@@ -111,6 +121,8 @@ export function openConversation(
     pendingApprovals: 0,
     handover: null,
     takenBy: null,
+    assigneeId: null,
+    assignee: null,
     outcome: null,
     qualifiedAt: null,
     createdAt: timestamp(now),

@@ -40,6 +40,7 @@ export const conversationCollections = {
       { on: ['workspaceId'], orderBy: 'updatedAt' },
       { on: ['workspaceId', 'status'], orderBy: 'updatedAt' },
       { on: ['workspaceId', 'takenBy'], orderBy: 'updatedAt' },
+      { on: ['workspaceId', 'assigneeId'], orderBy: 'updatedAt' },
     ],
   }),
   messages: collection<Message>({

@@ -47,6 +47,7 @@ export {
 } from './payload.ts';
 export { readMarkId, unreadOf } from './readMark.ts';
 export { newSystemNote, type SystemNote } from './systemNote.ts';
+export { assignConversation, unassignAll } from './operations/assign.ts';
 export {
   closeConversation,
   handBackConversation,

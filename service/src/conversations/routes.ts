@@ -2,6 +2,7 @@ import { Router } from 'express';
 import { timestamp } from '../platform/clock.ts';
 import { normalizeEmail } from '../platform/contactDetails.ts';
 import type { Deps } from '../platform/deps.ts';
+import { assignConversation } from './operations/assign.ts';
 import { AppError } from '../platform/http/errorCatalogue.ts';
 import {
   closeConversation,
@@ -109,6 +110,13 @@ export function conversationsRouter(deps: Deps): Router {
       await setFunnelStage(deps, caller.workspace, params.id!, body.funnel_stage, caller.actor),
     ),
   );
+
+  serve(router, deps, contract.assignConversation, async ({ deps, caller, params, body }) => {
+    const { workspace, actor } = caller;
+    return conversationJson(
+      await assignConversation(deps, workspace, params.id!, body.member_id, actor),
+    );
+  });
 
   return router;
 }

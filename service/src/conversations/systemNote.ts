@@ -1,6 +1,6 @@
 import type { Document } from '../store/store.ts';
 import { timestamp } from '../platform/clock.ts';
-import type { Conversation, HandoverReason, FunnelStage } from './conversation.ts';
+import type { Assignee, Conversation, HandoverReason, FunnelStage } from './conversation.ts';
 import type { Actor } from '../platform/actor.ts';
 import { newId } from '../platform/ids.ts';
 
@@ -16,7 +16,9 @@ export type NotedChange =
   | { readonly type: 'team_note'; readonly text: string }
   /** Something that the customer did on the channel, in words: a new number, a reaction. */
   | { readonly type: 'channel_note'; readonly text: string }
-  | { readonly type: 'stage_changed'; readonly from: FunnelStage; readonly to: FunnelStage };
+  | { readonly type: 'stage_changed'; readonly from: FunnelStage; readonly to: FunnelStage }
+  /** Null: nobody. */
+  | { readonly type: 'assigned'; readonly from: Assignee | null; readonly to: Assignee | null };
 
 /** One line of a conversation's history. Never changed once stored. */
 export interface SystemNote extends Document {

@@ -17,6 +17,7 @@ export function conversationJson(view: ConversationView) {
     handover: conversation.handover && handoverPayload(conversation.handover, contact),
     qualified_at: conversation.qualifiedAt,
     previous_conversation_id: conversation.previousConversationId,
+    assignee: conversation.assignee ?? null,
     pending_approvals: conversation.pendingApprovals,
     created_at: conversation.createdAt,
     updated_at: conversation.updatedAt,

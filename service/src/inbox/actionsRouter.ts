@@ -4,6 +4,7 @@ import {
   MAX_SUMMARY_CHARACTERS,
   VERDICTS,
   FUNNEL_STAGES,
+  assignConversation,
   MAX_REPLY_CHARACTERS,
   closeConversation,
   handBackConversation,
@@ -43,6 +44,7 @@ export function actionsRouter(deps: Deps, showThread: ShowThread): Router {
   addReply(router, deps, showThread);
   addControl(router, deps);
   addStage(router, deps, showThread);
+  addAssignment(router, deps, showThread);
   addClosing(router, deps, showThread);
   addDecisions(router, deps);
   addWaits(router, deps);
@@ -102,6 +104,23 @@ function addStage(router: Router, deps: Deps, showThread: ShowThread): void {
     const { workspace } = signedIn;
     await setFunnelStage(deps, workspace, request.params.id, form.data.stage, actorOf(signedIn));
     goBack(request, response);
+  });
+}
+
+function addAssignment(router: Router, deps: Deps, showThread: ShowThread): void {
+  router.post('/conversations/:id/assign', async (request: Post, response: Response) => {
+    const signedIn = signedInOf(response);
+    const { member } = readForm(request);
+    try {
+      const memberId = member === undefined || member === '' ? null : member;
+      const { id } = request.params;
+      await assignConversation(deps, signedIn.workspace, id, memberId, actorOf(signedIn));
+      goBack(request, response);
+    } catch (error) {
+      if (!isError(error, 'invalid_request')) throw error;
+      const problems = { '': 'Not assigned: this member is no longer in the team.' };
+      await showThread(request, response.status(400), { form: { values: {}, problems } });
+    }
   });
 }
 

@@ -96,7 +96,19 @@ export function noteInWords({ change, actor }: SystemNote): string {
       return `${who} noted: ${change.text}`;
     case 'channel_note':
       return `The customer ${change.text}`;
+    case 'assigned':
+      return assignmentInWords(who, actor.memberId, change);
     case 'stage_changed':
       return `${who} changed the stage from ${STAGE_LABELS[change.from]} to ${STAGE_LABELS[change.to]}`;
   }
+}
+
+/** `Ana assigned this to Ben`. @param byId the member who did it; undefined when it was the API */
+function assignmentInWords(
+  who: string,
+  byId: string | undefined,
+  { from, to }: Extract<SystemNote['change'], { type: 'assigned' }>,
+): string {
+  if (to !== null) return `${who} assigned this to ${to.id === byId ? 'themselves' : to.name}`;
+  return `${who} unassigned ${from?.id === byId ? 'themselves' : from?.name}`;
 }

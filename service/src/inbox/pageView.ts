@@ -6,6 +6,7 @@ import { html, type View } from '../platform/html/html.ts';
 import { teamPage } from '../platform/html/layout.ts';
 import { reloadsOn, waitingRelay } from '../platform/html/liveSection.ts';
 import { closeForm, composer } from './composerView.ts';
+import { assignForms } from './assignForms.ts';
 import { itemsFragment } from './itemsView.ts';
 import { listPane, type ListParts } from './listView.ts';
 import { paymentForm } from './paymentForm.ts';
@@ -98,7 +99,7 @@ export const headFragment = (parts: ThreadParts): View => {
       ${thread.previousConversationId === null ? null : html`<a id="previous" href=${threadHref(thread.previousConversationId, place)}>Earlier conversation</a>`}
       ${thread.newerConversationId === null ? null : html`<a id="newer" href=${threadHref(thread.newerConversationId, place)}>Newer conversation</a>`}
     </p>
-    <div class="row actions">${controlForms(parts)} ${stageForm(parts)}</div>
+    <div class="row actions">${controlForms(parts)} ${assignForms(parts)} ${stageForm(parts)}</div>
     ${conversation.outcome === null ? null : html`<p class="outcome"><b>${VERDICT_LABELS[conversation.outcome.verdict]}</b>, closed by <bdi>${actorName(conversation.outcome.closedBy)}</bdi> ${timeView(conversation.outcome.closedAt, now)}</p>`}
   `;
 };

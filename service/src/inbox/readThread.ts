@@ -32,6 +32,8 @@ export interface Thread extends ConversationView {
   /** False on a page of earlier messages. */
   readonly isNewest: boolean;
   readonly takenByName: string | null;
+  /** Whom the conversation can be assigned to, the oldest member first. */
+  readonly members: readonly Pick<Member, 'id' | 'name'>[];
   readonly isAgentOn: boolean;
   readonly reach: Reach;
   /** The one before, unless it was removed. */
@@ -42,6 +44,7 @@ export interface Thread extends ConversationView {
   readonly lastReveal: ContactReveal | null;
 }
 
+const MAX_MEMBERS = 1000;
 const THREAD_PAGE = 50;
 /** Tool calls, payment links and notes, of each so many, between the messages of one page. */
 const MAX_BETWEEN_MESSAGES = 500;
@@ -83,6 +86,7 @@ export const readThread = (
       items: await itemsBetween(tx, id, first, last, isNewest),
       earlier: first > 1 ? first : null,
       isNewest,
+      members: await tx.members.find({ where: { workspaceId: workspace.id }, limit: MAX_MEMBERS }),
       takenByName: await nameOfTaker(tx, conversation),
       isAgentOn: await isAgentOn(tx, workspace.id),
       reach: await readReach(tx, { channels }, view.contact, clock.now()),

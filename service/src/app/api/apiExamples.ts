@@ -93,6 +93,8 @@ const delivery: Delivery = {
   createdAt: timestamp(NOW),
 };
 
+const assignee = { id: `mbr_${ID}`, name: 'Ben' };
+
 const tool: Tool = {
   id: `tool_${ID}`,
   workspaceId: WORKSPACE.id,
@@ -458,6 +460,11 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
   handBackConversation: conversationJson(view),
   closeConversation: conversationJson(closedView),
   updateConversation: conversationJson(view),
+  assignConversation: conversationJson({
+    ...view,
+    conversation: { ...view.conversation, assignee },
+  }),
+  listMembers: list({ ...assignee, created_at: timestamp(NOW) }),
   createPaymentLink: linkExample,
   listPaymentLinks: list(linkExample),
   getPaymentLink: linkExample,

@@ -5,6 +5,7 @@ import * as channels from '../../channels/contract.ts';
 import * as chat from '../../channels/web_chat/contract.ts';
 import * as contacts from '../../conversations/contacts/contract.ts';
 import * as conversations from '../../conversations/contract.ts';
+import * as members from '../../team/contract.ts';
 import * as hooks from '../../deliveries/contract.ts';
 import * as payments from '../../payments/contract.ts';
 import * as toolCalls from '../../tools/calls/contract.ts';
@@ -25,6 +26,7 @@ export const operations: readonly NamedOperation[] = [
   hooks,
   conversations,
   contacts,
+  members,
   payments,
   channels,
   tools,

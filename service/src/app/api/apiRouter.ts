@@ -32,6 +32,7 @@ import { eventsRouter } from '../../events/routes.ts';
 import { hooksRouter } from '../../deliveries/routes.ts';
 import { paymentsRouter } from '../../payments/routes.ts';
 import { toolCallsRouter } from '../../tools/calls/routes.ts';
+import { membersRouter } from '../../team/routes.ts';
 import { toolsRouter } from '../../tools/routes.ts';
 import { countBytesBy } from '../../platform/http/jsonRequest.ts';
 import type { FollowToolCall } from '../../tools/toolCallFeed.ts';
@@ -77,6 +78,7 @@ export function apiRouter(parts: ApiParts): RequestHandler {
     hooks: [...withKey, hooksRouter(deps), eventsRouter(deps)],
     contacts: [...withKey, conversations, contactsRouter(deps, log)],
     conversations: [...withKey, conversations, payments],
+    members: [...withKey, membersRouter(deps)],
     tools: [...withKey, toolsRouter(deps, followToolCall)],
     'tool-calls': [...withKey, toolCallsRouter(deps)],
     agent: [...withKey, agentRouter(deps, model), agentWebhookRouter(deps)],

@@ -7,6 +7,13 @@ import { newId } from '../../platform/ids.ts';
 import { slugFrom, type Workspace, type Member, type Invite } from '../workspace.ts';
 import { deleteSessionsOf } from './sessions.ts';
 
+declare module '../../platform/deps.ts' {
+  interface Deps {
+    /** What other subjects do when a member is removed, in the same transaction. */
+    readonly onMemberRemoved: (tx: Tx, member: Member) => Promise<void>;
+  }
+}
+
 /** Creates a workspace and the id of its agent. Names may repeat; the slug is made unique. */
 export const createWorkspace = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, name: string) =>
   store.transaction(async (tx): Promise<Workspace> => {
@@ -83,7 +90,11 @@ export const listTeam = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, worksp
  * @throws not_found (404); invalid_request (400) for the last member, without whom nobody could
  * sign in
  */
-export const removeMember = ({ store }: Pick<Deps, 'store'>, workspace: Workspace, id: string) =>
+export const removeMember = (
+  { store, onMemberRemoved }: Pick<Deps, 'store' | 'onMemberRemoved'>,
+  workspace: Workspace,
+  id: string,
+) =>
   store.transaction(async (tx) => {
     // This locks the workspace, so that two members cannot remove each other at once.
     await tx.workspaces.get(workspace.id);
@@ -104,5 +115,6 @@ export const removeMember = ({ store }: Pick<Deps, 'store'>, workspace: Workspac
     }
     for (const mark of await tx.readMarks.find({ where: { memberId: id }, limit: 1_000_000 }))
       await tx.readMarks.delete(mark.id);
+    await onMemberRemoved(tx, member);
     await tx.members.delete(id);
   });

@@ -10,7 +10,7 @@ import { startTestService, type TestService } from '../../../helpers/service.ts'
 
 /** What is asked before anything is looked up, so the ids need not exist. */
 const POSTS = [
-  ...['reply', 'take-over', 'hand-back', 'stage', 'close', 'payment-link'].map(
+  ...['reply', 'take-over', 'hand-back', 'stage', 'assign', 'close', 'payment-link'].map(
     (verb) => `/conversations/conv_1/${verb}`,
   ),
   ...['approve', 'reject'].map((verb) => `/conversations/conv_1/tool-calls/call_1/${verb}`),

@@ -2,6 +2,7 @@ import { generationTable, type Migrations } from '../migrations.ts';
 import { agentWebhooks } from './0004_agentWebhooks.ts';
 import { typings } from './0005_typings.ts';
 import { waits } from './0006_waits.ts';
+import { teamwork } from './0008_teamwork.ts';
 import { contacts } from './0003_contacts.ts';
 import { initial } from './0001_initial.ts';
 
@@ -13,4 +14,5 @@ export const serviceMigrations: Migrations = {
   '0004_agentWebhooks': agentWebhooks,
   '0005_typings': typings,
   '0006_waits': waits,
+  '0008_teamwork': teamwork,
 };

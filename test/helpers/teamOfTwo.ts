@@ -1,0 +1,20 @@
+import { browserless, signedInBrowser, type Browserless } from './browserless.ts';
+import type { TestService } from './service.ts';
+
+/** The first member, ana, and Ben, whom she invites, each in a browser of their own. */
+export async function teamOfTwo({ url, api }: Pick<TestService, 'url' | 'api'>): Promise<{
+  ana: Browserless;
+  ben: Browserless;
+  benId: string;
+}> {
+  const ana = await signedInBrowser(url);
+  await ana.get('/team');
+  const { html } = await ana.post('/team/invites', { note: 'Ben' });
+  const ben = browserless(url);
+  const token = /join\?token=([\w-]+)/.exec(html)![1]!;
+  const password = 'a second good password';
+  await ben.post('/join', { token, name: 'Ben', email: 'ben@example.com', password });
+  const { body } = await api.get('/api/members');
+  const { id } = body.data.find(({ name }: { name: string }) => name === 'Ben');
+  return { ana, ben, benId: id };
+}
