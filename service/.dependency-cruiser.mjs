@@ -14,12 +14,14 @@ const FLOORS = [
   ['events'],
   ['agent'],
   ['inbox'],
+  ['overview'],
   ['app'],
   ['moving'],
   ['cli'],
 ];
 
-const SUBJECTS = 'team|deliveries|conversations|channels|payments|events|tools|waits|agent';
+const SUBJECTS =
+  'team|deliveries|conversations|channels|payments|events|tools|waits|agent|overview';
 
 const within = (rooms) => `^service/src/(${rooms.join('|')})/`;
 

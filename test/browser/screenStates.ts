@@ -26,6 +26,8 @@ export const SCREEN_STATES: readonly ScreenState[] = [
     prepare: refuseSignIn,
   },
   { name: 'useless link', path: () => '/join?token=unknown', isPublic: true, isRefusal: true },
+  { name: 'overview', path: () => '/overview', prepare: unfold },
+  { name: 'overview, 24 hours', path: () => '/overview?range=24h' },
   { name: 'conversations', path: () => '/conversations' },
   { name: 'conversations, none', path: () => '/conversations?tab=mine' },
   { name: 'conversations, nothing found', path: () => '/conversations?q=nobody' },

@@ -1,3 +1,5 @@
+import { countingCollections } from '../platform/counting/count.ts';
+import { overviewCollections } from '../overview/overviewStore.ts';
 import { platformCollections } from '../platform/platformStore.ts';
 import { teamCollections } from '../team/teamStore.ts';
 import { deliveryCollections } from '../deliveries/deliveryStore.ts';
@@ -13,6 +15,7 @@ import type { Document } from '../store/store.ts';
 /** Every collection, with its indexes. */
 export const collections: ServiceSchema = {
   ...platformCollections,
+  ...countingCollections,
   ...teamCollections,
   ...deliveryCollections,
   ...conversationCollections,
@@ -21,6 +24,7 @@ export const collections: ServiceSchema = {
   ...toolCollections,
   ...waitCollections,
   ...agentCollections,
+  ...overviewCollections,
 };
 
 /** The workspace that a document belongs to. It counts towards that workspace's share of memory. */

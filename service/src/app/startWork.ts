@@ -13,6 +13,7 @@ import type { Deps } from '../platform/deps.ts';
 import { type Retention, startHousekeeping } from './retention/housekeeping.ts';
 import { RoomMaker } from './retention/roomMaker.ts';
 import type { OutboundClient } from '../platform/outbound/outboundClient.ts';
+import { startFolding } from '../overview/foldWorker.ts';
 import { startPayments } from '../payments/paymentLoop.ts';
 import { startWaits } from '../waits/waitWorker.ts';
 import type { WaitObserver } from '../waits/waitMetrics.ts';
@@ -88,6 +89,7 @@ export async function startWork(work: WorkParts, parts: StopTogether): Promise<S
     'turns of workflows',
     startTurnRunner({ store, deps, outbound, log, clock, observer: work.turnObserver }),
   );
+  parts.add('counters', startFolding({ store, log }));
   const ageClock = await openMonotonicClock({ clock, store, log });
   parts.add(
     'clean-up',

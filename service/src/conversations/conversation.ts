@@ -97,6 +97,10 @@ export interface Conversation extends Document {
   /** The same member, with the name at that time. */
   readonly assignee?: Assignee | null;
   readonly outcome: Outcome | null;
+  /** The first answer to the customer. Missing in conversations of earlier versions. */
+  readonly answeredAt?: string | null;
+  /** Whether control ever left the agent. Missing in conversations of earlier versions. */
+  readonly wasHandedOver?: boolean;
   readonly qualifiedAt: string | null;
   readonly previousConversationId: string | null;
   readonly createdAt: string;
@@ -124,6 +128,8 @@ export function openConversation(
     assigneeId: null,
     assignee: null,
     outcome: null,
+    answeredAt: null,
+    wasHandedOver: false,
     qualifiedAt: null,
     createdAt: timestamp(now),
     updatedAt: timestamp(now),
@@ -160,6 +166,7 @@ export function takeOver(
     ...conversation,
     status: 'human_active',
     handover: { reason: by.reason, note: by.note, triggeredBy: by.actor, at: timestamp(now) },
+    wasHandedOver: true,
     takenBy,
     controlEpoch: conversation.controlEpoch + 1,
     updatedAt: timestamp(now),
@@ -175,6 +182,7 @@ export const handOver = (
   ...conversation,
   status: 'awaiting_human',
   handover: { reason: by.reason, note: by.note, triggeredBy: by.actor, at: timestamp(now) },
+  wasHandedOver: true,
   updatedAt: timestamp(now),
 });
 

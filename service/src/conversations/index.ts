@@ -24,6 +24,7 @@ export {
   type Verdict,
   VERDICTS,
 } from './conversation.ts';
+export { type AnsweredBy, countHandover } from './counted.ts';
 export {
   type DecidedBy,
   DECIDED_BY,

@@ -22,6 +22,7 @@ type IdPrefix =
   | 'ctc'
   | 'dlv'
   | 'evt'
+  | 'inc'
   | 'key'
   | 'mbr'
   | 'msg'

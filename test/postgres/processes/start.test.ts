@@ -88,7 +88,7 @@ describe('processes that start at once on an empty database', () => {
     const [first, ...later] = await applied();
     expect(first).toBe('0001_initial');
     const laterTables =
-      'generation contact_reveals agent_webhooks agent_test_webhooks webhook_turns typings waits canned_replies presences';
+      'generation contact_reveals agent_webhooks agent_test_webhooks webhook_turns typings waits canned_replies presences increments counters';
     for (const table of laterTables.split(' ')) await query(`DROP TABLE "${schema}"."${table}"`);
     await query(`DROP INDEX "${schema}".contacts_workspace_id`);
     await query(`ALTER TABLE "${schema}".conversations DROP COLUMN created_at`);

@@ -1,6 +1,7 @@
 import { MAX_TOOL_CALLS_PER_TURN, usesWebhook } from '../agentSettings.ts';
 import type { Tx } from '../../store/collections.ts';
 import {
+  countHandover,
   handOver,
   moveStage,
   isForward,
@@ -130,7 +131,10 @@ async function sendReply(
     now,
   );
   const after = { ...view, conversation: sent.conversation };
-  if (isHandover) await noteHandover(tx, deps, after, outcome, actor, now);
+  if (isHandover) {
+    await countHandover(tx, view.conversation, outcome.reason, now);
+    await noteHandover(tx, deps, after, outcome, actor, now);
+  }
   await markTold(tx, turn);
   if (outcome.type === 'reply' && outcome.close)
     await putClosed(tx, deps, after, { ...outcome.close, actor }, now);

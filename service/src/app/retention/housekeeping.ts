@@ -6,6 +6,7 @@ import type { IdempotentAnswer } from '../../platform/platformStore.ts';
 import type { Delivery } from '../../deliveries/delivery.ts';
 import type { Event } from '../../deliveries/event.ts';
 import { removeOldConversations } from './removeOldConversations.ts';
+import { sweepCounters } from '../../overview/sweepCounters.ts';
 import { removeSilentVisitors } from './removeVisitors.ts';
 import type { OutboundMessage } from '../../channels/outbound/outboundMessage.ts';
 import { isOver, type Wait } from '../../waits/wait.ts';
@@ -107,7 +108,7 @@ async function sweepAndReschedule(
  * One whole sweep, in small transactions. It removes expired sessions and expired answers to
  * repeated writes, visitors who wrote nothing for a day, events, deliveries, tool calls, turns of
  * workflows, waits and outbound messages after RETENTION_DAYS, and conversations after
- * CONVERSATION_RETENTION_DAYS. Two sweeps at
+ * CONVERSATION_RETENTION_DAYS; and counters of long ago. Two sweeps at
  * once do no harm: each document is locked and checked again before it is removed.
  * @returns `givenUp`: how many of the removed deliveries had not been sent
  */
@@ -129,6 +130,7 @@ export async function sweepAll(
   await sweepOlder(store, 'outboundMessages', before, (outbound) => outbound.status !== 'pending');
   if (retention.conversationDays > 0)
     await removeOldConversations({ store }, daysAgo(retention.conversationDays));
+  await sweepCounters(store, now);
   return { givenUp };
 }
 

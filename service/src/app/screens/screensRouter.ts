@@ -21,6 +21,7 @@ import { limitRate } from '../../platform/http/server/rateLimit.ts';
 import type { Limiters } from '../../platform/limits/limiter.ts';
 import { memoryLimiters } from '../../platform/limits/memoryLimiter.ts';
 import type { N8nSetting } from '../../team/n8nSetting.ts';
+import { overviewRouter } from '../../overview/screens/overviewRoutes.ts';
 import { examplesRouter } from './examplesRoutes.ts';
 import { type LiveFeed, liveStreamRouter } from './liveStream.ts';
 import { securityHeaders } from '../../platform/http/server/securityHeaders.ts';
@@ -64,6 +65,7 @@ const PUBLIC_PATHS = ['/assets', '/chat', '/setup', '/sign-in', '/join'];
 
 /** Pages that only members see. */
 const MEMBER_PATHS = [
+  '/overview',
   '/conversations',
   '/waiting',
   '/waits',
@@ -145,6 +147,7 @@ export function screensRouter(parts: ScreenParts): Router {
     doForMember,
   );
   router.use(liveStreamRouter(deps, parts.live, stopping));
+  router.use(overviewRouter(deps));
   router.use(conversationsRouter(deps, parts.followPayment));
   router.use(waitingRouter(deps), waitScreensRouter(deps));
   router.use(toolScreensRouter(deps, parts.followToolCall));

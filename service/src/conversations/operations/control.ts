@@ -7,6 +7,7 @@ import {
   type HandoverReason,
   type Verdict,
 } from '../conversation.ts';
+import { countClosed, countHandover } from '../counted.ts';
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Workspace } from '../../team/index.ts';
@@ -40,7 +41,9 @@ export async function giveToPerson(
   if (view.conversation.status === 'human_active')
     return putChange(tx, view, inControl, { change, actor: by.actor }, now);
   const event = { name: 'conversation.handed_over', handover: inControl.handover } as const;
-  const reacted = await reactions.onLeftToPerson(tx, inControl, now);
+    if (view.conversation.status === 'ai_active')
+      await countHandover(tx, view.conversation, by.reason, now);
+    const reacted = await reactions.onLeftToPerson(tx, inControl, now);
   return putChange(tx, view, reacted, { change, actor: by.actor, event }, now);
 }
 
@@ -90,6 +93,7 @@ export async function putClosed(
   const closed = close(view.conversation, closing, now);
   const change = { type: 'closed' } as const;
   const event = { name: 'conversation.closed', outcome: closed.outcome } as const;
+  await countClosed(tx, closed, closed.outcome, now);
   const reacted = await reactions.onClosed(tx, closed, now);
   return putChange(tx, view, reacted, { change, actor: closing.actor, event }, now);
 }

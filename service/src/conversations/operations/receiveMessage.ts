@@ -1,6 +1,7 @@
 import type { Tx } from '../../store/collections.ts';
 import type { Contact } from '../contact.ts';
 import { openConversation, type Conversation } from '../conversation.ts';
+import { countOpened } from '../counted.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';
@@ -86,7 +87,10 @@ export async function storeReceived(
     now,
   );
   const about = { workspace, contact, conversation: received.conversation };
-  if (isNew) await emitEvent(tx, { name: 'conversation.opened' }, about, now);
+  if (isNew) {
+    await emitEvent(tx, { name: 'conversation.opened' }, about, now);
+    await countOpened(tx, received.conversation, now);
+  }
   await emitEvent(tx, { name: 'message.received', message: received.message }, about, now);
   return received;
 }

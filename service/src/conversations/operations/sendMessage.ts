@@ -1,6 +1,7 @@
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
 import { assertOpen, countMessage, type Conversation } from '../conversation.ts';
+import { countAnswer } from '../counted.ts';
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { newId } from '../../platform/ids.ts';
@@ -53,7 +54,11 @@ export async function storeMessage(
   now: Date,
 ): Promise<{ conversation: Conversation; message: Message }> {
   const direction = sender.type === 'customer' ? 'inbound' : 'outbound';
-  const conversation = countMessage(view.conversation, direction, now);
+  const counted = countMessage(view.conversation, direction, now);
+  const conversation =
+    counted.answeredAt === null && direction === 'outbound' && !extras.isBesideAgent
+      ? { ...counted, answeredAt: timestamp(now) }
+      : counted;
   const message: Message = {
     id: newId('msg'),
     workspaceId: view.workspace.id,
@@ -70,6 +75,7 @@ export async function storeMessage(
   };
   await tx.messages.put(message);
   await tx.conversations.put(conversation);
+  await countAnswer(tx, view.conversation, message, now);
   return { conversation, message };
 }
 

@@ -47,6 +47,7 @@ export const plainPage = (title: string, content: View): View => html`
 `;
 
 export const SECTIONS = [
+  { id: 'overview', href: '/overview', label: 'Overview' },
   { id: 'conversations', href: '/conversations', label: 'Conversations' },
   { id: 'waiting', href: '/waiting', label: 'Waiting' },
   { id: 'tools', href: '/tools', label: 'Tools' },

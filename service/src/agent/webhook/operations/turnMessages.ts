@@ -1,4 +1,5 @@
 import {
+  countHandover,
   findNewestMessages,
   handOver,
   MAX_REPLY_CHARACTERS,
@@ -101,6 +102,7 @@ export async function putHandover(
   const { view, actor } = context;
   const handedOver = handOver(view.conversation, { reason, note, actor }, now);
   const after = { ...view, conversation: handedOver };
+  await countHandover(tx, view.conversation, reason, now);
   if (text === null) await tx.conversations.put(handedOver);
   const sent = await sendTexts(
     tx,

@@ -3,6 +3,7 @@ import { agentWebhooks } from './0004_agentWebhooks.ts';
 import { typings } from './0005_typings.ts';
 import { waits } from './0006_waits.ts';
 import { teamwork } from './0008_teamwork.ts';
+import { overview } from './0009_overview.ts';
 import { contacts } from './0003_contacts.ts';
 import { initial } from './0001_initial.ts';
 
@@ -15,4 +16,5 @@ export const serviceMigrations: Migrations = {
   '0005_typings': typings,
   '0006_waits': waits,
   '0008_teamwork': teamwork,
+  '0009_overview': overview,
 };

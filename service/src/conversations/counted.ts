@@ -1,0 +1,70 @@
+import { count } from '../platform/counting/count.ts';
+import { durationBucket } from '../platform/counting/durations.ts';
+import type { Tx } from '../store/collections.ts';
+import type { Conversation, HandoverReason, Outcome } from './conversation.ts';
+import type { DecidedBy, Message, SenderType } from './message.ts';
+
+/** Who answered: what decided the agent's message, the agent's own sentences, or another sender. */
+export type AnsweredBy = DecidedBy | Exclude<SenderType, 'customer'>;
+
+declare module '../platform/counting/count.ts' {
+  interface Counted {
+    opened: readonly [channel: string];
+    closed: readonly [channel: string, verdict: string];
+    /** From the customer's first message to its first answer. */
+    first_answer: readonly [channel: string, durationBucket: number];
+    /** From the customer's first message to the close. */
+    resolution: readonly [channel: string, durationBucket: number];
+    answered: readonly [channel: string, by: AnsweredBy];
+    /** Control left the agent. */
+    handed_over: readonly [channel: string, reason: HandoverReason];
+    /** Control left the agent for the first time; counted in the hour in which it was opened. */
+    opened_handed_over: readonly [channel: string];
+  }
+}
+
+export const countOpened = (
+  tx: Tx,
+  { workspaceId, channel }: Conversation,
+  now: Date,
+): Promise<void> => count(tx, workspaceId, 'opened', [channel], now);
+
+/** Counts an answer to the customer. What an automation sends beside the agent answers nothing. */
+export async function countAnswer(
+  tx: Tx,
+  before: Conversation,
+  { sender, decidedBy, isBesideAgent }: Pick<Message, 'sender' | 'decidedBy' | 'isBesideAgent'>,
+  now: Date,
+): Promise<void> {
+  if (sender.type === 'customer' || isBesideAgent) return;
+  const { workspaceId, channel, createdAt, answeredAt } = before;
+  await count(tx, workspaceId, 'answered', [channel, decidedBy ?? sender.type], now);
+  if (answeredAt === null)
+    await count(tx, workspaceId, 'first_answer', [channel, bucketSince(createdAt, now)], now);
+}
+
+/** Counts that control leaves the agent. @param before as it was until then */
+export async function countHandover(
+  tx: Tx,
+  before: Pick<Conversation, 'workspaceId' | 'channel' | 'createdAt' | 'wasHandedOver'>,
+  reason: HandoverReason,
+  now: Date,
+): Promise<void> {
+  const { workspaceId, channel, createdAt, wasHandedOver } = before;
+  await count(tx, workspaceId, 'handed_over', [channel, reason], now);
+  if (wasHandedOver === false)
+    await count(tx, workspaceId, 'opened_handed_over', [channel], new Date(createdAt));
+}
+
+export async function countClosed(
+  tx: Tx,
+  { workspaceId, channel, createdAt }: Conversation,
+  { verdict }: Outcome,
+  now: Date,
+): Promise<void> {
+  await count(tx, workspaceId, 'closed', [channel, verdict], now);
+  await count(tx, workspaceId, 'resolution', [channel, bucketSince(createdAt, now)], now);
+}
+
+const bucketSince = (time: string, now: Date): number =>
+  durationBucket(now.getTime() - Date.parse(time));

@@ -1,0 +1,31 @@
+import { scaleBand, scaleLinear } from 'd3-scale';
+import { stack } from 'd3-shape';
+import { html, type View } from '../../platform/html/html.ts';
+import { type Chart, HEIGHT, MARGIN, slotAxis, slotInWords, valueAxis, WIDTH } from './chart.ts';
+
+const TICKS = 4;
+
+/** One bar for each slot; the series stand on each other. */
+export function barChart(chart: Chart): View {
+  const { slots, series, inWords } = chart;
+  const positions = slots.map((_, at) => at);
+  const layers = stack<number, number>()
+    .keys(series.map((_, at) => at))
+    .value((slot, of) => series[of]!.values[slot] ?? 0)(positions);
+  const highest = Math.max(1, ...layers.flatMap((layer) => layer.map(([, top]) => top)));
+  const x = scaleBand(positions, [MARGIN.left, WIDTH - MARGIN.right]).padding(0.25);
+  const y = scaleLinear([0, highest], [HEIGHT - MARGIN.bottom, MARGIN.top]).nice(TICKS);
+  const middle = (at: number) => round(x(at)! + x.bandwidth() / 2);
+  const bar = (at: number, of: number, { 0: bottom = 0, 1: top = 0 }: ArrayLike<number>) =>
+    top === bottom
+      ? null
+      : html`<rect class=${`series-${of + 1}`} x=${round(x(at)!)} width=${round(x.bandwidth())} y=${round(y(top))} height=${round(y(bottom) - y(top))} />`;
+  return html`
+    ${valueAxis(y.ticks(TICKS).filter(Number.isInteger), y, inWords)}
+    ${positions.map((at) => html`<g><title>${slotInWords(chart, at)}</title>${layers.map((layer, of) => bar(at, of, layer[at]!))}</g>`)}
+    ${slotAxis(slots, middle)}
+  `;
+}
+
+/** A tenth of a unit cannot be seen. */
+export const round = (place: number): number => Math.round(place * 10) / 10;

@@ -1,0 +1,129 @@
+import { html, type View } from '../../platform/html/html.ts';
+
+/** One line, or one colour of the bars. */
+export interface Series {
+  readonly label: string;
+  /** For each slot; null where nothing was measured. */
+  readonly values: readonly (number | null)[];
+}
+
+/** What happened in a row of hours or days. */
+export interface Chart {
+  readonly id: string;
+  readonly title: string;
+  /** What it says in a sentence: under the title, and to screen readers. */
+  readonly summary: string;
+  /** The hours or days: `21 Nov`, `10:00`. */
+  readonly slots: readonly string[];
+  /** What a slot is: `Day (UTC)`. */
+  readonly slotTitle: string;
+  readonly series: readonly Series[];
+  /** A value in words: `12`, `3 min`. */
+  readonly inWords: (value: number) => string;
+  /** What will be here, and how to make it come. */
+  readonly whenEmpty: string;
+}
+
+/** The drawing's size in its own units. On a phone, one unit is about one pixel. */
+export const WIDTH = 400;
+export const HEIGHT = 190;
+export const MARGIN = { top: 8, right: 8, bottom: 22, left: 46 };
+const MAX_SLOT_LABELS = 5;
+
+export const isEmpty = ({ series }: Chart): boolean =>
+  series.every(({ values }) => values.every((value) => (value ?? 0) === 0));
+
+/** A chart with its title, what its colours mean, and the same as a table. */
+export const chartView = (chart: Chart, draw: (chart: Chart) => View): View =>
+  figureOf(
+    chart,
+    isEmpty(chart)
+      ? null
+      : html`
+          ${chart.series.length > 1 ? legend(chart) : null}
+          ${drawing(chart, draw(chart))}
+          ${tableOf(chart)}
+        `,
+  );
+
+/** @param content null when there is nothing to show yet */
+export const figureOf = (
+  { id, title, summary, whenEmpty }: Pick<Chart, 'id' | 'title' | 'summary' | 'whenEmpty'>,
+  content: View,
+): View => html`
+  <section class="chart" aria-labelledby=${`${id}-title`}>
+    <h2 id=${`${id}-title`}>${title}</h2>
+    <p class="muted">${content === null ? whenEmpty : summary}</p>
+    ${content}
+  </section>
+`;
+
+const legend = ({ series }: Chart): View => html`
+  <ul class="legend" aria-hidden="true">
+    ${series.map(({ label }, at) => html`<li><svg class=${`series-${at + 1}`} viewBox="0 0 10 10" width="10" height="10"><rect width="10" height="10" rx="2" /></svg> ${label}</li>`)}
+  </ul>
+`;
+
+/** @param height in the drawing's units */
+export const drawing = (
+  { id, title, summary }: Pick<Chart, 'id' | 'title' | 'summary'>,
+  content: View,
+  height = HEIGHT,
+): View => html`
+  <svg class="drawing" viewBox=${`0 0 ${WIDTH} ${height}`} role="img" aria-labelledby=${`${id}-name ${id}-words`}>
+    <title id=${`${id}-name`}>${title}</title>
+    <desc id=${`${id}-words`}>${summary} The same is in the table below.</desc>
+    ${content}
+  </svg>
+`;
+
+const tableOf = ({ id, title, slots, slotTitle, series, inWords }: Chart): View => html`
+  <details>
+    <summary>Table<span class="visually-hidden">: ${title}</span></summary>
+    <div class="bounded" tabindex="0" role="group" aria-labelledby=${`${id}-title`}>
+      <table>
+        <thead><tr><th scope="col">${slotTitle}</th>${series.map(({ label }) => html`<th scope="col">${label}</th>`)}</tr></thead>
+        <tbody>
+          ${slots.map((slot, at) => html`<tr><th scope="row">${slot}</th>${series.map(({ values }) => html`<td>${valueInWords(values[at], inWords)}</td>`)}</tr>`)}
+        </tbody>
+      </table>
+    </div>
+  </details>
+`;
+
+export const valueInWords = (
+  value: number | null | undefined,
+  inWords: (value: number) => string,
+): string => (value === null || value === undefined ? '–' : inWords(value));
+
+/** What a pointer that rests on a slot is told: `21 Nov · Opened 12 · Closed 3`. */
+export const slotInWords = ({ slots, series, inWords }: Chart, at: number): string =>
+  [
+    slots[at]!,
+    ...series.map(({ label, values }) => `${label} ${valueInWords(values[at], inWords)}`),
+  ].join(' · ');
+
+/** Lines across with their values. @param y from a value to its place */
+export const valueAxis = (
+  ticks: readonly number[],
+  y: (value: number) => number,
+  inWords: (value: number) => string,
+): View =>
+  ticks.map(
+    (tick) => html`
+      <line class="grid" x1=${MARGIN.left} x2=${WIDTH - MARGIN.right} y1=${y(tick)} y2=${y(tick)} />
+      <text class="tick" x=${MARGIN.left - 5} y=${y(tick)} dy="0.32em" text-anchor="end">${inWords(tick)}</text>
+    `,
+  );
+
+/** A few of the hours or days, the last one always. @param x the middle of a slot */
+export function slotAxis(slots: readonly string[], x: (at: number) => number): View {
+  const step = Math.ceil(slots.length / MAX_SLOT_LABELS);
+  return slots.map((slot, at) => {
+    const fromLast = slots.length - 1 - at;
+    if (fromLast % step !== 0) return null;
+    const anchor = fromLast === 0 ? 'end' : 'middle';
+    const place = fromLast === 0 ? WIDTH - MARGIN.right : x(at);
+    return html`<text class="tick" x=${place} y=${HEIGHT - 6} text-anchor=${anchor}>${slot}</text>`;
+  });
+}

@@ -1,0 +1,37 @@
+import type { Logger } from 'pino';
+import type { ServiceStore } from '../store/collections.ts';
+import { StoreUnavailable } from '../store/store.ts';
+import { foldAll } from './fold.ts';
+
+/** Until then, a page adds up what was counted since. */
+const EVERY_MS = 5_000;
+
+interface FoldWorkerOptions {
+  readonly store: Pick<ServiceStore, 'transaction'>;
+  readonly log: Logger;
+  readonly everyMs?: number;
+}
+
+/** Adds up what was counted, at the start and then every few seconds. */
+export function startFolding({ store, log, everyMs = EVERY_MS }: FoldWorkerOptions) {
+  let timer: NodeJS.Timeout | undefined;
+  let isStopping = false;
+  const fold = async (): Promise<void> => {
+    try {
+      await foldAll(store);
+    } catch (error) {
+      // What could not be added up stays, and is added up later.
+      if (!(error instanceof StoreUnavailable))
+        log.warn({ err: error }, 'what was counted could not be added up; it is tried again soon');
+    }
+    if (!isStopping) timer = setTimeout(() => (folding = fold()), everyMs).unref();
+  };
+  let folding = fold();
+  return {
+    async stop(): Promise<void> {
+      isStopping = true;
+      clearTimeout(timer);
+      await folding;
+    },
+  };
+}

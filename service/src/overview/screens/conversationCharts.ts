@@ -1,0 +1,161 @@
+import type { AnsweredBy, HandoverReason } from '../../conversations/index.ts';
+import type { Counted } from '../../platform/counting/count.ts';
+import type { View } from '../../platform/html/html.ts';
+import { barChart } from '../charts/barChart.ts';
+import { barListView, percent } from '../charts/barList.ts';
+import { type Chart, chartView } from '../charts/chart.ts';
+import { durationChart, lineChart } from '../charts/lineChart.ts';
+import { type Range, slotTitle } from '../range.ts';
+import type { CountsOfRange } from '../readCounts.ts';
+import type { Tally } from '../tally.ts';
+import { ANSWERED_BY_LABELS, durationLabel, HANDOVER_LABELS, slotLabel } from '../words.ts';
+
+export interface ChartParts {
+  readonly counts: CountsOfRange;
+  readonly range: Range;
+  /** Null: all channels. */
+  readonly channel: string | null;
+}
+
+export const MEDIAN = 0.5;
+export const NINETIETH = 0.9;
+
+/** The hours or days that every chart of a page has. */
+export const slotsOfChart = ({ counts, range }: ChartParts) => ({
+  slots: counts.slots.map(({ start }) => slotLabel(start)),
+  slotTitle: slotTitle(range),
+});
+
+/** A value of each hour or day. */
+export const perSlot = <T>({ counts }: ChartParts, valueOf: (counts: Tally) => T): readonly T[] =>
+  counts.slots.map((slot) => valueOf(slot.counts));
+
+/** What the counts of conversations are told apart by first. */
+export const ofChannel = ({ channel }: ChartParts): readonly string[] =>
+  channel === null ? [] : [channel];
+
+export const conversationCharts = (parts: ChartParts): View => [
+  openedAndClosed(parts),
+  answers(parts),
+  durations(parts, {
+    name: 'first_answer',
+    id: 'first-answer',
+    title: 'Time to the first answer',
+    from: 'From a customer’s first message to the first answer',
+    whenEmpty: 'Once a conversation is answered, how long the customer waited is shown here.',
+  }),
+  durations(parts, {
+    name: 'resolution',
+    id: 'resolution',
+    title: 'Time to resolution',
+    from: 'From a customer’s first message until the conversation is closed',
+    whenEmpty: 'Once a conversation is closed, how long it was open is shown here.',
+  }),
+  handovers(parts),
+];
+
+function openedAndClosed(parts: ChartParts): View {
+  const first = ofChannel(parts);
+  const { total } = parts.counts;
+  const seriesOf = (label: string, name: 'opened' | 'closed') => ({
+    label,
+    values: perSlot(parts, (counts) => counts.sum(name, ...first)),
+  });
+  return chartView(
+    {
+      ...slotsOfChart(parts),
+      id: 'conversations',
+      title: 'Conversations',
+      summary: `${total.sum('opened', ...first)} opened, ${total.sum('closed', ...first)} closed.`,
+      series: [seriesOf('Opened', 'opened'), seriesOf('Closed', 'closed')],
+      inWords: String,
+      whenEmpty:
+        'Conversations that open and close are counted here. Connect a channel, or write to the web chat yourself.',
+    },
+    lineChart,
+  );
+}
+
+function answers(parts: ChartParts): View {
+  const { total } = parts.counts;
+  const eachOf = (counts: Tally) => byAnswerer(counts, parts.channel);
+  const inAll = eachOf(total);
+  const shown = (Object.keys(ANSWERED_BY_LABELS) as AnsweredBy[]).filter((by) => inAll.has(by));
+  const sum = [...inAll.values()].reduce((all, n) => all + n, 0);
+  const shares = shown.map((by) => `${ANSWERED_BY_LABELS[by]} ${percent(inAll.get(by)!, sum)}`);
+  return chartView(
+    {
+      ...slotsOfChart(parts),
+      id: 'answers',
+      title: 'Who answered',
+      summary: `${sum} messages to customers: ${shares.join(', ')}.`,
+      series: shown.map((by) => ({
+        label: ANSWERED_BY_LABELS[by],
+        values: perSlot(parts, (counts) => eachOf(counts).get(by) ?? 0),
+      })),
+      inWords: String,
+      whenEmpty:
+        'Answers are counted here by who wrote them: the agent, a workflow or your team. Turn the agent on, or answer a conversation.',
+    },
+    barChart,
+  );
+}
+
+const byAnswerer = (counts: Tally, channel: string | null): ReadonlyMap<string, number> =>
+  channel === null ? counts.eachSecond('answered') : counts.each('answered', channel);
+
+function durations(
+  parts: ChartParts,
+  {
+    name,
+    id,
+    title,
+    from,
+    whenEmpty,
+  }: Pick<Chart, 'id' | 'title' | 'whenEmpty'> & {
+    readonly name: keyof Counted & ('first_answer' | 'resolution');
+    readonly from: string;
+  },
+): View {
+  const first = ofChannel(parts);
+  const ofTotal = (share: number) =>
+    durationLabel(parts.counts.total.percentile(name, share, ...first) ?? 0);
+  const seriesOf = (label: string, share: number) => ({
+    label,
+    values: perSlot(parts, (counts) => counts.percentile(name, share, ...first)),
+  });
+  return chartView(
+    {
+      ...slotsOfChart(parts),
+      id,
+      title,
+      summary: `${from}: half within ${ofTotal(MEDIAN)}, nine of ten within ${ofTotal(NINETIETH)}.`,
+      series: [seriesOf('Median', MEDIAN), seriesOf('90th percentile', NINETIETH)],
+      inWords: durationLabel,
+      whenEmpty,
+    },
+    durationChart,
+  );
+}
+
+function handovers(parts: ChartParts): View {
+  const first = ofChannel(parts);
+  const { total } = parts.counts;
+  const reasons =
+    parts.channel === null
+      ? total.eachSecond('handed_over')
+      : total.each('handed_over', parts.channel);
+  const opened = total.sum('opened', ...first);
+  const handedOver = total.sum('opened_handed_over', ...first);
+  return barListView({
+    id: 'handovers',
+    title: 'Handed over to a person',
+    summary: `${handedOver} of the ${opened} conversations opened in this time (${percent(handedOver, opened)}) left the agent at least once. Why they did, each time:`,
+    itemTitle: 'Reason',
+    items: Object.entries(HANDOVER_LABELS).map(([reason, label]) => ({
+      label,
+      n: reasons.get(reason as HandoverReason) ?? 0,
+    })),
+    whenEmpty: 'When the agent hands over, or a person takes over, the reasons are counted here.',
+  });
+}

@@ -1,0 +1,77 @@
+import { addressWith, filterLinks } from '../../platform/html/components.ts';
+import { html, type View } from '../../platform/html/html.ts';
+import { teamPage } from '../../platform/html/layout.ts';
+import type { Viewer } from '../../platform/html/viewer.ts';
+import { percent } from '../charts/barList.ts';
+import { DEFAULT_RANGE, type Range, RANGES } from '../range.ts';
+import { channelLabel, durationLabel } from '../words.ts';
+import { type ChartParts, conversationCharts, MEDIAN, ofChannel } from './conversationCharts.ts';
+
+export interface OverviewParts extends ChartParts {
+  /** Those that a filter can be set to. */
+  readonly channels: readonly string[];
+}
+
+/** What happened in the workspace, in figures and charts. */
+export const overviewPage = (viewer: Viewer, parts: OverviewParts): View =>
+  teamPage(
+    viewer,
+    { title: 'Overview', section: 'overview', wide: true },
+    html`
+      <div class="overview">
+        <h1>Overview</h1>
+        <div class="overview-filters">
+          ${rangeLinks(parts)}
+          ${parts.channels.length > 1 || parts.channel !== null ? channelLinks(parts) : null}
+        </div>
+        ${keyFigures(parts)}
+        <div class="charts">${conversationCharts(parts)}</div>
+        <p class="muted">Hours and days are those of UTC; the last one is still running. Durations are right to about a tenth.</p>
+      </div>
+    `,
+  );
+
+const hrefOf = (range: Range, channel: string | null): string =>
+  addressWith('/overview', {
+    range: range.id === DEFAULT_RANGE.id ? undefined : range.id,
+    channel: channel ?? undefined,
+  });
+
+const rangeLinks = ({ range, channel }: OverviewParts): View =>
+  filterLinks(
+    'Time',
+    range.id,
+    RANGES.map((each) => ({ value: each.id, label: each.label, href: hrefOf(each, channel) })),
+  );
+
+const channelLinks = ({ range, channel, channels }: OverviewParts): View =>
+  filterLinks('Channel', channel, [
+    { value: null, label: 'All channels', href: hrefOf(range, null) },
+    ...channels.map((each) => ({
+      value: each,
+      label: channelLabel(each),
+      href: hrefOf(range, each),
+    })),
+  ]);
+
+function keyFigures(parts: ChartParts): View {
+  const { total } = parts.counts;
+  const first = ofChannel(parts);
+  const opened = total.sum('opened', ...first);
+  const median = (name: 'first_answer' | 'resolution') => {
+    const ms = total.percentile(name, MEDIAN, ...first);
+    return ms === null ? '–' : durationLabel(ms);
+  };
+  const figures = [
+    ['Opened', opened],
+    ['Closed', total.sum('closed', ...first)],
+    ['First answer, median', median('first_answer')],
+    ['Resolution, median', median('resolution')],
+    ['Handed over', percent(total.sum('opened_handed_over', ...first), opened)],
+  ] as const;
+  return html`
+    <dl class="figures">
+      ${figures.map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}
+    </dl>
+  `;
+}

@@ -1,0 +1,53 @@
+import type { AnsweredBy, HandoverReason } from '../conversations/index.ts';
+
+/** In the order of the chart's colours. */
+export const ANSWERED_BY_LABELS: Readonly<Record<AnsweredBy, string>> = {
+  team_member: 'Your team',
+  webhook: 'Workflow',
+  language_model: 'Language model',
+  keyword: 'Keyword agent',
+  api: 'API',
+  agent: 'Service notices',
+};
+
+export const HANDOVER_LABELS: Readonly<Record<HandoverReason, string>> = {
+  customer_request: 'The customer asked for a person',
+  missing_knowledge: 'The agent did not know the answer',
+  tool_failure: 'A tool failed',
+  agent_error: 'The agent ran into an error',
+  team_takeover: 'Somebody of your team took over',
+  api_takeover: 'An automation took over',
+  api_message: 'An automation wrote to the customer',
+};
+
+const CHANNEL_LABELS: Readonly<Record<string, string>> = {
+  web_chat: 'Web chat',
+  whatsapp_cloud: 'WhatsApp',
+};
+
+export const channelLabel = (channel: string): string => CHANNEL_LABELS[channel] ?? channel;
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+] as const;
+const TENTHS_BELOW = 10;
+
+/** `820 ms`, `3.2 min`, `14 h`. */
+export function durationLabel(ms: number): string {
+  const [unit, length] = UNITS.find(([, each]) => ms >= each * 0.9995) ?? ['ms', 1];
+  const n = ms / length;
+  return `${n < TENTHS_BELOW && unit !== 'ms' ? Math.round(n * 10) / 10 : Math.round(n)} ${unit}`;
+}
+
+const dayFormat = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  timeZone: 'UTC',
+});
+
+/** `21 Nov` or `10:00`. @param start `2026-11-21` or `2026-11-21T10`, in UTC */
+export const slotLabel = (start: string): string =>
+  start.length > 10 ? `${start.slice(11)}:00` : dayFormat.format(new Date(`${start}T00:00Z`));

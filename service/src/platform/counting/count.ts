@@ -1,0 +1,67 @@
+import type { Tx } from '../../store/collections.ts';
+import { collection, type Document } from '../../store/store.ts';
+import { newId } from '../ids.ts';
+
+/**
+ * What is counted, by name, with what it is told apart by: `closed: readonly [channel: string]`.
+ * Each subject adds its own, by declaration merging. The values hold no space.
+ */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- other files add its properties
+export interface Counted {}
+
+/**
+ * What one transaction adds to the counters of an hour. Each transaction writes a document of its
+ * own, so that two that count at once never wait for each other; overview/ adds them up later.
+ * @see docs/decisions/0048-counters-are-appended-and-folded.md
+ */
+export interface Increment extends Document {
+  readonly workspaceId: string;
+  /** In UTC: `2026-11-21T10`. */
+  readonly hour: string;
+  /** By key: the name and what it is told apart by, with spaces between. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+declare module '../../store/collections.ts' {
+  interface Collections {
+    increments: Increment;
+  }
+}
+
+export const countingCollections = {
+  increments: collection<Increment>({ indexes: [{ on: [] }, { on: ['workspaceId'] }] }),
+};
+
+/** What each running transaction has counted, by workspace and hour. */
+const ofTransactions = new WeakMap<Tx, Map<string, Increment>>();
+
+/**
+ * Counts one of something, in the transaction in which it happens.
+ * @param at the hour that it counts in; usually now
+ */
+export async function count<Name extends keyof Counted>(
+  tx: Tx,
+  workspaceId: string,
+  name: Name,
+  by: Counted[Name] & readonly (string | number)[],
+  at: Date,
+): Promise<void> {
+  const hour = hourOf(at);
+  const place = `${workspaceId} ${hour}`;
+  const own = ofTransactions.get(tx) ?? new Map<string, Increment>();
+  ofTransactions.set(tx, own);
+  const earlier = own.get(place);
+  const { id, counts }: Pick<Increment, 'id' | 'counts'> = earlier ?? {
+    id: newId('inc'),
+    counts: {},
+  };
+  const key = keyOf(name, by);
+  const next = { id, workspaceId, hour, counts: { ...counts, [key]: (counts[key] ?? 0) + 1 } };
+  own.set(place, next);
+  await tx.increments.put(next);
+}
+
+const keyOf = (name: string, by: readonly (string | number)[]): string => [name, ...by].join(' ');
+
+/** In UTC: `2026-11-21T10`. */
+export const hourOf = (at: Date): string => at.toISOString().slice(0, 13);

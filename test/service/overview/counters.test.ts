@@ -1,0 +1,126 @@
+// The counters themselves: nothing is lost and nothing counts twice, whoever else is at work.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { foldAll } from '../../../service/src/overview/fold.ts';
+import { RANGES } from '../../../service/src/overview/range.ts';
+import { readCounts } from '../../../service/src/overview/readCounts.ts';
+import { sweepCounters } from '../../../service/src/overview/sweepCounters.ts';
+import { count } from '../../../service/src/platform/counting/count.ts';
+import { durationBucket, percentile } from '../../../service/src/platform/counting/durations.ts';
+import { createWorkspace } from '../../../service/src/team/operations/team.ts';
+import type { Workspace } from '../../../service/src/team/workspace.ts';
+import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
+import { TestClock } from '../../helpers/testClock.ts';
+
+const DAY_MS = 86_400_000;
+const [HOURS, DAYS, , QUARTER] = RANGES;
+
+describe('counters', () => {
+  let fresh: FreshStore;
+  let workspace: Workspace;
+  let clock: TestClock;
+  beforeEach(async () => {
+    clock = new TestClock(Date.parse('2026-11-21T12:30:00Z'));
+    fresh = await openFreshStore();
+    workspace = await createWorkspace({ store: fresh.store, clock }, 'Test');
+  });
+  afterEach(() => fresh.remove());
+
+  const countOnce = (at = clock.now()) =>
+    fresh.store.transaction((tx) => count(tx, workspace.id, 'opened', ['web_chat'], at));
+  const opened = async (range = HOURS as (typeof RANGES)[number]) =>
+    (await readCounts({ store: fresh.store, clock }, workspace, range)).total.sum('opened');
+  const stored = (name: 'increments' | 'counters') =>
+    fresh.store.transaction<readonly unknown[]>((tx) =>
+      name === 'increments'
+        ? tx.increments.find({ where: {}, limit: 10_000 })
+        : tx.counters.find({ where: { period: 'hour' }, orderBy: 'start', limit: 10_000 }),
+    );
+
+  it('are right before, while and after they are added up, by several at once', async () => {
+    const all = 1_300;
+    const readings: number[] = [];
+    let done = 0;
+    const counting = Promise.all(
+      Array.from({ length: 4 }, async () => {
+        while (done < all) {
+          done += 1;
+          await countOnce();
+        }
+      }),
+    );
+    const folding = async () => {
+      do await foldAll(fresh.store);
+      while (done < all);
+    };
+    const reading = async () => {
+      do readings.push(await opened());
+      while (done < all);
+    };
+    await Promise.all([counting, folding(), folding(), reading()]);
+    await foldAll(fresh.store);
+    expect(await opened()).toBe(all);
+    expect(await opened(DAYS)).toBe(all);
+    expect(await stored('increments')).toHaveLength(0);
+    expect(readings).toEqual([...readings].sort((a, b) => a - b));
+  });
+
+  it('count nothing of a transaction that fails', async () => {
+    const failing = fresh.store.transaction(async (tx) => {
+      await count(tx, workspace.id, 'opened', ['web_chat'], clock.now());
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    await countOnce();
+    expect(await opened()).toBe(1);
+  });
+
+  it('take one document of a transaction, whatever it counts', async () => {
+    await fresh.store.transaction(async (tx) => {
+      await count(tx, workspace.id, 'opened', ['web_chat'], clock.now());
+      await count(tx, workspace.id, 'opened', ['web_chat'], clock.now());
+      await count(tx, workspace.id, 'closed', ['web_chat', 'unknown'], clock.now());
+    });
+    expect(await stored('increments')).toHaveLength(1);
+    expect(await opened()).toBe(2);
+  });
+
+  it('stay as days when their hours go', async () => {
+    await countOnce();
+    await foldAll(fresh.store);
+    clock.advance(89 * DAY_MS);
+    await sweepCounters(fresh.store, clock.now());
+    expect(await stored('counters')).toHaveLength(1);
+    clock.advance(4 * DAY_MS);
+    await countOnce();
+    await foldAll(fresh.store);
+    await sweepCounters(fresh.store, clock.now());
+    expect(await stored('counters')).toHaveLength(1);
+    clock.advance(-4 * DAY_MS);
+    expect(await opened(QUARTER)).toBe(1);
+  });
+});
+
+describe('percentiles of durations', () => {
+  const of = (share: number, ...durations: readonly number[]) => {
+    const buckets = new Map<number, number>();
+    for (const ms of durations)
+      buckets.set(durationBucket(ms), (buckets.get(durationBucket(ms)) ?? 0) + 1);
+    return percentile(buckets, share);
+  };
+
+  it.each([1, 3, 40, 999, 1_000, 65_432, 3_600_000, 30 * DAY_MS])(
+    'are off by a tenth at most: %d ms',
+    (ms) => {
+      const read = of(0.5, ms)!;
+      expect(Math.abs(read - ms) / ms).toBeLessThan(0.1);
+    },
+  );
+
+  it('are what a share stays within', () => {
+    const durations = Array.from({ length: 100 }, (_, at) => (at + 1) * 1_000);
+    expect(of(0.5, ...durations)! / 50_000).toBeCloseTo(1, 0);
+    expect(of(0.9, ...durations)! / 90_000).toBeCloseTo(1, 0);
+    expect(of(0.5)).toBeNull();
+    expect(of(0.5, -5)).toBe(1);
+  });
+});

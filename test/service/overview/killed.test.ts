@@ -1,0 +1,49 @@
+// What is counted survives kill -9 at any moment, in the middle of adding up too.
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { chatCustomer } from '../../helpers/apiClient.ts';
+import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
+import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
+import { totals } from './support.ts';
+
+const ROUNDS = 4;
+const WRITERS = 3;
+
+describe('a service that is killed while it counts', () => {
+  let service: ServiceProcess;
+  afterEach(() => service?.close());
+
+  it('has counted each conversation once, and no other', async () => {
+    service = await startServiceProcess({ env: MEMBER_ENV });
+    let isDown = false;
+    let written = 0;
+    const writeUntilDown = async () => {
+      while (!isDown) {
+        try {
+          await (await chatCustomer(service.url)).write('Hello');
+          written += 1;
+        } catch {
+          return;
+        }
+      }
+    };
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      isDown = false;
+      const goal = written + 20 * round;
+      const writing = Promise.all(Array.from({ length: WRITERS }, writeUntilDown));
+      while (written < goal) await new Promise(setImmediate);
+      const restarting = service.crashAndRestart();
+      isDown = true;
+      await Promise.all([restarting, writing]);
+    }
+    const page = await service.api.get('/api/conversations?limit=100');
+    let stored = page.body.data.length as number;
+    for (let cursor = page.body.next_cursor as string | null; cursor !== null; ) {
+      const { body } = await service.api.get(`/api/conversations?limit=100&cursor=${cursor}`);
+      stored += body.data.length;
+      cursor = body.next_cursor;
+    }
+    expect(stored).toBeGreaterThanOrEqual(written);
+    const counted = await totals(await signedInBrowser(service.url), 'conversations', '?range=7d');
+    expect(counted.Opened).toBe(stored);
+  });
+});

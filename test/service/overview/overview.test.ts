@@ -1,0 +1,118 @@
+// What the overview says of conversations, against what happened.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { chatCustomer } from '../../helpers/apiClient.ts';
+import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../helpers/browserless.ts';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { barCounts, chartTable, figure, totals } from './support.ts';
+
+const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
+
+describe('the overview', () => {
+  let service: TestService;
+  let ana: Browserless;
+  /** Noon in UTC, so that a few hours later it is the same day. */
+  let now: number;
+
+  beforeEach(async () => {
+    now = Date.parse('2026-11-21T12:00:00Z');
+    service = await startTestService({
+      env: { ...MEMBER_ENV, AGENT_QUIET_MS: '0' },
+      clock: { now: () => new Date(now) },
+    });
+    ana = await signedInBrowser(service.url);
+  });
+  afterEach(() => service?.stop());
+
+  const write = async (text = 'Hello') => {
+    const customer = await chatCustomer(service.url);
+    const { conversation_id: id } = await customer.write(text);
+    return { customer, path: `/api/conversations/${id}` };
+  };
+  const close = (path: string) =>
+    service.api.post(`${path}/close`, { summary: 'Done', verdict: 'goal_reached' });
+
+  it('says what will come while nothing has happened', async () => {
+    const page = await ana.get('/overview');
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('Turn the agent on, or answer a conversation.');
+    for (const id of ['conversations', 'answers', 'first-answer', 'resolution'])
+      expect(chartTable(page, id)).toBeNull();
+    expect(figure(page, 'First answer, median')).toBe('–');
+  });
+
+  it('counts what is opened, answered, handed over and closed, in its hour and day', async () => {
+    const first = await write();
+    const second = await write();
+    now += 2 * MINUTE;
+    await service.api.post(`${first.path}/messages`, { text: 'Hi!' });
+    now += HOUR;
+    await first.customer.write('Thanks');
+    await service.api.post(`${first.path}/messages`, { text: 'Welcome!' });
+    await close(first.path);
+    await service.api.post(`${second.path}/takeover`);
+    await service.api.post(`${second.path}/handback`);
+    await service.api.post(`${second.path}/takeover`);
+    await write();
+
+    const page = await ana.get('/overview?range=24h');
+    const hourly = chartTable(page, 'conversations')!;
+    expect(hourly.Opened!.slice(-2)).toEqual([2, 1]);
+    expect(hourly.Closed!.slice(-2)).toEqual([0, 1]);
+    expect(hourly.Opened).toHaveLength(24);
+    expect(chartTable(page, 'answers')!.API!.slice(-2)).toEqual([1, 1]);
+    // Of two minutes, off by a tenth at most.
+    expect(chartTable(page, 'first-answer')!.Median!.at(-2)).toBeCloseTo(2, 0);
+    expect(figure(page, 'Resolution, median')).toMatch(/^(5[6-9] min|1(\.1)? h)$/);
+    // Two of the three were handed over, one of them twice.
+    expect(figure(page, 'Handed over')).toBe('67 %');
+    expect(barCounts(page, 'handovers')).toEqual({
+      'An automation took over': 2,
+      'An automation wrote to the customer': 1,
+    });
+
+    const daily = chartTable(await ana.get('/overview'), 'conversations')!;
+    expect(daily.Opened).toEqual([0, 0, 0, 0, 0, 0, 3]);
+    expect(daily['Day (UTC)']!.at(-1)).toBe(21);
+  });
+
+  it('moves on with the days, and keeps what was counted over a restart', async () => {
+    await write();
+    now += 2 * DAY;
+    await service.restart();
+    ana = await signedInBrowser(service.url);
+    expect(chartTable(await ana.get('/overview'), 'conversations')!.Opened).toEqual([
+      0, 0, 0, 0, 1, 0, 0,
+    ]);
+    expect(await totals(ana, 'conversations', '?range=24h')).toEqual({});
+    expect(await totals(ana, 'conversations', '?range=30d')).toEqual({ Opened: 1, Closed: 0 });
+    now += 20 * DAY;
+    ana = await signedInBrowser(service.url);
+    expect(await totals(ana, 'conversations', '?range=7d')).toEqual({});
+    expect(await totals(ana, 'conversations', '?range=90d')).toEqual({ Opened: 1, Closed: 0 });
+  });
+
+  it("tells who answered by the agent's brain, and why it handed over", async () => {
+    await service.api.patch('/api/agent', { enabled: true });
+    const { customer } = await write('Hello');
+    await waitFor('the greeting', async () => (await customer.read()).length === 2);
+    await customer.write('I want to talk to a person');
+    await waitFor('the handover', async () => (await customer.read()).length === 4);
+    const page = await ana.get('/overview');
+    const answers = chartTable(page, 'answers')!;
+    expect(answers['Keyword agent']!.at(-1)).toBe(1);
+    // That somebody from the team will answer is a sentence of the service's own.
+    expect(answers['Service notices']!.at(-1)).toBe(1);
+    expect(barCounts(page, 'handovers')).toEqual({ 'The customer asked for a person': 1 });
+    expect(figure(page, 'Handed over')).toBe('100 %');
+  });
+
+  it('shows a workspace what is its own', async () => {
+    const stranger = await service.addWorkspace('Another');
+    expect((await stranger.get('/api/conversations')).status).toBe(200);
+    const customer = await chatCustomer(service.url, { workspace: 'another' });
+    await customer.write('Hello');
+    ana = await signedInBrowser(service.url);
+    expect(await totals(ana, 'conversations')).toEqual({});
+  });
+});

@@ -1,0 +1,57 @@
+// The overview as a reader without scripts sees it: the figures on top, and each chart's table.
+import type { Browserless, Page } from '../../helpers/browserless.ts';
+
+/** The columns of a chart's table, by their heading; what is no number is null. */
+export type ChartTable = Readonly<Record<string, readonly (number | null)[]>>;
+
+const cellsOf = (row: string) =>
+  [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/g)].map(([, text = '']) => text);
+
+/** @returns null when the chart says that there is nothing yet */
+export function chartTable({ html }: Page, id: string): ChartTable | null {
+  const [section] =
+    new RegExp(`<section class="chart" aria-labelledby="${id}-title">.*?</section>`, 's').exec(
+      html,
+    ) ?? [];
+  if (section === undefined) throw new Error(`no chart ${id}`);
+  if (!section.includes('<table>')) return null;
+  const [head = [], ...rows] = [...section.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) =>
+    cellsOf(row),
+  );
+  return Object.fromEntries(
+    head.map((title, column) => [
+      title,
+      rows.map((cells) => (/^\d/.test(cells[column]!) ? Number.parseFloat(cells[column]!) : null)),
+    ]),
+  );
+}
+
+/** The rows of a list of bars: how often each was counted. */
+export function barCounts({ html }: Page, id: string): Readonly<Record<string, number>> {
+  const [section = ''] =
+    new RegExp(`<section class="chart" aria-labelledby="${id}-title">.*?</section>`, 's').exec(
+      html,
+    ) ?? [];
+  const rows = [...section.matchAll(/<tr>(.*?)<\/tr>/gs)].slice(1);
+  return Object.fromEntries(
+    rows.map(([, row = '']) => cellsOf(row)).map(([label = '', n]) => [label, Number(n)]),
+  );
+}
+
+/** What was counted in all, by the chart's columns. */
+export async function totals(
+  browser: Browserless,
+  id: string,
+  query = '?range=24h',
+): Promise<Record<string, number>> {
+  const table = chartTable(await browser.get(`/overview${query}`), id) ?? {};
+  return Object.fromEntries(
+    Object.entries(table)
+      .slice(1)
+      .map(([title, values]) => [title, values.reduce<number>((sum, n) => sum + (n ?? 0), 0)]),
+  );
+}
+
+/** A figure on top of the page. */
+export const figure = ({ html }: Page, label: string): string | undefined =>
+  new RegExp(`<dt>${label}</dt><dd>([^<]*)</dd>`).exec(html)?.[1];
