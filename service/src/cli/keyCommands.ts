@@ -1,6 +1,7 @@
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { systemClock } from '../platform/clock.ts';
 import type { ServiceStore } from '../store/collections.ts';
+import { AREA_PERMISSIONS, isExpired, type ApiKey, type AreaPermission } from '../team/apiKey.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from '../team/operations/apiKeys.ts';
 import { createWorkspace, findWorkspace } from '../team/operations/team.ts';
 import type { Workspace } from '../team/workspace.ts';
@@ -10,7 +11,12 @@ interface NewKeyOptions {
   readonly name: string;
   readonly workspace?: string;
   readonly revealContacts: boolean;
+  readonly allow?: readonly AreaPermission[];
+  readonly expiresIn?: number;
 }
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const MAX_DAYS = 3650;
 
 interface KeyDeps {
   readonly store: ServiceStore;
@@ -36,7 +42,13 @@ export function addKeyCommands(program: Command): void {
       'lets the key read phone numbers and e-mails in the clear (contacts:reveal)',
       false,
     )
-    .action(({ name, workspace: slug, revealContacts }: NewKeyOptions) =>
+    .option(
+      '--allow <permissions>',
+      'the only calls that it may make, such as conversations:read,tools:write; by default all',
+      parsePermissions,
+    )
+    .option('--expires-in <days>', 'when it expires; by default never', parseDays)
+    .action(({ name, workspace: slug, revealContacts, allow, expiresIn }: NewKeyOptions) =>
       withDeps(async (deps) => {
         const workspace =
           (await findWorkspace(deps, slug)) ??
@@ -45,6 +57,11 @@ export function addKeyCommands(program: Command): void {
           name,
           createdBy: 'command line',
           permissions: revealContacts ? ['contacts:reveal'] : [],
+          limitedTo: allow ?? null,
+          expiresAt:
+            expiresIn === undefined
+              ? null
+              : new Date(deps.clock.now().getTime() + expiresIn * DAY_MS),
         });
         process.stdout.write(`${newKey}\n`);
         process.stderr.write(
@@ -60,11 +77,7 @@ export function addKeyCommands(program: Command): void {
     .action(({ workspace: slug }: { workspace?: string }) =>
       withDeps(async (deps) => {
         for (const each of await listApiKeys(deps, await getWorkspace(deps, slug))) {
-          const may = (each.permissions ?? []).map((permission) => `${permission}  `).join('');
-          const state = each.revokedAt === null ? 'active' : `revoked ${each.revokedAt}`;
-          process.stdout.write(
-            `${each.id}  ${each.prefix}…${each.lastFour}  ${JSON.stringify(each.name)}  created ${each.createdAt} by ${each.createdBy}  last used ${each.lastUsedAt ?? 'never'}  ${may}${state}\n`,
-          );
+          process.stdout.write(`${describe(each, deps.clock.now())}\n`);
         }
       }),
     );
@@ -80,6 +93,42 @@ export function addKeyCommands(program: Command): void {
         process.stdout.write(`${revoked.id} was revoked at ${revoked.revokedAt}.\n`);
       }),
     );
+}
+
+/** A key on one line. */
+function describe(key: ApiKey, now: Date): string {
+  const { id, prefix, lastFour, name, createdAt, createdBy, lastUsedAt, lastUsedFrom } = key;
+  return [
+    id,
+    `${prefix}…${lastFour}`,
+    JSON.stringify(name),
+    `created ${createdAt} by ${createdBy}`,
+    `last used ${lastUsedAt ?? 'never'}${lastUsedFrom ? ` from ${lastUsedFrom}` : ''}`,
+    ...(key.limitedTo ?? []),
+    ...(key.permissions ?? []),
+    stateOf(key, now),
+  ].join('  ');
+}
+
+function stateOf({ revokedAt, expiresAt = null }: ApiKey, now: Date): string {
+  if (revokedAt !== null) return `revoked ${revokedAt}`;
+  if (expiresAt === null) return 'active';
+  return isExpired({ expiresAt }, now) ? `expired ${expiresAt}` : `active until ${expiresAt}`;
+}
+
+function parsePermissions(text: string): readonly AreaPermission[] {
+  const words = text.split(',').map((each) => each.trim());
+  const unknown = words.find((each) => !AREA_PERMISSIONS.some((known) => known === each));
+  if (unknown === undefined) return words as AreaPermission[];
+  throw new InvalidArgumentError(
+    `${JSON.stringify(unknown)} is not a permission. Permissions: ${AREA_PERMISSIONS.join(', ')}.`,
+  );
+}
+
+function parseDays(text: string): number {
+  const days = Number(text);
+  if (/^\d{1,4}$/.test(text) && days >= 1 && days <= MAX_DAYS) return days;
+  throw new InvalidArgumentError(`A number of days from 1 to ${MAX_DAYS}.`);
 }
 
 async function getWorkspace(deps: KeyDeps, slug: string | undefined): Promise<Workspace> {

@@ -143,6 +143,7 @@ export const conversationSchema = z.strictObject(recordFields).meta({ id: 'Conve
 const operation = operationsOf({ tag: 'Conversations', auth: 'key' });
 
 export const lookupContact = operation('POST /contacts/lookup', {
+  isRead: true,
   summary: 'Find the conversation of a contact',
   description:
     'Send either `phone` or `email`. If several contacts match, one that its channel verified comes before one that only claims the value; then open conversations come first, then newer ones.',

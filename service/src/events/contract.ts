@@ -8,6 +8,7 @@ const operation = operationsOf({ tag: 'Subscriptions', auth: 'key' });
 
 export const listEvents = operation('GET /hooks/events', {
   summary: 'List the events',
+  isForEveryKey: true,
   answer: listOf(
     z.strictObject({ name: eventNameSchema, description: z.string(), sample: payloadSchema }),
   ),
@@ -15,6 +16,7 @@ export const listEvents = operation('GET /hooks/events', {
 
 export const getSample = operation('GET /hooks/sample', {
   summary: 'Get a sample payload of an event',
+  isForEveryKey: true,
   query: z.object({ event: eventTextSchema }),
   answer: payloadSchema,
   errors: ['unknown_event'],

@@ -1,5 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import type { ApiKey, KeyPermission } from './workspace.ts';
+import { isExpired, mayCall, permissionFor, type ApiKey, type KeyPermission } from './apiKey.ts';
 import type { Deps } from '../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../platform/http/errorCatalogue.ts';
 import { findApiKey, isUseNoted, noteKeyUse } from './operations/apiKeys.ts';
@@ -11,20 +11,24 @@ import type { WrongKeys } from '../platform/http/server/wrongKeys.ts';
 export const bearer = (request: Request): string | null =>
   /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? null;
 
-/** Lets requests through whose bearer token `identify` knows. @throws unauthorized (401) */
+/**
+ * Lets requests through whose bearer token `identify` knows.
+ * @param identify gives the caller; null when it knows none, or in words why it refuses the token
+ * @throws unauthorized (401)
+ */
 export const requireBearer =
   (
     words: { missing: string; wrong: string },
-    identify: (token: string, request: Request) => Promise<Caller | null>,
+    identify: (token: string, request: Request) => Promise<Caller | string | null>,
   ): RequestHandler =>
   async (request: Request, response: Response, next: NextFunction) => {
     const token = bearer(request);
-    const caller = token === null ? null : await identify(token, request);
-    if (!caller) {
+    const caller = token === null ? words.missing : await identify(token, request);
+    if (caller === null || typeof caller === 'string') {
       response.setHeader('WWW-Authenticate', 'Bearer');
       throw new AppError(
         'unauthorized',
-        `${token === null ? words.missing : words.wrong} ${ERROR_CATALOGUE.unauthorized.fix}`,
+        `${caller ?? words.wrong} ${ERROR_CATALOGUE.unauthorized.fix}`,
       );
     }
     response.locals.caller = caller;
@@ -43,39 +47,55 @@ export const requireApiKey = (deps: Deps, wrongKeys: WrongKeys): RequestHandler 
     async (key, request) => {
       await wrongKeys.checkAddress(request, key);
       const found = await findApiKey(deps, key);
-      if (found) {
-        wrongKeys.noteValid(key);
-        recordUse(found.apiKey);
-      } else await wrongKeys.countWrong(request);
-      return (
-        found && {
-          workspace: found.workspace,
-          apiKey: found.apiKey,
-          rateKey: found.apiKey.id,
-          actor: { type: 'api', name: found.apiKey.name },
-          contact: null,
-        }
-      );
+      if (!found || isExpired(found.apiKey, deps.clock.now())) {
+        await wrongKeys.countWrong(request);
+        return found && expiredInWords(found.apiKey);
+      }
+      wrongKeys.noteValid(key);
+      recordUse(found.apiKey, addressOf(request));
+      return callerWith(found);
     },
   );
 };
 
+const callerWith = ({ apiKey, workspace }: NonNullable<Awaited<ReturnType<typeof findApiKey>>>) =>
+  ({
+    workspace,
+    apiKey,
+    rateKey: apiKey.id,
+    actor: { type: 'api', name: apiKey.name },
+    contact: null,
+    assertMay(operation) {
+      const needed = permissionFor(operation);
+      if (needed !== null && !mayCall(apiKey, needed)) throw permissionMissing(apiKey, needed);
+    },
+  }) satisfies Caller;
+
+const expiredInWords = ({ name, expiresAt }: ApiKey): string =>
+  `The API key ${JSON.stringify(name)} expired at ${expiresAt}. Create another one on the API keys screen of the service.`;
+
+/** The address that the request came from; behind a trusted proxy, the one that it forwards. */
+const addressOf = ({ ip = '' }: Request): string => ip.replace(/^::ffff:(?=[\d.]+$)/, '');
+
 /** The caller's key. @throws permission_missing (403) when it does not have the permission */
 export function keyWith({ apiKey }: Caller, permission: KeyPermission): ApiKey {
   if (apiKey?.permissions?.includes(permission)) return apiKey;
-  throw new AppError(
+  throw permissionMissing(apiKey, permission);
+}
+
+const permissionMissing = (apiKey: ApiKey | null, permission: string) =>
+  new AppError(
     'permission_missing',
     `The API key ${JSON.stringify(apiKey?.name ?? '')} does not have the permission ${permission}. ${ERROR_CATALOGUE.permission_missing.fix}`,
   );
-}
 
 /** Records the use of keys without delaying calls. If it fails, the next call records it. */
-function useRecorder(deps: Deps): (apiKey: ApiKey) => void {
+function useRecorder(deps: Deps): (apiKey: ApiKey, address: string) => void {
   const underWay = new Set<string>();
-  return (apiKey) => {
+  return (apiKey, address) => {
     if (underWay.has(apiKey.id) || isUseNoted(apiKey, deps.clock.now())) return;
     underWay.add(apiKey.id);
-    void noteKeyUse(deps, apiKey)
+    void noteKeyUse(deps, apiKey, address)
       .catch(() => {})
       .finally(() => underWay.delete(apiKey.id));
   };

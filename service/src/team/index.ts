@@ -2,7 +2,21 @@
 
 export { keyWith, requireBearer } from './authentication.ts';
 export { actorOf, signedInOf, workspaceOf } from './signedIn.ts';
-export type { ApiKey, Member, Workspace } from './workspace.ts';
-export { createApiKey, getApiKey, listApiKeys, revokeApiKey } from './operations/apiKeys.ts';
+export {
+  AREA_PERMISSIONS,
+  isExpired,
+  isValid,
+  KEY_AREAS,
+  type ApiKey,
+  type AreaPermission,
+} from './apiKey.ts';
+export type { Member, Workspace } from './workspace.ts';
+export {
+  changeApiKey,
+  createApiKey,
+  getApiKey,
+  listApiKeys,
+  revokeApiKey,
+} from './operations/apiKeys.ts';
 export type { SignedIn } from './operations/sessions.ts';
 export { findWorkspace } from './operations/team.ts';

@@ -1,5 +1,6 @@
 import { collection } from '../store/store.ts';
-import type { Workspace, Member, Session, Invite, ApiKey } from './workspace.ts';
+import type { ApiKey } from './apiKey.ts';
+import type { Workspace, Member, Session, Invite } from './workspace.ts';
 
 declare module '../store/collections.ts' {
   interface Collections {

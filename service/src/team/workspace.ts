@@ -1,4 +1,5 @@
 import type { Document } from '../store/store.ts';
+import type { ApiKey } from './apiKey.ts';
 
 declare module '../platform/http/caller.ts' {
   interface Caller {
@@ -39,28 +40,6 @@ export interface Member extends Document {
   readonly email: string;
   readonly passwordHash: string;
   readonly createdAt: string;
-}
-
-/**
- * What a key may do beside what every key may. `contacts:reveal`: read contacts' details in the clear.
- */
-export const KEY_PERMISSIONS = ['contacts:reveal'] as const;
-export type KeyPermission = (typeof KEY_PERMISSIONS)[number];
-
-/** An API key as kept: never the key itself. */
-export interface ApiKey extends Document {
-  readonly workspaceId: string;
-  /** Shown as the sender of messages that the key sends. */
-  readonly name: string;
-  /** SHA-256 of the whole key, hex; unique. */
-  readonly hash: string;
-  readonly prefix: string;
-  readonly lastFour: string;
-  readonly permissions?: readonly KeyPermission[];
-  readonly createdBy: string;
-  readonly createdAt: string;
-  readonly lastUsedAt: string | null;
-  readonly revokedAt: string | null;
 }
 
 /** A browser in which a member is signed in. Id: hash of the cookie's token. */

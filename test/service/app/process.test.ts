@@ -147,6 +147,22 @@ describe('the service as a process', () => {
       new RegExp(`…${revealing.slice(-4)} .* contacts:reveal {2}active\n$`),
     );
 
+    const limited = await command(
+      ...['key', 'create', '--name', 'reports', '--expires-in', '30'],
+      ...['--allow', 'conversations:read,tools:write'],
+    );
+    expect(limited.code).toBe(0);
+    expect((await command('key', 'list')).out).toMatch(
+      new RegExp(
+        `…${limited.out.trim().slice(-4)} .* conversations:read {2}tools:write {2}active until `,
+      ),
+    );
+    for (const [option, value] of [
+      ['--allow', 'everything'],
+      ['--expires-in', 'soon'],
+    ] as const)
+      expect((await command('key', 'create', '--name', 'x', option, value)).code).not.toBe(0);
+
     const service = run();
     const url = await started(service);
     await waitFor('the link, since there is no member yet', () =>
@@ -154,6 +170,9 @@ describe('the service as a process', () => {
     );
     for (const each of [key, revealing])
       expect((await apiClient(url, each).get('/api/hooks')).status).toBe(200);
+    const limitedApi = apiClient(url, limited.out.trim());
+    expect((await limitedApi.get('/api/conversations')).status).toBe(200);
+    expect((await limitedApi.get('/api/hooks')).status).toBe(403);
     // A folder belongs to one process; a database lets everybody in.
     const during = await command('key', 'list');
     if (testDatabaseUrl() === null) {

@@ -97,6 +97,7 @@ export function errorsOf(operation: Operation): readonly ErrorCode[] {
   const common: ErrorCode[] = ['rate_limited', 'internal', 'unavailable'];
   if (operation.noIdempotencyKey) common.unshift('idempotency_key_not_allowed');
   if (operation.auth !== 'none') common.push('unauthorized');
+  if (operation.auth === 'key' && !operation.isForEveryKey) common.push('permission_missing');
   if (operation.query || operation.body) common.push('invalid_request');
   if (operation.body) common.push('invalid_json', 'body_too_large', 'unsupported_media_type');
   if (operation.method !== 'get' && !operation.noIdempotencyKey)

@@ -19,6 +19,8 @@ const NOTICES: Readonly<Record<string, string>> = {
   'reason-missing': 'To reject a tool call, enter a reason of up to 1,000 characters.',
 
   'key-revoked': 'API key revoked. It no longer works.',
+  'key-made-before':
+    'This form created this key before. A key is shown only once: if you did not copy it, revoke it and create another.',
   unsubscribed: 'Subscription removed. It gets no more events.',
   released: 'Released. Another workflow can take it by publishing.',
   'secrets-revoked': 'Previous secrets revoked. Deliveries are signed with the newest secret only.',

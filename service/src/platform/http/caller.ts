@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import type { Actor } from '../actor.ts';
+import type { Operation } from './operation.ts';
 
 /**
  * Who sends a request, by its API key or chat token. team/ adds the workspace and
@@ -10,6 +11,8 @@ export interface Caller {
   readonly rateKey: string;
   /** Recorded as the author of what the call does. */
   readonly actor: Actor;
+  /** @throws permission_missing (403). Left out: the caller may call every operation. */
+  assertMay?(operation: Operation): void;
 }
 
 /** The caller, once its key or token is checked; undefined before, and on open routes. */

@@ -39,6 +39,10 @@ interface Definition<Query extends z.ZodType, Body extends z.ZodType, Answer ext
    * stored, so the endpoint takes no Idempotency-Key.
    */
   readonly noIdempotencyKey?: boolean;
+  /** True when a key needs no permission for it. */
+  readonly isForEveryKey?: boolean;
+  /** True for a POST that changes nothing: a key that may read may call it. */
+  readonly isRead?: boolean;
   /**
    * True when the write may be large. It then runs in several transactions, and the answer is stored
    * after the last one. Running it again must do no harm.

@@ -33,6 +33,10 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
   check?: (call: Call<z.output<Query>, z.output<Body>>) => Promise<void>,
 ): void {
   const { method, path, status } = operation;
+  const assertAllowed: RequestHandler = (_request, response, next) => {
+    callerOf(response)?.assertMay?.(operation);
+    next();
+  };
 
   const answerCall = async (request: Request, response: Response): Promise<StoredAnswer> => {
     const call = parseCall(operation, request, response);
@@ -51,6 +55,7 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
 
   router[method](
     path,
+    assertAllowed,
     ...roomChecks(deps, operation),
     ...(operation.body ? readJsonBody : []),
     async (request: Request, response: Response) => {

@@ -9,9 +9,10 @@ import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, notFound } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';
-import type { ApiKey, KeyPermission, Workspace } from '../workspace.ts';
+import { isValid, type ApiKey, type AreaPermission, type KeyPermission } from '../apiKey.ts';
+import type { Workspace } from '../workspace.ts';
 
-/** Keys of a workspace that are not revoked: enough for one in each workflow. */
+/** Keys of a workspace that can be used: enough for one in each workflow. */
 export const MAX_API_KEYS = 100;
 const PAGE = 500;
 /** "Last used" is exact to the minute, so that most calls write nothing. */
@@ -19,6 +20,8 @@ const PRECISION_MS = 60_000;
 
 /**
  * Makes an API key.
+ * @param limitedTo the only parts of the API that it may call; by default all of them
+ * @param expiresAt when it ends; by default never
  * @param given a key to use instead of a new one (BOOTSTRAP_API_KEY)
  * @returns the key itself, shown only this once, and the record that is stored
  * @throws invalid_request (400) when the workspace has as many as it may
@@ -30,24 +33,23 @@ export const createApiKey = (
     name,
     createdBy,
     permissions = [],
+    limitedTo = null,
+    expiresAt = null,
     given,
   }: {
     name: string;
     createdBy: string;
     permissions?: readonly KeyPermission[];
+    limitedTo?: readonly AreaPermission[] | null;
+    expiresAt?: Date | null;
     given?: string;
   },
 ) => {
   const key = given ?? newApiKey();
   return store.transaction(async (tx): Promise<{ key: string; apiKey: ApiKey }> => {
     await tx.workspaces.get(workspace.id); // locks the workspace, so that the limit holds
-    if ((await countInUse(tx, workspace)) >= MAX_API_KEYS) {
-      throw new AppError(
-        'invalid_request',
-        `A workspace has at most ${MAX_API_KEYS} API keys. Revoke one that is no longer used.`,
-        { param: 'name' },
-      );
-    }
+    const now = clock.now();
+    if ((await countInUse(tx, workspace, now)) >= MAX_API_KEYS) throw limitReached();
     const apiKey: ApiKey = {
       id: newId('key'),
       workspaceId: workspace.id,
@@ -56,9 +58,12 @@ export const createApiKey = (
       prefix: API_KEY_PREFIX,
       lastFour: key.slice(-4),
       permissions,
+      limitedTo,
       createdBy,
-      createdAt: timestamp(clock.now()),
+      createdAt: timestamp(now),
+      expiresAt: expiresAt && timestamp(expiresAt),
       lastUsedAt: null,
+      lastUsedFrom: null,
       revokedAt: null,
     };
     await tx.apiKeys.put(apiKey);
@@ -66,8 +71,15 @@ export const createApiKey = (
   });
 };
 
-/** Revoked keys stay listed, however many there are. */
-async function countInUse(tx: Tx, { id: workspaceId }: Workspace): Promise<number> {
+const limitReached = () =>
+  new AppError(
+    'invalid_request',
+    `A workspace has at most ${MAX_API_KEYS} API keys. Revoke one that is no longer used.`,
+    { param: 'name' },
+  );
+
+/** Revoked and expired keys stay listed, however many there are. */
+async function countInUse(tx: Tx, { id: workspaceId }: Workspace, now: Date): Promise<number> {
   let count = 0;
   for (let lastId: string | null = null; ; ) {
     const keys: readonly ApiKey[] = await tx.apiKeys.find({
@@ -75,15 +87,15 @@ async function countInUse(tx: Tx, { id: workspaceId }: Workspace): Promise<numbe
       limit: PAGE,
       ...(lastId === null ? {} : { after: { value: lastId, id: lastId } }),
     });
-    count += keys.filter(({ revokedAt }) => revokedAt === null).length;
+    count += keys.filter((key) => isValid(key, now)).length;
     if (keys.length < PAGE) return count;
     lastId = keys.at(-1)!.id;
   }
 }
 
 /**
- * Finds the workspace that a key belongs to; null when there is no such key or it was revoked. Runs
- * on every call, so it locks and writes nothing.
+ * Finds a key and its workspace; null when there is no such key or it was revoked. It may have
+ * expired. Runs on every call, so it locks and writes nothing.
  */
 export const findApiKey = async ({ store }: Pick<Deps, 'store'>, key: string) => {
   if (!API_KEY_PATTERN.test(key)) return null;
@@ -100,15 +112,19 @@ export const isUseNoted = ({ lastUsedAt }: ApiKey, now: Date): boolean =>
   lastUsedAt !== null && Math.abs(now.getTime() - Date.parse(lastUsedAt)) < PRECISION_MS;
 
 /**
- * Notes that a key was used. It has its own transaction: calls with the same key do not wait for
- * each other.
+ * Notes that a key was used, and from which address. It has its own transaction: calls with the same
+ * key do not wait for each other.
  */
-export const noteKeyUse = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, { id }: ApiKey) =>
+export const noteKeyUse = (
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  { id }: ApiKey,
+  address: string,
+) =>
   store.transaction(async (tx): Promise<void> => {
     const now = clock.now();
     const apiKey = await tx.apiKeys.get(id);
     if (apiKey && !isUseNoted(apiKey, now))
-      await tx.apiKeys.put({ ...apiKey, lastUsedAt: timestamp(now) });
+      await tx.apiKeys.put({ ...apiKey, lastUsedAt: timestamp(now), lastUsedFrom: address });
   });
 
 /** The workspace's keys, revoked ones included, oldest first. */
@@ -128,6 +144,31 @@ export const getApiKey = (
     const apiKey = await tx.apiKeys.peek(id);
     if (apiKey?.workspaceId !== workspace.id) throw notFound('API key', id);
     return apiKey;
+  });
+
+/**
+ * Renames a key or moves its end. What it may do never changes.
+ * @param changes.expiresAt when it ends; null: never; left out: as before
+ * @throws not_found (404), also for one that was revoked
+ */
+export const changeApiKey = (
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  workspace: Workspace,
+  id: string,
+  { name, expiresAt }: { readonly name: string; readonly expiresAt?: Date | null | undefined },
+) =>
+  store.transaction(async (tx): Promise<ApiKey> => {
+    await tx.workspaces.get(workspace.id); // locks the workspace, so that the limit holds
+    const before = await tx.apiKeys.get(id);
+    if (before?.workspaceId !== workspace.id || before.revokedAt !== null)
+      throw notFound('API key', id);
+    const end = expiresAt === undefined ? before.expiresAt : expiresAt && timestamp(expiresAt);
+    const changed: ApiKey = { ...before, name, expiresAt: end ?? null };
+    const now = clock.now();
+    const isRenewed = !isValid(before, now) && isValid(changed, now);
+    if (isRenewed && (await countInUse(tx, workspace, now)) >= MAX_API_KEYS) throw limitReached();
+    await tx.apiKeys.put(changed);
+    return changed;
   });
 
 /** Revokes a key, at once and for good; a revoked one stays as it was. @throws not_found (404) */

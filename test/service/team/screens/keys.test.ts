@@ -105,6 +105,82 @@ describe('the API keys screen: keys', () => {
     await waitFor('its use to be noted', async () => used.test((await browser.get('/keys')).text));
   });
 
+  it('creates one key when a form is sent twice, and says that it is shown only once', async () => {
+    const form = (await browser.get('/keys')).value('form')!;
+    expect(form).toMatch(/^[\w-]{24}$/);
+    const values = { form, name: 'sent twice' };
+    const first = await browser.post('/keys', values);
+    expect(first.status).toBe(201);
+    const key = /cs_live_[0-9A-Za-z]{32}/.exec(first.html)![0];
+    const [second, third] = await Promise.all([
+      browser.post('/keys', values),
+      browser.post('/keys', values),
+    ]);
+    for (const page of [second, third]) {
+      expect(page.path).toMatch(/^\/keys\/key_[0-9A-Z]{26}\?notice=key-made-before$/);
+      expect(page.text).toContain('This form created this key before.');
+      expect(page.text).toContain(`cs_live_…${key.slice(-4)}`);
+      expect(page.html).not.toContain(key);
+    }
+    expect((await browser.get('/keys')).text.match(/sent twice cs_live_/g)).toHaveLength(1);
+    const other = await browser.post('/keys', { ...values, name: 'sent twice, but changed' });
+    expect(other.status).toBe(201);
+    expect((await service.stored()).includes(key)).toBe(false);
+  });
+
+  it('limits a key to chosen parts, and shows what it may do', async () => {
+    const limited = { name: 'limited', access: 'chosen', area_tools: 'write', area_waits: 'read' };
+    const { html, text } = await browser.post('/keys', limited);
+    const key = /<code id="once">(cs_live_\w{32})</.exec(html)![1]!;
+    expect(text).toContain('Tools and approvals, Waits (only reading), never expires');
+    const api = apiClient(service.url, key);
+    expect((await api.get('/api/tools')).status).toBe(200);
+    expect((await api.get('/api/hooks')).status).toBe(403);
+    expect((await browser.post('/keys', { name: 'reads', access: 'read' })).text).toContain(
+      'All of the API, only reading, never expires',
+    );
+    const contradictions: Record<string, string>[] = [
+      { name: 'none', access: 'chosen' },
+      { name: 'both', access: 'all', area_tools: 'read' },
+    ];
+    for (const values of contradictions) {
+      const page = await browser.post('/keys', values);
+      expect([page.status, page.problem('access')]).toEqual([
+        400,
+        expect.stringMatching(/^Choose /),
+      ]);
+    }
+  });
+
+  it('ends a key on its day, renames it, and refuses a day that is over', async () => {
+    const day = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
+    const { page, key } = await create('brief');
+    const id = idOf(page, key.slice(-4));
+    for (const expires_on of ['', '2020-01-01', 'tomorrow', HOSTILE]) {
+      const refused = await browser.post(`/keys/${id}/edit`, {
+        name: 'brief',
+        expires: 'date',
+        expires_on,
+      });
+      expect([refused.status, refused.problem('expires_on')]).toEqual([
+        400,
+        'Enter a day that is still to come.',
+      ]);
+    }
+    const changes = { name: 'brief, renamed', expires: 'date', expires_on: day };
+    const after = await browser.post(`/keys/${id}/edit`, changes);
+    expect(after.path).toBe(`/keys/${id}?notice=saved`);
+    expect(after.text).toContain('Expires in 3 days');
+    const list = (await browser.get('/keys')).text;
+    expect(list).toMatch(/brief, renamed cs_live_…\w{4} Expires soon/);
+    expect(
+      (await browser.post(`/keys/${id}/edit`, { name: 'brief', expires: 'never' })).text,
+    ).toContain('Expires never');
+    await browser.post(`/keys/${id}/revoke`);
+    expect((await browser.post(`/keys/${id}/edit`, changes)).status).toBe(404);
+    expect((await browser.get(`/keys/${id}/edit`)).path).toBe(`/keys/${id}`);
+  });
+
   it('revokes a key at once, asks first, and lists it apart', async () => {
     const { key } = await create('to be revoked');
     const page = await browser.get('/keys');
@@ -116,7 +192,7 @@ describe('the API keys screen: keys', () => {
     expect(after).toMatchObject({ status: 200, path: '/keys?notice=key-revoked' });
     expect(after.text).toContain('API key revoked.');
     expect((await apiClient(service.url, key).get('/api/hooks')).status).toBe(401);
-    expect(after.text).toMatch(/Revoked keys \(1\) to be revoked/);
+    expect(after.text).toMatch(/Revoked keys \(2\) brief .* to be revoked/);
     expect(after.html).not.toContain(`/keys/${id}/revoke`);
   });
 
@@ -146,7 +222,12 @@ describe('the API keys screen: keys', () => {
   it("answers 404 for what is another workspace's or nobody's", async () => {
     expect(theirKeys).toHaveLength(1);
     for (const id of [...theirKeys, 'key_00000000000000000000000000', 'nonsense'])
-      expect((await browser.post(`/keys/${id}/revoke`)).status).toBe(404);
+      for (const status of [
+        (await browser.post(`/keys/${id}/revoke`)).status,
+        (await browser.post(`/keys/${id}/edit`, { name: 'mine' })).status,
+        (await browser.get(`/keys/${id}`)).status,
+      ])
+        expect(status).toBe(404);
     const { body } = await stranger.post('/api/hooks', {
       event: 'message.sent',
       target_url: 'https://127.0.0.1:9/theirs',

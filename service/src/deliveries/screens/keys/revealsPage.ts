@@ -1,10 +1,10 @@
-import { customerName, type RevealView } from '../../conversations/index.ts';
-import type { ApiKey, SignedIn } from '../../team/index.ts';
-import { addressWith, backLink, pager } from '../../platform/html/components.ts';
-import { html, type View } from '../../platform/html/html.ts';
-import { teamPage } from '../../platform/html/layout.ts';
-import { timeView } from '../../platform/html/times.ts';
-import type { Page } from '../../platform/http/page.ts';
+import { customerName, type RevealView } from '../../../conversations/index.ts';
+import type { ApiKey, SignedIn } from '../../../team/index.ts';
+import { addressWith, backLink, pager } from '../../../platform/html/components.ts';
+import { html, type View } from '../../../platform/html/html.ts';
+import { teamPage } from '../../../platform/html/layout.ts';
+import { timeView } from '../../../platform/html/times.ts';
+import type { Page } from '../../../platform/http/page.ts';
 
 /** Whose phone and e-mail a key has read in the clear, newest first. */
 export const revealsPage = (

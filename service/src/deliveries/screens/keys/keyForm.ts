@@ -1,0 +1,189 @@
+import { z } from 'zod';
+import { KEY_AREAS, type ApiKey, type AreaPermission, type SignedIn } from '../../../team/index.ts';
+import { csrfField, hiddenFields } from '../../../platform/html/components.ts';
+import {
+  checkbox,
+  field,
+  formProblems,
+  newForm,
+  parseForm,
+  select,
+  type FormState,
+  type FormValues,
+  type ParsedForm,
+} from '../../../platform/html/forms.ts';
+import { html, type View } from '../../../platform/html/html.ts';
+import { textSchema } from '../../../platform/http/schemas.ts';
+import { newFormToken } from '../../../platform/security/tokens.ts';
+import { AREA_LABELS, READ_ONLY } from './keyWords.ts';
+
+/** The forms that create and change an API key. */
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const LIFETIMES = [
+  ['never', 'Never'],
+  ['7', 'In 7 days'],
+  ['30', 'In 30 days'],
+  ['90', 'In 90 days'],
+  ['365', 'In a year'],
+  ['date', 'After the day below'],
+] as const;
+const ACCESS = [
+  ['all', 'All of the API'],
+  ['read', 'All of the API, only reading'],
+  ['chosen', 'Only what is chosen below'],
+] as const;
+const LEVELS = [
+  ['', 'Nothing'],
+  ['read', 'Read'],
+  ['write', 'Read and change'],
+] as const;
+
+const words = <Word extends string>(options: readonly (readonly [Word, string])[]) =>
+  z.enum(options.map(([word]) => word) as [Word, ...Word[]], 'choose one of the list');
+
+const nameSchema = textSchema(100).transform((name) => name.trim());
+
+const newKeySchema = z.object({
+  name: nameSchema,
+  reveal: z.literal('on').optional(),
+  access: words(ACCESS).default('all'),
+  expires: words(LIFETIMES).default('never'),
+});
+
+const keyChangesSchema = z.object({
+  name: nameSchema,
+  expires: words([['keep', ''] as const, ...LIFETIMES]).default('keep'),
+});
+
+export interface WantedKey {
+  readonly name: string;
+  readonly permissions: readonly 'contacts:reveal'[];
+  readonly limitedTo: readonly AreaPermission[] | null;
+  readonly expiresAt: Date | null;
+}
+
+export function parseNewKey(values: FormValues, now: Date): ParsedForm<WantedKey> {
+  const form = parseForm(newKeySchema, values);
+  if (!form.ok) return form;
+  const { name, reveal, access, expires } = form.data;
+  const chosen = chosenAreas(values);
+  const expiresAt = endOf(expires, values, now);
+  const problems = {
+    ...(access === 'chosen' && chosen.length === 0
+      ? { access: 'Choose below what the key may do.' }
+      : {}),
+    ...(access !== 'chosen' && chosen.length > 0
+      ? { access: 'Choose “Only what is chosen below”, or “Nothing” for each part.' }
+      : {}),
+    ...(expiresAt === 'invalid' ? { expires_on: 'Enter a day that is still to come.' } : {}),
+  };
+  if (expiresAt === 'invalid' || Object.keys(problems).length > 0)
+    return { ok: false, values, problems };
+  const limitedTo = access === 'all' ? null : access === 'read' ? READ_ONLY : chosen;
+  const permissions = reveal === undefined ? [] : (['contacts:reveal'] as const);
+  return { ok: true, data: { name, permissions, limitedTo, expiresAt } };
+}
+
+export interface KeyChanges {
+  readonly name: string;
+  readonly expiresAt: Date | null | undefined;
+}
+
+export function parseKeyChanges(values: FormValues, now: Date): ParsedForm<KeyChanges> {
+  const form = parseForm(keyChangesSchema, values);
+  if (!form.ok) return form;
+  const { name, expires } = form.data;
+  const expiresAt = expires === 'keep' ? undefined : endOf(expires, values, now);
+  if (expiresAt === 'invalid')
+    return { ok: false, values, problems: { expires_on: 'Enter a day that is still to come.' } };
+  return { ok: true, data: { name, expiresAt } };
+}
+
+const chosenAreas = (values: FormValues): readonly AreaPermission[] =>
+  KEY_AREAS.flatMap((area) => {
+    const level = values[`area_${area}`];
+    return level === 'read' || level === 'write' ? [`${area}:${level}` as const] : [];
+  });
+
+/** When a key ends; a day ends at midnight UTC. */
+function endOf(
+  expires: (typeof LIFETIMES)[number][0],
+  { expires_on: day = '' }: FormValues,
+  now: Date,
+): Date | null | 'invalid' {
+  if (expires === 'never') return null;
+  if (expires !== 'date') return new Date(now.getTime() + Number(expires) * DAY_MS);
+  const start = /^\d{4}-\d\d-\d\d$/.test(day) ? Date.parse(day) : NaN;
+  return start + DAY_MS > now.getTime() ? new Date(start + DAY_MS) : 'invalid';
+}
+
+/** Creates a key. Folded until it is needed. Sending it twice creates one key. */
+export const newKeyForm = (signedIn: SignedIn, refused: FormState | undefined): View => {
+  const form = refused ?? newForm({ form: newFormToken(), access: 'all', expires: 'never' });
+  return html`
+    <details id="new-key" open=${refused !== undefined}>
+      <summary class="open-form">Create an API key</summary>
+      ${refused ? formProblems(refused) : null}
+      <form method="post" action="/keys" class="narrow-form" hx-disabled-elt="find button">
+        ${csrfField(signedIn)}${hiddenFields({ form: form.values.form })}
+        ${nameField(form)}
+        ${select({ name: 'access', label: 'Permissions', form, options: ACCESS, help: 'n8n needs all of the API. Permissions cannot be changed later.' })}
+        <details open=${form.values.access === 'chosen' || chosenAreas(form.values).length > 0}>
+          <summary>Choose permissions</summary>
+          ${KEY_AREAS.map((area) => select({ name: `area_${area}`, label: AREA_LABELS[area], form, options: LEVELS }))}
+        </details>
+        ${checkbox({ name: 'reveal', label: 'May read contact details in the clear', form })}
+        <p class="muted">Phone numbers and e-mails, for a CRM. Each reading is recorded with the key. Other keys see them masked.</p>
+        ${expiryFields(form, LIFETIMES)}
+        <button>Create key</button>
+      </form>
+    </details>
+  `;
+};
+
+/** Renames a key, or moves its end. */
+export const editKeyForm = (
+  signedIn: SignedIn,
+  key: ApiKey,
+  refused: FormState | undefined,
+): View => {
+  const form = refused ?? newForm({ name: key.name, expires: 'keep' });
+  return html`
+    <details id="edit" open=${refused !== undefined}>
+      <summary class="open-form">Edit</summary>
+      ${refused ? formProblems(refused) : null}
+      <form method="post" action=${`/keys/${key.id}/edit`} class="narrow-form">
+        ${csrfField(signedIn)}
+        ${nameField(form)}
+        ${expiryFields(form, [['keep', 'As it is now'], ...LIFETIMES])}
+        <button>Save</button>
+      </form>
+    </details>
+  `;
+};
+
+const nameField = (form: FormState): View =>
+  field({
+    name: 'name',
+    label: 'Name',
+    form,
+    help: 'Shown as the sender of messages written with this key, such as n8n.',
+    attributes: { required: true, maxlength: 100, autocomplete: 'off' },
+  });
+
+const expiryFields = (form: FormState, options: readonly (readonly [string, string])[]): View => [
+  select({
+    name: 'expires',
+    label: 'Expires',
+    form,
+    options,
+    help: 'An expired key is refused. Everything that uses it stops working.',
+  }),
+  field({
+    name: 'expires_on',
+    label: 'Last day (UTC), for “After the day below”',
+    form,
+    attributes: { type: 'date' },
+  }),
+];

@@ -1,0 +1,35 @@
+import { AREA_PERMISSIONS, type ApiKey, type AreaPermission } from '../../../team/index.ts';
+
+/** What a key may do, in a reader's words. */
+
+type Area = AreaPermission extends `${infer Name}:${string}` ? Name : never;
+
+export const AREA_LABELS: Readonly<Record<Area, string>> = {
+  conversations: 'Conversations and contacts',
+  subscriptions: 'Subscriptions and deliveries',
+  tools: 'Tools and approvals',
+  agent: 'Agent and its turns',
+  waits: 'Waits',
+  payments: 'Payments',
+  channels: 'Channels',
+};
+
+export const READ_ONLY = AREA_PERMISSIONS.filter((each) => each.endsWith(':read'));
+
+/** `All of the API`, `Conversations and contacts, Waits (only reading)`. */
+export function permissionsInWords({ limitedTo }: Pick<ApiKey, 'limitedTo'>): string {
+  if (!limitedTo) return 'All of the API';
+  if (limitedTo.length === READ_ONLY.length && limitedTo.every((each) => READ_ONLY.includes(each)))
+    return 'All of the API, only reading';
+  return limitedTo
+    .map((each) => {
+      const [area, level] = each.split(':') as [Area, string];
+      return level === 'read' ? `${AREA_LABELS[area]} (only reading)` : AREA_LABELS[area];
+    })
+    .join(', ');
+}
+
+export const mayReveal = ({ permissions = [] }: ApiKey): boolean =>
+  permissions.includes('contacts:reveal');
+
+export const shortForm = ({ prefix, lastFour }: ApiKey): string => `${prefix}…${lastFour}`;
