@@ -246,6 +246,10 @@ export const listDeliveries = operation('GET /hooks/:id/deliveries', {
   summary: 'List deliveries, newest first',
   query: pageQuerySchema.extend({
     status: oneOf(DELIVERY_STATUSES).optional(),
+    event_id: plainTextSchema(64)
+      .optional()
+      .describe('Only the delivery of this event')
+      .meta({ example: 'evt_01JD6Z0000000000000000000A' }),
   }),
   answer: listOf(deliverySchema),
   errors: ['not_found'],

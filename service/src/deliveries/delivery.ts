@@ -1,5 +1,6 @@
 import type { Document } from '../store/store.ts';
 import type { EventName } from './event.ts';
+import type { RequestStamp } from './request.ts';
 import { timestamp } from '../platform/clock.ts';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
@@ -23,6 +24,8 @@ export interface Attempt {
   readonly error: string | null;
   readonly responseExcerpt: string | null;
   readonly trigger: Trigger;
+  /** Of its headers. Absent for attempts of earlier versions. */
+  readonly request?: RequestStamp;
 }
 
 /** One event owed to one subscription. */

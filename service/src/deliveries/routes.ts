@@ -94,7 +94,10 @@ function addSecrets(router: Router, deps: Deps): void {
 
 function addDeliveries(router: Router, deps: Deps): void {
   serve(router, deps, contract.listDeliveries, async ({ deps, caller, params, query }) => {
-    const filter = query.status === undefined ? {} : { status: query.status };
+    const filter = {
+      ...(query.status === undefined ? {} : { status: query.status }),
+      ...(query.event_id === undefined ? {} : { eventId: query.event_id }),
+    };
     return pageJson(
       await listDeliveries(deps, caller.workspace, params.id!, filter, pageFrom(query)),
       deliveryJson,

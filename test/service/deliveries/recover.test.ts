@@ -21,6 +21,7 @@ import {
 } from '../../../service/src/deliveries/operations/deliveries.ts';
 import type { Subscription } from '../../../service/src/deliveries/subscription.ts';
 import type { Workspace } from '../../../service/src/team/workspace.ts';
+import { stampRequest } from '../../../service/src/deliveries/request.ts';
 import { createSecretBox } from '../../../service/src/platform/security/secretBox.ts';
 import { openStoreOf } from '../../helpers/openStore.ts';
 import { freshStorage, type Storage } from '../../helpers/storage.ts';
@@ -250,6 +251,7 @@ describe('recover', () => {
                   revision: subscription.revision,
                   nextAttemptAt,
                   result: {
+                    request: stampRequest({ id, body: '{}' }, [], new Date(), null),
                     verdict,
                     statusCode,
                     durationMs: 1,

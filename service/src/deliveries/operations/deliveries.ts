@@ -15,7 +15,7 @@ export const listDeliveries = (
   { store }: Deps,
   workspace: Workspace,
   subscriptionId: string,
-  filter: { status?: DeliveryStatus },
+  filter: { status?: DeliveryStatus; eventId?: string },
   page: PageRequest,
 ) =>
   store.transaction(async (tx) => {

@@ -1,16 +1,15 @@
 import {
   attemptsMade,
   DELIVERY_STATUSES,
-  type Attempt,
   type Delivery,
   type DeliveryStatus,
 } from '../delivery.ts';
+import { attemptsList } from './delivery/attemptsList.ts';
 import type { SignedIn } from '../../team/index.ts';
 import type { Page } from '../../platform/http/page.ts';
 import {
   addressWith,
   badge,
-  durationInWords,
   filterLinks,
   pager,
   postButton,
@@ -45,9 +44,17 @@ export const subscriptionHref = (
   more: Readonly<Record<string, string>> = {},
 ): string => addressWith(`/keys/subscriptions/${id}`, { ...view, ...more });
 
+/** The address of a delivery's page. */
+export const deliveryHref = (
+  { id, subscriptionId }: Pick<Delivery, 'id' | 'subscriptionId'>,
+  more: Readonly<Record<string, string>> = {},
+): string => addressWith(`/keys/subscriptions/${subscriptionId}/deliveries/${id}`, more);
+
 export interface DeliveriesPage {
   readonly subscriptionId: string;
   readonly deliveries: Page<Delivery>;
+  /** By event id. */
+  readonly conversations: ReadonlyMap<string, string>;
   readonly view: DeliveriesView;
   readonly now: Date;
 }
@@ -112,39 +119,48 @@ const BADGES = {
   cancelled: badge('Cancelled'),
 } as const satisfies Readonly<Record<DeliveryStatus, View>>;
 
+export const deliveryBadge = ({ status }: Delivery): View => BADGES[status];
+
+/** @param hidden where the page goes on */
+export const resendButton = (
+  signedIn: SignedIn,
+  delivery: Delivery,
+  hidden: Readonly<Record<string, string | undefined>>,
+): View =>
+  postButton(signedIn, {
+    action: `${deliveryHref(delivery)}/redeliver`,
+    label: 'Resend',
+    hidden,
+    button: {
+      id: `resend-${delivery.id}`,
+      class: 'small',
+      'aria-label': `Resend the delivery of ${exactTime(delivery.createdAt)}`,
+    },
+  });
+
 const deliveryItem = (
   signedIn: SignedIn,
   delivery: Delivery,
-  { subscriptionId, view, now }: DeliveriesPage,
-): View => html`
+  { conversations, view, now }: DeliveriesPage,
+): View => {
+  const conversationId = conversations.get(delivery.eventId);
+  return html`
   <details id=${delivery.id} open=${view.open === delivery.id}>
     <summary id=${`summary-${delivery.id}`}>
-      ${BADGES[delivery.status]}
+      ${deliveryBadge(delivery)}
       <span class="when">${timeView(delivery.createdAt, now)}</span>
       <span class="why muted">${attemptsInWords(delivery, now)}</span>
     </summary>
     <p class="muted">Event <code>${delivery.eventId}</code>, delivery <code>${delivery.id}</code>, created ${exactTime(delivery.createdAt)}</p>
-    ${
-      delivery.attempts.length === 0
-        ? html`<p>No attempts yet.</p>`
-        : html`<ol class="attempts">${delivery.attempts.map((attempt) => attemptItem(delivery.id, attempt))}</ol>`
-    }
-    ${
-      delivery.status === 'pending'
-        ? null
-        : postButton(signedIn, {
-            action: `/keys/subscriptions/${subscriptionId}/deliveries/${delivery.id}/redeliver`,
-            label: 'Resend',
-            hidden: { status: view.status, cursor: view.cursor },
-            button: {
-              id: `resend-${delivery.id}`,
-              class: 'small',
-              'aria-label': `Resend the delivery of ${exactTime(delivery.createdAt)}`,
-            },
-          })
-    }
+    <p>
+      ${conversationId === undefined ? null : html`<a href=${`/conversations/${conversationId}`}>Conversation</a>, `}
+      <a id=${`more-${delivery.id}`} href=${deliveryHref(delivery)} aria-label=${`Payload and headers of the delivery of ${exactTime(delivery.createdAt)}`}>payload and headers</a>
+    </p>
+    ${attemptsList(delivery)}
+    ${delivery.status === 'pending' ? null : resendButton(signedIn, delivery, { status: view.status, cursor: view.cursor })}
   </details>
 `;
+};
 
 /** The summary of a folded delivery: its attempts, the next one, and the last error. */
 function attemptsInWords({ status, attempts, nextAttemptAt }: Delivery, now: Date): View {
@@ -157,32 +173,8 @@ function attemptsInWords({ status, attempts, nextAttemptAt }: Delivery, now: Dat
 }
 
 /** Like `ago`, in seconds where retries are seconds apart. */
-function soon(time: string, now: Date): string {
+export function soon(time: string, now: Date): string {
   const seconds = Math.ceil((Date.parse(time) - now.getTime()) / 1000);
   if (seconds <= 0) return 'now';
   return seconds < 120 ? `in ${seconds} s` : ago(time, now);
 }
-
-const TRIGGER_WORDS: Readonly<Record<Attempt['trigger'], string>> = {
-  automatic: 'automatic',
-  manual: 'manual',
-  catch_up: 'after an outage',
-};
-
-const attemptItem = (
-  deliveryId: string,
-  { number, at, statusCode, durationMs, error, responseExcerpt, trigger }: Attempt,
-): View => html`
-  <li>
-    <p>
-      <strong>${statusCode === null ? 'No response' : `Status ${statusCode}`}</strong>${' '}
-      <span class="muted">attempt ${number}, ${exactTime(at)}, took ${durationInWords(durationMs)}, ${TRIGGER_WORDS[trigger]}</span>
-    </p>
-    ${error === null || error === `The receiver answered ${statusCode}.` ? null : html`<p><bdi>${error}</bdi></p>`}
-    ${
-      responseExcerpt === null
-        ? null
-        : html`<pre id=${`answer-${deliveryId}-${number}`} dir="auto" tabindex="0" role="group" aria-label=${`Response to attempt ${number}`}>${responseExcerpt}</pre>`
-    }
-  </li>
-`;

@@ -6,6 +6,7 @@ import { teamPage } from '../../platform/html/layout.ts';
 import { liveArea, liveSection } from '../../platform/html/liveSection.ts';
 import { apiKeysList } from './keys/apiKeysList.ts';
 import { newKeyForm } from './keys/keyForm.ts';
+import { deliverySearch } from './delivery/search.ts';
 import { newSubscriptionForm } from './newSubscription.ts';
 import type { SubscriptionForm } from './subscriptionFields.ts';
 import { subscriptionsList } from './subscriptionState.ts';
@@ -50,6 +51,7 @@ export const keysPage = (
       <section class="block" aria-labelledby="subscriptions-title">
         <h2 id="subscriptions-title">Subscriptions</h2>
         <p class="muted">A subscription sends events to one URL, such as an n8n workflow.</p>
+        ${subscriptions.length === 0 ? null : deliverySearch()}
         ${liveSection('keys', 'subscriptions', '/keys/live/subscriptions', subscriptionsList(subscriptions, now))}
         ${newSubscriptionForm(signedIn, subscriptionForm ?? newForm())}
       </section>

@@ -5,6 +5,7 @@ import { createSubscription } from '../operations/subscribe.ts';
 import { listSubscriptionHealth } from '../operations/subscriptions.ts';
 import { parseForm, readForm } from '../../platform/html/forms.ts';
 import { sendPage, sendPart } from '../../platform/html/html.ts';
+import { addDeliverySearch } from './delivery/deliveryRoutes.ts';
 import { addKeys, addNewKey, type Show } from './keys/keyRoutes.ts';
 import { keysPage } from './keysPage.ts';
 import { newSubscriptionSchema } from './newSubscription.ts';
@@ -38,6 +39,7 @@ export function keysRouter(deps: Deps, publicUrl: () => string): Router {
   router.get(['/keys/subscriptions', '/keys/:id/revoke'], (_request, response) =>
     response.redirect(303, '/keys'),
   );
+  addDeliverySearch(router, deps);
   addKeys(router, deps);
 
   router.use(subscriptionRouter(deps));

@@ -1,6 +1,7 @@
 import type { Response } from 'express';
 import { inOneTransaction, type Deps } from '../../platform/deps.ts';
 import { listDeliveries } from '../operations/deliveries.ts';
+import { conversationsOf } from '../operations/deliveryDetails.ts';
 import { getSubscriptionHealth } from '../operations/subscriptions.ts';
 import { parseCursor } from '../../platform/http/page.ts';
 import { sendPage } from '../../platform/html/html.ts';
@@ -22,7 +23,8 @@ export const readSubscription = (
     const health = await getSubscriptionHealth(within, workspace, id);
     const filter = status === undefined ? {} : { status };
     const page = { limit: PAGE_SIZE, cursor: parseCursor(cursor) };
-    return { health, deliveries: await listDeliveries(within, workspace, id, filter, page) };
+    const deliveries = await listDeliveries(within, workspace, id, filter, page);
+    return { health, deliveries, conversations: await conversationsOf(within, deliveries.items) };
   });
 
 /** Answers with the page of a subscription. @throws not_found (404) */

@@ -14,6 +14,7 @@ import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
 import { liveArea, liveSection } from '../../platform/html/liveSection.ts';
 import { deliveriesList, deliveryFilters, type DeliveriesView } from './deliveriesList.ts';
+import { deliverySearch } from './delivery/search.ts';
 import { editForm } from './editSubscription.ts';
 import { subscriptionActions } from './subscriptionActions.ts';
 import type { SubscriptionForm } from './subscriptionFields.ts';
@@ -35,12 +36,23 @@ export interface SubscriptionPageExtras {
 export interface SubscriptionPage extends SubscriptionPageExtras {
   readonly health: SubscriptionHealth;
   readonly deliveries: Page<Delivery>;
+  readonly conversations: ReadonlyMap<string, string>;
   readonly now: Date;
 }
 
 /** One subscription, its actions, and its deliveries. */
 export function subscriptionPage(signedIn: SignedIn, page: SubscriptionPage): View {
-  const { health, deliveries, view = {}, now, notice, recovered, once, problem } = page;
+  const {
+    health,
+    deliveries,
+    conversations,
+    view = {},
+    now,
+    notice,
+    recovered,
+    once,
+    problem,
+  } = page;
   const { subscription } = health;
   const { id: subscriptionId } = subscription;
   const name = eventsInWords(subscription);
@@ -64,12 +76,13 @@ export function subscriptionPage(signedIn: SignedIn, page: SubscriptionPage): Vi
       </section>
       <section class="block" aria-labelledby="deliveries-title">
         <h2 id="deliveries-title">Deliveries</h2>
+        ${deliverySearch()}
         ${deliveryFilters(subscriptionId, view)}
         ${liveSection(
           'keys',
           'deliveries',
           addressWith(`${live}/deliveries`, { ...view }),
-          deliveriesList(signedIn, { subscriptionId, deliveries, view, now }),
+          deliveriesList(signedIn, { subscriptionId, deliveries, conversations, view, now }),
         )}
       </section>
     `),

@@ -2,7 +2,7 @@ import { Router, type Response } from 'express';
 import type { Deps } from '../../platform/deps.ts';
 import { deleteSubscription } from '../operations/unsubscribe.ts';
 import { getSubscriptionHealth } from '../operations/subscriptions.ts';
-import { recoverDeliveries, redeliver } from '../operations/deliveries.ts';
+import { recoverDeliveries } from '../operations/deliveries.ts';
 import {
   revokePreviousSecrets,
   rotateSubscriptionSecret,
@@ -13,6 +13,7 @@ import { readForm } from '../../platform/html/forms.ts';
 import { sendPart, type View } from '../../platform/html/html.ts';
 import { signedInOf, workspaceOf } from '../../team/index.ts';
 import { exactTime } from '../../platform/html/times.ts';
+import { addDeliveries } from './delivery/deliveryRoutes.ts';
 import { deliveriesList, deliveriesViewFrom, subscriptionHref } from './deliveriesList.ts';
 import { rotatedSecretView } from './shownOnce.ts';
 import { addChanges } from './changeRoutes.ts';
@@ -24,6 +25,7 @@ import { subscriptionState } from './subscriptionState.ts';
 export function subscriptionRouter(deps: Deps): Router {
   const router = Router();
   addPages(router, deps);
+  addDeliveries(router, deps);
   addDeliveryActions(router, deps);
   addChanges(router, deps);
   addSubscriptionActions(router, deps);
@@ -65,9 +67,9 @@ function addPages(router: Router, deps: Deps): void {
   router.get('/keys/subscriptions/:id/live/deliveries', ({ params, query }, response) =>
     sendUnlessRemoved(response, async () => {
       const view = deliveriesViewFrom(query);
-      const { deliveries, health } = await readSubscription(deps, response, params.id, view);
+      const { health, ...read } = await readSubscription(deps, response, params.id, view);
       const subscriptionId = health.subscription.id;
-      const page = { subscriptionId, deliveries, view, now: deps.clock.now() };
+      const page = { subscriptionId, ...read, view, now: deps.clock.now() };
       return deliveriesList(signedInOf(response), page);
     }),
   );
@@ -81,22 +83,6 @@ function addDeliveryActions(router: Router, deps: Deps): void {
     const { id } = await sendTestEvent(deps, workspaceOf(response), params.id);
     response.redirect(303, subscriptionHref(params.id, { open: id }, { notice: 'test-event' }));
   });
-
-  router.post(
-    '/keys/subscriptions/:id/deliveries/:deliveryId/redeliver',
-    async (request, response) => {
-      const { id, deliveryId } = request.params;
-      const view = { ...deliveriesViewFrom(readForm(request)), open: deliveryId };
-      try {
-        await redeliver(deps, workspaceOf(response), id, deliveryId);
-        response.redirect(303, subscriptionHref(id, view, { notice: 'resent' }));
-      } catch (error) {
-        if (!isError(error, 'delivery_pending')) throw error;
-        const problem = 'This delivery is still in progress. Resend it after it has finished.';
-        await showSubscription(deps, response, id, 409, { view, problem });
-      }
-    },
-  );
 
   router.post('/keys/subscriptions/:id/recover', async (request, response) => {
     const { id } = request.params;

@@ -1,8 +1,7 @@
 import { RESPONSE_EXCERPT_BYTES, judge, type AttemptVerdict } from '../delivery.ts';
 import { OutboundError, type OutboundClient } from '../../platform/outbound/outboundClient.ts';
 import type { OutboundErrorKind } from '../../platform/outbound/outboundError.ts';
-import { USER_AGENT } from '../../platform/version.ts';
-import { signatureHeaders } from '../../platform/security/signature.ts';
+import { requestHeaders, stampRequest, type RequestStamp } from '../request.ts';
 
 /** The most bytes of an answer that are read. */
 const RESPONSE_READ_BYTES = 64 * 1024;
@@ -11,6 +10,7 @@ const MAX_AHEAD_MS = 60_000;
 
 /** The result of one HTTP attempt. */
 export interface AttemptResult {
+  readonly request: RequestStamp;
   readonly verdict: AttemptVerdict;
   readonly statusCode: number | null;
   readonly durationMs: number;
@@ -49,20 +49,28 @@ export async function attempt(
   call: EventCall,
   { now, timeoutMs }: { now: Date; timeoutMs: number },
 ): Promise<AttemptResult> {
+  const { event: name, eventId: id, body: sent, secrets, manual, round = 0 } = call;
+  const request = stampRequest(
+    { id, body: sent },
+    secrets,
+    signingTime(call, now),
+    manual ? round : null,
+  );
   const startedAt = performance.now();
   try {
     const { status, body } = await outbound.request({
       workspaceId: call.workspaceId,
       url: call.url,
       method: 'POST',
-      headers: headersOf(call, now),
-      body: call.body,
+      headers: requestHeaders({ id, name }, request),
+      body: sent,
       timeoutMs,
       maxBytes: RESPONSE_READ_BYTES,
       onTooLarge: 'cut',
     });
     const verdict = judge(status);
     return {
+      request,
       verdict,
       statusCode: status,
       durationMs: elapsedMs(startedAt),
@@ -73,6 +81,7 @@ export async function attempt(
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
     return {
+      request,
       verdict: isFinal(error) ? 'failure' : 'retry',
       statusCode: null,
       durationMs: elapsedMs(startedAt),
@@ -82,20 +91,6 @@ export async function attempt(
     };
   }
 }
-
-const headersOf = (call: EventCall, now: Date): Record<string, string> => ({
-  'content-type': 'application/json',
-  'user-agent': USER_AGENT,
-  'x-service-event': call.event,
-  'x-service-delivery': call.eventId,
-  ...signatureHeaders(call.eventId, call.body, call.secrets, signingTime(call, now)),
-  ...(call.manual
-    ? {
-        'x-service-redelivery': 'manual',
-        'x-service-redelivery-round': String(call.round ?? 0),
-      }
-    : {}),
-});
 
 /**
  * Signs a repeat with a later second than the attempt before it. The header that marks a repeat is

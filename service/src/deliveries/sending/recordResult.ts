@@ -108,6 +108,7 @@ const attemptOf = ({ at, result }: MadeAttempt) => ({
   durationMs: result.durationMs,
   error: result.error,
   responseExcerpt: result.responseExcerpt,
+  request: result.request,
 });
 
 /** @see recordLateAttempt; @returns null when the delivery had ended before */

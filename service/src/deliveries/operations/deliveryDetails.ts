@@ -1,0 +1,97 @@
+import type { Deps } from '../../platform/deps.ts';
+import { notFound } from '../../platform/http/errorCatalogue.ts';
+import type { Tx } from '../../store/collections.ts';
+import type { Workspace } from '../../team/index.ts';
+import type { Delivery } from '../delivery.ts';
+import type { Event } from '../event.ts';
+import { curlCommand, requestHeaders, stampRequest } from '../request.ts';
+import { signingSecrets, type Subscription } from '../subscription.ts';
+import { findActiveSubscriptions, peekSubscription } from './subscriptions.ts';
+
+/** A delivery with what it sends and where. */
+export interface DeliveryDetails {
+  readonly delivery: Delivery;
+  readonly subscription: Subscription;
+  /** Null once retention has removed it. */
+  readonly event: Event | null;
+}
+
+/** @throws not_found (404) */
+export const getDeliveryDetails = (
+  { store }: Pick<Deps, 'store'>,
+  workspace: Workspace,
+  subscriptionId: string,
+  deliveryId: string,
+): Promise<DeliveryDetails> =>
+  store.transaction(async (tx) => {
+    const subscription = await peekSubscription(tx, workspace, subscriptionId);
+    const delivery = await tx.deliveries.peek(deliveryId);
+    if (delivery?.subscriptionId !== subscriptionId) throw notFound('delivery', deliveryId);
+    return { delivery, subscription, event: await tx.events.peek(delivery.eventId) };
+  });
+
+/** A delivery that was searched for. */
+export interface FoundDelivery {
+  readonly delivery: Delivery;
+  readonly subscription: Subscription;
+}
+
+/**
+ * Finds a delivery by its own id, or all deliveries of an event. Those of removed subscriptions are
+ * not found.
+ */
+export const findDeliveries = (
+  { store }: Pick<Deps, 'store'>,
+  workspace: Workspace,
+  id: string,
+): Promise<readonly FoundDelivery[]> =>
+  store.transaction(async (tx) => {
+    const found: FoundDelivery[] = [];
+    const one = id.startsWith('dlv_') ? await tx.deliveries.peek(id) : null;
+    for (const subscription of await findActiveSubscriptions(tx, workspace.id)) {
+      const deliveries = id.startsWith('evt_')
+        ? await deliveriesOf(tx, subscription, id)
+        : [one].filter((each) => each?.subscriptionId === subscription.id);
+      for (const delivery of deliveries) if (delivery) found.push({ delivery, subscription });
+    }
+    return found;
+  });
+
+const deliveriesOf = (tx: Tx, { id: subscriptionId }: Subscription, eventId: string) =>
+  tx.deliveries.find({ where: { subscriptionId, eventId }, limit: 1 });
+
+/** The conversations that these deliveries tell of, by event id. */
+export const conversationsOf = (
+  { store }: Pick<Deps, 'store'>,
+  deliveries: readonly Delivery[],
+): Promise<ReadonlyMap<string, string>> =>
+  store.transaction(async (tx) => {
+    const events = await Promise.all(deliveries.map(({ eventId }) => tx.events.peek(eventId)));
+    return new Map(
+      events.flatMap((event) =>
+        event === null || event.conversationId === null
+          ? []
+          : [[event.id, event.conversationId] as const],
+      ),
+    );
+  });
+
+/**
+ * A delivery as a command that sends it once more, signed now with the secrets of its subscription.
+ * @returns null once retention has removed the event
+ * @throws not_found (404)
+ */
+export async function signAsCurl(
+  deps: Pick<Deps, 'store' | 'clock' | 'secrets'>,
+  workspace: Workspace,
+  subscriptionId: string,
+  deliveryId: string,
+): Promise<string | null> {
+  const details = await getDeliveryDetails(deps, workspace, subscriptionId, deliveryId);
+  const { event, subscription } = details;
+  if (event === null) return null;
+  const now = deps.clock.now();
+  const secrets = signingSecrets(subscription, now).map(({ sealed }) => deps.secrets.open(sealed));
+  const headers = requestHeaders(event, stampRequest(event, secrets, now, null));
+  return curlCommand(subscription.targetUrl, headers, event.body);
+}

@@ -1,0 +1,51 @@
+import type { Attempt, Delivery } from '../../delivery.ts';
+import { requestHeaders } from '../../request.ts';
+import { durationInWords } from '../../../platform/html/components.ts';
+import { html, type View } from '../../../platform/html/html.ts';
+import { exactTime } from '../../../platform/html/times.ts';
+
+const TRIGGER_WORDS: Readonly<Record<Attempt['trigger'], string>> = {
+  automatic: 'automatic',
+  manual: 'manual',
+  catch_up: 'after an outage',
+};
+
+/** Every attempt of a delivery: what was sent, and what came back. */
+export const attemptsList = (
+  delivery: Delivery,
+  { withHeaders = false }: { withHeaders?: boolean } = {},
+): View =>
+  delivery.attempts.length === 0
+    ? html`<p>No attempts yet.</p>`
+    : html`<ol class="attempts">${delivery.attempts.map((attempt) => attemptItem(delivery, attempt, withHeaders))}</ol>`;
+
+const attemptItem = (delivery: Delivery, attempt: Attempt, withHeaders: boolean): View => {
+  const { number, at, statusCode, durationMs, error, responseExcerpt, trigger } = attempt;
+  return html`
+    <li>
+      <p>
+        <strong>${statusCode === null ? 'No response' : `Status ${statusCode}`}</strong>${' '}
+        <span class="muted">attempt ${number}, ${exactTime(at)}, took ${durationInWords(durationMs)}, ${TRIGGER_WORDS[trigger]}</span>
+      </p>
+      ${error === null || error === `The receiver answered ${statusCode}.` ? null : html`<p><bdi>${error}</bdi></p>`}
+      ${withHeaders ? headersView(delivery, attempt) : null}
+      ${
+        responseExcerpt === null
+          ? null
+          : html`<pre id=${`answer-${delivery.id}-${number}`} dir="auto" tabindex="0" role="group" aria-label=${`Response to attempt ${number}`}>${responseExcerpt}</pre>`
+      }
+    </li>
+  `;
+};
+
+/** The headers as they were sent, with the signature. The secret is in none of them. */
+function headersView({ event, eventId }: Delivery, { number, request }: Attempt): View {
+  if (request === undefined) return null;
+  const headers = Object.entries(requestHeaders({ id: eventId, name: event }, request));
+  return html`
+    <details id=${`headers-${number}`}>
+      <summary>Request headers</summary>
+      <pre tabindex="0" role="group" aria-label=${`Request headers of attempt ${number}`}>${headers.map(([name, value]) => `${name}: ${value}`).join('\n')}</pre>
+    </details>
+  `;
+}

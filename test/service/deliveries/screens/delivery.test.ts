@@ -1,0 +1,169 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { chatCustomer, type ChatCustomer } from '../../../helpers/apiClient.ts';
+import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../../helpers/browserless.ts';
+import {
+  signatureFault,
+  startEventReceiver,
+  type EventReceiver,
+} from '../../../helpers/eventReceiver.ts';
+import { startTestService, type TestService } from '../../../helpers/service.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
+
+const HOSTILE = `<script>alert(1)</script> it's "quoted" $HOME \`date\` \\ ünïcode 'x'`;
+
+describe('the page of a delivery', () => {
+  let service: TestService;
+  let receiver: EventReceiver;
+  let customer: ChatCustomer;
+  let browser: Browserless;
+  let status: number;
+  let hook: { id: string; secret: string };
+
+  beforeEach(async () => {
+    status = 200;
+    receiver = await startEventReceiver(
+      (_request, response) => void response.writeHead(status).end('an answer'),
+    );
+    service = await startTestService({ ca: receiver.ca, env: MEMBER_ENV });
+    customer = await chatCustomer(service.url);
+    browser = await signedInBrowser(service.url);
+    hook = await receiver.subscribe(service, 'message.received');
+  });
+  afterEach(async () => {
+    await service?.stop();
+    await receiver?.close();
+  });
+
+  const settled = (id = hook.id) =>
+    waitFor('the deliveries to finish', async () => {
+      const { data } = (await service.api.get(`/api/hooks/${id}/deliveries`)).body;
+      const isOver = data.every((each: { status: string }) => each.status !== 'pending');
+      return data.length > 0 && isOver && (data as { id: string; event_id: string }[]);
+    });
+  const arrive = async (text: string) => {
+    await customer.write(text);
+    const [{ id, event_id }] = (await settled()) as [{ id: string; event_id: string }];
+    return { eventId: event_id, path: `/keys/subscriptions/${hook.id}/deliveries/${id}`, id };
+  };
+
+  it('shows the payload, the headers of each attempt exactly as they arrived, and the conversation', async () => {
+    status = 404;
+    const delivery = await arrive(HOSTILE);
+    status = 200;
+    await browser.post(`${delivery.path}/redeliver`);
+    await settled();
+    const { html, text } = await browser.get(delivery.path);
+    expect(html).not.toContain('<script>alert');
+    expect(text).toContain(JSON.stringify(HOSTILE));
+    expect(text).toContain('an answer');
+    expect(html).toMatch(/<a href="\/conversations\/conv_[0-9A-Z]{26}">conv_/);
+    const shown = [...html.matchAll(/aria-label="Request headers of attempt \d">([^<]+)</g)].map(
+      ([, lines]) => Object.fromEntries(lines!.split('\n').map((line) => line.split(': '))),
+    );
+    expect(shown).toHaveLength(2);
+    for (const [n, headers] of shown.entries())
+      expect(receiver.requests[n]!.headers).toMatchObject(headers);
+    expect(Object.keys(shown[1])).toEqual([
+      'content-type',
+      'user-agent',
+      'x-service-event',
+      'x-service-delivery',
+      'x-service-signature',
+      'webhook-id',
+      'webhook-timestamp',
+      'webhook-signature',
+      'x-service-redelivery',
+      'x-service-redelivery-round',
+    ]);
+    expect(html).not.toContain(hook.secret);
+    expect(html).not.toContain('whsec_');
+    expect((await browser.get(`${delivery.path}/live`)).text).toContain('Status 404 attempt 1');
+  });
+
+  it('sends it again from its page and stays there', async () => {
+    const delivery = await arrive('hello');
+    const page = await browser.post(`${delivery.path}/redeliver`, { from: 'delivery' });
+    expect(page.path).toBe(`${delivery.path}?notice=resent`);
+    await settled();
+    expect((await browser.get(delivery.path)).text).toContain('attempt 2');
+  });
+
+  it('gives a curl command that a receiver accepts, in the answer to the form alone', async () => {
+    const delivery = await arrive(HOSTILE);
+    const page = await browser.post(`${delivery.path}/curl`);
+    expect(page.headers.get('cache-control')).toBe('no-store');
+    expect(page.text).toContain('Receivers accept the signature for 5 minutes');
+    const [, escaped] = /<pre id="once"[^>]*>([^<]+)</.exec(page.html)!;
+    const command = escaped!
+      .replaceAll('&quot;', '"')
+      .replaceAll('&#39;', "'")
+      .replaceAll('&lt;', '<')
+      .replaceAll('&gt;', '>')
+      .replaceAll('&amp;', '&');
+    expect(command).not.toContain(hook.secret);
+    const ca = path.join(service.folder, 'ca.pem');
+    await writeFile(ca, receiver.ca);
+    const { stdout } = await promisify(execFile)('sh', [
+      '-c',
+      command.replace('curl -i', `curl -s -i --cacert ${ca}`),
+    ]);
+    expect(stdout).toContain('200');
+    const [first, second] = receiver.requests;
+    expect(second!.rawBody).toEqual(first!.rawBody);
+    expect(signatureFault(second!, hook.secret)).toBeNull();
+    expect((await browser.get(`${delivery.path}/curl`)).path).toBe(delivery.path);
+    for (const address of [delivery.path, `${delivery.path}/live`])
+      expect((await browser.get(address)).html).not.toContain('curl -i');
+    expect((await service.stored()).includes('curl -i')).toBe(false);
+  });
+
+  it('is found by its id and by that of its event, in all subscriptions', async () => {
+    const delivery = await arrive('hello');
+    const find = (id: string) => browser.get(`/keys/deliveries?id=${encodeURIComponent(id)}`);
+    for (const id of [delivery.id, delivery.eventId, ` ${delivery.eventId} `])
+      expect((await find(id)).path).toBe(delivery.path);
+    for (const id of ['', 'nonsense', HOSTILE, 'dlv_00000000000000000000000000']) {
+      const page = await find(id);
+      expect(page.status).toBe(404);
+      expect(page.text).toContain('No delivery has the id');
+      expect(page.html).not.toContain('<script>alert');
+    }
+    const other = await receiver.subscribe(service, 'message.received', '/other');
+    await customer.write('again');
+    const [{ event_id: both }] = (await settled(other.id)) as [{ event_id: string }];
+    await settled();
+    const page = await find(both);
+    expect(page.text).toContain('2 deliveries of this event');
+    const ofHook = `/api/hooks/${hook.id}/deliveries?event_id=`;
+    expect((await service.api.get(`${ofHook}${delivery.eventId}`)).body.data).toEqual([
+      expect.objectContaining({ id: delivery.id }),
+    ]);
+    expect((await service.api.get(`${ofHook}evt_none`)).body.data).toEqual([]);
+    await service.api.delete(`/api/hooks/${other.id}`);
+    expect((await find(both)).path).toMatch(`/keys/subscriptions/${hook.id}/`);
+  });
+
+  it("answers 404 for another workspace's", async () => {
+    const delivery = await arrive('hello');
+    const stranger = await service.addWorkspace('Another');
+    browser = await signedInBrowser(service.url);
+    const { body } = await stranger.post('/api/hooks', {
+      event: 'message.received',
+      target_url: `${receiver.url}/theirs`,
+    });
+    const test = (await stranger.post(`/api/hooks/${body.id}/test`)).body;
+    const theirs = `/keys/subscriptions/${body.id}/deliveries/${test.id}`;
+    const mixed = `/keys/subscriptions/${hook.id}/deliveries/${test.id}`;
+    for (const each of [theirs, mixed]) {
+      expect((await browser.get(each)).status).toBe(404);
+      expect((await browser.post(`${each}/curl`)).status).toBe(404);
+    }
+    expect((await browser.get(`/keys/deliveries?id=${test.id}`)).status).toBe(404);
+    expect((await browser.get(`/keys/deliveries?id=${test.event_id}`)).status).toBe(404);
+    expect((await browser.get(delivery.path)).status).toBe(200);
+  });
+});
