@@ -1,5 +1,6 @@
 import { PGlite } from '@electric-sql/pglite';
 import {
+  addWords,
   baseTables,
   createTable,
   generationTable,
@@ -27,6 +28,7 @@ export const contractMigrations: Migrations = {
         ],
         { number: 'double precision' },
       ),
+      addWords(schema, 'things'),
       createTable(schema, 'others', []),
       generationTable(schema),
     ].join('\n'),

@@ -23,6 +23,10 @@ export const contractSchema = {
       { on: [], orderBy: 'number' },
       { on: ['code'], unique: true },
     ],
+    words: {
+      within: 'group',
+      of: ({ note }) => (typeof note === 'string' ? note.split(' ') : []),
+    },
   }),
   others: collection<{ readonly id: string }>({ indexes: [] }),
 };

@@ -4,6 +4,7 @@ import { describeDump } from './dumpContract.ts';
 import { describeJobs } from './jobsContract.ts';
 import { describeQueries } from './queriesContract.ts';
 import { describeRewrite } from './rewriteContract.ts';
+import { describeSearch } from './searchContract.ts';
 import type { ContractClock, ContractStore, OpenContractStore, Thing } from './schema.ts';
 import { all, put, thing } from './schema.ts';
 import { StoreUnavailable, UniqueViolation } from '../../service/src/store/store.ts';
@@ -207,6 +208,10 @@ export const storeContract = (
     });
 
     describeQueries(() => store);
+    describeSearch(
+      () => store,
+      () => reopen(),
+    );
     describeJobs(
       () => store,
       () => clock,

@@ -28,8 +28,18 @@ export interface IndexDefinition<Doc> {
   readonly unique?: boolean;
 }
 
+/** Makes documents searchable by words. */
+export interface WordsDefinition<Doc> {
+  /** A search looks at documents with one value of this field, such as a workspace. */
+  readonly within: ScalarField<Doc>;
+  /** The words of a document: letters and digits, as `search` compares them. */
+  readonly of: (document: Doc) => Iterable<string>;
+}
+
 export interface CollectionDefinition<Doc extends Document> {
   readonly indexes: readonly IndexDefinition<Doc>[];
+  /** Default: `search` is not possible. */
+  readonly words?: WordsDefinition<Doc>;
   /** Only for the type. */
   readonly example?: Doc;
 }
@@ -56,6 +66,22 @@ export interface Query<Doc> {
   readonly limit: number;
 }
 
+export interface SearchedWord {
+  readonly word: string;
+  /** Also finds words that begin with it. */
+  readonly isPrefix: boolean;
+}
+
+export interface WordSearch {
+  /** The value of the field that `words` names as `within`. */
+  readonly within: string;
+  /** A document has at least one word of each list. */
+  readonly allOf: readonly (readonly SearchedWord[])[];
+  /** Only documents with a lower id. */
+  readonly before?: string;
+  readonly limit: number;
+}
+
 /** One collection inside a transaction; reads see the transaction's own writes. */
 export interface Collection<Doc extends Document> {
   /**
@@ -69,6 +95,8 @@ export interface Collection<Doc extends Document> {
    * Reads without locking. If a found document changes before it is put, the transaction reruns.
    */
   find(query: Query<Doc>): Promise<readonly Doc[]>;
+  /** Finds by words, the highest id first. Like `find`, reads without locking. */
+  search(query: WordSearch): Promise<readonly Doc[]>;
   /** Inserts or replaces by id. Throws UniqueViolation, here or when the transaction ends. */
   put(doc: Doc): Promise<void>;
   /** True when there was one. */
@@ -298,4 +326,5 @@ export class UniqueViolation extends Error {
 /** Declares a collection with its document's type: `collection<Contact>({ indexes: [...] })`. */
 export const collection = <Doc extends Document>(definition: {
   readonly indexes: readonly IndexDefinition<Doc>[];
+  readonly words?: WordsDefinition<Doc>;
 }): CollectionDefinition<Doc> => definition;

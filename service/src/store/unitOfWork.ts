@@ -1,4 +1,12 @@
-import type { Collection, Document, Query, Schema, Transaction, TransactionJobs } from './store.ts';
+import type {
+  Collection,
+  Document,
+  Query,
+  Schema,
+  Transaction,
+  TransactionJobs,
+  WordSearch,
+} from './store.ts';
 
 /** One transaction of a store, as `tx` of any schema uses it. */
 export interface UnitOfWork {
@@ -6,6 +14,7 @@ export interface UnitOfWork {
   get(collection: string, id: string): Promise<Document | null>;
   peek(collection: string, id: string): Promise<Document | null>;
   find(collection: string, query: AnyQuery): Promise<readonly Document[]>;
+  search(collection: string, query: WordSearch): Promise<readonly Document[]>;
   put(collection: string, document: Document): Promise<void>;
   delete(collection: string, id: string): Promise<boolean>;
 }
@@ -46,6 +55,7 @@ const collectionOf = (work: UnitOfWork, name: string): Collection<Document> => (
   get: (id) => work.get(name, id),
   peek: (id) => work.peek(name, id),
   find: (query) => work.find(name, query as AnyQuery),
+  search: (query) => work.search(name, query),
   put: (document) => work.put(name, document),
   delete: (id) => work.delete(name, id),
 });
@@ -74,6 +84,10 @@ export function indexesFor<Index extends { readonly on: readonly string[]; order
     `find in ${collection}: no index fits; declare { on: ${JSON.stringify(Object.keys(where))} (or some of these), orderBy: '${orderBy}' }`,
   );
 }
+
+/** The error when the schema does not say which words the documents of a collection have. */
+export const noWords = (collection: string): Error =>
+  new Error(`search in ${collection}: declare its words in the schema`);
 
 /** @throws Error when a transaction is used after its function has returned */
 export function assertNotEnded(hasEnded: boolean): void {

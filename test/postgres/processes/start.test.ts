@@ -5,6 +5,7 @@ import { browserless } from '../../helpers/browserless.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
 import { allowSlowStarts, apisOf, atOnce, countBy, rounds, visitor } from './race.ts';
 
 allowSlowStarts();
@@ -93,11 +94,21 @@ describe('processes that start at once on an empty database', () => {
     await query(`DROP INDEX "${schema}".contacts_workspace_id`);
     await query(`ALTER TABLE "${schema}".conversations DROP COLUMN created_at`);
     await query(`ALTER TABLE "${schema}".conversations DROP COLUMN assignee_id`);
+    for (const table of ['messages', 'contacts'])
+      await query(`ALTER TABLE "${schema}"."${table}" DROP COLUMN words`);
+    for (const field of ['channel', 'funnel_stage'])
+      await query(`DROP INDEX "${schema}".conversations_workspace_id_${field}_by_updated_at`);
     await query(`DELETE FROM "${schema}".migrations WHERE name <> '0001_initial'`);
 
     await Promise.all(cluster.processes.map((_, index) => cluster!.restart(index)));
     expect(await applied()).toEqual([first, ...later]);
     expect(await query(`SELECT * FROM "${schema}".generation`)).toHaveLength(1);
+    await waitFor('the words of former messages', async () => {
+      const [row] = await query<{ missing: string }>(
+        `SELECT count(*) AS missing FROM "${schema}".messages WHERE words IS NULL`,
+      );
+      return row?.missing === '0';
+    });
     await send(3);
     const { body } = await customer.at(cluster.processes[1]!).get('/api/chat/messages');
     expect(

@@ -30,6 +30,7 @@ import { ReadView, recordOf, type TableView } from './readView.ts';
 import { Restoring } from './snapshots/restore.ts';
 import { Snapshots } from './snapshots/snapshots.ts';
 import { JOBS, State, type Data } from './state.ts';
+import { WordsNotReady } from './table.ts';
 import { StorageUsage } from './memory/storageUsage.ts';
 import { LowdbUnitOfWork, type Write } from './unitOfWork.ts';
 
@@ -63,6 +64,8 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   private readonly heap: HeapWatch;
   private usage: StorageUsage;
   private state: State;
+  /** Resolves when the words of all documents that were read from disk are indexed. */
+  private wordsReady: Promise<void> = Promise.resolve();
   private queues: JobQueues;
   /** Counts the transactions that wrote. */
   private written = 0;
@@ -262,11 +265,20 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     this.state = state;
     this.usage = new StorageUsage(this.options.holderOf, state);
     this.queues = queues;
+    this.wordsReady = this.indexWords(state);
+  }
+
+  private async indexWords(state: State): Promise<void> {
+    while (this.closed === null && this.state === state && !state.indexWords()) await nextTurn();
   }
 
   private async inTransaction<T>(fn: (work: LowdbUnitOfWork) => Promise<T>): Promise<T> {
     this.assertAvailable();
     const { outcome, durable } = await this.mutex.run(() => this.runTransaction(fn));
+    if (outcome.status === 'rejected' && outcome.reason instanceof WordsNotReady) {
+      await this.wordsReady;
+      return this.inTransaction(fn);
+    }
     if (durable !== null) await durable;
     if (outcome.status === 'rejected') throw outcome.reason;
     return outcome.value;

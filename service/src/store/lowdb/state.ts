@@ -7,6 +7,11 @@ export type Data = Record<string, Rows>;
 
 export const JOBS = 'jobs';
 
+const NO_INDEXES = { indexes: [] };
+
+/** So many documents hold up others for a few milliseconds. */
+const WORDS_AT_ONCE = 200;
+
 /** Without inherited properties, so that any id can be a key. */
 export const emptyRows = (): Rows => Object.create(null) as Rows;
 
@@ -21,8 +26,16 @@ export class State {
     // Also keeps collections that the schema no longer names: an older version may come back.
     for (const name of new Set([...Object.keys(schema), JOBS, ...Object.keys(data)])) {
       const rows = (data[name] ??= emptyRows());
-      this.tables.set(name, new Table(name, rows, schema[name]?.indexes ?? []));
+      const table = new Table(name, rows, schema[name] ?? NO_INDEXES);
+      table.indexWords(WORDS_AT_ONCE);
+      this.tables.set(name, table);
     }
+  }
+
+  /** Indexes the words of some documents more. @returns whether those of all are indexed now */
+  indexWords(): boolean {
+    for (const table of this.tables.values()) if (!table.indexWords(WORDS_AT_ONCE)) return false;
+    return true;
   }
 
   table(name: string): Table {
@@ -33,7 +46,7 @@ export class State {
   makeTable(name: string): Table {
     let table = this.tables.get(name);
     if (table === undefined) {
-      table = new Table(name, (this.data[name] ??= emptyRows()), []);
+      table = new Table(name, (this.data[name] ??= emptyRows()), NO_INDEXES);
       this.tables.set(name, table);
     }
     return table;

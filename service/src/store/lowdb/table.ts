@@ -1,8 +1,9 @@
-import { indexesFor, type AnyQuery } from '../unitOfWork.ts';
-import type { Document, IndexDefinition } from '../store.ts';
+import { indexesFor, noWords, type AnyQuery } from '../unitOfWork.ts';
+import type { CollectionDefinition, Document, WordSearch } from '../store.ts';
 import { UniqueViolation } from '../store.ts';
 import { Index } from './indexes.ts';
 import { compareStrings } from './sortedTree.ts';
+import { WordIndex } from './wordIndex.ts';
 
 /** The documents of one collection in lowdb's data, by id. */
 export type Rows = Record<string, Document>;
@@ -12,6 +13,11 @@ export interface LastWrite {
   /** Numbers the transactions that wrote; they become durable in this order. */
   readonly order: number;
   readonly durable: Promise<void>;
+}
+
+/** The words of documents that were read from disk are still being indexed. */
+export class WordsNotReady extends Error {
+  override readonly name = 'WordsNotReady';
 }
 
 /** One collection in memory: its rows in lowdb's data, and the indexes over them. */
@@ -25,8 +31,15 @@ export class Table {
   /** Walks the rows in slices; the keys of an object can only be listed all at once. */
   private readonly byId: Index;
   private readonly indexes: readonly Index[];
+  private readonly words: WordIndex | null;
+  /** The words of the documents up to this id are indexed; null: of all documents. */
+  private wordsUpTo: string | null = '';
 
-  constructor(name: string, rows: Rows, indexes: readonly IndexDefinition<Document>[]) {
+  constructor(
+    name: string,
+    rows: Rows,
+    { indexes, words }: Pick<CollectionDefinition<Document>, 'indexes' | 'words'>,
+  ) {
     this.name = name;
     this.rows = rows;
     const get = (id: string) => rows[id];
@@ -36,7 +49,9 @@ export class Table {
     );
     this.byId = declaredById ?? new Index({ on: [] }, get);
     this.indexes = declaredById === undefined ? [this.byId, ...this.declared] : this.declared;
-    for (const id in rows) this.index(rows[id]!);
+    this.words = words === undefined ? null : new WordIndex(words);
+    if (words === undefined) this.wordsUpTo = null;
+    for (const id in rows) for (const index of this.indexes) index.add(rows[id]!);
   }
 
   get(id: string): Document | undefined {
@@ -84,6 +99,34 @@ export class Table {
     return found;
   }
 
+  /** @throws WordsNotReady */
+  search(query: WordSearch): readonly Document[] {
+    if (this.words === null) throw noWords(this.name);
+    if (this.wordsUpTo !== null) throw new WordsNotReady();
+    return this.words
+      .find(query)
+      .take(query.limit)
+      .map((id) => this.rows[id]!)
+      .toArray();
+  }
+
+  /**
+   * Indexes the words of up to `count` documents that were read from disk.
+   * @returns whether those of all documents are indexed now
+   */
+  indexWords(count: number): boolean {
+    if (this.words === null || this.wordsUpTo === null) return true;
+    let left = count;
+    for (const document of this.byId.walk({}, 'asc', { value: this.wordsUpTo })) {
+      if (left === 0) return false;
+      this.words.add(document);
+      this.wordsUpTo = document.id;
+      left -= 1;
+    }
+    this.wordsUpTo = null;
+    return true;
+  }
+
   /** The highest id; undefined when there is no document. */
   get lastId(): string | undefined {
     for (const { id } of this.byId.walk({}, 'desc', undefined)) return id;
@@ -104,14 +147,21 @@ export class Table {
 
   private index(document: Document): void {
     for (const index of this.indexes) index.add(document);
+    if (this.hasIndexedWords(document.id)) this.words?.add(document);
   }
 
   private reindex(before: Document, after: Document): void {
     for (const index of this.indexes) index.replace(before, after);
+    if (this.hasIndexedWords(after.id)) this.words?.replace(before, after);
   }
 
   private unindex(document: Document): void {
     for (const index of this.indexes) index.remove(document);
+    if (this.hasIndexedWords(document.id)) this.words?.remove(document);
+  }
+
+  private hasIndexedWords(id: string): boolean {
+    return this.wordsUpTo === null || compareStrings(id, this.wordsUpTo) <= 0;
   }
 }
 

@@ -1,5 +1,5 @@
 import { assertJobTime, toJson } from '../document.ts';
-import type { Document, Job, TransactionJobs } from '../store.ts';
+import type { Document, Job, TransactionJobs, WordSearch } from '../store.ts';
 import { assertNotEnded, type AnyQuery, type UnitOfWork } from '../unitOfWork.ts';
 import type { JobClock } from './jobs/jobClock.ts';
 import { JOBS, type State } from './state.ts';
@@ -52,6 +52,10 @@ export class LowdbUnitOfWork implements UnitOfWork {
 
   async find(collection: string, query: AnyQuery): Promise<readonly Document[]> {
     return this.open(collection).find(query);
+  }
+
+  async search(collection: string, query: WordSearch): Promise<readonly Document[]> {
+    return this.open(collection).search(query);
   }
 
   async put(collection: string, document: Document, dueAt?: number): Promise<void> {

@@ -6,7 +6,13 @@ import { PgDatabase } from './connection/pgDatabase.ts';
 
 export { serviceMigrations } from './schema/versions/index.ts';
 export type { Connection, Database, Result } from './connection/database.ts';
-export { baseTables, createTable, generationTable, type Migrations } from './schema/migrations.ts';
+export {
+  addWords,
+  baseTables,
+  createTable,
+  generationTable,
+  type Migrations,
+} from './schema/migrations.ts';
 export type { PostgresOptions } from './postgresStore.ts';
 export type { PostgresStore } from './postgresStore.ts';
 

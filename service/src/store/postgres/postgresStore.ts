@@ -21,6 +21,7 @@ import { ChangeReader } from './changeReader.ts';
 import { type Database, runOn, type Result, type Statement } from './connection/database.ts';
 import { DatabaseClock, nowSql } from './connection/databaseClock.ts';
 import { inWords, isOutage } from './connection/errors.ts';
+import { addMissingWords } from './missingWords.ts';
 import { GroupLeases, SUPERVISE_SECONDS } from './jobs/groupLeases.ts';
 import { type Migrations, migrate, workSchemaOf } from './schema/migrations.ts';
 import { assertWritable, Outage } from './connection/outage.ts';
@@ -71,6 +72,7 @@ export interface PostgresOptions {
 const CHECK_MS = 5_000;
 const SWEEP_MS = 5_000;
 const SWEEP_CHANGES_MS = 60_000;
+const ADD_WORDS_MS = 60_000;
 const SWEEP_COUNTS_MS = 300_000;
 const COUNTS_KEPT_SECONDS = 300;
 /** 240 MB with its index. Beyond that, the counts that end first are removed. */
@@ -108,6 +110,8 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   readonly #instance = randomUUID();
   readonly #listeners: WorkListeners;
   readonly #running = new Set<Promise<unknown>>();
+  /** Ends what would take long. */
+  readonly #stopping = new AbortController();
   readonly #closing = new AbortController();
   #closed: Promise<void> | null = null;
 
@@ -341,6 +345,15 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#every(SWEEP_MS, () => this.#work.offerGroupsWithoutLease());
     this.#every(SWEEP_CHANGES_MS, () => this.#changes.sweep());
     this.#every(this.#options.sweepCountsMs, () => this.#sweepCounts());
+    this.#atOnceAndEvery(ADD_WORDS_MS, () => this.#addMissingWords());
+  }
+
+  /** Also later, because a process of an earlier version may still be writing. */
+  #addMissingWords(): Promise<void> {
+    const { tables } = this.#opened;
+    return this.#tracked(() =>
+      addMissingWords(this.database, tables.values(), this.#stopping.signal),
+    );
   }
 
   /** Removes counts that ended a while ago and, when there are too many, those that end first. */
@@ -402,18 +415,26 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     if (this.fault !== null) throw new StoreUnavailable(this.fault);
   }
 
+  #atOnceAndEvery(ms: number, call: () => Promise<void>): void {
+    this.#maintain(call);
+    this.#every(ms, call);
+  }
+
+  #maintain(call: () => Promise<void>): void {
+    if (this.fault !== null) return;
+    call().catch((error: unknown) => {
+      if (!isOutage(error))
+        this.#options.log.warn(`maintenance of the store failed: ${inWords(error)}`);
+    });
+  }
+
   #every(ms: number, call: () => Promise<void>): void {
-    const timer = setInterval(() => {
-      if (this.fault !== null) return;
-      call().catch((error: unknown) => {
-        if (!isOutage(error))
-          this.#options.log.warn(`maintenance of the store failed: ${inWords(error)}`);
-      });
-    }, ms).unref();
+    const timer = setInterval(() => this.#maintain(call), ms).unref();
     this.#closing.signal.addEventListener('abort', () => clearInterval(timer));
   }
 
   async #shutDown(): Promise<void> {
+    this.#stopping.abort();
     await Promise.allSettled(this.#running);
     this.#closing.abort();
     this.#outage.close();

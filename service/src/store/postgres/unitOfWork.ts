@@ -1,7 +1,7 @@
 import { Batcher } from '../../platform/async/batcher.ts';
 import { KeyedSemaphore } from '../../platform/async/semaphore.ts';
 import { toJson } from '../document.ts';
-import type { Document } from '../store.ts';
+import type { Document, WordSearch } from '../store.ts';
 import { assertNotEnded, type AnyQuery, type UnitOfWork } from '../unitOfWork.ts';
 import type { Connection, Statement } from './connection/database.ts';
 import { Conflict } from './connection/errors.ts';
@@ -173,13 +173,19 @@ export class PostgresUnitOfWork implements UnitOfWork {
     const table = this.#table(collection);
     const read = table.find(query);
     if (query.limit <= 0) return [];
-    if (this.#pending.has(collection)) {
-      await this.#transaction.begin();
-      // The transaction may have ended during the await. A write sent after ROLLBACK would persist.
-      this.#assertOpen();
-      await this.#send(this.#takePending(collection));
-    }
+    await this.#sendPending(collection);
     const rows = await this.#reads.add(read);
+    return rows.map(({ document, version }) =>
+      this.#note(table, document as Document, String(version)),
+    );
+  }
+
+  async search(collection: string, query: WordSearch): Promise<readonly Document[]> {
+    const table = this.#table(collection);
+    const statement = table.search(query);
+    if (query.limit <= 0 || query.allOf.length === 0) return [];
+    await this.#sendPending(collection);
+    const { rows } = await this.#connection.query(statement);
     return rows.map(({ document, version }) =>
       this.#note(table, document as Document, String(version)),
     );
@@ -208,6 +214,15 @@ export class PostgresUnitOfWork implements UnitOfWork {
   send(): Promise<unknown> {
     // All statements are built before the first one is sent.
     return this.#send([...this.#pending.keys()].flatMap((name) => this.#takePending(name)));
+  }
+
+  /** Sends the pending writes of a collection, which a search must see. */
+  async #sendPending(collection: string): Promise<void> {
+    if (!this.#pending.has(collection)) return;
+    await this.#transaction.begin();
+    // The transaction may have ended during the await. A write sent after ROLLBACK would persist.
+    this.#assertOpen();
+    await this.#send(this.#takePending(collection));
   }
 
   #table(collection: string): Table {

@@ -69,6 +69,22 @@ export function createTable(
 }
 
 /**
+ * The statements that make a table's documents searchable by words. Rows get their words when they
+ * are written, and those that are there before from a process with the new version; that is no
+ * change of their documents. Migrations use them, so they must never change.
+ */
+export function addWords(schema: string, collection: string): string {
+  const table = tableName(schema, collection);
+  const name = (end: string) => quoted(`${snakeCase(collection)}_${end}`);
+  return `
+ALTER TABLE ${table} ADD COLUMN words tsvector;
+CREATE INDEX ${name('words')} ON ${table} USING gin (words);
+CREATE INDEX ${name('without_words')} ON ${table} (id) WHERE words IS NULL;
+DROP TRIGGER changes ON ${table};
+CREATE TRIGGER changes AFTER INSERT OR DELETE OR UPDATE OF document ON ${table} FOR EACH ROW EXECUTE FUNCTION ${quoted(schema)}.note_change('${collection}');`;
+}
+
+/**
  * The tables beside the collections: jobs, the latest changes, and the counts of rate limits.
  *
  * `jobs.due_at` is when a job can be claimed, in milliseconds by the database's clock: its time, or

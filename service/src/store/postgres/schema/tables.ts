@@ -1,7 +1,7 @@
 import type { StoreClock } from '../../clockAndLog.ts';
-import type { Document, Schema } from '../../store.ts';
-import { indexesFor, type AnyQuery } from '../../unitOfWork.ts';
-import { type Connection, runOn, type Database } from '../connection/database.ts';
+import type { Document, Schema, WordSearch } from '../../store.ts';
+import { indexesFor, noWords, type AnyQuery } from '../../unitOfWork.ts';
+import { type Connection, runOn, type Database, type Statement } from '../connection/database.ts';
 import {
   nameOf,
   columnName,
@@ -11,6 +11,7 @@ import {
   toColumn,
   toText,
 } from '../connection/sql.ts';
+import { lexemesOf, toQuery, toVector, WORDS } from './words.ts';
 
 /** Returns the text of a query for `document` and `version`, and appends its values to `values`. */
 export type ReadQuery = (values: unknown[]) => string;
@@ -60,12 +61,15 @@ export class Table {
   readonly fields: readonly string[];
   readonly #types: readonly string[];
   readonly #indexes: Schema[string]['indexes'];
+  readonly #words: Schema[string]['words'];
+  /** Those that follow from the document: its fields, and its words. */
+  readonly #derived: readonly string[];
   readonly #columns: string;
 
   constructor(
     schema: string,
     collection: string,
-    indexes: Schema[string]['indexes'],
+    { indexes, words }: Schema[string],
     types: ReadonlyMap<string, string>,
   ) {
     this.collection = collection;
@@ -80,7 +84,37 @@ export class Table {
         );
       return type;
     });
-    this.#columns = ['id', 'document', ...this.fields.map(columnName)].join(', ');
+    this.#words = words;
+    if (words !== undefined && !types.has(WORDS))
+      throw new Error(`The table of ${collection} has no column for words: a migration is missing`);
+    this.#derived = [...this.fields.map(columnName), ...(words === undefined ? [] : [WORDS])];
+    this.#columns = ['id', 'document', ...this.#derived].join(', ');
+  }
+
+  get hasWords(): boolean {
+    return this.#words !== undefined;
+  }
+
+  /** The words of a document, with spaces between them, as the column gets them. */
+  wordsOf(document: Document): string {
+    const { within, of } = this.#words!;
+    const value = (document as unknown as Record<string, unknown>)[within];
+    return lexemesOf(value, of(document)).join(' ');
+  }
+
+  /**
+   * The plan depends on how frequent the words are, so the statement is not to be prepared.
+   * @throws Error when the schema does not say which words the documents have
+   */
+  search({ within, allOf, before, limit }: WordSearch): Statement {
+    if (this.#words === undefined) throw noWords(this.collection);
+    const values = [toQuery(within, allOf), toColumn(within), limit];
+    const page = before === undefined ? '' : ` AND id < $${values.push(toText(before))}`;
+    const isWithin = `document->>'${this.#words.within}' = $2`;
+    return {
+      text: `SELECT document, xmin::text AS version FROM ${this.name} WHERE ${WORDS} @@ $1::tsquery AND ${isWithin}${page} ORDER BY id DESC LIMIT $3`,
+      values,
+    };
   }
 
   /** @throws Error when no index of the schema fits, like the embedded store */
@@ -131,7 +165,7 @@ export class Table {
   /** Inserts or replaces. */
   upsert(rows: readonly Row[]) {
     const { list, values } = this.#values(rows);
-    const set = ['document', ...this.fields.map(columnName)]
+    const set = ['document', ...this.#derived]
       .map((column) => `${column} = excluded.${column}`)
       .join(', ');
     const text = `INSERT INTO ${this.name} (${this.#columns}) VALUES ${list} ON CONFLICT (id) DO UPDATE SET ${set}`;
@@ -140,9 +174,13 @@ export class Table {
 
   /** Inserts. The statement fails when an id exists already. */
   insert(rows: readonly Row[]) {
-    const names = ['id', 'document', ...this.fields.map(columnName)];
-    const lists = ['text', 'text', ...this.#types].map((type, at) => `$${at + 1}::${type}[]`);
-    const cells = names.map((name) => (name === 'document' ? 'v.document::json' : `v.${name}`));
+    const names = ['id', 'document', ...this.#derived];
+    const types = ['text', 'text', ...this.#types, ...(this.hasWords ? ['text'] : [])];
+    const lists = types.map((type, at) => `$${at + 1}::${type}[]`);
+    const cells = names.map((name) => {
+      if (name === WORDS) return toVector(`v.${name}`);
+      return name === 'document' ? 'v.document::json' : `v.${name}`;
+    });
     return {
       text: `INSERT INTO ${this.name} (${this.#columns}) SELECT ${cells.join(', ')} FROM unnest(${lists.join(', ')}) v (${names.join(', ')})`,
       values: [
@@ -153,14 +191,30 @@ export class Table {
             toColumn((document as unknown as Record<string, unknown>)[field]),
           ),
         ),
+        ...(this.hasWords ? [rows.map(({ document }) => this.wordsOf(document))] : []),
       ],
+    };
+  }
+
+  /** Locks rows that an earlier version of the service wrote without their words. */
+  findWithoutWords(limit: number): Statement {
+    return {
+      text: `SELECT id, document FROM ${this.name} WHERE ${WORDS} IS NULL ORDER BY id DESC LIMIT ${limit} FOR UPDATE SKIP LOCKED`,
+    };
+  }
+
+  /** Sets the words of rows; the documents are unchanged. */
+  setWords(rows: readonly { readonly id: string; readonly document: Document }[]): Statement {
+    return {
+      text: `UPDATE ${this.name} t SET ${WORDS} = ${toVector('v.words')} FROM unnest($1::text[], $2::text[]) v (id, words) WHERE t.id = v.id`,
+      values: [rows.map(({ id }) => id), rows.map(({ document }) => this.wordsOf(document))],
     };
   }
 
   /** Replaces rows that are unchanged since they were read. The row count leaves out the others. */
   update(rows: readonly (Row & { readonly version: string })[]) {
     const { list, values } = this.#values(rows, true);
-    const set = ['document', ...this.fields.map(columnName)]
+    const set = ['document', ...this.#derived]
       .map((column) => `${column} = v.${column}`)
       .join(', ');
     const text = `UPDATE ${this.name} t SET ${set} FROM (VALUES ${list}) v (${this.#columns}, version) WHERE t.id = v.id AND t.xmin::text = v.version`;
@@ -182,8 +236,18 @@ export class Table {
   }
 
   #values(rows: readonly (Row & { readonly version?: string })[], versioned = false) {
-    const types = ['text', 'json', ...this.#types, ...(versioned ? ['text'] : [])];
+    const types = [
+      'text',
+      'json',
+      ...this.#types,
+      ...(this.hasWords ? ['words'] : []),
+      ...(versioned ? ['text'] : []),
+    ];
     const values: unknown[] = [];
+    const cellOf = (cell: unknown, at: number) => {
+      const parameter = `$${values.push(cell)}`;
+      return types[at] === 'words' ? toVector(`${parameter}::text`) : `${parameter}::${types[at]}`;
+    };
     const list = rows
       .map(({ id, json, document, version }) => {
         const cells = [
@@ -192,9 +256,10 @@ export class Table {
           ...this.fields.map((field) =>
             toColumn((document as unknown as Record<string, unknown>)[field]),
           ),
+          ...(this.hasWords ? [this.wordsOf(document)] : []),
           ...(versioned ? [version] : []),
         ];
-        return `(${cells.map((cell, at) => `$${values.push(cell)}::${types[at]}`).join(', ')})`;
+        return `(${cells.map(cellOf).join(', ')})`;
       })
       .join(', ');
     return { list, values };
@@ -236,7 +301,7 @@ export async function readTables(
     values: [schemaName],
   });
   return new Map(
-    Object.entries(schema).map(([collection, { indexes }]) => {
+    Object.entries(schema).map(([collection, definition]) => {
       const types = new Map(
         rows
           .filter(({ table_name }) => table_name === snakeCase(collection))
@@ -244,7 +309,7 @@ export async function readTables(
       );
       if (types.size === 0)
         throw new Error(`There is no table for ${collection}: a migration is missing`);
-      return [collection, new Table(schemaName, collection, indexes, types)];
+      return [collection, new Table(schemaName, collection, definition, types)];
     }),
   );
 }

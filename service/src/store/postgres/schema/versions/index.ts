@@ -2,6 +2,7 @@ import { generationTable, type Migrations } from '../migrations.ts';
 import { agentWebhooks } from './0004_agentWebhooks.ts';
 import { typings } from './0005_typings.ts';
 import { waits } from './0006_waits.ts';
+import { search } from './0007_search.ts';
 import { teamwork } from './0008_teamwork.ts';
 import { overview } from './0009_overview.ts';
 import { contacts } from './0003_contacts.ts';
@@ -15,6 +16,7 @@ export const serviceMigrations: Migrations = {
   '0004_agentWebhooks': agentWebhooks,
   '0005_typings': typings,
   '0006_waits': waits,
+  '0007_search': search,
   '0008_teamwork': teamwork,
   '0009_overview': overview,
 };

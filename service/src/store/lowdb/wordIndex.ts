@@ -1,0 +1,172 @@
+import type { Document, SearchedWord, WordsDefinition, WordSearch } from '../store.ts';
+import { compareStrings, sortedTree, type SortedTree } from './sortedTree.ts';
+
+/** Ids in ascending order. Half of all words are in one document only, and need no list. */
+type Postings = string | string[];
+
+/** Lists up to this length are copied to grow, because `push` reserves room for 17. */
+const MAX_COPIED = 16;
+/** With more lists, a set answers faster whether an id is in one of them. */
+const MAX_LISTS_SEARCHED = 8;
+
+/**
+ * An inverted index: the ids of the documents with each word, for each value of the field `within`.
+ * @see docs/decisions/0049-search-in-what-was-said.md
+ */
+export class WordIndex {
+  readonly #definition: WordsDefinition<Document>;
+  readonly #vocabularies = new Map<unknown, Vocabulary>();
+
+  constructor(definition: WordsDefinition<Document>) {
+    this.#definition = definition;
+  }
+
+  add(document: Document): void {
+    this.#vocabularyOf(document).add(document.id, this.#wordsOf(document));
+  }
+
+  remove(document: Document): void {
+    this.#vocabularyOf(document).remove(document.id, this.#wordsOf(document));
+  }
+
+  replace(before: Document, after: Document): void {
+    const vocabulary = this.#vocabularyOf(after);
+    const [former, current] = [this.#wordsOf(before), this.#wordsOf(after)];
+    const isMoved = this.#vocabularyOf(before) !== vocabulary;
+    this.#vocabularyOf(before).remove(after.id, isMoved ? former : former.difference(current));
+    vocabulary.add(after.id, isMoved ? current : current.difference(former));
+  }
+
+  /** The ids of the documents that a search finds, in descending order. */
+  *find({ within, allOf, before }: WordSearch): Generator<string> {
+    const vocabulary = this.#vocabularies.get(within);
+    if (vocabulary === undefined || allOf.length === 0) return;
+    const [rarest, ...others] = allOf
+      .map((words) => new Ids(vocabulary.listsOf(words)))
+      .sort((a, b) => a.count - b.count);
+    for (const id of rarest!.newestFirst(before)) if (others.every((ids) => ids.has(id))) yield id;
+  }
+
+  #vocabularyOf(document: Document): Vocabulary {
+    const value = (document as unknown as Record<string, unknown>)[this.#definition.within];
+    let vocabulary = this.#vocabularies.get(value);
+    if (vocabulary === undefined) this.#vocabularies.set(value, (vocabulary = new Vocabulary()));
+    return vocabulary;
+  }
+
+  #wordsOf(document: Document): Set<string> {
+    return new Set(this.#definition.of(document));
+  }
+}
+
+/** The words of the documents with one value of `within`. */
+class Vocabulary {
+  readonly #postings = new Map<string, Postings>();
+  /** In order, to find words by their beginning. */
+  readonly #words: SortedTree<string> = sortedTree(compareStrings);
+
+  add(id: string, words: Iterable<string>): void {
+    for (const word of words) {
+      const postings = this.#postings.get(word);
+      if (postings === undefined) this.#words.set(word, undefined);
+      this.#postings.set(word, postings === undefined ? id : withId(postings, id));
+    }
+  }
+
+  remove(id: string, words: Iterable<string>): void {
+    for (const word of words) {
+      const postings = this.#postings.get(word);
+      if (postings === undefined) continue;
+      const ids = asList(postings);
+      const at = countBelow(ids, id);
+      if (ids[at] !== id) continue;
+      if (ids.length === 1) {
+        this.#postings.delete(word);
+        this.#words.delete(word);
+      } else if (ids.length === 2) this.#postings.set(word, ids[1 - at]!);
+      else ids.splice(at, 1);
+    }
+  }
+
+  listsOf(searched: readonly SearchedWord[]): (readonly string[])[] {
+    const words = new Set<string>();
+    for (const { word, isPrefix } of searched) {
+      words.add(word);
+      if (!isPrefix) continue;
+      for (const each of this.#words.keys(word)) {
+        if (!each.startsWith(word)) break;
+        words.add(each);
+      }
+    }
+    return [...words].flatMap((word) => {
+      const postings = this.#postings.get(word);
+      return postings === undefined ? [] : [asList(postings)];
+    });
+  }
+}
+
+/** The ids in any of several lists. */
+class Ids {
+  readonly count: number;
+  readonly #lists: readonly (readonly string[])[];
+  #set: ReadonlySet<string> | null = null;
+
+  constructor(lists: readonly (readonly string[])[]) {
+    this.#lists = lists;
+    this.count = lists.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  has(id: string): boolean {
+    if (this.#lists.length <= MAX_LISTS_SEARCHED)
+      return this.#lists.some((ids) => ids[countBelow(ids, id)] === id);
+    this.#set ??= new Set(this.#lists.flat());
+    return this.#set.has(id);
+  }
+
+  *newestFirst(before: string | undefined): Generator<string> {
+    const heads = sortedTree<Head>((a, b) => compareStrings(b.id, a.id) || a.list - b.list);
+    const addHead = (list: number, at: number) => {
+      if (at >= 0) heads.set({ list, at, id: this.#lists[list]![at]! }, undefined);
+    };
+    for (const [list, ids] of this.#lists.entries())
+      addHead(list, (before === undefined ? ids.length : countBelow(ids, before)) - 1);
+    let last: string | undefined;
+    for (let head = heads.minKey(); head !== undefined; head = heads.minKey()) {
+      heads.delete(head);
+      addHead(head.list, head.at - 1);
+      if (head.id !== last) yield head.id;
+      last = head.id;
+    }
+  }
+}
+
+/** The highest id of a list that was not returned yet. */
+interface Head {
+  readonly list: number;
+  readonly at: number;
+  readonly id: string;
+}
+
+const asList = (postings: Postings): string[] =>
+  typeof postings === 'string' ? [postings] : postings;
+
+/** Most ids are higher than all others. */
+function withId(postings: Postings, id: string): Postings {
+  const ids = asList(postings);
+  const at = id > ids.at(-1)! ? ids.length : countBelow(ids, id);
+  if (ids[at] === id) return postings;
+  if (ids.length < MAX_COPIED) return ids.toSpliced(at, 0, id);
+  ids.splice(at, 0, id);
+  return ids;
+}
+
+/** How many ids of a list are lower; the place of this one. */
+function countBelow(ids: readonly string[], id: string): number {
+  let [low, high] = [0, ids.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ids[middle]! < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import type { SearchedWord } from '../../store.ts';
+import { toText } from '../connection/sql.ts';
+
+/** The column for the words of a document, a tsvector with a GIN index. */
+export const WORDS = 'words';
+
+const TAG_CHARACTERS = 4;
+const tags = new Map<unknown, string>();
+const MAX_TAGS = 10_000;
+
+/**
+ * Stands before each word of a workspace, so that searches read no other workspace's part of the
+ * index. Two workspaces may have the same one.
+ */
+function tagOf(within: unknown): string {
+  let tag = tags.get(within);
+  if (tag === undefined) {
+    tag = createHash('sha256').update(String(within)).digest('hex').slice(0, TAG_CHARACTERS);
+    if (tags.size >= MAX_TAGS) tags.clear();
+    tags.set(within, tag);
+  }
+  return tag;
+}
+
+export const lexemesOf = (within: unknown, words: Iterable<string>): readonly string[] => {
+  const tag = tagOf(within);
+  return [...new Set(words)].map((word) => tag + toText(word));
+};
+
+/** A tsvector without positions, of words with spaces between them. */
+export const toVector = (words: string): string =>
+  `array_to_tsvector(string_to_array(${words}, ' '))`;
+
+/** A tsquery in PostgreSQL's syntax. */
+export const toQuery = (within: string, allOf: readonly (readonly SearchedWord[])[]): string =>
+  allOf
+    .map((anyOf) => `(${anyOf.map((searched) => termOf(tagOf(within), searched)).join(' | ')})`)
+    .join(' & ');
+
+const termOf = (tag: string, { word, isPrefix }: SearchedWord): string =>
+  `'${(tag + toText(word)).replaceAll('\\', '\\\\').replaceAll("'", "''")}'${isPrefix ? ':*' : ''}`;
