@@ -3,6 +3,8 @@ import type { Contact } from './contact.ts';
 import type { ContactReveal } from './contacts/contactReveal.ts';
 import type { Conversation } from './conversation.ts';
 import type { Message } from './message.ts';
+import { wordsOfContact } from './search/contactWords.ts';
+import { wordsOf } from './search/words.ts';
 import type { SystemNote } from './systemNote.ts';
 import type { ReadMark } from './readMark.ts';
 import type { Typing } from './typing.ts';
@@ -28,6 +30,7 @@ export const conversationCollections = {
       { on: ['workspaceId', 'channel', 'channelAccount', 'phone'], unique: true },
       { on: ['workspaceId', 'channel', 'channelAccount', 'channelUserId'], unique: true },
     ],
+    words: { within: 'workspaceId', of: wordsOfContact },
   }),
   conversations: collection<Conversation>({
     indexes: [
@@ -41,6 +44,8 @@ export const conversationCollections = {
       { on: ['workspaceId', 'status'], orderBy: 'updatedAt' },
       { on: ['workspaceId', 'takenBy'], orderBy: 'updatedAt' },
       { on: ['workspaceId', 'assigneeId'], orderBy: 'updatedAt' },
+      { on: ['workspaceId', 'channel'], orderBy: 'updatedAt' },
+      { on: ['workspaceId', 'funnelStage'], orderBy: 'updatedAt' },
     ],
   }),
   messages: collection<Message>({
@@ -48,6 +53,7 @@ export const conversationCollections = {
       { on: ['conversationId'], orderBy: 'number' },
       { on: ['contactId', 'channelMessageId'], unique: true },
     ],
+    words: { within: 'workspaceId', of: ({ text }) => wordsOf(text) },
   }),
   systemNotes: collection<SystemNote>({
     indexes: [{ on: ['conversationId'], orderBy: 'afterMessage' }],

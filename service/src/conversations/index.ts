@@ -1,6 +1,5 @@
 /** What other subjects may use of conversations/; nothing else. */
 
-export { foldForSearch, ofContacts } from './contacts/contactSearch.ts';
 export type { ContactReveal } from './contacts/contactReveal.ts';
 export { listReveals, type RevealView } from './contacts/reveals.ts';
 export { type ChannelType, type Contact, WEB_CHAT } from './contact.ts';
@@ -66,4 +65,8 @@ export {
 export { findReceived, receiveMessage, storeReceived } from './operations/receiveMessage.ts';
 export { sendMessage, storeReply } from './operations/sendMessage.ts';
 export { beginTyping, endTyping, findTyping, type Typing } from './typing.ts';
+export { excerptOf, type Excerpt } from './search/excerpt.ts';
+export { foldForSearch } from './search/folding.ts';
+export { searchConversations } from './search/searchConversations.ts';
+export { readWordQuery, type WordQuery } from './search/wordQuery.ts';
 export { putStageForward, putStageMove, setFunnelStage } from './operations/setFunnelStage.ts';

@@ -50,7 +50,7 @@ export const writePosition = ({ value, id }: InboxPosition): string => `${Date.p
 
 /** Reads a position from a URL. Null when it is not one, and the list starts at its beginning. */
 export function readPosition(text: string): InboxPosition | null {
-  const [, ms, id] = /^(\d{1,15})_(conv_[0-9A-Z]{26})$/.exec(text) ?? [];
+  const [, ms, id] = /^(\d{1,15})_((?:conv|msg)_[0-9A-Z]{26})$/.exec(text) ?? [];
   if (ms === undefined || id === undefined) return null;
   return { value: new Date(Number(ms)).toISOString().replace('Z', '+00:00'), id };
 }

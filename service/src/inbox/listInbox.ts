@@ -2,9 +2,11 @@ import type { Tx } from '../store/collections.ts';
 import {
   type Contact,
   type Conversation,
-  foldForSearch,
-  ofContacts,
+  excerptOf,
+  type Excerpt,
   positionOf,
+  readWordQuery,
+  searchConversations,
   type InboxPosition,
   readMarkId,
   unreadOf,
@@ -16,7 +18,6 @@ import {
 import type { Deps } from '../platform/deps.ts';
 import { filterOfTab, type InboxTab } from './tabs.ts';
 import { searchPage } from '../platform/http/searchPage.ts';
-import { contactDisplay } from '../platform/masking.ts';
 import type { Member } from '../team/index.ts';
 
 export interface InboxItem extends Omit<ConversationView, 'workspace'> {
@@ -25,6 +26,13 @@ export interface InboxItem extends Omit<ConversationView, 'workspace'> {
   readonly unread: number;
   /** The member who has it; null when nobody of the team has. */
   readonly takenByName: string | null;
+  /** What was searched for and said; null when the contact matches. */
+  readonly match: Match | null;
+}
+
+export interface Match {
+  readonly message: Message;
+  readonly excerpt: Excerpt;
 }
 
 export interface Inbox {
@@ -44,7 +52,7 @@ export interface InboxCounts {
 
 export interface InboxQuery {
   readonly tab: InboxTab;
-  /** Part of a name, a phone number, an e-mail or a masked label; empty for no search. */
+  /** A name, a phone number, an e-mail, or what was said; empty for no search. */
   readonly search: string;
   readonly after: InboxPosition | null;
 }
@@ -62,8 +70,12 @@ export const listInbox = ({ store }: Pick<Deps, 'store'>, member: Member, query:
         ? await waitingApprovals(tx, member)
         : await searchTab(tx, member, query, query.tab);
     const items: InboxItem[] = [];
-    for (const [conversation, contact] of await withContacts(tx, found.conversations))
-      items.push(await viewItem(tx, conversation, contact, member));
+    const words = readWordQuery(query.search);
+    for (const [conversation, contact] of await withContacts(tx, found.conversations)) {
+      const message = found.messages?.get(conversation.id);
+      const match = message ? { message, excerpt: excerptOf(words, message.text) } : null;
+      items.push({ ...(await viewItem(tx, conversation, contact, member)), match });
+    }
     return {
       items,
       next: found.next,
@@ -74,6 +86,8 @@ export const listInbox = ({ store }: Pick<Deps, 'store'>, member: Member, query:
 
 interface Found {
   readonly conversations: readonly Conversation[];
+  /** By conversation, those that match a search. */
+  readonly messages?: ReadonlyMap<string, Message>;
   readonly next: InboxPosition | null;
   readonly stoppedEarly: boolean;
 }
@@ -84,22 +98,38 @@ async function searchTab(
   { search, after }: InboxQuery,
   tab: Exclude<InboxTab, 'approvals'>,
 ): Promise<Found> {
+  const { workspaceId } = member;
+  const fields = filterOfTab(tab, member.id);
+  if (search !== '') return findSearched(tx, { workspaceId, typed: search, fields, after });
   const { items, ...rest } = await searchPage(
     {
       find: (query) =>
         tx.conversations.find({
-          where: { workspaceId: member.workspaceId, ...filterOfTab(tab, member.id) },
+          where: { workspaceId, ...fields },
           orderBy: 'updatedAt',
           direction: 'desc',
           ...query,
         }),
       positionOf,
-      ...(search === '' ? {} : { matching: ofContacts(tx, contactMatcher(search)) }),
     },
     INBOX_PAGE,
     after === null ? {} : { after },
   );
   return { conversations: items, ...rest };
+}
+
+async function findSearched(
+  tx: Tx,
+  search: Omit<Parameters<typeof searchConversations>[1], 'limit'>,
+): Promise<Found> {
+  const { items, ...rest } = await searchConversations(tx, { ...search, limit: INBOX_PAGE });
+  return {
+    conversations: items.map(({ conversation }) => conversation),
+    messages: new Map(
+      items.flatMap(({ conversation, message }) => (message ? [[conversation.id, message]] : [])),
+    ),
+    ...rest,
+  };
 }
 
 /** The conversations in which a tool call waits for a decision, the longest waiting first. */
@@ -121,7 +151,7 @@ async function viewItem(
   conversation: Conversation,
   contact: Contact,
   member: Member,
-): Promise<InboxItem> {
+): Promise<Omit<InboxItem, 'match'>> {
   const [lastMessage = null] = await findNewestMessages(tx, conversation.id, 1);
   const mark = await tx.readMarks.peek(readMarkId(member.id, conversation.id));
   return {
@@ -149,23 +179,4 @@ async function countWaiting(tx: Tx, workspaceId: string): Promise<InboxCounts> {
     limit: MAX_COUNTED,
   });
   return { waiting: waiting.length, approvals: approvals.length };
-}
-
-/** Fewer digits are in too many numbers to say anything. */
-const MIN_DIGITS = 3;
-
-/**
- * Finds contacts by a part of their name, e-mail, phone number (in any spelling, with or without
- * the country code's `+` or `00`) or of the masked label that n8n and the API show.
- */
-function contactMatcher(search: string): (contact: Contact) => boolean {
-  const wanted = foldForSearch(search.trim());
-  const digits = /^[+\d\s().\-/]+$/.test(wanted)
-    ? wanted.replace(/\D/g, '').replace(/^0+/, '')
-    : '';
-  return (contact) =>
-    (contact.name !== null && foldForSearch(contact.name).includes(wanted)) ||
-    (contact.email !== null && contact.email.includes(wanted)) ||
-    (digits.length >= MIN_DIGITS && contact.phone !== null && contact.phone.includes(digits)) ||
-    foldForSearch(contactDisplay(contact)).includes(wanted);
 }

@@ -5,7 +5,8 @@ import { MAX_SEARCHED } from '../platform/http/searchPage.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { reloadsOn } from '../platform/html/liveSection.ts';
 import { timeView } from '../platform/html/times.ts';
-import { hrefAt, threadHref, type Place } from './links.ts';
+import { hrefAt, type Place } from './links.ts';
+import { itemHref, matchView } from './matchView.ts';
 import { STAGE_LABELS, TAB_LABELS, holderBadge } from './labels.ts';
 import { customerName } from '../conversations/index.ts';
 
@@ -24,7 +25,7 @@ export const listPane = (parts: ListParts): View => html`
   <section class="list-pane" aria-label="List of conversations">
     <form role="search" action="/conversations" method="get" class="search">
       ${parts.place.tab === 'all' ? null : html`<input type="hidden" name="tab" value=${parts.place.tab} />`}
-      <input type="search" name="q" id="search" value=${parts.place.search} maxlength="200" placeholder="Name, phone or e-mail" aria-label="Search by name, phone, e-mail or masked contact" />
+      <input type="search" name="q" id="search" value=${parts.place.search} maxlength="200" placeholder="Name, phone, e-mail or what was said" aria-label="Search by name, phone, e-mail, masked contact or what was said" />
       <button class="secondary outline">Search</button>
     </form>
     <div id="list" class="live" data-live hx-get=${hrefAt('/conversations/list', parts.place, { open: parts.openId })} hx-trigger=${reloadsOn('conversations', '.inbox')}>
@@ -42,7 +43,7 @@ export const listFragment = ({ inbox, place, openId, now }: ListParts): View => 
     <ul>
       ${inbox.items.map((item) => html`<li>${itemView(item, place, openId, now)}</li>`)}
     </ul>
-    ${inbox.stoppedEarly ? html`<p class="muted pager">${MAX_SEARCHED.toLocaleString('en')} conversations were searched, newest first.</p>` : null}
+    ${inbox.stoppedEarly ? html`<p class="muted pager">${MAX_SEARCHED.toLocaleString('en')} conversations or messages were searched, newest first.</p>` : null}
     ${inbox.next === null ? null : html`<p class="pager"><a id="list-older" href=${hrefAt('/conversations', { ...place, after: inbox.next })}>${inbox.stoppedEarly ? 'Search older conversations' : 'Older conversations'}</a></p>`}
   </div>
 `;
@@ -70,13 +71,13 @@ function tabs({ tab: current, search }: Place, { waiting, approvals }: InboxCoun
 }
 
 function itemView(item: InboxItem, place: Place, openId: string | null, now: Date): View {
-  const { conversation, contact, lastMessage, takenByName } = item;
+  const { conversation, contact, takenByName } = item;
   const isOpen = conversation.id === openId;
   const unread = isOpen ? 0 : item.unread;
   return html`
-    <a id=${`item-${conversation.id}`} class=${unread > 0 ? 'item unread' : 'item'} href=${threadHref(conversation.id, place)} aria-current=${isOpen ? 'true' : null}>
+    <a id=${`item-${conversation.id}`} class=${unread > 0 ? 'item unread' : 'item'} href=${itemHref(item, place)} aria-current=${isOpen ? 'true' : null}>
       <span class="item-head"><bdi class="who">${customerName(contact)}</bdi>${timeView(conversation.updatedAt, now)}</span>
-      <span class="preview"><bdi>${lastMessage === null ? 'No messages yet' : `${previewPrefix(lastMessage.sender)}${excerpt(lastMessage.text)}`}</bdi></span>
+      <span class="preview"><bdi>${previewView(item)}</bdi></span>
       <span class="marks">
         ${unread === 0 ? null : html`<b class="count">${unread} unread</b>`}
         ${conversation.pendingApprovals === 0 ? null : html`<b class="badge attention">${conversation.pendingApprovals === 1 ? 'Needs approval' : `${conversation.pendingApprovals} approvals`}</b>`}
@@ -85,6 +86,12 @@ function itemView(item: InboxItem, place: Place, openId: string | null, now: Dat
       </span>
     </a>
   `;
+}
+
+function previewView({ lastMessage, match }: InboxItem): View {
+  if (match !== null) return html`${previewPrefix(match.message.sender)}${matchView(match)}`;
+  if (lastMessage === null) return 'No messages yet';
+  return `${previewPrefix(lastMessage.sender)}${excerpt(lastMessage.text)}`;
 }
 
 const previewPrefix = ({ type, name }: { type: string; name: string }) =>

@@ -45,7 +45,8 @@ export interface Thread extends ConversationView {
 }
 
 const MAX_MEMBERS = 1000;
-const THREAD_PAGE = 50;
+/** Messages on a page. */
+export const THREAD_PAGE = 50;
 /** Tool calls, payment links and notes, of each so many, between the messages of one page. */
 const MAX_BETWEEN_MESSAGES = 500;
 

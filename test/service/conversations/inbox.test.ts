@@ -36,7 +36,7 @@ describe('the team’s list with more than one search looks at', () => {
           workspaceId,
           channel: 'web_chat',
           name: i < 2 ? 'Needle' : 'Hay',
-          phone: null,
+          phone: i < 2 ? `549115555017${i}` : null,
           email: null,
           verified: false,
           createdAt: '',
@@ -60,12 +60,22 @@ describe('the team’s list with more than one search looks at', () => {
     await fresh?.remove();
   });
 
-  it('a search stops, says so, and goes on where it stopped', async () => {
-    const first = await listInbox({ store }, member, { tab: 'all', search: 'needle', after: null });
+  it('a search by name finds what is far behind', async () => {
+    const found = await listInbox({ store }, member, { tab: 'all', search: 'needle', after: null });
+    expect(found).toMatchObject({
+      items: [{ contact: { name: 'Needle' } }, { contact: { name: 'Needle' } }],
+      stoppedEarly: false,
+      next: null,
+    });
+  });
+
+  it('a search by masked label stops, says so, and goes on where it stopped', async () => {
+    const search = '+54•••••••••7';
+    const first = await listInbox({ store }, member, { tab: 'all', search, after: null });
     expect(first).toMatchObject({ items: [], stoppedEarly: true });
     const second = await listInbox({ store }, member, {
       tab: 'all',
-      search: 'needle',
+      search,
       after: first.next,
     });
     expect(second).toMatchObject({

@@ -4,6 +4,7 @@ import type { Tx } from '../../store/collections.ts';
 import type { Contact } from '../contact.ts';
 import type { Conversation } from '../conversation.ts';
 import { contactName } from '../payload.ts';
+import { foldForSearch } from '../search/folding.ts';
 
 /**
  * What a caller of the API searches for: a whole phone number, a whole e-mail, or a part of what the
@@ -55,10 +56,3 @@ export const ofContacts =
     );
     return conversations.filter((_, at) => contacts[at] && matches(contacts[at]));
   };
-
-/** Without case and accents: "Müller" is found by "muller". */
-export const foldForSearch = (text: string): string =>
-  text
-    .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
-    .toLowerCase();

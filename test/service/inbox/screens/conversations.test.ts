@@ -120,6 +120,20 @@ describe('the conversations screen', () => {
       expectEscaped(none);
     });
 
+    it('finds what was said, with the sentence marked and a link to the message', async () => {
+      const { id, chat } = await customer({ name: 'Searched' }, 'Hello! Where is order A-1042?');
+      for (let i = 0; i < 55; i += 1) await chat.write(`And then ${i}`);
+      const search = async (typed: string) =>
+        (await ana.get(`/conversations?q=${encodeURIComponent(typed)}`)).html;
+      const early = await search('order a-10');
+      expect(early).toContain('Where is <mark>order</mark> <mark>A-1042</mark>?');
+      const [, href] = new RegExp(`href="(/conversations/${id}[^"]*#msg_\\w+)"`).exec(early)!;
+      const [path, anchor] = href!.replaceAll('&amp;', '&').split('#');
+      expect((await ana.get(path!)).html).toContain(`id="${anchor}"`);
+      expect(await search('then 54')).toContain(`And <mark>then</mark> <mark>54</mark>`);
+      expect(await search('order 54')).not.toContain(id);
+    });
+
     it('pages by the time of the last change, each conversation once', async () => {
       for (let i = 0; i < 55; i += 1) await customer({ name: `Paged ${i}` });
       const seen: string[] = [];

@@ -1,0 +1,70 @@
+import { findMarks, type WordQuery } from './wordQuery.ts';
+
+/** A part of a text: whether it is what was searched for, or stands between. */
+export interface ExcerptPart {
+  readonly text: string;
+  readonly isMatch: boolean;
+}
+
+export type Excerpt = readonly ExcerptPart[];
+
+const MAX_EXCERPT_CHARACTERS = 160;
+/** What stays before the first match of a sentence that is cut. */
+const CHARACTERS_BEFORE = 40;
+const sentences = new Intl.Segmenter('und', { granularity: 'sentence' });
+
+/** The first sentence with as much as possible of what is searched for, in one line. */
+export function excerptOf(query: WordQuery, text: string): Excerpt {
+  const marks = findMarks(query, text);
+  let best = { from: 0, text, found: -1 };
+  for (const { segment, index } of sentences.segment(text)) {
+    const found = marks.filter(
+      ([start]) => start >= index && start < index + segment.length,
+    ).length;
+    if (found > best.found) best = { from: index, text: segment, found };
+  }
+  const end = best.from + best.text.length;
+  const first = marks.find(([start]) => start >= best.from)?.[0] ?? best.from;
+  const cutAt =
+    first - best.from > MAX_EXCERPT_CHARACTERS - CHARACTERS_BEFORE
+      ? wordStart(text, first - CHARACTERS_BEFORE)
+      : best.from;
+  const stopAt = Math.min(end, wordStart(text, cutAt + MAX_EXCERPT_CHARACTERS));
+  return [
+    ...(cutAt > best.from ? [{ text: '…', isMatch: false }] : []),
+    ...partsBetween(text, marks, cutAt, stopAt),
+    ...(stopAt < end && text.slice(stopAt, end).trim() !== ''
+      ? [{ text: '…', isMatch: false }]
+      : []),
+  ];
+}
+
+/** The next place where a word begins, or this one when there is none nearby. */
+function wordStart(text: string, from: number): number {
+  const space = text.slice(from, from + CHARACTERS_BEFORE).search(/\s/);
+  const at = space === -1 ? from : from + space + 1;
+  const isInPair = /[\uDC00-\uDFFF]/.test(text.charAt(at));
+  return isInPair ? at + 1 : at;
+}
+
+function partsBetween(
+  text: string,
+  marks: readonly (readonly [number, number])[],
+  from: number,
+  to: number,
+): ExcerptPart[] {
+  const parts: ExcerptPart[] = [];
+  const add = (start: number, end: number, isMatch: boolean) => {
+    const line = text.slice(start, end).replace(/\s+/g, ' ');
+    if (line !== '') parts.push({ text: line, isMatch });
+  };
+  let at = from;
+  for (const [start, end] of marks) {
+    if (end <= from || start >= to) continue;
+    add(at, Math.max(from, start), false);
+    add(Math.max(from, start), Math.min(end, to), true);
+    at = Math.min(end, to);
+  }
+  add(at, to, false);
+  return parts;
+}

@@ -1,0 +1,223 @@
+import { decodeTime, encodeTime, TIME_MAX } from 'ulid';
+import { timestamp } from '../../platform/clock.ts';
+import { MAX_SEARCHED, searchPage, type SearchedPage } from '../../platform/http/searchPage.ts';
+import type { Tx } from '../../store/collections.ts';
+import type { Contact } from '../contact.ts';
+import { ofContacts, shownMatcher } from '../contacts/contactSearch.ts';
+import type { Conversation, InboxPosition } from '../conversation.ts';
+import type { Message } from '../message.ts';
+import { findNewestMessages } from '../operations/conversations.ts';
+import { wordsOfContact } from './contactWords.ts';
+import { isMet, readWordQuery, type WordQuery } from './wordQuery.ts';
+import { wordsOf } from './words.ts';
+
+type Fields = Partial<Pick<Conversation, 'status' | 'channel' | 'funnelStage' | 'takenBy'>>;
+
+export interface ConversationSearch {
+  readonly workspaceId: string;
+  /** As somebody typed it: a name, a phone, an e-mail, or what was said. */
+  readonly typed: string;
+  /** What the conversations have. */
+  readonly fields: Fields;
+  readonly after: InboxPosition | null;
+  readonly limit: number;
+}
+
+export interface FoundConversation {
+  readonly conversation: Conversation;
+  /** The newest message that matches; null when the contact does. */
+  readonly message: Message | null;
+}
+
+interface Placed extends FoundConversation {
+  readonly position: InboxPosition;
+}
+
+interface Found {
+  readonly items: readonly Placed[];
+  /** Everything up to here was seen; null: everything. */
+  readonly next: InboxPosition | null;
+  readonly stoppedEarly: boolean;
+}
+
+const NOTHING: Found = { items: [], next: null, stoppedEarly: false };
+
+/** Messages that are read at once. */
+const CHUNK = 250;
+/** With more contacts of a name, the conversations are looked through instead. */
+const MAX_CONTACTS = 200;
+/** More conversations than one contact has. */
+const MAX_OF_CONTACT = 10_000;
+
+/**
+ * Finds the conversations of contacts that match, and those in which a message matches: the newest
+ * match first. A contact matches at the time of the conversation's last change.
+ */
+export async function searchConversations(
+  tx: Tx,
+  search: ConversationSearch,
+): Promise<Omit<Found, 'items'> & { readonly items: readonly FoundConversation[] }> {
+  const { typed, limit } = search;
+  // The masked label that n8n and the API show.
+  if (typed.includes('•')) return scanContacts(tx, search, shownMatcher(typed));
+  const query = readWordQuery(typed);
+  if (query.length === 0) return NOTHING;
+  const named = await findNamed(tx, search, query);
+  const said = await findSaid(tx, search, query);
+  const seenTo = newest(named.next, said.next);
+  const items = [...named.items, ...said.items]
+    .filter(({ position }) => seenTo === null || !isBehind(position, seenTo))
+    .sort((a, b) => compare(b.position, a.position));
+  const next = items.length > limit ? items[limit - 1]!.position : seenTo;
+  const stoppedEarly = items.length < limit && (named.stoppedEarly || said.stoppedEarly);
+  return { items: items.slice(0, limit), next, stoppedEarly };
+}
+
+async function findNamed(tx: Tx, search: ConversationSearch, query: WordQuery): Promise<Found> {
+  const { workspaceId, fields, after, limit } = search;
+  const contacts = await tx.contacts.search({
+    within: workspaceId,
+    allOf: query,
+    limit: MAX_CONTACTS + 1,
+  });
+  if (contacts.length > MAX_CONTACTS) return scanContacts(tx, search, matcherOf(query));
+  const lists = await Promise.all(
+    contacts.map(({ id: contactId }) =>
+      tx.conversations.find({ where: { contactId }, limit: MAX_OF_CONTACT }),
+    ),
+  );
+  const items = lists
+    .flat()
+    .filter((conversation) => hasFields(conversation, fields))
+    .map(placedByChange)
+    .filter(({ position }) => after === null || isBehind(position, after))
+    .sort((a, b) => compare(b.position, a.position));
+  return {
+    items: items.slice(0, limit),
+    next: items.length > limit ? items[limit - 1]!.position : null,
+    stoppedEarly: false,
+  };
+}
+
+const matcherOf = (query: WordQuery) => (contact: Contact) => isMet(query, wordsOfContact(contact));
+
+/** Looks through the conversations, the last changed first. */
+async function scanContacts(
+  tx: Tx,
+  { workspaceId, fields, after, limit }: ConversationSearch,
+  matches: (contact: Contact) => boolean,
+): Promise<Found> {
+  const found: SearchedPage<Conversation> = await searchPage(
+    {
+      find: (query) =>
+        tx.conversations.find({
+          where: { workspaceId, ...fields },
+          orderBy: 'updatedAt',
+          direction: 'desc',
+          ...query,
+        }),
+      positionOf: (conversation) => placedByChange(conversation).position,
+      matching: ofContacts(tx, matches),
+    },
+    limit,
+    after === null ? {} : { after },
+  );
+  return { ...found, items: found.items.map(placedByChange) };
+}
+
+/** Finds the conversations in which something was said, unless their contact matches. */
+async function findSaid(tx: Tx, search: ConversationSearch, query: WordQuery): Promise<Found> {
+  const { workspaceId, after, limit } = search;
+  const items: Placed[] = [];
+  const seen = new Set<string>();
+  let next = after;
+  for (let lookedAt = 0; lookedAt < MAX_SEARCHED; lookedAt += CHUNK) {
+    const messages = await tx.messages.search({
+      within: workspaceId,
+      allOf: query,
+      limit: CHUNK,
+      ...(next === null ? {} : { before: idAt(next) }),
+    });
+    const newestOnes = messages.filter(({ conversationId }) => {
+      const isNew = !seen.has(conversationId);
+      seen.add(conversationId);
+      return isNew;
+    });
+    const found = await Promise.all(
+      newestOnes.map((message) => placedByMessage(tx, search, query, message)),
+    );
+    items.push(...found.filter((each) => each !== null));
+    if (items.length > limit)
+      return {
+        items: items.slice(0, limit),
+        next: items[limit - 1]!.position,
+        stoppedEarly: false,
+      };
+    if (messages.length < CHUNK) return { items, next: null, stoppedEarly: false };
+    next = positionOfMessage(messages.at(-1)!);
+  }
+  return { items, next, stoppedEarly: true };
+}
+
+/** Null when the conversation is not wanted, or has its place further up. */
+async function placedByMessage(
+  tx: Tx,
+  { workspaceId, fields, after }: ConversationSearch,
+  query: WordQuery,
+  message: Message,
+): Promise<Placed | null> {
+  const conversation = await tx.conversations.peek(message.conversationId);
+  if (conversation?.workspaceId !== workspaceId || !hasFields(conversation, fields)) return null;
+  const contact = await tx.contacts.peek(conversation.contactId);
+  if (contact === null || matcherOf(query)(contact)) return null;
+  if (after !== null && (await hasNewer(tx, query, message, conversation))) return null;
+  return { conversation, message, position: positionOfMessage(message) };
+}
+
+/** Whether a later message of the conversation matches too: it was on a page before. */
+async function hasNewer(
+  tx: Tx,
+  query: WordQuery,
+  { conversationId, number }: Message,
+  { messageCount }: Conversation,
+): Promise<boolean> {
+  if (messageCount <= number) return false;
+  const later = await findNewestMessages(tx, conversationId, messageCount - number);
+  return later.some((each) => each.number > number && isMet(query, wordsOf(each.text)));
+}
+
+const hasFields = (conversation: Conversation, fields: Fields): boolean =>
+  Object.entries(fields).every(
+    ([name, value]) => (conversation[name as keyof Fields] ?? null) === (value ?? null),
+  );
+
+const placedByChange = (conversation: Conversation): Placed => ({
+  conversation,
+  message: null,
+  position: { value: conversation.updatedAt, id: conversation.id },
+});
+
+const TIME_AT = 'msg_'.length;
+
+/** The time in its id, by which messages are found. */
+const positionOfMessage = ({ id }: Message): InboxPosition => ({
+  value: timestamp(new Date(decodeTime(id.slice(TIME_AT)))),
+  id,
+});
+
+/** The id behind whose place the messages follow. */
+const idAt = ({ value, id }: InboxPosition): string =>
+  id.startsWith('msg_') ? id : `msg_${encodeTime(Math.min(Date.parse(value), TIME_MAX))}`;
+
+const compare = (a: InboxPosition, b: InboxPosition): number =>
+  byText(a.value, b.value) || byText(a.id, b.id);
+
+const byText = (a: string, b: string) => (a < b ? -1 : Number(a > b));
+
+const isBehind = (position: InboxPosition, after: InboxPosition): boolean =>
+  compare(position, after) < 0;
+
+const newest = (a: InboxPosition | null, b: InboxPosition | null): InboxPosition | null => {
+  if (a === null || b === null) return a ?? b;
+  return compare(a, b) > 0 ? a : b;
+};

@@ -1,0 +1,76 @@
+import type { SearchedWord } from '../../store/store.ts';
+import {
+  compoundsIn,
+  digitsOf,
+  isUnspaced,
+  joinWords,
+  MAX_WORD_CHARACTERS,
+  wordsIn,
+} from './words.ts';
+
+/** What somebody searches for: of each list one word. Empty when the text has no words. */
+export type WordQuery = readonly (readonly SearchedWord[])[];
+
+/** A whole number of 7 digits or more, as people write a phone number. */
+const NUMBER = /(?<!\S)\(?\+?\(?\d(?:[\s().\-/]{0,3}\d){6,14}(?!\S)/g;
+/** Numbers with these last digits are the same, with a country code or without. */
+const SUBSCRIBER_DIGITS = 8;
+/** The first ones are enough to find something. */
+const MAX_WORDS = 12;
+/** One letter begins too many words. */
+const MIN_PREFIX = 2;
+
+/** Reads what was typed. The last word may be incomplete. */
+export function readWordQuery(typed: string): WordQuery {
+  const lists: SearchedWord[][] = [];
+  const rest = typed.replace(NUMBER, (number) => {
+    lists.push(numberQuery(digitsOf(number)));
+    return ' ';
+  });
+  const compounds = [...compoundsIn(rest)].flatMap((parts) =>
+    isUnspaced(parts) ? parts.map((part) => [part]) : [parts],
+  );
+  const isNumberLast = /\s$/.test(rest);
+  for (const [at, parts] of compounds.entries()) {
+    const isLast = at === compounds.length - 1 && !isNumberLast;
+    const word = joinWords(parts);
+    const isPrefix =
+      (isLast && word.length >= MIN_PREFIX) ||
+      parts.length > 1 ||
+      word.length === MAX_WORD_CHARACTERS;
+    if (word !== '') lists.push([{ word, isPrefix }]);
+  }
+  return lists.slice(0, MAX_WORDS);
+}
+
+/** `1155550134` finds `+54 9 11 5555-0134`; the whole number finds `011 5555-0134`. */
+const numberQuery = (digits: string): SearchedWord[] => [
+  { word: digits, isPrefix: true },
+  ...(digits.length > SUBSCRIBER_DIGITS
+    ? [{ word: digits.slice(-SUBSCRIBER_DIGITS), isPrefix: false }]
+    : []),
+];
+
+/** Whether a word is one of those that are searched for. */
+const meets = (word: string, searched: readonly SearchedWord[]): boolean =>
+  searched.some((each) => (each.isPrefix ? word.startsWith(each.word) : word === each.word));
+
+/** Whether a text has everything that is searched for. */
+export function isMet(query: WordQuery, words: Iterable<string>): boolean {
+  const all = [...words];
+  return query.every((searched) => all.some((word) => meets(word, searched)));
+}
+
+/** Where a text has a word that is searched for: ranges without overlaps, in order. */
+export function findMarks(query: WordQuery, text: string): readonly (readonly [number, number])[] {
+  const found = [...wordsIn(text)]
+    .filter(({ word }) => query.some((searched) => meets(word, searched)))
+    .sort((a, b) => a.start - b.start);
+  const marks: [number, number][] = [];
+  for (const { start, end } of found) {
+    const last = marks.at(-1);
+    if (last !== undefined && start <= last[1]) last[1] = Math.max(last[1], end);
+    else marks.push([start, end]);
+  }
+  return marks;
+}

@@ -1,0 +1,91 @@
+import { foldForSearch } from './folding.ts';
+
+/**
+ * The words by which texts are found, in one spelling: without case and accents. Beside each word
+ * `A-1042`, `maria@example.com` and `+54 9 11 5555-0134` are words as a whole, so that each is found
+ * in any spelling, and from any of its parts on.
+ * @see docs/decisions/0049-search-in-what-was-said.md
+ */
+
+/** A word of a text, and where it stands there. */
+export interface WordAt {
+  readonly word: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Longer words are found by their beginning. */
+export const MAX_WORD_CHARACTERS = 64;
+/** Fewer digits of a phone number say nothing. */
+const MIN_END_DIGITS = 3;
+
+const LETTER = '[\\p{L}\\p{M}\\p{N}]';
+/** Words with single signs between them, as in an e-mail or an order number. */
+const COMPOUND = new RegExp(`${LETTER}+(?:[-_.@'’/+&:]${LETTER}+)*`, 'gu');
+const PART = new RegExp(`${LETTER}+`, 'gu');
+/** In scripts without spaces between words, each character counts as a word. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]\p{M}*/u;
+const UNSPACED_PARTS = new RegExp(`${UNSPACED.source}|(?:(?!${UNSPACED.source})${LETTER})+`, 'gu');
+const ASCII = /^[\0-\x7f]*$/;
+/** From 7 to 15 digits, as people write a phone number. */
+const NUMBER = /\d(?:[\s().\-/]{0,3}\d){6,}/g;
+const MAX_NUMBER_DIGITS = 15;
+
+export const wordsOf = (text: string): Iterable<string> => {
+  const words = new Set<string>();
+  for (const { word } of wordsIn(text)) words.add(word);
+  return words;
+};
+
+/** Each word of a text, compounds from each of their parts on, and numbers from each digit on. */
+export function* wordsIn(text: string): Generator<WordAt> {
+  for (const parts of compoundsIn(text)) {
+    yield* parts;
+    if (!isUnspaced(parts)) yield* joined(parts);
+  }
+  for (const { index, 0: written } of text.matchAll(NUMBER)) {
+    const digits = digitsOf(written);
+    if (digits.length > MAX_NUMBER_DIGITS) continue;
+    for (let from = 0; from <= digits.length - MIN_END_DIGITS; from += 1)
+      yield { word: digits.slice(from), start: index, end: index + written.length };
+  }
+}
+
+/** The words of each compound. */
+export function* compoundsIn(text: string): Generator<readonly WordAt[]> {
+  const fold = ASCII.test(text) ? (part: string) => part.toLowerCase() : foldWord;
+  for (const { index, 0: compound } of text.matchAll(COMPOUND)) {
+    const parts: WordAt[] = [];
+    const pattern = UNSPACED.test(compound) ? UNSPACED_PARTS : PART;
+    for (const { index: at, 0: part } of compound.matchAll(pattern)) {
+      const word = fold(part).slice(0, MAX_WORD_CHARACTERS);
+      if (word !== '') parts.push({ word, start: index + at, end: index + at + part.length });
+    }
+    yield parts;
+  }
+}
+
+/** Whether a compound has characters that count as words. */
+export const isUnspaced = (parts: readonly WordAt[]): boolean =>
+  parts.some(({ word }) => UNSPACED.test(word));
+
+/** `maria@example.com`: mariaexamplecom, examplecom. */
+function* joined(parts: readonly WordAt[]): Generator<WordAt> {
+  for (let from = 0; from < parts.length - 1; from += 1) {
+    const rest = parts.slice(from, from + MAX_WORD_CHARACTERS);
+    yield { word: joinWords(rest), start: parts[from]!.start, end: rest.at(-1)!.end };
+  }
+}
+
+export const joinWords = (parts: readonly WordAt[]): string =>
+  parts
+    .map(({ word }) => word)
+    .join('')
+    .slice(0, MAX_WORD_CHARACTERS);
+
+/** Folding leaves signs of some characters: `½` becomes `1⁄2`. */
+const foldWord = (part: string): string => foldForSearch(part).replace(/[^\p{L}\p{N}]+/gu, '');
+
+/** The digits of a number without the zeros that are dialled first. */
+export const digitsOf = (number: string): string => number.replace(/\D/g, '').replace(/^0+/, '');

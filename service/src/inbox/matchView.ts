@@ -1,0 +1,17 @@
+import { html, type View } from '../platform/html/html.ts';
+import { threadHref, type Place } from './links.ts';
+import type { InboxItem, Match } from './listInbox.ts';
+import { THREAD_PAGE } from './readThread.ts';
+
+/** The sentence that was searched for, with what matches marked. */
+export const matchView = ({ excerpt }: Match): View =>
+  excerpt.map(({ text, isMatch }) => (isMatch ? html`<mark>${text}</mark>` : text));
+
+/** The message that matches, on the page of the thread that has it; else the newest messages. */
+export function itemHref({ conversation: { id, messageCount }, match }: InboxItem, place: Place) {
+  if (match === null) return threadHref(id, place);
+  const { number } = match.message;
+  const isOnNewestPage = number > messageCount - THREAD_PAGE;
+  const before = isOnNewestPage ? null : number + THREAD_PAGE / 2;
+  return `${threadHref(id, place, { before })}#${match.message.id}`;
+}
