@@ -180,12 +180,16 @@ export const wasMissed = ({ status, attempts }: Delivery): boolean =>
   isAway(attempts.at(-1)?.statusCode ?? null) &&
   attempts.every(({ trigger }) => trigger !== 'catch_up');
 
-/** Whether it failed for good at that time or later, however old its event is. */
-export function hasFailedSince({ status, attempts, createdAt }: Delivery, since: Date): boolean {
+/** When a failed delivery failed, in milliseconds since the epoch. */
+export function failedAtMs({ attempts, createdAt }: Delivery): number {
   const last = attempts.at(-1);
   const endedAt = last ? Date.parse(last.at) + last.durationMs : 0;
-  return status === 'failed' && Math.max(endedAt, Date.parse(createdAt)) >= since.getTime();
+  return Math.max(endedAt, Date.parse(createdAt));
 }
+
+/** Whether it failed for good at that time or later, however old its event is. */
+export const hasFailedSince = (delivery: Delivery, since: Date): boolean =>
+  delivery.status === 'failed' && failedAtMs(delivery) >= since.getTime();
 
 /** The delivery, queued for another round with a full set of retries. */
 export const requeue = (

@@ -64,7 +64,12 @@ export const listSubscriptions = ({ store }: Deps, workspace: Workspace, page: P
 export interface SubscriptionHealth {
   readonly subscription: Subscription;
   readonly lastFailure: Attempt | null;
+  /** How many deliveries failed and never arrived; counted to `MAX_UNDELIVERED`, in lists to 1. */
+  readonly undelivered: number;
 }
+
+/** More are not counted where a subscription is shown. */
+export const MAX_UNDELIVERED = 100;
 
 /** Every subscription of the workspace, newest first, with its last failed attempt. */
 export const listSubscriptionHealth = (
@@ -74,7 +79,7 @@ export const listSubscriptionHealth = (
   store.transaction(async (tx) => {
     const described: SubscriptionHealth[] = [];
     for (const subscription of await findActiveSubscriptions(tx, workspace.id))
-      described.push({ subscription, lastFailure: await findLastFailure(tx, subscription) });
+      described.push(await healthOf(tx, subscription, 1));
     return described;
   });
 
@@ -86,8 +91,18 @@ export const getSubscriptionHealth = (
 ): Promise<SubscriptionHealth> =>
   store.transaction(async (tx) => {
     const subscription = await peekSubscription(tx, workspace, id);
-    return { subscription, lastFailure: await findLastFailure(tx, subscription) };
+    return healthOf(tx, subscription, MAX_UNDELIVERED);
   });
+
+const healthOf = async (
+  tx: Tx,
+  subscription: Subscription,
+  limit: number,
+): Promise<SubscriptionHealth> => {
+  const where = { subscriptionId: subscription.id, status: 'failed' } as const;
+  const undelivered = (await tx.deliveries.find({ where, limit })).length;
+  return { subscription, lastFailure: await findLastFailure(tx, subscription), undelivered };
+};
 
 /** Deliveries read: one that was sent again may have failed later than newer ones. */
 const DELIVERIES_READ = 10;

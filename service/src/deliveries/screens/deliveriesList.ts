@@ -50,6 +50,9 @@ export const deliveryHref = (
   more: Readonly<Record<string, string>> = {},
 ): string => addressWith(`/keys/subscriptions/${subscriptionId}/deliveries/${id}`, more);
 
+/** The address of the page on which a subscription's failed deliveries are sent again. */
+export const recoverHref = (id: string): string => `/keys/subscriptions/${id}/recover`;
+
 export interface DeliveriesPage {
   readonly subscriptionId: string;
   readonly deliveries: Page<Delivery>;

@@ -2,23 +2,22 @@ import { Router, type Response } from 'express';
 import type { Deps } from '../../platform/deps.ts';
 import { deleteSubscription } from '../operations/unsubscribe.ts';
 import { getSubscriptionHealth } from '../operations/subscriptions.ts';
-import { recoverDeliveries } from '../operations/deliveries.ts';
 import {
   revokePreviousSecrets,
   rotateSubscriptionSecret,
 } from '../operations/rotateSubscriptionSecret.ts';
 import { sendTestEvent } from '../../events/index.ts';
 import { isError } from '../../platform/html/errorPage.ts';
-import { readForm } from '../../platform/html/forms.ts';
 import { sendPart, type View } from '../../platform/html/html.ts';
 import { signedInOf, workspaceOf } from '../../team/index.ts';
 import { exactTime } from '../../platform/html/times.ts';
 import { addDeliveries } from './delivery/deliveryRoutes.ts';
+import { addRecovery, recoveredView } from './recovery/recoveryRoutes.ts';
 import { deliveriesList, deliveriesViewFrom, subscriptionHref } from './deliveriesList.ts';
 import { rotatedSecretView } from './shownOnce.ts';
 import { addChanges } from './changeRoutes.ts';
 import { readSubscription, showSubscription } from './showSubscription.ts';
-import { parseSince, removedView } from './subscriptionPage.ts';
+import { removedView } from './subscriptionPage.ts';
 import { subscriptionState } from './subscriptionState.ts';
 
 /** One subscription: its page, the parts that load again, and the actions on it. */
@@ -26,7 +25,8 @@ export function subscriptionRouter(deps: Deps): Router {
   const router = Router();
   addPages(router, deps);
   addDeliveries(router, deps);
-  addDeliveryActions(router, deps);
+  addTestEvent(router, deps);
+  addRecovery(router, deps);
   addChanges(router, deps);
   addSubscriptionActions(router, deps);
   // A page that answered a POST has the form's address. Reloading it leads back to the subscription.
@@ -43,7 +43,7 @@ function addPages(router: Router, deps: Deps): void {
     showSubscription(deps, response, params.id, 200, {
       view: deliveriesViewFrom(query),
       notice: query.notice,
-      recovered: countFrom(query.recovered),
+      recovered: recoveredView(params.id, query),
     }),
   );
 
@@ -75,25 +75,10 @@ function addPages(router: Router, deps: Deps): void {
   );
 }
 
-const countFrom = (text: unknown): number | undefined =>
-  typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
-
-function addDeliveryActions(router: Router, deps: Deps): void {
+function addTestEvent(router: Router, deps: Deps): void {
   router.post('/keys/subscriptions/:id/test', async ({ params }, response) => {
     const { id } = await sendTestEvent(deps, workspaceOf(response), params.id);
     response.redirect(303, subscriptionHref(params.id, { open: id }, { notice: 'test-event' }));
-  });
-
-  router.post('/keys/subscriptions/:id/recover', async (request, response) => {
-    const { id } = request.params;
-    const values = readForm(request);
-    const since = parseSince(values);
-    if (since === null) {
-      const recoverForm = { values, problems: { since: 'Enter a date and a time.' } };
-      return showSubscription(deps, response, id, 400, { recoverForm });
-    }
-    const recovered = await recoverDeliveries(deps, workspaceOf(response), id, since);
-    response.redirect(303, subscriptionHref(id, {}, { recovered: String(recovered) }));
   });
 }
 

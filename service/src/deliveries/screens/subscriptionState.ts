@@ -1,5 +1,6 @@
 import type { Attempt } from '../delivery.ts';
-import type { SubscriptionHealth } from '../operations/subscriptions.ts';
+import { MAX_UNDELIVERED, type SubscriptionHealth } from '../operations/subscriptions.ts';
+import { recoverHref } from './deliveriesList.ts';
 import { ownerInWords } from '../../platform/owner.ts';
 import {
   eventsOf,
@@ -28,7 +29,7 @@ function stateBadge(subscription: Subscription): View {
 
 /** Where a subscription sends its events, and how its deliveries are doing. */
 export const subscriptionState = (
-  { subscription, lastFailure }: SubscriptionHealth,
+  { subscription, lastFailure, undelivered }: SubscriptionHealth,
   now: Date,
 ): View => html`
   <dl class="facts-list">
@@ -44,7 +45,20 @@ export const subscriptionState = (
     ${previousSecrets(subscription.secrets, now)}
   </dl>
   ${failureView(subscription, lastFailure, now)}
+  ${undeliveredView(subscription, undelivered)}
 `;
+
+/** The first success makes a subscription active again; what failed before has still not arrived. */
+function undeliveredView({ id }: Subscription, count: number): View {
+  if (count === 0) return null;
+  const words =
+    count === 1
+      ? 'One event has not arrived.'
+      : count < MAX_UNDELIVERED
+        ? `${count} events have not arrived.`
+        : `${MAX_UNDELIVERED} events or more have not arrived.`;
+  return html`<p class="undelivered">${words} <a id="to-recover" href=${recoverHref(id)}>Resend failed deliveries</a></p>`;
+}
 
 function previousSecrets(secrets: readonly SealedSecret[], now: Date): View {
   const ends = secrets.flatMap(({ expiresAt }) =>
@@ -98,12 +112,12 @@ function originOf({ owner, source }: Subscription): View {
 }
 
 const subscriptionItem = (
-  { subscription, lastFailure }: SubscriptionHealth,
+  { subscription, lastFailure, undelivered }: SubscriptionHealth,
   now: Date,
 ): View => html`
   <li>
     <div class="what">
-      <p><a id=${subscription.id} href=${`/keys/subscriptions/${subscription.id}`}><strong>${eventsInWords(subscription)}</strong></a>${' '}${stateBadge(subscription)}</p>
+      <p><a id=${subscription.id} href=${`/keys/subscriptions/${subscription.id}`}><strong>${eventsInWords(subscription)}</strong></a>${' '}${stateBadge(subscription)}${undelivered > 0 ? badge('Not all arrived', 'attention') : null}</p>
       <p class="url"><bdi>${subscription.targetUrl}</bdi></p>
       <p class="muted">
         ${originOf(subscription)},${' '}

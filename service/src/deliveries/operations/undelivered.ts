@@ -1,0 +1,58 @@
+import type { Deps } from '../../platform/deps.ts';
+import { following, inBatches } from '../../platform/http/page.ts';
+import { timestamp } from '../../platform/clock.ts';
+import type { Workspace } from '../../team/index.ts';
+import { failedAtMs } from '../delivery.ts';
+import { peekSubscription } from './subscriptions.ts';
+
+/** What failed and never arrived, before and since a time. */
+export interface Undelivered {
+  /** What recovering since that time sends. */
+  readonly since: number;
+  /** What it leaves over. */
+  readonly before: number;
+  /** When the first and the last of all of them failed; null when there is none. */
+  readonly firstFailedAt: string | null;
+  readonly lastFailedAt: string | null;
+  /** There are more, which were not counted. */
+  readonly isCut: boolean;
+}
+
+const BATCH = 500;
+/** More are not counted, so that a page does not take long. */
+const MAX_COUNTED = 10_000;
+
+/**
+ * Counts what failed and never arrived.
+ * @param since null: all of it counts as since
+ * @throws not_found (404)
+ */
+export async function countUndelivered(
+  deps: Pick<Deps, 'store'>,
+  workspace: Workspace,
+  subscriptionId: string,
+  since: Date | null,
+): Promise<Undelivered> {
+  const where = { subscriptionId, status: 'failed' } as const;
+  const batches = inBatches(deps, async (tx, from) => {
+    await peekSubscription(tx, workspace, subscriptionId);
+    const failed = await tx.deliveries.find({ where, limit: BATCH, ...from });
+    return { result: failed.map(failedAtMs), next: following(failed, BATCH) };
+  });
+  const times: number[] = [];
+  for await (const batch of batches) {
+    times.push(...batch);
+    if (times.length > MAX_COUNTED) break;
+  }
+  const counted = times.slice(0, MAX_COUNTED);
+  const sinceMs = since?.getTime() ?? -Infinity;
+  const wanted = counted.filter((time) => time >= sinceMs).length;
+  const at = (time: number) => (counted.length === 0 ? null : timestamp(new Date(time)));
+  return {
+    since: wanted,
+    before: counted.length - wanted,
+    firstFailedAt: at(counted.reduce((a, b) => Math.min(a, b), Infinity)),
+    lastFailedAt: at(counted.reduce((a, b) => Math.max(a, b), -Infinity)),
+    isCut: times.length > MAX_COUNTED,
+  };
+}

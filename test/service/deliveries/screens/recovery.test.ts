@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { chatCustomer } from '../../../helpers/apiClient.ts';
+import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../../helpers/browserless.ts';
+import { startEventReceiver, type EventReceiver } from '../../../helpers/eventReceiver.ts';
+import { startTestService, type TestService } from '../../../helpers/service.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('resending failed deliveries', () => {
+  let service: TestService;
+  let receiver: EventReceiver;
+  let browser: Browserless;
+  let status: number;
+  let aheadMs: number;
+  let id: string;
+  let path: string;
+
+  beforeEach(async () => {
+    status = 200;
+    aheadMs = 0;
+    receiver = await startEventReceiver(
+      (_request, response) => void response.writeHead(status).end(),
+    );
+    service = await startTestService({
+      ca: receiver.ca,
+      env: MEMBER_ENV,
+      clock: { now: () => new Date(Date.now() + aheadMs) },
+    });
+    ({ id } = await receiver.subscribe(service, 'message.received'));
+    path = `/keys/subscriptions/${id}`;
+  });
+  afterEach(async () => {
+    await service?.stop();
+    await receiver?.close();
+  });
+
+  const settled = () =>
+    waitFor('all deliveries to finish', async () => {
+      const { data } = (await service.api.get(`/api/hooks/${id}/deliveries?limit=200`)).body;
+      const all = data as { status: string }[];
+      return all.length > 0 && all.every((each) => each.status !== 'pending') && all;
+    });
+  const write = async (count: number) => {
+    const customer = await chatCustomer(service.url);
+    for (let n = 0; n < count; n++) await customer.write(`message ${n}`);
+    await settled();
+  };
+  /** Two days ago 4 failed, five hours ago 2; then the receiver was well again. */
+  const outages = async () => {
+    status = 400;
+    await write(4);
+    aheadMs = 43 * HOUR_MS;
+    await write(2);
+    aheadMs = 48 * HOUR_MS;
+    status = 200;
+    await write(1);
+    browser = await signedInBrowser(service.url);
+  };
+
+  it('proposes the first failure, says what is sent and left over, and sends all of it', async () => {
+    await outages();
+    const state = await browser.get(path);
+    expect(state.text).toContain('State Active');
+    expect(state.text).toContain('6 events have not arrived. Resend failed deliveries');
+    expect((await browser.get('/keys')).text).toContain('Active Not all arrived');
+    const page = await browser.get(`${path}/recover`);
+    expect(page.text).toContain(
+      '6 deliveries failed and never arrived: the first 2 days ago , the last 5 hours ago .',
+    );
+    expect(page.text).toContain('Will be sent 6 deliveries Left over nothing');
+    const sent = await browser.post(`${path}/recover`, { since: page.value('since')! });
+    expect(sent.path).toBe(`${path}?recovered=6&left=0`);
+    expect(sent.text).toContain('6 failed deliveries are being sent again. Nothing is left over.');
+    expect((await settled()).every((each) => each.status === 'delivered')).toBe(true);
+    expect((await browser.get(path)).text).not.toContain('not arrived');
+    expect((await browser.get(`${path}/recover`)).text).toContain('Nothing to resend');
+  });
+
+  it('counts for another time before it sends, and keeps saying what was left over', async () => {
+    await outages();
+    const since = new Date(Date.now() + 42 * HOUR_MS).toISOString().slice(0, 16);
+    const counted = await browser.post(`${path}/recover`, { since, count: 'yes' });
+    expect([counted.status, counted.value('since')]).toEqual([200, since]);
+    expect(counted.text).toContain(
+      'Will be sent 2 deliveries Left over 4 that failed before. They stay as they are.',
+    );
+    expect((await settled()).filter((each) => each.status === 'failed')).toHaveLength(6);
+    const sent = await browser.post(`${path}/recover`, { since });
+    expect(sent.text).toContain(
+      '2 failed deliveries are being sent again. 4 that failed before then were left over. Resend them too',
+    );
+    await settled();
+    expect((await browser.get(`${path}/live/state`)).text).toContain('4 events have not arrived.');
+  });
+
+  it('has nothing to send for another subscription', async () => {
+    await outages();
+    const { body } = await service.api.post('/api/hooks', {
+      event: 'message.sent',
+      target_url: `${receiver.url}/other`,
+    });
+    expect((await browser.get(`/keys/subscriptions/${body.id}/recover`)).text).toContain(
+      'Nothing to resend',
+    );
+    expect((await browser.get('/keys/subscriptions/sub_00/recover')).status).toBe(404);
+  });
+});
