@@ -15,7 +15,7 @@ export const CONVERSATION_STATUSES = [
   'human_active',
   'closed',
 ] as const;
-type ConversationStatus = (typeof CONVERSATION_STATUSES)[number];
+export type ConversationStatus = (typeof CONVERSATION_STATUSES)[number];
 
 export const VERDICTS = [
   'goal_reached',
@@ -96,6 +96,8 @@ export interface Conversation extends Document {
   readonly assigneeId?: string | null;
   /** The same member, with the name at that time. */
   readonly assignee?: Assignee | null;
+  /** Since when it waits for a person; null when it does not. */
+  readonly waitingSince?: string | null;
   readonly outcome: Outcome | null;
   /** The first answer to the customer. Missing in conversations of earlier versions. */
   readonly answeredAt?: string | null;
@@ -127,6 +129,7 @@ export function openConversation(
     takenBy: null,
     assigneeId: null,
     assignee: null,
+    waitingSince: null,
     outcome: null,
     answeredAt: null,
     wasHandedOver: false,
@@ -168,12 +171,16 @@ export function takeOver(
     handover: { reason: by.reason, note: by.note, triggeredBy: by.actor, at: timestamp(now) },
     wasHandedOver: true,
     takenBy,
+    waitingSince: null,
     controlEpoch: conversation.controlEpoch + 1,
     updatedAt: timestamp(now),
   };
 }
 
-/** The agent gives up control: from now on the conversation waits for a person. */
+/**
+ * The agent gives up control: from now on the conversation waits for a person. What the customer
+ * writes while they wait does not start the wait anew.
+ */
 export const handOver = (
   conversation: Conversation,
   by: { reason: AgentHandoverReason; note: string | null; actor: Actor },
@@ -183,6 +190,7 @@ export const handOver = (
   status: 'awaiting_human',
   handover: { reason: by.reason, note: by.note, triggeredBy: by.actor, at: timestamp(now) },
   wasHandedOver: true,
+  waitingSince: conversation.waitingSince ?? timestamp(now),
   updatedAt: timestamp(now),
 });
 
@@ -195,6 +203,7 @@ export function handBack(conversation: Conversation, now: Date): Conversation {
     status: 'ai_active',
     handover: null,
     takenBy: null,
+    waitingSince: null,
     controlEpoch: conversation.controlEpoch + 1,
     updatedAt: timestamp(now),
   };
@@ -210,6 +219,7 @@ export function close(
   return {
     ...conversation,
     status: 'closed',
+    waitingSince: null,
     outcome: {
       verdict: closing.verdict,
       summary: closing.summary,
@@ -279,12 +289,13 @@ export const isQualifiedOrBeyond = (stage: FunnelStage): boolean =>
 export const isForward = (from: FunnelStage, to: FunnelStage): boolean =>
   from !== 'lost' && STEPS.indexOf(to) > STEPS.indexOf(from);
 
-/** A place in a list that is ordered by `updatedAt`. */
+/** A place in a list that is ordered by time. */
 export interface InboxPosition {
   readonly value: string;
   readonly id: string;
 }
 
+/** Its place where the last changed comes first. */
 export const positionOf = ({ updatedAt, id }: Conversation): InboxPosition => ({
   value: updatedAt,
   id,

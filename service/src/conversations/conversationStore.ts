@@ -46,6 +46,7 @@ export const conversationCollections = {
       { on: ['workspaceId', 'assigneeId'], orderBy: 'updatedAt' },
       { on: ['workspaceId', 'channel'], orderBy: 'updatedAt' },
       { on: ['workspaceId', 'funnelStage'], orderBy: 'updatedAt' },
+      { on: ['workspaceId', 'status'], orderBy: 'waitingSince' },
     ],
   }),
   messages: collection<Message>({

@@ -2,12 +2,14 @@
 
 export type { ContactReveal } from './contacts/contactReveal.ts';
 export { listReveals, type RevealView } from './contacts/reveals.ts';
-export { type ChannelType, type Contact, WEB_CHAT } from './contact.ts';
+export { CHANNEL_TYPES, type ChannelType, type Contact, WEB_CHAT } from './contact.ts';
 export {
   AGENT_HANDOVER_REASONS,
   type AgentHandoverReason,
   assertOpen,
   type Conversation,
+  CONVERSATION_STATUSES,
+  type ConversationStatus,
   FUNNEL_STAGES,
   type FunnelStage,
   handOver,

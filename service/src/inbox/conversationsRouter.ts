@@ -1,11 +1,13 @@
 import { type Request, type Response, Router } from 'express';
 import { type Deps, inOneTransaction } from '../platform/deps.ts';
-import { listInbox } from './listInbox.ts';
+import { countWaitingConversations, listInbox, MAX_COUNTED } from './listInbox.ts';
+import { readContactPanel } from './readContactPanel.ts';
 import { readThread } from './readThread.ts';
 import { paymentPageUrl, type FollowPayment } from '../payments/index.ts';
 import { sendPage, sendPart, type View } from '../platform/html/html.ts';
 import { signedInOf } from '../team/index.ts';
 import { actionsRouter } from './actionsRouter.ts';
+import { panelFragment } from './contactPanel.ts';
 import { composerNote } from './composerView.ts';
 import { conversationsPage, headFragment } from './pageView.ts';
 import { itemsFragment } from './itemsView.ts';
@@ -19,6 +21,7 @@ export function conversationsRouter(deps: Deps, followPayment: FollowPayment): R
   const router = Router();
   addList(router, deps);
   const showThread = threadPage(deps);
+  addPanel(router, deps);
   router.get('/conversations/:id', (request, response) => showThread(request, response));
   router.get('/conversations/:id/close', (request, response) =>
     showThread(request, response, { isClosing: true }),
@@ -35,7 +38,8 @@ function addList(router: Router, deps: Deps): void {
     const { signedIn, ...shared } = sharedParts(deps, request, response);
     const inbox = await listInbox(deps, signedIn.member, shared.place);
     const { notice } = request.query;
-    const page = { signedIn, inbox, thread: null, openId: null, notice, ...shared };
+    const { id: memberId } = signedIn.member;
+    const page = { signedIn, inbox, open: null, openId: null, memberId, notice, ...shared };
     sendPage(response, conversationsPage(page));
   });
 
@@ -43,24 +47,51 @@ function addList(router: Router, deps: Deps): void {
     const { signedIn, place, now } = sharedParts(deps, request, response);
     const inbox = await listInbox(deps, signedIn.member, place);
     const openId = typeof request.query.open === 'string' ? request.query.open : null;
-    sendPart(response, listFragment({ inbox, place, openId, now }));
+    const { id: memberId } = signedIn.member;
+    sendPart(response, listFragment({ inbox, place, openId, memberId, now }));
+  });
+
+  router.get('/conversations/count', async (_request, response) => {
+    const count = await countWaitingConversations(deps, signedInOf(response).member);
+    sendPart(response, count === 0 ? '' : count < MAX_COUNTED ? count : `${MAX_COUNTED - 1}+`);
   });
 }
 
 const threadPage =
   (deps: Deps): ShowThread =>
-  async (request, response, open = {}) => {
+  async (request, response, form = {}) => {
     const { signedIn, ...shared } = sharedParts(deps, request, response);
     const { id } = request.params;
     const before = beforeOf(request);
-    const { thread, inbox } = await inOneTransaction(deps, async (within) => ({
+    const { inbox, ...open } = await inOneTransaction(deps, async (within) => ({
       thread: await readThread(within, signedIn, id, { before }),
+      panel: await readContactPanel(within, signedIn.workspace, id),
       inbox: await listInbox(within, signedIn.member, shared.place),
     }));
     const { notice } = request.query;
-    const page = { signedIn, inbox, thread, before, openId: id, notice, ...shared, ...open };
+    const { id: memberId } = signedIn.member;
+    const page = {
+      signedIn,
+      inbox,
+      open,
+      before,
+      openId: id,
+      memberId,
+      notice,
+      ...shared,
+      ...form,
+    };
     sendPage(response, conversationsPage(page));
   };
+
+function addPanel(router: Router, deps: Deps): void {
+  router.get('/conversations/:id/panel', async (request, response) => {
+    const shared = sharedParts(deps, request, response);
+    const { workspace } = shared.signedIn;
+    const panel = await readContactPanel(deps, workspace, request.params.id);
+    sendPart(response, panelFragment({ panel, ...shared }));
+  });
+}
 
 function addFragment(
   router: Router,

@@ -12,12 +12,15 @@ import type { Thread, ThreadItem } from './readThread.ts';
 import type { Payment } from '../payments/index.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { amountOf, paymentBadge, paymentView } from '../payments/screens/paymentView.ts';
-import { timeView } from '../platform/html/times.ts';
+import { icon } from '../platform/html/icons.ts';
+import { linkedText } from '../platform/html/linkedText.ts';
 import { decisionCard } from '../waits/screens/decisionCard.ts';
 import { replyLine } from '../waits/screens/replyLine.ts';
 import { approvalCard } from './approvalCard.ts';
+import { beginsDay, clockView, dayView, timeOfItem } from './days.ts';
 import { DECIDED_BY_LABELS, noteInWords, SENDER_LABELS, VERDICT_LABELS } from './labels.ts';
 import { threadHref } from './links.ts';
+import { attachmentOf, type Attachment } from './messageWords.ts';
 import type { ThreadParts } from './threadParts.ts';
 import { toolCallView } from './toolCallView.ts';
 
@@ -26,10 +29,20 @@ export const itemsFragment = (parts: ThreadParts): View => {
   const { thread, place } = parts;
   const { id } = thread.conversation;
   return html`
+    <div class="thread-items">
     ${thread.earlier === null ? null : html`<p class="pager"><a id="earlier" href=${threadHref(id, place, { before: thread.earlier })}>Earlier messages</a></p>`}
     ${thread.items.length === 0 ? html`<p class="empty">No messages yet.</p>` : null}
-    <ol>${thread.items.map((item) => html`<li class=${classOf(item)}>${itemView(item, parts)}</li>`)}</ol>
+    <ol data-days>
+      ${thread.items.map(
+        (item, at) => html`
+          ${beginsDay(item, thread.items[at - 1]) ? dayView(timeOfItem(item)) : null}
+          <li class=${classOf(item)} data-at=${timeOfItem(item)}>${itemView(item, parts)}</li>
+        `,
+      )}
+    </ol>
     ${thread.isNewest ? null : html`<p class="pager"><a href=${threadHref(id, place)}>Back to the newest messages</a></p>`}
+    <span id="newest"></span>
+    </div>
   `;
 };
 
@@ -46,7 +59,7 @@ function itemView(item: ThreadItem, parts: ThreadParts): View {
     case 'message':
       return messageView(item.message, parts);
     case 'note':
-      return noteView(item.note, parts.thread.conversation, parts.now);
+      return noteView(item.note, parts.thread.conversation);
     case 'tool_call':
       return item.call.neededApproval
         ? approvalCard(item.call, item.tool, {
@@ -69,17 +82,31 @@ function itemView(item: ThreadItem, parts: ThreadParts): View {
   }
 }
 
-const messageView = (message: Message, { thread, now }: ThreadParts): View => {
+const messageView = (message: Message, { thread }: ThreadParts): View => {
   const { id, sender, text, choices = [], decidedBy, createdAt } = message;
+  const attachment = attachmentOf(message, thread.conversation.channel);
   return html`
     <article class=${`message from-${sender.type}`} id=${id}>
       <header><bdi class="who">${sender.type === 'customer' ? customerName(thread.contact) : sender.name}</bdi> <span class="muted">${SENDER_LABELS[sender.type]}</span></header>
-      <p class="text" dir="auto">${text}</p>
+      ${attachment === null ? textView(text) : attachmentView(attachment)}
       ${choices.length === 0 ? null : html`<ul class="choices" aria-label="Choices of the customer">${choices.map((choice) => html`<li><bdi>${choice}</bdi></li>`)}</ul>`}
-      <footer>${timeView(createdAt, now)} ${decidedBy === undefined ? null : html`<span>${DECIDED_BY_LABELS[decidedBy]}</span> `}${deliveryView(message, thread.conversation.channel)}</footer>
+      <footer>${clockView(createdAt)} ${decidedBy === undefined ? null : html`<span>${DECIDED_BY_LABELS[decidedBy]}</span> `}${deliveryView(message, thread.conversation.channel)}</footer>
     </article>
   `;
 };
+
+const textView = (text: string): View => html`<p class="text" dir="auto">${linkedText(text)}</p>`;
+
+const attachmentView = ({
+  icon: name,
+  words,
+  details,
+  caption,
+  channelLabel,
+}: Attachment): View => html`
+  <p class="attachment">${icon(name)} <b>${words}</b>${details === null ? null : html`: <bdi>${details}</bdi>`} <span class="muted">Open ${channelLabel} to see it.</span></p>
+  ${caption === '' ? null : textView(caption)}
+`;
 
 /**
  * Whether a message has reached its channel. The web chat shows a message as soon as it is stored;
@@ -111,19 +138,19 @@ function stateInWords(state: Exclude<DeliveryState, 'failed'>, label: string): s
 }
 
 /** Something that happened, as a sentence, or what was written for the team. */
-const noteView = (note: SystemNote, { outcome }: Conversation, now: Date): View =>
+const noteView = (note: SystemNote, { outcome }: Conversation): View =>
   note.change.type === 'team_note'
-    ? teamNote(note, note.change.text, now)
+    ? teamNote(note, note.change.text)
     : html`
-  <p class="note"><bdi>${noteInWords(note)}</bdi> · ${timeView(note.createdAt, now)}</p>
+  <p class="note"><bdi>${noteInWords(note)}</bdi> · ${clockView(note.createdAt)}</p>
   ${note.change.type === 'closed' && outcome ? html`<p class="note"><b>${VERDICT_LABELS[outcome.verdict]}.</b> <bdi class="text">${outcome.summary}</bdi></p>` : null}
 `;
 
-const teamNote = ({ id, actor, createdAt }: SystemNote, text: string, now: Date): View => html`
+const teamNote = ({ id, actor, createdAt }: SystemNote, text: string): View => html`
   <article class="message team-note" id=${id} aria-label=${`Note by ${actorName(actor)}`}>
     <header><bdi class="who">${actorName(actor)}</bdi> <span class="muted">note for the team</span></header>
-    <p class="text" dir="auto">${text}</p>
-    <footer>${timeView(createdAt, now)}</footer>
+    ${textView(text)}
+    <footer>${clockView(createdAt)}</footer>
   </article>
 `;
 

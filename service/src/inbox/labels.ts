@@ -1,5 +1,6 @@
 import {
   type Conversation,
+  type ConversationStatus,
   type DecidedBy,
   type HandoverReason,
   type Verdict,
@@ -9,16 +10,22 @@ import {
   actorName,
 } from '../conversations/index.ts';
 import type { InboxTab } from './tabs.ts';
-import { badge } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
 
 export const TAB_LABELS: Readonly<Record<InboxTab, string>> = {
   all: 'All',
-  agent: 'With the agent',
-  waiting: 'Waiting for a person',
+  agent: 'Agent',
+  waiting: 'Waiting',
   mine: 'Mine',
   closed: 'Closed',
   approvals: 'Approvals',
+};
+
+export const STATUS_LABELS: Readonly<Record<ConversationStatus, string>> = {
+  ai_active: 'With the agent',
+  awaiting_human: 'Waiting for a person',
+  human_active: 'With a person',
+  closed: 'Closed',
 };
 
 export const STAGE_LABELS: Readonly<Record<FunnelStage, string>> = {
@@ -62,20 +69,25 @@ const AGENT_REASONS: Partial<Record<HandoverReason, string>> = {
 
 /** Who has a conversation. @param takenByName the member's name; null when no member has it */
 function whoHasIt({ status, handover }: Conversation, takenByName: string | null): string {
-  if (status === 'ai_active') return 'With the agent';
-  if (status === 'awaiting_human') return 'Waiting for a person';
-  if (status === 'closed') return 'Closed';
+  if (status !== 'human_active') return STATUS_LABELS[status];
   if (takenByName !== null) return `With ${takenByName}`;
   return handover?.triggeredBy.type === 'api'
     ? `With ${actorName(handover.triggeredBy)}`
-    : 'With a person';
+    : STATUS_LABELS.human_active;
 }
 
-export const holderBadge = (conversation: Conversation, takenByName: string | null): View =>
-  badge(
-    html`<bdi>${whoHasIt(conversation, takenByName)}</bdi>`,
-    conversation.status === 'awaiting_human' ? 'attention' : '',
-  );
+/** Who has a conversation, as its one status. */
+export const holderStatus = (conversation: Conversation, takenByName: string | null): View => {
+  const role = STATUS_ROLES[conversation.status];
+  return html`<span class=${`status status-${role}`}><bdi>${whoHasIt(conversation, takenByName)}</bdi></span>`;
+};
+
+const STATUS_ROLES: Readonly<Record<ConversationStatus, string>> = {
+  ai_active: 'quiet',
+  awaiting_human: 'warning',
+  human_active: 'accent',
+  closed: 'quiet',
+};
 
 /** `Ana took over`. */
 export function noteInWords({ change, actor }: SystemNote): string {

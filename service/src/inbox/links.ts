@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import type { InboxPosition } from '../conversations/index.ts';
+import { readFilter } from './filter.ts';
 import { INBOX_TABS, type InboxTab } from './tabs.ts';
 import type { InboxQuery } from './listInbox.ts';
 
@@ -16,6 +17,7 @@ export function placeOf({ query }: Pick<Request, 'query'>): Place {
   return {
     tab: INBOX_TABS.includes(tab) ? tab : 'all',
     search: textOf(query.q).trim().slice(0, MAX_SEARCH_CHARACTERS).toWellFormed(),
+    filter: readFilter(query),
     after: readPosition(textOf(query.older)),
   };
 }
@@ -29,10 +31,15 @@ export function beforeOf({ query }: Pick<Request, 'query'>): number | null {
 type Extra = Readonly<Record<string, string | number | null | undefined>>;
 
 /** `/conversations/x?tab=mine&q=ana`: a link that keeps the place. */
-export function hrefAt(path: string, { tab, search, after }: Place, extra: Extra = {}): string {
+export function hrefAt(
+  path: string,
+  { tab, search, filter, after }: Place,
+  extra: Extra = {},
+): string {
   const entries = Object.entries({
     tab: tab === 'all' ? null : tab,
     q: search === '' ? null : search,
+    ...filter,
     older: after === null ? null : writePosition(after),
     ...extra,
   }).filter(([, value]) => (value ?? null) !== null);

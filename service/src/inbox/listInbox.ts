@@ -4,7 +4,6 @@ import {
   type Conversation,
   excerptOf,
   type Excerpt,
-  positionOf,
   readWordQuery,
   searchConversations,
   type InboxPosition,
@@ -16,12 +15,16 @@ import {
   type ConversationView,
 } from '../conversations/index.ts';
 import type { Deps } from '../platform/deps.ts';
-import { filterOfTab, type InboxTab } from './tabs.ts';
+import { fieldsOfFilter, type InboxFilter } from './filter.ts';
+import { fieldsOfTab, orderOfTab, type InboxTab, type ListTab } from './tabs.ts';
 import { searchPage } from '../platform/http/searchPage.ts';
 import type { Member } from '../team/index.ts';
 
 export interface InboxItem extends Omit<ConversationView, 'workspace'> {
-  readonly lastMessage: Message | null;
+  /** The customer's last words where the agent spoke last, else the last message. */
+  readonly shownMessage: Message | null;
+  /** Whether the last message to the customer was not delivered. */
+  readonly hasFailed: boolean;
   /** Messages of the customer that this member has not seen. */
   readonly unread: number;
   /** The member who has it; null when nobody of the team has. */
@@ -42,26 +45,32 @@ export interface Inbox {
   /** A search ended here before it had seen everything; `next` says where it goes on. */
   readonly stoppedEarly: boolean;
   readonly counts: InboxCounts;
+  /** The team, whose conversations can be looked for. */
+  readonly members: readonly Member[];
 }
 
 /** Each at most `MAX_COUNTED`. */
-export interface InboxCounts {
-  readonly waiting: number;
-  readonly approvals: number;
-}
+export type InboxCounts = Readonly<Record<CountedTab, number>>;
+
+/** The tabs of what is to be done. */
+const COUNTED_TABS = ['agent', 'waiting', 'mine', 'approvals'] as const;
+type CountedTab = (typeof COUNTED_TABS)[number];
 
 export interface InboxQuery {
   readonly tab: InboxTab;
   /** A name, a phone number, an e-mail, or what was said; empty for no search. */
   readonly search: string;
+  readonly filter: InboxFilter;
   readonly after: InboxPosition | null;
 }
 
 export const INBOX_PAGE = 50;
 export const MAX_COUNTED = 100;
+const MAX_MEMBERS = 1000;
 
 /**
- * A page of the team's list for one member, the last changed first, with what waits for a person.
+ * A page of the team's list for one member, with how much is in each tab: the last changed first,
+ * or of what waits for a person the longest waiting first.
  */
 export const listInbox = ({ store }: Pick<Deps, 'store'>, member: Member, query: InboxQuery) =>
   store.transaction(async (tx): Promise<Inbox> => {
@@ -80,7 +89,11 @@ export const listInbox = ({ store }: Pick<Deps, 'store'>, member: Member, query:
       items,
       next: found.next,
       stoppedEarly: found.stoppedEarly,
-      counts: await countWaiting(tx, member.workspaceId),
+      members: await tx.members.find({
+        where: { workspaceId: member.workspaceId },
+        limit: MAX_MEMBERS,
+      }),
+      counts: await countTabs(tx, member),
     };
   });
 
@@ -95,19 +108,20 @@ interface Found {
 async function searchTab(
   tx: Tx,
   member: Member,
-  { search, after }: InboxQuery,
-  tab: Exclude<InboxTab, 'approvals'>,
+  { search, filter, after }: InboxQuery,
+  tab: ListTab,
 ): Promise<Found> {
   const { workspaceId } = member;
-  const fields = filterOfTab(tab, member.id);
+  const fields = { ...fieldsOfFilter(filter), ...fieldsOfTab(tab, member.id) };
   if (search !== '') return findSearched(tx, { workspaceId, typed: search, fields, after });
+  const { orderBy, direction, positionOf } = orderOfTab(tab);
   const { items, ...rest } = await searchPage(
     {
       find: (query) =>
         tx.conversations.find({
           where: { workspaceId, ...fields },
-          orderBy: 'updatedAt',
-          direction: 'desc',
+          orderBy,
+          direction,
           ...query,
         }),
       positionOf,
@@ -152,15 +166,28 @@ async function viewItem(
   contact: Contact,
   member: Member,
 ): Promise<Omit<InboxItem, 'match'>> {
-  const [lastMessage = null] = await findNewestMessages(tx, conversation.id, 1);
+  const newest = await findNewestMessages(tx, conversation.id, MAX_LOOKED_AT);
   const mark = await tx.readMarks.peek(readMarkId(member.id, conversation.id));
   return {
     conversation,
     contact,
-    lastMessage,
+    shownMessage: shownOf(newest),
+    hasFailed: newest.find(isOutbound)?.delivery?.state === 'failed',
     unread: unreadOf(conversation, mark?.customerMessages ?? 0),
     takenByName: await nameOfTaker(tx, conversation),
   };
+}
+
+/** So many messages are looked through for the customer's last words. */
+const MAX_LOOKED_AT = 6;
+
+const isOutbound = ({ direction }: Message) => direction === 'outbound';
+
+/** @param newest the last one first */
+function shownOf(newest: readonly Message[]): Message | null {
+  const [last = null] = newest;
+  if (last?.sender.type !== 'agent') return last;
+  return newest.find(({ direction }) => direction === 'inbound') ?? last;
 }
 
 /** Who of the team has a conversation; null when nobody has, or the member was removed. */
@@ -169,14 +196,26 @@ export async function nameOfTaker(tx: Tx, { takenBy }: Conversation): Promise<st
   return member?.name ?? null;
 }
 
-async function countWaiting(tx: Tx, workspaceId: string): Promise<InboxCounts> {
-  const waiting = await tx.conversations.find({
-    where: { workspaceId, status: 'awaiting_human' },
-    limit: MAX_COUNTED,
-  });
-  const approvals = await tx.toolCalls.find({
-    where: { workspaceId, status: 'pending_approval' },
-    limit: MAX_COUNTED,
-  });
-  return { waiting: waiting.length, approvals: approvals.length };
+async function countTabs(tx: Tx, member: Member): Promise<InboxCounts> {
+  const counts = await Promise.all(COUNTED_TABS.map((tab) => countTab(tx, member, tab)));
+  return Object.fromEntries(COUNTED_TABS.map((tab, at) => [tab, counts[at]])) as InboxCounts;
 }
+
+async function countTab(tx: Tx, { id, workspaceId }: Member, tab: CountedTab): Promise<number> {
+  const found =
+    tab === 'approvals'
+      ? await tx.toolCalls.find({
+          where: { workspaceId, status: 'pending_approval' },
+          limit: MAX_COUNTED,
+        })
+      : await tx.conversations.find({
+          where: { workspaceId, ...fieldsOfTab(tab, id) },
+          orderBy: 'updatedAt',
+          limit: MAX_COUNTED,
+        });
+  return found.length;
+}
+
+/** How many conversations wait for a person, at most `MAX_COUNTED`. */
+export const countWaitingConversations = ({ store }: Pick<Deps, 'store'>, member: Member) =>
+  store.transaction((tx) => countTab(tx, member, 'waiting'));

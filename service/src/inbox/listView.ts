@@ -1,20 +1,27 @@
-import { adapterOf } from '../channels/index.ts';
 import { INBOX_TABS, type InboxTab } from './tabs.ts';
 import { MAX_COUNTED, type Inbox, type InboxCounts, type InboxItem } from './listInbox.ts';
 import { MAX_SEARCHED } from '../platform/http/searchPage.ts';
+import { avatar } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
+import { icon } from '../platform/html/icons.ts';
 import { reloadsOn } from '../platform/html/liveSection.ts';
 import { timeView } from '../platform/html/times.ts';
+import { isFiltered, NO_FILTER } from './filter.ts';
+import { filterForm, filterFields } from './filterView.ts';
 import { hrefAt, type Place } from './links.ts';
 import { itemHref, matchView } from './matchView.ts';
-import { STAGE_LABELS, TAB_LABELS, holderBadge } from './labels.ts';
-import { customerName } from '../conversations/index.ts';
+import { TAB_LABELS } from './labels.ts';
+import { messageInWords } from './messageWords.ts';
+import { rowStatus } from './rowStatus.ts';
+import { customerName, type Message } from '../conversations/index.ts';
 
 export interface ListParts {
   readonly inbox: Inbox;
   readonly place: Place;
   /** The conversation that is open next to the list. */
   readonly openId: string | null;
+  /** The id of the member who looks. */
+  readonly memberId: string;
   readonly now: Date;
 }
 
@@ -23,11 +30,15 @@ const TABS = INBOX_TABS.filter((tab) => tab !== 'approvals');
 /** The left pane: the search, and the list, which loads again by itself. */
 export const listPane = (parts: ListParts): View => html`
   <section class="list-pane" aria-label="List of conversations">
-    <form role="search" action="/conversations" method="get" class="search">
-      ${parts.place.tab === 'all' ? null : html`<input type="hidden" name="tab" value=${parts.place.tab} />`}
-      <input type="search" name="q" id="search" value=${parts.place.search} maxlength="200" placeholder="Name, phone, e-mail or what was said" aria-label="Search by name, phone, e-mail, masked contact or what was said" />
-      <button class="secondary outline">Search</button>
-    </form>
+    <div class="finding">
+      <form role="search" action="/conversations" method="get" class="search">
+        ${parts.place.tab === 'all' ? null : html`<input type="hidden" name="tab" value=${parts.place.tab} />`}
+        ${filterFields(parts.place.filter)}
+        <input type="search" name="q" id="search" value=${parts.place.search} maxlength="200" placeholder="Name, phone, e-mail or what was said" aria-label="Search by name, phone, e-mail, masked contact or what was said" />
+        <button class="icon-button" aria-label="Search">${icon('search')}</button>
+      </form>
+      ${filterForm(parts.place, parts.inbox.members)}
+    </div>
     <div id="list" class="live" data-live hx-get=${hrefAt('/conversations/list', parts.place, { open: parts.openId })} hx-trigger=${reloadsOn('conversations', '.inbox')}>
       ${listFragment(parts)}
     </div>
@@ -35,25 +46,36 @@ export const listPane = (parts: ListParts): View => html`
 `;
 
 /** The tabs and a page of the list. Links have ids, so that the focus survives when the list reloads. */
-export const listFragment = ({ inbox, place, openId, now }: ListParts): View => html`
+export const listFragment = (parts: ListParts): View => {
+  const { inbox, place } = parts;
+  return html`
   ${tabs(place, inbox.counts)}
   <div class="items" id="items" data-keep-scroll tabindex="0" role="region" aria-label=${TAB_LABELS[place.tab]}>
-    ${place.after === null ? null : html`<p class="pager"><a id="list-newest" href=${hrefAt('/conversations', { ...place, after: null })}>Back to the newest conversations</a></p>`}
+    ${place.after === null ? null : html`<p class="pager"><a id="list-newest" href=${hrefAt('/conversations', { ...place, after: null })}>${newestInWords(place)}</a></p>`}
     ${inbox.items.length === 0 && inbox.next === null ? emptyList(place) : null}
     <ul>
-      ${inbox.items.map((item) => html`<li>${itemView(item, place, openId, now)}</li>`)}
+      ${inbox.items.map((item) => html`<li>${itemView(item, parts)}</li>`)}
     </ul>
     ${inbox.stoppedEarly ? html`<p class="muted pager">${MAX_SEARCHED.toLocaleString('en')} conversations or messages were searched, newest first.</p>` : null}
-    ${inbox.next === null ? null : html`<p class="pager"><a id="list-older" href=${hrefAt('/conversations', { ...place, after: inbox.next })}>${inbox.stoppedEarly ? 'Search older conversations' : 'Older conversations'}</a></p>`}
+    ${inbox.next === null ? null : html`<p class="pager"><a id="list-older" href=${hrefAt('/conversations', { ...place, after: inbox.next })}>${inbox.stoppedEarly ? 'Search older conversations' : olderInWords(place)}</a></p>`}
   </div>
 `;
+};
+
+const newestInWords = ({ tab }: Place) =>
+  tab === 'waiting' ? 'Back to those who wait longest' : 'Back to the newest conversations';
+
+const olderInWords = ({ tab }: Place) =>
+  tab === 'waiting' ? 'Who waits less long' : 'Older conversations';
 
 const counted = (count: number) => (count >= MAX_COUNTED ? `${MAX_COUNTED - 1}+` : String(count));
 
-function tabs({ tab: current, search }: Place, { waiting, approvals }: InboxCounts): View {
+function tabs(place: Place, counts: InboxCounts): View {
+  const { tab: current } = place;
+  const { approvals } = counts;
   const link = (tab: InboxTab, count: number) => html`
     <li>
-      <a id=${`tab-${tab}`} href=${hrefAt('/conversations', { tab, search, after: null })} aria-current=${tab === current ? 'page' : null}>${TAB_LABELS[tab]}${count === 0 ? null : html`${' '}<b class="count">${counted(count)}</b>`}</a>
+      <a id=${`tab-${tab}`} href=${hrefAt('/conversations', inTab(place, tab))} aria-current=${tab === current ? 'page' : null}>${TAB_LABELS[tab]}${count === 0 ? null : html`${' '}<b class="count">${counted(count)}</b>`}</a>
     </li>
   `;
   const approvalsLabel =
@@ -61,40 +83,56 @@ function tabs({ tab: current, search }: Place, { waiting, approvals }: InboxCoun
       ? '1 approval is waiting for your decision'
       : `${counted(approvals)} approvals are waiting for your decision`;
   return html`
-    <nav class="tabs" aria-label="Filter conversations"><ul>${TABS.map((tab) => link(tab, tab === 'waiting' ? waiting : 0))}</ul></nav>
+    <nav class="tabs" aria-label="Filter conversations"><ul>${TABS.map((tab) => link(tab, tab in counts ? counts[tab as keyof InboxCounts] : 0))}</ul></nav>
     ${
       approvals === 0 && current !== 'approvals'
         ? null
-        : html`<p class="approvals-line"><a id="tab-approvals" href=${hrefAt('/conversations', { tab: 'approvals', search: '', after: null })} aria-current=${current === 'approvals' ? 'page' : null}>${approvals === 0 ? 'No approvals are waiting' : approvalsLabel}</a></p>`
+        : html`<p class="approvals-line"><a id="tab-approvals" href=${hrefAt('/conversations', placeOfTab('approvals'))} aria-current=${current === 'approvals' ? 'page' : null}>${approvals === 0 ? 'No approvals are waiting' : approvalsLabel}</a></p>`
     }
   `;
 }
 
-function itemView(item: InboxItem, place: Place, openId: string | null, now: Date): View {
-  const { conversation, contact, takenByName } = item;
+/** The same search and filter in another tab. Only the list of all has a filter by status. */
+const inTab = ({ search, filter }: Place, tab: InboxTab): Place => ({
+  tab,
+  search,
+  filter: tab === 'all' ? filter : { ...filter, status: null },
+  after: null,
+});
+
+const placeOfTab = (tab: InboxTab): Place => ({ tab, search: '', filter: NO_FILTER, after: null });
+
+/** Two lines: who and when, their words and one status. */
+function itemView(item: InboxItem, { place, openId, memberId, now }: ListParts): View {
+  const { conversation, contact } = item;
   const isOpen = conversation.id === openId;
   const unread = isOpen ? 0 : item.unread;
+  const { waitingSince, updatedAt } = conversation;
+  const time = place.tab === 'waiting' ? (waitingSince ?? updatedAt) : updatedAt;
   return html`
     <a id=${`item-${conversation.id}`} class=${unread > 0 ? 'item unread' : 'item'} href=${itemHref(item, place)} aria-current=${isOpen ? 'true' : null}>
-      <span class="item-head"><bdi class="who">${customerName(contact)}</bdi>${timeView(conversation.updatedAt, now)}</span>
-      <span class="preview"><bdi>${previewView(item)}</bdi></span>
-      <span class="marks">
-        ${unread === 0 ? null : html`<b class="count">${unread} unread</b>`}
-        ${conversation.pendingApprovals === 0 ? null : html`<b class="badge attention">${conversation.pendingApprovals === 1 ? 'Needs approval' : `${conversation.pendingApprovals} approvals`}</b>`}
-        ${holderBadge(conversation, takenByName)}
-        <span class="muted">${STAGE_LABELS[conversation.funnelStage]} · ${adapterOf(conversation.channel).label}</span>
+      ${avatar(customerName(contact))}
+      <span class="item-line">
+        <bdi class="who">${customerName(contact)}</bdi>
+        ${unread === 0 ? null : html`<span class="dot"><span class="visually-hidden">${unread} unread</span></span>`}
+        ${timeView(time, now)}
+      </span>
+      <span class="item-line">
+        <span class="preview"><bdi>${previewView(item)}</bdi></span>
+        ${rowStatus(item, memberId)}
       </span>
     </a>
   `;
 }
 
-function previewView({ lastMessage, match }: InboxItem): View {
-  if (match !== null) return html`${previewPrefix(match.message.sender)}${matchView(match)}`;
-  if (lastMessage === null) return 'No messages yet';
-  return `${previewPrefix(lastMessage.sender)}${excerpt(lastMessage.text)}`;
+function previewView({ conversation, shownMessage, match }: InboxItem): View {
+  if (match !== null) return html`${previewPrefix(match.message)}${matchView(match)}`;
+  if (shownMessage === null) return 'No messages yet';
+  const words = messageInWords(shownMessage, conversation.channel);
+  return `${previewPrefix(shownMessage)}${excerpt(words)}`;
 }
 
-const previewPrefix = ({ type, name }: { type: string; name: string }) =>
+const previewPrefix = ({ sender: { type, name } }: Message) =>
   type === 'customer' ? '' : `${name}: `;
 
 const MAX_PREVIEW_CHARACTERS = 120;
@@ -115,12 +153,18 @@ const EMPTY: Readonly<Record<InboxTab, View>> = {
   approvals: 'No tool calls are waiting for a decision.',
 };
 
-const emptyList = ({ tab, search }: Place): View => {
-  if (search === '') return html`<p class="empty">${EMPTY[tab]}</p>`;
+function emptyList(place: Place): View {
+  const { tab, search, filter } = place;
+  if (search === '' && !isFiltered(filter)) return html`<p class="empty">${EMPTY[tab]}</p>`;
+  const found = search === '' ? 'No conversations' : html`No results for “<bdi>${search}</bdi>”`;
   return html`
     <p class="empty">
-      No results for “<bdi>${search}</bdi>”${tab === 'all' ? '' : ` in “${TAB_LABELS[tab]}”`}.${' '}
-      ${tab === 'all' ? html`<a href="/conversations">Show all conversations</a>` : html`<a href=${hrefAt('/conversations', { tab: 'all', search, after: null })}>Search all conversations</a>`}
+      ${found}${tab === 'all' ? '' : ` in “${TAB_LABELS[tab]}”`}${isFiltered(filter) ? ' with this filter' : ''}.${' '}
+      ${
+        tab === 'all' || search === ''
+          ? html`<a href=${hrefAt('/conversations', placeOfTab(search === '' ? tab : 'all'))}>Show all conversations</a>`
+          : html`<a href=${hrefAt('/conversations', { ...placeOfTab('all'), search })}>Search all conversations</a>`
+      }
     </p>
   `;
-};
+}

@@ -1,32 +1,26 @@
 import type { SignedIn } from '../team/index.ts';
 import type { Thread } from './readThread.ts';
 import type { PaymentPageUrl } from '../payments/index.ts';
-import { backLink, csrfField, postButton } from '../platform/html/components.ts';
+import { avatar, backLink, postButton } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { teamPage } from '../platform/html/layout.ts';
 import { reloadsOn, waitingRelay } from '../platform/html/liveSection.ts';
+import { contactPanel, type PanelParts } from './contactPanel.ts';
 import { closeForm, composer } from './composerView.ts';
 import { assignForms } from './assignForms.ts';
 import { itemsFragment } from './itemsView.ts';
 import { listPane, type ListParts } from './listView.ts';
 import { paymentForm } from './paymentForm.ts';
 import { hrefAt, threadHref } from './links.ts';
-import { holderBadge, STAGE_LABELS, VERDICT_LABELS } from './labels.ts';
-import {
-  actorName,
-  customerName,
-  type ContactReveal,
-  type Conversation,
-  FUNNEL_STAGES,
-} from '../conversations/index.ts';
+import { holderStatus, VERDICT_LABELS } from './labels.ts';
+import { actorName, customerName, type Conversation } from '../conversations/index.ts';
 import type { OpenForm, ThreadParts } from './threadParts.ts';
-import { adapterOf } from '../channels/index.ts';
 import { timeView } from '../platform/html/times.ts';
 
 interface PageParts extends ListParts, OpenForm {
   readonly signedIn: SignedIn;
   /** Null: only the list. */
-  readonly thread: Thread | null;
+  readonly open: { readonly thread: Thread; readonly panel: PanelParts['panel'] } | null;
   /** The message before which the page ends. */
   readonly before?: number | null;
   readonly notice?: unknown;
@@ -35,12 +29,12 @@ interface PageParts extends ListParts, OpenForm {
 
 /** The list and the open conversation, side by side. A phone shows one of them. */
 export const conversationsPage = (parts: PageParts): View => {
-  const { signedIn, thread, notice } = parts;
-  const live = thread === null ? '/live' : `/live?conversation=${thread.conversation.id}`;
+  const { signedIn, open, notice } = parts;
+  const live = open === null ? '/live' : `/live?conversation=${open.thread.conversation.id}`;
   return teamPage(
     signedIn,
     {
-      title: thread === null ? 'Conversations' : customerName(thread.contact),
+      title: open === null ? 'Conversations' : customerName(open.thread.contact),
       section: 'conversations',
       notice,
       wide: true,
@@ -48,16 +42,16 @@ export const conversationsPage = (parts: PageParts): View => {
     },
     html`
       <h1 class="visually-hidden">Conversations</h1>
-      <div class=${thread === null ? 'inbox' : 'inbox reading'} hx-ext="sse" sse-connect=${live}>
+      <div class=${open === null ? 'inbox' : 'inbox reading'} hx-ext="sse" sse-connect=${live}>
         ${listPane(parts)}
-        ${thread === null ? html`<div class="thread-pane nothing"><p class="muted">Select a conversation to read it.</p></div>` : threadPane({ ...parts, thread })}
+        ${open === null ? html`<div class="thread-pane nothing"><p class="muted">Select a conversation to read it.</p></div>` : threadPane({ ...parts, ...open })}
         ${waitingRelay()}
       </div>
     `,
   );
 };
 
-function threadPane(parts: PageParts & ThreadParts): View {
+function threadPane(parts: PageParts & ThreadParts & PanelParts): View {
   const { thread, place, before = null } = parts;
   const { id } = thread.conversation;
   const reloads = reloadsOn('thread', '.inbox');
@@ -65,6 +59,7 @@ function threadPane(parts: PageParts & ThreadParts): View {
     <section class="thread-pane" aria-label="Conversation">
       ${backLink(hrefAt('/conversations', place), 'All conversations')}
       <header id="thread-head" class="live" data-live hx-get=${threadHref(id, place, {}, '/head')} hx-trigger=${reloads}>${headFragment(parts)}</header>
+      ${contactPanel(parts)}
       <div id="thread" class="live thread" data-live data-follow tabindex="0" role="region" aria-label="Messages" hx-get=${threadHref(id, place, { before }, '/items')} hx-trigger=${`${reloads}, visibilitychange from:document`}>
         ${itemsFragment(parts)}
       </div>
@@ -74,7 +69,7 @@ function threadPane(parts: PageParts & ThreadParts): View {
 }
 
 /** The reply form, or the form that was opened in its place. */
-function formView(parts: PageParts & ThreadParts): View {
+function formView(parts: PageParts & ThreadParts & PanelParts): View {
   const { thread, isClosing = false, paying, form } = parts;
   if (thread.conversation.status === 'closed') return composer(parts, form);
   if (paying) return paymentForm(parts, paying);
@@ -87,26 +82,15 @@ export const headFragment = (parts: ThreadParts): View => {
   const { conversation, contact, takenByName } = thread;
   return html`
     <div class="head-title">
+      ${avatar(customerName(contact))}
       <h2 dir="auto" title=${customerName(contact)}>${customerName(contact)}</h2>
-      ${holderBadge(conversation, takenByName)}
-    </div>
-    <p class="muted facts">
-      ${contact.phone === null || contact.name === null ? null : html`<span>+${contact.phone}</span>`}
-      ${contact.email === null ? null : html`<span><bdi>${contact.email}</bdi></span>`}
-      <span>${adapterOf(conversation.channel).label}${thread.reach.accountName === null ? null : html`, <bdi>${thread.reach.accountName}</bdi>`}</span>
-      <span>started ${timeView(conversation.createdAt, now)}</span>
-      ${thread.lastReveal === null ? null : revealView(thread.lastReveal, now)}
-      ${thread.previousConversationId === null ? null : html`<a id="previous" href=${threadHref(thread.previousConversationId, place)}>Earlier conversation</a>`}
+      ${holderStatus(conversation, takenByName)}
       ${thread.newerConversationId === null ? null : html`<a id="newer" href=${threadHref(thread.newerConversationId, place)}>Newer conversation</a>`}
-    </p>
-    <div class="row actions">${controlForms(parts)} ${assignForms(parts)} ${stageForm(parts)}</div>
+    </div>
+    <div class="row actions">${controlForms(parts)} ${assignForms(parts)} <a class="to-newest" href="#newest">Newest message</a></div>
     ${conversation.outcome === null ? null : html`<p class="outcome"><b>${VERDICT_LABELS[conversation.outcome.verdict]}</b>, closed by <bdi>${actorName(conversation.outcome.closedBy)}</bdi> ${timeView(conversation.outcome.closedAt, now)}</p>`}
   `;
 };
-
-/** @see docs/decisions/0038-contact-details-in-the-clear.md */
-const revealView = ({ apiKeyId, apiKeyName, createdAt }: ContactReveal, now: Date): View =>
-  html`<span>details read by <a id="reveals" href=${`/keys/${apiKeyId}/reveals`}><bdi>${apiKeyName}</bdi> (API)</a> ${timeView(createdAt, now)}</span>`;
 
 const isMine = ({ status, takenBy }: Conversation, memberId: string) =>
   status === 'human_active' && takenBy === memberId;
@@ -128,14 +112,3 @@ function controlForms({ signedIn, thread, place }: ThreadParts): View {
     <a id="do-close" role="button" class="small secondary outline" href=${threadHref(conversation.id, place, {}, '/close')}>Close…</a>
   `;
 }
-
-const stageForm = ({ signedIn, thread: { conversation }, place }: ThreadParts): View => html`
-  <form method="post" action=${threadHref(conversation.id, place, {}, '/stage')} class="stage" hx-sync="this:drop">
-    ${csrfField(signedIn)}
-    <label for="stage">Stage</label>
-    <select id="stage" name="stage">
-      ${FUNNEL_STAGES.map((stage) => html`<option value=${stage} selected=${stage === conversation.funnelStage}>${STAGE_LABELS[stage]}</option>`)}
-    </select>
-    <button id="do-stage" class="small secondary outline" aria-label="Set the stage">Set</button>
-  </form>
-`;

@@ -1,7 +1,6 @@
 import { isAgentOn } from '../agent/index.ts';
 import type { Tx } from '../store/collections.ts';
 import {
-  type ContactReveal,
   type Conversation,
   readMarkId,
   type Message,
@@ -36,12 +35,8 @@ export interface Thread extends ConversationView {
   readonly members: readonly Pick<Member, 'id' | 'name'>[];
   readonly isAgentOn: boolean;
   readonly reach: Reach;
-  /** The one before, unless it was removed. */
-  readonly previousConversationId: string | null;
   /** The contact's newest conversation, when it is another one than this. */
   readonly newerConversationId: string | null;
-  /** Who last read the contact's details in the clear through the API. */
-  readonly lastReveal: ContactReveal | null;
 }
 
 const MAX_MEMBERS = 1000;
@@ -70,20 +65,13 @@ export const readThread = (
     const last = isNewest ? conversation.messageCount : before - 1;
     const first = Math.max(1, last - THREAD_PAGE + 1);
     if (isSeen && isNewest) await markRead(tx, member, conversation);
-    const previous =
-      conversation.previousConversationId === null
-        ? null
-        : await tx.conversations.peek(conversation.previousConversationId);
-    const ofContact = {
+    const [newest] = await tx.conversations.find({
       where: { contactId: conversation.contactId },
       direction: 'desc',
       limit: 1,
-    } as const;
-    const [newest] = await tx.conversations.find(ofContact);
-    const [lastReveal = null] = await tx.contactReveals.find(ofContact);
+    });
     return {
       ...view,
-      lastReveal,
       items: await itemsBetween(tx, id, first, last, isNewest),
       earlier: first > 1 ? first : null,
       isNewest,
@@ -91,7 +79,6 @@ export const readThread = (
       takenByName: await nameOfTaker(tx, conversation),
       isAgentOn: await isAgentOn(tx, workspace.id),
       reach: await readReach(tx, { channels }, view.contact, clock.now()),
-      previousConversationId: previous?.id ?? null,
       newerConversationId: newest && newest.id !== id ? newest.id : null,
     };
   });

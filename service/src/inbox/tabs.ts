@@ -1,14 +1,15 @@
-import type { Conversation } from '../conversations/index.ts';
+import { type Conversation, type InboxPosition, positionOf } from '../conversations/index.ts';
 
 /** The tabs of the team's list of conversations. */
 export const INBOX_TABS = ['all', 'agent', 'waiting', 'mine', 'closed', 'approvals'] as const;
 export type InboxTab = (typeof INBOX_TABS)[number];
 
-/** The filter of a tab. `approvals` has none, since it lists conversations by their tool calls. */
-export function filterOfTab(
-  tab: Exclude<InboxTab, 'approvals'>,
-  memberId: string,
-): Partial<Pick<Conversation, 'status' | 'takenBy'>> {
+/** A tab of conversations. `approvals` lists them by their tool calls. */
+export type ListTab = Exclude<InboxTab, 'approvals'>;
+
+type TabFields = Partial<Pick<Conversation, 'status' | 'takenBy'>>;
+
+export function fieldsOfTab(tab: ListTab, memberId: string): TabFields {
   switch (tab) {
     case 'all':
       return {};
@@ -22,3 +23,23 @@ export function filterOfTab(
       return { status: 'closed' };
   }
 }
+
+interface Order {
+  readonly orderBy: 'updatedAt' | 'waitingSince';
+  readonly direction: 'asc' | 'desc';
+  positionOf(conversation: Conversation): InboxPosition;
+}
+
+const LAST_CHANGED_FIRST: Order = {
+  orderBy: 'updatedAt',
+  direction: 'desc',
+  positionOf,
+};
+const LONGEST_WAITING_FIRST: Order = {
+  orderBy: 'waitingSince',
+  direction: 'asc',
+  positionOf: ({ waitingSince, id }) => ({ value: waitingSince ?? '', id }),
+};
+
+export const orderOfTab = (tab: ListTab): Order =>
+  tab === 'waiting' ? LONGEST_WAITING_FIRST : LAST_CHANGED_FIRST;

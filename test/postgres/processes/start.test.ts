@@ -92,12 +92,12 @@ describe('processes that start at once on an empty database', () => {
       'generation contact_reveals agent_webhooks agent_test_webhooks webhook_turns typings waits canned_replies presences increments counters';
     for (const table of laterTables.split(' ')) await query(`DROP TABLE "${schema}"."${table}"`);
     await query(`DROP INDEX "${schema}".contacts_workspace_id`);
-    await query(`ALTER TABLE "${schema}".conversations DROP COLUMN created_at`);
-    await query(`ALTER TABLE "${schema}".conversations DROP COLUMN assignee_id`);
     for (const table of ['messages', 'contacts'])
       await query(`ALTER TABLE "${schema}"."${table}" DROP COLUMN words`);
     for (const field of ['channel', 'funnel_stage'])
       await query(`DROP INDEX "${schema}".conversations_workspace_id_${field}_by_updated_at`);
+    for (const column of ['created_at', 'assignee_id', 'waiting_since'])
+      await query(`ALTER TABLE "${schema}".conversations DROP COLUMN ${column}`);
     await query(`DELETE FROM "${schema}".migrations WHERE name <> '0001_initial'`);
 
     await Promise.all(cluster.processes.map((_, index) => cluster!.restart(index)));

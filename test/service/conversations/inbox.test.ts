@@ -5,7 +5,13 @@ import { openConversation } from '../../../service/src/conversations/conversatio
 import { newId } from '../../../service/src/platform/ids.ts';
 import { readPosition, writePosition } from '../../../service/src/inbox/links.ts';
 import { createMember, createWorkspace } from '../../../service/src/team/operations/team.ts';
-import { INBOX_PAGE, MAX_COUNTED, listInbox } from '../../../service/src/inbox/listInbox.ts';
+import { NO_FILTER } from '../../../service/src/inbox/filter.ts';
+import {
+  INBOX_PAGE,
+  type InboxQuery,
+  MAX_COUNTED,
+  listInbox,
+} from '../../../service/src/inbox/listInbox.ts';
 import { MAX_SEARCHED } from '../../../service/src/platform/http/searchPage.ts';
 import type { Member } from '../../../service/src/team/workspace.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
@@ -52,7 +58,8 @@ describe('the team’s list with more than one search looks at', () => {
           },
           now,
         );
-        await tx.conversations.put({ ...opened, status: 'awaiting_human' });
+        const waitingSince = opened.createdAt;
+        await tx.conversations.put({ ...opened, status: 'awaiting_human', waitingSince });
       }
     });
   });
@@ -60,8 +67,17 @@ describe('the team’s list with more than one search looks at', () => {
     await fresh?.remove();
   });
 
+  const list = (query: Partial<InboxQuery>) =>
+    listInbox({ store }, member, {
+      tab: 'all',
+      search: '',
+      filter: NO_FILTER,
+      after: null,
+      ...query,
+    });
+
   it('a search by name finds what is far behind', async () => {
-    const found = await listInbox({ store }, member, { tab: 'all', search: 'needle', after: null });
+    const found = await list({ search: 'needle' });
     expect(found).toMatchObject({
       items: [{ contact: { name: 'Needle' } }, { contact: { name: 'Needle' } }],
       stoppedEarly: false,
@@ -71,10 +87,9 @@ describe('the team’s list with more than one search looks at', () => {
 
   it('a search by masked label stops, says so, and goes on where it stopped', async () => {
     const search = '+54•••••••••7';
-    const first = await listInbox({ store }, member, { tab: 'all', search, after: null });
+    const first = await list({ search });
     expect(first).toMatchObject({ items: [], stoppedEarly: true });
-    const second = await listInbox({ store }, member, {
-      tab: 'all',
+    const second = await list({
       search,
       after: first.next,
     });
@@ -85,13 +100,18 @@ describe('the team’s list with more than one search looks at', () => {
     });
   });
 
-  it('pages hold each conversation once, also those of the same moment, and a position survives its address', async () => {
+  it('pages of what waits hold each conversation once, the longest waiting first, also those of the same moment, and a position survives its address', async () => {
     const seen = new Set<string>();
+    let longest = '';
     let after = null;
     for (let page = 0; page < 5; page += 1) {
-      const inbox = await listInbox({ store }, member, { tab: 'waiting', search: '', after });
+      const inbox = await list({ tab: 'waiting', after });
       expect(inbox.items).toHaveLength(INBOX_PAGE);
-      for (const { conversation } of inbox.items) seen.add(conversation.id);
+      for (const { conversation } of inbox.items) {
+        seen.add(conversation.id);
+        expect(conversation.waitingSince! >= longest).toBe(true);
+        longest = conversation.waitingSince!;
+      }
       expect(readPosition(writePosition(inbox.next!))).toEqual(inbox.next);
       after = inbox.next;
     }
@@ -99,11 +119,10 @@ describe('the team’s list with more than one search looks at', () => {
   });
 
   it('a search fills its page and says where the next one begins', async () => {
-    const inbox = await listInbox({ store }, member, { tab: 'all', search: 'hay', after: null });
+    const inbox = await list({ search: 'hay' });
     expect(inbox).toMatchObject({ stoppedEarly: false });
     expect(inbox.items).toHaveLength(INBOX_PAGE);
-    const next = await listInbox({ store }, member, {
-      tab: 'all',
+    const next = await list({
       search: 'hay',
       after: inbox.next,
     });
@@ -111,7 +130,7 @@ describe('the team’s list with more than one search looks at', () => {
   });
 
   it('counts no further than it says', async () => {
-    const { counts } = await listInbox({ store }, member, { tab: 'all', search: '', after: null });
-    expect(counts).toEqual({ waiting: MAX_COUNTED, approvals: 0 });
+    const { counts } = await list({});
+    expect(counts).toEqual({ agent: 0, waiting: MAX_COUNTED, mine: 0, approvals: 0 });
   });
 });

@@ -5,6 +5,7 @@ import { waits } from './0006_waits.ts';
 import { search } from './0007_search.ts';
 import { teamwork } from './0008_teamwork.ts';
 import { overview } from './0009_overview.ts';
+import { waitingSince } from './0012_waitingSince.ts';
 import { contacts } from './0003_contacts.ts';
 import { initial } from './0001_initial.ts';
 
@@ -19,4 +20,5 @@ export const serviceMigrations: Migrations = {
   '0007_search': search,
   '0008_teamwork': teamwork,
   '0009_overview': overview,
+  '0012_waitingSince': waitingSince,
 };

@@ -1,0 +1,35 @@
+import { actorName } from '../conversations/index.ts';
+import { html, type View } from '../platform/html/html.ts';
+import type { InboxItem } from './listInbox.ts';
+
+/** The one thing to know about a conversation in the list: what is wrong, else who has it. */
+export function rowStatus(item: InboxItem, memberId: string): View {
+  const { conversation, hasFailed } = item;
+  const { status, pendingApprovals } = conversation;
+  if (hasFailed && status !== 'closed') return statusView('danger', 'Not delivered');
+  if (pendingApprovals > 0)
+    return statusView(
+      'warning',
+      pendingApprovals === 1 ? 'Needs approval' : `${pendingApprovals} approvals`,
+    );
+  switch (status) {
+    case 'awaiting_human':
+      return statusView('warning', 'Waiting');
+    case 'ai_active':
+      return statusView('quiet', 'Agent');
+    case 'closed':
+      return statusView('quiet', 'Closed');
+    case 'human_active':
+      return statusView('accent', holder(item, memberId));
+  }
+}
+
+const statusView = (role: 'danger' | 'warning' | 'accent' | 'quiet', words: View): View =>
+  html`<span class=${`status status-${role}`}>${words}</span>`;
+
+function holder({ conversation, takenByName }: InboxItem, memberId: string): View {
+  const { takenBy, handover } = conversation;
+  if (takenBy === memberId) return 'You';
+  const by = handover?.triggeredBy;
+  return html`<bdi>${takenByName ?? (by?.type === 'api' ? actorName(by) : 'A person')}</bdi>`;
+}

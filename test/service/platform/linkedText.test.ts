@@ -1,0 +1,36 @@
+import { describe, expect, it } from '@jest/globals';
+import { html } from '../../../service/src/platform/html/html.ts';
+import { linkedText } from '../../../service/src/platform/html/linkedText.ts';
+import { renderToString } from 'preact-render-to-string';
+
+/** The addresses that became links. */
+const linksIn = (text: string) =>
+  [...renderToString(html`<p>${linkedText(text)}</p>` as never).matchAll(/<a href="([^"]*)"/g)].map(
+    ([, address]) => address,
+  );
+
+describe('web addresses in a text', () => {
+  it.each([
+    ['https://example.com/a', ['https://example.com/a']],
+    ['http://example.com, or HTTPS://EXAMPLE.ORG!', ['http://example.com', 'HTTPS://EXAMPLE.ORG']],
+    ['(see https://example.com/a_(b))', ['https://example.com/a_(b)']],
+    ['“https://example.com/a”.', ['https://example.com/a']],
+  ])('are links: %s', (text, links) => {
+    expect(linksIn(text)).toEqual(links);
+  });
+
+  it.each([
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'example.com',
+    'https://',
+    'https://paypal.com@evil.example/',
+    'https://user:pass@evil.example/',
+  ])('and nothing else is one: %s', (text) => {
+    expect(linksIn(text)).toEqual([]);
+  });
+
+  it('end where a character is invisible or turns the direction', () => {
+    expect(linksIn('https://example.com/\u202egnp.exe')).toEqual(['https://example.com/']);
+  });
+});
