@@ -97,9 +97,36 @@ describe('without JavaScript', () => {
         headers: { Authorization: `Bearer ${key}` },
       });
     expect((await call()).status).toBe(200);
+    await page.reload(); // sends the form again
+    await page.getByText('This form created this key before.').waitFor();
+    expect(await page.content()).not.toContain(key);
+    await page.getByRole('link', { name: 'API keys and subscriptions' }).click();
+    expect(await page.getByRole('link', { name: 'Website', exact: true }).count()).toBe(1);
     await button(/^Revoke the key Website/).click();
     await page.getByText('API key revoked.').waitFor();
     expect((await call()).status).toBe(401);
+  });
+
+  it('a member finds a delivery, copies it as curl, and resends what failed', async () => {
+    const { service, endpoint } = team;
+    endpoint.answerAlways('/broken', 400);
+    const { body: subscription } = await service.api.post('/api/hooks', {
+      event: 'message.received',
+      target_url: `${endpoint.url}/broken`,
+    });
+    const { body: test } = await service.api.post(`/api/hooks/${subscription.id}/test`, {});
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByRole('searchbox', { name: 'Find a delivery' }).fill(test.event_id);
+    await button('Find').click();
+    await page.getByRole('heading', { name: 'Delivery of message.received' }).waitFor();
+    await button('Show as curl').click();
+    await page.getByRole('group', { name: 'The command' }).getByText('curl -i -X POST').waitFor();
+    await page.getByRole('link', { name: /message\.received/ }).click();
+    await page.getByRole('link', { name: 'Resend failed deliveries' }).click();
+    await page.getByText('1 delivery failed and never arrived').waitFor();
+    endpoint.answerAlways('/broken', 200);
+    await button('Resend').click();
+    await page.getByText('1 failed delivery is being sent again. Nothing is left over.').waitFor();
   });
 
   it('a member defines a tool, tests it and lets it go live', async () => {

@@ -86,6 +86,38 @@ export const SCREEN_STATES: readonly ScreenState[] = [
   },
   { name: 'keys', path: () => '/keys' },
   { name: 'keys, forms open', path: () => '/keys', prepare: unfold },
+  {
+    name: 'key',
+    path: () => '/keys',
+    prepare: async (page) => {
+      await page.getByRole('link', { name: 'Default key' }).click();
+      await page.getByRole('heading', { name: 'Default key' }).waitFor();
+      await unfold(page);
+    },
+  },
+  {
+    name: 'delivery, with its curl command',
+    path: ({ failing }) => `/keys/subscriptions/${failing}`,
+    prepare: async (page) => {
+      await unfold(page);
+      await page
+        .getByRole('link', { name: /^Payload and headers/ })
+        .first()
+        .click();
+      await button(page, 'Show as curl').click();
+      await page.getByRole('group', { name: 'The command' }).waitFor();
+      await unfold(page);
+    },
+  },
+  {
+    name: 'delivery, not found',
+    path: () => '/keys/deliveries?id=evt_unknown',
+    isRefusal: true,
+  },
+  {
+    name: 'failed deliveries, resending',
+    path: ({ failing }) => `/keys/subscriptions/${failing}/recover`,
+  },
   { name: 'examples', path: () => '/examples', prepare: unfold },
   {
     name: 'subscription that fails',
