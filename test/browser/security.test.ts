@@ -281,7 +281,7 @@ describe('the screens’ defences in a browser', () => {
 
   it('comes back to the page that was asked for', async () => {
     const { page } = await team.open();
-    await signIn(page, url, '/keys?notice=key-revoked');
-    expect(page.url()).toBe(`${url}/keys?notice=key-revoked`);
+    await signIn(page, url, '/payments?status=paid');
+    expect(page.url()).toBe(`${url}/payments?status=paid`);
   });
 });

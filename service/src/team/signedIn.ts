@@ -30,22 +30,34 @@ export function sessionToken(request: Request): string | null {
   return value !== undefined && /^[\w-]{43}$/.test(value) ? value : null;
 }
 
-/** Lets members through. Everyone else signs in first, and then gets the page they asked for. */
-export const requireMember =
-  (deps: Pick<Deps, 'store' | 'clock'>): RequestHandler =>
-  async (request: Request, response: Response, next: NextFunction) => {
+type SessionDeps = Pick<Deps, 'store' | 'clock'>;
+
+/** Notes who is signed in, for pages that anyone may request. */
+export const noteMember =
+  (deps: SessionDeps): RequestHandler =>
+  async (request, response, next) => {
     const token = sessionToken(request);
     const signedIn = token === null ? null : await findSession(deps, token);
     if (signedIn) {
       response.locals.signedIn = signedIn;
       stopCounting(request);
-      return next();
     }
-    if (request.get('hx-request'))
-      return void response.set('HX-Redirect', '/sign-in').status(401).end();
-    const wanted = `?next=${encodeURIComponent(request.originalUrl)}`;
-    response.redirect(303, `/sign-in${request.method === 'GET' ? wanted : ''}`);
+    next();
   };
+
+/** Lets members through. Everyone else signs in first, and then gets the page they asked for. */
+export const requireMember = (deps: SessionDeps): RequestHandler[] => [
+  noteMember(deps),
+  refuseOthers,
+];
+
+const refuseOthers: RequestHandler = (request: Request, response: Response, next: NextFunction) => {
+  if (signedInOf(response)) return next();
+  if (request.get('hx-request'))
+    return void response.set('HX-Redirect', '/sign-in').status(401).end();
+  const wanted = `?next=${encodeURIComponent(request.originalUrl)}`;
+  response.redirect(303, `/sign-in${request.method === 'GET' ? wanted : ''}`);
+};
 
 /** The signed-in member. Use it only after requireMember. */
 export const signedInOf = (response: Response): SignedIn => response.locals.signedIn as SignedIn;

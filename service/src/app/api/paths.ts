@@ -16,7 +16,7 @@ const PLAIN_PATHS =
   /^\/(healthz|readyz|metrics|setup|api\/openapi\.json|api\/docs(\/[a-z.-]+)*)?\/?$/;
 /** Paths of the screens: fixed words and ids. */
 const SCREEN_PATHS =
-  /^\/(conversations|tools|agent|channels|payments|keys|team|account|live|chat|sign-in|sign-out|sign-out-everywhere|join|assets)(\/([a-z-]{1,30}(\.(js|css))?|[a-z]+_[0-9A-Z]{26}))*\/?$/;
+  /^\/(conversations|tools|agent|channels|payments|keys|team|account|live|chat|sign-in|sign-out|sign-out-everywhere|join|assets)(\/([a-z-]{1,30}(\.(js|css|svg))?|[a-z]+_[0-9A-Z]{26}))*\/?$/;
 /** The token in it opens the payment page. */
 const PAY_PATH = /^\/pay\/[^/]*\/?$/;
 /** Webhooks of channels and payment providers: `/api/channels/:type/webhook/:id`. */

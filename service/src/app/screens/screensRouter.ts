@@ -1,4 +1,5 @@
-import { type Response, Router } from 'express';
+import compression from 'compression';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
 import type { Deps } from '../../platform/deps.ts';
 import type { Config } from '../config.ts';
 import type { FollowPayment } from '../../payments/paymentFeed.ts';
@@ -11,7 +12,7 @@ import { chatRouter } from '../../channels/web_chat/chatRouter.ts';
 import { waitingRouter } from '../../inbox/waiting/waitingRouter.ts';
 import { waitScreensRouter } from '../../waits/screens/waitRoutes.ts';
 import { conversationsRouter } from '../../inbox/conversationsRouter.ts';
-import { handleScreenErrors } from '../../platform/html/errorPage.ts';
+import { handleScreenErrors, sendErrorPage } from '../../platform/html/errorPage.ts';
 import { readMemberFormBody } from '../../platform/html/forms.ts';
 import { keysRouter } from '../../deliveries/screens/keysRouter.ts';
 import type { AddressBudget } from '../../platform/http/server/addressBudget.ts';
@@ -29,6 +30,7 @@ import { payRouter } from '../../payments/screens/payRouter.ts';
 import { doForMember, withMemberShare } from './memberShare.ts';
 import { paymentScreensRouter } from '../../payments/screens/paymentRoutes.ts';
 import {
+  noteMember,
   refuseCrossSite,
   requireCsrfToken,
   requireMember,
@@ -110,6 +112,11 @@ const PAGE_RATE = {
   what: 'pages for this workspace',
 } as const;
 
+/** Event streams go out as they are, since compressing would hold events back. */
+const isCompressed = (request: Request, response: Response): boolean =>
+  !String(response.getHeader('Content-Type')).startsWith('text/event-stream') &&
+  compression.filter(request, response);
+
 /** All pages, in the order in which a request passes them. */
 export function screensRouter(parts: ScreenParts): Router {
   const { config, budget, turns, stopping } = parts;
@@ -119,6 +126,7 @@ export function screensRouter(parts: ScreenParts): Router {
   const attempts = limitAttempts(parts.limiters, deps.bounds);
   const router = Router();
 
+  router.use(compression({ filter: isCompressed }));
   router.use(PUBLIC_PATHS, budget.requests);
   router.use(assetsRouter());
   router.use(chatRouter(deps, config.chatFrameOrigins), payRouter(deps, budget.payPages));
@@ -158,6 +166,16 @@ export function screensRouter(parts: ScreenParts): Router {
   router.use(keysRouter(deps, publicUrl), examplesRouter(publicUrl));
   router.use(settingsRouter(deps, parts.n8n));
 
+  router.use(asksForPage, securityHeaders(), noteMember(deps), showUnknown);
   router.use(handleScreenErrors);
   return router;
 }
+
+/** Programs get the API's answer at addresses that do not exist, browsers a page. */
+const asksForPage: RequestHandler = (request, _response, next) =>
+  request.path.startsWith('/api/') || request.accepts(['json', 'html']) !== 'html'
+    ? next('router')
+    : next();
+
+const showUnknown: RequestHandler = (_request, response) =>
+  sendErrorPage(response, 404, 'There is no page at this address. Check it for a typing error.');

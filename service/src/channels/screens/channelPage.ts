@@ -175,7 +175,7 @@ const disconnectSection = (
           been sent yet fail. Its token and secrets are deleted here. Its conversations stay: connect
           the same account again to write to its customers. Nothing changes at ${label}.
         </p>
-        <button class="fit secondary">Yes, disconnect <bdi>${name}</bdi></button>
+        <button class="fit danger">Yes, disconnect <bdi>${name}</bdi></button>
       </form>
     </details>
   </section>

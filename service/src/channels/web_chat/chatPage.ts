@@ -11,7 +11,7 @@ const page = (title: string, { scripted }: { scripted: boolean }, content: View)
       <meta name="color-scheme" content="light dark" />
       <meta name="robots" content="noindex" />
       <title>${title}</title>
-      <link rel="icon" href="data:," />
+      <link rel="icon" type="image/svg+xml" href=${assetUrl('mark.svg')} />
       <link rel="stylesheet" href=${assetUrl('chat.css')} />
       ${scripted ? html`<script type="module" src=${assetUrl('chat.js')}></script>` : null}
     </head>

@@ -56,7 +56,7 @@ const buttonsOf =
       action: actionOf(subscription, verb),
       label,
       ...(confirm === undefined ? {} : { confirm }),
-      button: { class: 'small secondary outline' },
+      button: { class: verb === 'remove' ? 'small danger' : 'small secondary outline' },
     });
 
 const secretButtons = (button: Button, hasPreviousSecrets: boolean): View => html`

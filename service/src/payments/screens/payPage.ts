@@ -20,7 +20,7 @@ const page = (title: string, reload: Reload | null, content: View): View => html
       <meta name="robots" content="noindex" />
       ${reload && html`<noscript><meta http-equiv="refresh" content=${`${reload.seconds};url=${reload.href}`} /></noscript>`}
       <title>${title}</title>
-      <link rel="icon" href="data:," />
+      <link rel="icon" type="image/svg+xml" href=${assetUrl('mark.svg')} />
       <link rel="stylesheet" href=${assetUrl('pay.css')} />
       ${reload && html`<script type="module" src=${assetUrl('pay.js')}></script>`}
     </head>

@@ -176,7 +176,7 @@ const cancelButton = (payment: Payment, parts: PaymentParts): View =>
     ...(parts.hidden === undefined ? {} : { hidden: parts.hidden }),
     button: {
       id: `cancel-${payment.id}`,
-      class: 'secondary outline',
+      class: 'danger',
       'aria-label': `Cancel link: ${amountOf(payment)}`,
     },
     form: { 'hx-sync': 'this:drop' },

@@ -154,7 +154,7 @@ const removeSection = (
               : 'Open links stay, without the instructions, and can still be marked as paid.'
           }
         </p>
-        <button class="fit secondary">Yes, remove ${label}</button>
+        <button class="fit danger">Yes, remove ${label}</button>
       </form>
     </details>
   </section>

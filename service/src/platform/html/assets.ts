@@ -9,7 +9,6 @@ const { resolve } = createRequire(import.meta.url);
 const ownFile = (name: string) => fileURLToPath(new URL(`assets/${name}`, import.meta.url));
 
 const LIBRARY_FILES = {
-  'pico.css': resolve('@picocss/pico/css/pico.min.css'),
   'htmx.js': resolve('htmx.org/dist/htmx.min.js'),
   'htmx-sse.js': resolve('htmx-ext-sse/dist/sse.min.js'),
 } as const;
@@ -31,6 +30,8 @@ const STYLES = [
 ];
 const OWN_FILES = [
   'app.js',
+  'toasts.js',
+  'mark.svg',
   'chat.css',
   'chat.js',
   'chat-api.js',

@@ -2,23 +2,37 @@ import type { ErrorRequestHandler, Response } from 'express';
 import { AppError, ERROR_CATALOGUE, type ErrorCode } from '../http/errorCatalogue.ts';
 import { noteBound } from '../http/server/atBound.ts';
 import { StoreUnavailable } from '../../store/store.ts';
-import { html, sendPage } from './html.ts';
-import { plainPage } from './layout.ts';
+import { html, sendPage, sendPart } from './html.ts';
+import { plainPage, sectionAt, teamPage } from './layout.ts';
+import { viewerOf } from './viewer.ts';
 
-/** Answers with a page that says what is wrong. */
-export const sendErrorPage = (response: Response, status: number, message: string): void =>
-  sendPage(
-    response,
-    plainPage(
-      'Something went wrong',
-      html`
-        <h1>Something went wrong</h1>
-        <p role="alert">${message}</p>
-        <p><a href="/">Back to the start page</a></p>
-      `,
-    ),
-    status,
-  );
+/**
+ * Answers with a page that says what is wrong. A member keeps the navigation, and where htmx asked
+ * for a part of a page, only the message comes.
+ */
+export function sendErrorPage(response: Response, status: number, message: string): void {
+  const { req: request } = response;
+  if (request.get('hx-request') && !request.get('hx-boosted'))
+    return sendPart(response.status(status), html`<p class="problem" role="alert">${message}</p>`);
+  const title = status === 404 ? 'Not found' : 'Something went wrong';
+  const viewer = viewerOf(response);
+  const section = sectionAt(request.path);
+  const [href, label] = section ? [section.href, section.label] : ['/', 'the start page'];
+  const content = html`
+    <h1>${title}</h1>
+    <p role="alert">${message}</p>
+    <p><a role="button" class="secondary outline" href=${viewer ? href : '/'}>Back to ${viewer ? label : 'the start page'}</a></p>
+  `;
+  const page =
+    viewer === null
+      ? plainPage(title, content)
+      : teamPage(
+          viewer,
+          { title, section: section?.id },
+          html`<div class="empty-page">${content}</div>`,
+        );
+  sendPage(response, page, status);
+}
 
 /** Whether an error is this one of the catalogue. */
 export const isError = (error: unknown, code: ErrorCode): error is AppError =>

@@ -109,10 +109,12 @@ function labelled(
     ...attributes,
   };
   return html`
-    <label for=${`f-${name}`}>${label}</label>
-    ${control(tied, form.values[name] ?? '')}
-    ${help ? html`<small id=${`h-${name}`}>${help}</small>` : null}
-    ${fieldProblem(name, form)}
+    <div class="field">
+      <label for=${`f-${name}`}>${label}</label>
+      ${control(tied, form.values[name] ?? '')}
+      ${help ? html`<small id=${`h-${name}`}>${help}</small>` : null}
+      ${fieldProblem(name, form)}
+    </div>
   `;
 }
 

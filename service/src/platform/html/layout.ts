@@ -1,4 +1,6 @@
 import { assetUrl } from './assets.ts';
+import { avatar } from './components.ts';
+import { icon, type IconName } from './icons.ts';
 import { html, type View } from './html.ts';
 import { liveArea } from './liveSection.ts';
 import { noticeView } from './notices.ts';
@@ -27,12 +29,12 @@ const head = (title: string) => html`
     <meta name="color-scheme" content="light dark" />
     <meta name="htmx-config" content=${HTMX_CONFIG} />
     <title>${title} · Conversation Service</title>
-    <link rel="icon" href="data:," />
-    <link rel="stylesheet" href=${assetUrl('pico.css')} />
+    <link rel="icon" type="image/svg+xml" href=${assetUrl('mark.svg')} />
     <link rel="stylesheet" href=${assetUrl('app.css')} />
     <script src=${assetUrl('htmx.js')} defer></script>
     <script src=${assetUrl('htmx-sse.js')} defer></script>
     <script src=${assetUrl('app.js')} defer></script>
+    <script src=${assetUrl('toasts.js')} type="module"></script>
   </head>
 `;
 
@@ -41,31 +43,55 @@ export const plainPage = (title: string, content: View): View => html`
   <html lang="en">
     ${head(title)}
     <body class="plain">
-      <main class="container narrow">${content}</main>
+      <main>
+        <img class="mark" src=${assetUrl('mark.svg')} alt="" width="40" height="40" />
+        ${content}
+      </main>
     </body>
   </html>
 `;
 
+/** The first one has no heading. */
+const GROUPS = ['Work', 'Automation', 'Business'] as const;
+
+interface SectionLink {
+  readonly id: string;
+  readonly href: string;
+  readonly label: string;
+  readonly icon: IconName;
+  readonly group: (typeof GROUPS)[number];
+}
+
 export const SECTIONS = [
-  { id: 'overview', href: '/overview', label: 'Overview' },
-  { id: 'conversations', href: '/conversations', label: 'Conversations' },
-  { id: 'waiting', href: '/waiting', label: 'Waiting' },
-  { id: 'tools', href: '/tools', label: 'Tools' },
-  { id: 'agent', href: '/agent', label: 'Agent' },
-  { id: 'channels', href: '/channels', label: 'Channels' },
-  { id: 'payments', href: '/payments', label: 'Payments' },
-  { id: 'keys', href: '/keys', label: 'API keys' },
-  { id: 'team', href: '/team', label: 'Team' },
-  { id: 'settings', href: '/settings', label: 'Settings' },
-] as const;
+  { id: 'overview', href: '/overview', label: 'Overview', icon: 'layout-dashboard', group: 'Work' },
+  {
+    id: 'conversations',
+    href: '/conversations',
+    label: 'Conversations',
+    icon: 'inbox',
+    group: 'Work',
+  },
+  { id: 'waiting', href: '/waiting', label: 'Waiting', icon: 'hourglass', group: 'Work' },
+  { id: 'agent', href: '/agent', label: 'Agent', icon: 'bot', group: 'Automation' },
+  { id: 'tools', href: '/tools', label: 'Tools', icon: 'wrench', group: 'Automation' },
+  { id: 'keys', href: '/keys', label: 'API keys', icon: 'key-round', group: 'Automation' },
+  { id: 'channels', href: '/channels', label: 'Channels', icon: 'radio', group: 'Business' },
+  { id: 'payments', href: '/payments', label: 'Payments', icon: 'credit-card', group: 'Business' },
+  { id: 'team', href: '/team', label: 'Team', icon: 'users', group: 'Business' },
+  { id: 'settings', href: '/settings', label: 'Settings', icon: 'settings', group: 'Business' },
+] as const satisfies readonly SectionLink[];
 export type Section = (typeof SECTIONS)[number]['id'] | 'account';
+
+/** The section to which a path belongs. */
+export const sectionAt = (path: string): (typeof SECTIONS)[number] | undefined =>
+  SECTIONS.find(({ href }) => path === href || path.startsWith(`${href}/`));
 
 export interface TeamPage {
   readonly title: string;
-  readonly section: Section;
+  readonly section?: Section;
   /** A code of the notices. */
   readonly notice?: unknown;
-  /** As wide as the window. */
+  /** Fills the window: its panes scroll, the page does not. */
   readonly wide?: boolean;
   /** Whether the content has a live area. A page has one stream. */
   readonly isLive?: boolean;
@@ -79,27 +105,50 @@ export const teamPage = (
 ): View => html`
   <html lang="en">
     ${head(title)}
-    <body hx-boost="true" hx-headers=${JSON.stringify({ 'X-CSRF-Token': viewer.csrfToken })}>
+    <body class=${wide ? 'app fills' : 'app'} hx-boost="true" hx-headers=${JSON.stringify({ 'X-CSRF-Token': viewer.csrfToken })}>
       <a class="skip" href="#main">Skip to content</a>
-      <header class="top">
-        <nav class=${wide ? 'container-fluid' : 'container'} aria-label="Main">
-          <a class="brand" href="/conversations">${viewer.workspace.name}</a>
-          <ul>
-            ${SECTIONS.map(({ id, href, label }) => html`<li><a href=${href} aria-current=${id === section ? 'page' : null}>${label}${id === 'waiting' ? waitingCount() : null}</a></li>`)}
-          </ul>
-          <a class="me" href="/account" aria-current=${section === 'account' ? 'page' : null}>${viewer.member.name}</a>
-        </nav>
-      </header>
-      <main id="main" class=${wide ? 'container-fluid' : 'container'} tabindex="-1">
-        ${noticeView(notice)}
-        ${content}
-      </main>
+      ${sidebar(viewer, section)}
+      <main id="main" tabindex="-1">${content}</main>
+      ${noticeView(notice)}
       ${isLive ? null : liveArea(null)}
     </body>
   </html>
 `;
 
+/**
+ * The navigation at the left. On a phone it is a bar with a menu, which the browser itself opens
+ * and closes.
+ */
+const sidebar = (viewer: Viewer, section: Section | undefined): View => html`
+  <header class="side">
+    <nav aria-label="Main">
+      <a class="brand" href="/conversations">
+        <img src=${assetUrl('mark.svg')} alt="" width="28" height="28" />
+        <span>${viewer.workspace.name}</span>
+      </a>
+      <button class="menu" type="button" popovertarget="menu" aria-label="Menu">${icon('menu')}</button>
+      <div id="menu" popover="auto">
+        ${GROUPS.map((group) => groupView(group, section))}
+        <a class="me" href="/account" aria-current=${section === 'account' ? 'page' : null}>
+          ${avatar(viewer.member.name)}<span>${viewer.member.name}</span>
+        </a>
+      </div>
+    </nav>
+  </header>
+`;
+
+const groupView = (group: (typeof GROUPS)[number], section: Section | undefined): View => html`
+  <p class=${group === GROUPS[0] ? 'visually-hidden' : 'group'} id=${`nav-${group}`}>${group}</p>
+  <ul aria-labelledby=${`nav-${group}`}>
+    ${SECTIONS.filter((each) => each.group === group).map(
+      ({ id, href, label, icon: name }) => html`
+        <li><a href=${href} aria-current=${id === section ? 'page' : null}>${icon(name)}<span>${label}</span>${id === 'waiting' ? waitingCount() : null}</a></li>
+      `,
+    )}
+  </ul>
+`;
+
 /** How much waits for a decision. It stays in place from page to page. */
 const waitingCount = (): View => html`
-  <span id="waiting-count" class="count" hx-preserve="true" hx-get="/waiting/count" hx-trigger="htmx:sseOpen from:body, sse:waiting from:body"></span>
+  <span id="waiting-count" class="count" data-live hx-preserve="true" hx-get="/waiting/count" hx-trigger="htmx:sseOpen from:body, sse:waiting from:body"></span>
 `;

@@ -69,8 +69,36 @@ const NOTICES: Readonly<Record<string, string>> = {
   'signed-out-everywhere': 'You are signed out everywhere.',
 };
 
-/** @param code from the page's address */
-export const noticeView = (code: unknown): View =>
-  typeof code === 'string' && Object.hasOwn(NOTICES, code)
-    ? html`<p class="notice" role="status">${NOTICES[code]}</p>`
-    : null;
+/** Notices of what did not work as it was meant. They stay until they are dismissed. */
+const TONES: Readonly<Record<string, 'warning' | 'danger'>> = {
+  'already-closed': 'warning',
+  'already-decided': 'warning',
+  'wait-ended': 'warning',
+  'decision-refused': 'danger',
+  'reason-missing': 'danger',
+  'channel-test-failed': 'danger',
+  'payment-refused': 'danger',
+  'payment-not-sent-window': 'warning',
+  'payment-not-sent-channel': 'warning',
+  'payment-not-sent-closed': 'warning',
+  'payment-already-ended': 'warning',
+  'payment-reference-too-long': 'danger',
+  'provider-test-failed': 'danger',
+};
+
+/**
+ * The place of the notices, with the one whose code the page's address carries. It lies above the
+ * page, so that nothing moves.
+ */
+export const noticeView = (code: unknown): View => html`
+  <div id="toasts" class="toasts" role="status">
+    ${typeof code === 'string' && Object.hasOwn(NOTICES, code) ? toast(NOTICES[code]!, TONES[code] ?? 'success') : null}
+  </div>
+`;
+
+const toast = (text: string, tone: string): View => html`
+  <div class=${`toast toast-${tone}`} data-notice>
+    <p>${text}</p>
+    <a class="dismiss" href="?" aria-label="Dismiss">×</a>
+  </div>
+`;

@@ -1,3 +1,5 @@
+import type { Response } from 'express';
+
 /** The member who looks at a page, as far as every page shows them. */
 export interface Viewer {
   /** Stands in every form, so that no other site can post one. */
@@ -5,3 +7,7 @@ export interface Viewer {
   readonly workspace: { readonly name: string };
   readonly member: { readonly name: string };
 }
+
+/** The member for whom a page is made, once a request is known to be theirs. */
+export const viewerOf = ({ locals }: Response): Viewer | null =>
+  (locals.signedIn as Viewer | undefined) ?? null;

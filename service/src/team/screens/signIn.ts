@@ -69,7 +69,7 @@ export function signInRouter(deps: Deps, limits: AttemptLimits, isHttps: () => b
     }
   });
 
-  const member = [readPublicFormBody, requireMember(deps), requireCsrfToken];
+  const member = [readPublicFormBody, ...requireMember(deps), requireCsrfToken];
   const leave = (response: Response, notice: string) => {
     clearSessionCookie(response, isHttps());
     response.redirect(303, `/sign-in?notice=${notice}`);

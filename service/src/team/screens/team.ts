@@ -211,7 +211,7 @@ const membersTable = (signedIn: SignedIn, members: Team['members'], now: Date): 
                       action: `/team/members/${id}/remove`,
                       label: 'Remove',
                       confirm: `Remove ${name} from the team?`,
-                      button: { class: 'small outline secondary', 'aria-label': `Remove ${name}` },
+                      button: { class: 'small danger', 'aria-label': `Remove ${name}` },
                       form: { class: 'inline' },
                     })
               }</td>
@@ -234,7 +234,7 @@ const openInvites = (signedIn: SignedIn, invites: Team['invites'], now: Date): V
             action: `/team/invites/${id}/revoke`,
             label: 'Revoke',
             button: {
-              class: 'small outline secondary',
+              class: 'small danger',
               'aria-label': `Revoke the invitation for ${note}`,
             },
             form: { class: 'inline' },

@@ -128,7 +128,7 @@ const definitionSection = (signedIn: SignedIn, tool: Tool): View => html`
         action: `/tools/${tool.id}/remove`,
         label: 'Remove',
         confirm: `Remove ${tool.name}? The agent can no longer call it, and calls that need approval are cancelled. Past calls stay on record.`,
-        button: { class: 'outline secondary' },
+        button: { class: 'danger' },
       })}
     </div>
   </section>

@@ -243,7 +243,7 @@ describe('an approval on the conversations screen', () => {
     const { html, text } = await ana.get(`/conversations/${conversationId}`);
     expect(html).toContain('<details class="call"');
     expect(html).not.toContain('<script>alert');
-    expect(html).not.toContain('<img');
+    expect(html).not.toContain('<img src=x');
     expect(html).toContain('&lt;script>alert(1)&lt;/script>');
     expect(text).toContain('x'.repeat(10_000));
     endpoint.answerAlways(free.path, 500);

@@ -74,7 +74,7 @@ export const revokeButton = (signedIn: SignedIn, key: ApiKey): View =>
     confirm: `Revoke the key “${key.name}” (${shortForm(key)})? Everything that uses it stops working at once. You can’t undo this.`,
     button: {
       id: `revoke-${key.id}`,
-      class: 'small outline secondary',
+      class: 'small danger',
       'aria-label': `Revoke the key ${key.name} (${shortForm(key)})`,
     },
   });

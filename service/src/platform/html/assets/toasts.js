@@ -1,0 +1,53 @@
+// Notices that come up at the edge of the page, and what keeps them from coming again.
+
+/** How the page says what just happened. @param tone success, warning or danger */
+export function showToast(text, tone = 'success') {
+  const toast = document.createElement('div');
+  toast.className = `toast toast-${tone}`;
+  const words = document.createElement('p');
+  words.textContent = text;
+  const dismiss = document.createElement('button');
+  dismiss.type = 'button';
+  dismiss.className = 'dismiss';
+  dismiss.setAttribute('aria-label', 'Dismiss');
+  dismiss.textContent = '×';
+  toast.append(words, dismiss);
+  document.getElementById('toasts')?.append(toast);
+}
+
+/**
+ * A page that came with a notice: its address loses the code, so that a reload or a link that is
+ * passed on does not show it again, and a screen reader hears it, which it does only of what is
+ * added to a page.
+ */
+function takeNotice() {
+  const toasts = document.getElementById('toasts');
+  const notice = toasts?.querySelector('[data-notice]');
+  if (!notice) return;
+  const address = new URL(location.href);
+  address.searchParams.delete('notice');
+  history.replaceState(history.state, '', address);
+  delete notice.dataset.notice;
+  notice.remove();
+  requestAnimationFrame(() => toasts.append(notice));
+}
+addEventListener('DOMContentLoaded', takeNotice);
+addEventListener('htmx:afterSettle', takeNotice);
+if (document.readyState !== 'loading') takeNotice();
+
+document.addEventListener(
+  'click',
+  (event) => {
+    const dismiss = event.target.closest?.('.toast .dismiss');
+    if (!dismiss) return;
+    event.preventDefault();
+    event.stopPropagation();
+    dismiss.closest('.toast').remove();
+  },
+  true,
+);
+
+/** A toast that has faded is gone. */
+addEventListener('animationend', ({ target, animationName }) => {
+  if (animationName === 'toast-leaves') target.remove();
+});

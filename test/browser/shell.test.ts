@@ -1,0 +1,66 @@
+// The frame of the team's pages: the navigation, and the notices above them.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTeam, type Team } from './team.ts';
+
+describe('the shell', () => {
+  let team: Team;
+  beforeAll(async () => void (team = await startTeam()));
+  afterEach(() => team.closeWindows());
+  afterAll(() => team?.close());
+
+  it('keeps the navigation in its place on every page', async () => {
+    const { page } = await team.openSignedIn('/conversations', { width: 1280, height: 800 });
+    const navigation = page.getByRole('navigation', { name: 'Main' });
+    const places = new Set<string>();
+    for (const name of ['Waiting', 'Tools', 'Payments', 'Team', 'Settings', 'Conversations']) {
+      await navigation.getByRole('link', { name }).click();
+      await navigation.locator('[aria-current]', { hasText: name }).waitFor();
+      places.add(JSON.stringify(await navigation.boundingBox()));
+    }
+    expect([...places]).toHaveLength(1);
+  });
+
+  it.each([true, false])('has a menu on a phone; scripts: %s', async (javaScriptEnabled) => {
+    const { page } = await team.openSignedIn('/conversations', {
+      width: 375,
+      height: 700,
+      context: { javaScriptEnabled },
+    });
+    const tools = page.getByRole('link', { name: 'Tools', exact: true });
+    expect(await tools.isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await tools.click();
+    await page.getByRole('heading', { name: 'Tools', level: 1 }).waitFor();
+  });
+
+  it('shows a notice above the page, and not again after a reload', async () => {
+    const { page } = await team.openSignedIn('/team', { width: 1280, height: 800 });
+    const heading = page.getByRole('heading', { name: 'Team', level: 1 });
+    const before = await heading.boundingBox();
+    await page.goto(`${team.service.url}/team?notice=payment-refused`);
+    const notice = page.getByRole('status').getByText('The provider refused');
+    await notice.waitFor();
+    expect(await heading.boundingBox()).toEqual(before);
+    await page.waitForURL(`${team.service.url}/team`);
+    await page.reload();
+    await heading.waitFor();
+    expect(await notice.count()).toBe(0);
+  });
+
+  it('dismisses a notice without leaving the page', async () => {
+    const { page } = await team.openSignedIn('/team');
+    await page.goto(`${team.service.url}/team?notice=payment-refused`);
+    await page.getByLabel('Who is it for?').fill('Ben');
+    await page.getByRole('status').getByLabel('Dismiss').click();
+    expect(await page.getByText('The provider refused').count()).toBe(0);
+    expect(await page.getByLabel('Who is it for?').inputValue()).toBe('Ben');
+  });
+
+  it('shows where somebody is in forced colours too', async () => {
+    const { page } = await team.openSignedIn('/team', { context: { forcedColors: 'active' } });
+    const outline = await page
+      .locator('nav [aria-current]')
+      .evaluate((link) => getComputedStyle(link).outlineStyle);
+    expect(outline).toBe('solid');
+  });
+});
