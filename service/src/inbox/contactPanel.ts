@@ -34,7 +34,7 @@ export const contactPanel = (parts: PanelParts): View => {
     <aside class="contact-pane" aria-label="Contact">
       <details class="contact" id="contact">
         <summary id="contact-summary">Contact and history</summary>
-        <div id="contact-panel" class="live" data-live hx-get=${threadHref(id, parts.place, {}, '/panel')} hx-trigger=${reloadsOn('thread', '.inbox')}>
+        <div id="contact-panel" class="live" data-live hx-get=${threadHref(id, parts.place, {}, '/panel')} hx-trigger=${reloadsOn('thread')}>
           ${panelFragment(parts)}
         </div>
       </details>

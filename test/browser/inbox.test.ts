@@ -1,0 +1,60 @@
+// The inbox where there is little room, and without scripts.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { chatCustomer } from '../helpers/apiClient.ts';
+import { startTeam, type Team } from './team.ts';
+
+describe('the inbox', () => {
+  let team: Team;
+  let path: string;
+
+  beforeAll(async () => {
+    team = await startTeam();
+    const customer = await chatCustomer(team.service.url, { name: 'Zoe' });
+    const { conversation_id: id } = await customer.write('The first of many messages.');
+    for (let n = 2; n <= 40; n += 1) await customer.write(`Message ${n}.`);
+    path = `/conversations/${id}`;
+  });
+  afterEach(() => team.closeWindows());
+  afterAll(() => team?.close());
+
+  it.each([
+    ['at 400 % zoom', 320, 256],
+    ['on a phone held sideways', 844, 390],
+  ])('%s is read by scrolling the page', async (_, width, height) => {
+    const { page, overflow } = await team.openSignedIn(path);
+    await page.setViewportSize({ width, height });
+    const messages = page.getByRole('region', { name: 'Messages' });
+    const newest = messages.getByText('Message 40.');
+    await page.getByRole('link', { name: 'Newest message' }).click();
+    await newest.scrollIntoViewIfNeeded();
+    const { height: whole } = (await messages.boundingBox())!;
+    expect(whole).toBeGreaterThan(10 * height);
+    expect(await overflow()).toEqual([]);
+  });
+
+  it('without scripts opens a thread at its newest message', async () => {
+    const { page } = await team.openSignedIn(path, { context: { javaScriptEnabled: false } });
+    const visible = async (text: string) => {
+      const box = (await page.getByRole('region', { name: 'Messages' }).boundingBox())!;
+      const { y, height } = (await page.getByText(text, { exact: true }).last().boundingBox())!;
+      return y >= box.y && y + height <= box.y + box.height;
+    };
+    expect(await visible('Message 40.')).toBe(true);
+    expect(await visible('The first of many messages.')).toBe(false);
+  });
+
+  it('shows the contact beside the thread where there is room, else folded below its head', async () => {
+    const { page } = await team.openSignedIn(path, { width: 1920, height: 1080 });
+    const contact = page.getByRole('complementary', { name: 'Contact' });
+    const stage = contact.getByRole('combobox', { name: 'Stage' });
+    await stage.waitFor();
+    expect(await contact.locator('summary').isVisible()).toBe(false);
+    const rem = await page.evaluate(() => parseFloat(getComputedStyle(document.body).fontSize));
+    const thread = (await page.locator('.thread-items').boundingBox())!;
+    expect(thread.width / rem).toBeLessThanOrEqual(48);
+    await page.setViewportSize({ width: 375, height: 740 });
+    expect(await stage.isVisible()).toBe(false);
+    await contact.getByText('Contact and history').click();
+    await stage.waitFor();
+  });
+});
