@@ -47,7 +47,9 @@ describe('by keyboard alone', () => {
       const element = document.activeElement as HTMLElement;
       if (element === document.body) return 'nothing';
       const label = (element as HTMLInputElement).labels?.[0]?.textContent;
-      return (element.getAttribute('aria-label') ?? label ?? element.textContent ?? '')
+      const heard = element.cloneNode(true) as HTMLElement;
+      for (const hidden of heard.querySelectorAll('[aria-hidden="true"]')) hidden.remove();
+      return (element.getAttribute('aria-label') ?? label ?? heard.textContent ?? '')
         .replace(/\s+/g, ' ')
         .trim();
     });
