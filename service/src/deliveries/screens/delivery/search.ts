@@ -9,14 +9,16 @@ import { eventsInWords } from '../subscriptionState.ts';
 
 /** Finds a delivery in all subscriptions. */
 export const deliverySearch = (id = ''): View => html`
-  <form method="get" action="/keys/deliveries" role="search" class="narrow-form delivery-search">
-    <label for="f-delivery">Find a delivery</label>
-    <div class="row">
-      <input type="search" id="f-delivery" name="id" value=${id} required maxlength="64" placeholder="evt_… or dlv_…" autocomplete="off" spellcheck="false" aria-describedby="h-delivery" />
-      <button class="small">Find</button>
-    </div>
-    <small id="h-delivery">By the id of the event (<code>X-Service-Delivery</code>, in n8n <code>delivery_id</code>) or of the delivery.</small>
-  </form>
+  <div role="search" class="narrow-form delivery-search">
+    <form method="get" action="/keys/deliveries">
+      <label for="f-delivery">Find a delivery</label>
+      <div class="row">
+        <input type="search" id="f-delivery" name="id" value=${id} required maxlength="64" placeholder="evt_… or dlv_…" autocomplete="off" spellcheck="false" aria-describedby="h-delivery" />
+        <button class="small">Find</button>
+      </div>
+      <small id="h-delivery">By the id of the event (<code>X-Service-Delivery</code>, in n8n <code>delivery_id</code>) or of the delivery.</small>
+    </form>
+  </div>
 `;
 
 /** All deliveries of an event, or that there is none. */
