@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
-import { BEN, join, signIn, startTeam, type Team } from './team.ts';
+import { BEN, join, signIn, startTeam, withoutLive, type Team } from './team.ts';
 
 const INSTRUCTIONS = 'Transfer to DE00 0000 0000\nwith the reference.';
 
@@ -129,7 +129,7 @@ describe('payment links', () => {
       ).body,
     ];
     // Ben's window has not heard of what ana does.
-    await ben.route('**/live?**', () => {});
+    await withoutLive(ben);
     await Promise.all([ana.goto(url), ben.goto(url)]);
     await button(ben, 'Mark as paid…: US$49.00').click();
     await button(ana, 'Cancel link: US$49.00').click();

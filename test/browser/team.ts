@@ -96,6 +96,13 @@ export async function fillSignIn(page: Page, { email, password }: Credentials): 
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
+/** A page that hears of no change from its next load on, as one whose connection has just broken. */
+export async function withoutLive(page: Page): Promise<void> {
+  // Requests of a shared worker belong to no page.
+  await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'));
+  await page.route('**/live?**', () => {});
+}
+
 export const BEN = { name: 'Ben', email: 'ben@example.com', password: 'a second good password' };
 
 /** Joins the team by a link that a member makes on the team's screen. */

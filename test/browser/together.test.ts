@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Page } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { agentSays, ask, callIn, makeLive, type DefinedTool } from '../helpers/toolEndpoint.ts';
-import { BEN, join, signIn, startTeam, type Team } from './team.ts';
+import { BEN, join, signIn, startTeam, withoutLive, type Team } from './team.ts';
 
 describe('two members in two browsers', () => {
   let team: Team;
@@ -143,7 +143,7 @@ describe('two members in two browsers', () => {
     await callIn(team.service.api, `conversation_id=${id}`, 'pending_approval');
     await agentSays(customer);
     // The second decision is already on its way when the first one arrives.
-    await both((page) => page.route('**/live?**', () => {}));
+    await both(withoutLive);
     await both((page) => page.goto(`${team.service.url}/conversations/${id}`));
     await both((page) => button(page, 'Approve Cancel order').waitFor());
     await both((page) => button(page, 'Approve Cancel order').click());

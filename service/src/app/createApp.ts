@@ -12,7 +12,7 @@ import type { ConnectionShares } from '../platform/limits/connectionShares.ts';
 import type { Limiters } from '../platform/limits/limiter.ts';
 import type { ServiceMetrics } from './serviceMetrics.ts';
 import type { ScreenModel } from '../agent/screens/agentRoutes.ts';
-import type { LiveFeed } from './screens/liveStream.ts';
+import type { LiveFeed } from './screens/liveFeed.ts';
 import { type ScreenParts, screensRouter } from './screens/screensRouter.ts';
 import type { Setup } from '../team/screens/setup.ts';
 

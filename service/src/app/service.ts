@@ -34,7 +34,7 @@ import { openLimiters } from '../platform/limits/openLimiters.ts';
 import { createMetrics } from './serviceMetrics.ts';
 import { createOutboundClient } from '../platform/outbound/outboundClient.ts';
 import { paymentDirectory } from '../payments/registry.ts';
-import { followWorkspaces } from './screens/liveStream.ts';
+import { followWorkspaces } from './screens/liveFeed.ts';
 import { PasswordThreads } from '../platform/security/passwords.ts';
 import { LogOutput } from './logOutput.ts';
 import { openN8nSetting, type N8nSetting } from '../team/n8nSetting.ts';

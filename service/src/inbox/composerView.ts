@@ -21,7 +21,7 @@ export const composer = (parts: ThreadParts, form: FormState = newForm()): View 
   return html`
     <div class="composer">
       ${formProblem(form.problems[''])}
-      <div id="composer-note" class="live" data-live hx-get=${threadHref(id, parts.place, {}, '/composer-note')} hx-trigger=${reloadsOn('thread', '.inbox')}>
+      <div id="composer-note" class="live" data-live hx-get=${threadHref(id, parts.place, {}, '/composer-note')} hx-trigger=${reloadsOn('thread')}>
         ${composerNote(parts)}
       </div>
       ${status === 'closed' ? unsentReply(form.values.text) : replyForm(parts, form)}

@@ -39,7 +39,7 @@ export const listPane = (parts: ListParts): View => html`
       </form>
       ${filterForm(parts.place, parts.inbox.members)}
     </div>
-    <div id="list" class="live" data-live hx-get=${hrefAt('/conversations/list', parts.place, { open: parts.openId })} hx-trigger=${reloadsOn('conversations', '.inbox')}>
+    <div id="list" class="live" data-live hx-get=${hrefAt('/conversations/list', parts.place, { open: parts.openId })} hx-trigger=${reloadsOn('conversations')}>
       ${listFragment(parts)}
     </div>
   </section>

@@ -4,7 +4,7 @@ import type { PaymentPageUrl } from '../payments/index.ts';
 import { avatar, backLink, postButton } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { teamPage } from '../platform/html/layout.ts';
-import { reloadsOn, waitingRelay } from '../platform/html/liveSection.ts';
+import { reloadsOn } from '../platform/html/liveSection.ts';
 import { contactPanel, type PanelParts } from './contactPanel.ts';
 import { closeForm, composer } from './composerView.ts';
 import { assignForms } from './assignForms.ts';
@@ -30,7 +30,6 @@ interface PageParts extends ListParts, OpenForm {
 /** The list and the open conversation, side by side. A phone shows one of them. */
 export const conversationsPage = (parts: PageParts): View => {
   const { signedIn, open, notice } = parts;
-  const live = open === null ? '/live' : `/live?conversation=${open.thread.conversation.id}`;
   return teamPage(
     signedIn,
     {
@@ -38,14 +37,12 @@ export const conversationsPage = (parts: PageParts): View => {
       section: 'conversations',
       notice,
       wide: true,
-      isLive: true,
     },
     html`
       <h1 class="visually-hidden">Conversations</h1>
-      <div class=${open === null ? 'inbox' : 'inbox reading'} hx-ext="sse" sse-connect=${live}>
+      <div class=${open === null ? 'inbox' : 'inbox reading'} data-conversation=${open === null ? null : open.thread.conversation.id}>
         ${listPane(parts)}
         ${open === null ? html`<div class="thread-pane nothing"><p class="muted">Select a conversation to read it.</p></div>` : threadPane({ ...parts, ...open })}
-        ${waitingRelay()}
       </div>
     `,
   );
@@ -54,13 +51,13 @@ export const conversationsPage = (parts: PageParts): View => {
 function threadPane(parts: PageParts & ThreadParts & PanelParts): View {
   const { thread, place, before = null } = parts;
   const { id } = thread.conversation;
-  const reloads = reloadsOn('thread', '.inbox');
+  const reloads = reloadsOn('thread');
   return html`
     <section class="thread-pane" aria-label="Conversation">
       ${backLink(hrefAt('/conversations', place), 'All conversations')}
       <header id="thread-head" class="live" data-live hx-get=${threadHref(id, place, {}, '/head')} hx-trigger=${reloads}>${headFragment(parts)}</header>
       ${contactPanel(parts)}
-      <div id="thread" class="live thread" data-live data-follow tabindex="0" role="region" aria-label="Messages" hx-get=${threadHref(id, place, { before }, '/items')} hx-trigger=${`${reloads}, visibilitychange from:document`}>
+      <div id="thread" class="live thread" data-live data-follow tabindex="0" role="region" aria-label="Messages" hx-get=${threadHref(id, place, { before }, '/items')} hx-trigger=${reloads}>
         ${itemsFragment(parts)}
       </div>
       ${formView(parts)}

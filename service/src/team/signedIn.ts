@@ -53,11 +53,21 @@ export const requireMember = (deps: SessionDeps): RequestHandler[] => [
 
 const refuseOthers: RequestHandler = (request: Request, response: Response, next: NextFunction) => {
   if (signedInOf(response)) return next();
-  if (request.get('hx-request'))
-    return void response.set('HX-Redirect', '/sign-in').status(401).end();
-  const wanted = `?next=${encodeURIComponent(request.originalUrl)}`;
-  response.redirect(303, `/sign-in${request.method === 'GET' ? wanted : ''}`);
+  // What somebody types stays in place while a part of the page cannot load.
+  if (request.get('live-part')) return void response.status(401).end();
+  const href = signInHref(request);
+  if (request.get('hx-request')) return void response.set('HX-Redirect', href).status(401).end();
+  response.redirect(303, href);
 };
+
+/** The sign-in on the way to the page that was asked for, or to the one that a form was sent from. */
+function signInHref(request: Request): string {
+  const to = (query: Record<string, string>) => `/sign-in?${new URLSearchParams(query).toString()}`;
+  if (request.method === 'GET') return to({ next: request.originalUrl });
+  const { host, pathname, search } = URL.parse(request.get('referer') ?? '') ?? {};
+  if (host !== request.get('host')) return '/sign-in';
+  return to({ next: `${pathname}${search}`, notice: 'session-ended' });
+}
 
 /** The signed-in member. Use it only after requireMember. */
 export const signedInOf = (response: Response): SignedIn => response.locals.signedIn as SignedIn;

@@ -16,9 +16,9 @@ interface Live {
   close(): void;
 }
 
-async function openLive(url: string, cookie: string, query = ''): Promise<Live> {
+async function openLive(url: string, cookie: string): Promise<Live> {
   const abort = new AbortController();
-  const response = await fetch(`${url}/live${query}`, {
+  const response = await fetch(`${url}/live`, {
     headers: { cookie },
     signal: abort.signal,
   });
@@ -73,13 +73,11 @@ describe('what is open at one of two API processes', () => {
       .at(second())
       .post('/api/chat/messages', { text: 'hello', client_message_id: 'hello' });
     await waitFor('the list to be told', () => live.heard.includes('conversations'));
-    const thread = kept(
-      await openLive(first().url, ana.cookie, `?conversation=${body.conversation_id}`),
-    );
+    live.forget();
     await customer
       .at(second())
       .post('/api/chat/messages', { text: 'and more', client_message_id: 'more' });
-    await waitFor('the thread to be told', () => thread.heard.includes('thread'));
+    await waitFor('the thread to be told', () => live.heard.includes('thread'));
     expect((await ana.get(`/conversations/${body.conversation_id}`)).text).toContain('and more');
   });
 

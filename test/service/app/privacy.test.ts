@@ -190,7 +190,12 @@ describe('what must not get out', () => {
       followToolCall: () => Promise.reject(new Error('not here')),
       followPayment: () => Promise.reject(new Error('not here')),
       model: { name: 'keyword', host: null, timeoutMs: 1000, model: createKeywordAgent() },
-      live: { listen: () => () => {} },
+      live: {
+        position: () => '',
+        positionAt: () => '',
+        since: () => [],
+        listen: () => () => {},
+      },
       n8n: { fromEnvironment: null } as never,
       setup: {
         isValid: async () => false,

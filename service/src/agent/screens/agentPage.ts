@@ -1,7 +1,7 @@
 import type { SignedIn } from '../../team/index.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
-import { liveArea, reloadsOn } from '../../platform/html/liveSection.ts';
+import { reloadsOn } from '../../platform/html/liveSection.ts';
 import type { AgentPage, AgentParts } from './agentParts.ts';
 import { brainSection } from './brainSection.ts';
 import { chatSection } from './chatSection.ts';
@@ -14,10 +14,10 @@ import { turnsSection } from './turnsSection.ts';
 export const agentPage = (signedIn: SignedIn, page: AgentPage): View =>
   teamPage(
     signedIn,
-    { title: 'Agent', section: 'agent', notice: page.notice, isLive: true },
+    { title: 'Agent', section: 'agent', notice: page.notice },
     html`
       <h1>Agent</h1>
-      ${liveArea(html`<span hidden hx-get=${fragmentHref(page)} hx-trigger=${reloadsOn('agent')} hx-target="#agent-switch" hx-select="#agent-switch" hx-select-oob="#brain,#try-hint,#agent-turns,#tried" hx-swap="outerHTML show:none"></span>`)}
+      <span hidden hx-get=${fragmentHref(page)} hx-trigger=${reloadsOn('agent')} hx-target="#agent-switch" hx-select="#agent-switch" hx-select-oob="#brain,#try-hint,#agent-turns,#tried" hx-swap="outerHTML show:none"></span>
       ${switchSection(signedIn, page)}
       ${brainSection(signedIn, page)}
       ${trySection(signedIn, page)}

@@ -1,54 +1,44 @@
-import { LIVE_EVENTS, type LiveEvent } from '../../platform/html/liveSection.ts';
-import { Router } from 'express';
+import { Router, type RequestHandler } from 'express';
 import type { Deps } from '../../platform/deps.ts';
 import { atBound } from '../../platform/http/server/atBound.ts';
 import { beat, beginEvents, endSoon } from '../../platform/http/eventStream.ts';
 import { OpenStreams, type StreamLimits } from '../../platform/http/server/openStreams.ts';
 import { findSession } from '../../team/operations/sessions.ts';
-import type { Change } from '../../store/store.ts';
 import { sessionToken, signedInOf } from '../../team/signedIn.ts';
-import type { ServiceStore } from '../../store/collections.ts';
-import { KeyedListeners } from '../../platform/http/keyedListeners.ts';
+import type { LiveChange, LiveFeed, LiveTopic } from './liveFeed.ts';
 
 const BEAT_MS = 15_000;
 const RETRY_MS = 1000;
 /** For a page whose stream made room for a newer one: two pages must not end each other's streams. */
 const REPLACED_RETRY_MS = 60_000;
 const FULL_RETRY_MS = 30_000;
-/** A member has one stream for each tab. The total leaves room for the customers' streams. */
+/**
+ * A member has one stream in each browser that shares it among its tabs, and one for each visible
+ * tab elsewhere. The total leaves room for the customers' streams.
+ */
 const TEAM_STREAMS: StreamLimits = { perOwner: 20, perAddress: Infinity, inAll: 2000 };
 /** Changes within this time are sent as one event. */
 const GATHER_MS = 150;
-
-/** Tells the team's open pages what changes in their workspace. All pages share one change feed. */
-export interface LiveFeed {
-  /**
-   * @param listener gets each change, or null when changes were missed and everything has to load
-   * @returns a function that stops listening
-   */
-  listen(workspaceId: string, listener: (change: Change | null) => void): () => void;
-}
-
-/** @param signal ends the feed */
-export function followWorkspaces(store: ServiceStore, signal: AbortSignal): LiveFeed {
-  const listeners = new KeyedListeners<Change | null>();
-  void (async () => {
-    for await (const change of store.changes({ signal })) {
-      if ('gap' in change) listeners.tellAll(null);
-      // A removed document no longer has a workspace. Listeners only learn that a list may have changed.
-      else if (change.document === null) listeners.tellAll(change as Change);
-      else {
-        const { workspaceId } = change.document as { workspaceId?: string };
-        if (workspaceId !== undefined) listeners.tell(workspaceId, change as Change);
-      }
-    }
-  })();
-  return listeners;
-}
+/** Of more changed threads than this, a reader is told that every thread may have changed. */
+const MAX_PENDING = 200;
 
 /**
- * Server-sent events that tell a page what to reload, without its content. `thread` is the
- * conversation in `?conversation=`; the others are those of the whole workspace.
+ * Each page and each part of one says how new it is, so that it is not loaded again for a change
+ * that it shows.
+ */
+export const noteLivePosition =
+  (feed: LiveFeed): RequestHandler =>
+  (_request, response, next) => {
+    const livePosition = feed.position();
+    response.locals.signedIn = { ...signedInOf(response), livePosition };
+    response.set('Live-Position', livePosition);
+    next();
+  };
+
+/**
+ * Server-sent events that tell a browser's pages what to reload, without its content. An event is
+ * named by what changed; the data of `thread` is the conversation's id, or `*` for every one. Its id
+ * is the position in the feed: `?since=` a position begins with what has changed from there on.
  * @param signal ends all streams
  * @throws unavailable (503) when too many streams are open
  */
@@ -63,8 +53,7 @@ export function liveStreamRouter(
   router.get('/live', (request, response) => {
     const { workspace, member } = signedInOf(response);
     const token = sessionToken(request);
-    const conversationId =
-      typeof request.query.conversation === 'string' ? request.query.conversation : null;
+    const { since } = request.query;
     const leave = streams.enter({ owner: member.id, address: '', workspace: workspace.id }, () => {
       response.write(`retry: ${REPLACED_RETRY_MS}\n\n`);
       stop();
@@ -78,20 +67,29 @@ export function liveStreamRouter(
       );
     beginEvents(request, response, RETRY_MS);
 
-    const pending = new Set<LiveEvent>();
+    const pending = new Map<LiveTopic, number>();
     let timer: NodeJS.Timeout | undefined;
     const flush = () => {
       timer = undefined;
       // A slow reader gets the rest once it has read what was sent before.
       if (response.writableEnded || response.writableNeedDrain) return;
-      for (const name of pending) response.write(`event: ${name}\ndata: changed\n\n`);
+      const changes = [...pending].map(([topic, at]) => ({ topic, at }));
       pending.clear();
+      for (const change of changes.toSorted((a, b) => a.at - b.at))
+        response.write(eventText(feed, change));
+    };
+    const add = (changes: readonly LiveChange[]) => {
+      for (const { topic, at } of changes) pending.set(topic, at);
+      if (pending.size > MAX_PENDING) joinThreads(pending);
     };
     response.on('drain', () => (timer ??= setTimeout(flush, GATHER_MS)));
-    const stopListening = feed.listen(workspace.id, (change) => {
-      for (const name of change === null ? LIVE_EVENTS : eventsOf(change, conversationId))
-        pending.add(name);
-      if (pending.size > 0) timer ??= setTimeout(flush, GATHER_MS);
+    if (typeof since === 'string') add(feed.since(workspace.id, since));
+    flush();
+    // The reader now knows where it stands, also when nothing has changed.
+    response.write(`id: ${feed.position()}\nevent: open\ndata: open\n\n`);
+    const stopListening = feed.listen(workspace.id, (changes) => {
+      add(changes);
+      timer ??= setTimeout(flush, GATHER_MS);
     });
     const stopBeating = beat(response, BEAT_MS);
     const checking = setInterval(async () => {
@@ -112,51 +110,21 @@ export function liveStreamRouter(
   return router;
 }
 
+function joinThreads(pending: Map<LiveTopic, number>): void {
+  const latest = Math.max(...pending.values());
+  for (const topic of [...pending.keys()]) if (topic.startsWith('thread')) pending.delete(topic);
+  pending.set('thread', latest);
+}
+
+function eventText(feed: LiveFeed, { topic, at }: LiveChange): string {
+  const [event, conversationId = '*'] = topic.split(':') as [string, string?];
+  const data = event === 'thread' ? conversationId : 'changed';
+  return `id: ${feed.positionAt(at)}\nevent: ${event}\ndata: ${data}\n\n`;
+}
+
 /** While the store is unavailable, the session counts as valid. */
 const isStillSignedIn = (deps: Pick<Deps, 'store' | 'clock'>, token: string): Promise<boolean> =>
   findSession(deps, token).then(
     (session) => session !== null,
     () => true,
   );
-
-function eventsOf(
-  { collection, id, document }: Change,
-  conversationId: string | null,
-): readonly LiveEvent[] {
-  const isInThread =
-    conversationId !== null &&
-    (document as { conversationId?: string } | null)?.conversationId === conversationId;
-  const thread: readonly LiveEvent[] = isInThread ? ['thread'] : [];
-  switch (collection) {
-    case 'conversations':
-      return id === conversationId ? ['conversations', 'thread'] : ['conversations'];
-    case 'messages':
-    case 'systemNotes':
-      return thread;
-    case 'toolCalls':
-      return [...thread, 'tools', 'waiting'];
-    case 'waits':
-      return [...thread, 'waiting'];
-    case 'tools':
-      return ['tools'];
-    case 'agentSettings':
-    case 'agentWebhooks':
-    case 'agentTestWebhooks':
-    case 'webhookTurns':
-      return ['agent'];
-    case 'channels':
-      // Each inbound message changes its channel. A thread only needs to know when it is removed.
-      return document === null ? ['channels', 'thread'] : ['channels'];
-    case 'payments':
-      return [...thread, 'payments'];
-    case 'paymentAccounts':
-      return ['payments'];
-    case 'deliveries':
-    case 'subscriptions':
-    case 'apiKeys':
-    case 'contactReveals':
-      return ['keys'];
-    default:
-      return [];
-  }
-}

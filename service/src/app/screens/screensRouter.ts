@@ -24,7 +24,8 @@ import { memoryLimiters } from '../../platform/limits/memoryLimiter.ts';
 import type { N8nSetting } from '../../team/n8nSetting.ts';
 import { overviewRouter } from '../../overview/screens/overviewRoutes.ts';
 import { examplesRouter } from './examplesRoutes.ts';
-import { type LiveFeed, liveStreamRouter } from './liveStream.ts';
+import type { LiveFeed } from './liveFeed.ts';
+import { liveStreamRouter, noteLivePosition } from './liveStream.ts';
 import { securityHeaders } from '../../platform/http/server/securityHeaders.ts';
 import { payRouter } from '../../payments/screens/payRouter.ts';
 import { doForMember, withMemberShare } from './memberShare.ts';
@@ -141,7 +142,7 @@ export function screensRouter(parts: ScreenParts): Router {
 
   const workspaceOf = (response: Response) => signedInOf(response).workspace.id;
   const counting = { limiters: memoryLimiters, bounds: deps.bounds };
-  router.use(MEMBER_PATHS, requireMember(deps));
+  router.use(MEMBER_PATHS, requireMember(deps), noteLivePosition(parts.live));
   router.post(ADDING_PATHS, (_request, response, next) => {
     deps.assertRoom('data', workspaceOf(response));
     next();

@@ -7,7 +7,7 @@ import { backLink, copyable, csrfField, postButton } from '../../platform/html/c
 import { field, formProblem, newForm, type FormState } from '../../platform/html/forms.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
-import { liveArea, liveSection } from '../../platform/html/liveSection.ts';
+import { liveSection } from '../../platform/html/liveSection.ts';
 import {
   connectionBadge,
   lastInboundView,
@@ -78,19 +78,17 @@ export function channelPage(signedIn: SignedIn, page: ChannelPage): View {
   const adapter = connectedChannel(channel.type);
   return teamPage(
     signedIn,
-    { title: channel.name, section: 'channels', notice, isLive: true },
+    { title: channel.name, section: 'channels', notice },
     html`
       ${backLink('/channels', 'Channels')}
       <h1><bdi>${channel.name}</bdi></h1>
       <p class="muted">${adapter.label}, ${channel.account}</p>
       ${reachabilityWarning(publicUrl, adapter.label)}
-      ${liveArea(
-        liveSection(
-          'channels',
-          'connection-live',
-          `/channels/${channel.id}/fragment`,
-          connectionSection(signedIn, channel, now),
-        ),
+      ${liveSection(
+        'channels',
+        'connection-live',
+        `/channels/${channel.id}/fragment`,
+        connectionSection(signedIn, channel, now),
       )}
       ${setupSection(adapter, page)}
       ${settingsSection(signedIn, adapter, page)}

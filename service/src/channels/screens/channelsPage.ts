@@ -5,7 +5,7 @@ import type { SignedIn } from '../../team/index.ts';
 import { badge } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
-import { liveArea, liveSection } from '../../platform/html/liveSection.ts';
+import { liveSection } from '../../platform/html/liveSection.ts';
 import {
   connectionBadge,
   lastInboundView,
@@ -26,13 +26,13 @@ export const channelsPage = (
 ): View =>
   teamPage(
     signedIn,
-    { title: 'Channels', section: 'channels', notice, isLive: true },
+    { title: 'Channels', section: 'channels', notice },
     html`
       <h1>Channels</h1>
       <p class="muted">Where customers write to you. Every conversation comes from one of these channels.</p>
       ${reachabilityWarning(publicUrl, CONNECTED_CHANNELS.map(({ label }) => label).join(' or '))}
       ${webChatSection(signedIn.workspace.slug, publicUrl)}
-      ${liveArea(liveSection('channels', 'accounts-live', '/channels/fragment', accountsSection(channels, now)))}
+      ${liveSection('channels', 'accounts-live', '/channels/fragment', accountsSection(channels, now))}
       ${
         channels.length >= MAX_CHANNELS
           ? html`<p>You have reached the limit of ${MAX_CHANNELS} connected accounts. Disconnect one that you no longer use to connect another.</p>`

@@ -3,7 +3,7 @@ import type { SubscriptionHealth } from '../operations/subscriptions.ts';
 import { type FormState, newForm } from '../../platform/html/forms.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
-import { liveArea, liveSection } from '../../platform/html/liveSection.ts';
+import { liveSection } from '../../platform/html/liveSection.ts';
 import { apiKeysList } from './keys/apiKeysList.ts';
 import { newKeyForm } from './keys/keyForm.ts';
 import { deliverySearch } from './delivery/search.ts';
@@ -33,8 +33,8 @@ export const keysPage = (
 ): View =>
   teamPage(
     signedIn,
-    { title: 'API keys', section: 'keys', notice, isLive: true },
-    liveArea(html`
+    { title: 'API keys', section: 'keys', notice },
+    html`
       <h1>API keys and subscriptions</h1>
       ${once}
       ${
@@ -55,5 +55,5 @@ export const keysPage = (
         ${liveSection('keys', 'subscriptions', '/keys/live/subscriptions', subscriptionsList(subscriptions, now))}
         ${newSubscriptionForm(signedIn, subscriptionForm ?? newForm())}
       </section>
-    `),
+    `,
   );

@@ -6,7 +6,7 @@ import { addressWith, backLink } from '../../platform/html/components.ts';
 import { formProblem } from '../../platform/html/forms.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
-import { liveArea, liveSection } from '../../platform/html/liveSection.ts';
+import { liveSection } from '../../platform/html/liveSection.ts';
 import { deliveriesList, deliveryFilters, type DeliveriesView } from './deliveriesList.ts';
 import { deliverySearch } from './delivery/search.ts';
 import { editForm } from './editSubscription.ts';
@@ -52,8 +52,8 @@ export function subscriptionPage(signedIn: SignedIn, page: SubscriptionPage): Vi
   const live = `/keys/subscriptions/${subscriptionId}/live`;
   return teamPage(
     signedIn,
-    { title: `${name} subscription`, section: 'keys', notice, isLive: true },
-    liveArea(html`
+    { title: `${name} subscription`, section: 'keys', notice },
+    html`
       ${backLink('/keys', 'API keys and subscriptions')}
       <h1>${name}</h1>
       ${recovered ? html`<p class="notice" role="status">${recovered}</p>` : null}
@@ -77,7 +77,7 @@ export function subscriptionPage(signedIn: SignedIn, page: SubscriptionPage): Vi
           deliveriesList(signedIn, { subscriptionId, deliveries, conversations, view, now }),
         )}
       </section>
-    `),
+    `,
   );
 }
 

@@ -1,7 +1,7 @@
 import { actorName } from '../../conversations/index.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
-import { liveArea, liveSection } from '../../platform/html/liveSection.ts';
+import { liveSection } from '../../platform/html/liveSection.ts';
 import { timeView } from '../../platform/html/times.ts';
 import type { SignedIn } from '../../team/index.ts';
 import { decisionCard } from '../../waits/screens/decisionCard.ts';
@@ -21,11 +21,11 @@ export interface WaitingPage {
 export const waitingPage = (page: WaitingPage): View =>
   teamPage(
     page.signedIn,
-    { title: 'Waiting', section: 'waiting', notice: page.notice, isLive: true },
+    { title: 'Waiting', section: 'waiting', notice: page.notice },
     html`
       <h1>Waiting for a decision</h1>
       <p class="muted">Questions from workflows, and tool calls that need your approval. What has waited longest comes first.</p>
-      ${liveArea(liveSection('waiting', 'waiting-live', '/waiting/fragment', waitingFragment(page)))}
+      ${liveSection('waiting', 'waiting-live', '/waiting/fragment', waitingFragment(page))}
     `,
   );
 

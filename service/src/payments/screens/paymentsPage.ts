@@ -10,7 +10,7 @@ import { PAYMENT_ADAPTERS } from '../registry.ts';
 import { addressWith, filterLinks, pager } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
-import { liveArea, liveSection } from '../../platform/html/liveSection.ts';
+import { liveSection } from '../../platform/html/liveSection.ts';
 import { accountBadge } from './providerPage.ts';
 import type { PaymentView } from '../operations/paymentLinks.ts';
 import type { Page } from '../../platform/http/page.ts';
@@ -27,15 +27,14 @@ interface PaymentsPage extends LinksPage {
 export const paymentsPage = (signedIn: SignedIn, page: PaymentsPage): View =>
   teamPage(
     signedIn,
-    { title: 'Payments', section: 'payments', notice: page.notice, isLive: true },
+    { title: 'Payments', section: 'payments', notice: page.notice },
     html`
       <h1>Payments</h1>
       <p class="muted">
         Create payment links in a conversation. When a link is paid, the conversation moves to the
         stage Customer and <code>payment.paid</code> is sent.
       </p>
-      ${liveArea(html`
-        <section aria-labelledby="providers-title">
+      <section aria-labelledby="providers-title">
           <h2 id="providers-title">Providers</h2>
           ${liveSection('payments', 'providers', '/payments/providers-list', providersList(page.accounts))}
         </section>
@@ -44,7 +43,6 @@ export const paymentsPage = (signedIn: SignedIn, page: PaymentsPage): View =>
           ${linkFilters(page.view)}
           ${liveSection('payments', 'links', addressWith('/payments/links', { ...page.view }), linksList(signedIn, page))}
         </section>
-      `)}
     `,
   );
 

@@ -10,7 +10,6 @@ const ownFile = (name: string) => fileURLToPath(new URL(`assets/${name}`, import
 
 const LIBRARY_FILES = {
   'htmx.js': resolve('htmx.org/dist/htmx.min.js'),
-  'htmx-sse.js': resolve('htmx-ext-sse/dist/sse.min.js'),
 } as const;
 /** The team's style sheet is these files of assets/styles, one after the other. */
 const STYLES = [
@@ -27,6 +26,7 @@ const STYLES = [
   'payments',
   'channels',
   'overview',
+  'connection',
 ];
 const OWN_FILES = [
   'app.js',
@@ -40,8 +40,17 @@ const OWN_FILES = [
   'chat-outbox.js',
   'chat-storage.js',
   'chat-stream.js',
+  'connection.js',
+  'copying.js',
+  'event-parser.js',
+  'forms.js',
+  'live.js',
+  'live-connection.js',
+  'live-worker.js',
   'pay.css',
   'pay.js',
+  'places.js',
+  'times.js',
 ] as const;
 
 type AssetName = 'app.css' | keyof typeof LIBRARY_FILES | (typeof OWN_FILES)[number];
@@ -71,7 +80,7 @@ const readAsset = (name: string): Buffer =>
 const joinedStyles = (): Buffer =>
   Buffer.concat(STYLES.map((name) => readFileSync(ownFile(`styles/${name}.css`))));
 
-const OWN_IMPORT = /(?<=^import .* from ')\.\/([a-z-]+\.js)(?=';$)/gm;
+const OWN_IMPORT = /(?<=^(?:import|} from|import .* from) ')\.\/([a-z-]+\.js)(?=';$)/gm;
 
 /** Modules import each other by versioned URLs, since browsers cache each file for a year. */
 const withVersionedImports = (content: Buffer): Buffer =>

@@ -2,7 +2,7 @@ import { assetUrl } from './assets.ts';
 import { avatar } from './components.ts';
 import { icon, type IconName } from './icons.ts';
 import { html, type View } from './html.ts';
-import { liveArea } from './liveSection.ts';
+import { livePage } from './liveSection.ts';
 import { noticeView } from './notices.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -32,8 +32,7 @@ const head = (title: string) => html`
     <link rel="icon" type="image/svg+xml" href=${assetUrl('mark.svg')} />
     <link rel="stylesheet" href=${assetUrl('app.css')} />
     <script src=${assetUrl('htmx.js')} defer></script>
-    <script src=${assetUrl('htmx-sse.js')} defer></script>
-    <script src=${assetUrl('app.js')} defer></script>
+    <script type="module" src=${assetUrl('app.js')}></script>
     <script src=${assetUrl('toasts.js')} type="module"></script>
   </head>
 `;
@@ -93,14 +92,12 @@ export interface TeamPage {
   readonly notice?: unknown;
   /** Fills the window: its panes scroll, the page does not. */
   readonly wide?: boolean;
-  /** Whether the content has a live area. A page has one stream. */
-  readonly isLive?: boolean;
 }
 
 /** A page for members, with the navigation. */
 export const teamPage = (
   viewer: Viewer,
-  { title, section, notice, wide = false, isLive = false }: TeamPage,
+  { title, section, notice, wide = false }: TeamPage,
   content: View,
 ): View => html`
   <html lang="en">
@@ -110,7 +107,7 @@ export const teamPage = (
       ${sidebar(viewer, section)}
       <main id="main" tabindex="-1">${content}</main>
       ${noticeView(notice)}
-      ${isLive ? null : liveArea(null)}
+      ${livePage(viewer)}
     </body>
   </html>
 `;
@@ -150,5 +147,5 @@ const groupView = (group: (typeof GROUPS)[number], section: Section | undefined)
 
 /** How much waits for a decision. It stays in place from page to page. */
 const waitingCount = (): View => html`
-  <span id="waiting-count" class="count" data-live hx-preserve="true" hx-get="/waiting/count" hx-trigger="htmx:sseOpen from:body, sse:waiting from:body"></span>
+  <span id="waiting-count" class="count" data-live hx-preserve="true" hx-get="/waiting/count" hx-trigger="load, live:waiting"></span>
 `;

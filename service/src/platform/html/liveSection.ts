@@ -1,4 +1,6 @@
+import { assetUrl } from './assets.ts';
 import { html, type View } from './html.ts';
+import type { Viewer } from './viewer.ts';
 
 export const LIVE_EVENTS = [
   'conversations',
@@ -10,22 +12,14 @@ export const LIVE_EVENTS = [
   'payments',
   'keys',
 ] as const;
-/** What a page can listen to, with `hx-trigger="sse:<event>"`. */
+/** What a part of a page can listen to, with `hx-trigger="live:<event>"`. */
 export type LiveEvent = (typeof LIVE_EVENTS)[number];
 
-/** The part of a page in which live sections hear of changes. */
-export const liveArea = (content: View): View =>
-  html`<div hx-ext="sse" sse-connect="/live">${content}${waitingRelay()}</div>`;
-
-/** Tells the navigation, which is outside of every live area, that its count may have changed. */
-export const waitingRelay = (): View => html`<span hidden hx-trigger="sse:waiting"></span>`;
-
 /**
- * When a live section reloads: on its event, and each time the stream opens, because an event may
- * have been missed before.
+ * When a live part reloads: live.js tells it of its event, and again until a reload succeeds.
+ * `thread` is that of the conversation in the page's `data-conversation`.
  */
-export const reloadsOn = (event: LiveEvent, area = '[sse-connect]'): string =>
-  `sse:${event}, htmx:sseOpen from:closest ${area}`;
+export const reloadsOn = (event: LiveEvent): string => `live:${event}`;
 
 /** A section that reloads from `address` when something has changed. */
 export const liveSection = (
@@ -36,3 +30,7 @@ export const liveSection = (
 ): View => html`
   <div id=${id} data-live hx-get=${address} hx-trigger=${reloadsOn(event)}>${content}</div>
 `;
+
+/** What the scripts of a member's page have to know: whose page it is, and how new. */
+export const livePage = ({ member, livePosition }: Viewer): View =>
+  html`<div id="live-page" hidden data-member=${member.id} data-position=${livePosition} data-worker=${assetUrl('live-worker.js')}></div>`;

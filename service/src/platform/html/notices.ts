@@ -65,6 +65,7 @@ const NOTICES: Readonly<Record<string, string>> = {
 
   'password-changed': 'Password changed. You are signed out everywhere else.',
   left: 'You have left the team.',
+  'session-ended': 'Your session has ended. Sign in to go on. What you have written is kept.',
   'signed-out': 'You are signed out.',
   'signed-out-everywhere': 'You are signed out everywhere.',
 };

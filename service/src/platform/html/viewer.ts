@@ -5,7 +5,9 @@ export interface Viewer {
   /** Stands in every form, so that no other site can post one. */
   readonly csrfToken: string;
   readonly workspace: { readonly name: string };
-  readonly member: { readonly name: string };
+  readonly member: { readonly id: string; readonly name: string };
+  /** How new the page is, as a position in the feed of changes. */
+  readonly livePosition?: string;
 }
 
 /** The member for whom a page is made, once a request is known to be theirs. */

@@ -65,6 +65,8 @@ export interface SignedIn {
   readonly csrfToken: string;
   readonly member: Member;
   readonly workspace: Workspace;
+  /** How new the page is that the request gets. */
+  readonly livePosition?: string;
 }
 
 /**

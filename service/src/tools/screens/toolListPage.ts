@@ -2,7 +2,7 @@ import type { SignedIn } from '../../team/index.ts';
 import type { ToolWithLastCall } from '../operations/tools.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
-import { liveArea, liveSection } from '../../platform/html/liveSection.ts';
+import { liveSection } from '../../platform/html/liveSection.ts';
 import { agentOffNote, lastCallView, stateBadge } from './toolState.ts';
 
 /** All tools. Live updates replace the list. */
@@ -13,7 +13,7 @@ export const toolListPage = (
 ): View =>
   teamPage(
     signedIn,
-    { title: 'Tools', section: 'tools', notice, isLive: true },
+    { title: 'Tools', section: 'tools', notice },
     html`
       <div class="row title">
         <h1>Tools</h1>
@@ -21,7 +21,7 @@ export const toolListPage = (
       </div>
       <p class="muted">What the agent can do in your own systems, such as looking up an order or booking an appointment.</p>
       ${isAgentOn || !tools.some(({ tool }) => tool.status === 'live') ? null : agentOffNote()}
-      ${liveArea(liveSection('tools', 'tools-live', '/tools/fragment', toolTable(tools, now)))}
+      ${liveSection('tools', 'tools-live', '/tools/fragment', toolTable(tools, now))}
     `,
   );
 

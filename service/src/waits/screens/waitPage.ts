@@ -1,7 +1,7 @@
 import { backLink } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
-import { liveArea, liveSection } from '../../platform/html/liveSection.ts';
+import { liveSection } from '../../platform/html/liveSection.ts';
 import { timeView } from '../../platform/html/times.ts';
 import type { SignedIn } from '../../team/index.ts';
 import type { Wait } from '../index.ts';
@@ -19,11 +19,11 @@ export interface WaitPage {
 export const waitPage = (page: WaitPage): View =>
   teamPage(
     page.signedIn,
-    { title: 'Question from a workflow', section: 'waiting', notice: page.notice, isLive: true },
+    { title: 'Question from a workflow', section: 'waiting', notice: page.notice },
     html`
       ${backLink('/waiting', 'Waiting')}
       <h1>Question from a workflow</h1>
-      ${liveArea(liveSection('waiting', 'wait-live', `/waits/${page.wait.id}/fragment`, waitFragment(page)))}
+      ${liveSection('waiting', 'wait-live', `/waits/${page.wait.id}/fragment`, waitFragment(page))}
     `,
   );
 

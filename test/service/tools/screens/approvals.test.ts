@@ -198,7 +198,7 @@ describe('an approval on the conversations screen', () => {
   it('is told at once to every open page', async () => {
     const { id, path, approve } = await waiting();
     const ended = new AbortController();
-    const live = await fetch(`${service.url}/live?conversation=${id}`, {
+    const live = await fetch(`${service.url}/live`, {
       headers: { cookie: other.cookie },
       signal: ended.signal,
     });
@@ -211,7 +211,8 @@ describe('an approval on the conversations screen', () => {
     await waitFor(
       'both events',
       () =>
-        heard.join('').includes('event: thread') && heard.join('').includes('event: conversations'),
+        heard.join('').includes(`event: thread\ndata: ${id}`) &&
+        heard.join('').includes('event: conversations'),
     );
     ended.abort();
     await listening;

@@ -12,7 +12,7 @@ import { backLink, copyable, copyButton, postButton } from '../../../platform/ht
 import { formProblem } from '../../../platform/html/forms.ts';
 import { html, type View } from '../../../platform/html/html.ts';
 import { teamPage } from '../../../platform/html/layout.ts';
-import { liveArea, liveSection } from '../../../platform/html/liveSection.ts';
+import { liveSection } from '../../../platform/html/liveSection.ts';
 import { timeView } from '../../../platform/html/times.ts';
 import { eventsInWords } from '../subscriptionState.ts';
 import { attemptsList } from './attemptsList.ts';
@@ -38,8 +38,8 @@ export function deliveryPage(
   const href = deliveryHref(delivery);
   return teamPage(
     signedIn,
-    { title: `Delivery of ${delivery.event}`, section: 'keys', notice, isLive: true },
-    liveArea(html`
+    { title: `Delivery of ${delivery.event}`, section: 'keys', notice },
+    html`
       ${backLink(subscriptionHref(subscription.id, {}), eventsInWords(subscription))}
       <h1>Delivery of ${delivery.event}</h1>
       ${formProblem(problem)}
@@ -51,7 +51,7 @@ export function deliveryPage(
         <h2 id="payload-title">Payload</h2>
         ${payloadView(signedIn, details)}
       </section>
-    `),
+    `,
   );
 }
 

@@ -1,6 +1,7 @@
 // The conversation as it goes on: server-sent events read by fetch, since the token must not stand
 // in an address.
 import { history, refusalOf } from './chat-api.js';
+import { eventParser } from './event-parser.js';
 
 /** The service beats every 15 seconds; a connection that is silent for longer is dead. */
 const SILENCE_MS = 40_000;
@@ -175,26 +176,4 @@ export function followMessages({ token, lastId, onMessage, onTyping, onState, on
 
   void run();
   return { stop, retryNow };
-}
-
-/** Takes a stream's text in pieces; gives each event once it is whole. */
-export function eventParser() {
-  let rest = '';
-  return (piece) => {
-    const blocks = (rest + piece).split(/\r?\n\r?\n/);
-    rest = blocks.pop();
-    return blocks.map(readBlock);
-  };
-}
-
-function readBlock(block) {
-  const fields = block.split(/\r?\n/).map((line) => /^([a-z]+): ?(.*)$/.exec(line) ?? []);
-  const valuesOf = (name) =>
-    fields.filter(([, field]) => field === name).map(([, , value]) => value);
-  return {
-    event: valuesOf('event').at(-1),
-    id: valuesOf('id').at(-1),
-    data: valuesOf('data').join('\n'),
-    retry: valuesOf('retry').at(-1),
-  };
 }

@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto';
+import { LIVE_EVENTS, type LiveEvent } from '../../platform/html/liveSection.ts';
+import { KeyedListeners } from '../../platform/http/keyedListeners.ts';
+import type { ServiceStore } from '../../store/collections.ts';
+import type { Change } from '../../store/store.ts';
+
+/** What may have changed: an event, or one conversation's thread. `thread` alone is every thread. */
+export type LiveTopic = LiveEvent | `thread:${string}`;
+
+/** A topic and where in the feed it last changed. */
+export interface LiveChange {
+  readonly topic: LiveTopic;
+  readonly at: number;
+}
+
+/** Tells the team's open pages what changes in their workspace. All pages share one change feed. */
+export interface LiveFeed {
+  /** Where this process's feed stands: what is read from now on is at least as new. */
+  position(): string;
+  /** A position from a change of this process's feed. */
+  positionAt(at: number): string;
+  /**
+   * What has changed since a position. Everything, when that cannot be told any more: the position
+   * is too old, or another process's.
+   */
+  since(workspaceId: string, position: string): readonly LiveChange[];
+  /**
+   * @param listener gets what a change touches
+   * @returns a function that stops listening
+   */
+  listen(workspaceId: string, listener: (changes: readonly LiveChange[]) => void): () => void;
+}
+
+/** How many changed topics are remembered, of all workspaces. */
+const MAX_REMEMBERED = 10_000;
+/** Told to all workspaces. */
+const EVERYONE = '*';
+
+/** @param signal ends the feed */
+export function followWorkspaces(store: ServiceStore, signal: AbortSignal): LiveFeed {
+  const listeners = new KeyedListeners<readonly LiveChange[]>();
+  const recent = new RecentTopics();
+  void (async () => {
+    for await (const change of store.changes({ signal })) {
+      if ('gap' in change) listeners.tellAll(recent.forget());
+      else {
+        const topics = topicsOf(change as Change);
+        if (topics.length === 0) continue;
+        const { document } = change as Change;
+        // A removed document no longer has a workspace. Nothing told here says which one it was.
+        if (document === null) listeners.tellAll(recent.note(EVERYONE, topics));
+        else {
+          const { workspaceId } = document as { workspaceId?: string };
+          if (workspaceId !== undefined)
+            listeners.tell(workspaceId, recent.note(workspaceId, topics));
+        }
+      }
+    }
+  })();
+  return {
+    position: () => recent.position,
+    positionAt: (at) => recent.positionAt(at),
+    since: (workspaceId, position) => recent.since(workspaceId, position),
+    listen: (workspaceId, listener) => listeners.listen(workspaceId, listener),
+  };
+}
+
+/** Remembers where each topic last changed. The oldest are forgotten first. */
+export class RecentTopics {
+  /** Positions of another process mean nothing here. */
+  readonly #process = randomBytes(6).toString('base64url');
+  readonly #maxRemembered: number;
+  /** By workspace and topic, the one that changed longest ago first. */
+  readonly #lastAt = new Map<string, number>();
+  #now = 0;
+  /** What changed up to here may be forgotten. */
+  #forgottenUpTo = 0;
+
+  constructor(maxRemembered = MAX_REMEMBERED) {
+    this.#maxRemembered = maxRemembered;
+  }
+
+  get position(): string {
+    return this.positionAt(this.#now);
+  }
+
+  positionAt(at: number): string {
+    return `${this.#process}.${at}`;
+  }
+
+  note(workspaceId: string, topics: readonly LiveTopic[]): readonly LiveChange[] {
+    const at = ++this.#now;
+    for (const topic of topics) {
+      const key = `${workspaceId} ${topic}`;
+      this.#lastAt.delete(key);
+      this.#lastAt.set(key, at);
+    }
+    for (const [key, lastAt] of this.#lastAt) {
+      if (this.#lastAt.size <= this.#maxRemembered) break;
+      this.#lastAt.delete(key);
+      this.#forgottenUpTo = lastAt;
+    }
+    return topics.map((topic) => ({ topic, at }));
+  }
+
+  /** Changes were missed: anything may have changed. */
+  forget(): readonly LiveChange[] {
+    this.#lastAt.clear();
+    this.#forgottenUpTo = ++this.#now;
+    return this.#everything();
+  }
+
+  since(workspaceId: string, position: string): readonly LiveChange[] {
+    const at = this.#read(position);
+    if (at === null || at < this.#forgottenUpTo) return this.#everything();
+    const changes: LiveChange[] = [];
+    for (const [key, lastAt] of this.#lastAt) {
+      if (lastAt <= at) continue;
+      const [whose, topic] = key.split(' ') as [string, LiveTopic];
+      if (whose === workspaceId || whose === EVERYONE) changes.push({ topic, at: lastAt });
+    }
+    return changes;
+  }
+
+  #everything(): readonly LiveChange[] {
+    return LIVE_EVENTS.map((topic) => ({ topic, at: this.#now }));
+  }
+
+  #read(position: string): number | null {
+    const [, process, at] = /^([\w-]{8})\.(\d{1,15})$/.exec(position) ?? [];
+    return process === this.#process && Number(at) <= this.#now ? Number(at) : null;
+  }
+}
+
+function topicsOf({ collection, id, document }: Change): readonly LiveTopic[] {
+  const conversationId = (document as { conversationId?: string } | null)?.conversationId;
+  const thread: readonly LiveTopic[] =
+    conversationId === undefined ? [] : [`thread:${conversationId}`];
+  switch (collection) {
+    case 'conversations':
+      return ['conversations', document === null ? 'thread' : `thread:${id}`];
+    case 'messages':
+    case 'systemNotes':
+      return thread;
+    case 'toolCalls':
+      return [...thread, 'tools', 'waiting'];
+    case 'waits':
+      return [...thread, 'waiting'];
+    case 'tools':
+      return ['tools'];
+    case 'agentSettings':
+    case 'agentWebhooks':
+    case 'agentTestWebhooks':
+    case 'webhookTurns':
+      return ['agent'];
+    case 'channels':
+      // Each inbound message changes its channel. A thread only needs to know when it is removed.
+      return document === null ? ['channels', 'thread'] : ['channels'];
+    case 'payments':
+      return [...thread, 'payments'];
+    case 'paymentAccounts':
+      return ['payments'];
+    case 'deliveries':
+    case 'subscriptions':
+    case 'apiKeys':
+    case 'contactReveals':
+      return ['keys'];
+    default:
+      return [];
+  }
+}

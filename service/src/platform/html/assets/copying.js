@@ -1,0 +1,32 @@
+// Copying, and what a page shows only once.
+
+/** <button data-copy="#id"> copies the text of another element. */
+document.addEventListener('click', async (event) => {
+  const button = event.target.closest?.('[data-copy]');
+  if (!button) return;
+  const source = document.querySelector(button.dataset.copy);
+  if (navigator.clipboard) await navigator.clipboard.writeText(source.value ?? source.textContent);
+  else if (!copySelected(source)) return;
+  const label = button.textContent;
+  button.textContent = 'Copied';
+  setTimeout(() => (button.textContent = label), 1500);
+});
+
+/**
+ * Without https, and by a name other than localhost, a page has no clipboard. What is to be copied
+ * is selected, which also serves a reader who has to copy it by hand.
+ */
+function copySelected(source) {
+  const folded = source.closest('details');
+  if (folded) folded.open = true;
+  if (source.select) source.select();
+  else getSelection().selectAllChildren(source);
+  return document.execCommand('copy');
+}
+
+/**
+ * [data-shown-once] is taken off a page that is left, so that going back does not show it again.
+ */
+addEventListener('pagehide', () =>
+  document.querySelectorAll('[data-shown-once]').forEach((secret) => secret.remove()),
+);

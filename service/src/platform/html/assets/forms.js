@@ -1,0 +1,63 @@
+// What forms do beyond being sent.
+
+/** <form data-confirm="Really?"> asks first. */
+document.addEventListener(
+  'submit',
+  (event) => {
+    const question = event.submitter?.dataset.confirm ?? event.target.dataset.confirm;
+    if (question && !window.confirm(question)) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    }
+  },
+  true,
+);
+
+/** Ctrl+Enter sends what is written in a text field. */
+document.addEventListener('keydown', (event) => {
+  if (
+    event.key !== 'Enter' ||
+    !(event.ctrlKey || event.metaKey) ||
+    !event.target.matches?.('textarea')
+  )
+    return;
+  event.target.form?.requestSubmit();
+});
+
+/**
+ * <input type="datetime-local" data-own-zone>: the server's UTC as the reader's own time; the
+ * form's `offset` says which that is.
+ */
+const inOwnZone = () => {
+  for (const input of document.querySelectorAll('input[data-own-zone]')) {
+    const time = new Date(`${input.value}Z`);
+    delete input.dataset.ownZone;
+    input.dataset.local = '';
+    input.form.querySelector('[data-zone]').textContent =
+      Intl.DateTimeFormat().resolvedOptions().timeZone;
+    if (Number.isNaN(time.getTime())) continue;
+    input.value = new Date(time - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  }
+};
+document.addEventListener('DOMContentLoaded', inOwnZone);
+document.addEventListener('htmx:load', inOwnZone);
+document.addEventListener(
+  'submit',
+  (event) => {
+    for (const input of event.target.querySelectorAll('input[data-local]'))
+      input.form.elements.offset.value = new Date(input.value).getTimezoneOffset() || 0;
+  },
+  true,
+);
+
+/** What has to be corrected in a form that came back gets the focus. */
+const toProblem = () => {
+  const field = document.querySelector('main [aria-invalid="true"]');
+  field?.focus();
+  field?.scrollIntoView({ block: 'center' });
+};
+document.addEventListener('DOMContentLoaded', toProblem);
+document.addEventListener('htmx:afterSettle', (event) => {
+  // A page that came by htmx is scrolled to its top after this event.
+  if (event.detail.target === document.body) setTimeout(toProblem);
+});

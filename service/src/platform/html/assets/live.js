@@ -1,0 +1,197 @@
+// The live parts of a page load again when something has changed, over and over until that succeeds.
+import { followChanges, readPosition, waitBefore } from './live-connection.js';
+
+const page = () => document.getElementById('live-page');
+const parts = () => document.querySelectorAll('[hx-trigger*="live:"]');
+const isPart = (element) => element.matches?.('[hx-trigger*="live:"]') ?? false;
+const eventOf = (part) => /live:(\w+)/.exec(part.getAttribute('hx-trigger'))[1];
+
+/** What a part listens to. Of the threads, a page follows the one that it shows. */
+function hears(part, topic) {
+  const event = eventOf(part);
+  if (event !== 'thread' || topic === 'thread') return event === topic;
+  return topic === `thread:${part.closest('[data-conversation]')?.dataset.conversation}`;
+}
+
+const states = new WeakMap();
+/** A part is as new as its page until it is loaded again. */
+function stateOf(part) {
+  if (!states.has(part))
+    states.set(part, { position: readPosition(page()?.dataset.position), failures: 0 });
+  return states.get(part);
+}
+
+function load(part) {
+  const state = stateOf(part);
+  clearTimeout(state.timer);
+  state.timer = undefined;
+  if (state.isLoading) state.isLate = true;
+  else htmx.trigger(part, `live:${eventOf(part)}`);
+}
+
+/** Loads the parts that are older than a change. Positions of two processes cannot be compared. */
+function hear(changes) {
+  for (const part of parts()) {
+    const { position } = stateOf(part);
+    const isNews = ({ topic, process, at }) =>
+      hears(part, topic) && (process !== position.process || at > position.at);
+    if (changes.some(isNews)) load(part);
+  }
+}
+
+/** Loads the parts that are older than what the connection knows of. */
+function catchUp(known) {
+  for (const part of parts()) {
+    const { position } = stateOf(part);
+    if (position.process !== known.process || position.at < known.at) load(part);
+  }
+}
+
+document.addEventListener('htmx:beforeRequest', ({ detail: { elt } }) => {
+  if (isPart(elt)) stateOf(elt).isLoading = true;
+});
+document.addEventListener('htmx:afterRequest', ({ detail: { elt, successful, xhr } }) => {
+  if (!isPart(elt)) return;
+  const state = stateOf(elt);
+  state.isLoading = false;
+  if (successful) {
+    state.failures = 0;
+    state.position = readPosition(xhr.getResponseHeader('Live-Position'));
+  } else if (xhr.status === 401) tellState('signed-out');
+  else if (mayComeBack(xhr.status)) {
+    state.timer = setTimeout(() => elt.isConnected && load(elt), waitBefore(++state.failures));
+    tellState('lost');
+  }
+  if (!state.isLate) return;
+  state.isLate = false;
+  if (successful) load(elt);
+});
+const mayComeBack = (status) => status === 0 || status === 408 || status === 429 || status >= 500;
+
+/** The service can be reached again: what failed is not waited for any longer. */
+document.addEventListener('live:reached', () => {
+  for (const part of parts()) if (stateOf(part).timer !== undefined) load(part);
+  connection?.retry();
+});
+
+/** A page in the background has not been seen; what came then is marked as read once it is. */
+document.addEventListener('htmx:configRequest', ({ detail: { elt, headers } }) => {
+  if (isPart(elt)) headers['Live-Part'] = 'yes';
+  if (!document.hidden) return;
+  headers['X-Page-Hidden'] = 'yes';
+  if (isPart(elt)) stateOf(elt).isUnseen = true;
+});
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) return;
+  connection?.retry();
+  for (const part of parts()) {
+    const state = stateOf(part);
+    if (state.isUnseen && eventOf(part) === 'thread') load(part);
+    state.isUnseen = false;
+  }
+});
+
+const tellState = (state) =>
+  document.dispatchEvent(new CustomEvent('live:state', { detail: state }));
+
+/** One connection for all pages of the browser. @throws Error where it has no shared workers */
+function sharedConnection({ worker: address, member, position }) {
+  const worker = new SharedWorker(address, { name: member, type: 'module' });
+  worker.onerror = () => (connection = ownConnection({ position }));
+  const { port } = worker;
+  port.onmessage = ({ data: { state, known, changes } }) => {
+    if (known) catchUp(known);
+    if (changes) hear(changes);
+    if (state) tellState(state);
+  };
+  const tell = (what, more) => port.postMessage({ what, ...more });
+  tell('hello', { position });
+  return { retry: () => tell('retry'), leave: () => tell('bye') };
+}
+
+/** A browser without shared workers has a connection for each page that somebody looks at. */
+function ownConnection({ position }) {
+  let connection = null;
+  let since = position;
+  const follow = () => {
+    if (document.hidden || connection !== null) return;
+    connection = followChanges({
+      since,
+      onChange(change) {
+        since = `${change.process}.${change.at}`;
+        hear([change]);
+      },
+      onState: tellState,
+    });
+  };
+  const leave = () => {
+    connection?.stop();
+    connection = null;
+  };
+  const onVisibility = () => (document.hidden ? leave() : follow());
+  document.addEventListener('visibilitychange', onVisibility);
+  follow();
+  return {
+    retry: () => connection?.retryNow(),
+    leave() {
+      document.removeEventListener('visibilitychange', onVisibility);
+      leave();
+    },
+  };
+}
+
+let connection = null;
+function connect() {
+  if (connection !== null || !page()) return;
+  try {
+    connection = sharedConnection(page().dataset);
+  } catch {
+    connection = ownConnection(page().dataset);
+  }
+}
+function leave() {
+  connection?.leave();
+  connection = null;
+}
+document.addEventListener('DOMContentLoaded', connect);
+addEventListener('pageshow', connect);
+addEventListener('pagehide', leave);
+addEventListener('online', () => connection?.retry());
+// Somebody has signed out.
+document.addEventListener('htmx:afterSettle', () => page() ?? leave());
+
+/**
+ * What is open or half written in a [data-live] part stays when it is loaded again, and nothing moves
+ * when nothing has changed.
+ */
+const lastAnswer = new WeakMap();
+let kept = [];
+document.addEventListener('htmx:beforeSwap', (event) => {
+  const part = event.detail.target;
+  kept = [];
+  const { xhr, serverResponse: answer, elt } = event.detail;
+  // An error page takes no part's place.
+  if (isPart(elt) && xhr.status !== 200) return void (event.detail.shouldSwap = false);
+  if (!part.matches?.('[data-live]')) return;
+  if (lastAnswer.get(part) === answer) return void (event.detail.shouldSwap = false);
+  lastAnswer.set(part, answer);
+  const isTouched = (field) =>
+    field.matches('select') ? field === document.activeElement : field.value !== field.defaultValue;
+  kept = [
+    ...part.querySelectorAll(
+      'details[open][id], input[id]:not([type=hidden]), textarea[id], select[id]',
+    ),
+  ]
+    .filter((each) => each.matches('details') || isTouched(each))
+    .map(({ id, value, selectionStart }) => ({ id, value, selectionStart }));
+});
+document.addEventListener('htmx:afterSwap', () => {
+  for (const { id, value, selectionStart } of kept.splice(0)) {
+    const element = document.getElementById(id);
+    if (!element) continue;
+    if (element.matches('details')) element.open = true;
+    else element.value = value;
+    if (element === document.activeElement && selectionStart != null)
+      element.setSelectionRange(selectionStart, selectionStart);
+  }
+});
