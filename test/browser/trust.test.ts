@@ -2,7 +2,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
-import { startTeam, type Team } from './team.ts';
+import { BEN, fillSignIn, join, signIn, startTeam, type Team } from './team.ts';
+import { MEMBER } from '../helpers/browserless.ts';
 
 let team: Team;
 beforeAll(async () => {
@@ -63,4 +64,175 @@ describe('one live connection for all pages of a browser', () => {
     const { length } = fetched.filter((each) => each === `${path}/items`);
     expect(length).toBe(1);
   });
+});
+
+const reply = (page: Page) => page.getByLabel('Your reply');
+const send = (page: Page) => page.getByRole('button', { name: 'Send', exact: true }).click();
+
+describe('what is half written', () => {
+  it('stays through a reload, another page and Back, and is gone once it is sent', async () => {
+    const { path, customer } = await conversation('Dan');
+    const { page } = await team.openSignedIn(path);
+    await reply(page).fill('Dear Dan, I think');
+    await page.reload();
+    expect(await reply(page).inputValue()).toBe('Dear Dan, I think');
+    await page.getByRole('link', { name: 'Tools', exact: true }).click();
+    await page.getByRole('heading', { name: 'Tools' }).waitFor();
+    await page.goBack();
+    await reply(page).waitFor();
+    expect(await reply(page).inputValue()).toBe('Dear Dan, I think');
+    await send(page);
+    await article(page, 'Dear Dan, I think').waitFor();
+    expect(await reply(page).inputValue()).toBe('');
+    await page.reload();
+    expect(await reply(page).inputValue()).toBe('');
+    expect((await customer.read()).at(-1).text).toBe('Dear Dan, I think');
+  });
+
+  it('stays when the session ends: one signs in again where one was', async () => {
+    const { path } = await conversation('Eve');
+    const window = await team.openSignedIn(path);
+    const { page } = window;
+    window.allowErrors(/401|htmx:/);
+    const elsewhere = await team.openSignedIn('/account');
+    await reply(page).fill('I was about to say');
+    await elsewhere.page.getByRole('button', { name: 'Sign out everywhere' }).click();
+    await elsewhere.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await send(page);
+    await page.getByText('Your session has ended.').waitFor();
+    await fillSignIn(page, MEMBER);
+    await reply(page).waitFor();
+    expect(new URL(page.url()).pathname).toBe(path);
+    expect(await reply(page).inputValue()).toBe('I was about to say');
+  });
+
+  it('is seen by no other member of the same browser, and is gone after signing out', async () => {
+    const { path } = await conversation('Fay');
+    const { page, context } = await team.openSignedIn(path);
+    const newcomer = await team.open();
+    await join(page, newcomer.page, team.service.url);
+    await page.goto(team.service.url + path);
+    await reply(page).fill('For nobody else');
+    await context.clearCookies();
+    await signIn(page, team.service.url, path, BEN);
+    expect(await reply(page).inputValue()).toBe('');
+    await reply(page).fill('Ben’s own');
+    await page.goto(`${team.service.url}/account`);
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    const stored = await page.evaluate(() => JSON.stringify({ ...localStorage }));
+    expect(stored).toContain('For nobody else');
+    expect(stored).not.toContain('Ben’s own');
+  });
+});
+
+describe('what cannot be sent', () => {
+  it('says so while the network is away, is sent once by Retry, and the thread catches up', async () => {
+    const { path, customer } = await conversation('Gil');
+    const window = await team.openSignedIn(path);
+    const { page, context } = window;
+    window.allowErrors(/ERR_INTERNET_DISCONNECTED|Failed to fetch|htmx:|sendError/);
+    await context.setOffline(true);
+    await page.getByText('You are offline.').waitFor();
+    await reply(page).fill('Are you still there?');
+    await send(page);
+    await page.getByText('Not sent. The service cannot be reached.').waitFor();
+    expect(await reply(page).inputValue()).toBe('Are you still there?');
+    expect(await window.axe()).toEqual([]);
+    await customer.write('Meanwhile I wrote this.');
+    await context.setOffline(false);
+    await article(page, 'Meanwhile I wrote this.').waitFor();
+    await page.getByText('You are offline.').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await article(page, 'Are you still there?').waitFor();
+    expect(await reply(page).inputValue()).toBe('');
+  });
+
+  it('is sent once when the answer to the first attempt was lost', async () => {
+    const { path, customer } = await conversation('Hal');
+    const window = await team.openSignedIn(path);
+    const { page } = window;
+    window.allowErrors(/ERR_FAILED|htmx:|sendError/);
+    await page.route(
+      '**/reply',
+      async (route) => {
+        await route.fetch({ maxRedirects: 0 });
+        await route.abort();
+      },
+      { times: 1 },
+    );
+    await reply(page).fill('Only once.');
+    await send(page);
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await page.getByText('Not sent.').waitFor({ state: 'detached' });
+    await article(page, 'Only once.').first().waitFor();
+    const texts = (await customer.read()).map(({ text }: { text: string }) => text);
+    expect(texts.filter((text: string) => text === 'Only once.')).toHaveLength(1);
+  });
+
+  it('stays in place when the service fails', async () => {
+    const { path } = await conversation('Ida');
+    const window = await team.openSignedIn(path);
+    const { page } = window;
+    window.allowErrors(/500|htmx:/);
+    await page.route('**/reply', (route) => route.fulfill({ status: 500, body: 'broken' }), {
+      times: 1,
+    });
+    await reply(page).fill('A long answer.');
+    await send(page);
+    await page.getByText('Not sent. The service failed. Try again.').waitFor();
+    expect(await reply(page).inputValue()).toBe('A long answer.');
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await article(page, 'A long answer.').waitFor();
+  });
+});
+
+describe('a live part', () => {
+  it('whose fetch fails is fetched until it succeeds', async () => {
+    const { path, customer } = await conversation('Jim');
+    const window = await team.openSignedIn(path);
+    const { page } = window;
+    window.allowErrors(/503|htmx:/);
+    await page.route('**/items**', (route) => route.fulfill({ status: 503, body: '' }), {
+      times: 2,
+    });
+    await customer.write('This comes late.');
+    await article(page, 'This comes late.').waitFor();
+    await page.locator('#announcer', { hasText: 'Jim: This comes late.' }).waitFor({
+      state: 'attached',
+    });
+  });
+
+  it('shows what came while the service was away', async () => {
+    const { path, id } = await conversation('Kim');
+    const window = await team.openSignedIn(path);
+    const { page } = window;
+    window.allowErrors(/ERR_|503|htmx:|Failed to fetch/);
+    await team.service.restart();
+    await team.service.api.post(`/api/conversations/${id}/messages`, {
+      text: 'After the restart.',
+    });
+    await article(page, 'After the restart.').waitFor();
+  });
+});
+
+it('times are in the reader’s zone', async () => {
+  await team.service.api.put('/api/payment-accounts/manual', {
+    settings: { instructions: 'To our account.' },
+  });
+  const { id } = await conversation('Lea');
+  const { body: link } = await team.service.api.post(`/api/conversations/${id}/payment-links`, {
+    amount: 4900,
+    currency: 'usd',
+    description: 'Demo',
+    provider: 'manual',
+  });
+  const { page } = await team.open({ context: { timezoneId: 'Asia/Tokyo' } });
+  await page.goto(link.url);
+  const shown = new Intl.DateTimeFormat('en-GB', {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone: 'Asia/Tokyo',
+  }).format(new Date(link.expires_at));
+  await page.getByText(shown, { exact: true }).waitFor();
 });

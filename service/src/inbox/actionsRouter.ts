@@ -19,6 +19,7 @@ import { decideToolCall } from '../tools/index.ts';
 import { type Workspace, actorOf, signedInOf } from '../team/index.ts';
 import { textSchema } from '../platform/http/schemas.ts';
 import { isError } from '../platform/html/errorPage.ts';
+import { onceForForm } from '../platform/html/formOnce.ts';
 import { parseForm, readForm } from '../platform/html/forms.ts';
 import { cancelWait } from '../waits/index.ts';
 import { decideByForm } from '../waits/screens/decideForm.ts';
@@ -27,7 +28,10 @@ import { goBack, type ShowThread } from './threadParts.ts';
 
 type Post = Request<{ id: string; callId: string }>;
 
-const replySchema = z.object({ text: textSchema(MAX_REPLY_CHARACTERS) });
+const replySchema = z.object({
+  text: textSchema(MAX_REPLY_CHARACTERS),
+  once: z.string().max(100).optional(),
+});
 const closingSchema = z.object({
   verdict: z.enum(VERDICTS, 'must be chosen'),
   summary: textSchema(MAX_SUMMARY_CHARACTERS),
@@ -58,8 +62,14 @@ function addReply(router: Router, deps: Deps, showThread: ShowThread): void {
     const form = parseForm(replySchema, values);
     if (!form.ok) return showThread(request, response.status(400), { form });
     try {
-      const { text } = form.data;
-      await sendMessage(deps, signedIn.workspace, request.params.id, text, actorOf(signedIn));
+      const { text, once } = form.data;
+      const { id } = request.params;
+      const { workspace } = signedIn;
+      const send = async (within: Deps) =>
+        (await sendMessage(within, workspace, id, text, actorOf(signedIn))).message.id;
+      // A retry of what was sent, and only its answer lost, sends nothing again.
+      if (once === undefined) await send(deps);
+      else await onceForForm(deps, workspace, ['reply', id, once, text], send);
       goBack(request, response);
     } catch (error) {
       const obstacle = error instanceof AppError ? OBSTACLES[error.code] : undefined;
@@ -152,7 +162,7 @@ function addDecisions(router: Router, deps: Deps): void {
 /**
  * Records the decision of a posted approval card.
  * @param conversationId the one of the page, if it is a conversation's
- * @returns the notice for the next page; undefined when the card says it all
+ * @returns the notice for the next page
  */
 export async function decideApproval(
   deps: Deps,
@@ -171,7 +181,8 @@ export async function decideApproval(
   const isFirst = await unless('approval_already_decided', () =>
     decideToolCall(deps, signedIn.workspace, callId, decision, conversationId),
   );
-  return isFirst ? undefined : 'already-decided';
+  if (!isFirst) return 'already-decided';
+  return approved ? 'approved' : 'rejected';
 }
 
 /** What is done with the questions of workflows. */

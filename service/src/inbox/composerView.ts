@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { adapterOf } from '../channels/index.ts';
 import {
   MAX_SUMMARY_CHARACTERS,
@@ -6,11 +7,11 @@ import {
   MAX_REPLY_CHARACTERS,
   actorName,
 } from '../conversations/index.ts';
-import { copyButton, csrfField } from '../platform/html/components.ts';
+import { copyButton, csrfField, hiddenFields } from '../platform/html/components.ts';
 import { formProblem, newForm, select, textArea, type FormState } from '../platform/html/forms.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { reloadsOn } from '../platform/html/liveSection.ts';
-import { exactTime, timeView } from '../platform/html/times.ts';
+import { exactTimeView, timeView } from '../platform/html/times.ts';
 import type { ThreadParts } from './threadParts.ts';
 import { VERDICT_LABELS } from './labels.ts';
 import { threadHref } from './links.ts';
@@ -53,7 +54,7 @@ function obstacleView({ conversation, reach: { isConnected, window } }: Thread):
   return html`
     <p class="muted" role="note" data-closed>
       <b>${label} accepts no messages until the customer writes again.</b>${' '}
-      ${window.closesAt === null ? 'They have not written yet.' : `The messaging window closed ${exactTime(window.closesAt)}.`}
+      ${window.closesAt === null ? 'They have not written yet.' : html`The messaging window closed ${exactTimeView(window.closesAt)}.`}
     </p>
   `;
 }
@@ -64,7 +65,7 @@ function closesSoon({ conversation, reach: { window } }: Thread, now: Date): Vie
   const { closesAt } = window;
   if (closesAt === null || Date.parse(closesAt) - now.getTime() > SOON_MS) return null;
   const { label } = adapterOf(conversation.channel);
-  return html`<p role="note"><b>${label} accepts messages to this customer until ${exactTime(closesAt)}</b> (${timeView(closesAt, now)}), unless they write again.</p>`;
+  return html`<p role="note"><b>${label} accepts messages to this customer until ${exactTimeView(closesAt)}</b> (${timeView(closesAt, now)}), unless they write again.</p>`;
 }
 
 function effectOfReply(thread: Thread, memberId: string): View {
@@ -85,7 +86,7 @@ const takerName = ({ handover }: Conversation) =>
 
 const replyForm = ({ signedIn, thread, place }: ThreadParts, form: FormState): View => html`
   <form method="post" action=${threadHref(thread.conversation.id, place, {}, '/reply')} class="reply" hx-sync="this:drop">
-    ${csrfField(signedIn)}
+    ${csrfField(signedIn)}${hiddenFields({ once: form.values.once ?? randomUUID() })}
     ${textArea({
       name: 'text',
       label: 'Your reply',
@@ -96,7 +97,6 @@ const replyForm = ({ signedIn, thread, place }: ThreadParts, form: FormState): V
         rows: 3,
         dir: 'auto',
         placeholder: 'Write to the customer',
-        'data-draft': thread.conversation.id,
       },
     })}
     <div class="row"><button>Send</button><small class="muted keys">Ctrl+Enter to send</small></div>

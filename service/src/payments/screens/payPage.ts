@@ -3,7 +3,7 @@ import type { PaymentPage } from '../operations/paymentLinks.ts';
 import { isOver, type Payment } from '../payment.ts';
 import { assetUrl } from '../../platform/html/assets.ts';
 import { html, type View } from '../../platform/html/html.ts';
-import { exactTime } from '../../platform/html/times.ts';
+import { exactTime, exactTimeView } from '../../platform/html/times.ts';
 
 /** When and where the page loads its next state. Without scripts, the whole page reloads. */
 interface Reload {
@@ -22,6 +22,7 @@ const page = (title: string, reload: Reload | null, content: View): View => html
       <title>${title}</title>
       <link rel="icon" type="image/svg+xml" href=${assetUrl('mark.svg')} />
       <link rel="stylesheet" href=${assetUrl('pay.css')} />
+      <script type="module" src=${assetUrl('times.js')}></script>
       ${reload && html`<script type="module" src=${assetUrl('pay.js')}></script>`}
     </head>
     <body>
@@ -99,7 +100,7 @@ const manualView = ({ workspace, payment, instructions }: PaymentPage): View => 
     <dt>Reference to include with your payment</dt>
     <dd class="reference">${payment.id}</dd>
     <dt>Pay by</dt>
-    <dd><time datetime=${payment.expiresAt}>${exactTime(payment.expiresAt)}</time></dd>
+    <dd>${exactTimeView(payment.expiresAt)}</dd>
   </dl>
   <p>This page shows when your payment has been received.</p>
 `;
@@ -111,7 +112,7 @@ const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' }
 
 /** "November 21, 2026" in a `time`. */
 const day = (time: string): View =>
-  html`<time datetime=${time} title=${exactTime(time)}>${DAY.format(Date.parse(time))}</time>`;
+  html`<time datetime=${time} data-day title=${exactTime(time)}>${DAY.format(Date.parse(time))}</time>`;
 
 /** A page without a payment: there is no such link, or it cannot be shown now. */
 export const noticePage = (title: string, text: string): View =>

@@ -16,7 +16,7 @@ import {
 } from '../../platform/html/components.ts';
 import { actorName } from '../../conversations/index.ts';
 import { html, type View } from '../../platform/html/html.ts';
-import { exactTime, timeView } from '../../platform/html/times.ts';
+import { exactTimeView, timeView } from '../../platform/html/times.ts';
 import { formatAmount } from '../../platform/currency.ts';
 
 export const PAYMENT_LABELS: Readonly<Record<PaymentStatus, string>> = {
@@ -98,7 +98,7 @@ function openInWords(payment: Payment, now: Date): View {
     return html`The customer paid at ${label} ${timeView(confirmingSince, now)}. Their bank still has to confirm the payment, which can take a few days.`;
   if (providerUrl !== null && isOver({ expiresAt }, now))
     return html`Expired ${timeView(expiresAt, now)}. Checking with ${label} whether it was paid.`;
-  return html`Open until <time datetime=${expiresAt}>${exactTime(expiresAt)}</time>.`;
+  return html`Open until ${exactTimeView(expiresAt)}.`;
 }
 
 function paidInWords(payment: Payment, now: Date): View {

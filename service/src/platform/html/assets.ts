@@ -29,6 +29,7 @@ const STYLES = [
   'connection',
 ];
 const OWN_FILES = [
+  'announcer.js',
   'app.js',
   'toasts.js',
   'mark.svg',
@@ -42,6 +43,7 @@ const OWN_FILES = [
   'chat-stream.js',
   'connection.js',
   'copying.js',
+  'drafts.js',
   'event-parser.js',
   'forms.js',
   'live.js',
@@ -50,6 +52,8 @@ const OWN_FILES = [
   'pay.css',
   'pay.js',
   'places.js',
+  'progress.js',
+  'sending.js',
   'times.js',
 ] as const;
 

@@ -10,6 +10,8 @@ const NOTICES: Readonly<Record<string, string>> = {
 
   closed: 'Conversation closed.',
   'already-closed': 'This conversation was already closed. Nothing was changed.',
+  approved: 'Approved.',
+  rejected: 'Rejected.',
   'already-decided':
     'This tool call was already decided or has expired. Your decision was not used. See the card for details.',
   'wait-ended':

@@ -30,3 +30,7 @@ export const timeView = (time: string | null, now: Date): View =>
   time === null
     ? '–'
     : html`<time datetime=${time} data-ago title=${exactTime(time)}>${ago(time, now)}</time>`;
+
+/** The exact time, in UTC. A script makes it the reader's own. @param time ISO 8601, in UTC */
+export const exactTimeView = (time: string): View =>
+  html`<time datetime=${time} data-exact>${exactTime(time)}</time>`;

@@ -1,6 +1,6 @@
 import { postButton } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
-import { exactTime, timeView } from '../../platform/html/times.ts';
+import { exactTimeView, timeView } from '../../platform/html/times.ts';
 import { isOpen, type Wait } from '../index.ts';
 import type { CardParts } from './decisionCard.ts';
 import { replyInWords } from './waitWords.ts';
@@ -13,7 +13,7 @@ export const replyLine = (
   isOpen(wait)
     ? html`
         <div class="note wait" id=${wait.id}>
-          <span>A workflow waits for the customer’s reply until <time datetime=${wait.expiresAt}>${exactTime(wait.expiresAt)}</time>.</span>
+          <span>A workflow waits for the customer’s reply until ${exactTimeView(wait.expiresAt)}.</span>
           ${postButton(signedIn, {
             action,
             label: 'Cancel',

@@ -98,7 +98,7 @@ describe('an approval on the conversations screen', () => {
     );
     expect((await ana.get('/waiting/count')).html).toBe('2');
     const done = await ana.post(`/waiting/tool-calls/${first.callId}/approve`);
-    expect(done.path).toBe('/waiting');
+    expect(done.path).toBe('/waiting?notice=approved');
     await waitFor('the call', async () => (await callOf(first.callId)).status === 'succeeded');
     const reject = `/waiting/tool-calls/${second.callId}/reject`;
     expect((await ana.post(reject, { note: '' })).text).toContain('enter a reason');
@@ -112,7 +112,7 @@ describe('an approval on the conversations screen', () => {
     const { path, approve, callId } = await waiting();
     await ana.get(path);
     const after = await ana.post(approve);
-    expect(after.path).toBe(`${path}#${callId}`);
+    expect(after.path).toBe(`${path}?notice=approved#${callId}`);
     expect(after.text).toContain('Approved by ana , now');
     await waitFor('the call', async () => (await callOf(callId)).status === 'succeeded');
     const done = await other.get(path);
@@ -145,10 +145,12 @@ describe('an approval on the conversations screen', () => {
     const { path, approve, reject, callId } = await waiting();
     await Promise.all([ana.get(path), other.get(path)]);
     const pages = await Promise.all([ana.post(approve), other.post(reject, { note: 'no' })]);
-    const second = pages.find((page) => page.path.includes('notice='))!;
+    const second = pages.find((page) => page.path.includes('notice=already-decided'))!;
     const first = pages.find((page) => page !== second)!;
     expect([first.status, second.status]).toEqual([200, 200]);
-    expect(first.path).toBe(`${path}#${callId}`);
+    expect(first.path).toBe(
+      `${path}?notice=${first === pages[0] ? 'approved' : 'rejected'}#${callId}`,
+    );
     expect(second.path).toBe(`${path}?notice=already-decided#${callId}`);
     expect(second.text).toContain(
       'This tool call was already decided or has expired. Your decision was not used.',
@@ -270,7 +272,7 @@ describe('a conversation that the agent gave away', () => {
       await agentSays(customer);
       const { text } = await ana.get(`/conversations/${id}?tab=waiting`);
       expect(text).toMatch(
-        /Waiting for a person 1 .* Assistant agent .*Assistant handed over to a person: the customer asked for a person · now The customer is waiting for a person\./,
+        /Waiting 1 .* Waiting for a person .* Assistant agent .*Assistant handed over to a person: the customer asked for a person · \d\d:\d\d The customer is waiting for a person\./,
       );
     } finally {
       await service.stop();

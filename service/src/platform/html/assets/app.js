@@ -1,7 +1,11 @@
 // What the team's pages do beyond links and forms, a file for each subject. Each page works without.
+import './announcer.js';
 import './connection.js';
 import './copying.js';
+import './drafts.js';
 import './forms.js';
 import './live.js';
 import './places.js';
+import './progress.js';
+import './sending.js';
 import './times.js';

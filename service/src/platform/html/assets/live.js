@@ -50,9 +50,11 @@ function catchUp(known) {
 document.addEventListener('htmx:beforeRequest', ({ detail: { elt } }) => {
   if (isPart(elt)) stateOf(elt).isLoading = true;
 });
-document.addEventListener('htmx:afterRequest', ({ detail: { elt, successful, xhr } }) => {
+document.addEventListener('htmx:afterRequest', ({ detail: { elt, xhr } }) => {
   if (!isPart(elt)) return;
   const state = stateOf(elt);
+  // The page's rules for answers let error pages count as successful.
+  const successful = xhr.status >= 200 && xhr.status < 400;
   state.isLoading = false;
   if (successful) {
     state.failures = 0;

@@ -1,6 +1,8 @@
 // Payment pages whose state is about to change: loads it again without moving the page under its
 // reader. Without scripts, the page loads itself again as a whole.
 
+import { inReadersZone } from './times.js';
+
 const SECONDS = 3;
 const section = document.querySelector('[data-reload]');
 const wait = () => new Promise((resolve) => setTimeout(resolve, SECONDS * 1000));
@@ -26,6 +28,7 @@ while (section?.dataset.reload) {
   if (!next) continue;
   if (next.dataset.reload) section.dataset.reload = next.dataset.reload;
   else delete section.dataset.reload;
+  inReadersZone(next);
   if (next.textContent === section.textContent) continue;
   section.className = next.className;
   section.replaceChildren(...next.childNodes);

@@ -1,0 +1,90 @@
+// What is half written in a conversation stays in the browser until it is sent: through a reload,
+// Back, an error, a lost connection and the end of the session. Only the member who wrote it sees it.
+
+const PREFIX = 'draft:';
+const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
+/** Forms elsewhere may hold secrets. */
+const KEPT_FORMS = /^\/(conversations|waiting|waits)\//;
+
+const member = () => document.getElementById('live-page')?.dataset.member;
+const isKept = (form) =>
+  form?.method === 'post' &&
+  KEPT_FORMS.test(pathOf(form)) &&
+  form.querySelector('textarea') !== null;
+const pathOf = (form) => new URL(form.getAttribute('action'), location.href).pathname;
+const fieldsOf = (form) =>
+  form.querySelectorAll('textarea[name], select[name], input[name]:not([type=hidden])');
+const keyOf = (field) => `${PREFIX}${member()}:${pathOf(field.form)} ${field.name}`;
+
+/** A browser may refuse to store anything. */
+function inStorage(use) {
+  try {
+    return use(localStorage);
+  } catch {
+    return null;
+  }
+}
+const read = (key) => inStorage((storage) => JSON.parse(storage.getItem(key)));
+const write = (key, draft) => inStorage((storage) => storage.setItem(key, JSON.stringify(draft)));
+const remove = (key) => inStorage((storage) => storage.removeItem(key));
+const allKeys = () => inStorage((storage) => Object.keys(storage)) ?? [];
+
+/** What the service itself put into a field. */
+const givenValue = (field) =>
+  field.matches('select')
+    ? ([...field.options].find((option) => option.defaultSelected)?.value ?? '')
+    : field.defaultValue;
+
+function keep({ target: field }) {
+  if (!field.name || !member() || !isKept(field.form)) return;
+  const [key, base] = [keyOf(field), givenValue(field)];
+  if (field.value === base) remove(key);
+  else write(key, { value: field.value, base, at: Date.now() });
+}
+document.addEventListener('input', keep);
+document.addEventListener('change', keep);
+
+/** A field that the service fills in otherwise since then keeps what it has now. */
+function restore(root) {
+  if (!member()) return;
+  const forms = root.matches?.('form') ? [root] : root.querySelectorAll('form');
+  for (const form of [...forms].filter(isKept))
+    for (const field of fieldsOf(form)) {
+      const draft = read(keyOf(field));
+      if (draft?.base !== givenValue(field) || field.value !== draft.base) continue;
+      field.value = draft.value;
+      field.closest('details')?.setAttribute('open', '');
+    }
+}
+document.addEventListener('DOMContentLoaded', () => restore(document));
+document.addEventListener('htmx:afterSwap', () => restore(document));
+
+/** By form, what was sent. */
+const sent = new WeakMap();
+document.addEventListener('htmx:beforeRequest', ({ detail: { elt } }) => {
+  if (isKept(elt))
+    sent.set(
+      elt,
+      [...fieldsOf(elt)].map((each) => [keyOf(each), each.value]),
+    );
+});
+/** What was written after the sending is not sent. */
+document.addEventListener('htmx:beforeOnLoad', ({ detail: { elt, xhr } }) => {
+  if (xhr.status >= 400) return;
+  for (const [key, value] of sent.get(elt) ?? []) {
+    const draft = read(key);
+    if (!draft) continue;
+    if (draft.value !== value && draft.value.startsWith(value))
+      write(key, { value: draft.value.slice(value.length).trimStart(), base: '', at: Date.now() });
+    else if (draft.value === value) remove(key);
+  }
+});
+
+/** Who signs out leaves nothing behind. */
+document.addEventListener('submit', ({ target }) => {
+  if (!/^\/sign-out/.test(target.getAttribute('action') ?? '')) return;
+  for (const key of allKeys()) if (key.startsWith(`${PREFIX}${member()}:`)) remove(key);
+});
+
+for (const key of allKeys())
+  if (key.startsWith(PREFIX) && !(Date.now() - read(key)?.at < MAX_AGE_MS)) remove(key);

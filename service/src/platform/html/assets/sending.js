@@ -1,0 +1,89 @@
+// A form that cannot be sent says so where it stands, keeps what was written, and offers a retry.
+
+/** Answers that are an error page and not the form again. */
+const isFailure = (status) => [0, 403, 408, 413, 429].includes(status) || status >= 500;
+const isPost = ({ requestConfig }) => requestConfig.verb === 'post';
+
+/** By the action of the form: a live part that loads again shows its failures again. */
+const failures = new Map();
+const retried = new WeakSet();
+
+function show(form, { words, submitter }) {
+  form.querySelector('.unsent')?.remove();
+  const note = document.createElement('div');
+  note.className = 'unsent';
+  note.setAttribute('role', 'alert');
+  const text = document.createElement('p');
+  text.textContent = words;
+  const retry = document.createElement('button');
+  retry.type = 'button';
+  retry.className = 'small';
+  retry.textContent = 'Retry';
+  retry.addEventListener('click', () => form.requestSubmit(buttonOf(form, submitter)));
+  note.append(text, retry);
+  form.append(note);
+}
+
+const buttonOf = (form, { name, value } = {}) =>
+  [...form.querySelectorAll('button:not([type=button])')].find(
+    (button) => button.name === name && button.value === value,
+  );
+
+const actionOf = (form) => form.getAttribute('action');
+
+function fail({ elt: form, requestConfig, xhr }) {
+  if (!form.matches('form')) return;
+  const { submitter } = requestConfig.triggeringEvent ?? {};
+  const failure = {
+    words: `Not sent. ${xhr.status === 0 ? 'The service cannot be reached.' : saidIn(xhr)}`,
+    submitter: submitter && { name: submitter.name, value: submitter.value },
+  };
+  failures.set(actionOf(form), failure);
+  show(form, failure);
+}
+
+const saidIn = (xhr) =>
+  new DOMParser()
+    .parseFromString(xhr.responseText, 'text/html')
+    .querySelector('main [role=alert]')
+    ?.textContent.trim() ?? 'The service failed. Try again.';
+
+document.addEventListener('htmx:beforeRequest', ({ detail: { elt } }) => {
+  if (!elt.matches('form')) return;
+  elt.setAttribute('aria-busy', 'true');
+  failures.delete(actionOf(elt));
+  elt.querySelector('.unsent')?.remove();
+});
+document.addEventListener('htmx:afterRequest', ({ detail: { elt } }) =>
+  elt.removeAttribute('aria-busy'),
+);
+document.addEventListener('htmx:sendError', ({ detail }) => isPost(detail) && fail(detail));
+document.addEventListener('htmx:beforeOnLoad', (event) => {
+  const { detail } = event;
+  const { elt, xhr } = detail;
+  if (!isPost(detail) || !isFailure(xhr.status)) return;
+  event.preventDefault();
+  if (xhr.status === 403 && elt.matches('form') && !retried.has(elt)) void sendAnew(detail);
+  else fail(detail);
+});
+document.addEventListener('htmx:afterSwap', () => {
+  for (const form of document.querySelectorAll('form[method=post]'))
+    if (failures.has(actionOf(form)) && !form.querySelector('.unsent'))
+      show(form, failures.get(actionOf(form)));
+});
+
+/** The member has signed in again in another tab: this page's token is that of the former session. */
+async function sendAnew(detail) {
+  const { elt: form, requestConfig } = detail;
+  retried.add(form);
+  const now = await currentPage().catch(() => null);
+  const memberOf = (page) => page?.getElementById('live-page')?.dataset.member;
+  if (memberOf(now) === undefined || memberOf(now) !== memberOf(document)) return fail(detail);
+  document.body.setAttribute('hx-headers', now.body.getAttribute('hx-headers'));
+  const token = now.querySelector('input[name=csrf]')?.value;
+  for (const field of document.querySelectorAll('input[name=csrf]')) field.value = token;
+  form.requestSubmit(buttonOf(form, requestConfig.triggeringEvent?.submitter ?? undefined));
+}
+
+const currentPage = async () =>
+  new DOMParser().parseFromString(await (await fetch('/account')).text(), 'text/html');
