@@ -48,7 +48,7 @@ export {
   messagePayload,
 } from './payload.ts';
 export { readMarkId, unreadOf } from './readMark.ts';
-export { newSystemNote, type SystemNote } from './systemNote.ts';
+export { MAX_NOTE_CHARACTERS, newSystemNote, type SystemNote } from './systemNote.ts';
 export { assignConversation, unassignAll } from './operations/assign.ts';
 export {
   closeConversation,
@@ -71,4 +71,5 @@ export { excerptOf, type Excerpt } from './search/excerpt.ts';
 export { foldForSearch } from './search/folding.ts';
 export { searchConversations } from './search/searchConversations.ts';
 export { readWordQuery, type WordQuery } from './search/wordQuery.ts';
+export { writeNote } from './operations/writeNote.ts';
 export { putStageForward, putStageMove, setFunnelStage } from './operations/setFunnelStage.ts';

@@ -5,12 +5,14 @@ import {
   VERDICTS,
   FUNNEL_STAGES,
   assignConversation,
+  MAX_NOTE_CHARACTERS,
   MAX_REPLY_CHARACTERS,
   closeConversation,
   handBackConversation,
   takeOverConversation,
   sendMessage,
   setFunnelStage,
+  writeNote,
 } from '../conversations/index.ts';
 import type { Actor } from '../platform/actor.ts';
 import type { Deps } from '../platform/deps.ts';
@@ -32,6 +34,7 @@ const replySchema = z.object({
   text: textSchema(MAX_REPLY_CHARACTERS),
   once: z.string().max(100).optional(),
 });
+const noteSchema = z.object({ note: textSchema(MAX_NOTE_CHARACTERS) });
 const closingSchema = z.object({
   verdict: z.enum(VERDICTS, 'must be chosen'),
   summary: textSchema(MAX_SUMMARY_CHARACTERS),
@@ -46,6 +49,7 @@ const reasonSchema = z.object({ note: textSchema(MAX_REASON_CHARACTERS) });
 export function actionsRouter(deps: Deps, showThread: ShowThread): Router {
   const router = Router();
   addReply(router, deps, showThread);
+  addNote(router, deps, showThread);
   addControl(router, deps);
   addStage(router, deps, showThread);
   addAssignment(router, deps, showThread);
@@ -77,6 +81,17 @@ function addReply(router: Router, deps: Deps, showThread: ShowThread): void {
       const problems = { '': `${obstacle} Your reply was not sent.` };
       await showThread(request, response.status(409), { form: { values, problems } });
     }
+  });
+}
+
+function addNote(router: Router, deps: Deps, showThread: ShowThread): void {
+  router.post('/conversations/:id/note', async (request: Post, response) => {
+    const signedIn = signedInOf(response);
+    const form = parseForm(noteSchema, readForm(request));
+    if (!form.ok) return showThread(request, response.status(400), { isNoting: true, form });
+    const { workspace } = signedIn;
+    await writeNote(deps, workspace, request.params.id, form.data.note, actorOf(signedIn));
+    goBack(request, response);
   });
 }
 

@@ -4,6 +4,7 @@ import {
   MAX_SUMMARY_CHARACTERS,
   VERDICTS,
   type Conversation,
+  MAX_NOTE_CHARACTERS,
   MAX_REPLY_CHARACTERS,
   actorName,
 } from '../conversations/index.ts';
@@ -12,23 +13,47 @@ import { formProblem, newForm, select, textArea, type FormState } from '../platf
 import { html, type View } from '../platform/html/html.ts';
 import { reloadsOn } from '../platform/html/liveSection.ts';
 import { exactTimeView, timeView } from '../platform/html/times.ts';
-import type { ThreadParts } from './threadParts.ts';
+import type { CannedReply } from '../team/index.ts';
+import { cannedRepliesView } from './cannedRepliesView.ts';
+import type { OpenForm, ThreadParts } from './threadParts.ts';
 import { VERDICT_LABELS } from './labels.ts';
 import { threadHref } from './links.ts';
 
-/** The reply form. Only its note loads again, so that no one loses what they are typing. */
-export const composer = (parts: ThreadParts, form: FormState = newForm()): View => {
+export interface ComposerParts extends ThreadParts, Pick<OpenForm, 'isNoting'> {
+  readonly cannedReplies?: readonly CannedReply[];
+}
+
+/**
+ * Two forms, of which one is shown: a reply to the customer, and a note for the team. Each keeps its
+ * own text, so that a note never goes to the customer. Only the line above them loads again, so that
+ * no one loses what they are typing.
+ */
+export const composer = (parts: ComposerParts, form: FormState = newForm()): View => {
   const { id, status } = parts.thread.conversation;
+  const { isNoting = false } = parts;
   return html`
     <div class="composer">
+      ${modeChoice(isNoting)}
       ${formProblem(form.problems[''])}
       <div id="composer-note" class="live" data-live hx-get=${threadHref(id, parts.place, {}, '/composer-note')} hx-trigger=${reloadsOn('thread')}>
         ${composerNote(parts)}
       </div>
-      ${status === 'closed' ? unsentReply(form.values.text) : replyForm(parts, form)}
+      <div class="for-reply">
+        ${status === 'closed' ? unsentReply(form.values.text) : replyForm(parts, isNoting ? newForm() : form)}
+        ${status === 'closed' ? null : cannedRepliesView(parts)}
+      </div>
+      <div class="for-note">${noteForm(parts, isNoting ? form : newForm())}</div>
     </div>
   `;
 };
+
+const modeChoice = (isNoting: boolean): View => html`
+  <fieldset class="modes">
+    <legend class="visually-hidden">What you write</legend>
+    <label for="mode-reply"><input type="radio" id="mode-reply" name="mode" value="reply" checked=${!isNoting} autocomplete="off" /> Reply</label>
+    <label for="mode-note"><input type="radio" id="mode-note" name="mode" value="note" checked=${isNoting} autocomplete="off" /> Note</label>
+  </fieldset>
+`;
 
 /**
  * What a reply does now. `data-closed` hides the button on a page that was opened before replies
@@ -97,9 +122,30 @@ const replyForm = ({ signedIn, thread, place }: ThreadParts, form: FormState): V
         rows: 3,
         dir: 'auto',
         placeholder: 'Write to the customer',
+        'data-canned': '#canned',
       },
     })}
     <div class="row"><button>Send</button><small class="muted keys">Ctrl+Enter to send</small></div>
+  </form>
+`;
+
+/** A note has a form, a colour and a draft of its own. */
+const noteForm = ({ signedIn, thread, place }: ThreadParts, form: FormState): View => html`
+  <form method="post" action=${threadHref(thread.conversation.id, place, {}, '/note')} class="noting" hx-sync="this:drop">
+    ${csrfField(signedIn)}
+    ${textArea({
+      name: 'note',
+      label: 'Your note',
+      form,
+      attributes: {
+        required: true,
+        maxlength: MAX_NOTE_CHARACTERS,
+        rows: 3,
+        dir: 'auto',
+        placeholder: 'Write to your team. The customer never sees it.',
+      },
+    })}
+    <div class="row"><button>Add note</button><small class="muted keys">Ctrl+Enter to add</small></div>
   </form>
 `;
 

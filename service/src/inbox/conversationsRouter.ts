@@ -5,7 +5,7 @@ import { readContactPanel } from './readContactPanel.ts';
 import { readThread } from './readThread.ts';
 import { paymentPageUrl, type FollowPayment } from '../payments/index.ts';
 import { sendPage, sendPart, type View } from '../platform/html/html.ts';
-import { signedInOf } from '../team/index.ts';
+import { listCannedReplies, signedInOf } from '../team/index.ts';
 import { actionsRouter } from './actionsRouter.ts';
 import { panelFragment } from './contactPanel.ts';
 import { composerNote } from './composerView.ts';
@@ -63,10 +63,13 @@ const threadPage =
     const { signedIn, ...shared } = sharedParts(deps, request, response);
     const { id } = request.params;
     const before = beforeOf(request);
-    const { inbox, ...open } = await inOneTransaction(deps, async (within) => ({
+    const { inbox, cannedReplies, ...open } = await inOneTransaction(deps, async (within) => ({
       thread: await readThread(within, signedIn, id, { before }),
       panel: await readContactPanel(within, signedIn.workspace, id),
       inbox: await listInbox(within, signedIn.member, shared.place),
+      cannedReplies: await within.store.transaction((tx) =>
+        listCannedReplies(tx, signedIn.workspace),
+      ),
     }));
     const { notice } = request.query;
     const { id: memberId } = signedIn.member;
@@ -74,6 +77,7 @@ const threadPage =
       signedIn,
       inbox,
       open,
+      cannedReplies,
       before,
       openId: id,
       memberId,

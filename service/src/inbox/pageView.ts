@@ -6,7 +6,7 @@ import { html, type View } from '../platform/html/html.ts';
 import { teamPage } from '../platform/html/layout.ts';
 import { reloadsOn } from '../platform/html/liveSection.ts';
 import { contactPanel, type PanelParts } from './contactPanel.ts';
-import { closeForm, composer } from './composerView.ts';
+import { closeForm, composer, type ComposerParts } from './composerView.ts';
 import { assignForms } from './assignForms.ts';
 import { itemsFragment } from './itemsView.ts';
 import { listPane, type ListParts } from './listView.ts';
@@ -17,7 +17,7 @@ import { actorName, customerName, type Conversation } from '../conversations/ind
 import type { OpenForm, ThreadParts } from './threadParts.ts';
 import { timeView } from '../platform/html/times.ts';
 
-interface PageParts extends ListParts, OpenForm {
+interface PageParts extends ListParts, OpenForm, Pick<ComposerParts, 'cannedReplies'> {
   readonly signedIn: SignedIn;
   /** Null: only the list. */
   readonly open: { readonly thread: Thread; readonly panel: PanelParts['panel'] } | null;

@@ -23,6 +23,8 @@ export interface ThreadParts {
 /** The form that is open below the messages, if it is not an empty reply. */
 export interface OpenForm {
   readonly isClosing?: boolean;
+  /** The form is a note's. */
+  readonly isNoting?: boolean;
   readonly paying?: PaymentForm;
   /** A form that was refused. */
   readonly form?: FormState;

@@ -17,6 +17,7 @@ const nextUlid = monotonicFactory(fraction);
 type IdPrefix =
   | 'agent'
   | 'call'
+  | 'canned'
   | 'chan'
   | 'conv'
   | 'ctc'

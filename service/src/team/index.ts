@@ -18,5 +18,7 @@ export {
   listApiKeys,
   revokeApiKey,
 } from './operations/apiKeys.ts';
+export { fillIn, type CannedReply, type Known } from './cannedReplies/cannedReply.ts';
+export { listCannedReplies } from './cannedReplies/operations.ts';
 export type { SignedIn } from './operations/sessions.ts';
 export { findWorkspace } from './operations/team.ts';

@@ -1,5 +1,6 @@
 import { collection } from '../store/store.ts';
 import type { ApiKey } from './apiKey.ts';
+import type { CannedReply } from './cannedReplies/cannedReply.ts';
 import type { Workspace, Member, Session, Invite } from './workspace.ts';
 
 declare module '../store/collections.ts' {
@@ -9,6 +10,7 @@ declare module '../store/collections.ts' {
     sessions: Session;
     invites: Invite;
     apiKeys: ApiKey;
+    cannedReplies: CannedReply;
   }
 }
 
@@ -23,5 +25,8 @@ export const teamCollections = {
   invites: collection<Invite>({ indexes: [{ on: ['workspaceId'] }] }),
   apiKeys: collection<ApiKey>({
     indexes: [{ on: ['workspaceId'] }, { on: ['hash'], unique: true }],
+  }),
+  cannedReplies: collection<CannedReply>({
+    indexes: [{ on: ['workspaceId'] }, { on: ['workspaceId', 'shortcut'], unique: true }],
   }),
 };

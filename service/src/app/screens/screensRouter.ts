@@ -37,6 +37,7 @@ import {
   requireMember,
   signedInOf,
 } from '../../team/signedIn.ts';
+import { cannedRepliesRouter } from '../../team/screens/cannedReplies.ts';
 import { settingsRouter } from '../../team/screens/settings.ts';
 import { type Setup, setupRouter } from '../../team/screens/setup.ts';
 import { signInRouter } from '../../team/screens/signIn.ts';
@@ -89,6 +90,8 @@ const SIGN_IN_PATHS = ['/setup', '/sign-in', '/sign-out', '/sign-out-everywhere'
 /** Requests that add data. Requests that free space, or hardly use any, are always accepted. */
 const ADDING_PATHS = [
   '/conversations/:id/reply',
+  '/conversations/:id/note',
+  '/settings/canned-replies',
   '/conversations/:id/payment-link',
   '/channels',
   '/tools',
@@ -165,7 +168,7 @@ export function screensRouter(parts: ScreenParts): Router {
   router.use(paymentScreensRouter(deps, config.payments));
   router.use(teamRouter(deps, attempts, publicUrl));
   router.use(keysRouter(deps, publicUrl), examplesRouter(publicUrl));
-  router.use(settingsRouter(deps, parts.n8n));
+  router.use(settingsRouter(deps, parts.n8n), cannedRepliesRouter(deps));
 
   router.use(asksForPage, securityHeaders(), noteMember(deps), showUnknown);
   router.use(handleScreenErrors);

@@ -34,6 +34,7 @@ const head = (title: string) => html`
     <script src=${assetUrl('htmx.js')} defer></script>
     <script type="module" src=${assetUrl('app.js')}></script>
     <script src=${assetUrl('toasts.js')} type="module"></script>
+    <script type="module" src=${assetUrl('canned-replies.js')}></script>
   </head>
 `;
 

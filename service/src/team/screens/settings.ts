@@ -71,6 +71,11 @@ const settingsPage = (signedIn: SignedIn, page: SettingsPage): View =>
         </p>
         ${n8nSection(signedIn, page)}
       </section>
+      <section class="block" aria-labelledby="canned-title">
+        <h2 id="canned-title">Canned replies</h2>
+        <p class="muted">Texts that your team sends often, filled in for each customer.</p>
+        <p><a href="/settings/canned-replies">Canned replies</a></p>
+      </section>
     `,
   );
 

@@ -10,11 +10,12 @@ import { startTestService, type TestService } from '../../../helpers/service.ts'
 
 /** What is asked before anything is looked up, so the ids need not exist. */
 const POSTS = [
-  ...['reply', 'take-over', 'hand-back', 'stage', 'assign', 'close', 'payment-link'].map(
+  ...['reply', 'take-over', 'hand-back', 'note', 'stage', 'assign', 'close', 'payment-link'].map(
     (verb) => `/conversations/conv_1/${verb}`,
   ),
   ...['approve', 'reject'].map((verb) => `/conversations/conv_1/tool-calls/call_1/${verb}`),
   ...['send', 'cancel', 'mark-paid'].map((verb) => `/conversations/conv_1/payments/pay_1/${verb}`),
+  ...['', '/canned_1', '/canned_1/remove'].map((rest) => `/settings/canned-replies${rest}`),
   '/tools',
   ...['', '/test', '/go-live', '/pause', '/release', '/rotate-secret', '/remove'].map(
     (verb) => `/tools/tool_1${verb}`,

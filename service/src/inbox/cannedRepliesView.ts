@@ -1,0 +1,42 @@
+import { copyButton } from '../platform/html/components.ts';
+import { html, type View } from '../platform/html/html.ts';
+import { fillIn, type CannedReply, type Known } from '../team/index.ts';
+import type { ThreadParts } from './threadParts.ts';
+
+/**
+ * The canned replies, filled in for this customer, to copy from. canned-replies.js makes them a list
+ * to choose from when a reply begins with `/`.
+ */
+export function cannedRepliesView({
+  signedIn,
+  thread,
+  cannedReplies = [],
+}: ThreadParts & { readonly cannedReplies?: readonly CannedReply[] }): View {
+  if (cannedReplies.length === 0) return null;
+  const { name, email, phone } = thread.contact;
+  const known: Known = {
+    customer_name: name,
+    customer_first_name: name?.trim().split(/\s+/)[0] ?? null,
+    customer_email: email,
+    customer_phone: phone === null ? null : `+${phone}`,
+    member_name: signedIn.member.name,
+    workspace_name: signedIn.workspace.name,
+  };
+  return html`
+    <details id="canned" class="canned">
+      <summary>Canned replies</summary>
+      <ul>
+        ${cannedReplies.map(
+          (reply) => html`
+            <li data-shortcut=${reply.shortcut}>
+              <span class="canned-name"><b dir="auto">${reply.name}</b> <code>/${reply.shortcut}</code></span>
+              <span class="text" dir="auto" id=${`text-${reply.id}`}>${fillIn(reply.text, known)}</span>
+              ${copyButton(`text-${reply.id}`, reply.name, 'small secondary outline')}
+            </li>
+          `,
+        )}
+      </ul>
+      <p><a href="/settings/canned-replies">Edit the canned replies</a></p>
+    </details>
+  `;
+}

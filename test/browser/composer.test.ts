@@ -1,0 +1,150 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { chatCustomer } from '../helpers/apiClient.ts';
+import type { BrowserWindow } from './browser.ts';
+import { startTeam, type Team } from './team.ts';
+
+describe('writing in a conversation', () => {
+  let team: Team;
+  beforeAll(async () => {
+    team = await startTeam();
+    const { page } = await team.openSignedIn('/settings/canned-replies');
+    for (const [name, shortcut, text] of [
+      ['Greeting', 'hello', 'Hello {{customer_first_name|there}}, this is {{member_name}}.'],
+      ['Opening hours', 'hours', 'We are open from 9 to 5.'],
+      ['Parcel', 'parcel', 'Your parcel {{customer_email}} is on its way.'],
+    ] as const) {
+      await page.getByLabel('Name').fill(name);
+      await page.getByLabel('Shortcut').fill(shortcut);
+      await page.getByRole('textbox', { name: 'Text' }).fill(text);
+      await page.getByRole('button', { name: 'Create' }).click();
+      await page.getByText(`/${shortcut}`, { exact: true }).waitFor();
+    }
+    await team.closeWindows();
+  });
+  afterEach(() => team.closeWindows());
+  afterAll(() => team?.close());
+
+  const begin = async (name: string) => {
+    const customer = await chatCustomer(team.service.url, { name });
+    const { conversation_id: id } = await customer.write('Hello?');
+    return { customer, path: `/conversations/${id}` };
+  };
+  const reply = (page: Page) => page.getByLabel('Your reply');
+  const search = (page: Page) => page.getByRole('combobox', { name: 'Find a canned reply' });
+  const list = (page: Page) => page.getByRole('listbox', { name: 'Canned replies' });
+  const options = (page: Page) => list(page).getByRole('option');
+  const chosen = (page: Page) => list(page).getByRole('option', { selected: true });
+
+  it('finds a canned reply by / and a few letters, and fills it in', async () => {
+    const { customer, path } = await begin('Maria del Mar');
+    const { page } = await team.openSignedIn(path);
+    await reply(page).focus();
+    await page.keyboard.type('/hel');
+    await expectFocus(page, 'canned-search');
+    expect(await chosen(page).innerText()).toContain('Greeting');
+    expect(await search(page).getAttribute('aria-activedescendant')).toBe('canned-option-0');
+    await page.getByRole('status').getByText('1 found').waitFor();
+    await page.keyboard.press('Enter');
+    expect(await reply(page).inputValue()).toBe('Hello Maria, this is ana.');
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('article').getByText('Hello Maria, this is ana.').waitFor();
+    expect((await customer.read()).at(-1)?.text).toBe('Hello Maria, this is ana.');
+  });
+
+  it('moves with the arrows, marks what is left to fill in, and keeps what stands behind', async () => {
+    const { path } = await begin('Noor');
+    const { page } = await team.openSignedIn(path);
+    await reply(page).fill(' Bye!');
+    await page.keyboard.press('Control+Home');
+    await page.keyboard.type('/');
+    expect(await options(page).count()).toBe(3);
+    await page.keyboard.press('ArrowUp');
+    expect(await chosen(page).innerText()).toContain('Parcel');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('A-1042');
+    expect(await reply(page).inputValue()).toBe('Your parcel A-1042 is on its way. Bye!');
+  });
+
+  it('gives the slash back on Escape, and closes on Backspace and with the mouse', async () => {
+    const { path } = await begin('Ola');
+    const { page } = await team.openSignedIn(path);
+    await reply(page).focus();
+    await page.keyboard.type('/tmp is full');
+    await page.getByText('No canned reply is like this.').waitFor();
+    await page.keyboard.press('Escape');
+    expect(await reply(page).inputValue()).toBe('/tmp is full');
+    await expectFocus(page, 'f-text');
+    await reply(page).fill('');
+    await page.keyboard.type('/');
+    await page.keyboard.press('Backspace');
+    expect(await reply(page).inputValue()).toBe('');
+    await page.keyboard.type('/');
+    await options(page).filter({ hasText: 'Opening hours' }).click();
+    expect(await reply(page).inputValue()).toBe('We are open from 9 to 5.');
+    expect(await search(page).count()).toBe(0);
+    await reply(page).fill('9');
+    await page.keyboard.type('/5');
+    expect(await search(page).count()).toBe(0);
+  });
+
+  it('writes a note beside a half written reply, which stays', async () => {
+    const { customer, path } = await begin('Pia');
+    const { page } = await team.openSignedIn(path);
+    await reply(page).fill('I will look');
+    await page.getByRole('radio', { name: 'Note' }).check();
+    expect(await reply(page).isVisible()).toBe(false);
+    await page.getByLabel('Your note').fill('She rang yesterday.');
+    await page.getByRole('button', { name: 'Add note' }).click();
+    await page.getByRole('article', { name: 'Note by ana' }).waitFor();
+    expect(await reply(page).inputValue()).toBe('I will look');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('article').getByText('I will look').waitFor();
+    expect((await customer.read()).map(({ text }) => text)).toEqual(['Hello?', 'I will look']);
+  });
+
+  it.each([false, true])('is accessible and fits, in the dark: %s', async (dark) => {
+    const { path } = await begin('Rosa');
+    const window = await team.openSignedIn(path, { dark });
+    await expectFit(window);
+    await window.page.setViewportSize({ width: 375, height: 800 });
+    await expectFit(window);
+    await window.page.setViewportSize({ width: 1280, height: 800 });
+    await window.page.getByText('Canned replies', { exact: true }).click();
+    await window.page.getByRole('radio', { name: 'Note' }).check();
+    await window.page.getByLabel('Your note').fill('Seen.');
+    await expectFit(window);
+    await window.page.getByRole('button', { name: 'Add note' }).click();
+    await window.page.getByRole('article', { name: 'Note by ana' }).waitFor();
+    await window.page.mouse.move(0, 0);
+    await reply(window.page).focus();
+    await window.page.keyboard.type('/');
+    await options(window.page).first().waitFor();
+    await expectFit(window);
+    await window.screenshot(`composer-${dark}`);
+    await window.page.goto(`${team.service.url}/settings/canned-replies`);
+    await expectFit(window);
+    await window.screenshot(`canned-${dark}`);
+  });
+  const expectFit = async ({ axe, overflow }: BrowserWindow) =>
+    expect([await axe(), await overflow()]).toEqual([[], []]);
+
+  it('without scripts has both forms, and the canned replies to copy from', async () => {
+    const { path } = await begin('Quinn');
+    const { page } = await team.openSignedIn(path, {
+      context: { javaScriptEnabled: false },
+    });
+    await page.getByText('Canned replies', { exact: true }).click();
+    await page.getByText('Hello Quinn, this is ana.').waitFor();
+    await page.getByRole('radio', { name: 'Note' }).check();
+    await page.getByLabel('Your note').fill('Nothing to do.');
+    await page.getByRole('button', { name: 'Add note' }).click();
+    await page.getByRole('article', { name: 'Note by ana' }).waitFor();
+    await reply(page).fill('Good evening.');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('article').getByText('Good evening.').waitFor();
+  });
+
+  const expectFocus = (page: Page, id: string) =>
+    page.waitForFunction((wanted) => document.activeElement?.id === wanted, id);
+});
