@@ -9,6 +9,8 @@ export type SenderType = 'customer' | 'agent' | 'team_member' | 'api';
 export interface Sender {
   readonly type: SenderType;
   readonly name: string;
+  /** Of a team member. */
+  readonly memberId?: string;
 }
 
 /** The delivery of one of our messages. `sent`: the channel has accepted it. */

@@ -15,7 +15,7 @@ import {
   writeNote,
 } from '../conversations/index.ts';
 import type { Actor } from '../platform/actor.ts';
-import type { Deps } from '../platform/deps.ts';
+import { inOneTransaction, type Deps } from '../platform/deps.ts';
 import { AppError, type ErrorCode } from '../platform/http/errorCatalogue.ts';
 import { decideToolCall } from '../tools/index.ts';
 import { type Workspace, actorOf, signedInOf } from '../team/index.ts';
@@ -23,9 +23,11 @@ import { textSchema } from '../platform/http/schemas.ts';
 import { isError } from '../platform/html/errorPage.ts';
 import { onceForForm } from '../platform/html/formOnce.ts';
 import { parseForm, readForm } from '../platform/html/forms.ts';
+import type { Tx } from '../store/collections.ts';
 import { cancelWait } from '../waits/index.ts';
 import { decideByForm } from '../waits/screens/decideForm.ts';
 import { MAX_REASON_CHARACTERS } from './approvalCard.ts';
+import { findOtherAnswer, OtherAnswer } from './otherAnswer.ts';
 import { goBack, type ShowThread } from './threadParts.ts';
 
 type Post = Request<{ id: string; callId: string }>;
@@ -33,6 +35,8 @@ type Post = Request<{ id: string; callId: string }>;
 const replySchema = z.object({
   text: textSchema(MAX_REPLY_CHARACTERS),
   once: z.string().max(100).optional(),
+  /** How many messages there were when the form was made. */
+  seen: z.coerce.number().catch(Infinity),
 });
 const noteSchema = z.object({ note: textSchema(MAX_NOTE_CHARACTERS) });
 const closingSchema = z.object({
@@ -66,16 +70,26 @@ function addReply(router: Router, deps: Deps, showThread: ShowThread): void {
     const form = parseForm(replySchema, values);
     if (!form.ok) return showThread(request, response.status(400), { form });
     try {
-      const { text, once } = form.data;
+      const { text, once, seen } = form.data;
       const { id } = request.params;
-      const { workspace } = signedIn;
-      const send = async (within: Deps) =>
-        (await sendMessage(within, workspace, id, text, actorOf(signedIn))).message.id;
+      const { workspace, member } = signedIn;
+      const send = async (within: Deps, tx: Tx) => {
+        const other = await findOtherAnswer(tx, id, seen, member, deps.clock.now());
+        if (other !== null) throw new OtherAnswer(other.sender.name);
+        return (await sendMessage(within, workspace, id, text, actorOf(signedIn))).message.id;
+      };
       // A retry of what was sent, and only its answer lost, sends nothing again.
-      if (once === undefined) await send(deps);
-      else await onceForForm(deps, workspace, ['reply', id, once, text], send);
+      if (once === undefined) await inOneTransaction(deps, send);
+      else
+        await onceForForm(deps, workspace, ['reply', id, once, text], (within) =>
+          inOneTransaction(within, send),
+        );
       goBack(request, response);
     } catch (error) {
+      if (error instanceof OtherAnswer) {
+        const form = { values, problems: { '': error.message } };
+        return showThread(request, response.status(409), { form });
+      }
       const obstacle = error instanceof AppError ? OBSTACLES[error.code] : undefined;
       if (obstacle === undefined) throw error;
       const problems = { '': `${obstacle} Your reply was not sent.` };

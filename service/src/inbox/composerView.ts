@@ -111,7 +111,7 @@ const takerName = ({ handover }: Conversation) =>
 
 const replyForm = ({ signedIn, thread, place }: ThreadParts, form: FormState): View => html`
   <form method="post" action=${threadHref(thread.conversation.id, place, {}, '/reply')} class="reply" hx-sync="this:drop">
-    ${csrfField(signedIn)}${hiddenFields({ once: form.values.once ?? randomUUID() })}
+    ${csrfField(signedIn)}${hiddenFields({ once: form.values.once ?? randomUUID(), seen: String(thread.conversation.messageCount) })}
     ${textArea({
       name: 'text',
       label: 'Your reply',

@@ -1,0 +1,48 @@
+import type { Message } from '../conversations/index.ts';
+import type { Tx } from '../store/collections.ts';
+import type { Member } from '../team/index.ts';
+
+/** An answer of this age was written at the same time: its reader has hardly seen it. */
+const JUST_NOW_MS = 15_000;
+const MAX_LOOKED_AT = 20;
+
+/**
+ * What another member of the team has answered just now, behind the messages that a reply was
+ * written under; null when nobody has. The conversation stays locked, so that of two replies at once
+ * the second one finds the first.
+ * @param seen how many messages there were when the form was made
+ */
+export async function findOtherAnswer(
+  tx: Tx,
+  conversationId: string,
+  seen: number,
+  member: Member,
+  now: Date,
+): Promise<Message | null> {
+  const conversation = await tx.conversations.get(conversationId);
+  if (conversation?.workspaceId !== member.workspaceId) return null;
+  if (conversation.messageCount <= seen) return null;
+  const newest = await tx.messages.find({
+    where: { conversationId },
+    orderBy: 'number',
+    direction: 'desc',
+    limit: MAX_LOOKED_AT,
+  });
+  const isOther = ({ number, sender, createdAt }: Message) =>
+    number > seen &&
+    sender.type === 'team_member' &&
+    sender.memberId !== member.id &&
+    now.getTime() - Date.parse(createdAt) < JUST_NOW_MS;
+  return newest.find(isOther) ?? null;
+}
+
+/** A reply was held back: its page did not show what somebody else has just answered. */
+export class OtherAnswer extends Error {
+  override readonly name = 'OtherAnswer';
+
+  constructor(member: string) {
+    super(
+      `${member} has just answered: see above. Your reply was not sent. Change it, or send it again.`,
+    );
+  }
+}
