@@ -29,7 +29,7 @@ import type { Effort } from './comparison.ts';
 import { measureDeliveries } from './deliveries.ts';
 import { describeMachine } from './machine.ts';
 import { measureMessages } from './messages.ts';
-import { burstPart, fairnessPart, screensPart, snapshotsPart } from './otherParts.ts';
+import { burstPart, fairnessPart, screensPart, searchPart, snapshotsPart } from './otherParts.ts';
 import { POSTGRES_PARTS } from './postgres.ts';
 import { startBenchServer } from './postgresServer.ts';
 import { ensureRedis } from './redis.ts';
@@ -63,6 +63,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   burst: (_, effort) => burstPart(effort),
   bullmq: measureBullmq,
   screens: screensPart,
+  search: (_, effort) => searchPart(effort),
 };
 
 /** A part that fails says so in the table, and the others go on. */

@@ -2,6 +2,7 @@
 import type { Effort } from './comparison.ts';
 import { measureBurst, measureFairness } from './fairness.ts';
 import { round, spread, type PartResult } from './report.ts';
+import { measureSearch, MESSAGES_IN_CONVERSATION, SEARCHES } from './search.ts';
 import { measureScreens, MESSAGES, REQUESTS, SCREEN_GOAL_MS, SIZES } from './screens.ts';
 import { measureSnapshots, type SnapshotsReport } from './snapshots.ts';
 import type { Tls } from './sinkClient.ts';
@@ -146,6 +147,24 @@ export async function screensPart({ caFile }: Tls, effort: Effort): Promise<Part
     figures: [],
     settings: [
       `Pages of the team: ${REQUESTS} requests each, one after the other, with ${sizes.large.toLocaleString('en-US')} conversations of ${MESSAGES} messages stored; beside it with ${sizes.small} conversations.`,
+    ],
+  };
+}
+
+export async function searchPart(effort: Effort): Promise<PartResult> {
+  const conversations = isWhole(effort) ? 10_000 : 500;
+  const times = await measureSearch(conversations);
+  return {
+    ratios: times.map(({ store, search, taken, byName }) => ({
+      name: `Search, ${store}: ${search}, median to that by name`,
+      values: [median(taken) / median(byName)],
+      goal: { atMost: 1 },
+      ours: ms(median(taken)),
+      beside: ms(median(byName)),
+    })),
+    figures: [],
+    settings: [
+      `Search in what was said: ${SEARCHES} searches each, one after the other, in ${(conversations * MESSAGES_IN_CONVERSATION).toLocaleString('en-US')} messages of 14 words (20,000 different ones, by Zipf's distribution) in ${conversations.toLocaleString('en-US')} conversations; beside it the API's search by name, which looks through up to 5,000 conversations.`,
     ],
   };
 }

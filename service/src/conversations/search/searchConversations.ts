@@ -11,7 +11,9 @@ import { wordsOfContact } from './contactWords.ts';
 import { isMet, readWordQuery, type WordQuery } from './wordQuery.ts';
 import { wordsOf } from './words.ts';
 
-type Fields = Partial<Pick<Conversation, 'status' | 'channel' | 'funnelStage' | 'takenBy'>>;
+type Fields = Partial<
+  Pick<Conversation, 'status' | 'channel' | 'funnelStage' | 'takenBy' | 'assigneeId'>
+>;
 
 export interface ConversationSearch {
   readonly workspaceId: string;

@@ -42,7 +42,7 @@ export const wordsOf = (text: string): Iterable<string> => {
 export function* wordsIn(text: string): Generator<WordAt> {
   for (const parts of compoundsIn(text)) {
     yield* parts;
-    if (!isUnspaced(parts)) yield* joined(parts);
+    if (parts.length > 1 && !isUnspaced(parts)) yield* joined(parts);
   }
   for (const { index, 0: written } of text.matchAll(NUMBER)) {
     const digits = digitsOf(written);
@@ -54,10 +54,12 @@ export function* wordsIn(text: string): Generator<WordAt> {
 
 /** The words of each compound. */
 export function* compoundsIn(text: string): Generator<readonly WordAt[]> {
-  const fold = ASCII.test(text) ? (part: string) => part.toLowerCase() : foldWord;
+  const isAscii = ASCII.test(text);
+  const fold = isAscii ? (part: string) => part.toLowerCase() : foldWord;
+  const mayBeUnspaced = !isAscii && UNSPACED.test(text);
   for (const { index, 0: compound } of text.matchAll(COMPOUND)) {
     const parts: WordAt[] = [];
-    const pattern = UNSPACED.test(compound) ? UNSPACED_PARTS : PART;
+    const pattern = mayBeUnspaced ? UNSPACED_PARTS : PART;
     for (const { index: at, 0: part } of compound.matchAll(pattern)) {
       const word = fold(part).slice(0, MAX_WORD_CHARACTERS);
       if (word !== '') parts.push({ word, start: index + at, end: index + at + part.length });

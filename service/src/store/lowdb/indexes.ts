@@ -86,6 +86,13 @@ export class Index {
     }
   }
 
+  /** How many documents have the `on` fields of `where`. */
+  countOf(where: object): number {
+    const group = this.groups.get(keyOf(where as Row, this.on));
+    if (group === undefined) return 0;
+    return isSortedTree(group) ? group.size : 1;
+  }
+
   /** The documents with the `on` fields of `where`, in order, after the position. */
   walk(where: object, direction: 'asc' | 'desc', after: Position): Iterable<Document> {
     const group = this.groups.get(keyOf(where as Row, this.on));

@@ -49,7 +49,7 @@ export class Table {
     );
     this.byId = declaredById ?? new Index({ on: [] }, get);
     this.indexes = declaredById === undefined ? [this.byId, ...this.declared] : this.declared;
-    this.words = words === undefined ? null : new WordIndex(words);
+    this.words = words === undefined ? null : new WordIndex(words, (id) => rows[id]!);
     if (words === undefined) this.wordsUpTo = null;
     for (const id in rows) for (const index of this.indexes) index.add(rows[id]!);
   }
@@ -86,7 +86,7 @@ export class Table {
   find(query: AnyQuery): readonly Document[] {
     const { where, direction = 'asc', after, limit } = query;
     const index = indexesFor(this.name, this.declared, query).reduce((best, each) =>
-      each.on.length > best.on.length ? each : best,
+      each.countOf(where) < best.countOf(where) ? each : best,
     );
     const rest = Object.keys(where).filter((field) => !index.on.includes(field));
     const found: Document[] = [];

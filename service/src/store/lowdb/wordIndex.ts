@@ -6,8 +6,10 @@ type Postings = string | string[];
 
 /** Lists up to this length are copied to grow, because `push` reserves room for 17. */
 const MAX_COPIED = 16;
-/** With more lists, a set answers faster whether an id is in one of them. */
+/** With more lists, other ways are faster to see whether an id is in one of them. */
 const MAX_LISTS_SEARCHED = 8;
+/** Reading the words of a document takes as long as putting so many ids into a set. */
+const IDS_FOR_A_DOCUMENT = 12;
 
 /**
  * An inverted index: the ids of the documents with each word, for each value of the field `within`.
@@ -15,10 +17,13 @@ const MAX_LISTS_SEARCHED = 8;
  */
 export class WordIndex {
   readonly #definition: WordsDefinition<Document>;
+  readonly #get: (id: string) => Document;
   readonly #vocabularies = new Map<unknown, Vocabulary>();
 
-  constructor(definition: WordsDefinition<Document>) {
+  /** @param get returns an indexed document */
+  constructor(definition: WordsDefinition<Document>, get: (id: string) => Document) {
     this.#definition = definition;
+    this.#get = get;
   }
 
   add(document: Document): void {
@@ -42,7 +47,10 @@ export class WordIndex {
     const vocabulary = this.#vocabularies.get(within);
     if (vocabulary === undefined || allOf.length === 0) return;
     const [rarest, ...others] = allOf
-      .map((words) => new Ids(vocabulary.listsOf(words)))
+      .map(
+        (searched) =>
+          new Ids(vocabulary.listsOf(searched), (id) => meets(this.#wordsOfId(id), searched)),
+      )
       .sort((a, b) => a.count - b.count);
     for (const id of rarest!.newestFirst(before)) if (others.every((ids) => ids.has(id))) yield id;
   }
@@ -52,6 +60,10 @@ export class WordIndex {
     let vocabulary = this.#vocabularies.get(value);
     if (vocabulary === undefined) this.#vocabularies.set(value, (vocabulary = new Vocabulary()));
     return vocabulary;
+  }
+
+  #wordsOfId(id: string): Iterable<string> {
+    return this.#definition.of(this.#get(id));
   }
 
   #wordsOf(document: Document): Set<string> {
@@ -69,7 +81,8 @@ class Vocabulary {
     for (const word of words) {
       const postings = this.#postings.get(word);
       if (postings === undefined) this.#words.set(word, undefined);
-      this.#postings.set(word, postings === undefined ? id : withId(postings, id));
+      const changed = postings === undefined ? id : withId(postings, id);
+      if (changed !== postings) this.#postings.set(word, changed);
     }
   }
 
@@ -109,16 +122,24 @@ class Vocabulary {
 class Ids {
   readonly count: number;
   readonly #lists: readonly (readonly string[])[];
+  readonly #isIn: (id: string) => boolean;
   #set: ReadonlySet<string> | null = null;
+  #read = 0;
 
-  constructor(lists: readonly (readonly string[])[]) {
+  /** @param isIn the same, found out by reading the document */
+  constructor(lists: readonly (readonly string[])[], isIn: (id: string) => boolean) {
     this.#lists = lists;
+    this.#isIn = isIn;
     this.count = lists.reduce((sum, { length }) => sum + length, 0);
   }
 
   has(id: string): boolean {
     if (this.#lists.length <= MAX_LISTS_SEARCHED)
       return this.#lists.some((ids) => ids[countBelow(ids, id)] === id);
+    if (this.#read < this.count / IDS_FOR_A_DOCUMENT) {
+      this.#read += 1;
+      return this.#isIn(id);
+    }
     this.#set ??= new Set(this.#lists.flat());
     return this.#set.has(id);
   }
@@ -145,6 +166,13 @@ interface Head {
   readonly list: number;
   readonly at: number;
   readonly id: string;
+}
+
+function meets(words: Iterable<string>, searched: readonly SearchedWord[]): boolean {
+  for (const word of words)
+    if (searched.some((each) => (each.isPrefix ? word.startsWith(each.word) : word === each.word)))
+      return true;
+  return false;
 }
 
 const asList = (postings: Postings): string[] =>

@@ -186,9 +186,9 @@ export class PostgresUnitOfWork implements UnitOfWork {
     if (query.limit <= 0 || query.allOf.length === 0) return [];
     await this.#sendPending(collection);
     const { rows } = await this.#connection.query(statement);
-    return rows.map(({ document, version }) =>
-      this.#note(table, document as Document, String(version)),
-    );
+    return rows
+      .map(({ document, version }) => this.#note(table, document as Document, String(version)))
+      .filter((document) => table.isWithin(document, query.within));
   }
 
   async put(collection: string, document: Document): Promise<void> {

@@ -95,6 +95,11 @@ export class Table {
     return this.#words !== undefined;
   }
 
+  /** Two values of `within` may have the same mark before their words. */
+  isWithin(document: Document, value: string): boolean {
+    return (document as unknown as Record<string, unknown>)[this.#words!.within] === value;
+  }
+
   /** The words of a document, with spaces between them, as the column gets them. */
   wordsOf(document: Document): string {
     const { within, of } = this.#words!;
@@ -108,11 +113,10 @@ export class Table {
    */
   search({ within, allOf, before, limit }: WordSearch): Statement {
     if (this.#words === undefined) throw noWords(this.collection);
-    const values = [toQuery(within, allOf), toColumn(within), limit];
+    const values: unknown[] = [toQuery(within, allOf), limit];
     const page = before === undefined ? '' : ` AND id < $${values.push(toText(before))}`;
-    const isWithin = `document->>'${this.#words.within}' = $2`;
     return {
-      text: `SELECT document, xmin::text AS version FROM ${this.name} WHERE ${WORDS} @@ $1::tsquery AND ${isWithin}${page} ORDER BY id DESC LIMIT $3`,
+      text: `SELECT document, xmin::text AS version FROM ${this.name} WHERE ${WORDS} @@ $1::tsquery${page} ORDER BY id DESC LIMIT $2`,
       values,
     };
   }

@@ -5,18 +5,18 @@ import { toText } from '../connection/sql.ts';
 /** The column for the words of a document, a tsvector with a GIN index. */
 export const WORDS = 'words';
 
-const TAG_CHARACTERS = 4;
+const TAG_CHARACTERS = 8;
 const tags = new Map<unknown, string>();
 const MAX_TAGS = 10_000;
 
 /**
  * Stands before each word of a workspace, so that searches read no other workspace's part of the
- * index. Two workspaces may have the same one.
+ * index.
  */
 function tagOf(within: unknown): string {
   let tag = tags.get(within);
   if (tag === undefined) {
-    tag = createHash('sha256').update(String(within)).digest('hex').slice(0, TAG_CHARACTERS);
+    tag = createHash('sha256').update(String(within)).digest('base64url').slice(0, TAG_CHARACTERS);
     if (tags.size >= MAX_TAGS) tags.clear();
     tags.set(within, tag);
   }
