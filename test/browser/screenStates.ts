@@ -31,6 +31,7 @@ export const SCREEN_STATES: readonly ScreenState[] = [
   { name: 'conversations', path: () => '/conversations' },
   { name: 'conversations, none', path: () => '/conversations?tab=mine' },
   { name: 'conversations, nothing found', path: () => '/conversations?q=nobody' },
+  { name: 'conversations, found by what was said', path: () => '/conversations?q=waterproof' },
   { name: 'conversations, approvals', path: () => '/conversations?tab=approvals' },
   {
     name: 'conversation with the agent',

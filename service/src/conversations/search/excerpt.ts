@@ -9,7 +9,7 @@ export interface ExcerptPart {
 export type Excerpt = readonly ExcerptPart[];
 
 const MAX_EXCERPT_CHARACTERS = 160;
-/** What stays before the first match of a sentence that is cut. */
+/** What stays before the first match. */
 const CHARACTERS_BEFORE = 40;
 const sentences = new Intl.Segmenter('und', { granularity: 'sentence' });
 
@@ -26,9 +26,7 @@ export function excerptOf(query: WordQuery, text: string): Excerpt {
   const end = best.from + best.text.length;
   const first = marks.find(([start]) => start >= best.from)?.[0] ?? best.from;
   const cutAt =
-    first - best.from > MAX_EXCERPT_CHARACTERS - CHARACTERS_BEFORE
-      ? wordStart(text, first - CHARACTERS_BEFORE)
-      : best.from;
+    first - best.from > CHARACTERS_BEFORE ? wordStart(text, first - CHARACTERS_BEFORE) : best.from;
   const stopAt = Math.min(end, wordStart(text, cutAt + MAX_EXCERPT_CHARACTERS));
   return [
     ...(cutAt > best.from ? [{ text: '…', isMatch: false }] : []),
