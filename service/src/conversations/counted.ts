@@ -27,7 +27,7 @@ export const countOpened = (
   tx: Tx,
   { workspaceId, channel }: Conversation,
   now: Date,
-): Promise<void> => count(tx, workspaceId, 'opened', [channel], now);
+): Promise<void> => count(tx, workspaceId, now, ['opened', [channel]]);
 
 /** Counts an answer to the customer. What an automation sends beside the agent answers nothing. */
 export async function countAnswer(
@@ -38,9 +38,9 @@ export async function countAnswer(
 ): Promise<void> {
   if (sender.type === 'customer' || isBesideAgent) return;
   const { workspaceId, channel, createdAt, answeredAt } = before;
-  await count(tx, workspaceId, 'answered', [channel, decidedBy ?? sender.type], now);
+  await count(tx, workspaceId, now, ['answered', [channel, decidedBy ?? sender.type]]);
   if (answeredAt === null)
-    await count(tx, workspaceId, 'first_answer', [channel, bucketSince(createdAt, now)], now);
+    await count(tx, workspaceId, now, ['first_answer', [channel, bucketSince(createdAt, now)]]);
 }
 
 /** Counts that control leaves the agent. @param before as it was until then */
@@ -51,9 +51,9 @@ export async function countHandover(
   now: Date,
 ): Promise<void> {
   const { workspaceId, channel, createdAt, wasHandedOver } = before;
-  await count(tx, workspaceId, 'handed_over', [channel, reason], now);
+  await count(tx, workspaceId, now, ['handed_over', [channel, reason]]);
   if (wasHandedOver === false)
-    await count(tx, workspaceId, 'opened_handed_over', [channel], new Date(createdAt));
+    await count(tx, workspaceId, new Date(createdAt), ['opened_handed_over', [channel]]);
 }
 
 export async function countClosed(
@@ -62,8 +62,13 @@ export async function countClosed(
   { verdict }: Outcome,
   now: Date,
 ): Promise<void> {
-  await count(tx, workspaceId, 'closed', [channel, verdict], now);
-  await count(tx, workspaceId, 'resolution', [channel, bucketSince(createdAt, now)], now);
+  await count(
+    tx,
+    workspaceId,
+    now,
+    ['closed', [channel, verdict]],
+    ['resolution', [channel, bucketSince(createdAt, now)]],
+  );
 }
 
 const bucketSince = (time: string, now: Date): number =>

@@ -40,12 +40,11 @@ function sumsOf(increments: readonly Increment[]): readonly Counter[] {
   return [...sums.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Both sums together. */
+/** All sums together. */
 export function added(
-  a: Readonly<Record<string, number>>,
-  b: Readonly<Record<string, number>>,
+  ...all: readonly Readonly<Record<string, number>>[]
 ): Readonly<Record<string, number>> {
-  const sum = { ...a };
-  for (const [key, n] of Object.entries(b)) sum[key] = (sum[key] ?? 0) + n;
+  const sum: Record<string, number> = {};
+  for (const counts of all) for (const key in counts) sum[key] = (sum[key] ?? 0) + counts[key]!;
   return sum;
 }

@@ -3,7 +3,7 @@ import type { Workspace } from '../team/index.ts';
 import { added } from './fold.ts';
 import { startOf } from './overviewStore.ts';
 import { type Range, slotBefore, slotsOf } from './range.ts';
-import { Tally } from './tally.ts';
+import { KeyReader, Tally } from './tally.ts';
 
 /** More than a busy service counts until the next fold; what is beyond shows a little later. */
 const MAX_INCREMENTS = 2_000;
@@ -27,8 +27,8 @@ export async function readCounts(
   range: Range,
 ): Promise<CountsOfRange> {
   const now = clock.now();
-  const { period, slots } = range;
-  const after = { value: slotBefore(period, now, slots) };
+  const { period, slots: most } = range;
+  const after = { value: slotBefore(period, now, most) };
   // Both at once, so that they see one moment: an increment is in one of them alone.
   const [counters, increments] = await store.transaction((tx) =>
     Promise.all([
@@ -36,7 +36,7 @@ export async function readCounts(
         where: { workspaceId, period },
         orderBy: 'start',
         after,
-        limit: slots + 1,
+        limit: most + 1,
       }),
       tx.increments.find({ where: { workspaceId }, limit: MAX_INCREMENTS }),
     ]),
@@ -46,9 +46,10 @@ export async function readCounts(
     const start = startOf(period, hour);
     sums.set(start, added(sums.get(start) ?? {}, counts));
   }
-  const starts = slotsOf(range, now);
+  const keys = new KeyReader();
+  const slots = slotsOf(range, now).map((start) => ({ start, counts: sums.get(start) ?? {} }));
   return {
-    slots: starts.map((start) => ({ start, counts: new Tally(sums.get(start) ?? {}) })),
-    total: new Tally(starts.reduce((all, start) => added(all, sums.get(start) ?? {}), {})),
+    slots: slots.map(({ start, counts }) => ({ start, counts: new Tally(counts, keys) })),
+    total: new Tally(added(...slots.map(({ counts }) => counts)), keys),
   };
 }

@@ -1,22 +1,43 @@
 import type { Counted } from '../platform/counting/count.ts';
 import { percentile } from '../platform/counting/durations.ts';
 
+/** What a key says: a name, and what is told apart by. */
+interface Key {
+  readonly name: string;
+  readonly by: readonly string[];
+}
+
 /** What was counted under one name: what it is told apart by, and how many. */
 interface Entry {
   readonly by: readonly string[];
   readonly n: number;
 }
 
+/** Reads keys, each of them once: ninety days have mostly the same. */
+export class KeyReader {
+  readonly #known = new Map<string, Key>();
+
+  read(key: string): Key {
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const [name = '', ...by] = key.split(' ');
+    const read = { name, by };
+    this.#known.set(key, read);
+    return read;
+  }
+}
+
 /** Reads sums of counts by name. */
 export class Tally {
   readonly #entries = new Map<string, Entry[]>();
 
-  constructor(counts: Readonly<Record<string, number>>) {
-    for (const [key, n] of Object.entries(counts)) {
-      const [name = '', ...by] = key.split(' ');
-      const entries = this.#entries.get(name) ?? [];
-      if (entries.length === 0) this.#entries.set(name, entries);
-      entries.push({ by, n });
+  constructor(counts: Readonly<Record<string, number>>, keys: KeyReader) {
+    for (const key in counts) {
+      const { name, by } = keys.read(key);
+      const entries = this.#entries.get(name);
+      const entry = { by, n: counts[key]! };
+      if (entries === undefined) this.#entries.set(name, [entry]);
+      else entries.push(entry);
     }
   }
 

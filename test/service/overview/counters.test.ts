@@ -26,7 +26,7 @@ describe('counters', () => {
   afterEach(() => fresh.remove());
 
   const countOnce = (at = clock.now()) =>
-    fresh.store.transaction((tx) => count(tx, workspace.id, 'opened', ['web_chat'], at));
+    fresh.store.transaction((tx) => count(tx, workspace.id, at, ['opened', ['web_chat']]));
   const opened = async (range = HOURS as (typeof RANGES)[number]) =>
     (await readCounts({ store: fresh.store, clock }, workspace, range)).total.sum('opened');
   const stored = (name: 'increments' | 'counters') =>
@@ -66,7 +66,7 @@ describe('counters', () => {
 
   it('count nothing of a transaction that fails', async () => {
     const failing = fresh.store.transaction(async (tx) => {
-      await count(tx, workspace.id, 'opened', ['web_chat'], clock.now());
+      await count(tx, workspace.id, clock.now(), ['opened', ['web_chat']]);
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
@@ -76,9 +76,14 @@ describe('counters', () => {
 
   it('take one document of a transaction, whatever it counts', async () => {
     await fresh.store.transaction(async (tx) => {
-      await count(tx, workspace.id, 'opened', ['web_chat'], clock.now());
-      await count(tx, workspace.id, 'opened', ['web_chat'], clock.now());
-      await count(tx, workspace.id, 'closed', ['web_chat', 'unknown'], clock.now());
+      await count(tx, workspace.id, clock.now(), ['opened', ['web_chat']]);
+      await count(
+        tx,
+        workspace.id,
+        clock.now(),
+        ['opened', ['web_chat']],
+        ['closed', ['web_chat', 'unknown']],
+      );
     });
     expect(await stored('increments')).toHaveLength(1);
     expect(await opened()).toBe(2);

@@ -10,7 +10,7 @@ const cellsOf = (row: string) =>
 /** @returns null when the chart says that there is nothing yet */
 export function chartTable({ html }: Page, id: string): ChartTable | null {
   const [section] =
-    new RegExp(`<section class="chart" aria-labelledby="${id}-title">.*?</section>`, 's').exec(
+    new RegExp(`<section class="chart[^"]*" aria-labelledby="${id}-title">.*?</section>`, 's').exec(
       html,
     ) ?? [];
   if (section === undefined) throw new Error(`no chart ${id}`);
@@ -26,17 +26,18 @@ export function chartTable({ html }: Page, id: string): ChartTable | null {
   );
 }
 
-/** The rows of a list of bars: how often each was counted. */
-export function barCounts({ html }: Page, id: string): Readonly<Record<string, number>> {
+/** The cells of a chart's table, as HTML, without its headings. */
+export function tableRows({ html }: Page, id: string): readonly (readonly string[])[] {
   const [section = ''] =
-    new RegExp(`<section class="chart" aria-labelledby="${id}-title">.*?</section>`, 's').exec(
+    new RegExp(`<section class="chart[^"]*" aria-labelledby="${id}-title">.*?</section>`, 's').exec(
       html,
     ) ?? [];
-  const rows = [...section.matchAll(/<tr>(.*?)<\/tr>/gs)].slice(1);
-  return Object.fromEntries(
-    rows.map(([, row = '']) => cellsOf(row)).map(([label = '', n]) => [label, Number(n)]),
-  );
+  return [...section.matchAll(/<tr>(.*?)<\/tr>/gs)].slice(1).map(([, row = '']) => cellsOf(row));
 }
+
+/** The rows of a list of bars: how often each was counted. */
+export const barCounts = (page: Page, id: string): Readonly<Record<string, number>> =>
+  Object.fromEntries(tableRows(page, id).map(([label = '', n]) => [label, Number(n)]));
 
 /** What was counted in all, by the chart's columns. */
 export async function totals(

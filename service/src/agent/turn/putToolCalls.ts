@@ -6,6 +6,8 @@ import type { Deps } from '../../platform/deps.ts';
 import { newId } from '../../platform/ids.ts';
 import {
   ARGUMENT_LIMITS,
+  countToolCall,
+  isComplete,
   paymentLinkResult,
   emitRequested,
   enqueueToolCall,
@@ -45,6 +47,7 @@ export async function putToolCalls(
     const call = await makeCall(tx, deps, turn, { ...each, stepId, beside: put }, now);
     put.push(call);
     await tx.toolCalls.put(call);
+    if (isComplete(call)) await countToolCall(tx, call, now);
     if (call.status === 'running') await enqueueToolCall(tx, call, now.getTime());
     if (call.status === 'pending_approval')
       await enqueueToolCall(tx, call, Date.parse(call.expiresAt!));

@@ -1,5 +1,6 @@
 import type { Tx } from '../../store/collections.ts';
 import { timestamp } from '../../platform/clock.ts';
+import { countAttempts, type RecordedAttempt } from '../counted.ts';
 import {
   isAway,
   keepForRevival,
@@ -37,8 +38,15 @@ export const recordResults = (
 ): Promise<(Delivery | null)[]> =>
   store.transaction(async (tx) => {
     await lockAll(tx, attempts);
-    const recorded = [];
-    for (const made of attempts) recorded.push(await record(tx, made, retryDelaysMs, clock.now()));
+    const now = clock.now();
+    const recorded: (Delivery | null)[] = [];
+    const counted: RecordedAttempt[] = [];
+    for (const made of attempts) {
+      const delivery = await record(tx, made, retryDelaysMs, now);
+      recorded.push(delivery);
+      if (delivery !== null) counted.push({ result: made.result, delivery });
+    }
+    await countAttempts(tx, counted, now);
     return recorded;
   });
 

@@ -1,7 +1,16 @@
 import { scaleBand, scaleLinear } from 'd3-scale';
 import { stack } from 'd3-shape';
 import { html, type View } from '../../platform/html/html.ts';
-import { type Chart, HEIGHT, MARGIN, slotAxis, slotInWords, valueAxis, WIDTH } from './chart.ts';
+import {
+  type Chart,
+  HEIGHT,
+  MARGIN,
+  seriesClass,
+  slotAxis,
+  slotInWords,
+  valueAxis,
+  WIDTH,
+} from './chart.ts';
 
 const TICKS = 4;
 
@@ -19,7 +28,7 @@ export function barChart(chart: Chart): View {
   const bar = (at: number, of: number, { 0: bottom = 0, 1: top = 0 }: ArrayLike<number>) =>
     top === bottom
       ? null
-      : html`<rect class=${`series-${of + 1}`} x=${round(x(at)!)} width=${round(x.bandwidth())} y=${round(y(top))} height=${round(y(bottom) - y(top))} />`;
+      : html`<rect class=${seriesClass(series[of]!, of)} x=${round(x(at)!)} width=${round(x.bandwidth())} y=${round(y(top))} height=${round(y(bottom) - y(top))} />`;
   return html`
     ${valueAxis(y.ticks(TICKS).filter(Number.isInteger), y, inWords)}
     ${positions.map((at) => html`<g><title>${slotInWords(chart, at)}</title>${layers.map((layer, of) => bar(at, of, layer[at]!))}</g>`)}

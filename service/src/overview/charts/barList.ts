@@ -41,5 +41,8 @@ export function barListView(list: BarList): View {
 }
 
 /** `37 %`; a dash when there is nothing to be a share of. */
-export const percent = (n: number, of: number): string =>
-  of === 0 ? '–' : `${Math.round((n / of) * 100)} %`;
+export function percent(n: number, of: number): string {
+  if (of === 0) return '–';
+  const exact = (n / of) * 100;
+  return `${exact < 10 ? Math.round(exact * 10) / 10 : Math.round(exact)} %`;
+}

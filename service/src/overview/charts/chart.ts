@@ -5,7 +5,12 @@ export interface Series {
   readonly label: string;
   /** For each slot; null where nothing was measured. */
   readonly values: readonly (number | null)[];
+  /** For what went well, went wrong, or did not happen. */
+  readonly tone?: 'good' | 'bad' | 'quiet';
 }
+
+/** The class that gives a series its colour. @param at its place among the chart's series */
+export const seriesClass = ({ tone }: Series, at: number): string => `series-${tone ?? at + 1}`;
 
 /** What happened in a row of hours or days. */
 export interface Chart {
@@ -46,12 +51,13 @@ export const chartView = (chart: Chart, draw: (chart: Chart) => View): View =>
         `,
   );
 
-/** @param content null when there is nothing to show yet */
+/** @param content null when there is nothing to show yet. @param options.isWide as wide as the page */
 export const figureOf = (
   { id, title, summary, whenEmpty }: Pick<Chart, 'id' | 'title' | 'summary' | 'whenEmpty'>,
   content: View,
+  { isWide = false }: { readonly isWide?: boolean } = {},
 ): View => html`
-  <section class="chart" aria-labelledby=${`${id}-title`}>
+  <section class=${isWide ? 'chart wide' : 'chart'} aria-labelledby=${`${id}-title`}>
     <h2 id=${`${id}-title`}>${title}</h2>
     <p class="muted">${content === null ? whenEmpty : summary}</p>
     ${content}
@@ -60,7 +66,7 @@ export const figureOf = (
 
 const legend = ({ series }: Chart): View => html`
   <ul class="legend" aria-hidden="true">
-    ${series.map(({ label }, at) => html`<li><svg class=${`series-${at + 1}`} viewBox="0 0 10 10" width="10" height="10"><rect width="10" height="10" rx="2" /></svg> ${label}</li>`)}
+    ${series.map((each, at) => html`<li><svg class=${seriesClass(each, at)} viewBox="0 0 10 10" width="10" height="10"><rect width="10" height="10" rx="2" /></svg> ${each.label}</li>`)}
   </ul>
 `;
 

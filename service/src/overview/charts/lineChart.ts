@@ -7,6 +7,7 @@ import {
   HEIGHT,
   MARGIN,
   type Series,
+  seriesClass,
   slotAxis,
   slotInWords,
   valueAxis,
@@ -60,11 +61,12 @@ function drawLines(chart: Chart, scaleOf: (values: readonly number[]) => Scale):
 
 /** A value without neighbours is a dot, since no line goes through it. */
 function lineOf(
-  { values }: Series,
+  series: Series,
   at: number,
   x: (at: number) => number,
   y: (value: number) => number,
 ): View {
+  const { values } = series;
   const path = line<number | null>()
     .defined((value) => value !== null)
     .x((_, slot) => x(slot))
@@ -72,7 +74,7 @@ function lineOf(
   const isAlone = (slot: number) =>
     (values[slot - 1] ?? null) === null && (values[slot + 1] ?? null) === null;
   return html`
-    <g class=${`series-${at + 1}`}>
+    <g class=${seriesClass(series, at)}>
       <path class="line" d=${path ?? ''} />
       ${values.map((value, slot) => (value !== null && isAlone(slot) ? html`<circle cx=${x(slot)} cy=${round(y(value))} r="3" />` : null))}
     </g>

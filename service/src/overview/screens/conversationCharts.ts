@@ -1,51 +1,27 @@
 import type { AnsweredBy, HandoverReason } from '../../conversations/index.ts';
-import type { Counted } from '../../platform/counting/count.ts';
 import type { View } from '../../platform/html/html.ts';
 import { barChart } from '../charts/barChart.ts';
 import { barListView, percent } from '../charts/barList.ts';
-import { type Chart, chartView } from '../charts/chart.ts';
-import { durationChart, lineChart } from '../charts/lineChart.ts';
-import { type Range, slotTitle } from '../range.ts';
-import type { CountsOfRange } from '../readCounts.ts';
+import { chartView } from '../charts/chart.ts';
+import { lineChart } from '../charts/lineChart.ts';
 import type { Tally } from '../tally.ts';
-import { ANSWERED_BY_LABELS, durationLabel, HANDOVER_LABELS, slotLabel } from '../words.ts';
-
-export interface ChartParts {
-  readonly counts: CountsOfRange;
-  readonly range: Range;
-  /** Null: all channels. */
-  readonly channel: string | null;
-}
-
-export const MEDIAN = 0.5;
-export const NINETIETH = 0.9;
-
-/** The hours or days that every chart of a page has. */
-export const slotsOfChart = ({ counts, range }: ChartParts) => ({
-  slots: counts.slots.map(({ start }) => slotLabel(start)),
-  slotTitle: slotTitle(range),
-});
-
-/** A value of each hour or day. */
-export const perSlot = <T>({ counts }: ChartParts, valueOf: (counts: Tally) => T): readonly T[] =>
-  counts.slots.map((slot) => valueOf(slot.counts));
-
-/** What the counts of conversations are told apart by first. */
-export const ofChannel = ({ channel }: ChartParts): readonly string[] =>
-  channel === null ? [] : [channel];
+import { ANSWERED_BY_LABELS, HANDOVER_LABELS } from '../words.ts';
+import { type ChartParts, durationsView, ofChannel, perSlot, slotsOfChart } from './chartParts.ts';
 
 export const conversationCharts = (parts: ChartParts): View => [
   openedAndClosed(parts),
   answers(parts),
-  durations(parts, {
+  durationsView(parts, {
     name: 'first_answer',
+    first: ofChannel(parts),
     id: 'first-answer',
     title: 'Time to the first answer',
     from: 'From a customer’s first message to the first answer',
     whenEmpty: 'Once a conversation is answered, how long the customer waited is shown here.',
   }),
-  durations(parts, {
+  durationsView(parts, {
     name: 'resolution',
+    first: ofChannel(parts),
     id: 'resolution',
     title: 'Time to resolution',
     from: 'From a customer’s first message until the conversation is closed',
@@ -103,40 +79,6 @@ function answers(parts: ChartParts): View {
 
 const byAnswerer = (counts: Tally, channel: string | null): ReadonlyMap<string, number> =>
   channel === null ? counts.eachSecond('answered') : counts.each('answered', channel);
-
-function durations(
-  parts: ChartParts,
-  {
-    name,
-    id,
-    title,
-    from,
-    whenEmpty,
-  }: Pick<Chart, 'id' | 'title' | 'whenEmpty'> & {
-    readonly name: keyof Counted & ('first_answer' | 'resolution');
-    readonly from: string;
-  },
-): View {
-  const first = ofChannel(parts);
-  const ofTotal = (share: number) =>
-    durationLabel(parts.counts.total.percentile(name, share, ...first) ?? 0);
-  const seriesOf = (label: string, share: number) => ({
-    label,
-    values: perSlot(parts, (counts) => counts.percentile(name, share, ...first)),
-  });
-  return chartView(
-    {
-      ...slotsOfChart(parts),
-      id,
-      title,
-      summary: `${from}: half within ${ofTotal(MEDIAN)}, nine of ten within ${ofTotal(NINETIETH)}.`,
-      series: [seriesOf('Median', MEDIAN), seriesOf('90th percentile', NINETIETH)],
-      inWords: durationLabel,
-      whenEmpty,
-    },
-    durationChart,
-  );
-}
 
 function handovers(parts: ChartParts): View {
   const first = ofChannel(parts);

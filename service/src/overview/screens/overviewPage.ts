@@ -1,13 +1,18 @@
 import { addressWith, filterLinks } from '../../platform/html/components.ts';
+import type { Subscription } from '../../deliveries/index.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
 import type { Viewer } from '../../platform/html/viewer.ts';
 import { percent } from '../charts/barList.ts';
 import { DEFAULT_RANGE, type Range, RANGES } from '../range.ts';
 import { channelLabel, durationLabel } from '../words.ts';
-import { type ChartParts, conversationCharts, MEDIAN, ofChannel } from './conversationCharts.ts';
+import { type ChartParts, MEDIAN, ofChannel } from './chartParts.ts';
+import { conversationCharts } from './conversationCharts.ts';
+import { deliveryCharts, subscriptionTable } from './deliveryCharts.ts';
+import { toolTable, workCharts } from './workCharts.ts';
 
 export interface OverviewParts extends ChartParts {
+  readonly subscriptions: readonly Subscription[];
   /** Those that a filter can be set to. */
   readonly channels: readonly string[];
 }
@@ -25,7 +30,11 @@ export const overviewPage = (viewer: Viewer, parts: OverviewParts): View =>
           ${parts.channels.length > 1 || parts.channel !== null ? channelLinks(parts) : null}
         </div>
         ${keyFigures(parts)}
-        <div class="charts">${conversationCharts(parts)}</div>
+        <div class="charts">
+          ${conversationCharts(parts)}
+          ${parts.channel === null ? [workCharts(parts), deliveryCharts(parts), toolTable(parts), subscriptionTable(parts)] : null}
+        </div>
+        ${parts.channel === null ? null : html`<p class="muted">Tools, approvals, payments and deliveries are counted for <a href=${hrefOf(parts.range, null)}>all channels</a> together.</p>`}
         <p class="muted">Hours and days are those of UTC; the last one is still running. Durations are right to about a tenth.</p>
       </div>
     `,

@@ -18,6 +18,7 @@ import {
   type PaymentProvider,
   type PaymentRules,
 } from '../payment.ts';
+import { countLink } from '../counted.ts';
 import type { Workspace } from '../../team/index.ts';
 import { findPaymentAccount } from './paymentAccounts.ts';
 import { putPayment, type PaymentView } from './paymentLinks.ts';
@@ -80,6 +81,7 @@ export async function putPaymentLink(
     now,
   );
   await putPayment(tx, payment);
+  await countLink(tx, payment, now);
   if (payment.status === 'open') await putStageForward(tx, view, 'payment_pending', actor, now);
   return payment;
 }

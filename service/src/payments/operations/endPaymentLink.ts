@@ -15,6 +15,7 @@ import {
   type PaymentAccount,
   type PaymentUpdate,
 } from '../payment.ts';
+import { countPaid } from '../counted.ts';
 import type { Workspace } from '../../team/index.ts';
 import {
   lockPaymentLink,
@@ -132,6 +133,7 @@ export async function completePayment(
     now,
   );
   await putPayment(tx, completed);
+  await countPaid(tx, completed, now);
   const view = await loadConversation(tx, workspace, payment.conversationId);
   const conversation = await putStageForward(tx, view, 'customer', paid.by, now);
   const event = { name: 'payment.paid', payment: paymentPayload(completed, view.contact) } as const;

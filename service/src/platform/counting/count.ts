@@ -35,28 +35,36 @@ export const countingCollections = {
 /** What each running transaction has counted, by workspace and hour. */
 const ofTransactions = new WeakMap<Tx, Map<string, Increment>>();
 
+/** One thing to count. */
+export type Counting = {
+  [Name in keyof Counted]: readonly [
+    name: Name,
+    by: Counted[Name] & readonly (string | number)[],
+    n?: number,
+  ];
+}[keyof Counted];
+
 /**
- * Counts one of something, in the transaction in which it happens.
+ * Counts, in the transaction in which it happens.
  * @param at the hour that it counts in; usually now
  */
-export async function count<Name extends keyof Counted>(
+export async function count(
   tx: Tx,
   workspaceId: string,
-  name: Name,
-  by: Counted[Name] & readonly (string | number)[],
   at: Date,
+  ...countings: readonly Counting[]
 ): Promise<void> {
   const hour = hourOf(at);
   const place = `${workspaceId} ${hour}`;
   const own = ofTransactions.get(tx) ?? new Map<string, Increment>();
   ofTransactions.set(tx, own);
   const earlier = own.get(place);
-  const { id, counts }: Pick<Increment, 'id' | 'counts'> = earlier ?? {
-    id: newId('inc'),
-    counts: {},
-  };
-  const key = keyOf(name, by);
-  const next = { id, workspaceId, hour, counts: { ...counts, [key]: (counts[key] ?? 0) + 1 } };
+  const counts: Record<string, number> = { ...earlier?.counts };
+  for (const [name, by, n = 1] of countings) {
+    const key = keyOf(name, by);
+    counts[key] = (counts[key] ?? 0) + n;
+  }
+  const next = { id: earlier?.id ?? newId('inc'), workspaceId, hour, counts };
   own.set(place, next);
   await tx.increments.put(next);
 }

@@ -6,6 +6,7 @@ import {
 } from '../../conversations/index.ts';
 import type { Tx } from '../../store/collections.ts';
 import { maskJson, maskText } from '../../platform/masking.ts';
+import { countApproval } from '../counted.ts';
 import type { Decision, ToolCall } from './toolCall.ts';
 
 /** How an approval stands: it waits, was decided, or ended without a decision. */
@@ -46,15 +47,18 @@ export const decisionPayload = ({ approved, by, note, at }: Decision, contact: C
 };
 
 /** Emits that a call begins to wait for approval. */
-export const emitRequested = (
+export async function emitRequested(
   tx: Tx,
   call: ToolCall,
   view: ConversationView,
   now: Date,
-): Promise<void> => {
+): Promise<void> {
+  await countApproval(tx, askedIn(call), ['tool', 'requested'], now);
   const approval = approvalPayload(call, view.contact);
-  return emitEvent(tx, { name: 'approval.requested', approval }, view, now);
-};
+  await emitEvent(tx, { name: 'approval.requested', approval }, view, now);
+}
+
+const askedIn = ({ workspaceId, createdAt }: ToolCall) => ({ workspaceId, since: createdAt });
 
 /**
  * Emits that a call no longer waits for approval, for whatever reason: who shows the question
@@ -67,6 +71,8 @@ export async function emitDecided(
   conversation: Conversation,
   now: Date,
 ): Promise<void> {
+  const status = statusOf(call);
+  if (status !== 'waiting') await countApproval(tx, askedIn(call), ['tool', status], now);
   const workspace = await tx.workspaces.peek(conversation.workspaceId);
   const contact = await tx.contacts.peek(conversation.contactId);
   if (!workspace || !contact) return;

@@ -5,6 +5,7 @@ import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';
 import { recordTest } from '../tool.ts';
 import { complete, type ToolCall, type Decision } from '../calls/toolCall.ts';
+import { countToolCall } from '../counted.ts';
 import { emitDecided } from '../calls/approval.ts';
 import type { Workspace } from '../../team/index.ts';
 import {
@@ -32,6 +33,7 @@ export async function completeToolCall(
   await tx.jobs.complete(completed.id);
   const isOwed = await askAgentToTell(tx, deps, before, completed, now);
   await tx.toolCalls.put({ ...completed, isTold: !isOwed });
+  await countToolCall(tx, completed, now);
   if (completed.purpose !== 'agent') await noteTest(tx, completed, now);
 }
 
@@ -177,6 +179,7 @@ export async function cancelApprovalsIn(
     await tx.jobs.complete(call.id);
     const cancelled = complete(call, 'cancelled', now);
     await tx.toolCalls.put({ ...cancelled, isTold: true });
+    await countToolCall(tx, cancelled, now);
     await emitDecided(tx, cancelled, closed, now);
   }
   return closed;

@@ -1,6 +1,7 @@
 import type { Conversation } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Tx } from '../../store/collections.ts';
+import { countApproval, type ApprovalOutcome } from '../../tools/index.ts';
 import { end, type Wait, type WaitEnd } from '../wait.ts';
 import { putWait } from './waits.ts';
 
@@ -19,6 +20,7 @@ export async function endWait(
   now: Date,
 ): Promise<Conversation | null> {
   await putWait(tx, end(wait, how, now));
+  if (wait.kind === 'decision') await countDecision(tx, wait, outcomeOf(how), now);
   const freed =
     conversation?.replyWaitId === wait.id ? { ...conversation, replyWaitId: null } : conversation;
   const mayBeUnread = how.status === 'cancelled' || how.status === 'taken_over';
@@ -31,6 +33,9 @@ export async function endWait(
   await reactions.onInbound(tx, written, now);
   return written;
 }
+
+const outcomeOf = ({ status }: WaitEnd): ApprovalOutcome =>
+  status === 'approved' || status === 'rejected' || status === 'expired' ? status : 'cancelled';
 
 /** More messages than a customer writes while a question is open. Of more, the newest count. */
 const MAX_FREED_MESSAGES = 200;
@@ -103,3 +108,11 @@ export async function endReplyWaitOf(
   const how = { status: 'taken_over' } as const;
   return (await endWait(tx, deps, { wait, conversation }, how, now)) ?? conversation;
 }
+
+/** Counts what a workflow asks the team, as approvals are counted. */
+export const countDecision = (
+  tx: Tx,
+  { workspaceId, createdAt: since }: Wait,
+  outcome: ApprovalOutcome,
+  now: Date,
+): Promise<void> => countApproval(tx, { workspaceId, since }, ['workflow', outcome], now);

@@ -14,7 +14,7 @@ import { hashToken } from '../../platform/security/tokens.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Workspace } from '../../team/index.ts';
 import { MAX_OPEN_WAITS, NEW_WAIT, secondsAfter, type Wait } from '../wait.ts';
-import { putEnded } from './endWait.ts';
+import { countDecision, putEnded } from './endWait.ts';
 import { findNewestAtAddress, lockWait, putWait, viewWait, type WaitView } from './waits.ts';
 
 /** What a workflow asks for. */
@@ -60,8 +60,10 @@ export const openWait = (deps: Deps, workspace: Workspace, wanted: WantedWait, a
     if (wanted.kind === 'reply') await assertMayAsk(tx, deps, asked.view, now);
     await assertBelowLimit(tx, workspace);
     const wait = newWait(deps, workspace, wanted, asker, asked.view, now);
-    if (wanted.kind === 'decision') await putWait(tx, wait);
-    else await putQuestion(tx, deps, wait, { ...asked, view: asked.view! }, now);
+    if (wanted.kind === 'decision') {
+      await putWait(tx, wait);
+      await countDecision(tx, wait, 'requested', now);
+    } else await putQuestion(tx, deps, wait, { ...asked, view: asked.view! }, now);
     return viewWait(tx, (await tx.waits.peek(wait.id))!);
   });
 

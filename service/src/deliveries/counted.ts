@@ -1,0 +1,44 @@
+import { count, type Counting } from '../platform/counting/count.ts';
+import { durationBucket } from '../platform/counting/durations.ts';
+import type { Tx } from '../store/collections.ts';
+import type { Delivery } from './delivery.ts';
+import type { AttemptResult } from './sending/attempt.ts';
+
+declare module '../platform/counting/count.ts' {
+  interface Counted {
+    attempt: readonly [subscriptionId: string, result: 'succeeded' | 'failed'];
+    /** How long an attempt took, whatever its result. */
+    attempt_time: readonly [subscriptionId: string, durationBucket: number];
+    /** Deliveries that ended by an attempt. One that is sent again counts again. */
+    delivery: readonly [subscriptionId: string, outcome: 'delivered' | 'failed'];
+  }
+}
+
+export interface RecordedAttempt {
+  readonly result: Pick<AttemptResult, 'verdict' | 'durationMs'>;
+  /** As the attempt left it. */
+  readonly delivery: Pick<Delivery, 'workspaceId' | 'subscriptionId' | 'status'>;
+}
+
+/** Counts attempts, all of a workspace's at once. */
+export async function countAttempts(
+  tx: Tx,
+  recorded: readonly RecordedAttempt[],
+  now: Date,
+): Promise<void> {
+  const byWorkspace = Map.groupBy(recorded, ({ delivery }) => delivery.workspaceId);
+  for (const [workspaceId, attempts] of byWorkspace)
+    await count(tx, workspaceId, now, ...attempts.flatMap(countingsOf));
+}
+
+function countingsOf({ result, delivery }: RecordedAttempt): readonly Counting[] {
+  const { subscriptionId, status } = delivery;
+  const isSuccess = result.verdict === 'success';
+  const countings: Counting[] = [
+    ['attempt', [subscriptionId, isSuccess ? 'succeeded' : 'failed']],
+    ['attempt_time', [subscriptionId, durationBucket(result.durationMs)]],
+  ];
+  if (isSuccess || status !== 'pending')
+    countings.push(['delivery', [subscriptionId, isSuccess ? 'delivered' : 'failed']]);
+  return countings;
+}

@@ -1,0 +1,76 @@
+import type { View } from '../../platform/html/html.ts';
+import { type Chart, chartView } from '../charts/chart.ts';
+import { durationChart } from '../charts/lineChart.ts';
+import { type Range, slotTitle } from '../range.ts';
+import type { CountsOfRange } from '../readCounts.ts';
+import type { Tally } from '../tally.ts';
+import { durationLabel, slotLabel } from '../words.ts';
+
+/** What is counted in buckets of durations. */
+export type DurationName =
+  | 'first_answer'
+  | 'resolution'
+  | 'tool_time'
+  | 'decision_time'
+  | 'attempt_time';
+
+export interface ChartParts {
+  readonly counts: CountsOfRange;
+  readonly range: Range;
+  /** Null: all channels. */
+  readonly channel: string | null;
+}
+
+export const MEDIAN = 0.5;
+export const NINETIETH = 0.9;
+
+/** The hours or days that every chart of a page has. */
+export const slotsOfChart = ({ counts, range }: ChartParts) => ({
+  slots: counts.slots.map(({ start }) => slotLabel(start)),
+  slotTitle: slotTitle(range),
+});
+
+/** A value of each hour or day. */
+export const perSlot = <T>({ counts }: ChartParts, valueOf: (counts: Tally) => T): readonly T[] =>
+  counts.slots.map((slot) => valueOf(slot.counts));
+
+/** What the counts of conversations are told apart by first. */
+export const ofChannel = ({ channel }: ChartParts): readonly string[] =>
+  channel === null ? [] : [channel];
+
+/** The median and the 90th percentile of what was counted in buckets. */
+export function durationsView(
+  parts: ChartParts,
+  {
+    name,
+    first = [],
+    id,
+    title,
+    from,
+    whenEmpty,
+  }: Pick<Chart, 'id' | 'title' | 'whenEmpty'> & {
+    readonly name: DurationName;
+    /** What they have to be told apart by. */
+    readonly first?: readonly string[];
+    readonly from: string;
+  },
+): View {
+  const ofTotal = (share: number) =>
+    durationLabel(parts.counts.total.percentile(name, share, ...first) ?? 0);
+  const seriesOf = (label: string, share: number) => ({
+    label,
+    values: perSlot(parts, (counts) => counts.percentile(name, share, ...first)),
+  });
+  return chartView(
+    {
+      ...slotsOfChart(parts),
+      id,
+      title,
+      summary: `${from}: half within ${ofTotal(MEDIAN)}, nine of ten within ${ofTotal(NINETIETH)}.`,
+      series: [seriesOf('Median', MEDIAN), seriesOf('90th percentile', NINETIETH)],
+      inWords: durationLabel,
+      whenEmpty,
+    },
+    durationChart,
+  );
+}

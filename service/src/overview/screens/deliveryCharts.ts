@@ -1,0 +1,104 @@
+import type { Subscription } from '../../deliveries/index.ts';
+import { html, type View } from '../../platform/html/html.ts';
+import { barChart } from '../charts/barChart.ts';
+import { percent } from '../charts/barList.ts';
+import { chartView, figureOf, valueInWords } from '../charts/chart.ts';
+import { tableView } from '../charts/tableView.ts';
+import { durationLabel } from '../words.ts';
+import {
+  type ChartParts,
+  durationsView,
+  MEDIAN,
+  NINETIETH,
+  perSlot,
+  slotsOfChart,
+} from './chartParts.ts';
+
+interface SubscriptionTableParts extends ChartParts {
+  readonly subscriptions: readonly Subscription[];
+}
+
+/** The events that were sent to subscriptions. */
+export const deliveryCharts = (parts: ChartParts): View => [
+  attempts(parts),
+  durationsView(parts, {
+    name: 'attempt_time',
+    id: 'delivery-times',
+    title: 'Latency of deliveries',
+    from: 'From connecting to the end of the answer',
+    whenEmpty: 'Once an event is sent, how long its receiver took is shown here.',
+  }),
+];
+
+function attempts(parts: ChartParts): View {
+  const { total } = parts.counts;
+  const [results, ended] = [total.eachSecond('attempt'), total.eachSecond('delivery')];
+  const [succeeded, failed] = [results.get('succeeded') ?? 0, results.get('failed') ?? 0];
+  const valuesOf = (result: 'succeeded' | 'failed') =>
+    perSlot(parts, (counts) => counts.eachSecond('attempt').get(result) ?? 0);
+  return chartView(
+    {
+      ...slotsOfChart(parts),
+      id: 'deliveries',
+      title: 'Delivery attempts',
+      summary: `${succeeded + failed} attempts, ${percent(failed, succeeded + failed)} failed. ${ended.get('delivered') ?? 0} deliveries arrived, ${ended.get('failed') ?? 0} failed for good.`,
+      series: [
+        { label: 'Succeeded', values: valuesOf('succeeded'), tone: 'good' },
+        { label: 'Failed', values: valuesOf('failed'), tone: 'bad' },
+      ],
+      inWords: String,
+      whenEmpty:
+        'Events that are sent to your workflows are counted here. Publish a workflow with our trigger, or add a subscription.',
+    },
+    barChart,
+  );
+}
+
+const MAX_SHOWN = 10;
+
+/** The subscriptions that events were sent to, as a table. */
+export function subscriptionTable({
+  counts: { total },
+  subscriptions,
+}: SubscriptionTableParts): View {
+  const known = new Map(subscriptions.map((each) => [each.id, each]));
+  const rows = [...total.each('attempt')]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, MAX_SHOWN)
+    .map(([id, made]) => {
+      const failed = total.each('attempt', id).get('failed') ?? 0;
+      const lost = total.each('delivery', id).get('failed') ?? 0;
+      const time = (share: number) =>
+        valueInWords(total.percentile('attempt_time', share, id), durationLabel);
+      const name = nameOf(id, known.get(id));
+      return [name, made, percent(failed, made), lost, time(MEDIAN), time(NINETIETH)];
+    });
+  return figureOf(
+    {
+      id: 'subscriptions',
+      title: 'Deliveries by subscription',
+      summary: 'The subscriptions with the most attempts, their errors and their latency.',
+      whenEmpty: 'Each subscription has its attempts, error rate and latency here.',
+    },
+    rows.length === 0
+      ? null
+      : tableView(
+          'subscriptions',
+          ['Subscription', 'Attempts', 'Error rate', 'Not delivered', 'Median', '90th percentile'],
+          rows,
+        ),
+    { isWide: true },
+  );
+}
+
+const nameOf = (id: string, subscription: Subscription | undefined): View =>
+  subscription === undefined
+    ? html`Removed <span class="muted">${id}</span>`
+    : html`<a href=${`/keys/subscriptions/${id}`}>${addressOf(subscription.targetUrl)}</a>`;
+
+/** Without what may be a secret in it: `n8n.example.com/webhook/…`. */
+const addressOf = (targetUrl: string): string => {
+  const { host, pathname } = new URL(targetUrl);
+  return `${host}${pathname.length <= MAX_PATH ? pathname : `${pathname.slice(0, MAX_PATH)}…`}`;
+};
+const MAX_PATH = 24;

@@ -1,0 +1,142 @@
+import { formatAmount } from '../../platform/currency.ts';
+import type { View } from '../../platform/html/html.ts';
+import type { ApprovalOutcome } from '../../tools/index.ts';
+import { barChart } from '../charts/barChart.ts';
+import { percent } from '../charts/barList.ts';
+import { chartView, figureOf, valueInWords } from '../charts/chart.ts';
+import { lineChart } from '../charts/lineChart.ts';
+import { tableView } from '../charts/tableView.ts';
+import type { Tally } from '../tally.ts';
+import { durationLabel } from '../words.ts';
+import { type ChartParts, MEDIAN, NINETIETH, perSlot, slotsOfChart } from './chartParts.ts';
+
+/** Tools, approvals and payments. */
+export const workCharts = (parts: ChartParts): View => [
+  toolCalls(parts),
+  approvals(parts),
+  payments(parts),
+];
+
+const sumOf = (counts: ReadonlyMap<string, number>): number =>
+  [...counts.values()].reduce((sum, n) => sum + n, 0);
+
+/** Calls that were made, by how they ended. The others were not approved, or given up before. */
+function madeCalls(counts: Tally): { succeeded: number; failed: number; notMade: number } {
+  const statuses = counts.eachSecond('tool_call');
+  const succeeded = statuses.get('succeeded') ?? 0;
+  const failed = statuses.get('failed') ?? 0;
+  return { succeeded, failed, notMade: sumOf(statuses) - succeeded - failed };
+}
+
+function toolCalls(parts: ChartParts): View {
+  const { succeeded, failed, notMade } = madeCalls(parts.counts.total);
+  const valuesOf = (what: keyof ReturnType<typeof madeCalls>) =>
+    perSlot(parts, (counts) => madeCalls(counts)[what]);
+  return chartView(
+    {
+      ...slotsOfChart(parts),
+      id: 'tool-calls',
+      title: 'Tool calls',
+      summary: `${succeeded} succeeded, ${failed} failed (${percent(failed, succeeded + failed)}), ${notMade} were not made: rejected, expired or cancelled.`,
+      series: [
+        { label: 'Succeeded', values: valuesOf('succeeded'), tone: 'good' },
+        { label: 'Not made', values: valuesOf('notMade'), tone: 'quiet' },
+        { label: 'Failed', values: valuesOf('failed'), tone: 'bad' },
+      ],
+      inWords: String,
+      whenEmpty:
+        'What the agent does with its tools is counted here. Define a tool, test it and let it go live.',
+    },
+    barChart,
+  );
+}
+
+const MAX_TOOLS_SHOWN = 10;
+
+/** The tools that were called, as a table. */
+export function toolTable({ counts: { total } }: ChartParts): View {
+  const rows = [...total.each('tool_call')]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, MAX_TOOLS_SHOWN)
+    .map(([tool, calls]) => {
+      const statuses = total.each('tool_call', tool);
+      const failed = statuses.get('failed') ?? 0;
+      const made = failed + (statuses.get('succeeded') ?? 0);
+      const time = (share: number) =>
+        valueInWords(total.percentile('tool_time', share, tool), durationLabel);
+      const name = tool === '-' ? 'A tool that does not exist' : tool;
+      return [name, calls, percent(failed, made), time(MEDIAN), time(NINETIETH)];
+    });
+  return figureOf(
+    {
+      id: 'tools',
+      title: 'Calls by tool',
+      summary: 'The tools that were called most, with the time that their calls took.',
+      whenEmpty: 'Each tool that is called has its calls, failures and times here.',
+    },
+    rows.length === 0
+      ? null
+      : tableView('tools', ['Tool', 'Calls', 'Failed', 'Median', '90th percentile'], rows),
+    { isWide: true },
+  );
+}
+
+function approvals(parts: ChartParts): View {
+  const { total } = parts.counts;
+  const outcomes = total.eachSecond('approval');
+  const of = (outcome: ApprovalOutcome) => outcomes.get(outcome) ?? 0;
+  const median = total.percentile('decision_time', MEDIAN);
+  const time = median === null ? '' : ` Half were decided within ${durationLabel(median)}.`;
+  const seriesOf = (label: string, ...shown: readonly ApprovalOutcome[]) => ({
+    label,
+    values: perSlot(parts, (counts) => {
+      const inSlot = counts.eachSecond('approval');
+      return shown.reduce((sum, outcome) => sum + (inSlot.get(outcome) ?? 0), 0);
+    }),
+  });
+  return chartView(
+    {
+      ...slotsOfChart(parts),
+      id: 'approvals',
+      title: 'Approvals',
+      summary: `${of('requested')} asked for: ${of('approved')} approved, ${of('rejected')} rejected, ${of('expired') + of('cancelled')} not decided.${time}`,
+      series: [
+        { ...seriesOf('Approved', 'approved'), tone: 'good' },
+        { ...seriesOf('Rejected', 'rejected'), tone: 'bad' },
+        { ...seriesOf('Not decided', 'expired', 'cancelled'), tone: 'quiet' },
+      ],
+      inWords: String,
+      whenEmpty:
+        'What your team approves and rejects is counted here. Let a tool ask before it runs, or have a workflow ask.',
+    },
+    barChart,
+  );
+}
+
+function payments(parts: ChartParts): View {
+  const { total } = parts.counts;
+  const amounts = [...total.each('paid_amount')].map(([currency, amount]) =>
+    formatAmount(amount, currency),
+  );
+  const paid = total.sum('payment', 'paid');
+  const sum = amounts.length === 0 ? '' : `: ${amounts.join(', ')}`;
+  return chartView(
+    {
+      ...slotsOfChart(parts),
+      id: 'payments',
+      title: 'Payments',
+      summary: `${total.sum('payment', 'made')} links made, ${paid} paid${sum}.`,
+      series: [
+        {
+          label: 'Links made',
+          values: perSlot(parts, (counts) => counts.sum('payment', 'made')),
+        },
+        { label: 'Paid', values: perSlot(parts, (counts) => counts.sum('payment', 'paid')) },
+      ],
+      inWords: String,
+      whenEmpty:
+        'Payment links and what customers paid are counted here. Connect a provider, then make a link in a conversation.',
+    },
+    lineChart,
+  );
+}
