@@ -18,6 +18,7 @@ import { signedInBrowser } from '../helpers/browserless.ts';
 import { hashOf } from '../helpers/hashOf.ts';
 import { startService, temporaryFolder } from './children.ts';
 import { MESSAGE_TEXT } from './customers.ts';
+import { fillCounters } from './fillCounters.ts';
 
 export const SIZES = { small: 10, large: 10_000 };
 export const MESSAGES = 50;
@@ -34,7 +35,7 @@ export interface PageTimes {
   readonly large: readonly number[];
 }
 
-/** Measures list, thread and search over both stores. */
+/** Measures list, thread, search and overview over both stores. */
 export async function measureScreens(caFile: string, sizes = SIZES): Promise<PageTimes[]> {
   const small = await timesWith(caFile, sizes.small);
   const large = await timesWith(caFile, sizes.large);
@@ -57,6 +58,8 @@ async function timesWith(caFile: string, size: number): Promise<Map<string, numb
       'list, a tab': () => '/conversations?tab=waiting',
       'list, search': (i) => `/conversations?q=customer%20${i % size}`,
       'thread with list': (i) => `/conversations/${ids[(i * 7919) % ids.length]!}`,
+      'overview, 24 hours': () => '/overview?range=24h',
+      'overview, 90 days': () => '/overview?range=90d',
       'thread, its live part': (i) => `/conversations/${ids[(i * 7919) % ids.length]!}/items`,
     };
     for (const [page, path] of Object.entries(pages)) {
@@ -84,6 +87,7 @@ async function fill(folder: string, size: number): Promise<string[]> {
   await createMember(deps, workspace, { name: 'Ana', email: MEMBER.email, passwordHash });
   const ids: string[] = [];
   for (let i = 0; i < size; i += 1) ids.push(await putConversation(store, workspace.id, i));
+  await fillCounters(store, workspace.id);
   await store.close();
   return ids;
 }
