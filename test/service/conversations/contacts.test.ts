@@ -114,7 +114,7 @@ describe('contacts', () => {
     expect(record.text.match(/María López/g)).toHaveLength(2);
     expect(record.html).toContain(`/conversations/${maria.conversationId}`);
     expect((await browser.get(`/conversations/${maria.conversationId}`)).text).toContain(
-      'details read by crm (API) now',
+      'Details read by crm (API) now',
     );
   });
 });

@@ -87,7 +87,7 @@ describe('the agent’s screen with the keyword agent', () => {
     expect(page.problem('instructions')).toBe('Must have at most 20000 characters.');
     expect(page.problem('languages')).toBe('Must name at least one language.');
     expect(page.text).toContain(HOSTILE.slice(0, 20));
-    expect(page.html).not.toMatch(/<script>|<img/);
+    expect(page.html).not.toMatch(/<script>|<img src=x/);
   });
 
   it('shows hostile and long settings as text', async () => {
@@ -100,7 +100,7 @@ describe('the agent’s screen with the keyword agent', () => {
       }),
     );
     expect(page.status).toBe(200);
-    expect(page.html).not.toMatch(/<script>|<img/);
+    expect(page.html).not.toMatch(/<script>|<img src=x/);
     expect(page.value('name')).toBe(HOSTILE);
     await browser.post('/agent', settings());
   });
@@ -133,7 +133,7 @@ describe('the agent’s screen with the keyword agent', () => {
       text: `Can you fix my bicycle chain? ${HOSTILE}`,
     });
     expect(unknown.text).toContain('it does not know how to help');
-    expect(unknown.html).not.toMatch(/<script>|<img/);
+    expect(unknown.html).not.toMatch(/<script>|<img src=x/);
     await expectNothingStored(service, endpoint, 1);
   });
 
@@ -197,7 +197,7 @@ describe('the agent’s screen with a language model', () => {
   it('shows what the model would do with the live tools', async () => {
     const reply = await tryWith(model.text(`It is on its way. ${HOSTILE}`));
     expect(reply.text).toContain('It would reply It is on its way.');
-    expect(reply.html).not.toMatch(/<script>|<img/);
+    expect(reply.html).not.toMatch(/<script>|<img src=x/);
     expect(server.requests.at(-1)!.body.tools!.map((tool) => tool.function.name)).toContain(
       'find_order',
     );

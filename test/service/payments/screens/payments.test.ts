@@ -293,8 +293,9 @@ describe('a payment link in a conversation, on the screen', () => {
     await send(form);
     const [link] = await linksOf(id);
     const page = await ana.post(`${path}/payments/${link.id}/cancel`);
-    expect(page.text).toMatch(
-      /Payment link cancelled\..*Payment link US\$49\.00 cancelled Demo, one hour Cancelled\. It can no longer be paid\./,
+    expect(page.text).toContain('Payment link cancelled.');
+    expect(page.text).toContain(
+      'Payment link US$49.00 cancelled Demo, one hour Cancelled. It can no longer be paid.',
     );
     for (const verb of ['send', 'mark-paid'])
       expect(
@@ -536,14 +537,14 @@ describe('the payments screen', () => {
     const saved = await ana.post('/payments/providers/manual', {
       s_instructions: INSTRUCTIONS.replace('\n', '\r\n'),
     });
-    expect(saved.text).toMatch(/Saved\..*Manual set up/);
+    expect(saved.text).toMatch(/Manual set up.*Saved\./);
     expect(await accounts()).toMatchObject([
       { provider: 'manual', settings: { instructions: INSTRUCTIONS } },
     ]);
     expect(saved.html).toContain('with &lt;your> reference &amp; name.</textarea>');
     expect(saved.text).toContain('Yes, remove Manual');
     expect((await ana.post('/payments/providers/manual/remove')).text).toMatch(
-      /Payment provider removed\..*No provider is set up yet/,
+      /No provider is set up yet.*Payment provider removed\./,
     );
     expect(await accounts()).toEqual([]);
   });
@@ -593,11 +594,11 @@ describe('the payments screen', () => {
     await setUpStripe(service, stripe);
     expect((await ana.get('/payments/providers/stripe')).text).toContain('Stripe not tested');
     const passed = await test();
-    expect(passed.text).toMatch(/The keys work\..*working.*Tested now : \S/);
+    expect(passed.text).toMatch(/working.*Tested now : \S.*The keys work\./);
     await setUpStripe(service, stripe, { secret_key: 'sk_test_ofsomebodyelse' });
     const failed = await test();
     expect(failed.text).toMatch(
-      /The test failed\. See the reason below\..*Stripe failed.*Tested now : \S/,
+      /Stripe failed.*Tested now : \S.*The test failed\./,
     );
     expect(failed.html).not.toContain('sk_test_ofsomebodyelse');
     expect((await ana.get('/payments')).text).toMatch(/Stripe .* failed/);

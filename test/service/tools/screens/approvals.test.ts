@@ -272,7 +272,7 @@ describe('a conversation that the agent gave away', () => {
       await agentSays(customer);
       const { text } = await ana.get(`/conversations/${id}?tab=waiting`);
       expect(text).toMatch(
-        /Waiting 1 .* Waiting for a person .* Assistant agent .*Assistant handed over to a person: the customer asked for a person · \d\d:\d\d The customer is waiting for a person\./,
+        /Waiting 1 .* Waiting for a person .* Assistant agent .*Assistant handed over to a person: the customer asked for a person · \d\d:\d\d What you write Reply Note The customer is waiting for a person\./,
       );
     } finally {
       await service.stop();

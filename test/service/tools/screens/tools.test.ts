@@ -641,7 +641,7 @@ describe('the pages of tools', () => {
     );
     for (const path of ['/tools', `/tools/${tool.id}`, `/tools/${tool.id}/edit`]) {
       const page = await browser.get(path);
-      expect(page.html).not.toMatch(/<script>|<img/);
+      expect(page.html).not.toMatch(/<script>|<img src=x/);
       expect(page.text).toContain('<script>alert(1)</script>');
     }
     const refused = await browser.post(
@@ -649,7 +649,7 @@ describe('the pages of tools', () => {
       webhookForm({ name: HOSTILE, description: 'x'.repeat(10_000), endpoint: HOSTILE }),
     );
     expect(refused.status).toBe(400);
-    expect(refused.html).not.toMatch(/<script>|<img/);
+    expect(refused.html).not.toMatch(/<script>|<img src=x/);
     expect(refused.value('name')).toBe(HOSTILE);
   });
 

@@ -181,6 +181,6 @@ describe('what workflows ask, on the screens', () => {
     await talk.customer.write('A-1042');
     expect(await goesOn(again)).toMatchObject({ answer: { text: 'A-1042' } });
     await reads(path, 'The workflow has its answer and has gone on.');
-    expect((await ana.get(path)).text).toMatch(/A-1042 now .*The workflow has its answer/);
+    expect((await ana.get(path)).text).toMatch(/A-1042 \d\d:\d\d .*The workflow has its answer/);
   });
 });

@@ -50,7 +50,7 @@ describe('the chat page', () => {
     }
     expect(imported.size).toBeGreaterThan(assets.length);
     for (const address of imported)
-      expect(address).toMatch(/^\/assets\/[a-z-]+\.(js|css)\?v=[0-9a-f]{12}$/);
+      expect(address).toMatch(/^\/assets\/[a-z-]+\.(js|css|svg)\?v=[0-9a-f]{12}$/);
   });
 
   it('says what is needed where scripts are off', async () => {
