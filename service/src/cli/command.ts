@@ -41,6 +41,7 @@ export async function withStore<T>(
   const store = await openStore(collections, config, {
     log,
     queues: WORK_QUEUES,
+    embedded: { indexesWords: false },
     postgres: { works: false, connections: 2, ...postgres },
   });
   try {

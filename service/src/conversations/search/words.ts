@@ -80,11 +80,15 @@ function* joined(parts: readonly WordAt[]): Generator<WordAt> {
   }
 }
 
-export const joinWords = (parts: readonly WordAt[]): string =>
-  parts
-    .map(({ word }) => word)
-    .join('')
-    .slice(0, MAX_WORD_CHARACTERS);
+export function joinWords(parts: readonly WordAt[]): string {
+  let joined = '';
+  for (const { word } of parts) {
+    // A part of a longer string would keep all of it in memory.
+    joined += word.slice(0, MAX_WORD_CHARACTERS - joined.length);
+    if (joined.length >= MAX_WORD_CHARACTERS) break;
+  }
+  return joined;
+}
 
 /** Folding leaves signs of some characters: `½` becomes `1⁄2`. */
 const foldWord = (part: string): string => foldForSearch(part).replace(/[^\p{L}\p{N}]+/gu, '');

@@ -64,8 +64,8 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   private readonly heap: HeapWatch;
   private usage: StorageUsage;
   private state: State;
-  /** Resolves when the words of all documents that were read from disk are indexed. */
-  private wordsReady: Promise<void> = Promise.resolve();
+  /** Resolves when the words of all documents that were read from disk are indexed. Null: not begun. */
+  private wordsReady: Promise<void> | null = null;
   private queues: JobQueues;
   /** Counts the transactions that wrote. */
   private written = 0;
@@ -265,7 +265,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     this.state = state;
     this.usage = new StorageUsage(this.options.holderOf, state);
     this.queues = queues;
-    this.wordsReady = this.indexWords(state);
+    this.wordsReady = this.options.indexesWords ? this.indexWords(state) : null;
   }
 
   private async indexWords(state: State): Promise<void> {
@@ -276,7 +276,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     this.assertAvailable();
     const { outcome, durable } = await this.mutex.run(() => this.runTransaction(fn));
     if (outcome.status === 'rejected' && outcome.reason instanceof WordsNotReady) {
-      await this.wordsReady;
+      await (this.wordsReady ??= this.indexWords(this.state));
       return this.inTransaction(fn);
     }
     if (durable !== null) await durable;

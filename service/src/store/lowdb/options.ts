@@ -23,6 +23,11 @@ export interface LowdbOptions {
   readonly clock?: StoreClock;
   /** Returns the holder of a document. Default: documents have no holder. */
   readonly holderOf?: HolderOf;
+  /**
+   * Whether the words that searches look for are indexed from the start, and not only with the
+   * first search.
+   */
+  readonly indexesWords?: boolean;
   /** For tests: file operations that fail. */
   readonly files?: Files;
   /** For tests: a heap that is as full as they want. */
@@ -38,5 +43,6 @@ export const DEFAULTS = {
   log: silent,
   clock: systemTime,
   holderOf: () => null,
+  indexesWords: true,
   files: nodeFiles,
 };
