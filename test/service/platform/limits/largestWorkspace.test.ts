@@ -164,7 +164,7 @@ describe('with a heap of 96 MiB', () => {
         large.push(conversationId);
         const send = () =>
           sendMessage(deps, demo, conversationId, TEXT, { type: 'api', name: 'test' });
-        for (let j = 0; j < 22; j += 1) await Promise.all(Array.from({ length: 30 }, send));
+        for (let j = 0; j < 18; j += 1) await Promise.all(Array.from({ length: 30 }, send));
       };
       await Promise.all(Array.from({ length: FLOODERS }, fill));
       for (let i = 0; i < 50; i += 1) small.push((await visit(other, 'Never answered')).token);
