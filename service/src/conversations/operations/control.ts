@@ -41,9 +41,9 @@ export async function giveToPerson(
   if (view.conversation.status === 'human_active')
     return putChange(tx, view, inControl, { change, actor: by.actor }, now);
   const event = { name: 'conversation.handed_over', handover: inControl.handover } as const;
-    if (view.conversation.status === 'ai_active')
-      await countHandover(tx, view.conversation, by.reason, now);
-    const reacted = await reactions.onLeftToPerson(tx, inControl, now);
+  if (view.conversation.status === 'ai_active')
+    await countHandover(tx, view.conversation, by.reason, now);
+  const reacted = await reactions.onLeftToPerson(tx, inControl, now);
   return putChange(tx, view, reacted, { change, actor: by.actor, event }, now);
 }
 

@@ -597,9 +597,7 @@ describe('the payments screen', () => {
     expect(passed.text).toMatch(/working.*Tested now : \S.*The keys work\./);
     await setUpStripe(service, stripe, { secret_key: 'sk_test_ofsomebodyelse' });
     const failed = await test();
-    expect(failed.text).toMatch(
-      /Stripe failed.*Tested now : \S.*The test failed\./,
-    );
+    expect(failed.text).toMatch(/Stripe failed.*Tested now : \S.*The test failed\./);
     expect(failed.html).not.toContain('sk_test_ofsomebodyelse');
     expect((await ana.get('/payments')).text).toMatch(/Stripe .* failed/);
   });
