@@ -53,6 +53,35 @@ describe('one live connection for all pages of a browser', () => {
     await article(page, 'And without?').waitFor();
   });
 
+  for (const kind of ['shared', 'own'])
+    it(`a change while the next page is on its way is shown there (${kind} connection)`, async () => {
+      const { customer, path } = await conversation(`Eve ${kind}`);
+      const { context, page } = await team.openSignedIn('/settings');
+      if (kind === 'own')
+        await context.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'));
+      await page.goto(team.service.url + path);
+      await reply(page).fill('One moment.');
+      let answered = () => {};
+      const isAnswered = new Promise<void>((resolve) => (answered = resolve));
+      let release = () => {};
+      const isReleased = new Promise<void>((resolve) => (release = resolve));
+      // The redirect is followed here: Playwright routes no redirected request.
+      await page.route(`**${path}/reply*`, async (route) => {
+        const response = await route.fetch();
+        answered();
+        await isReleased;
+        await route.fulfill({ response });
+      });
+      await send(page);
+      await isAnswered;
+      const heard = page.waitForResponse(`**${path}/items`);
+      await customer.write('Are you there?');
+      await heard;
+      release();
+      await article(page, 'One moment.').waitFor();
+      await article(page, 'Are you there?').waitFor();
+    });
+
   it('a page that has just loaded fetches nothing again', async () => {
     const { customer, path } = await conversation('Cem');
     const { context } = await team.openSignedIn('/settings');

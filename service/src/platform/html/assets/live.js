@@ -107,8 +107,9 @@ function sharedConnection({ worker: address, member, position }) {
     if (state) tellState(state);
   };
   const tell = (what, more) => port.postMessage({ what, ...more });
-  tell('hello', { position });
-  return { retry: () => tell('retry'), leave: () => tell('bye') };
+  const greet = (shown) => tell('hello', { position: shown });
+  greet(position);
+  return { greet, retry: () => tell('retry'), leave: () => tell('bye') };
 }
 
 /** A browser without shared workers has a connection for each page that somebody looks at. */
@@ -134,6 +135,11 @@ function ownConnection({ position }) {
   document.addEventListener('visibilitychange', onVisibility);
   follow();
   return {
+    greet(shown) {
+      leave();
+      since = shown;
+      follow();
+    },
     retry: () => connection?.retryNow(),
     leave() {
       document.removeEventListener('visibilitychange', onVisibility);
@@ -143,8 +149,10 @@ function ownConnection({ position }) {
 }
 
 let connection = null;
+let greeted = null;
 function connect() {
   if (connection !== null || !page()) return;
+  greeted = page();
   try {
     connection = sharedConnection(page().dataset);
   } catch {
@@ -159,8 +167,17 @@ document.addEventListener('DOMContentLoaded', connect);
 addEventListener('pageshow', connect);
 addEventListener('pagehide', leave);
 addEventListener('online', () => connection?.retry());
-// Somebody has signed out.
-document.addEventListener('htmx:afterSettle', () => page() ?? leave());
+/**
+ * Another page has taken this one's place. What changed while it was on its way was told to the
+ * parts of the former page.
+ */
+document.addEventListener('htmx:afterSettle', () => {
+  // Somebody has signed out.
+  if (!page()) return leave();
+  if (page() === greeted) return;
+  greeted = page();
+  connection?.greet(greeted.dataset.position);
+});
 
 /**
  * What is open or half written in a [data-live] part stays when it is loaded again, and nothing moves
