@@ -1,4 +1,5 @@
 import { countingCollections } from '../platform/counting/count.ts';
+import { presenceCollections } from '../inbox/presence/presenceStore.ts';
 import { overviewCollections } from '../overview/overviewStore.ts';
 import { platformCollections } from '../platform/platformStore.ts';
 import { teamCollections } from '../team/teamStore.ts';
@@ -24,6 +25,7 @@ export const collections: ServiceSchema = {
   ...toolCollections,
   ...waitCollections,
   ...agentCollections,
+  ...presenceCollections,
   ...overviewCollections,
 };
 

@@ -17,6 +17,7 @@ import type { CannedReply } from '../team/index.ts';
 import { cannedRepliesView } from './cannedRepliesView.ts';
 import type { OpenForm, ThreadParts } from './threadParts.ts';
 import { VERDICT_LABELS } from './labels.ts';
+import { writingView } from './presence/presenceView.ts';
 import { threadHref } from './links.ts';
 
 export interface ComposerParts extends ThreadParts, Pick<OpenForm, 'isNoting'> {
@@ -38,6 +39,7 @@ export const composer = (parts: ComposerParts, form: FormState = newForm()): Vie
       <div id="composer-note" class="live" data-live hx-get=${threadHref(id, parts.place, {}, '/composer-note')} hx-trigger=${reloadsOn('thread')}>
         ${composerNote(parts)}
       </div>
+      ${writingView(parts.thread.present)}
       <div class="for-reply">
         ${status === 'closed' ? unsentReply(form.values.text) : replyForm(parts, isNoting ? newForm() : form)}
         ${status === 'closed' ? null : cannedRepliesView(parts)}

@@ -13,6 +13,7 @@ import { conversationsPage, headFragment } from './pageView.ts';
 import { itemsFragment } from './itemsView.ts';
 import { listFragment } from './listView.ts';
 import { paymentRouter } from './paymentRouter.ts';
+import { presenceRouter } from './presence/presenceRouter.ts';
 import { beforeOf, placeOf } from './links.ts';
 import type { ShowThread, ThreadParts } from './threadParts.ts';
 
@@ -29,6 +30,7 @@ export function conversationsRouter(deps: Deps, followPayment: FollowPayment): R
   addFragment(router, deps, 'head', headFragment);
   addFragment(router, deps, 'items', itemsFragment);
   addFragment(router, deps, 'composer-note', composerNote);
+  router.use(presenceRouter(deps));
   router.use(actionsRouter(deps, showThread), paymentRouter(deps, showThread, followPayment));
   return router;
 }

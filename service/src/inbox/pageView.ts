@@ -14,6 +14,7 @@ import { paymentForm } from './paymentForm.ts';
 import { hrefAt, threadHref } from './links.ts';
 import { holderStatus, VERDICT_LABELS } from './labels.ts';
 import { actorName, customerName, type Conversation } from '../conversations/index.ts';
+import { presenceView } from './presence/presenceView.ts';
 import type { OpenForm, ThreadParts } from './threadParts.ts';
 import { timeView } from '../platform/html/times.ts';
 
@@ -82,6 +83,7 @@ export const headFragment = (parts: ThreadParts): View => {
       ${avatar(customerName(contact))}
       <h2 dir="auto" title=${customerName(contact)}>${customerName(contact)}</h2>
       ${holderStatus(conversation, takenByName)}
+      ${presenceView({ conversationId: conversation.id, place, present: thread.present })}
       ${thread.newerConversationId === null ? null : html`<a id="newer" href=${threadHref(thread.newerConversationId, place)}>Newer conversation</a>`}
     </div>
     <div class="row actions">${controlForms(parts)} ${assignForms(parts)} <a class="to-newest" href="#newest">Newest message</a></div>

@@ -14,6 +14,7 @@ import type { Tool, ToolCall } from '../tools/index.ts';
 import type { Wait } from '../waits/index.ts';
 import type { Member, Workspace } from '../team/index.ts';
 import { nameOfTaker } from './listInbox.ts';
+import { findPresent, type Present } from './presence/presences.ts';
 import { readReach, type Reach } from '../channels/index.ts';
 
 export type ThreadItem =
@@ -37,6 +38,8 @@ export interface Thread extends ConversationView {
   readonly reach: Reach;
   /** The contact's newest conversation, when it is another one than this. */
   readonly newerConversationId: string | null;
+  /** Who else of the team has it open. */
+  readonly present: readonly Present[];
 }
 
 const MAX_MEMBERS = 1000;
@@ -80,6 +83,7 @@ export const readThread = (
       isAgentOn: await isAgentOn(tx, workspace.id),
       reach: await readReach(tx, { channels }, view.contact, clock.now()),
       newerConversationId: newest && newest.id !== id ? newest.id : null,
+      present: await findPresent(tx, id, member.id, clock.now()),
     };
   });
 

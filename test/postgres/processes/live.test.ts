@@ -3,11 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
 import { readChatStream, type ChatStreamReader } from '../../helpers/chatStreamReader.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster.ts';
+import { teamOfTwo } from '../../helpers/teamOfTwo.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { accepts, OWNER, startWorkflowServer } from '../../service/agent/webhook/workflowStage.ts';
 import { allowSlowStarts, apisOf, rounds, visitor } from './race.ts';
 
 allowSlowStarts();
+
+/** As `teamOfTwo` makes him. */
+const BEN = { email: 'ben@example.com', password: 'a second good password' };
 
 /** What an open page is told. */
 interface Live {
@@ -98,6 +102,26 @@ describe('what is open at one of two API processes', () => {
     expect(stream.told).toEqual(['hello', 'typing', 'not typing']);
     await api.patch('/api/agent', { enabled: false });
     await workflow.close();
+  });
+
+  it('a thread shows who of the team looks and writes at the other', async () => {
+    const { ana, ben } = await teamOfTwo(first());
+    const elsewhere = await signedInBrowser(second().url, BEN);
+    const customer = await visitor(cluster);
+    const { body } = await customer
+      .at(first())
+      .post('/api/chat/messages', { text: 'hello', client_message_id: 'looked at' });
+    const path = `/conversations/${body.conversation_id}/presence`;
+    const live = kept(await openLive(first().url, ana.cookie));
+    await elsewhere.get('/team');
+    await elsewhere.post(path, { doing: 'writing' });
+    await waitFor('the page to be told', () => live.heard.includes('presence'));
+    expect((await ana.get(path)).text).toContain('Ben is writing…');
+    live.forget();
+    await elsewhere.post(path, { doing: 'left' });
+    await waitFor('the page to be told', () => live.heard.includes('presence'));
+    expect((await ana.get(path)).text).toBe('');
+    expect((await ben.get(path)).text).toBe('');
   });
 
   it("the team's screen hears of a workflow's question at the other", async () => {

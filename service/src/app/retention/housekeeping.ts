@@ -7,6 +7,7 @@ import type { Delivery } from '../../deliveries/delivery.ts';
 import type { Event } from '../../deliveries/event.ts';
 import { removeOldConversations } from './removeOldConversations.ts';
 import { sweepCounters } from '../../overview/sweepCounters.ts';
+import type { Presence } from '../../inbox/presence/presence.ts';
 import { removeSilentVisitors } from './removeVisitors.ts';
 import type { OutboundMessage } from '../../channels/outbound/outboundMessage.ts';
 import { isOver, type Wait } from '../../waits/wait.ts';
@@ -106,7 +107,7 @@ async function sweepAndReschedule(
 
 /**
  * One whole sweep, in small transactions. It removes expired sessions and expired answers to
- * repeated writes, visitors who wrote nothing for a day, events, deliveries, tool calls, turns of
+ * repeated writes, who looked at conversations, visitors who wrote nothing for a day, events, deliveries, tool calls, turns of
  * workflows, waits and outbound messages after RETENTION_DAYS, and conversations after
  * CONVERSATION_RETENTION_DAYS; and counters of long ago. Two sweeps at
  * once do no harm: each document is locked and checked again before it is removed.
@@ -121,6 +122,7 @@ export async function sweepAll(
   const before = daysAgo(retention.days);
   await sweepExpired(store, 'idempotentAnswers', 'idempotent_answer', timestamp(now));
   await sweepExpired(store, 'sessions', 'session', timestamp(now));
+  await sweepExpired(store, 'presences', 'presence', timestamp(now));
   await removeSilentVisitors({ store }, daysAgo(SILENT_VISITOR_DAYS));
   const { givenUp, owed } = await sweepDeliveries(store, before);
   await sweepOlder(store, 'events', before, ({ id }) => !owed.has(id));
@@ -134,7 +136,7 @@ export async function sweepAll(
   return { givenUp };
 }
 
-type Expiring = { idempotentAnswers: IdempotentAnswer; sessions: Session };
+type Expiring = { idempotentAnswers: IdempotentAnswer; sessions: Session; presences: Presence };
 
 /** Removes expired documents, the oldest first. */
 async function sweepExpired<Name extends keyof Expiring>(

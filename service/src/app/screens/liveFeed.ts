@@ -1,11 +1,27 @@
 import { randomBytes } from 'node:crypto';
+import type { Conversation, SystemNote } from '../../conversations/index.ts';
+import type { Presence } from '../../inbox/presence/presence.ts';
 import { LIVE_EVENTS, type LiveEvent } from '../../platform/html/liveSection.ts';
 import { KeyedListeners } from '../../platform/http/keyedListeners.ts';
 import type { ServiceStore } from '../../store/collections.ts';
 import type { Change } from '../../store/store.ts';
 
-/** What may have changed: an event, or one conversation's thread. `thread` alone is every thread. */
-export type LiveTopic = LiveEvent | `thread:${string}`;
+/**
+ * What may have changed: an event, or an event of one conversation. `thread` alone is every thread.
+ * A presence names who is there, and `assigned` the member to whom a conversation was given.
+ */
+export type LiveTopic =
+  | LiveEvent
+  | `thread:${string}`
+  | `presence:${string}:${string}`
+  | `assigned:${string}:${string}`;
+
+/** Members hear of others who are there, and of what they are given themselves. */
+export function concerns(topic: LiveTopic, memberId: string): boolean {
+  const [event, , about] = topic.split(':');
+  if (about === undefined) return true;
+  return event === 'assigned' ? about === memberId : about !== memberId;
+}
 
 /** A topic and where in the feed it last changed. */
 export interface LiveChange {
@@ -138,10 +154,15 @@ function topicsOf({ collection, id, document }: Change): readonly LiveTopic[] {
     conversationId === undefined ? [] : [`thread:${conversationId}`];
   switch (collection) {
     case 'conversations':
-      return ['conversations', document === null ? 'thread' : `thread:${id}`];
+      return document === null
+        ? ['conversations', 'thread']
+        : ['conversations', `thread:${id}`, ...awaiting(document as Conversation)];
     case 'messages':
-    case 'systemNotes':
       return thread;
+    case 'systemNotes':
+      return document === null ? thread : [...thread, ...assigned(document as SystemNote)];
+    case 'presences':
+      return document === null ? [] : [presenceTopic(document as Presence)];
     case 'toolCalls':
       return [...thread, 'tools', 'waiting'];
     case 'waits':
@@ -169,3 +190,15 @@ function topicsOf({ collection, id, document }: Change): readonly LiveTopic[] {
       return [];
   }
 }
+
+const awaiting = ({ status }: Conversation): readonly LiveTopic[] =>
+  status === 'awaiting_human' ? ['awaiting'] : [];
+
+/** Who assigns a conversation to themselves knows it. */
+const assigned = ({ conversationId, change, actor }: SystemNote): readonly LiveTopic[] =>
+  change.type === 'assigned' && change.to !== null && change.to.id !== actor.memberId
+    ? [`assigned:${conversationId}:${change.to.id}`]
+    : [];
+
+const presenceTopic = ({ conversationId, memberId }: Presence): LiveTopic =>
+  `presence:${conversationId}:${memberId}`;

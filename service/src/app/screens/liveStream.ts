@@ -5,7 +5,7 @@ import { beat, beginEvents, endSoon } from '../../platform/http/eventStream.ts';
 import { OpenStreams, type StreamLimits } from '../../platform/http/server/openStreams.ts';
 import { findSession } from '../../team/operations/sessions.ts';
 import { sessionToken, signedInOf } from '../../team/signedIn.ts';
-import type { LiveChange, LiveFeed, LiveTopic } from './liveFeed.ts';
+import { concerns, type LiveChange, type LiveFeed, type LiveTopic } from './liveFeed.ts';
 
 const BEAT_MS = 15_000;
 const RETRY_MS = 1000;
@@ -37,7 +37,8 @@ export const noteLivePosition =
 
 /**
  * Server-sent events that tell a browser's pages what to reload, without its content. An event is
- * named by what changed; the data of `thread` is the conversation's id, or `*` for every one. Its id
+ * named by what changed; the data of `thread`, `presence` and `assigned` is the conversation's id, or
+ * `*` for every one. Its id
  * is the position in the feed: `?since=` a position begins with what has changed from there on.
  * @param signal ends all streams
  * @throws unavailable (503) when too many streams are open
@@ -79,7 +80,7 @@ export function liveStreamRouter(
         response.write(eventText(feed, change));
     };
     const add = (changes: readonly LiveChange[]) => {
-      for (const { topic, at } of changes) pending.set(topic, at);
+      for (const { topic, at } of changes) if (concerns(topic, member.id)) pending.set(topic, at);
       if (pending.size > MAX_PENDING) joinThreads(pending);
     };
     response.on('drain', () => (timer ??= setTimeout(flush, GATHER_MS)));
@@ -118,8 +119,7 @@ function joinThreads(pending: Map<LiveTopic, number>): void {
 
 function eventText(feed: LiveFeed, { topic, at }: LiveChange): string {
   const [event, conversationId = '*'] = topic.split(':') as [string, string?];
-  const data = event === 'thread' ? conversationId : 'changed';
-  return `id: ${feed.positionAt(at)}\nevent: ${event}\ndata: ${data}\n\n`;
+  return `id: ${feed.positionAt(at)}\nevent: ${event}\ndata: ${conversationId}\n\n`;
 }
 
 /** While the store is unavailable, the session counts as valid. */

@@ -54,6 +54,7 @@ const OWN_FILES = [
   'pay.css',
   'pay.js',
   'places.js',
+  'presence.js',
   'progress.js',
   'sending.js',
   'times.js',

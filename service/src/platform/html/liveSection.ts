@@ -5,6 +5,9 @@ import type { Viewer } from './viewer.ts';
 export const LIVE_EVENTS = [
   'conversations',
   'thread',
+  'presence',
+  'awaiting',
+  'assigned',
   'tools',
   'waiting',
   'agent',
@@ -17,7 +20,7 @@ export type LiveEvent = (typeof LIVE_EVENTS)[number];
 
 /**
  * When a live part reloads: live.js tells it of its event, and again until a reload succeeds.
- * `thread` is that of the conversation in the page's `data-conversation`.
+ * `thread` and `presence` are those of the conversation in the page's `data-conversation`.
  */
 export const reloadsOn = (event: LiveEvent): string => `live:${event}`;
 

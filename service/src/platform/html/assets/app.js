@@ -6,6 +6,7 @@ import './drafts.js';
 import './forms.js';
 import './live.js';
 import './places.js';
+import './presence.js';
 import './progress.js';
 import './sending.js';
 import './times.js';

@@ -20,7 +20,8 @@ export const readPosition = (text) => {
 /**
  * Follows the changes until it is stopped.
  * @param since the position from which on changes are told
- * @param onChange gets `{ topic, process, at }`; a topic is an event, or `thread:<conversation>`
+ * @param onChange gets `{ topic, process, at }`; a topic is an event, or one of a conversation, such as
+ * `thread:<conversation>`
  * @param onState gets `open`; `lost` when an attempt to connect failed; `signed-out`
  * @returns the way to stop, and to try at once
  */
@@ -113,4 +114,4 @@ export function followChanges({ since, onChange, onState }) {
   };
 }
 
-const topicOf = (event, data) => (event === 'thread' && data !== '*' ? `thread:${data}` : event);
+const topicOf = (event, data) => (data === '*' ? event : `${event}:${data}`);

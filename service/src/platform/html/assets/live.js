@@ -6,11 +6,12 @@ const parts = () => document.querySelectorAll('[hx-trigger*="live:"]');
 const isPart = (element) => element.matches?.('[hx-trigger*="live:"]') ?? false;
 const eventOf = (part) => /live:(\w+)/.exec(part.getAttribute('hx-trigger'))[1];
 
-/** What a part listens to. Of the threads, a page follows the one that it shows. */
+/** What a part listens to. Of the conversations, a page follows the one that it shows. */
 function hears(part, topic) {
   const event = eventOf(part);
-  if (event !== 'thread' || topic === 'thread') return event === topic;
-  return topic === `thread:${part.closest('[data-conversation]')?.dataset.conversation}`;
+  const [changed, conversation] = topic.split(':');
+  if (changed !== event || conversation === undefined) return changed === event;
+  return conversation === part.closest('[data-conversation]')?.dataset.conversation;
 }
 
 const states = new WeakMap();
@@ -21,7 +22,7 @@ function stateOf(part) {
   return states.get(part);
 }
 
-function load(part) {
+export function load(part) {
   const state = stateOf(part);
   clearTimeout(state.timer);
   state.timer = undefined;

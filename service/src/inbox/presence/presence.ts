@@ -1,0 +1,71 @@
+import { timestamp } from '../../platform/clock.ts';
+import type { Document } from '../../store/store.ts';
+
+/** What a member's open page says of them. `stopped` is no longer writing, `left` no longer there. */
+export const DOINGS = ['looking', 'writing', 'stopped', 'left'] as const;
+export type Doing = (typeof DOINGS)[number];
+
+/** A member who has a conversation open. Id: conversation and member. */
+export interface Presence extends Document {
+  readonly kind: 'presence';
+  readonly workspaceId: string;
+  readonly conversationId: string;
+  readonly memberId: string;
+  /** They count as there until then, unless their page says so again. */
+  readonly expiresAt: string;
+  /** They count as writing until then; null when they are not. */
+  readonly writingUntil: string | null;
+}
+
+/** Pages say every 25 seconds that they are open, and every 5 seconds that somebody writes there. */
+const LOOKING_MS = 90_000;
+const WRITING_MS = 12_000;
+/** What lasts longer than this is not written again, so that few of these calls reach the store. */
+const LOOKING_ENOUGH_MS = 60_000;
+const WRITING_ENOUGH_MS = 8000;
+
+type Of = Pick<Presence, 'workspaceId' | 'conversationId' | 'memberId'>;
+
+export const presenceId = ({ conversationId, memberId }: Omit<Of, 'workspaceId'>): string =>
+  `${conversationId}:${memberId}`;
+
+/**
+ * What is to be stored when a page says what its member does.
+ * @param former what is stored, if anything
+ * @returns null when that still says it
+ */
+export function presenceAfter(
+  former: Presence | null,
+  of: Of,
+  doing: Doing,
+  now: Date,
+): Presence | null {
+  const later = (ms: number) => timestamp(new Date(now.getTime() + ms));
+  const leftMs = (time: string | null | undefined) =>
+    time ? Math.max(0, Date.parse(time) - now.getTime()) : 0;
+  const isThere = leftMs(former?.expiresAt) > 0;
+  const next = { id: presenceId(of), kind: 'presence', ...of } as const;
+  const writingUntil = former?.writingUntil ?? null;
+  switch (doing) {
+    case 'left':
+      return isThere ? { ...next, expiresAt: later(0), writingUntil: null } : null;
+    case 'stopped':
+      return isThere && leftMs(writingUntil) === 0
+        ? null
+        : { ...next, expiresAt: later(LOOKING_MS), writingUntil: null };
+    case 'writing':
+      return leftMs(writingUntil) > WRITING_ENOUGH_MS
+        ? null
+        : { ...next, expiresAt: later(LOOKING_MS), writingUntil: later(WRITING_MS) };
+    case 'looking':
+      return leftMs(former?.expiresAt) > LOOKING_ENOUGH_MS
+        ? null
+        : { ...next, expiresAt: later(LOOKING_MS), writingUntil };
+  }
+}
+
+export const isThere = ({ expiresAt }: Presence, now: Date): boolean =>
+  Date.parse(expiresAt) > now.getTime();
+
+export const isWriting = ({ writingUntil }: Presence, now: Date): boolean =>
+  writingUntil !== null && Date.parse(writingUntil) > now.getTime();

@@ -1,0 +1,79 @@
+// Says that somebody looks at a conversation and writes there, and keeps up who else does.
+import { load } from './live.js';
+
+const LOOKING_EVERY_MS = 25_000;
+const WRITING_EVERY_MS = 5000;
+/** What others do lapses without a change that could be heard of. */
+const LOOK_AGAIN_MS = { writing: 6000, looking: 30_000 };
+
+/** The conversation that this page has told of itself; null when it has told of none. */
+let here = null;
+let beating;
+let wroteAt = 0;
+
+const shown = () => document.querySelector('[data-conversation]')?.dataset.conversation ?? null;
+const isComposer = (field) =>
+  field.matches?.('.composer textarea') && /\/(reply|note)$/.test(pathOf(field.form));
+const pathOf = (form) => new URL(form.getAttribute('action'), location.href).pathname;
+
+/** Nobody waits for it, and nothing is lost when it fails: it is said again. */
+function tell(conversation, doing) {
+  const headers = JSON.parse(document.body.getAttribute('hx-headers') ?? '{}');
+  const body = new URLSearchParams({ doing });
+  const request = { method: 'POST', headers, body, keepalive: true, redirect: 'manual' };
+  fetch(`/conversations/${conversation}/presence`, request).catch(() => {});
+}
+
+function follow() {
+  const conversation = document.hidden ? null : shown();
+  if (conversation === here) return;
+  leave();
+  if (conversation === null) return;
+  here = conversation;
+  tell(here, 'looking');
+  beating = setInterval(() => tell(here, 'looking'), LOOKING_EVERY_MS);
+}
+
+function leave() {
+  if (here !== null) tell(here, 'left');
+  clearInterval(beating);
+  here = null;
+  wroteAt = 0;
+}
+
+function stopWriting() {
+  if (here !== null && wroteAt > 0) tell(here, 'stopped');
+  wroteAt = 0;
+}
+
+document.addEventListener('input', ({ target }) => {
+  if (here === null || !isComposer(target)) return;
+  if (target.value.trim() === '') return stopWriting();
+  if (Date.now() - wroteAt < WRITING_EVERY_MS) return;
+  wroteAt = Date.now();
+  tell(here, 'writing');
+});
+document.addEventListener('submit', ({ target }) => {
+  if (/\/(reply|note)$/.test(pathOf(target))) stopWriting();
+});
+
+document.addEventListener('DOMContentLoaded', follow);
+document.addEventListener('htmx:afterSettle', follow);
+document.addEventListener('visibilitychange', follow);
+addEventListener('pageshow', follow);
+addEventListener('pagehide', leave);
+
+let looking;
+function lookAgain() {
+  clearTimeout(looking);
+  const part = document.getElementById('presence');
+  const others = part?.querySelector('.here');
+  if (!others) return;
+  const kind = 'writing' in others.dataset ? 'writing' : 'looking';
+  looking = setTimeout(() => part.isConnected && load(part), LOOK_AGAIN_MS[kind]);
+}
+document.addEventListener('DOMContentLoaded', lookAgain);
+document.addEventListener('htmx:afterSettle', lookAgain);
+document.addEventListener('htmx:afterRequest', ({ detail: { elt } }) => {
+  if (elt.id === 'presence') lookAgain();
+});

@@ -1,0 +1,71 @@
+// Who of the team looks at a conversation, and who writes there, as the others see it.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { chatCustomer } from '../helpers/apiClient.ts';
+import { BEN, join, signIn, startTeam, type Team } from './team.ts';
+
+describe('a conversation that two members have open', () => {
+  let team: Team;
+  let ana: Page;
+  let ben: Page;
+  let path: string;
+
+  beforeAll(async () => {
+    team = await startTeam();
+    const { page } = await team.openSignedIn();
+    await join(page, (await team.open()).page, team.service.url);
+    await team.closeWindows();
+  });
+  beforeEach(async () => {
+    const customer = await chatCustomer(team.service.url, { name: 'Aisha' });
+    const { conversation_id: id } = await customer.write('Which maps do you have?');
+    path = `/conversations/${id}`;
+    [ana, ben] = [(await team.open()).page, (await team.open()).page];
+    await signIn(ana, team.service.url, path);
+    await signIn(ben, team.service.url, '/conversations', BEN);
+  });
+  afterEach(() => team.closeWindows());
+  afterAll(() => team?.close());
+
+  const here = (page: Page) => page.locator('#presence .here');
+  const composer = (page: Page) => page.locator('.composer');
+  const gone = { state: 'detached' } as const;
+
+  it('shows each that the other one is there, and no longer once they have left', async () => {
+    expect(await here(ana).count()).toBe(0);
+    await ben.goto(team.service.url + path);
+    await here(ana).getByText('Ben is here too').waitFor();
+    await here(ben).getByText('ana is here too').waitFor();
+    await ben.getByRole('link', { name: /^Tools/ }).click();
+    await here(ana).waitFor(gone);
+  });
+
+  it('shows that the other one is writing, until they stop or send', async () => {
+    await ben.goto(team.service.url + path);
+    const writing = composer(ana).getByText('Ben is writing…');
+    const draft = ben.getByLabel('Your reply');
+    await draft.pressSequentially('We have');
+    await writing.waitFor();
+    expect(await composer(ben).getByText('writing…').count()).toBe(0);
+    await draft.fill('');
+    await writing.waitFor(gone);
+    await draft.pressSequentially('We have two.');
+    await writing.waitFor();
+    await ben.getByRole('button', { name: 'Send' }).click();
+    await ana.getByRole('article').getByText('We have two.').waitFor();
+    await writing.waitFor(gone);
+    await here(ana).getByText('Ben is here too').waitFor();
+  });
+
+  it('forgets by itself a writer whose browser has died, and keeps what the other one types', async () => {
+    await ben.goto(team.service.url + path);
+    await ben.getByLabel('Your reply').pressSequentially('We have');
+    const writing = composer(ana).getByText('Ben is writing…');
+    await writing.waitFor();
+    await ana.getByLabel('Your reply').fill('I am on it');
+    await ben.context().setOffline(true);
+    await ben.close();
+    await writing.waitFor({ ...gone, timeout: 25_000 });
+    expect(await ana.getByLabel('Your reply').inputValue()).toBe('I am on it');
+  });
+});
