@@ -12,7 +12,7 @@ describe('the shell', () => {
     const { page } = await team.openSignedIn('/conversations', { width: 1280, height: 800 });
     const navigation = page.getByRole('navigation', { name: 'Main' });
     const places = new Set<string>();
-    for (const name of ['Waiting', 'Tools', 'Payments', 'Team', 'Settings', 'Conversations']) {
+    for (const name of ['Decisions', 'Tools', 'Payments', 'Team', 'Settings', 'Conversations']) {
       await navigation.getByRole('link', { name }).click();
       await navigation.locator('[aria-current]', { hasText: name }).waitFor();
       places.add(JSON.stringify(await navigation.boundingBox()));

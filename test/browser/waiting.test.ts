@@ -45,7 +45,7 @@ describe('what workflows ask the team', () => {
     await count('2');
     await team.service.api.post(`/api/waits/${first}/decide`, { approved: true });
     await count('1');
-    await page.getByRole('link', { name: /^Waiting/ }).click();
+    await page.getByRole('link', { name: /^Decisions/ }).click();
     await page.getByText('Two?').first().waitFor();
     await team.service.api.post(`/api/waits/${second}/decide`, { approved: false });
     await page.getByText('Nothing waits for a decision.').waitFor();
@@ -87,7 +87,7 @@ describe('what workflows ask the team', () => {
 
   it('are decided on the screen of what waits, and on their own page with every call', async () => {
     const id = await ask({ message: 'Publish the list?', approve_label: 'Publish' });
-    await page.getByRole('link', { name: /^Waiting/ }).click();
+    await page.getByRole('link', { name: /^Decisions/ }).click();
     await page.getByRole('button', { name: 'Publish' }).click();
     await page.getByRole('heading', { name: 'Questions that have ended' }).waitFor();
     await page.getByRole('link', { name: 'Publish the list?' }).click();

@@ -4,9 +4,11 @@ import { countWaitingConversations, listInbox, MAX_COUNTED } from './listInbox.t
 import { readContactPanel } from './readContactPanel.ts';
 import { readThread } from './readThread.ts';
 import { paymentPageUrl, type FollowPayment } from '../payments/index.ts';
+import { countInWords } from './counts.ts';
 import { sendPage, sendPart, type View } from '../platform/html/html.ts';
 import { listCannedReplies, signedInOf } from '../team/index.ts';
 import { actionsRouter } from './actionsRouter.ts';
+import { alertsRouter } from './alerts/alertsRouter.ts';
 import { panelFragment } from './contactPanel.ts';
 import { composerNote } from './composerView.ts';
 import { conversationsPage, headFragment } from './pageView.ts';
@@ -21,6 +23,7 @@ import type { ShowThread, ThreadParts } from './threadParts.ts';
 export function conversationsRouter(deps: Deps, followPayment: FollowPayment): Router {
   const router = Router();
   addList(router, deps);
+  router.use(alertsRouter(deps));
   const showThread = threadPage(deps);
   addPanel(router, deps);
   router.get('/conversations/:id', (request, response) => showThread(request, response));
@@ -55,7 +58,7 @@ function addList(router: Router, deps: Deps): void {
 
   router.get('/conversations/count', async (_request, response) => {
     const count = await countWaitingConversations(deps, signedInOf(response).member);
-    sendPart(response, count === 0 ? '' : count < MAX_COUNTED ? count : `${MAX_COUNTED - 1}+`);
+    sendPart(response, countInWords(count, MAX_COUNTED));
   });
 }
 

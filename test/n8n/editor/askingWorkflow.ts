@@ -25,7 +25,7 @@ const STEPS = {
   reply: `Add ${REPLY} at its true`,
   handOver: `Add ${HAND_OVER} at its false`,
   publish: 'Publish, and write on the chat page',
-  decide: "Decide on the service's Waiting screen",
+  decide: "Decide on the service's Decisions screen",
 };
 
 const QUESTION = 'What is your order number?';

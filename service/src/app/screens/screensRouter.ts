@@ -26,6 +26,7 @@ import { overviewRouter } from '../../overview/screens/overviewRoutes.ts';
 import { examplesRouter } from './examplesRoutes.ts';
 import type { LiveFeed } from './liveFeed.ts';
 import { liveStreamRouter, noteLivePosition } from './liveStream.ts';
+import { noteCounts } from './noteCounts.ts';
 import { securityHeaders } from '../../platform/http/server/securityHeaders.ts';
 import { payRouter } from '../../payments/screens/payRouter.ts';
 import { doForMember, withMemberShare } from './memberShare.ts';
@@ -159,6 +160,7 @@ export function screensRouter(parts: ScreenParts): Router {
     doForMember,
   );
   router.use(liveStreamRouter(deps, parts.live, stopping));
+  router.use(MEMBER_PATHS, noteCounts(deps));
   router.use(overviewRouter(deps));
   router.use(conversationsRouter(deps, parts.followPayment));
   router.use(waitingRouter(deps), waitScreensRouter(deps));
@@ -170,7 +172,7 @@ export function screensRouter(parts: ScreenParts): Router {
   router.use(keysRouter(deps, publicUrl), examplesRouter(publicUrl));
   router.use(settingsRouter(deps, parts.n8n), cannedRepliesRouter(deps));
 
-  router.use(asksForPage, securityHeaders(), noteMember(deps), showUnknown);
+  router.use(asksForPage, securityHeaders(), noteMember(deps), noteCounts(deps), showUnknown);
   router.use(handleScreenErrors);
   return router;
 }

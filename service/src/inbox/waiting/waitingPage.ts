@@ -21,10 +21,10 @@ export interface WaitingPage {
 export const waitingPage = (page: WaitingPage): View =>
   teamPage(
     page.signedIn,
-    { title: 'Waiting', section: 'waiting', notice: page.notice },
+    { title: 'Decisions', section: 'waiting', notice: page.notice },
     html`
-      <h1>Waiting for a decision</h1>
-      <p class="muted">Questions from workflows, and tool calls that need your approval. What has waited longest comes first.</p>
+      <h1>Decisions</h1>
+      <p class="muted">What waits for your team: questions from workflows, and tool calls that need your approval. What has waited longest comes first.</p>
       ${liveSection('waiting', 'waiting-live', '/waiting/fragment', waitingFragment(page))}
     `,
   );

@@ -3,6 +3,7 @@ import type { Deps } from '../../platform/deps.ts';
 import { sendPage, sendPart } from '../../platform/html/html.ts';
 import { signedInOf } from '../../team/index.ts';
 import { decideByForm } from '../../waits/screens/decideForm.ts';
+import { countInWords } from '../counts.ts';
 import { decideApproval } from '../actionsRouter.ts';
 import { countWaiting, listWaiting, MAX_SHOWN } from './listWaiting.ts';
 import { waitingFragment, waitingPage, type WaitingPage } from './waitingPage.ts';
@@ -18,7 +19,7 @@ export function waitingRouter(deps: Deps): Router {
   );
   router.get('/waiting/count', async (_request, response) => {
     const count = await countWaiting(deps, signedInOf(response).workspace);
-    sendPart(response, count === 0 ? '' : count < MAX_SHOWN ? count : `${MAX_SHOWN - 1}+`);
+    sendPart(response, countInWords(count, MAX_SHOWN));
   });
   router.post('/waiting/waits/:id/decide', async (request, response) => {
     const { id } = request.params;

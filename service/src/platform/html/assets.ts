@@ -30,6 +30,7 @@ const STYLES = [
   'connection',
 ];
 const OWN_FILES = [
+  'alerts.js',
   'announcer.js',
   'app.js',
   'toasts.js',
@@ -45,6 +46,7 @@ const OWN_FILES = [
   'chat-stream.js',
   'connection.js',
   'copying.js',
+  'counts.js',
   'drafts.js',
   'event-parser.js',
   'forms.js',

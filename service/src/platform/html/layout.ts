@@ -2,7 +2,7 @@ import { assetUrl } from './assets.ts';
 import { avatar } from './components.ts';
 import { icon, type IconName } from './icons.ts';
 import { html, type View } from './html.ts';
-import { livePage } from './liveSection.ts';
+import { livePage, reloadsOn } from './liveSection.ts';
 import { noticeView } from './notices.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -22,13 +22,13 @@ const HTMX_CONFIG = JSON.stringify({
   ],
 });
 
-const head = (title: string) => html`
+const head = (title: string, count = '') => html`
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
     <meta name="htmx-config" content=${HTMX_CONFIG} />
-    <title>${title} · Conversation Service</title>
+    <title>${count === '' ? '' : `(${count}) `}${title} · Conversation Service</title>
     <link rel="icon" type="image/svg+xml" href=${assetUrl('mark.svg')} />
     <link rel="stylesheet" href=${assetUrl('app.css')} />
     <script src=${assetUrl('htmx.js')} defer></script>
@@ -71,7 +71,7 @@ export const SECTIONS = [
     icon: 'inbox',
     group: 'Work',
   },
-  { id: 'waiting', href: '/waiting', label: 'Waiting', icon: 'hourglass', group: 'Work' },
+  { id: 'waiting', href: '/waiting', label: 'Decisions', icon: 'hourglass', group: 'Work' },
   { id: 'agent', href: '/agent', label: 'Agent', icon: 'bot', group: 'Automation' },
   { id: 'tools', href: '/tools', label: 'Tools', icon: 'wrench', group: 'Automation' },
   { id: 'keys', href: '/keys', label: 'API keys', icon: 'key-round', group: 'Automation' },
@@ -102,7 +102,7 @@ export const teamPage = (
   content: View,
 ): View => html`
   <html lang="en">
-    ${head(title)}
+    ${head(title, viewer.counts?.conversations)}
     <body class=${wide ? 'app fills' : 'app'} hx-boost="true" hx-headers=${JSON.stringify({ 'X-CSRF-Token': viewer.csrfToken })}>
       <a class="skip" href="#main">Skip to content</a>
       ${sidebar(viewer, section)}
@@ -126,7 +126,7 @@ const sidebar = (viewer: Viewer, section: Section | undefined): View => html`
       </a>
       <button class="menu" type="button" popovertarget="menu" aria-label="Menu">${icon('menu')}</button>
       <div id="menu" popover="auto">
-        ${GROUPS.map((group) => groupView(group, section))}
+        ${GROUPS.map((group) => groupView(group, section, viewer))}
         <a class="me" href="/account" aria-current=${section === 'account' ? 'page' : null}>
           ${avatar(viewer.member.name)}<span>${viewer.member.name}</span>
         </a>
@@ -135,18 +135,29 @@ const sidebar = (viewer: Viewer, section: Section | undefined): View => html`
   </header>
 `;
 
-const groupView = (group: (typeof GROUPS)[number], section: Section | undefined): View => html`
+const groupView = (
+  group: (typeof GROUPS)[number],
+  section: Section | undefined,
+  { counts }: Viewer,
+): View => html`
   <p class=${group === GROUPS[0] ? 'visually-hidden' : 'group'} id=${`nav-${group}`}>${group}</p>
   <ul aria-labelledby=${`nav-${group}`}>
     ${SECTIONS.filter((each) => each.group === group).map(
       ({ id, href, label, icon: name }) => html`
-        <li><a href=${href} aria-current=${id === section ? 'page' : null}>${icon(name)}<span>${label}</span>${id === 'waiting' ? waitingCount() : null}</a></li>
+        <li><a href=${href} aria-current=${id === section ? 'page' : null}>${icon(name)}<span>${label}</span>${countView(id, counts)}</a></li>
       `,
     )}
   </ul>
 `;
 
-/** How much waits for a decision. It stays in place from page to page. */
-const waitingCount = (): View => html`
-  <span id="waiting-count" class="count" data-live hx-preserve="true" hx-get="/waiting/count" hx-trigger="load, live:waiting"></span>
-`;
+/** How much waits in a section. It comes with the page, and loads again when it has changed. */
+function countView(id: Section, counts: Viewer['counts']): View {
+  switch (id) {
+    case 'conversations':
+      return html` <span id="conversations-count" class="count" data-live hx-get="/conversations/count" hx-trigger=${reloadsOn('conversations')} title="Waiting for a person">${counts?.conversations}</span>`;
+    case 'waiting':
+      return html` <span id="waiting-count" class="count" data-live hx-get="/waiting/count" hx-trigger=${reloadsOn('waiting')} title="Waiting for a decision">${counts?.decisions}</span>`;
+    default:
+      return null;
+  }
+}

@@ -8,6 +8,15 @@ export interface Viewer {
   readonly member: { readonly id: string; readonly name: string };
   /** How new the page is, as a position in the feed of changes. */
   readonly livePosition?: string;
+  readonly counts?: NavigationCounts;
+}
+
+/** What the navigation counts, in words; empty for none. */
+export interface NavigationCounts {
+  /** Conversations that wait for a person. */
+  readonly conversations: string;
+  /** What waits for a decision. */
+  readonly decisions: string;
 }
 
 /** The member for whom a page is made, once a request is known to be theirs. */

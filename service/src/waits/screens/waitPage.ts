@@ -21,7 +21,7 @@ export const waitPage = (page: WaitPage): View =>
     page.signedIn,
     { title: 'Question from a workflow', section: 'waiting', notice: page.notice },
     html`
-      ${backLink('/waiting', 'Waiting')}
+      ${backLink('/waiting', 'Decisions')}
       <h1>Question from a workflow</h1>
       ${liveSection('waiting', 'wait-live', `/waits/${page.wait.id}/fragment`, waitFragment(page))}
     `,

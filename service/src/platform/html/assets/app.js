@@ -1,7 +1,9 @@
 // What the team's pages do beyond links and forms, a file for each subject. Each page works without.
+import './alerts.js';
 import './announcer.js';
 import './connection.js';
 import './copying.js';
+import './counts.js';
 import './drafts.js';
 import './forms.js';
 import './live.js';

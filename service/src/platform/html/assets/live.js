@@ -97,6 +97,15 @@ document.addEventListener('visibilitychange', () => {
 const tellState = (state) =>
   document.dispatchEvent(new CustomEvent('live:state', { detail: state }));
 
+/** For what is no part of a page: each change once, as `live:change`. */
+const tellChanges = (changes) => {
+  for (const change of changes)
+    document.dispatchEvent(new CustomEvent('live:change', { detail: change }));
+};
+/** Whether a change came after a page was made. */
+const isBehind = (position) => (change) =>
+  change.process === position.process && change.at > position.at;
+
 /** One connection for all pages of the browser. @throws Error where it has no shared workers */
 function sharedConnection({ worker: address, member, position }) {
   const worker = new SharedWorker(address, { name: member, type: 'module' });
@@ -104,7 +113,10 @@ function sharedConnection({ worker: address, member, position }) {
   const { port } = worker;
   port.onmessage = ({ data: { state, known, changes } }) => {
     if (known) catchUp(known);
-    if (changes) hear(changes);
+    if (changes) {
+      hear(changes);
+      tellChanges(known ? changes.filter(isBehind(readPosition(position))) : changes);
+    }
     if (state) tellState(state);
   };
   const tell = (what, more) => port.postMessage({ what, ...more });
@@ -124,6 +136,7 @@ function ownConnection({ position }) {
       onChange(change) {
         since = `${change.process}.${change.at}`;
         hear([change]);
+        tellChanges([change]);
       },
       onState: tellState,
     });

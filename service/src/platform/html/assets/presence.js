@@ -18,7 +18,8 @@ const pathOf = (form) => new URL(form.getAttribute('action'), location.href).pat
 
 /** Nobody waits for it, and nothing is lost when it fails: it is said again. */
 function tell(conversation, doing) {
-  const headers = JSON.parse(document.body.getAttribute('hx-headers') ?? '{}');
+  const given = JSON.parse(document.body.getAttribute('hx-headers') ?? '{}');
+  const headers = { ...given, 'HX-Request': 'true' };
   const body = new URLSearchParams({ doing });
   const request = { method: 'POST', headers, body, keepalive: true, redirect: 'manual' };
   fetch(`/conversations/${conversation}/presence`, request).catch(() => {});

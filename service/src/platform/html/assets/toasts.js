@@ -1,11 +1,16 @@
 // Notices that come up at the edge of the page, and what keeps them from coming again.
 
-/** How the page says what just happened. @param tone success, warning or danger */
-export function showToast(text, tone = 'success') {
+/**
+ * How the page says what just happened.
+ * @param tone success, warning or danger
+ * @param link where it leads on, as `{ href, label }`
+ */
+export function showToast(text, tone = 'success', link = null) {
   const toast = document.createElement('div');
   toast.className = `toast toast-${tone}`;
   const words = document.createElement('p');
   words.textContent = text;
+  if (link !== null) words.append(' ', linkTo(link));
   const dismiss = document.createElement('button');
   dismiss.type = 'button';
   dismiss.className = 'dismiss';
@@ -13,6 +18,13 @@ export function showToast(text, tone = 'success') {
   dismiss.textContent = '×';
   toast.append(words, dismiss);
   document.getElementById('toasts')?.append(toast);
+}
+
+function linkTo({ href, label }) {
+  const link = document.createElement('a');
+  link.href = href;
+  link.textContent = label;
+  return link;
 }
 
 /**

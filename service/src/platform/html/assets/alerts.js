@@ -1,0 +1,154 @@
+// Tells a member of a conversation that starts waiting for a person, by a notification of the system
+// and a sound, once for all tabs of the browser, if they have asked for it there; and of a
+// conversation that they are given.
+import { showToast } from './toasts.js';
+
+/** Of more at once, only the number is told. */
+const MAX_SINGLE = 3;
+/** A browser lets a page make a sound only once somebody has used it. Such a page goes first. */
+const UNUSED_PAGE_WAITS_MS = 500;
+const GATHER_MS = 150;
+
+const member = () => document.getElementById('live-page')?.dataset.member;
+const key = () => `alerts:${member()}`;
+
+/**
+ * What this browser knows: which conversations wait (`known`), from when on they are news (`floor`),
+ * and up to which change it has looked. Null: alerts are off.
+ */
+function read() {
+  try {
+    return JSON.parse(localStorage.getItem(key()));
+  } catch {
+    return null;
+  }
+}
+const write = (state) =>
+  state === null
+    ? localStorage.removeItem(key())
+    : localStorage.setItem(key(), JSON.stringify(state));
+
+/** One page at a time, where the browser can say so. */
+const inTurn = (run) => (navigator.locks ? navigator.locks.request('alerts', run) : run());
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const get = async (path) => {
+  const response = await fetch(path, { headers: { 'HX-Request': 'true' }, cache: 'no-store' });
+  return response.ok ? response.json() : null;
+};
+
+/** @returns what has begun to wait since the last look, and what to remember of it */
+async function look(former) {
+  const answer = await get('/conversations/alerts');
+  if (answer === null) return { news: [], next: former };
+  const { waiting, is_cut: isCut } = answer;
+  const keyOf = ({ id, since }) => `${id} ${since}`;
+  const isNew = (each) => !former.known.includes(keyOf(each)) && each.since > former.floor;
+  const floor = isCut ? waiting.at(-1).since : '';
+  return {
+    news: waiting.filter(isNew),
+    next: { ...former, known: waiting.map(keyOf), floor },
+  };
+}
+
+async function tellWaiting(change) {
+  await pause(GATHER_MS + (navigator.userActivation?.hasBeenActive ? 0 : UNUSED_PAGE_WAITS_MS));
+  await inTurn(async () => {
+    const former = read();
+    if (former === null || hasSeen(former.waiting, change)) return;
+    const { news, next } = await look(former);
+    write({ ...next, waiting: change });
+    if (news.length === 0) return;
+    sound();
+    if (news.length > MAX_SINGLE)
+      notify(`${news.length} conversations wait for a person`, '/conversations?tab=waiting');
+    else
+      for (const { id, customer } of news)
+        notify(`${customer} is waiting for a person`, `/conversations/${id}`);
+  });
+}
+
+async function tellAssigned(change) {
+  const [, id] = change.topic.split(':');
+  if (id === undefined) return;
+  const assignment = await get(`/conversations/${id}/assignment`);
+  if (assignment === null) return;
+  const text = `${assignment.by} assigned the conversation with ${assignment.customer} to you.`;
+  const href = `/conversations/${id}`;
+  showToast(text, 'success', { href, label: 'Open' });
+  await inTurn(() => {
+    const former = read();
+    if (former === null || hasSeen(former.assigned, change)) return;
+    write({ ...former, assigned: change });
+    sound();
+    notify(text, href);
+  });
+}
+
+const hasSeen = (former, { process, at }) => former?.process === process && former.at >= at;
+
+document.addEventListener('live:change', ({ detail: change }) => {
+  const [event] = change.topic.split(':');
+  if (event === 'awaiting' && read() !== null) void tellWaiting(change);
+  if (event === 'assigned') void tellAssigned(change);
+});
+
+function notify(title, href) {
+  if (globalThis.Notification?.permission !== 'granted') return;
+  const notification = new Notification(title, { tag: href });
+  notification.onclick = () => {
+    window.focus();
+    notification.close();
+    location.assign(href);
+  };
+}
+
+/** Two short tones. */
+function sound() {
+  if (!globalThis.AudioContext || !navigator.userActivation?.hasBeenActive) return;
+  const context = new AudioContext();
+  const volume = context.createGain();
+  volume.gain.value = 0.15;
+  volume.connect(context.destination);
+  const tone = (hertz, begin) => {
+    const oscillator = context.createOscillator();
+    oscillator.frequency.value = hertz;
+    oscillator.connect(volume);
+    oscillator.start(context.currentTime + begin);
+    oscillator.stop(context.currentTime + begin + 0.12);
+    return oscillator;
+  };
+  tone(660, 0);
+  tone(880, 0.16).onended = () => void context.close();
+}
+
+/** The switch says how it stands, on every page that has it. */
+function showSwitch() {
+  const button = document.getElementById('alerts-switch');
+  if (!button) return;
+  button.hidden = false;
+  button.setAttribute('aria-pressed', String(read() !== null));
+}
+
+async function turnOn() {
+  const permission = (await globalThis.Notification?.requestPermission()) ?? 'denied';
+  const { next } = await look({ known: [], floor: '' });
+  write(next);
+  sound();
+  if (permission === 'granted')
+    showToast('This browser tells you when a conversation starts waiting for a person.');
+  else
+    showToast(
+      'This browser shows no notifications of this site, so you only hear a sound. Its settings can allow them.',
+      'warning',
+    );
+}
+
+document.addEventListener('click', async ({ target }) => {
+  if (!target.closest?.('#alerts-switch')) return;
+  if (read() === null) await turnOn();
+  else write(null);
+  showSwitch();
+});
+document.addEventListener('DOMContentLoaded', showSwitch);
+document.addEventListener('htmx:afterSettle', showSwitch);
+addEventListener('storage', showSwitch);

@@ -1,0 +1,11 @@
+// The tab's title says how many conversations wait for a person, also when nobody looks at the tab.
+
+function count() {
+  const waiting = document.getElementById('conversations-count')?.textContent.trim() ?? '';
+  const title = document.title.replace(/^\(\d+\+?\) /, '');
+  const next = waiting === '' ? title : `(${waiting}) ${title}`;
+  if (document.title !== next) document.title = next;
+}
+document.addEventListener('htmx:afterSwap', ({ detail: { target } }) => {
+  if (target.id === 'conversations-count') count();
+});
