@@ -36,7 +36,7 @@ export const itemsFragment = (parts: ThreadParts): View => {
       ${thread.items.map(
         (item, at) => html`
           ${beginsDay(item, thread.items[at - 1]) ? dayView(timeOfItem(item)) : null}
-          <li class=${classOf(item)} data-at=${timeOfItem(item)}>${itemView(item, parts)}</li>
+          <li class=${classOf(item, thread.items[at - 1])} data-at=${timeOfItem(item)}>${itemView(item, parts)}</li>
         `,
       )}
     </ol>
@@ -46,8 +46,23 @@ export const itemsFragment = (parts: ThreadParts): View => {
   `;
 };
 
-const classOf = (item: ThreadItem) =>
-  item.type === 'message' ? item.message.direction : isQuiet(item) ? 'noted' : 'called';
+/** @param before the item in front of it */
+function classOf(item: ThreadItem, before: ThreadItem | undefined): string {
+  if (item.type !== 'message') return isQuiet(item) ? 'noted' : 'called';
+  return continues(item, before) ? `${item.message.direction} continued` : item.message.direction;
+}
+
+/** Whether the same sender goes on. Their name then stays in the first bubble of the day. */
+function continues(item: ThreadItem, before: ThreadItem | undefined): boolean {
+  if (item.type !== 'message' || before?.type !== 'message' || beginsDay(item, before))
+    return false;
+  const [{ sender }, former] = [item.message, before.message.sender];
+  return (
+    sender.type === former.type &&
+    sender.memberId === former.memberId &&
+    sender.name === former.name
+  );
+}
 
 const isQuiet = (item: ThreadItem) =>
   item.type === 'note' || (item.type === 'wait' && item.wait.kind === 'reply');

@@ -15,7 +15,8 @@ import {
   type ConversationView,
 } from '../conversations/index.ts';
 import type { Deps } from '../platform/deps.ts';
-import { fieldsOfFilter, type InboxFilter } from './filter.ts';
+import type { InboxFilter } from './filter.ts';
+import { fieldsIn, findInTab } from './findInTab.ts';
 import { fieldsOfTab, orderOfTab, type InboxTab, type ListTab } from './tabs.ts';
 import { searchPage } from '../platform/http/searchPage.ts';
 import type { Member } from '../team/index.ts';
@@ -112,18 +113,12 @@ async function searchTab(
   tab: ListTab,
 ): Promise<Found> {
   const { workspaceId } = member;
-  const fields = { ...fieldsOfFilter(filter), ...fieldsOfTab(tab, member.id) };
+  const fields = fieldsIn(tab, filter, member.id);
   if (search !== '') return findSearched(tx, { workspaceId, typed: search, fields, after });
-  const { orderBy, direction, positionOf } = orderOfTab(tab);
+  const { positionOf } = orderOfTab(tab);
   const { items, ...rest } = await searchPage(
     {
-      find: (query) =>
-        tx.conversations.find({
-          where: { workspaceId, ...fields },
-          orderBy,
-          direction,
-          ...query,
-        }),
+      find: (query) => findInTab(tx, workspaceId, tab, fields, query),
       positionOf,
     },
     INBOX_PAGE,
@@ -208,11 +203,7 @@ async function countTab(tx: Tx, { id, workspaceId }: Member, tab: CountedTab): P
           where: { workspaceId, status: 'pending_approval' },
           limit: MAX_COUNTED,
         })
-      : await tx.conversations.find({
-          where: { workspaceId, ...fieldsOfTab(tab, id) },
-          orderBy: 'updatedAt',
-          limit: MAX_COUNTED,
-        });
+      : await findInTab(tx, workspaceId, tab, fieldsOfTab(tab, id), { limit: MAX_COUNTED });
   return found.length;
 }
 

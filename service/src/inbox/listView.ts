@@ -5,7 +5,7 @@ import { avatar } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { icon } from '../platform/html/icons.ts';
 import { reloadsOn } from '../platform/html/liveSection.ts';
-import { timeView } from '../platform/html/times.ts';
+import { shortTimeView } from '../platform/html/times.ts';
 import { isFiltered, NO_FILTER } from './filter.ts';
 import { filterForm, filterFields } from './filterView.ts';
 import { hrefAt, type Place } from './links.ts';
@@ -13,7 +13,7 @@ import { itemHref, matchView } from './matchView.ts';
 import { TAB_LABELS } from './labels.ts';
 import { messageInWords } from './messageWords.ts';
 import { rowStatus } from './rowStatus.ts';
-import { customerName, type Message } from '../conversations/index.ts';
+import { type Conversation, customerName, type Message } from '../conversations/index.ts';
 
 export interface ListParts {
   readonly inbox: Inbox;
@@ -38,11 +38,17 @@ export const listPane = (parts: ListParts): View => html`
         <button class="icon-button" aria-label="Search">${icon('search')}</button>
       </form>
       ${filterForm(parts.place, parts.inbox.members)}
+      ${alertsSwitch()}
     </div>
     <div id="list" class="live" data-live hx-get=${hrefAt('/conversations/list', parts.place, { open: parts.openId })} hx-trigger=${reloadsOn('conversations')}>
       ${listFragment(parts)}
     </div>
   </section>
+`;
+
+/** Notifications and a sound in this browser. alerts.js shows it. */
+const alertsSwitch = (): View => html`
+  <button type="button" id="alerts-switch" class="icon-button" hidden aria-pressed="false" aria-label="Notify me" title="Notification and sound when a conversation starts waiting for a person">${icon('bell')}</button>
 `;
 
 /** The tabs and a page of the list. Links have ids, so that the focus survives when the list reloads. */
@@ -115,14 +121,22 @@ function itemView(item: InboxItem, { place, openId, memberId, now }: ListParts):
       <span class="item-line">
         <bdi class="who">${customerName(contact)}</bdi>
         ${unread === 0 ? null : html`<span class="dot"><span class="visually-hidden">${unread} unread</span></span>`}
-        ${timeView(time, now)}
+        ${shortTimeView(time, now)}
       </span>
       <span class="item-line">
         <span class="preview"><bdi>${previewView(item)}</bdi></span>
         ${rowStatus(item, memberId)}
+        ${assigneeView(conversation, memberId)}
       </span>
     </a>
   `;
+}
+
+/** Who looks after it. */
+function assigneeView({ assignee }: Conversation, memberId: string): View {
+  if (!assignee) return null;
+  const words = `Assigned to ${assignee.id === memberId ? 'you' : assignee.name}`;
+  return html`<span class="assignee" title=${words}>${avatar(assignee.name)}<span class="visually-hidden">${words}</span></span>`;
 }
 
 function previewView({ conversation, shownMessage, match }: InboxItem): View {
@@ -148,7 +162,7 @@ const EMPTY: Readonly<Record<InboxTab, View>> = {
   all: html`No conversations yet. Customers write at <a href="/chat">/chat</a>; their messages appear here. To answer them from n8n, start with an <a href="/examples">example workflow</a>.`,
   agent: 'The agent has no conversations right now.',
   waiting: 'No one is waiting for a person.',
-  mine: 'You have no conversations. Open one and take over, or just reply.',
+  mine: 'You have no conversations. Those that you take over, answer or are assigned come here.',
   closed: 'No closed conversations yet.',
   approvals: 'No tool calls are waiting for a decision.',
 };

@@ -3,6 +3,7 @@ import type { Thread } from './readThread.ts';
 import type { PaymentPageUrl } from '../payments/index.ts';
 import { avatar, backLink, postButton } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
+import { icon } from '../platform/html/icons.ts';
 import { teamPage } from '../platform/html/layout.ts';
 import { reloadsOn } from '../platform/html/liveSection.ts';
 import { contactPanel, type PanelParts } from './contactPanel.ts';
@@ -85,8 +86,9 @@ export const headFragment = (parts: ThreadParts): View => {
       ${holderStatus(conversation, takenByName)}
       ${presenceView({ conversationId: conversation.id, place, present: thread.present })}
       ${thread.newerConversationId === null ? null : html`<a id="newer" href=${threadHref(thread.newerConversationId, place)}>Newer conversation</a>`}
+      <button type="button" class="head-more" popovertarget="thread-actions" aria-label="Actions">${icon('ellipsis')}</button>
     </div>
-    <div class="row actions">${controlForms(parts)} ${assignForms(parts)} <a class="to-newest" href="#newest">Newest message</a></div>
+    <div id="thread-actions" class="row actions" popover="auto">${thread.newerConversationId === null ? null : html`<a class="newer-too" href=${threadHref(thread.newerConversationId, place)}>Newer conversation</a>`}${controlForms(parts)} ${assignForms(parts)} <a class="to-newest" href="#newest">Newest message</a></div>
     ${conversation.outcome === null ? null : html`<p class="outcome"><b>${VERDICT_LABELS[conversation.outcome.verdict]}</b>, closed by <bdi>${actorName(conversation.outcome.closedBy)}</bdi> ${timeView(conversation.outcome.closedAt, now)}</p>`}
   `;
 };

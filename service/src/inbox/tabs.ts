@@ -7,20 +7,26 @@ export type InboxTab = (typeof INBOX_TABS)[number];
 /** A tab of conversations. `approvals` lists them by their tool calls. */
 export type ListTab = Exclude<InboxTab, 'approvals'>;
 
-type TabFields = Partial<Pick<Conversation, 'status' | 'takenBy'>>;
+export type TabFields = Partial<Pick<Conversation, 'status' | 'takenBy' | 'assigneeId'>>;
 
-export function fieldsOfTab(tab: ListTab, memberId: string): TabFields {
+const OPEN_STATUSES = ['ai_active', 'awaiting_human', 'human_active'] as const;
+
+/** What the conversations of a tab have: each has all fields of one of these. */
+export function fieldsOfTab(tab: ListTab, memberId: string): readonly TabFields[] {
   switch (tab) {
     case 'all':
-      return {};
+      return [{}];
     case 'agent':
-      return { status: 'ai_active' };
+      return [{ status: 'ai_active' }];
     case 'waiting':
-      return { status: 'awaiting_human' };
+      return [{ status: 'awaiting_human' }];
     case 'mine':
-      return { status: 'human_active', takenBy: memberId };
+      return [
+        { status: 'human_active', takenBy: memberId },
+        ...OPEN_STATUSES.map((status) => ({ status, assigneeId: memberId })),
+      ];
     case 'closed':
-      return { status: 'closed' };
+      return [{ status: 'closed' }];
   }
 }
 

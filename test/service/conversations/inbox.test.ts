@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../../service/src/platform/clock.ts';
 import type { ServiceStore } from '../../../service/src/store/collections.ts';
-import { openConversation } from '../../../service/src/conversations/conversation.ts';
+import {
+  type Conversation,
+  openConversation,
+} from '../../../service/src/conversations/conversation.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
 import { readPosition, writePosition } from '../../../service/src/inbox/links.ts';
 import { createMember, createWorkspace } from '../../../service/src/team/operations/team.ts';
@@ -129,8 +132,45 @@ describe('the team’s list with more than one search looks at', () => {
     expect(next.items[0]!.conversation.id).not.toBe(inbox.items.at(-1)!.conversation.id);
   });
 
+  it('what is mine is what I took over or am assigned to and is open, each once, the last changed first', async () => {
+    const mine = { takenBy: member.id, status: 'human_active' } as const;
+    const assigned = { assigneeId: member.id } as const;
+    const kinds = [mine, assigned, { ...mine, ...assigned }, { ...assigned, status: 'closed' }];
+    const wanted = 3 * INBOX_PAGE;
+    await store.transaction(async (tx) => {
+      const found = await tx.conversations.find({
+        where: { workspaceId: member.workspaceId },
+        limit: (wanted / 3) * kinds.length,
+      });
+      for (const [at, conversation] of found.entries())
+        await tx.conversations.put({
+          ...conversation,
+          ...kinds[at % kinds.length],
+        } as Conversation);
+    });
+    const seen: string[] = [];
+    let last = '9';
+    let after = null;
+    do {
+      const inbox = await list({ tab: 'mine', after });
+      for (const { conversation } of inbox.items) {
+        seen.push(conversation.id);
+        expect(conversation.updatedAt <= last).toBe(true);
+        last = conversation.updatedAt;
+      }
+      after = inbox.next;
+    } while (after !== null);
+    expect(seen).toHaveLength(wanted);
+    expect(new Set(seen).size).toBe(wanted);
+    const searched = await list({ tab: 'mine', search: 'needle' });
+    expect(searched.items).toHaveLength(2);
+    const others = { ...NO_FILTER, assignee: 'mbr_01JXXXXXXXXXXXXXXXXXXXXXXX' };
+    expect((await list({ tab: 'mine', filter: others })).items).toEqual([]);
+    expect((await list({})).counts.mine).toBe(MAX_COUNTED);
+  });
+
   it('counts no further than it says', async () => {
     const { counts } = await list({});
-    expect(counts).toEqual({ agent: 0, waiting: MAX_COUNTED, mine: 0, approvals: 0 });
+    expect(counts).toMatchObject({ waiting: MAX_COUNTED, mine: MAX_COUNTED, approvals: 0 });
   });
 });

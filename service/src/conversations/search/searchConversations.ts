@@ -19,8 +19,8 @@ export interface ConversationSearch {
   readonly workspaceId: string;
   /** As somebody typed it: a name, a phone, an e-mail, or what was said. */
   readonly typed: string;
-  /** What the conversations have. */
-  readonly fields: Fields;
+  /** What the conversations have: all fields of one of these. */
+  readonly fields: readonly Fields[];
   readonly after: InboxPosition | null;
   readonly limit: number;
 }
@@ -90,7 +90,7 @@ async function findNamed(tx: Tx, search: ConversationSearch, query: WordQuery): 
   );
   const items = lists
     .flat()
-    .filter((conversation) => hasFields(conversation, fields))
+    .filter((conversation) => hasOneOf(conversation, fields))
     .map(placedByChange)
     .filter(({ position }) => after === null || isBehind(position, after))
     .sort((a, b) => compare(b.position, a.position));
@@ -113,13 +113,17 @@ async function scanContacts(
     {
       find: (query) =>
         tx.conversations.find({
-          where: { workspaceId, ...fields },
+          where: { workspaceId, ...(fields.length === 1 && fields[0]) },
           orderBy: 'updatedAt',
           direction: 'desc',
           ...query,
         }),
       positionOf: (conversation) => placedByChange(conversation).position,
-      matching: ofContacts(tx, matches),
+      matching: async (conversations) =>
+        ofContacts(
+          tx,
+          matches,
+        )(conversations.filter((conversation) => hasOneOf(conversation, fields))),
     },
     limit,
     after === null ? {} : { after },
@@ -169,7 +173,7 @@ async function placedByMessage(
   message: Message,
 ): Promise<Placed | null> {
   const conversation = await tx.conversations.peek(message.conversationId);
-  if (conversation?.workspaceId !== workspaceId || !hasFields(conversation, fields)) return null;
+  if (conversation?.workspaceId !== workspaceId || !hasOneOf(conversation, fields)) return null;
   const contact = await tx.contacts.peek(conversation.contactId);
   if (contact === null || matcherOf(query)(contact)) return null;
   if (after !== null && (await hasNewer(tx, query, message, conversation))) return null;
@@ -187,6 +191,9 @@ async function hasNewer(
   const later = await findNewestMessages(tx, conversationId, messageCount - number);
   return later.some((each) => each.number > number && isMet(query, wordsOf(each.text)));
 }
+
+const hasOneOf = (conversation: Conversation, alternatives: readonly Fields[]): boolean =>
+  alternatives.some((fields) => hasFields(conversation, fields));
 
 const hasFields = (conversation: Conversation, fields: Fields): boolean =>
   Object.entries(fields).every(

@@ -31,6 +31,26 @@ export const timeView = (time: string | null, now: Date): View =>
     ? '–'
     : html`<time datetime=${time} data-ago title=${exactTime(time)}>${ago(time, now)}</time>`;
 
+const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short', timeZone: 'UTC' });
+const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const MINUTE_MS = 60_000;
+
+/** For a column of times: "now", "3 min", "5 h", "Tue", "12 Nov", "12 Nov 2025". */
+export function shortAgo(time: string, now: Date): string {
+  const at = new Date(time);
+  const minutes = Math.floor((now.getTime() - at.getTime()) / MINUTE_MS);
+  if (minutes < 1) return 'now';
+  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h`;
+  if (minutes < 6 * 24 * 60) return weekday.format(at);
+  const isThisYear = at.getUTCFullYear() === now.getUTCFullYear();
+  return isThisYear ? date.format(at) : `${date.format(at)} ${at.getUTCFullYear()}`;
+}
+
+/** A time in few letters, with the exact time as its title. A script uses the reader's days. */
+export const shortTimeView = (time: string, now: Date): View =>
+  html`<time datetime=${time} data-short title=${exactTime(time)}>${shortAgo(time, now)}</time>`;
+
 /** The exact time, in UTC. A script makes it the reader's own. @param time ISO 8601, in UTC */
 export const exactTimeView = (time: string): View =>
   html`<time datetime=${time} data-exact>${exactTime(time)}</time>`;

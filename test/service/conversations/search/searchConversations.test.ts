@@ -86,7 +86,14 @@ describe('search in what was said', () => {
 
   const search = (typed: string, rest: Partial<ConversationSearch> = {}) =>
     store.transaction((tx) =>
-      searchConversations(tx, { workspaceId, typed, fields: {}, after: null, limit: 50, ...rest }),
+      searchConversations(tx, {
+        workspaceId,
+        typed,
+        fields: [{}],
+        after: null,
+        limit: 50,
+        ...rest,
+      }),
     );
   const found = async (typed: string, rest?: Partial<ConversationSearch>) =>
     (await search(typed, rest)).items.map(({ message, conversation }) => [
@@ -162,13 +169,13 @@ describe('search in what was said', () => {
       open.conversation.id,
       closed.conversation.id,
     ]);
-    expect(await found('parcel', { fields: { status: 'closed' } })).toEqual([
+    expect(await found('parcel', { fields: [{ status: 'closed' }] })).toEqual([
       [closed.conversation.id, null],
     ]);
-    expect(await found('parcel', { fields: { status: 'ai_active' } })).toEqual([
+    expect(await found('parcel', { fields: [{ status: 'ai_active' }] })).toEqual([
       [open.conversation.id, 'parcel'],
     ]);
-    expect(await found('parcel', { fields: { takenBy: 'mbr_x' } })).toEqual([]);
+    expect(await found('parcel', { fields: [{ takenBy: 'mbr_x' }] })).toEqual([]);
   });
 
   it('forgets what is removed, and a name that is changed', async () => {

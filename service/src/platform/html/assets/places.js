@@ -30,6 +30,7 @@ addEventListener('resize', toEnd);
  * focus keeps it.
  */
 let folds = new Map();
+let openMenus = [];
 let focusedId = '';
 document.addEventListener('htmx:beforeSwap', (event) => {
   const { target } = event.detail;
@@ -37,10 +38,14 @@ document.addEventListener('htmx:beforeSwap', (event) => {
   folds = new Map(
     isPage ? [] : [...target.querySelectorAll('details[id]')].map(({ id, open }) => [id, open]),
   );
+  openMenus = isPage
+    ? []
+    : [...target.querySelectorAll('[popover][id]:popover-open')].map(({ id }) => id);
   focusedId = !isPage && target.contains(document.activeElement) ? document.activeElement.id : '';
 });
 document.addEventListener('htmx:afterSwap', () => {
   for (const [id, open] of folds) document.getElementById(id)?.toggleAttribute('open', open);
+  for (const id of openMenus.splice(0)) document.getElementById(id)?.showPopover();
   if (focusedId && document.activeElement === document.body)
     document.getElementById(focusedId)?.focus({ preventScroll: true });
 });

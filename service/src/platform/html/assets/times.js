@@ -7,6 +7,8 @@ const formats = {
   day: new Intl.DateTimeFormat(locale, { dateStyle: 'long' }),
   clock: new Intl.DateTimeFormat(locale, { timeStyle: 'short' }),
   weekday: new Intl.DateTimeFormat(locale, { dateStyle: 'full' }),
+  shortDay: new Intl.DateTimeFormat('en-GB', { weekday: 'short' }),
+  shortDate: new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' }),
 };
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
@@ -21,9 +23,22 @@ const inWords = (exact) => {
   return 'now';
 };
 
-/** <time data-ago>, data-exact, data-day (a date) and data-clock (a time of day). */
+/** As times.ts says it, in the reader's own days. */
+function inShort(at) {
+  const now = new Date();
+  const minutes = Math.floor((now - at) / 60_000);
+  if (minutes < 1) return 'now';
+  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h`;
+  if (minutes < 6 * 24 * 60) return formats.shortDay.format(at);
+  const date = formats.shortDate.format(at);
+  return at.getFullYear() === now.getFullYear() ? date : `${date} ${at.getFullYear()}`;
+}
+
+/** <time data-ago>, data-short, data-exact, data-day (a date) and data-clock (a time of day). */
 const WORDS = {
   ago: (at) => inWords(at - Date.now()),
+  short: inShort,
   exact: (at) => formats.exact.format(at),
   day: (at) => formats.day.format(at),
   clock: (at) => formats.clock.format(at),
@@ -75,4 +90,8 @@ export function inReadersZone(root = document) {
 
 inReadersZone();
 document.addEventListener('htmx:afterSwap', () => inReadersZone());
-setInterval(() => document.hidden || refresh('ago', document), 30_000);
+setInterval(() => {
+  if (document.hidden) return;
+  refresh('ago', document);
+  refresh('short', document);
+}, 30_000);

@@ -1,0 +1,162 @@
+// How a team hears of work: counts, notifications, and what somebody is given.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { BrowserContext, Page } from 'playwright-core';
+import { chatCustomer } from '../helpers/apiClient.ts';
+import { waitFor } from '../helpers/waitFor.ts';
+import { BEN, join, signIn, startTeam, type Team } from './team.ts';
+
+describe('what a team hears of', () => {
+  let team: Team;
+
+  beforeAll(async () => {
+    team = await startTeam();
+    await team.service.api.patch('/api/agent', { enabled: true });
+    const { page } = await team.openSignedIn();
+    await join(page, (await team.open()).page, team.service.url);
+    await team.closeWindows();
+  });
+  afterEach(() => team.closeWindows());
+  afterAll(() => team?.close());
+
+  /** Somebody who waits for a person. */
+  async function askForPerson(name: string): Promise<string> {
+    const customer = await chatCustomer(team.service.url, { name });
+    const { conversation_id: id } = await customer.write('Can I talk to a person, please?');
+    await waitFor('the hand-over', async () => {
+      const { body } = await team.service.api.get(`/api/conversations/${id}`);
+      return body.status === 'awaiting_human';
+    });
+    return id;
+  }
+  const takeOver = (id: string) => team.service.api.post(`/api/conversations/${id}/takeover`, {});
+  const titled = (page: Page, title: RegExp) =>
+    waitFor('the title', async () => title.test(await page.title()));
+  const row = (page: Page, name: string) => page.locator('a.item', { hasText: name });
+
+  it('counts who waits for a person in the navigation and in the title, with the page and live', async () => {
+    const { page } = await team.openSignedIn('/tools');
+    const fetched: string[] = [];
+    page.on('request', (request) => fetched.push(new URL(request.url()).pathname));
+    const id = await askForPerson('Counted');
+    const count = page.locator('#conversations-count');
+    await count.getByText('1', { exact: true }).waitFor();
+    await titled(page, /^\(1\) Tools/);
+    fetched.length = 0;
+    await page.goto(`${team.service.url}/payments`);
+    expect(await count.innerText()).toBe('1');
+    expect(await page.title()).toMatch(/^\(1\) Payments/);
+    // Long enough for what would be fetched after the load.
+    await page.waitForTimeout(1000);
+    expect(fetched.filter((path) => path.endsWith('/count'))).toEqual([]);
+    await takeOver(id);
+    await titled(page, /^Payments/);
+    expect(await count.innerText()).toBe('');
+  });
+
+  /** Writes down what the browser would show and sound. */
+  async function record(context: BrowserContext): Promise<string[]> {
+    const noted: string[] = [];
+    await context.exposeBinding('note', (_source, what: string) => void noted.push(what));
+    await context.addInitScript(`
+      globalThis.Notification = class {
+        static get permission() { return localStorage.permission ?? 'default'; }
+        static async requestPermission() { return (localStorage.permission = 'granted'); }
+        constructor(title) { note(title); globalThis.shown = this; }
+        close() {}
+      };
+      const { createOscillator } = AudioContext.prototype;
+      AudioContext.prototype.createOscillator = function () {
+        note('tone');
+        return createOscillator.call(this);
+      };
+    `);
+    return noted;
+  }
+
+  it('notifies once for eight tabs with a sound, when asked to, and leads to the conversation', async () => {
+    const { page } = await team.open();
+    const noted = await record(page.context());
+    await signIn(page, team.service.url);
+    await takeOver(await askForPerson('Before'));
+    const alerts = page.getByRole('button', { name: 'Notify me' });
+    expect(await alerts.getAttribute('aria-pressed')).toBe('false');
+    expect(noted).toEqual([]);
+    const waiting = await askForPerson('Waits already');
+    await row(page, 'Waits already').getByText('Waiting').waitFor();
+    await alerts.click();
+    await page.getByText('This browser tells you').waitFor();
+    expect(await alerts.getAttribute('aria-pressed')).toBe('true');
+    expect(noted.splice(0)).toEqual(['tone', 'tone']);
+    for (let tab = 2; tab <= 8; tab++)
+      await (await page.context().newPage()).goto(`${team.service.url}/tools`);
+    const id = await askForPerson('Aisha');
+    await waitFor('the notification', () => noted.includes('Aisha is waiting for a person'));
+    // Long enough for the other seven.
+    await page.waitForTimeout(2000);
+    expect(noted.toSorted()).toEqual(['Aisha is waiting for a person', 'tone', 'tone']);
+    await page.evaluate('globalThis.shown.onclick()');
+    await page.waitForURL(`**/conversations/${id}`);
+    noted.length = 0;
+    await page.goto(`${team.service.url}/conversations`);
+    await alerts.click();
+    await askForPerson('Unheard');
+    await row(page, 'Unheard').getByText('Waiting').waitFor();
+    await page.waitForTimeout(1000);
+    expect(noted).toEqual([]);
+    for (const each of [waiting, id]) await takeOver(each);
+  });
+
+  it('tells who is assigned a conversation, which is then one of theirs and bears their picture', async () => {
+    const customer = await chatCustomer(team.service.url, { name: 'Clara' });
+    const { conversation_id: id } = await customer.write('Which maps do you have?');
+    const { page: ben } = await team.open();
+    await signIn(ben, team.service.url, '/conversations?tab=mine', BEN);
+    await ben.getByText('You have no conversations.').waitFor();
+    const { page: ana } = await team.openSignedIn(`/conversations/${id}`);
+    await ana.getByLabel('Assigned to', { exact: true }).last().selectOption('Ben');
+    await ana.getByRole('button', { name: 'Assign', exact: true }).click();
+    await ana.getByText('ana assigned this to Ben').waitFor();
+    await row(ana, 'Clara').getByText('Assigned to Ben').waitFor();
+    await ben.getByText('ana assigned the conversation with Clara to you.').waitFor();
+    await row(ben, 'Clara').getByText('Assigned to you').waitFor();
+    await ben.getByRole('link', { name: /^Mine 1/ }).waitFor();
+    await ben.getByRole('status').getByRole('link', { name: 'Open' }).click();
+    await ben.getByRole('article').getByText('Which maps').waitFor();
+    await ana.getByRole('button', { name: 'Assign to me' }).click();
+    await ana.getByText('ana assigned this to themselves').waitFor();
+    await ben.goto(`${team.service.url}/conversations?tab=mine`);
+    await ben.getByText('You have no conversations.').waitFor();
+    await ana.getByLabel('Assigned to', { exact: true }).last().selectOption('Nobody');
+    await ana.getByRole('button', { name: 'Assign', exact: true }).click();
+    await ana.getByText('ana unassigned themselves').waitFor();
+  });
+
+  it('has one row above the messages on a phone, with all actions behind a button', async () => {
+    const customer = await chatCustomer(team.service.url, {
+      name: 'Maximiliana Alexandrovna Featherstonehaugh-Cholmondeley',
+    });
+    const { conversation_id: id } = await customer.write('Hello');
+    await customer.write('Is anybody there?');
+    const path = `/conversations/${id}`;
+    const { page, axe } = await team.openSignedIn('/conversations', { width: 375, height: 700 });
+    await page.goto(team.service.url + path);
+    const { page: ben } = await team.open();
+    await signIn(ben, team.service.url, path, BEN);
+    await page.locator('#presence .avatar').waitFor();
+    const head = await page.locator('#thread-head').boundingBox();
+    expect(head!.height).toBeLessThan(64);
+    const names = page.locator('.from-customer .who');
+    const widths = await names.evaluateAll((all) =>
+      all.map((each) => each.closest('header')!.clientWidth > 1),
+    );
+    expect(widths).toEqual([true, false]);
+    await page.getByRole('button', { name: 'Actions' }).click();
+    await page.getByRole('button', { name: 'Assign to me' }).waitFor();
+    // A change that comes now does not shut it.
+    await customer.write('Hello?');
+    await page.getByRole('article').getByText('Hello?').waitFor();
+    expect(await axe()).toEqual([]);
+    await page.getByRole('button', { name: 'Take over' }).click();
+    await page.getByText('ana took over').waitFor();
+  });
+});

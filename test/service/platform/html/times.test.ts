@@ -1,0 +1,16 @@
+import { describe, expect, it } from '@jest/globals';
+import { shortAgo } from '../../../../service/src/platform/html/times.ts';
+
+describe('a time in few letters', () => {
+  const now = new Date('2026-11-25T16:00:00Z');
+
+  it.each([
+    ['2026-11-25T15:59:30Z', 'now'],
+    ['2026-11-25T16:00:05Z', 'now'],
+    ['2026-11-25T15:57:00Z', '3 min'],
+    ['2026-11-25T11:00:00Z', '5 h'],
+    ['2026-11-24T10:00:00Z', 'Tue'],
+    ['2026-11-12T10:00:00Z', '12 Nov'],
+    ['2025-11-12T10:00:00Z', '12 Nov 2025'],
+  ])('%s is %s', (time, words) => expect(shortAgo(time, now)).toBe(words));
+});
