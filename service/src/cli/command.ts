@@ -1,8 +1,10 @@
 import { readConfig, type Config } from '../app/config.ts';
 import { collections } from '../app/collections.ts';
 import type { ServiceStore } from '../store/collections.ts';
-import type { Tally } from '../moving/exportFormat.ts';
-import { openStore, type OpenStoreOptions } from '../store/openStore.ts';
+import { findFingerprint, type KeyPlace } from '../app/encryption/openSecretBox.ts';
+import { headerOf, writeExport, type Tally } from '../moving/exportFormat.ts';
+import { KeyRequirement } from '../moving/requireKey.ts';
+import { openStore, type OpenStoreOptions, type StoreLocation } from '../store/openStore.ts';
 import type { Logger } from '../store/clockAndLog.ts';
 import { WORK_QUEUES } from '../app/workQueues.ts';
 
@@ -29,6 +31,13 @@ export function failInOneLine(error: unknown): never {
 const warn = (message: string): void => void process.stderr.write(`${message}\n`);
 const log: Logger = { info() {}, warn, error: warn };
 
+const STORE_OPTIONS = {
+  log,
+  queues: WORK_QUEUES,
+  embedded: { indexesWords: false },
+  postgres: { works: false, connections: 2 },
+} satisfies OpenStoreOptions;
+
 /**
  * Opens the store that the environment names, for one command. The command does no queued work.
  * @throws FolderInUse naming the process, when a running service holds the data folder
@@ -39,13 +48,47 @@ export async function withStore<T>(
 ): Promise<T> {
   const config = readConfig(process.env);
   const store = await openStore(collections, config, {
-    log,
-    queues: WORK_QUEUES,
-    embedded: { indexesWords: false },
-    postgres: { works: false, connections: 2, ...postgres },
+    ...STORE_OPTIONS,
+    postgres: { ...STORE_OPTIONS.postgres, ...postgres },
   });
   try {
     return await run(store, config);
+  } finally {
+    await store.close();
+  }
+}
+
+/**
+ * Reads everything in the store that the environment names.
+ * @throws Error when its secrets are sealed with another key
+ */
+export const countStored = (): Promise<Tally> => {
+  const config = readConfig(process.env);
+  return countIn(config, config);
+};
+
+/**
+ * Reads everything in a data folder.
+ * @param withKey whether its key must be there and fit
+ */
+export const countFolder = (dataDir: string, withKey: boolean): Promise<Tally> =>
+  countIn({ dataDir, database: null }, withKey ? { dataDir, encryptionKey: undefined } : null);
+
+/** @param key where the key is that must fit; null: any */
+async function countIn(place: StoreLocation, key: KeyPlace | null): Promise<Tally> {
+  const store = await openStore(collections, place, STORE_OPTIONS);
+  try {
+    const fingerprint = (await findFingerprint(store))?.value ?? null;
+    if (key !== null) (await KeyRequirement.of(key)).check(fingerprint);
+    // No time in it: the same records have the same checksum whenever they are read.
+    const header = headerOf(new Date(0), fingerprint);
+    const tally = await writeExport(
+      store.dump(),
+      header,
+      async () => {},
+      () => {},
+    );
+    return tally ?? { counts: {}, sha256: 'none: nothing is stored' };
   } finally {
     await store.close();
   }
@@ -75,11 +118,17 @@ export class Progress {
  * A line for each collection with its count, then the checksum. An export and its import print the
  * same lines.
  */
-export function tallyLines({ counts, sha256 }: Tally): string {
-  const width = Math.max(...Object.keys(counts).map((name) => name.length));
-  const lines = Object.entries(counts).map(
-    ([name, count]) => `  ${name.padEnd(width)}  ${count}\n`,
+export const tallyLines = ({ counts, sha256 }: Tally): string =>
+  `${countLines(counts)}  sha256  ${sha256}\n`;
+
+/** A line for each collection with its count, and one with their sum. */
+export function countLines(counts: Tally['counts']): string {
+  const width = Math.max(
+    ...Object.keys(counts).map((name) => name.length),
+    'records in all'.length,
   );
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  return `${lines.join('')}  ${'records in all'.padEnd(width)}  ${total}\n  sha256  ${sha256}\n`;
+  return [...Object.entries(counts), ['records in all', total] as const]
+    .map(([name, count]) => `  ${name.padEnd(width)}  ${count}\n`)
+    .join('');
 }

@@ -1,8 +1,11 @@
 import { Command } from 'commander';
+import { addBackupCommand } from './backupCommand.ts';
 import { addExportCommand } from './exportCommand.ts';
 import { addImportCommand } from './importCommand.ts';
 import { addKeyCommands } from './keyCommands.ts';
+import { addRestoreCommand } from './restoreCommand.ts';
 import { addRotateKeyCommand } from './rotateKeyCommand.ts';
+import { addVerifyCommand } from './verifyCommand.ts';
 import { addWorkspaceCommands } from './workspaceCommands.ts';
 
 /** The command line. Without arguments, it runs the service. */
@@ -21,6 +24,9 @@ export async function runCommandLine(): Promise<void> {
   addKeyCommands(program);
   addWorkspaceCommands(program);
   addRotateKeyCommand(program);
+  addBackupCommand(program);
+  addRestoreCommand(program);
+  addVerifyCommand(program);
   addExportCommand(program);
   addImportCommand(program);
   await program.parseAsync();

@@ -5,7 +5,7 @@ import { KEY_FILE, parseEncryptionKey, readKeyFile } from '../platform/security/
 import { createSecretBox } from '../platform/security/secretBox.ts';
 import type { DumpedRecord } from '../store/store.ts';
 
-/** Refuses an export whose secrets are sealed with another key than the service has here. */
+/** Refuses an export or a backup whose secrets are sealed with another key than the service has here. */
 export class KeyRequirement {
   private readonly place: KeyPlace;
   /** Null when there is no key here. */
@@ -25,6 +25,10 @@ export class KeyRequirement {
     return new KeyRequirement(place, key === null ? null : createSecretBox(key).fingerprint);
   }
 
+  get isThere(): boolean {
+    return this.fingerprint !== null;
+  }
+
   /**
    * @param fingerprint null when nothing is sealed
    * @throws Error that says which key is missing and where to put it
@@ -32,9 +36,9 @@ export class KeyRequirement {
   check(fingerprint: string | null): void {
     if (fingerprint === null || fingerprint === this.fingerprint) return;
     const { encryptionKey, dataDir } = this.place;
-    const sealed = `Nothing was imported: the secrets in the export are sealed with the key with fingerprint ${fingerprint}`;
+    const sealed = `Its secrets are sealed with the key with fingerprint ${fingerprint}`;
     const where =
-      'the key of the service that was exported: its ENCRYPTION_KEY, or the file encryption.key in its DATA_DIR';
+      'the key of the service that it was made from: its ENCRYPTION_KEY, or the file encryption.key in its DATA_DIR';
     if (encryptionKey !== undefined)
       throw new Error(
         `${sealed}, and ENCRYPTION_KEY is another one (${this.fingerprint}). Set ENCRYPTION_KEY to ${where}.`,

@@ -4,6 +4,7 @@ import { makeFolder, lockFolder } from './journal/folder.ts';
 import { LowdbStore } from './lowdbStore.ts';
 import type { LowdbOptions } from './options.ts';
 
+export { copyDataFolder, fillDataFolder } from './copyFolder.ts';
 export { FolderInUse, StoreDamaged } from './errors.ts';
 export type { Files, StoreFile } from '../../platform/files.ts';
 export { nodeFiles } from '../../platform/files.ts';

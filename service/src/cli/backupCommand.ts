@@ -1,0 +1,102 @@
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { readConfig, type Config } from '../app/config.ts';
+import { findFingerprint } from '../app/encryption/openSecretBox.ts';
+import { DUMP_FILE, makeBackup, type BackupParts } from '../moving/backup.ts';
+import { dumpDatabase } from '../moving/postgresTools.ts';
+import { systemClock } from '../platform/clock.ts';
+import {
+  KEY_FILE,
+  NEW_KEY_FILE,
+  parseEncryptionKey,
+  readKeyFile,
+} from '../platform/security/encryptionKey.ts';
+import { createSecretBox } from '../platform/security/secretBox.ts';
+import { copyDataFolder } from '../store/lowdb/index.ts';
+import { describeLocation } from '../store/openStore.ts';
+import { runOrFail, withStore } from './command.ts';
+
+/** `conversation-service backup`: a consistent copy of everything, while the service runs. */
+export function addBackupCommand(program: Command): void {
+  program
+    .command('backup')
+    .description('copy everything that is stored, also while the service runs')
+    .requiredOption(
+      '--to <folder>',
+      'a folder; the backup is a new folder in it, named by the time',
+    )
+    .option('--without-key', 'leave encryption.key out, to keep it apart from the backup', false)
+    .action(({ to, withoutKey }: { to: string; withoutKey: boolean }) =>
+      runOrFail(() => backupTo(to, !withoutKey)),
+    );
+}
+
+async function backupTo(to: string, withKey: boolean): Promise<void> {
+  const config = readConfig(process.env);
+  const { folder, manifest } = await makeBackup(to, systemClock.now(), (part) =>
+    config.database === null
+      ? copyFolder(config, part, withKey)
+      : dump(config, config.database, part),
+  );
+  const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
+  const hasKey = manifest.files.some(({ name }) => name === KEY_FILE);
+  process.stdout.write(
+    `Backed up ${describeLocation(config)} to ${folder}: ${manifest.files.length} files, ${bytes} bytes.\n${hasKey ? WITH_KEY : WITHOUT_KEY}`,
+  );
+}
+
+const WITH_KEY =
+  'It holds encryption.key, which opens its secrets: protect the backup like a password.\n';
+const WITHOUT_KEY =
+  'To restore it, you need the encryption key too, which is not in it. Keep that key like a password.\n';
+
+async function copyFolder(config: Config, part: string, withKey: boolean): Promise<BackupParts> {
+  const { dataDir, encryptionKey } = config;
+  const nothing = new Error(
+    `There is nothing to back up: ${describeLocation(config)} is empty. Check that DATA_DIR is the one that the service uses.`,
+  );
+  if (!existsSync(dataDir)) throw nothing;
+  const names = await copyDataFolder(dataDir, part);
+  if (names.length === 0) throw nothing;
+  // With a key of its own in ENCRYPTION_KEY, the service uses no file. With two files, a change of the
+  // key was interrupted, and the next start decides.
+  const keys =
+    encryptionKey === undefined && withKey
+      ? [KEY_FILE, NEW_KEY_FILE].filter((name) => existsSync(join(dataDir, name)))
+      : [];
+  for (const name of keys) await copyKey(join(dataDir, name), join(part, name));
+  return {
+    store: 'folder',
+    schema: null,
+    key_fingerprint: await fingerprintOf(config),
+    names: [...names, ...keys],
+  };
+}
+
+const copyKey = async (from: string, to: string): Promise<void> =>
+  writeFile(to, await readFile(from), { mode: 0o600, flush: true });
+
+async function fingerprintOf({ encryptionKey, dataDir }: Config): Promise<string | null> {
+  const key =
+    encryptionKey === undefined
+      ? await readKeyFile(join(dataDir, KEY_FILE))
+      : parseEncryptionKey(encryptionKey, 'ENCRYPTION_KEY');
+  return key === null ? null : createSecretBox(key).fingerprint;
+}
+
+async function dump(
+  { database }: Config,
+  place: NonNullable<Config['database']>,
+  part: string,
+): Promise<BackupParts> {
+  const fingerprint = await withStore((store) => findFingerprint(store));
+  await dumpDatabase(place, join(part, DUMP_FILE));
+  return {
+    store: 'postgresql',
+    schema: database!.schema,
+    key_fingerprint: fingerprint?.value ?? null,
+    names: [DUMP_FILE],
+  };
+}

@@ -1,0 +1,71 @@
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { readConfig, type Config } from '../app/config.ts';
+import { BackupRefused, DUMP_FILE, readBackup, type BackupManifest } from '../moving/backup.ts';
+import { restoreDatabase } from '../moving/postgresTools.ts';
+import { KeyRequirement } from '../moving/requireKey.ts';
+import { KEY_FILE } from '../platform/security/encryptionKey.ts';
+import { fillDataFolder } from '../store/lowdb/index.ts';
+import { describeLocation } from '../store/openStore.ts';
+import { countStored, runOrFail, tallyLines } from './command.ts';
+
+/** `conversation-service restore`: a backup into an empty store, while no service runs on it. */
+export function addRestoreCommand(program: Command): void {
+  program
+    .command('restore')
+    .description('put a backup into an empty DATA_DIR or database, while no service runs on it')
+    .requiredOption('--from <folder>', 'the folder that `backup` made')
+    .action(({ from }: { from: string }) => runOrFail(() => restoreFrom(from)));
+}
+
+async function restoreFrom(from: string): Promise<void> {
+  const config = readConfig(process.env);
+  const manifest = await readBackup(from).catch((error: unknown) => refuse(from, error));
+  if (config.database === null) await toFolder(config, manifest, from);
+  else await toDatabase(config, config.database, manifest, from);
+  process.stdout.write(
+    `Restored the backup of ${manifest.at} into ${describeLocation(config)}:\n${tallyLines(await countStored())}`,
+  );
+}
+
+async function toFolder(config: Config, manifest: BackupManifest, from: string): Promise<void> {
+  if (manifest.store !== 'folder')
+    throw new Error(
+      `${from} is a backup of PostgreSQL, and DATABASE_URL is not set. Set it to an empty database, with the ENCRYPTION_KEY of that service.`,
+    );
+  const names = manifest.files.map(({ name }) => name);
+  const key = await KeyRequirement.of(config);
+  // Its own key is put in place with the rest, but replaces no other.
+  if (key.isThere || !names.includes(KEY_FILE)) key.check(manifest.key_fingerprint);
+  await fillDataFolder(config.dataDir, new Map(names.map((name) => [name, resolve(from, name)])));
+}
+
+async function toDatabase(
+  config: Config,
+  place: NonNullable<Config['database']>,
+  manifest: BackupManifest,
+  from: string,
+): Promise<void> {
+  if (manifest.store !== 'postgresql')
+    throw new Error(
+      `${from} is a backup of a data folder. Restore it into a folder (without DATABASE_URL), then move it with export and import.`,
+    );
+  if (manifest.schema !== place.schema)
+    throw new Error(
+      `The backup is of the schema ${manifest.schema}. Set DATABASE_SCHEMA=${manifest.schema}.`,
+    );
+  (await KeyRequirement.of(config)).check(manifest.key_fingerprint);
+  await restoreDatabase(place, join(from, DUMP_FILE)).catch((error: Error) => {
+    if (!/already exists/.test(error.message)) throw error;
+    throw new Error(
+      `The database is not empty (${error.message}). Restore into another one; or stop the service and drop the schemas ${place.schema} and ${place.schema}_work, which deletes what is there.`,
+      { cause: error },
+    );
+  });
+}
+
+/** Adds the name of the folder to the error. */
+export function refuse(from: string, error: unknown): never {
+  if (!(error instanceof BackupRefused)) throw error;
+  throw new Error(`${from} is not a whole backup: ${error.message}`, { cause: error });
+}

@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { DUMP_FILE, readBackup, type BackupManifest } from '../moving/backup.ts';
+import { countDump } from '../moving/postgresTools.ts';
+import { KEY_FILE } from '../platform/security/encryptionKey.ts';
+import { fillDataFolder } from '../store/lowdb/index.ts';
+import { countFolder, countLines, runOrFail, tallyLines } from './command.ts';
+import { refuse } from './restoreCommand.ts';
+
+/** `conversation-service verify`: whether a backup could be restored. Changes nothing. */
+export function addVerifyCommand(program: Command): void {
+  program
+    .command('verify')
+    .description('check a backup: its checksums, that it opens, and how many records it holds')
+    .argument('<folder>', 'the folder that `backup` made')
+    .action((folder: string) => runOrFail(() => verify(folder)));
+}
+
+async function verify(folder: string): Promise<void> {
+  const manifest = await readBackup(folder).catch((error: unknown) => refuse(folder, error));
+  const { at, made_by: madeBy, files, store } = manifest;
+  const lines =
+    store === 'folder'
+      ? await openCopy(folder, manifest)
+      : `${countLines(await countDump(join(folder, DUMP_FILE)))}  To open it too, restore it into an empty database.\n`;
+  const keyNote = files.some(({ name }) => name === KEY_FILE)
+    ? ''
+    : `  It holds no encryption key${manifest.key_fingerprint === null ? '' : `; its key has the fingerprint ${manifest.key_fingerprint}`}.\n`;
+  process.stdout.write(
+    `${folder} is whole. conversation-service ${madeBy} made it at ${at}:\n${lines}${keyNote}`,
+  );
+}
+
+/** Opens a copy in the system's folder for temporary files, since opening writes. */
+async function openCopy(folder: string, { files }: BackupManifest): Promise<string> {
+  const copy = await mkdtemp(join(tmpdir(), 'conversation-service-verify-'));
+  try {
+    await fillDataFolder(copy, new Map(files.map(({ name }) => [name, resolve(folder, name)])));
+    return tallyLines(
+      await countFolder(
+        copy,
+        files.some(({ name }) => name === KEY_FILE),
+      ),
+    );
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}

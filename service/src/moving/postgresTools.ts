@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { StoreLocation } from '../store/openStore.ts';
+
+type DatabasePlace = NonNullable<StoreLocation['database']>;
+
+/** Dumps both schemas as of one moment, while all processes go on. */
+export const dumpDatabase = (place: DatabasePlace, file: string): Promise<void> =>
+  run('pg_dump', ['--format=custom', ...schemasOf(place), `--file=${file}`], place);
+
+/** Reads a dump into a database without these schemas: all of it or nothing. */
+export const restoreDatabase = (place: DatabasePlace, file: string): Promise<void> =>
+  run(
+    'pg_restore',
+    ['--no-owner', '--exit-on-error', '--single-transaction', `--dbname=${nameOf(place)}`, file],
+    place,
+  );
+
+/**
+ * Reads all of a dump, and needs no database.
+ * @returns the number of rows of each table that has some
+ */
+export async function countDump(file: string): Promise<Readonly<Record<string, number>>> {
+  const counts: Record<string, number> = {};
+  let table: string | null = null;
+  await run('pg_restore', ['--data-only', '--file=-', file], null, (line) => {
+    if (table === null) table = COPY.exec(line)?.[1] ?? null;
+    else if (line === '\\.') table = null;
+    else counts[table] = (counts[table] ?? 0) + 1;
+  });
+  return counts;
+}
+
+/** The name of a table, without its schema. */
+const COPY = /^COPY [^.]+\.(\S+) .*FROM stdin;$/;
+
+const schemasOf = ({ schema }: DatabasePlace) => [`--schema=${schema}`, `--schema=${schema}_work`];
+
+const nameOf = ({ url }: DatabasePlace) => decodeURIComponent(new URL(url).pathname.slice(1));
+
+/** What libpq reads. The password must not be an argument, which other users can list. */
+function environmentOf(place: DatabasePlace): NodeJS.ProcessEnv {
+  const { hostname, port, username, password, searchParams } = new URL(place.url);
+  const values = {
+    PGHOST: searchParams.get('host') ?? decodeURIComponent(hostname),
+    PGPORT: port,
+    PGUSER: decodeURIComponent(username),
+    PGPASSWORD: decodeURIComponent(password),
+    PGDATABASE: nameOf(place),
+    // `no-verify` is a word of our driver.
+    PGSSLMODE: searchParams.get('sslmode')?.replace('no-verify', 'require') ?? '',
+    PGSSLROOTCERT: searchParams.get('sslrootcert') ?? '',
+  };
+  const set = Object.entries(values).filter(([, value]) => value !== '');
+  return { ...process.env, ...Object.fromEntries(set) };
+}
+
+async function run(
+  program: 'pg_dump' | 'pg_restore',
+  args: readonly string[],
+  place: DatabasePlace | null,
+  onLine: (line: string) => void = () => {},
+): Promise<void> {
+  const child = spawn(program, args, {
+    env: place === null ? process.env : environmentOf(place),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let complaint = '';
+  child.stderr.on('data', (piece) => (complaint = `${complaint}${String(piece)}`.slice(-4096)));
+  const lines = createInterface({ input: child.stdout }).on('line', onLine);
+  const linesRead = once(lines, 'close');
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        error.code === 'ENOENT'
+          ? new Error(
+              `${program} is not installed here. Install PostgreSQL's client programs (postgresql-client), of the server's version or newer.`,
+              { cause: error },
+            )
+          : error,
+      ),
+    );
+    child.once('close', resolve);
+  });
+  await linesRead;
+  if (code === 0) return;
+  const why = complaint.trim().split('\n')[0] ?? '';
+  throw new Error(`${why === '' ? `${program} ended with ${code}` : why}`);
+}

@@ -1,0 +1,145 @@
+import { createReadStream } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cutFile, nodeFiles, withFile } from '../../platform/files.ts';
+import { StoreDamaged } from './errors.ts';
+import {
+  FIRST_GENERATION,
+  journalName,
+  listFolder,
+  lockFolder,
+  makeFolder,
+  snapshotName,
+  TEMPORARY,
+} from './journal/folder.ts';
+import { ACKNOWLEDGED, HighWaterMark, readHighWaterMark } from './journal/highWaterMark.ts';
+import { endsEarly, journalsSince, Replay } from './journal/replay.ts';
+import {
+  noGoodSnapshot,
+  readDocumentLines,
+  readSnapshotHeader,
+  SnapshotDamaged,
+  type SnapshotHeader,
+} from './snapshots/snapshot.ts';
+
+/** While files are being opened, a new snapshot may remove some. It happens once in hours. */
+const MAX_TRIES = 5;
+const CHUNK_BYTES = 1 << 20;
+
+/** The open files that hold everything, from one moment on. Removing them does not hurt. */
+interface Pinned {
+  readonly base: number;
+  readonly journals: readonly number[];
+  readonly files: ReadonlyMap<string, FileHandle>;
+}
+
+/**
+ * Copies the files of a data folder, also while a process has it open and writes. The copy is the
+ * store as it was at one moment after the call: it holds everything that was acknowledged before,
+ * and of what is written meanwhile a beginning. It is checked frame by frame.
+ * @param to an empty folder
+ * @returns the names of the copied files; none when nothing is stored
+ * @throws StoreDamaged when the folder's own files are damaged
+ */
+export async function copyDataFolder(folder: string, to: string): Promise<readonly string[]> {
+  const promised = await readHighWaterMark(folder);
+  const pinned = await pinFiles(folder);
+  try {
+    if (pinned.files.size === 0) return [];
+    for (const [name, file] of pinned.files) await writeFile(join(to, name), piecesOf(file));
+  } finally {
+    for (const file of pinned.files.values()) await file.close();
+  }
+  const replay = new Replay(await baseHeader(to, pinned.base));
+  for await (const _ of replay.read(to, pinned.journals));
+  if (promised !== null && promised > replay.nextSequence) throw endsEarly(replay, promised);
+  // A frame that was being written.
+  if (replay.isTorn) await cutFile(nodeFiles, join(to, replay.end.file), replay.end.position);
+  const mark = await HighWaterMark.open(to, nodeFiles);
+  await mark.write(replay.nextSequence);
+  await mark.close();
+  return [...pinned.files.keys(), ACKNOWLEDGED];
+}
+
+async function pinFiles(folder: string): Promise<Pinned> {
+  for (let tries = 1; ; tries += 1) {
+    const files = new Map<string, FileHandle>();
+    try {
+      const listing = await listFolder(folder);
+      const base = listing.snapshots[0] ?? FIRST_GENERATION;
+      const journals = journalsSince(base, listing);
+      const names = [
+        ...(listing.snapshots.length === 0 ? [] : [snapshotName(base)]),
+        ...journals.map(journalName),
+      ];
+      for (const name of names) files.set(name, await open(join(folder, name), 'r'));
+      return { base, journals, files };
+    } catch (error) {
+      for (const file of files.values()) await file.close();
+      const { code } = error as NodeJS.ErrnoException;
+      if (tries === MAX_TRIES || !(code === 'ENOENT' || error instanceof StoreDamaged)) throw error;
+    }
+  }
+}
+
+const piecesOf = (file: FileHandle): AsyncIterable<Buffer> =>
+  file.createReadStream({ start: 0, autoClose: false, highWaterMark: CHUNK_BYTES });
+
+/** Writes a file that only its owner may read, and makes it durable. */
+const writeFile = (path: string, pieces: AsyncIterable<Buffer>): Promise<void> =>
+  withFile(nodeFiles, path, 'w', async (file) => {
+    let position = 0;
+    for await (const piece of pieces) {
+      await file.write(piece, position);
+      position += piece.length;
+    }
+    await file.sync();
+  });
+
+/** Reads the whole snapshot, to check it. */
+async function baseHeader(folder: string, generation: number): Promise<SnapshotHeader> {
+  if (generation === FIRST_GENERATION) return { generation, nextSequence: 1 };
+  try {
+    for await (const _ of readDocumentLines(folder, generation));
+    return await readSnapshotHeader(folder, generation);
+  } catch (error) {
+    if (error instanceof SnapshotDamaged) throw noGoodSnapshot(generation);
+    throw error;
+  }
+}
+
+/** A start removes what an interrupted restore leaves. */
+const temporaryOf = (name: string) => `probe-${name}${TEMPORARY}`;
+
+/**
+ * Puts copied files into an empty data folder, which no other process may have open. The mark comes
+ * first: a start on a folder that holds less than all of them is refused.
+ * @param from each file's path, by its name
+ * @throws FolderInUse; Error when the folder holds data
+ */
+export async function fillDataFolder(
+  folder: string,
+  from: ReadonlyMap<string, string>,
+): Promise<void> {
+  await makeFolder(folder, nodeFiles);
+  const lock = await lockFolder(folder);
+  try {
+    const { snapshots, journals } = await listFolder(folder);
+    if (snapshots.length + journals.length > 0)
+      throw new Error(
+        `The data folder ${folder} is not empty. Move its files away, or set DATA_DIR to a new folder.`,
+      );
+    const names = [...from.keys()];
+    for (const name of names)
+      await writeFile(
+        join(folder, temporaryOf(name)),
+        createReadStream(from.get(name)!, { highWaterMark: CHUNK_BYTES }),
+      );
+    const ordered = [ACKNOWLEDGED, ...names.filter((name) => name !== ACKNOWLEDGED)];
+    for (const name of ordered.filter((each) => from.has(each)))
+      await nodeFiles.rename(join(folder, temporaryOf(name)), join(folder, name));
+    await nodeFiles.syncFolder(folder);
+  } finally {
+    await lock.release();
+  }
+}

@@ -1,0 +1,167 @@
+// Backups as an operator makes them: while the service works, and back after everything was lost.
+import { appendFile, readdir, readFile, rm, stat, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { startWriters } from '../../chaos/writers.ts';
+import { apiClient } from '../../helpers/apiClient.ts';
+import { testDatabaseUrl } from '../../helpers/storage.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { dropSchema } from '../../postgres/schemas.ts';
+import {
+  API_KEY,
+  MovingStage,
+  otherKey,
+  recordsOf,
+  refused,
+  type DataPlace,
+} from './movingStage.ts';
+
+const TIMEOUT_MS = 180_000;
+const LAST_LINE = /^ {2}sha256 {2}(\S+)$/m;
+
+describe('backup, verify and restore', () => {
+  let stage: MovingStage;
+  beforeEach(async () => {
+    stage = await MovingStage.open();
+  });
+  afterEach(() => stage.close());
+
+  const place = (): DataPlace =>
+    testDatabaseUrl() === null ? stage.folderPlace() : stage.databasePlace(otherKey());
+  /** @returns the new backup's folder */
+  const backUp = async (from: DataPlace, ...options: string[]): Promise<string> => {
+    const to = join(stage.folder, 'backups');
+    const before = await readdir(to).catch((): string[] => []);
+    expect(await stage.command(from, ['backup', '--to', to, ...options])).toMatchObject({
+      code: 0,
+      err: '',
+    });
+    const [made] = (await readdir(to)).filter((name) => !before.includes(name));
+    return join(to, made!);
+  };
+  const verify = (backup: string, from: DataPlace) => stage.command(from, ['verify', backup]);
+  const restore = (backup: string, to: DataPlace) =>
+    stage.command(to, ['restore', '--from', backup]);
+  const destroy = async ({ folder, env }: DataPlace): Promise<void> => {
+    if (folder === null) await dropSchema(testDatabaseUrl()!, env['DATABASE_SCHEMA']!);
+    else await rm(folder, { recursive: true });
+  };
+
+  it(
+    'bring back every message that was acknowledged before the backup, each with its event',
+    async () => {
+      const home = place();
+      await stage.startUsed(home);
+      // Nobody answers there: what it is owed is in the backup.
+      const hook = { event: 'message.received', target_url: 'https://127.0.0.1:9/hook' };
+      expect((await apiClient(stage.url, API_KEY).post('/api/hooks', hook)).status).toBe(201);
+      const writers = await startWriters(stage.url, API_KEY);
+      const { received } = writers.acknowledged;
+      await waitFor('messages', () => received.size > 150, { timeoutMs: 60_000 });
+      const before = new Set(received.keys());
+      const backup = await backUp(home);
+      const during = received.size;
+      await waitFor('more messages', () => received.size > during + 50, { timeoutMs: 60_000 });
+      await writers.stop();
+      await stage.stop('killed');
+      await destroy(home);
+
+      const verified = await verify(backup, home);
+      expect(verified).toMatchObject({ code: 0, err: '' });
+      const restored = await restore(backup, home);
+      expect(restored).toMatchObject({ code: 0, err: '' });
+      if (home.folder !== null)
+        expect(LAST_LINE.exec(restored.out)![1]).toBe(LAST_LINE.exec(verified.out)![1]);
+
+      const exported = recordsOf((await stage.command(home, ['export', '--to', '-'])).out).map(
+        (line) => JSON.parse(line) as { collection?: string; document?: Record<string, unknown> },
+      );
+      const rows = (collection: string) =>
+        exported.flatMap(({ collection: of, document }) =>
+          of === collection && document !== undefined ? [document] : [],
+        );
+      const messages = rows('messages').filter((message) => message['direction'] === 'inbound');
+      const ids = messages.map((message) => String(message['id']));
+      expect([...before].filter((id) => !ids.includes(id))).toEqual([]);
+      expect(ids.filter((id) => !received.has(id))).toEqual([]);
+      expect(ids.length).toBeLessThan(received.size);
+      const announced = rows('events')
+        .filter((event) => event['name'] === 'message.received')
+        .map(
+          (event) => (JSON.parse(String(event['body'])) as { message: { id: string } }).message.id,
+        );
+      expect(announced.sort()).toEqual([...ids].sort());
+      const owed = rows('deliveries').map((delivery) => delivery['eventId']);
+      expect(owed.sort()).toEqual(
+        rows('events')
+          .map((event) => event['id'])
+          .sort(),
+      );
+
+      await stage.start(home, {});
+      const stored = await writers.readAll();
+      expect(stored.map(({ id }) => id)).toEqual(expect.arrayContaining([...before]));
+      const { status } = await apiClient(stage.url, API_KEY).get('/api/conversations');
+      expect(status).toBe(200);
+    },
+    TIMEOUT_MS,
+  );
+
+  it('keep the key apart when asked, and are refused with another', async () => {
+    const home = stage.folderPlace();
+    await stage.use(home);
+    const key = await stage.keyOf(home);
+    const backup = await backUp(home, '--without-key');
+    expect(await readdir(backup)).not.toContain('encryption.key');
+    expect((await verify(backup, home)).out).toContain('It holds no encryption key');
+    const next = stage.folderPlace();
+    refused(await restore(backup, next), /sealed with the key .*, and there is none in/);
+    refused(
+      await restore(backup, { ...next, env: { ...next.env, ENCRYPTION_KEY: otherKey() } }),
+      /ENCRYPTION_KEY is another one/,
+    );
+    const withKey = { ...next, env: { ...next.env, ENCRYPTION_KEY: key } };
+    expect(await restore(backup, withKey)).toMatchObject({ code: 0, err: '' });
+  });
+
+  it('are readable by their owner only, and work while nothing runs', async () => {
+    const home = stage.folderPlace();
+    await stage.use(home);
+    const backup = await backUp(home);
+    expect((await stat(backup)).mode & 0o077).toBe(0);
+    for (const name of await readdir(backup))
+      expect([name, (await stat(join(backup, name))).mode & 0o077]).toEqual([name, 0]);
+    const manifest = JSON.parse(await readFile(join(backup, 'backup.json'), 'utf8')) as object;
+    expect(manifest).toMatchObject({ format: 'conversation-service backup', store: 'folder' });
+  });
+
+  it('notice what was changed, cut off or taken away since, and name it', async () => {
+    const home = stage.folderPlace();
+    await stage.use(home);
+    const backup = await backUp(home);
+    const journal = join(backup, 'journal-1.log');
+    const { size } = await stat(journal);
+    await appendFile(journal, 'x');
+    refused(await verify(backup, home), /journal-1\.log has \d+ bytes in place of \d+/);
+    await truncate(journal, size - 1);
+    await appendFile(journal, 'x');
+    refused(await verify(backup, home), /journal-1\.log was changed or damaged/);
+    refused(await restore(backup, stage.folderPlace()), /is not a whole backup/);
+    await rm(journal);
+    refused(await verify(backup, home), /journal-1\.log is missing/);
+    refused(await verify(stage.folder, home), /backup\.json cannot be read/);
+  });
+
+  it('replace nothing: a folder in use or with data is refused, and so is nothing at all', async () => {
+    const home = stage.folderPlace();
+    refused(
+      await stage.command(home, ['backup', '--to', stage.folder]),
+      /There is nothing to back up/,
+    );
+    await stage.use(home);
+    const backup = await backUp(home);
+    refused(await restore(backup, home), /is not empty/);
+    await stage.start(home, {});
+    refused(await restore(backup, home), /is in use by process/);
+  });
+});
