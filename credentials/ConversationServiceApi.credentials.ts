@@ -14,7 +14,7 @@ export class ConversationServiceApi implements ICredentialType {
 	};
 
 	documentationUrl =
-		'https://github.com/conversation-service/n8n-nodes-conversation-service#install-in-n8n';
+		'https://www.npmjs.com/package/n8n-nodes-conversation-service#install-in-n8n';
 
 	properties: INodeProperties[] = [
 		{

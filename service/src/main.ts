@@ -7,6 +7,16 @@ if (major < 24) {
   );
   process.exit(1);
 }
+// Settings of the folder it is started in. What the environment already sets comes first.
+try {
+  process.loadEnvFile('.env');
+} catch (error) {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code !== 'ENOENT') {
+    process.stderr.write(`conversation-service: .env cannot be read: ${message}\n`);
+    process.exit(1);
+  }
+}
 // DNS look-ups and disk writes share these threads. Four slow names must not delay the journal.
 process.env.UV_THREADPOOL_SIZE ??= '16';
 const { runCommandLine } = await import('./cli/commandLine.ts');

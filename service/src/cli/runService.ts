@@ -1,5 +1,6 @@
+import { resolve } from 'node:path';
 import type { Logger } from 'pino';
-import { readConfig } from '../app/config.ts';
+import { readConfig, type Config } from '../app/config.ts';
 import { createLogger, startService, type Service } from '../app/service.ts';
 import { failInOneLine } from './command.ts';
 
@@ -12,6 +13,7 @@ export async function runService(): Promise<void> {
   // A closed output must not end the service.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
+  endWithNpm();
   try {
     const config = readConfig(process.env);
     const log = createLogger(config.logLevel);
@@ -27,11 +29,25 @@ export async function runService(): Promise<void> {
       );
     if (service.setupUrl !== null)
       process.stdout.write(
-        `\n  Set up the service (this link works once):\n  ${service.setupUrl}\n\n`,
+        `\n  Set up the service (this link works once):\n  ${service.setupUrl}\n${dataNote(config)}\n`,
       );
   } catch (error) {
     failInOneLine(error);
   }
+}
+
+/** The folder depends on where the service was started. */
+const dataNote = ({ database, dataDir }: Config): string =>
+  database === null ? `\n  Everything is kept in ${resolve(dataDir)}\n` : '';
+
+/**
+ * `npm start` and `npx` pass a SIGTERM on to their shell alone. When that is gone, nobody is left to
+ * stop the service.
+ */
+function endWithNpm(): void {
+  if (!['start', 'npx'].includes(process.env.npm_lifecycle_event ?? '')) return;
+  const shell = process.ppid;
+  setInterval(() => process.ppid !== shell && process.kill(process.pid, 'SIGTERM'), 250).unref();
 }
 
 async function stop(service: Service, signal: string, log: Logger): Promise<void> {
