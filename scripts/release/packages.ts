@@ -1,0 +1,83 @@
+// What the two packages say of themselves, in one place.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Folders of what is published, with package.json, README.md and LICENSE. */
+export const PACKAGES = ['.', 'service'];
+
+export interface Repository {
+  readonly owner: string;
+  readonly name: string;
+  /** Its address for browsers. */
+  readonly page: string;
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+}
+
+const readJson = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T;
+const writeJson = (path: string, value: unknown) =>
+  writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`);
+
+export const manifestOf = (root: string, folder: string): Manifest =>
+  readJson<Manifest>(join(root, folder, 'package.json'));
+
+/** The version that all packages share. */
+export function currentVersion(root: string): string {
+  const versions = new Set(PACKAGES.map((folder) => manifestOf(root, folder).version));
+  if (versions.size > 1)
+    throw new Error(`The packages differ in version: ${[...versions].join(', ')}`);
+  return [...versions][0]!;
+}
+
+/**
+ * Where the code will be, from .github/repository.json. That file is the only place to fill in.
+ * @returns null until the owner is filled in
+ */
+export function readRepository(root: string): Repository | null {
+  const { owner, name } = readJson<Omit<Repository, 'page'>>(join(root, '.github/repository.json'));
+  if (owner === '') return null;
+  if (!/^[A-Za-z0-9](?:-?[A-Za-z0-9])*$/.test(owner))
+    throw new Error(
+      `.github/repository.json: ${JSON.stringify(owner)} is no owner of repositories.`,
+    );
+  return { owner, name, page: `https://github.com/${owner}/${name}` };
+}
+
+/** What package.json has of the repository; nothing while there is none. */
+export function addressesOf(repository: Repository | null, folder: string): object {
+  if (repository === null) return {};
+  const url = `git+${repository.page}.git`;
+  return {
+    repository: { type: 'git', url, ...(folder === '.' ? {} : { directory: folder }) },
+    bugs: `${repository.page}/issues`,
+  };
+}
+
+/** What of package-lock.json carries the version. */
+interface Lock {
+  version: string;
+  readonly packages: Readonly<Record<'' | 'service', { version: string }>>;
+}
+
+/** Sets version and addresses in each package.json and in the lock file. */
+export function writeManifests(root: string, version: string, repository: Repository | null): void {
+  for (const folder of PACKAGES) {
+    const path = join(root, folder, 'package.json');
+    const { repository: _, bugs: __, ...rest } = readJson<Record<string, unknown>>(path);
+    const entries = Object.entries({ ...rest, version });
+    // Beside the homepage, where npm writes them too.
+    const at = entries.findIndex(([name]) => name === 'homepage') + 1;
+    entries.splice(at, 0, ...Object.entries(addressesOf(repository, folder)));
+    writeJson(path, Object.fromEntries(entries));
+  }
+  const lockFile = join(root, 'package-lock.json');
+  if (!existsSync(lockFile)) return;
+  const lock = readJson<Lock>(lockFile);
+  lock.version = version;
+  lock.packages[''].version = version;
+  lock.packages.service.version = version;
+  writeJson(lockFile, lock);
+}

@@ -1,0 +1,195 @@
+// `npm run release [-- <version>] [--dry-run] [--no-checks]`: everything of a release up to the push.
+//
+// It sets the version, dates the changelog, runs the checks, packs both packages, commits and tags.
+// A dry run does all of it in a clone that it throws away, and leaves the result in release/.
+// docs/releasing.md
+import { spawnSync, type SpawnSyncOptions } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { IMAGES, imageCommand, makeArtifacts } from './artifacts.ts';
+import { dated, notesOf, unreleasedOf } from './changelog.ts';
+import { shareModules } from './modules.ts';
+import { currentVersion, readRepository, writeManifests, type Repository } from './packages.ts';
+
+const CHECKS = ['lint', 'build', 'test', 'scan'];
+const NO_OWNER =
+  'There is no repository yet. Fill in its owner in .github/repository.json: the one place where it stands.';
+
+class Refused extends Error {}
+
+function run(
+  root: string,
+  command: string,
+  args: readonly string[],
+  options: SpawnSyncOptions = {},
+): string {
+  const { status, stdout, error } = spawnSync(command, args, {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    shell: process.platform === 'win32',
+    ...options,
+  });
+  if (error) throw error;
+  if (status !== 0) throw new Refused(`${[command, ...args].join(' ')} failed.`);
+  return String(stdout ?? '').trim();
+}
+
+const git = (root: string, ...args: string[]) => run(root, 'git', args);
+
+/** @returns the version to release, as the argument or the changelog says */
+function versionToRelease(
+  given: string | undefined,
+  changelog: string,
+  released: readonly string[],
+): string {
+  const { version: named } = unreleasedOf(changelog);
+  const version = given ?? named;
+  if (version === null)
+    throw new Refused('Say which version: npm run release -- 0.2.0, or name it in CHANGELOG.md.');
+  if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Refused(`${version} is no version.`);
+  if (named !== null && named !== version)
+    throw new Refused(`CHANGELOG.md calls the unreleased section ${named}, not ${version}.`);
+  const newest = released
+    .map((tag) => tag.slice(1))
+    .sort(compare)
+    .at(-1);
+  if (newest !== undefined && compare(version, newest) <= 0)
+    throw new Refused(`${version} is not newer than ${newest}, which is tagged.`);
+  return version;
+}
+
+function compare(a: string, b: string): number {
+  const [one, other] = [a, b].map((version) => version.split('.').map(Number));
+  return (
+    one!.map((part, index) => part - other![index]!).find((difference) => difference !== 0) ?? 0
+  );
+}
+
+function refusals(root: string): string[] {
+  return [
+    ...(readRepository(root) === null ? [NO_OWNER] : []),
+    ...(git(root, 'status', '--porcelain') === ''
+      ? []
+      : ['There are changes that are not committed.']),
+    ...(git(root, 'branch', '--show-current') === 'main' ? [] : ['This is not the branch main.']),
+  ];
+}
+
+interface ReleaseOptions {
+  readonly given: string | undefined;
+  readonly to: string;
+  readonly checks: readonly string[];
+  /** Options of git that name the committer. */
+  readonly identity?: readonly string[];
+}
+
+interface Made {
+  readonly version: string;
+  readonly tarballs: readonly string[];
+  readonly repository: Repository | null;
+}
+
+/** Makes the release in `root`: files, checks, artifacts, commit and tag. */
+function make(root: string, { given, to, checks, identity = [] }: ReleaseOptions): Made {
+  const path = join(root, 'CHANGELOG.md');
+  const changelog = readFileSync(path, 'utf8');
+  const tags = git(root, 'tag', '--list', 'v*.*.*').split('\n').filter(Boolean);
+  const version = versionToRelease(given, changelog, tags);
+  const repository = readRepository(root);
+  const today = new Date().toISOString().slice(0, 10);
+  console.log(`${currentVersion(root)} → ${version}, dated ${today}`);
+  writeManifests(root, version, repository);
+  writeFileSync(path, dated(changelog, version, today));
+  try {
+    for (const check of checks) {
+      console.log(`\n> npm run ${check}`);
+      run(root, 'npm', ['run', check], { stdio: 'inherit' });
+    }
+    const tarballs = makeArtifacts(root, to);
+    git(
+      root,
+      'add',
+      '--all',
+      'CHANGELOG.md',
+      'package.json',
+      'package-lock.json',
+      'service/package.json',
+    );
+    git(root, ...identity, 'commit', '--quiet', '--message', `chore(release): ${version}`);
+    git(root, ...identity, 'tag', '--annotate', `v${version}`, '--message', `${version}`);
+    return { version, tarballs, repository };
+  } catch (error) {
+    git(
+      root,
+      'checkout',
+      '--',
+      'CHANGELOG.md',
+      'package.json',
+      'package-lock.json',
+      'service/package.json',
+    );
+    throw error;
+  }
+}
+
+function report(root: string, to: string, { version, tarballs, repository }: Made): void {
+  console.log(`\nRelease ${version}, in ${to}:`);
+  for (const name of [...tarballs, 'SHA256SUMS', 'notes.md', 'images.sh']) console.log(`  ${name}`);
+  console.log('\nImages, which publish.yml builds:');
+  for (const [name, target] of Object.entries(IMAGES))
+    console.log(`  ${imageCommand(name, target, version, repository)}`);
+  console.log(
+    `\nRelease notes:\n\n${notesOf(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'), version)}`,
+  );
+}
+
+/** A clone of what is committed, with the modules that are installed here. */
+function cloneOf(root: string): string {
+  const clone = join(mkdtempSync(join(tmpdir(), 'conversation-release-')), 'clone');
+  run(root, 'git', ['clone', '--quiet', root, clone]);
+  git(clone, 'checkout', '--quiet', '-B', 'main');
+  shareModules(root, clone);
+  return clone;
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  allowNegative: true,
+  options: {
+    'dry-run': { type: 'boolean', default: false },
+    checks: { type: 'boolean', default: true },
+  },
+});
+const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
+const to = join(root, 'release');
+const options = {
+  given: positionals[0],
+  to,
+  checks: values.checks ? CHECKS : ['build'],
+};
+let clone: string | null = null;
+try {
+  const refused = refusals(root);
+  if (values['dry-run']) {
+    clone = cloneOf(root);
+    const identity = ['-c', 'user.name=dry run', '-c', 'user.email=dry-run@localhost'];
+    report(clone, to, make(clone, { ...options, identity }));
+    console.log('This was a dry run: nothing was committed or tagged here.');
+    for (const reason of refused) console.log(`A release would be refused: ${reason}`);
+  } else {
+    if (refused.length > 0) throw new Refused(refused.join('\n'));
+    const made = make(root, options);
+    report(root, to, made);
+    console.log(`Committed and tagged v${made.version}. Push it, and publish.yml does the rest:`);
+    console.log('\n  git push --follow-tags origin main');
+  }
+} catch (error) {
+  console.error((error as Error).message);
+  process.exitCode = 1;
+} finally {
+  if (clone !== null) rmSync(join(clone, '..'), { recursive: true, force: true });
+}

@@ -1,0 +1,95 @@
+// Names, versions, contents and changelog of what is published agree with each other.
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { addressesOf, PACKAGES, readRepository } from '../../scripts/release/packages.ts';
+import { sectionsOf } from '../../scripts/release/changelog.ts';
+import { pack, type Packed } from '../deploy/packed.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const json = (path: string) => JSON.parse(read(path)) as Record<string, unknown>;
+
+describe('the packages', () => {
+  let out: string;
+  const packed = new Map<string, Packed>();
+  beforeAll(async () => {
+    out = await mkdtemp(join(tmpdir(), 'conversation-packed-'));
+    for (const folder of PACKAGES) packed.set(folder, await pack(folder, out));
+  });
+  afterAll(() => rm(out, { recursive: true, force: true }));
+
+  it('have their names, one version, one licence, and a lock file that fits', () => {
+    const manifests = PACKAGES.map((folder) => json(join(folder, 'package.json')));
+    expect(manifests.map(({ name }) => name)).toEqual([
+      'n8n-nodes-conversation-service',
+      'conversation-service',
+    ]);
+    const lock = json('package-lock.json') as unknown as {
+      version: string;
+      packages: Record<string, { version?: string }>;
+    };
+    const versions = [
+      ...manifests.map(({ version }) => version),
+      lock.version,
+      lock.packages['']!.version,
+      lock.packages['service']!.version,
+    ];
+    expect(new Set(versions).size).toBe(1);
+    expect(new Set(manifests.map(({ license }) => license))).toEqual(new Set(['MIT']));
+    expect(read('service/LICENSE')).toBe(read('LICENSE'));
+  });
+
+  it('name the repository that .github/repository.json names, or none', () => {
+    const repository = readRepository(root);
+    for (const folder of PACKAGES) {
+      const { repository: named, bugs } = json(join(folder, 'package.json'));
+      const expected = addressesOf(repository, folder) as { repository?: object; bugs?: string };
+      expect([folder, named, bugs]).toEqual([folder, expected.repository, expected.bugs]);
+    }
+  });
+
+  it('hold what they need and nothing else', () => {
+    const nodes = packed.get('.')!.paths;
+    expect(nodes.filter((path) => !path.startsWith('dist/'))).toEqual([
+      'LICENSE',
+      'README.md',
+      'package.json',
+    ]);
+    expect(nodes.filter((path) => !/^(dist\/(nodes|credentials)\/|[^/]+$)/.test(path))).toEqual([]);
+    const { n8n } = json('package.json') as { n8n: { nodes: string[]; credentials: string[] } };
+    expect(nodes).toEqual(expect.arrayContaining([...n8n.nodes, ...n8n.credentials]));
+    const service = packed.get('service')!.paths;
+    expect(service.filter((path) => !path.startsWith('dist/'))).toEqual([
+      'LICENSE',
+      'README.md',
+      'package.json',
+    ]);
+    const { bin } = json('service/package.json') as { bin: Record<string, string> };
+    expect(service).toContain(bin['conversation-service']);
+    expect(json('package.json')['dependencies']).toBeUndefined();
+  });
+
+  it('are what the changelog begins with, and its sections go back in time', () => {
+    const sections = sectionsOf(read('CHANGELOG.md'));
+    const { version } = json('package.json');
+    const released = sections.filter(({ date }) => /^\d{4}-/.test(date ?? ''));
+    const unreleased = sections.filter((section) => !released.includes(section));
+    expect(unreleased.length).toBeLessThanOrEqual(1);
+    if (unreleased.length === 1) expect(sections[0]).toBe(unreleased[0]);
+    // Before the first release, its own section is the unreleased one.
+    expect((released[0] ?? unreleased[0])!.name).toBe(version);
+    const dates = released.map(({ date }) => date!);
+    expect(dates).toEqual([...dates].sort().reverse());
+    for (const { text } of sections) expect(text).toMatch(/^- /m);
+  });
+
+  it('are served by images and units of the same names', () => {
+    expect(read('compose.yaml')).toContain('image: ${SERVICE_IMAGE:-conversation-service}');
+    for (const file of ['SECURITY.md', 'CONTRIBUTING.md', 'LICENSE', 'service/README.md'])
+      expect([file, existsSync(join(root, file))]).toEqual([file, true]);
+  });
+});
