@@ -1,6 +1,6 @@
 # The service's image; `--target n8n` makes n8n's, with our package in it. compose.yaml uses both.
 # test/deploy runs the COPY and RUN lines of this file in plain folders: paths in RUN are relative to WORKDIR.
-ARG NODE_IMAGE=node:24-bookworm-slim
+ARG NODE_IMAGE=node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 ARG N8N_IMAGE=n8nio/n8n:2.41.1
 
 FROM ${NODE_IMAGE} AS build

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds and starts everything in compose.yaml. The first run makes the secrets, in .env beside it: keep a
-# copy of that file in a safe place. Run it again after an update; arguments go to `docker compose up`.
+# A convenience: makes the secrets that compose.yaml needs, in .env beside it, on the first run (keep a copy of
+# that file in a safe place), then builds and starts everything. DOMAIN in .env adds https, and WITHOUT_N8N=1
+# leaves n8n out. Run it again after an update; arguments go to `docker compose up`.
 set -eu
 cd "$(dirname "$0")/.."
 umask 077
@@ -29,13 +30,22 @@ put BOOTSTRAP_API_KEY "cs_live_$(letters)"
 
 # The database's user reads it, whatever the umask of the checkout.
 chmod a+rx deploy/postgres-init.sh
-docker compose up --build --detach --wait "$@"
-
 value() { sed -n "s/^$1=//p" .env | tail -n 1; }
+domain=$(value DOMAIN)
+profiles=
+if [ -n "$domain" ]; then profiles="$profiles --profile https"; fi
+if [ -z "$(value WITHOUT_N8N)" ]; then profiles="$profiles --profile n8n"; fi
+# shellcheck disable=SC2086 -- each profile is a word of its own
+docker compose $profiles up --build --detach --wait "$@"
+
 url=$(value PUBLIC_URL)
+if [ -z "$url" ] && [ -n "$domain" ]; then url=https://$domain; fi
 cat <<TEXT
 
 Conversation Service: ${url:-http://localhost:3000}   (sign in with BOOTSTRAP_ADMIN_EMAIL and BOOTSTRAP_ADMIN_PASSWORD of .env)
+TEXT
+if [ -n "$(value WITHOUT_N8N)" ]; then exit; fi
+cat <<TEXT
 n8n:                  http://localhost:5678
 In n8n make a credential "Conversation Service API": Base URL http://proxy:8080, API Key BOOTSTRAP_API_KEY of .env.
 TEXT

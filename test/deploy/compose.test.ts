@@ -26,7 +26,7 @@ describe('compose.yaml, with the .env that deploy/up.sh makes', () => {
   afterAll(() => up?.remove());
 
   it('has a database, two API processes behind a proxy, two workers, and n8n', () => {
-    expect(Object.keys(compose.services)).toEqual(['postgres', ...OURS, 'proxy', 'n8n']);
+    expect(Object.keys(compose.services)).toEqual(['postgres', ...OURS, 'proxy', 'https', 'n8n']);
     expect(OURS.map((name) => readConfig(compose.services[name]!.environment).role)).toEqual([
       'api',
       'api',
@@ -70,12 +70,14 @@ describe('compose.yaml, with the .env that deploy/up.sh makes', () => {
     expect(passed.filter((name) => !variablesOf(text).includes(name))).toEqual([]);
   });
 
-  it('believes the proxy alone about addresses', () => {
+  it.each(['proxy', 'https'])('believes %s about addresses, and nobody else', (name) => {
     const { ipv4_address: address } = (
-      compose.services.proxy!.networks as Record<string, { ipv4_address: string }>
+      compose.services[name]!.networks as Record<string, { ipv4_address: string }>
     ).inner!;
     const config = readConfig(compose.services['api-1']!.environment);
-    expect(config.trustedProxies).toEqual([`${address}/32`]);
+    // The two addresses of the two proxies.
+    expect(config.trustedProxies).toEqual(['172.30.77.2/31']);
+    expect(ipaddr.parse(address).match(ipaddr.parseCIDR('172.30.77.2/31'))).toBe(true);
     const [{ subnet, ip_range: range }] = compose.networks.inner!.ipam.config as [
       { subnet: string; ip_range: string },
     ];
@@ -121,15 +123,38 @@ describe('compose.yaml, with the .env that deploy/up.sh makes', () => {
       });
   });
 
-  it('opens nothing to other machines, the database to nobody, unless .env says so', () => {
+  it('opens nothing to other machines but https, the database to nobody, unless .env says so', () => {
     const published = Object.entries(compose.services).flatMap(([name, { ports = [] }]) =>
       ports.map((port) => [name, port]),
     );
     expect(published).toEqual([
       ['proxy', '127.0.0.1:3000:80'],
-      ['proxy', '127.0.0.1:3443:443'],
+      ['https', '80:80'],
+      ['https', '443:443'],
       ['n8n', '127.0.0.1:5678:5678'],
     ]);
+  });
+
+  it('has https by one variable, and n8n, as profiles; the rest starts without one', () => {
+    const profiles = Object.entries(compose.services).map(([name, each]) => [name, each.profiles]);
+    expect(Object.fromEntries(profiles.filter(([, names]) => names !== undefined))).toEqual({
+      https: ['https'],
+      n8n: ['n8n'],
+    });
+    const withDomain = readCompose(path, { ...env, DOMAIN: 'chat.example.com' });
+    expect(withDomain.services.https!.environment.SITE_ADDRESS).toBe('chat.example.com');
+    expect(readConfig(withDomain.services['api-1']!.environment).publicUrl).toBe(
+      'https://chat.example.com',
+    );
+  });
+
+  it('takes official images by their digest, except n8n’s, which is a tag of one version', () => {
+    const digest = /^[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}$/;
+    for (const name of ['postgres', 'proxy', 'https'])
+      expect([name, compose.services[name]!.image]).toEqual([name, expect.stringMatching(digest)]);
+    const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
+    expect(/^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile)![1]).toMatch(digest);
+    expect(/^ARG N8N_IMAGE=(\S+)$/m.exec(dockerfile)![1]).toMatch(/^n8nio\/n8n:\d+\.\d+\.\d+$/);
   });
 
   it('names files and volumes that are there', () => {
@@ -153,7 +178,7 @@ describe('compose.yaml, with the .env that deploy/up.sh makes', () => {
     'METRICS_TOKEN',
   ])('says what to do where %s is missing', (name) => {
     expect(() => readCompose(path, { ...env, [name]: '' })).toThrow(
-      `required variable ${name} is missing a value: is missing. Start by sh deploy/up.sh, which makes it.`,
+      `required variable ${name} is missing a value: is missing in .env. sh deploy/up.sh makes it.`,
     );
   });
 });
@@ -171,7 +196,7 @@ describe('deploy/up.sh', () => {
     expect((await stat(join(up.folder, '.env'))).mode & 0o777).toBe(0o600);
     expect(await up.calls()).toEqual([
       'volume inspect conversation-service_postgres',
-      'compose up --build --detach --wait --no-color',
+      'compose --profile n8n up --build --detach --wait --no-color',
     ]);
     expect(out).toContain('Conversation Service: http://localhost:3000 ');
     for (const secret of Object.values(readEnvFile(await up.readEnv())).filter(
@@ -212,6 +237,17 @@ describe('deploy/up.sh', () => {
     expect(
       readConfig(readCompose(path, env).services['api-1']!.environment).bootstrap.adminEmail,
     ).toBe('ana@example.com');
+  });
+
+  it('adds https for a DOMAIN, and leaves n8n out when .env says so', async () => {
+    await writeFile(join(up.folder, '.env'), 'DOMAIN=chat.example.com\nWITHOUT_N8N=1\n');
+    const { code, out } = await up.run();
+    expect([code, (await up.calls()).at(-1)]).toEqual([
+      0,
+      'compose --profile https up --build --detach --wait',
+    ]);
+    expect(out).toContain('Conversation Service: https://chat.example.com ');
+    expect(out).not.toContain('n8n');
   });
 
   it('makes no new secrets for a database whose .env is gone', async () => {

@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 export interface ComposeService {
   readonly image: string;
   readonly build?: string | { readonly context: string; readonly target?: string };
+  readonly profiles?: readonly string[];
   readonly restart?: string;
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];
@@ -52,16 +53,24 @@ function filled(value: unknown, env: Readonly<Record<string, string>>): unknown 
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, filled(each, env)]));
 }
 
-const fill = (text: string, env: Readonly<Record<string, string>>) =>
-  text.replace(
-    /\$\{(\w+)(?::([-?])([^}]*))?\}/g,
-    (_all, name: string, kind: string | undefined, rest = '') => {
-      const value = env[name] ?? '';
-      if (value !== '' || kind === undefined) return value;
-      if (kind === '-') return rest;
-      throw new Error(`required variable ${name} is missing a value: ${rest}`);
-    },
+/** `${NAME}`, `${NAME:-default}`, `${NAME:+instead}` and `${NAME:?message}`, one inside the other. */
+function fill(text: string, env: Readonly<Record<string, string>>): string {
+  const inner = /\$\{(\w+)(?::([-+?])([^${}]*))?\}/;
+  const found = inner.exec(text);
+  if (found === null) return text;
+  const [all, name = '', kind, rest = ''] = found;
+  return fill(
+    text.replace(all, () => valueOf(env[name] ?? '', name, kind, rest)),
+    env,
   );
+}
+
+function valueOf(value: string, name: string, kind: string | undefined, rest: string): string {
+  if (kind === '+') return value === '' ? '' : rest;
+  if (value !== '' || kind === undefined) return value;
+  if (kind === '-') return rest;
+  throw new Error(`required variable ${name} is missing a value: ${rest}`);
+}
 
 /** The names that a file refers to. */
 export const variablesOf = (text: string): string[] => [
