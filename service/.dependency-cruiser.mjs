@@ -1,5 +1,5 @@
 // The floors of the house: each imports only what is below it. `npm run lint` checks this.
-// See CONTRIBUTING.md, "The rooms".
+// See docs/architecture.md, "The rooms".
 
 /** From the ground up. platform/ and store/ are one floor. */
 const FLOORS = [
