@@ -13,8 +13,7 @@ export class ConversationServiceApi implements ICredentialType {
 		dark: 'file:../nodes/ConversationService/conversationService.dark.svg',
 	};
 
-	documentationUrl =
-		'https://www.npmjs.com/package/n8n-nodes-conversation-service#install-in-n8n';
+	documentationUrl = 'https://www.npmjs.com/package/n8n-nodes-conversation-service#install-in-n8n';
 
 	properties: INodeProperties[] = [
 		{

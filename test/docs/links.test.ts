@@ -12,7 +12,13 @@ const find = (pattern: string) =>
     exclude: (name) => ['node_modules', 'dist'].includes(String(name)),
   });
 
-const PAGES = ['*.md', 'docs/**/*.md', 'service/*.md', 'examples/**/*.md', '.github/**/*.md'].flatMap(find);
+const PAGES = [
+  '*.md',
+  'docs/**/*.md',
+  'service/*.md',
+  'examples/**/*.md',
+  '.github/**/*.md',
+].flatMap(find);
 
 /** A heading's anchor, as GitHub makes it. */
 const anchorOf = (heading: string): string =>

@@ -7,7 +7,7 @@ export default {
   // A write costs more there: what makes thousands takes longer than 30 s on two busy cores.
   testTimeout: 120_000,
   rootDir: '../..',
-  testMatch: ['service', 'nodes', 'examples', 'postgres'].map(
+  testMatch: ['service', 'nodes', 'examples', 'postgres', 'upgrade'].map(
     (folder) => `<rootDir>/test/${folder}/**/*.test.ts`,
   ),
   testPathIgnorePatterns: [

@@ -1,0 +1,124 @@
+// Data that each release wrote opens in the code of today: a folder, an export, a PostgreSQL dump.
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import type { ApiClient } from '../helpers/apiClient.ts';
+import { testDatabaseUrl } from '../helpers/storage.ts';
+import { FIXTURE, readContent } from './content.ts';
+import { command, withService, type StoreEnv } from './run.ts';
+
+const FIXTURES = fileURLToPath(new URL('fixtures', import.meta.url));
+const RELEASES = readdirSync(FIXTURES).sort();
+const TIMEOUT_MS = 120_000;
+
+describe.each(RELEASES)('data of %s', (release) => {
+  const fixture = join(FIXTURES, release);
+  const content = JSON.parse(readFileSync(join(fixture, 'content.json'), 'utf8')) as object;
+  let folder: string;
+  let stores = 0;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'conversation-upgrade-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const newFolder = (): StoreEnv => ({ DATA_DIR: join(folder, `data-${(stores += 1)}`) });
+
+  /** Reads everything, and does what needs the secrets that were sealed then. */
+  const use = async (url: string, api: ApiClient): Promise<void> => {
+    expect(await readContent(api)).toMatchObject(content);
+    const [hook] = (await api.get('/api/hooks')).body.data;
+    expect((await api.post(`/api/hooks/${hook.id}/test`)).status).toBeLessThan(300);
+    expect((await api.post(`/api/hooks/${hook.id}/rotate-secret`)).body.secret).toMatch(/^whsec_/);
+    const found = await api.get('/api/conversations?q=A-1042');
+    expect(found.status).toBe(200);
+    const [conversation] = (await api.get('/api/conversations?status=human_active')).body.data;
+    const sent = await api.post(`/api/conversations/${conversation.id}/messages`, {
+      text: 'later',
+    });
+    expect(sent.status).toBe(201);
+    const login = await fetch(`${url}/sign-in`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { origin: url },
+      body: new URLSearchParams({ email: FIXTURE.email, password: FIXTURE.password }),
+    });
+    expect([login.status, login.headers.get('set-cookie')]).toEqual([303, expect.any(String)]);
+  };
+  const opens = (store: StoreEnv) => withService(folder, store, use);
+  /** Out of one store and into another, by today's commands. */
+  const moves = async (from: StoreEnv, to: StoreEnv) => {
+    const file = join(folder, `export-${(stores += 1)}.ndjson`);
+    await command(folder, from, 'export', '--to', file);
+    await command(folder, to, 'import', '--from', file);
+    await withService(folder, to, async (_url, api) => {
+      expect(await readContent(api)).toMatchObject(content);
+    });
+  };
+
+  it(
+    'a backup of a folder is whole, is restored, moves on, and works',
+    async () => {
+      const backup = join(fixture, 'folder');
+      expect(await command(folder, newFolder(), 'verify', backup)).toContain('is whole');
+      const store = newFolder();
+      await command(folder, store, 'restore', '--from', backup);
+      await moves(store, newFolder());
+      await opens(store);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'an export is imported, moves on, and works',
+    async () => {
+      const store = newFolder();
+      await command(folder, store, 'import', '--from', join(fixture, 'export.ndjson'));
+      await moves(store, newFolder());
+      await opens(store);
+    },
+    TIMEOUT_MS,
+  );
+
+  // `npm run test:postgres` brings a server.
+  (testDatabaseUrl() === null ? it.skip : it)(
+    'a PostgreSQL dump is restored, moves on in both directions, and works',
+    async () => {
+      const databases: string[] = [];
+      const admin = new pg.Client({ connectionString: testDatabaseUrl()! });
+      await admin.connect();
+      const newDatabase = async (): Promise<StoreEnv> => {
+        const name = `upgrade_${randomBytes(6).toString('hex')}`;
+        await admin.query(`CREATE DATABASE ${name}`);
+        databases.push(name);
+        const url = new URL(testDatabaseUrl()!);
+        url.pathname = `/${name}`;
+        return { DATABASE_URL: url.href };
+      };
+      try {
+        const backup = join(fixture, 'postgresql');
+        expect(await command(folder, newFolder(), 'verify', backup)).toContain('is whole');
+        const store = await newDatabase();
+        await command(folder, store, 'restore', '--from', backup);
+        await moves(store, newFolder());
+        const imported = await newDatabase();
+        await command(folder, imported, 'import', '--from', join(fixture, 'export.ndjson'));
+        await moves(imported, await newDatabase());
+        await opens(imported);
+        await opens(store);
+      } finally {
+        for (const name of databases) await admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
+        await admin.end();
+      }
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe('the fixtures', () => {
+  it('are there for the first release', () => expect(RELEASES).toContain('0.1.0'));
+});
