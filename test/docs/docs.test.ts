@@ -58,6 +58,9 @@ describe('the documentation keeps step with the code', () => {
     expect(firstCells(bounds, /`([a-z_]+)`/g).sort()).toEqual(Object.keys(BOUNDS).sort());
   });
 
+  it('CONTRIBUTING.md is short: reference is in docs/', () =>
+    expect(read('CONTRIBUTING.md').split('\n').length).toBeLessThan(150));
+
   it('docs/api.md names every endpoint and every error code', () => {
     const page = read('docs/api.md');
     for (const { path } of operations)
