@@ -136,7 +136,10 @@ describe('what a team hears of', () => {
       name: 'Maximiliana Alexandrovna Featherstonehaugh-Cholmondeley',
     });
     const { conversation_id: id } = await customer.write('Hello');
+    // The agent writes nothing between what follows.
+    await takeOver(id);
     await customer.write('Is anybody there?');
+    await customer.write('I have a question.');
     const path = `/conversations/${id}`;
     const { page, axe } = await team.openSignedIn('/conversations', { width: 375, height: 700 });
     await page.goto(team.service.url + path);
@@ -149,7 +152,7 @@ describe('what a team hears of', () => {
     const widths = await names.evaluateAll((all) =>
       all.map((each) => each.closest('header')!.clientWidth > 1),
     );
-    expect(widths).toEqual([true, false]);
+    expect(widths.slice(-2)).toEqual([true, false]);
     await page.getByRole('button', { name: 'Actions' }).click();
     await page.getByRole('button', { name: 'Assign to me' }).waitFor();
     // A change that comes now does not shut it.

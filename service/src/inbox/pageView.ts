@@ -88,7 +88,8 @@ export const headFragment = (parts: ThreadParts): View => {
       ${thread.newerConversationId === null ? null : html`<a id="newer" href=${threadHref(thread.newerConversationId, place)}>Newer conversation</a>`}
       <button type="button" class="head-more" popovertarget="thread-actions" aria-label="Actions">${icon('ellipsis')}</button>
     </div>
-    <div id="thread-actions" class="row actions" popover="auto">${thread.newerConversationId === null ? null : html`<a class="newer-too" href=${threadHref(thread.newerConversationId, place)}>Newer conversation</a>`}${controlForms(parts)} ${assignForms(parts)} <a class="to-newest" href="#newest">Newest message</a></div>
+    <a class="to-newest" href="#newest">Newest message</a>
+    <div id="thread-actions" class="row actions" popover="auto">${thread.newerConversationId === null ? null : html`<a class="newer-too" href=${threadHref(thread.newerConversationId, place)}>Newer conversation</a>`}${controlForms(parts)} ${assignForms(parts)}</div>
     ${conversation.outcome === null ? null : html`<p class="outcome"><b>${VERDICT_LABELS[conversation.outcome.verdict]}</b>, closed by <bdi>${actorName(conversation.outcome.closedBy)}</bdi> ${timeView(conversation.outcome.closedAt, now)}</p>`}
   `;
 };
