@@ -106,6 +106,32 @@ describe('what a customer writes to a question that', () => {
     expect(await talk.replies()).toHaveLength(2);
   });
 
+  it('is asked again at the same address in a turn that this ends is not asked once more', async () => {
+    stage.workflow.answer(accepts);
+    const talk = await stage.talk('Where is my order?');
+    const { body } = await stage.workflow.turn();
+    const execution = n8n.execution();
+    const question = { turn_id: body.turn_id, accept: { type: 'number' } };
+    const wait = await ask(talk, execution, question);
+    await talk.write('I have no number');
+    const again = await stage.api.post('/api/waits', {
+      kind: 'reply',
+      conversation_id: talk.id,
+      message: 'And your postcode?',
+      resume_url: execution.url,
+      ...question,
+    });
+    expect([again.status, again.body.error?.code]).toEqual([409, 'turn_superseded']);
+    expect(await talk.replies()).not.toContain('And your postcode?');
+    // Nothing has changed: what they wrote is still with the first question.
+    expect((await waitOf(stage, wait)).status).toBe('open');
+    await talk.turnIn('suspended');
+    await talk.write('5');
+    expect((await goesOn(execution)).answer.value).toBe(5);
+    const replied = await stage.operate(body.turn_id, 'replies', { text: 'It is on its way.' });
+    expect(replied.status).toBe(201);
+  });
+
   it('has lost its execution goes to a person', async () => {
     const talk = await begin();
     const execution = n8n.execution();

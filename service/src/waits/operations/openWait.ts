@@ -54,9 +54,9 @@ export const openWait = (deps: Deps, workspace: Workspace, wanted: WantedWait, a
   deps.store.transaction(async (tx): Promise<WaitView> => {
     const now = deps.clock.now();
     await tx.workspaces.get(workspace.id); // locks the workspace, so that the limit holds
-    const found = await findAsked(tx, deps, workspace, wanted, asker, now);
+    // First, since its end may end the turn: what the customer wrote to it belongs to a newer one.
     await cancelEarlier(tx, deps, workspace, wanted, now);
-    const asked = { ...found, view: await asItIsNow(tx, found.view) };
+    const asked = await findAsked(tx, deps, workspace, wanted, asker, now);
     if (wanted.kind === 'reply') await assertMayAsk(tx, deps, asked.view, now);
     await assertBelowLimit(tx, workspace);
     const wait = newWait(deps, workspace, wanted, asker, asked.view, now);
@@ -175,10 +175,6 @@ async function cancelEarlier(
   const how = { status: 'cancelled', isReplaced: true } as const;
   if (locked?.wait.status === 'open') await putEnded(tx, deps, locked, how, now);
 }
-
-/** Ending an earlier wait may have changed the conversation. */
-const asItIsNow = async (tx: Tx, view: ConversationView | null): Promise<ConversationView | null> =>
-  view && loadConversation(tx, view.workspace, view.conversation.id);
 
 async function putQuestion(
   tx: Tx,
