@@ -86,6 +86,29 @@ describe('what workflows ask, on the screens', () => {
     expect((await waitOf(service, { id })).status).toBe('rejected');
   });
 
+  it('takes one of two decisions that are made at once, and tells the other who made it', async () => {
+    for (let round = 0; round < 10; round++) {
+      const execution = n8n.execution();
+      const { id } = await askTeam(service, execution, { message: `Round ${round}?` });
+      const decide = `/waits/${id}/decide`;
+      const answers = await Promise.all([
+        ana.post(decide, { verdict: 'approve', note: 'Yes.' }),
+        bea.post(decide, { verdict: 'reject', note: 'No.' }),
+      ]);
+      const isLate = answers.map(({ text }) => text.includes('This was already decided'));
+      expect(isLate.toSorted()).toEqual([false, true]);
+      const [byAna] = isLate.map((late) => !late);
+      const [status, name, note] = byAna ? ['approved', 'ana', 'Yes.'] : ['rejected', 'Bea', 'No.'];
+      const inWords = `${byAna ? 'Approved' : 'Rejected'} by ${name}`;
+      for (const { text } of answers) expect(text).toContain(inWords);
+      expect(await goesOn(execution)).toMatchObject({
+        status,
+        decision: { approved: byAna, by: { name }, note },
+      });
+      expect(execution.wentOnWith).toHaveLength(1);
+    }
+  });
+
   it('takes nothing but the two buttons for a decision', async () => {
     const { id } = await askTeam(service, n8n.execution());
     const wrong: Record<string, string>[] = [
