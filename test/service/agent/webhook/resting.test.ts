@@ -1,6 +1,7 @@
 // A turn whose workflow asks the customer or the team, rests, and goes on.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SENTENCES } from '../../../../service/src/agent/keyword/sentences.ts';
+import { readMetrics } from '../../../helpers/metrics.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
 import {
   accepts,
@@ -61,6 +62,9 @@ describe('a turn that asks the customer', () => {
     expect(refused.body.error.message).toMatch(
       /rests until its wait has ended\. Nothing was sent\. Answer when/,
     );
+    const metric = async (name: string, labels: Record<string, string>) =>
+      (await readMetrics(stage.service.url)).value(`conversation_service_${name}`, labels) ?? 0;
+    expect(await metric('agent_turns_open', { status: 'suspended' })).toBe(1);
     skewMs += 120_000;
     await talk.write('A-1042');
     await ended(wait);
@@ -69,6 +73,14 @@ describe('a turn that asks the customer', () => {
     expect(body.turn).toMatchObject({ status: 'answered', outcome: 'reply', is_resumed: true });
     expect(await talk.replies()).toEqual(['Which order?', 'Refunded.']);
     expect(await talk.turns()).toHaveLength(1);
+    // The time of a turn is that of the customer, who was waiting too.
+    const reply = { outcome: 'reply' };
+    await waitFor(
+      'the turn to be counted',
+      async () => (await metric('agent_turn_seconds_count', reply)) === 1,
+    );
+    expect(await metric('agent_turn_seconds_sum', reply)).toBeGreaterThanOrEqual(120);
+    expect(await metric('agent_turns_open', { status: 'suspended' })).toBe(0);
   });
 
   it('leaves what the customer writes afterwards to a turn of its own, beside it', async () => {

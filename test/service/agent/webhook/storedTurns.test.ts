@@ -15,6 +15,9 @@ import { createSecretBox } from '../../../../service/src/platform/security/secre
 import type { ServiceStore } from '../../../../service/src/store/collections.ts';
 import { createWorkspace } from '../../../../service/src/team/operations/team.ts';
 import type { Workspace } from '../../../../service/src/team/workspace.ts';
+import { collectWait } from '../../../../service/src/waits/operations/collectWait.ts';
+import { decideWait } from '../../../../service/src/waits/operations/decideWait.ts';
+import { openWait } from '../../../../service/src/waits/operations/openWait.ts';
 import { openFreshStore, type FreshStore } from '../../../helpers/openStore.ts';
 import { testDeps } from '../../../helpers/testDeps.ts';
 
@@ -95,6 +98,44 @@ it('goes with its conversation, which stays while a turn has not ended', async (
   nowMs += 11 * DAY_MS;
   await sweepAll(fresh.store, new Date(nowMs), { days: 30, conversationDays: 10 });
   expect(await idsOf(fresh.store)).toEqual([open]);
+});
+
+it('moves while it rests, with its question, and goes on there with the answer', async () => {
+  const id = await sentTurn();
+  const asker = { apiKeyId: 'key_1', actor: { type: 'api', name: 'n8n' } } as const;
+  const wanted = {
+    kind: 'decision',
+    conversationId: null,
+    turnId: id,
+    message: 'Refund 49 EUR?',
+    details: null,
+    approveLabel: null,
+    rejectLabel: null,
+    accept: { type: 'any', choices: [] },
+    retryMessage: null,
+    maxAttempts: 3,
+    remindAfterSeconds: null,
+    remindMessage: null,
+    expiresAt: new Date(nowMs + DAY_MS).toISOString(),
+    resumeUrl: 'https://n8n.example.com/webhook-waiting/1',
+  } as const;
+  const { wait } = await openWait(deps, workspace, wanted, asker);
+  const other = await openFreshStore();
+  try {
+    await other.store.restore(fresh.store.dump());
+    const there = depsOf(other.store);
+    const turnThere = () => other.store.transaction((tx) => tx.webhookTurns.peek(id));
+    expect(await turnThere()).toMatchObject({ status: 'suspended', openWaits: 1, deadline: null });
+    const by = { type: 'team_member', name: 'Ana' } as const;
+    await decideWait(there, workspace, wait.id, { approved: true, by, note: 'Go.' });
+    expect(await turnThere()).toMatchObject({ status: 'running', openWaits: 0 });
+    const collected = await collectWait(there, workspace, wait.id);
+    expect(collected.wait).toMatchObject({ turnId: id, decision: { note: 'Go.' } });
+    const answered = await answerTurn(there, workspace, id, says('Refunded.'));
+    expect(answered.messages).toMatchObject([{ text: 'Refunded.' }]);
+  } finally {
+    await other.remove();
+  }
 });
 
 it('moves to another store with the webhook, and is answered there', async () => {
