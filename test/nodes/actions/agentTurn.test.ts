@@ -2,11 +2,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { INode } from 'n8n-workflow';
 import { chatCustomer } from '../../helpers/apiClient.ts';
+import { startExecutionHost } from '../../helpers/restingExecution.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { sharedTestCa } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { AGENT_TRIGGER, failureOf, runAction } from '../helpers/n8n.ts';
 import { runFromTrigger } from '../helpers/runFromTrigger.ts';
+import { startWire } from '../helpers/strangers.ts';
 import {
   startWebhookHost,
   type Json,
@@ -246,6 +248,37 @@ describe('The turn that an operation works on', () => {
     expect(await said()).toEqual(['Once']);
     await run('end', turn);
   });
+
+  it('is asked anew by "Retry On Fail" after a refusal: it may only rest until its wait has ended', async () => {
+    const executions = await startExecutionHost(() => service.api);
+    const wire = await startWire(() => service.url);
+    try {
+      const { turn, said } = await openTurn();
+      const execution = executions.execution();
+      const { body: wait } = await service.api.post('/api/waits', {
+        kind: 'decision',
+        turn_id: turn.turn_id,
+        message: 'Refund?',
+        resume_url: execution.url,
+      });
+      const running = runAction({
+        credential: { baseUrl: wire.url, apiKey: service.apiKey },
+        resource: 'agentTurn',
+        operation: 'reply',
+        parameters: { text: 'Refunded.' },
+        input: [turn],
+        node: { retryOnFail: true, maxTries: 5, waitBetweenTries: 1000 },
+      });
+      await waitFor('the first refusal', () => wire.seen.length > 0);
+      await service.api.post(`/api/waits/${wait.id}/decide`, { approved: true });
+      await waitFor('the execution to go on', () => execution.wentOnWith.length > 0);
+      expect((await running).items).toMatchObject([{ turn: { status: 'answered' } }]);
+      expect(await said()).toEqual(['Refunded.']);
+    } finally {
+      await wire.close();
+      await executions.close();
+    }
+  }, 20_000);
 
   it('is missing after another trigger: the error says what to do', async () => {
     const error = await failureOf(run('reply', {}, { text: 'Hello' }));

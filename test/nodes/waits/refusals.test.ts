@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ACTION_TOOL, AGENT_TRIGGER, failureOf, TOOL_TRIGGER } from '../helpers/n8n.ts';
+import { ACTION_TOOL, actionNode, AGENT_TRIGGER, failureOf, TOOL_TRIGGER } from '../helpers/n8n.ts';
 import { byId } from '../helpers/actions.ts';
 import { runFromTrigger } from '../helpers/runFromTrigger.ts';
 import { waitScene } from '../helpers/waitScene.ts';
@@ -180,4 +180,22 @@ describe('Before it asks, a waiting operation refuses', () => {
     expect(failure.context.code).toBe('wait_exists');
     expect(failure.description).toMatch(/^[A-Z]/);
   });
+});
+
+describe('The panel of a waiting operation', () => {
+  it.each(['conversation', 'approval'])(
+    'says that %s waits for one item only, where the operation is chosen',
+    (resource) => {
+      const { properties } = actionNode.description;
+      const notices = properties.filter(
+        ({ type, displayOptions }) =>
+          type === 'notice' &&
+          displayOptions?.show?.resource?.includes(resource) &&
+          displayOptions.show.operation?.includes('sendAndWait'),
+      );
+      expect(notices.map(({ displayName }) => displayName)).toContainEqual(
+        expect.stringMatching(/waits for one item: .*"Loop Over Items"/),
+      );
+    },
+  );
 });
