@@ -108,6 +108,70 @@ describe('a service that dies in the middle of a turn', () => {
     expect(new Set(workflow.turns.map(({ body }) => body.turn_id))).toEqual(new Set([id]));
   });
 
+  describe('while its workflow waits for the customer', () => {
+    const ask = async (talk: Talk, turnId: string): Promise<string> => {
+      const { status, body } = await service.api.post('/api/waits', {
+        kind: 'reply',
+        conversation_id: talk.id,
+        turn_id: turnId,
+        message: 'Which order?',
+        resume_url: `${workflow.url}/rests/${crypto.randomUUID()}`,
+      });
+      expect(status).toBe(201);
+      return body.id as string;
+    };
+    const isAnswered = (wait: string) =>
+      waitFor('the wait to be answered', async () => {
+        const { body } = await service.api.get(`/api/waits/${wait}`);
+        return body.status === 'answered';
+      });
+    const collect = async (wait: string) =>
+      (await service.api.post(`/api/waits/${wait}/collect`)).body.answer?.text as string;
+    const rest = async () => {
+      workflow.answer(accepts);
+      const talk = await begin();
+      const { body } = await workflow.turn();
+      const id = body.turn_id as string;
+      return { talk, id, wait: await ask(talk, id) };
+    };
+    const goesOn = async ({ talk, id }: { talk: Talk; id: string }) => {
+      expect((await operate(id, 'replies', { text: 'Refunded.' })).status).toBe(201);
+      expect((await operate(id, 'end')).body.error.code).toBe('turn_superseded');
+      expect(await talk.replies()).toEqual(['Which order?', 'Refunded.']);
+      expect(await talk.turns()).toMatchObject([{ status: 'answered', is_resumed: true }]);
+      expect(workflow.turns).toHaveLength(1);
+    };
+
+    it('lets the turn rest on, and go on with the answer', async () => {
+      const { talk, id, wait } = await rest();
+      await service.crashAndRestart();
+      expect(await talk.turns()).toMatchObject([{ turn_id: id, status: 'suspended' }]);
+      expect((await service.api.get(`/api/waits/${wait}`)).body).toMatchObject({
+        status: 'open',
+        turn_id: id,
+      });
+      await talk.write('A-1042');
+      await isAnswered(wait);
+      expect(await collect(wait)).toBe('A-1042');
+      await goesOn({ talk, id });
+    }, 60_000);
+
+    it('keeps an answer that came right before it died, and a turn that is just coming back', async () => {
+      const { talk, id, wait } = await rest();
+      await talk.write('A-1042');
+      await service.crashAndRestart();
+      await isAnswered(wait);
+      expect(await talk.turns()).toMatchObject([{ turn_id: id, status: 'running' }]);
+      await service.crashAndRestart();
+      const lost = collect(wait).catch(() => null);
+      await service.crashAndRestart();
+      await lost;
+      expect(await collect(wait)).toBe('A-1042');
+      await service.crashAndRestart();
+      await goesOn({ talk, id });
+    }, 60_000);
+  });
+
   it('loses nothing of a message that came right before it died', async () => {
     workflow.answer(says('Here.'));
     const talk = await begin();
