@@ -1,5 +1,5 @@
-// A thousand turns across many conversations at once, each answered after a random time, by HTTP or
-// by the API, while a person takes over or the customer writes more. Afterwards the ledger of what the
+// A thousand races across many conversations at once: a turn is answered after a random time, by HTTP
+// or by the API, and before that a person takes over or the customer writes more. Afterwards the ledger of what the
 // workflow was asked and answered is held against the threads.
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -15,10 +15,12 @@ import {
 } from './workflowStage.ts';
 
 const SEED = Number(process.env.RACES_SEED ?? randomInt(1_000_000));
-const TURNS = 1000;
-const CONVERSATIONS = 50;
-/** The agent hands over after thirty replies in ten minutes. */
-const MAX_ROUNDS = 26;
+const RACES = 1000;
+/** Conversations at once, and how many follow one another at most. */
+const LANES = 50;
+const MAX_IN_LANE = 6;
+/** The agent hands over after thirty replies in ten minutes. A round has two at most. */
+const MAX_ROUNDS = 14;
 const LONGEST_MS = 60;
 
 function choicesFrom(seed: number) {
@@ -38,6 +40,8 @@ interface Asked {
   /** Ids of the customer's messages. */
   readonly messages: readonly string[];
   readonly by: 'http' | 'api';
+  /** The workflow has not answered yet. */
+  isOpen: boolean;
   /** Whether the API took the answer; null for one by HTTP. */
   taken: boolean | null;
 }
@@ -50,6 +54,8 @@ afterAll(() => stage?.close());
 
 it(`sends no stale answer, loses none and sends none twice (seed ${SEED})`, async () => {
   const asked: Asked[] = [];
+  const askedIn = new Map<string, Asked[]>();
+  let races = 0;
   const random = choicesFrom(SEED);
   const key = stage.service.apiKey;
   const answering: Promise<unknown>[] = [];
@@ -59,14 +65,21 @@ it(`sends no stale answer, loses none and sends none twice (seed ${SEED})`, asyn
       conversationId: turn.conversation_id,
       messages: turn.messages.map(({ id }: Json) => id),
       by: random.oneOf('http', 'api'),
+      isOpen: true,
       taken: null,
     };
     asked.push(entry);
+    askedIn.set(entry.conversationId, [...(askedIn.get(entry.conversationId) ?? []), entry]);
     const ms = random.ms();
-    if (entry.by === 'http') return void setTimeout(() => says(entry.turnId)(res, turn), ms);
+    const answer = () => {
+      entry.isOpen = false;
+      says(entry.turnId)(res, turn);
+    };
+    if (entry.by === 'http') return void setTimeout(answer, ms);
     accepts(res, turn);
     answering.push(
       pause(ms).then(async () => {
+        entry.isOpen = false;
         const path = `/api/agent-turns/${entry.turnId}/replies`;
         const { status } = await apiClient(stage.service.url, key).post(path, {
           text: entry.turnId,
@@ -76,13 +89,21 @@ it(`sends no stale answer, loses none and sends none twice (seed ${SEED})`, asyn
     );
   });
 
-  const stories = await Promise.all(
-    Array.from({ length: CONVERSATIONS }, (_, index) =>
-      play(choicesFrom(SEED + index + 1), () => asked.length >= TURNS),
-    ),
-  );
+  const course: Course = {
+    askedIn: (id) => askedIn.get(id) ?? [],
+    hit: () => void (races += 1),
+    isEnough: () => races >= RACES,
+  };
+  const lanes = Array.from({ length: LANES }, async (_, index) => {
+    const choices = choicesFrom(SEED + index + 1);
+    const stories: Story[] = [];
+    while (stories.length < MAX_IN_LANE && !course.isEnough())
+      stories.push(await play(choices, course));
+    return stories;
+  });
+  const stories = (await Promise.all(lanes)).flat();
   await Promise.all(answering);
-  expect(asked.length).toBeGreaterThanOrEqual(TURNS);
+  expect(races).toBeGreaterThanOrEqual(RACES);
 
   const turns = new Map<string, Json>();
   for (const { id } of stories)
@@ -91,7 +112,7 @@ it(`sends no stale answer, loses none and sends none twice (seed ${SEED})`, asyn
       turns.set(turn.turn_id, turn);
   for (const story of stories) await holdAgainst(story, asked, turns);
   const refused = asked.filter(({ turnId }) => turns.get(turnId).status === 'superseded').length;
-  expect(refused).toBeGreaterThan(TURNS / 10);
+  expect(refused).toBeGreaterThan(RACES / 2);
 }, 300_000);
 
 interface Story {
@@ -100,18 +121,33 @@ interface Story {
   readonly human: readonly { readonly from: number; readonly to: number }[];
 }
 
-/** A customer who writes, and what gets in between, until there were enough turns. */
+/** What the conversations have in common. */
+interface Course {
+  /** The turns of a conversation that the workflow was asked, oldest first. */
+  askedIn(conversationId: string): readonly Asked[];
+  /** Something came while a turn was open. */
+  hit(): void;
+  isEnough(): boolean;
+}
+
+/** A customer who writes, and what gets in between, until there were enough races. */
 async function play(
   random: ReturnType<typeof choicesFrom>,
-  isEnough: () => boolean,
+  { askedIn, hit, isEnough }: Course,
 ): Promise<Story> {
   await pause(random.ms());
   const talk = await stage.talk('message');
   const human: { from: number; to: number }[] = [];
   for (let round = 0; round < MAX_ROUNDS && !isEnough(); round += 1) {
+    const before = round === 0 ? 0 : askedIn(talk.id).length;
     if (round > 0) await talk.write('message');
-    await pause(random.ms());
-    const between = random.oneOf('nothing', 'message', 'messages', 'person');
+    const turn = await waitFor(`a turn of ${talk.id}`, () => askedIn(talk.id)[before], {
+      everyMs: 5,
+      timeoutMs: 60_000,
+    });
+    await pause(random.ms() / 2);
+    if (turn.isOpen) hit();
+    const between = random.oneOf('message', 'messages', 'person');
     if (between === 'message') await talk.write('more');
     if (between === 'messages') await Promise.all([talk.write('more'), talk.write('and more')]);
     if (between === 'person') {
