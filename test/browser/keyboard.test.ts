@@ -133,9 +133,8 @@ describe('by keyboard alone', () => {
     await tabTo(/^Tom/);
     await press('Enter');
     await page.getByRole('article', { name: 'Approval of Cancel order' }).waitFor();
-    await tabTo('Reject Cancel order, with a reason');
-    await press('Enter');
-    await tabTo('Reason, for your team and the agent');
+    await tabTo(/^Reason, for your team and the agent/);
+    await tabTo('Reject Cancel order', 'Shift+Tab');
     await tabTo('Approve Cancel order', 'Shift+Tab');
     await press('Enter');
     await page.getByText('Approved by ana').waitFor();

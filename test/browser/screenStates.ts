@@ -39,11 +39,6 @@ export const SCREEN_STATES: readonly ScreenState[] = [
     prepare: unfold,
   },
   { name: 'conversation with an approval', path: ({ approval }) => `/conversations/${approval}` },
-  {
-    name: 'approval, rejecting',
-    path: ({ approval }) => `/conversations/${approval}`,
-    prepare: (page) => button(page, /^Reject .*with a reason/).click(),
-  },
   { name: 'conversation that waits', path: ({ waiting }) => `/conversations/${waiting}` },
   { name: 'conversation of mine', path: ({ mine }) => `/conversations/${mine}` },
   { name: 'conversation, closing', path: ({ mine }) => `/conversations/${mine}/close` },

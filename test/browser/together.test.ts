@@ -126,9 +126,8 @@ describe('two members in two browsers', () => {
     await both((page) => page.goto(`${team.service.url}/conversations/${id}`));
     await both((page) => page.getByRole('article', { name: 'Approval of Cancel order' }).waitFor());
     await mark();
-    await button(ana, 'Reject Cancel order, with a reason').click();
     await ana.getByLabel('Reason, for your team and the agent').fill('It was sent this morning.');
-    await button(ana, /^Reject Cancel order$/).click();
+    await button(ana, 'Reject Cancel order').click();
     await ben.getByText('Rejected by ana').waitFor();
     await ben.getByText('Reason: It was sent this morning.').waitFor();
     expect(await button(ben, 'Approve Cancel order').count()).toBe(0);

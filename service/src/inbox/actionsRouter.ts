@@ -25,8 +25,7 @@ import { onceForForm } from '../platform/html/formOnce.ts';
 import { parseForm, readForm } from '../platform/html/forms.ts';
 import type { Tx } from '../store/collections.ts';
 import { cancelWait } from '../waits/index.ts';
-import { decideByForm } from '../waits/screens/decideForm.ts';
-import { MAX_REASON_CHARACTERS } from './approvalCard.ts';
+import { decideByForm, decisionSchema } from '../waits/screens/decideForm.ts';
 import { findOtherAnswer, OtherAnswer } from './otherAnswer.ts';
 import { goBack, type ShowThread } from './threadParts.ts';
 
@@ -44,7 +43,6 @@ const closingSchema = z.object({
   summary: textSchema(MAX_SUMMARY_CHARACTERS),
 });
 const stageSchema = z.object({ stage: z.enum(FUNNEL_STAGES, 'must be one of the stages') });
-const reasonSchema = z.object({ note: textSchema(MAX_REASON_CHARACTERS) });
 
 /**
  * What a member does in a conversation. Each action leads back to it.
@@ -177,15 +175,11 @@ function addClosing(router: Router, deps: Deps, showThread: ShowThread): void {
 }
 
 function addDecisions(router: Router, deps: Deps): void {
-  for (const verb of ['approve', 'reject'] as const)
-    router.post(
-      `/conversations/:id/tool-calls/:callId/${verb}`,
-      async (request: Post, response: Response) => {
-        const { id, callId } = request.params;
-        const notice = await decideApproval(deps, request, response, callId, verb, id);
-        goBack(request, response, notice, `#${callId}`);
-      },
-    );
+  router.post('/conversations/:id/tool-calls/:callId/decide', async (request: Post, response) => {
+    const { id, callId } = request.params;
+    const notice = await decideApproval(deps, request, response, callId, id);
+    goBack(request, response, notice, `#${callId}`);
+  });
 }
 
 /**
@@ -198,15 +192,13 @@ export async function decideApproval(
   request: Pick<Request, 'body'>,
   response: Response,
   callId: string,
-  verb: 'approve' | 'reject',
   conversationId?: string,
 ): Promise<string | undefined> {
   const signedIn = signedInOf(response);
-  const approved = verb === 'approve';
-  const form = parseForm(reasonSchema, readForm(request));
-  if (!approved && !form.ok) return 'reason-missing';
-  const note = !approved && form.ok ? form.data.note : null;
-  const decision = { approved, by: actorOf(signedIn), note };
+  const form = parseForm(decisionSchema, readForm(request));
+  if (!form.ok) return 'decision-refused';
+  const approved = form.data.verdict === 'approve';
+  const decision = { approved, by: actorOf(signedIn), note: form.data.note };
   const isFirst = await unless('approval_already_decided', () =>
     decideToolCall(deps, signedIn.workspace, callId, decision, conversationId),
   );

@@ -6,24 +6,23 @@ import {
   type ToolCall,
   parseUrlTemplate,
 } from '../tools/index.ts';
-import { csrfField, postButton } from '../platform/html/components.ts';
+import { csrfField } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { timeView } from '../platform/html/times.ts';
 import { noteInWords } from './labels.ts';
 import { actorName } from '../conversations/index.ts';
 import { callBadge } from '../tools/screens/callBadge.ts';
 import type { Viewer } from '../platform/html/viewer.ts';
+import { MAX_WAIT_NOTE_CHARACTERS } from '../waits/index.ts';
 import { argumentsView, callName, resultView } from './toolCallView.ts';
-
-export const MAX_REASON_CHARACTERS = 1000;
 
 interface ApprovalParts {
   readonly signedIn: Viewer;
   readonly now: Date;
   /** What stands beside it. A note among it may say why the call was cancelled. */
   readonly items: readonly ThreadItem[];
-  /** Where a decision is posted. */
-  action(verb: 'approve' | 'reject'): string;
+  /** Where the decision is posted. */
+  readonly action: string;
 }
 
 /** A tool call that a person decides, or has decided. */
@@ -32,11 +31,11 @@ export function approvalCard(call: ToolCall, tool: Tool | null, parts: ApprovalP
   const isWaiting = status === 'pending_approval';
   const name = callName(call);
   return html`
-    <article class=${isWaiting ? 'approval waiting' : 'approval'} id=${id} aria-label=${`Approval of ${name}`}>
+    <article class=${isWaiting ? 'approval waiting' : 'approval'} id=${id} tabindex=${isWaiting ? -1 : null} aria-label=${`Approval of ${name}`}>
       <header><span>${titleView(call, isWaiting)}</span> ${callBadge(call)}</header>
       ${argumentsView(call, tool)}
       <p class="muted">${destination(call, tool)}Requested ${timeView(createdAt, parts.now)}${expiresAt === null ? '' : html`, expires ${timeView(expiresAt, parts.now)}`}.</p>
-      ${isWaiting ? decisionForms(call, name, parts) : decidedView(call, parts)}
+      ${isWaiting ? decisionForm(call, name, parts) : decidedView(call, parts)}
     </article>
   `;
 }
@@ -56,27 +55,24 @@ function destination(call: ToolCall, tool: Tool | null): View {
   return html`Calls <b class="host">${host}</b>. `;
 }
 
-function decisionForms({ id }: ToolCall, name: string, { signedIn, action }: ApprovalParts): View {
-  return html`
-    <div class="decision">
-      ${postButton(signedIn, {
-        action: action('approve'),
-        label: 'Approve',
-        button: { id: `approve-${id}`, 'aria-label': `Approve ${name}` },
-        form: { 'hx-sync': 'this:drop' },
-      })}
-      <details id=${`reject-${id}`}>
-        <summary id=${`summary-${id}`} role="button" class="secondary outline" aria-label=${`Reject ${name}, with a reason`}>Reject…</summary>
-        <form method="post" action=${action('reject')} hx-sync="this:drop">
-          ${csrfField(signedIn)}
-          <label for=${`reason-${id}`}>Reason, for your team and the agent</label>
-          <input id=${`reason-${id}`} name="note" maxlength=${MAX_REASON_CHARACTERS} required autocomplete="off" />
-          <button id=${`do-reject-${id}`} class="secondary" aria-label=${`Reject ${name}`}>Reject</button>
-        </form>
-      </details>
+/** In a field of several lines, Enter decides nothing. */
+const decisionForm = (
+  { id }: ToolCall,
+  name: string,
+  { signedIn, action }: ApprovalParts,
+): View => html`
+  <form method="post" action=${action} class="decide beside" hx-sync="this:drop">
+    ${csrfField(signedIn)}
+    <div class="row">
+      <button id=${`approve-${id}`} name="verdict" value="approve" aria-label=${`Approve ${name}`}>Approve</button>
+      <button id=${`reject-${id}`} name="verdict" value="reject" class="secondary" aria-label=${`Reject ${name}`}>Reject</button>
     </div>
-  `;
-}
+    <div class="reason">
+      <label for=${`reason-${id}`}>Reason, for your team and the agent (optional)</label>
+      <textarea id=${`reason-${id}`} name="note" rows="1" maxlength=${MAX_WAIT_NOTE_CHARACTERS} dir="auto"></textarea>
+    </div>
+  </form>
+`;
 
 const decidedView = (call: ToolCall, { items, now }: ApprovalParts): View => html`
   <p class="decided">${call.decision === null ? undecidedEnd(call, items, now) : decisionView(call, call.decision, now)}</p>

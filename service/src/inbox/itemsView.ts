@@ -81,7 +81,7 @@ function itemView(item: ThreadItem, parts: ThreadParts): View {
             signedIn,
             now,
             items: thread.items,
-            action: (verb) => action(`/tool-calls/${item.call.id}/${verb}`),
+            action: action(`/tool-calls/${item.call.id}/decide`),
           })
         : toolCallView(item.call, item.tool, parts.now);
     case 'wait':

@@ -50,7 +50,7 @@ function itemView(item: WaitingItem, { signedIn, now }: WaitingPage): View {
             signedIn,
             now,
             items: [],
-            action: (verb) => `/waiting/tool-calls/${id}/${verb}`,
+            action: `/waiting/tool-calls/${id}/decide`,
           })
     }
   `;

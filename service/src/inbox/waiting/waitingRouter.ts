@@ -27,12 +27,9 @@ export function waitingRouter(deps: Deps): Router {
     // It is not in the list any more. Its page says who decided.
     goBack(response, notice, notice === 'wait-ended' ? `/waits/${id}` : '/waiting');
   });
-  for (const verb of ['approve', 'reject'] as const)
-    router.post(
-      `/waiting/tool-calls/:id/${verb}`,
-      async (request: Request<{ id: string }>, response) =>
-        goBack(response, await decideApproval(deps, request, response, request.params.id, verb)),
-    );
+  router.post('/waiting/tool-calls/:id/decide', async (request, response) =>
+    goBack(response, await decideApproval(deps, request, response, request.params.id)),
+  );
   return router;
 }
 

@@ -18,7 +18,6 @@ const NOTICES: Readonly<Record<string, string>> = {
     'This was already decided or has ended. Your decision was not used. See the card for who decided.',
   'decision-refused':
     'Not decided. Press one of the two buttons, with a note of up to 1,000 characters.',
-  'reason-missing': 'To reject a tool call, enter a reason of up to 1,000 characters.',
 
   'key-revoked': 'API key revoked. It no longer works.',
   'key-made-before':
@@ -78,7 +77,6 @@ const TONES: Readonly<Record<string, 'warning' | 'danger'>> = {
   'already-decided': 'warning',
   'wait-ended': 'warning',
   'decision-refused': 'danger',
-  'reason-missing': 'danger',
   'channel-test-failed': 'danger',
   'payment-refused': 'danger',
   'payment-not-sent-window': 'warning',

@@ -7,7 +7,8 @@ import { textSchema } from '../../platform/http/schemas.ts';
 import { actorOf, signedInOf } from '../../team/index.ts';
 import { decideWait, MAX_WAIT_NOTE_CHARACTERS } from '../index.ts';
 
-const decisionSchema = z.object({
+/** What a card posts: one of its two buttons, and a note that may stay empty. */
+export const decisionSchema = z.object({
   verdict: z.enum(['approve', 'reject'], 'must be chosen'),
   note: z
     .string()

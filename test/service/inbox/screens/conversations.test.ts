@@ -291,14 +291,14 @@ describe('the conversations screen', () => {
       'reply',
       'stage',
       'close',
-      'tool-calls/call_00000000000000000000000000/approve',
+      'tool-calls/call_00000000000000000000000000/decide',
     ])('of another workspace cannot be changed: %s', async (action) => {
       const stranger = await chatCustomer(service.url, { workspace: 'other' });
       const { conversation_id: id } = await stranger.write('hello');
       const { status } = await ana.post(`/conversations/${id}/${action}`, {
         text: 'x',
         stage: 'lost',
-        verdict: 'unknown',
+        verdict: action.endsWith('decide') ? 'approve' : 'unknown',
         summary: 'x',
       });
       expect(status).toBe(404);

@@ -32,7 +32,7 @@ describe('a payment link that the agent wants to make, on the conversations scre
       id,
       callId,
       path: `/conversations/${id}`,
-      decide: (verb: string) => `/conversations/${id}/tool-calls/${callId}/${verb}`,
+      decide: `/conversations/${id}/tool-calls/${callId}/decide`,
     };
   };
 
@@ -40,7 +40,7 @@ describe('a payment link that the agent wants to make, on the conversations scre
     const { path } = await waiting();
     const { text, html } = await ana.get(path);
     expect(text).toContain(
-      'Allow the agent to create a payment link ? needs approval Amount US$49.00 (USD) For <b>the demo</b> Provider Manual Requested now , expires tomorrow . Approve Reject…',
+      'Allow the agent to create a payment link ? needs approval Amount US$49.00 (USD) For <b>the demo</b> Provider Manual Requested now , expires tomorrow . Approve Reject',
     );
     expect(html).toContain('aria-label="Approve Payment link"');
     expect(text).not.toContain('Calls ');
@@ -49,7 +49,9 @@ describe('a payment link that the agent wants to make, on the conversations scre
   it('approved, is made and given to the customer', async () => {
     const { path, id, decide, customer } = await waiting();
     await ana.get(path);
-    expect((await ana.post(decide('approve'))).text).toContain('Approved by ana , now');
+    expect((await ana.post(decide, { verdict: 'approve' })).text).toContain(
+      'Approved by ana , now',
+    );
     await callIn(service.api, `conversation_id=${id}`, 'succeeded');
     const told = await agentSays(customer, 3);
     const [link] = (await service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
@@ -61,7 +63,7 @@ describe('a payment link that the agent wants to make, on the conversations scre
   it('rejected, says so with the reason', async () => {
     const { path, decide } = await waiting();
     await ana.get(path);
-    const { text } = await ana.post(decide('reject'), { note: 'Wrong price.' });
+    const { text } = await ana.post(decide, { verdict: 'reject', note: 'Wrong price.' });
     expect(text).toMatch(
       /Payment link rejected Amount .* Rejected by ana , now \. Reason: Wrong price\./,
     );
@@ -81,7 +83,7 @@ describe('a payment link that the agent wants to make, on the conversations scre
     const { path, id, decide } = await waiting();
     await service.api.delete('/api/payment-accounts/manual');
     await ana.get(path);
-    await ana.post(decide('approve'));
+    await ana.post(decide, { verdict: 'approve' });
     await callIn(service.api, `conversation_id=${id}`, 'failed');
     expect((await ana.get(path)).text).toMatch(
       /Payment link failed .* Approved by ana .* The payment provider manual is not set up in this workspace\./,

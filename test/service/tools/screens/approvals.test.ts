@@ -69,8 +69,7 @@ describe('an approval on the conversations screen', () => {
       id,
       callId,
       path,
-      approve: `${path}/tool-calls/${callId}/approve`,
-      reject: `${path}/tool-calls/${callId}/reject`,
+      decide: `${path}/tool-calls/${callId}/decide`,
     };
   };
   const callOf = async (id: string) => (await service.api.get(`/api/tool-calls/${id}`)).body;
@@ -79,7 +78,7 @@ describe('an approval on the conversations screen', () => {
     const { path, id } = await waiting();
     const page = await ana.get(path);
     expect(page.text).toContain(
-      `Allow the agent to run Cancel order ? needs approval Order 20481 Calls ${new URL(endpoint.url).host} . Requested now , expires tomorrow . Approve Reject…`,
+      `Allow the agent to run Cancel order ? needs approval Order 20481 Calls ${new URL(endpoint.url).host} . Requested now , expires tomorrow . Approve Reject`,
     );
     const list = await ana.get('/conversations');
     expect(list.text).toMatch(/1 approval is waiting for your decision.*Clara .* Needs approval/);
@@ -94,24 +93,25 @@ describe('an approval on the conversations screen', () => {
     const [first, second] = [await waiting(), await waiting()];
     const { text } = await ana.get('/waiting');
     expect(text).toMatch(
-      /Conversation with Clara Allow the agent to run Cancel order \? .* Approve Reject… Reason/,
+      /Conversation with Clara Allow the agent to run Cancel order \? .* Approve Reject Reason/,
     );
     expect((await ana.get('/waiting/count')).html).toBe('2');
-    const done = await ana.post(`/waiting/tool-calls/${first.callId}/approve`);
+    const approve = `/waiting/tool-calls/${first.callId}/decide`;
+    const done = await ana.post(approve, { verdict: 'approve' });
     expect(done.path).toBe('/waiting?notice=approved');
     await waitFor('the call', async () => (await callOf(first.callId)).status === 'succeeded');
-    const reject = `/waiting/tool-calls/${second.callId}/reject`;
-    expect((await ana.post(reject, { note: '' })).text).toContain('enter a reason');
-    await ana.post(reject, { note: 'Too late' });
+    const reject = `/waiting/tool-calls/${second.callId}/decide`;
+    expect((await ana.post(reject, { note: '' })).text).toContain('Not decided.');
+    await ana.post(reject, { verdict: 'reject', note: 'Too late' });
     expect((await callOf(second.callId)).status).toBe('rejected');
-    expect((await other.post(reject, { note: 'No' })).text).toContain('already decided');
+    expect((await other.post(reject, { verdict: 'reject' })).text).toContain('already decided');
     expect((await ana.get('/waiting')).text).toContain('Nothing waits for a decision.');
   });
 
   it('approved, runs the call, and says by whom', async () => {
-    const { path, approve, callId } = await waiting();
+    const { path, decide, callId } = await waiting();
     await ana.get(path);
-    const after = await ana.post(approve);
+    const after = await ana.post(decide, { verdict: 'approve' });
     expect(after.path).toBe(`${path}?notice=approved#${callId}`);
     expect(after.text).toContain('Approved by ana , now');
     await waitFor('the call', async () => (await callOf(callId)).status === 'succeeded');
@@ -119,7 +119,7 @@ describe('an approval on the conversations screen', () => {
     expect(done.text).toMatch(
       /Tool Cancel order succeeded Order 20481 .* Approved by ana , now \. 1 attempt, status 200, \d+ ms Result Ok Yes/,
     );
-    expect(done.html).not.toContain(approve);
+    expect(done.html).not.toContain(decide);
     expect(endpoint.at('/cancel_order')).toHaveLength(1);
     expect((await callOf(callId)).decision).toMatchObject({
       approved: true,
@@ -127,14 +127,14 @@ describe('an approval on the conversations screen', () => {
     });
   });
 
-  it('rejected, needs a reason and says it; nothing is called', async () => {
-    const { path, reject, callId } = await waiting();
+  it('rejected, says so with the reason; nothing is called, and a reason alone decides nothing', async () => {
+    const { path, decide, callId } = await waiting();
     await ana.get(path);
-    expect((await ana.post(reject, { note: ' ' })).text).toContain(
-      'To reject a tool call, enter a reason',
+    expect((await ana.post(decide, { note: 'Why?' })).text).toContain(
+      'Not decided. Press one of the two buttons',
     );
     expect((await callOf(callId)).status).toBe('pending_approval');
-    const after = await ana.post(reject, { note: HOSTILE });
+    const after = await ana.post(decide, { verdict: 'reject', note: HOSTILE });
     expect(after.text).toContain(`Rejected by ana , now . Reason: ${HOSTILE.replace(/\s+/g, ' ')}`);
     expect(after.html).not.toContain('<script>alert');
     expect((await callOf(callId)).decision).toMatchObject({ approved: false, note: HOSTILE });
@@ -142,9 +142,12 @@ describe('an approval on the conversations screen', () => {
   });
 
   it('decided by two at once: the first counts, the second reads so in the conversation', async () => {
-    const { path, approve, reject, callId } = await waiting();
+    const { path, decide, callId } = await waiting();
     await Promise.all([ana.get(path), other.get(path)]);
-    const pages = await Promise.all([ana.post(approve), other.post(reject, { note: 'no' })]);
+    const pages = await Promise.all([
+      ana.post(decide, { verdict: 'approve' }),
+      other.post(decide, { verdict: 'reject' }),
+    ]);
     const second = pages.find((page) => page.path.includes('notice=already-decided'))!;
     const first = pages.find((page) => page !== second)!;
     expect([first.status, second.status]).toEqual([200, 200]);
@@ -156,27 +159,29 @@ describe('an approval on the conversations screen', () => {
       'This tool call was already decided or has expired. Your decision was not used.',
     );
     expect(second.text).toMatch(/(Approved|Rejected) by ana/);
-    expect((await ana.post(approve)).text).toContain('Your decision was not used.');
+    expect((await ana.post(decide, { verdict: 'approve' })).text).toContain(
+      'Your decision was not used.',
+    );
   });
 
   it.each([
     ['somebody takes over', (path: string) => ana.post(`${path}/take-over`)],
     ['somebody replies', (path: string) => ana.post(`${path}/reply`, { text: 'I will do it.' })],
   ])('can still be decided when %s', async (_, act) => {
-    const { path, approve } = await waiting();
+    const { path, decide } = await waiting();
     await act(path);
     const { html } = await other.get(`${path}/items`);
-    expect(html).toContain(approve);
+    expect(html).toContain(decide);
     expect(html).not.toContain('Cancelled');
   });
 
   it('is cancelled when the conversation ends, and says so', async () => {
-    const { path, approve } = await waiting();
+    const { path, decide } = await waiting();
     await ana.get(path);
     await ana.post(`${path}/close`, { verdict: 'unknown', summary: 'x' });
     const { text, html } = await other.get(`${path}/items`);
     expect(text).toMatch(/Cancelled now , when ana closed the conversation/);
-    expect(html).not.toContain(approve);
+    expect(html).not.toContain(decide);
   });
 
   it('is cancelled when its tool is changed, and the labels of another definition are not put on it', async () => {
@@ -198,7 +203,7 @@ describe('an approval on the conversations screen', () => {
   });
 
   it('is told at once to every open page', async () => {
-    const { id, path, approve } = await waiting();
+    const { id, path, decide } = await waiting();
     const ended = new AbortController();
     const live = await fetch(`${service.url}/live`, {
       headers: { cookie: other.cookie },
@@ -209,7 +214,7 @@ describe('an approval on the conversations screen', () => {
       for await (const chunk of live.body!.pipeThrough(new TextDecoderStream())) heard.push(chunk);
     })().catch(() => {});
     await ana.get(path);
-    await ana.post(approve);
+    await ana.post(decide, { verdict: 'approve' });
     await waitFor(
       'both events',
       () =>
@@ -220,14 +225,17 @@ describe('an approval on the conversations screen', () => {
     await listening;
   });
 
-  it.each(['approve', 'reject'])('is not decided from another conversation: %s', async (verb) => {
-    const { callId } = await waiting();
-    const elsewhere = await waiting();
-    expect(
-      (await ana.post(`${elsewhere.path}/tool-calls/${callId}/${verb}`, { note: 'x' })).status,
-    ).toBe(404);
-    expect((await callOf(callId)).status).toBe('pending_approval');
-  });
+  it.each(['approve', 'reject'])(
+    'is not decided from another conversation: %s',
+    async (verdict) => {
+      const { callId } = await waiting();
+      const elsewhere = await waiting();
+      expect(
+        (await ana.post(`${elsewhere.path}/tool-calls/${callId}/decide`, { verdict })).status,
+      ).toBe(404);
+      expect((await callOf(callId)).status).toBe('pending_approval');
+    },
+  );
 
   it('of a call that asks nobody: folded in, with arguments, result and error as text, whatever they hold', async () => {
     const free = await endpoint.define(service.api, {
@@ -305,7 +313,9 @@ describe('an approval that nobody decides', () => {
       );
       await ana.get(`/conversations/${id}`);
       await callIn(service.api, `conversation_id=${id}`, 'expired');
-      const late = await ana.post(`/conversations/${id}/tool-calls/${callId}/approve`);
+      const late = await ana.post(`/conversations/${id}/tool-calls/${callId}/decide`, {
+        verdict: 'approve',
+      });
       expect(late.path).toContain('notice=already-decided');
       expect(late.text).toContain('Expired now without a decision');
       expect(endpoint.at('/cancel_order')).toHaveLength(1); // the test call before it went live
