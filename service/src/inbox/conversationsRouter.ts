@@ -1,6 +1,6 @@
 import { type Request, type Response, Router } from 'express';
 import { type Deps, inOneTransaction } from '../platform/deps.ts';
-import { countWaitingConversations, listInbox, MAX_COUNTED } from './listInbox.ts';
+import { countWaitingConversations, findNextWaiting, listInbox, MAX_COUNTED } from './listInbox.ts';
 import { readContactPanel } from './readContactPanel.ts';
 import { readThread } from './readThread.ts';
 import { paymentPageUrl, type FollowPayment } from '../payments/index.ts';
@@ -16,7 +16,8 @@ import { itemsFragment } from './itemsView.ts';
 import { listFragment } from './listView.ts';
 import { paymentRouter } from './paymentRouter.ts';
 import { presenceRouter } from './presence/presenceRouter.ts';
-import { beforeOf, placeOf } from './links.ts';
+import { NO_FILTER } from './filter.ts';
+import { beforeOf, hrefAt, placeOf, threadHref } from './links.ts';
 import type { ShowThread, ThreadParts } from './threadParts.ts';
 
 /** The team's conversations: the list, a thread, and the parts that load again by themselves. */
@@ -59,6 +60,12 @@ function addList(router: Router, deps: Deps): void {
   router.get('/conversations/count', async (_request, response) => {
     const count = await countWaitingConversations(deps, signedInOf(response).member);
     sendPart(response, countInWords(count, MAX_COUNTED));
+  });
+
+  router.get('/conversations/next-waiting', async (request, response) => {
+    const id = await findNextWaiting(deps, signedInOf(response).member, request.query.from);
+    const place = { tab: 'waiting', search: '', filter: NO_FILTER, after: null } as const;
+    response.redirect(303, id === null ? hrefAt('/conversations', place) : threadHref(id, place));
   });
 }
 

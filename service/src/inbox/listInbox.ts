@@ -210,3 +210,20 @@ async function countTab(tx: Tx, { id, workspaceId }: Member, tab: CountedTab): P
 /** How many conversations wait for a person, at most `MAX_COUNTED`. */
 export const countWaitingConversations = ({ store }: Pick<Deps, 'store'>, member: Member) =>
   store.transaction((tx) => countTab(tx, member, 'waiting'));
+
+/**
+ * The conversation that has waited longest for a person; null when none waits.
+ * @param from the one that is open: while it waits itself, the one that comes after it
+ */
+export const findNextWaiting = ({ store }: Pick<Deps, 'store'>, member: Member, from: unknown) =>
+  store.transaction(async (tx): Promise<string | null> => {
+    const { workspaceId } = member;
+    const where = { workspaceId, ...fieldsOfTab('waiting', member.id) };
+    const { orderBy, direction, positionOf } = orderOfTab('waiting');
+    const first = async (after?: InboxPosition) =>
+      (await tx.conversations.find({ where, orderBy, direction, after, limit: 1 }))[0];
+    const open = typeof from === 'string' ? await tx.conversations.peek(from) : null;
+    const isWaiting = open?.workspaceId === workspaceId && open.status === 'awaiting_human';
+    const next = (isWaiting ? await first(positionOf(open)) : undefined) ?? (await first());
+    return next?.id ?? null;
+  });

@@ -14,6 +14,7 @@ import { TAB_LABELS } from './labels.ts';
 import { messageInWords } from './messageWords.ts';
 import { rowStatus } from './rowStatus.ts';
 import { type Conversation, customerName, type Message } from '../conversations/index.ts';
+import { shortcutsButton } from './shortcutsView.ts';
 
 export interface ListParts {
   readonly inbox: Inbox;
@@ -39,6 +40,7 @@ export const listPane = (parts: ListParts): View => html`
       </form>
       ${filterForm(parts.place, parts.inbox.members)}
       ${alertsSwitch()}
+      ${shortcutsButton()}
     </div>
     <div id="list" class="live" data-live hx-get=${hrefAt('/conversations/list', parts.place, { open: parts.openId })} hx-trigger=${reloadsOn('conversations')}>
       ${listFragment(parts)}

@@ -16,6 +16,7 @@ import { hrefAt, threadHref } from './links.ts';
 import { holderStatus, VERDICT_LABELS } from './labels.ts';
 import { actorName, customerName, type Conversation } from '../conversations/index.ts';
 import { presenceView } from './presence/presenceView.ts';
+import { shortcutsDialog } from './shortcutsView.ts';
 import type { OpenForm, ThreadParts } from './threadParts.ts';
 import { timeView } from '../platform/html/times.ts';
 
@@ -46,6 +47,7 @@ export const conversationsPage = (parts: PageParts): View => {
         ${listPane(parts)}
         ${open === null ? html`<div class="thread-pane nothing"><p class="muted">Select a conversation to read it.</p></div>` : threadPane({ ...parts, ...open })}
       </div>
+      ${shortcutsDialog()}
     `,
   );
 };

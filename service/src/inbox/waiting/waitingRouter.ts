@@ -5,7 +5,7 @@ import { signedInOf } from '../../team/index.ts';
 import { decideByForm } from '../../waits/screens/decideForm.ts';
 import { countInWords } from '../counts.ts';
 import { decideApproval } from '../actionsRouter.ts';
-import { countWaiting, listWaiting, MAX_SHOWN } from './listWaiting.ts';
+import { countWaiting, listWaiting, MAX_SHOWN, type WaitingItem } from './listWaiting.ts';
 import { waitingFragment, waitingPage, type WaitingPage } from './waitingPage.ts';
 
 /** The screen of all that waits for a decision, and its count for the navigation. */
@@ -20,6 +20,12 @@ export function waitingRouter(deps: Deps): Router {
   router.get('/waiting/count', async (_request, response) => {
     const count = await countWaiting(deps, signedInOf(response).workspace);
     sendPart(response, countInWords(count, MAX_SHOWN));
+  });
+  router.get('/waiting/next', async (request, response) => {
+    const { items } = await listWaiting(deps, signedInOf(response).workspace);
+    const { from } = request.query;
+    const next = items.find(({ conversationId }) => conversationId !== from) ?? items[0];
+    response.redirect(303, next === undefined ? '/waiting' : addressOf(next));
   });
   router.post('/waiting/waits/:id/decide', async (request, response) => {
     const { id } = request.params;
@@ -42,6 +48,9 @@ async function read(
   const waiting = await listWaiting(deps, signedIn.workspace);
   return { signedIn, waiting, now: deps.clock.now(), notice: query.notice };
 }
+
+const addressOf = ({ id, conversationId }: WaitingItem) =>
+  conversationId === null ? `/waits/${id}` : `/conversations/${conversationId}#${id}`;
 
 const goBack = (response: Response, notice: string | undefined, path = '/waiting'): void =>
   response.redirect(303, notice === undefined ? path : `${path}?notice=${notice}`);

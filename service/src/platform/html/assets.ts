@@ -19,6 +19,7 @@ const STYLES = [
   'forms',
   'inbox',
   'teamwork',
+  'shortcuts',
   'waiting',
   'tools',
   'agent',
@@ -59,6 +60,7 @@ const OWN_FILES = [
   'presence.js',
   'progress.js',
   'sending.js',
+  'shortcuts.js',
   'times.js',
 ] as const;
 

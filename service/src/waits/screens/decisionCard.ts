@@ -25,7 +25,7 @@ export function decisionCard(wait: Wait, parts: CardParts): View {
   const name = message.slice(0, MAX_NAME_CHARACTERS).toWellFormed();
   const title = 'A workflow asks';
   return html`
-    <article class=${isOpen(wait) ? 'approval waiting' : 'approval'} id=${id} aria-label=${`Decision: ${name}`}>
+    <article class=${isOpen(wait) ? 'approval waiting' : 'approval'} id=${id} tabindex=${isOpen(wait) ? -1 : null} aria-label=${`Decision: ${name}`}>
       <header><span>${hasLink ? html`<a href=${`/waits/${id}`}>${title}</a>` : title}</span> ${waitBadge(wait)}</header>
       <p class="text question" dir="auto" id=${`question-${id}`}>${message}</p>
       ${details === null || Object.keys(details).length === 0 ? null : html`<div class="bounded" tabindex="0" role="group" aria-label="Details">${valuesView(details)}</div>`}

@@ -11,4 +11,5 @@ import './places.js';
 import './presence.js';
 import './progress.js';
 import './sending.js';
+import './shortcuts.js';
 import './times.js';

@@ -1,0 +1,316 @@
+// The inbox by keyboard: a key for each thing that is done often, and the focus where the work goes on.
+// docs/inbox.md lists the keys.
+
+const OFF = 'shortcuts-off';
+
+/** WCAG 2.1.4: keys without a modifier can be switched off. The browser remembers it. */
+const isOff = () => {
+  try {
+    return localStorage.getItem(OFF) !== null;
+  } catch {
+    return false;
+  }
+};
+function switchTo(on) {
+  try {
+    if (on) localStorage.removeItem(OFF);
+    else localStorage.setItem(OFF, 'yes');
+  } catch {
+    // A browser that stores nothing forgets it with the page.
+  }
+  tellKeys();
+}
+
+const byId = (id) => document.getElementById(id);
+const inbox = () => document.querySelector('.inbox');
+const thread = () => byId('thread');
+const dialog = () => byId('shortcuts');
+const isShown = (element) => (element?.getClientRects().length ?? 0) > 0;
+const openId = () => inbox()?.dataset.conversation;
+
+/** What the keys stop at in the list. */
+const stops = () => [...document.querySelectorAll('#items :is(a.item, .pager a)')].filter(isShown);
+const openRow = () => document.querySelector('#items a.item[aria-current]');
+const focusedRow = () => document.activeElement?.closest('#items a.item') ?? null;
+
+/** Where the reader was in the list last. A row may leave it when it is answered. */
+let last = { id: '', index: 0 };
+function remember(row) {
+  const index = stops().indexOf(row);
+  if (index !== -1) last = { id: row.id, index };
+}
+document.addEventListener('focusin', ({ target }) => remember(target.closest?.('#items a')));
+
+const stopNear = (index) => {
+  const all = stops();
+  return all[Math.max(0, Math.min(index, all.length - 1))];
+};
+
+function move(step) {
+  const all = stops();
+  const focused = all.find((stop) => stop === document.activeElement);
+  const at = all.indexOf(focused ?? openRow() ?? byId(last.id));
+  stopNear(at === -1 ? last.index + Math.min(0, step) : at + step)?.focus();
+}
+
+/** The form that stands in the place of the reply. */
+const openedForm = () => document.querySelector('.composer form:not(.reply, .noting)');
+const cancelOf = (form) => form.querySelector('a[role=button][href]');
+/** drafts.js keeps what is written in forms with a text. */
+const isLostByCancelling = (form) =>
+  form.querySelector('textarea') === null &&
+  [...form.querySelectorAll('input:not([type=hidden])')].some(
+    ({ value, defaultValue }) => value !== defaultValue,
+  );
+
+function write(mode, field) {
+  const choice = byId(mode);
+  if (choice) choice.checked = true;
+  const text = byId(field);
+  if (!isShown(text)) return thread().focus();
+  text.focus();
+  text.setSelectionRange(text.value.length, text.value.length);
+}
+
+function showCard(card) {
+  card?.focus({ preventScroll: true });
+  card?.scrollIntoView({ block: 'nearest' });
+}
+
+/** What a page that comes is wanted for. */
+const GOALS = {
+  reply: () => write('mode-reply', 'f-text'),
+  note: () => write('mode-note', 'f-note'),
+  assign: () => byId('assignee')?.focus(),
+  close: () => (openedForm() ?? thread())?.querySelector('select')?.focus(),
+  decision: () => showCard(document.querySelector('main .approval.waiting')),
+  found: () => document.querySelector('#items a.item')?.focus(),
+  list: () => (openRow() ?? byId(last.id) ?? stopNear(last.index) ?? byId('items'))?.focus(),
+};
+let wanted = null;
+
+function go(href, goal = null) {
+  wanted = goal;
+  const link = document.createElement('a');
+  link.href = href;
+  link.hidden = true;
+  document.body.append(link);
+  htmx.process(link);
+  link.click();
+}
+
+/** In the conversation whose row has the focus, else in the open one. */
+function act(goal) {
+  const row = focusedRow();
+  const form = openedForm();
+  if (row && row !== openRow()) {
+    const address = new URL(row.href);
+    if (goal === 'close') address.pathname += '/close';
+    go(address.href, goal);
+  } else if (!thread()) return;
+  else if (goal === 'close') {
+    if (form?.querySelector('#f-verdict')) GOALS.close();
+    else byId('do-close')?.click();
+  } else if (!form || goal === 'assign') GOALS[goal]();
+  else if (!isLostByCancelling(form)) go(cancelOf(form).href, goal);
+}
+
+/** The next card of this conversation, then that of another one. */
+function nextDecision() {
+  const cards = [...document.querySelectorAll('#thread .approval.waiting')];
+  const next = cards[cards.findIndex((card) => card.contains(document.activeElement)) + 1];
+  if (next) showCard(next);
+  else go(`/waiting/next?from=${openId() ?? ''}`, 'decision');
+}
+
+function toggleHelp() {
+  if (dialog().open) return dialog().close();
+  byId('shortcuts-on').checked = !isOff();
+  dialog().showModal();
+}
+
+const KEYS = {
+  j: () => move(1),
+  k: () => move(-1),
+  w: () => go(`/conversations/next-waiting?from=${openId() ?? ''}`),
+  p: nextDecision,
+  r: () => act('reply'),
+  n: () => act('note'),
+  a: () => act('assign'),
+  e: () => act('close'),
+  '/': () => byId('search').focus(),
+  '?': toggleHelp,
+};
+const SHOWN_ON = {
+  '#items': 'j k',
+  '#tab-waiting': 'w',
+  '#tab-approvals': 'p',
+  '#f-text': 'r',
+  '#mode-note': 'n',
+  '#assignee': 'a',
+  '#do-close': 'e',
+  '#search': '/',
+  '#shortcuts-help': '?',
+};
+function tellKeys() {
+  for (const [selector, keys] of Object.entries(SHOWN_ON)) {
+    const element = document.querySelector(selector);
+    if (isOff()) element?.removeAttribute('aria-keyshortcuts');
+    else element?.setAttribute('aria-keyshortcuts', keys);
+  }
+}
+document.addEventListener('DOMContentLoaded', tellKeys);
+document.addEventListener('htmx:afterSettle', tellKeys);
+addEventListener('storage', tellKeys);
+
+/** On a keyboard of other letters, what a key has by its place. */
+const keyOf = ({ key, code, shiftKey }) => {
+  if (!/^[ -~]$/.test(key)) return /^Key[A-Z]$/.test(code) ? code.at(-1).toLowerCase() : key;
+  return shiftKey ? key : key.toLowerCase();
+};
+const isField = (element) =>
+  element?.matches?.('input:not([type=checkbox], [type=radio]), textarea, select') ||
+  element?.isContentEditable;
+
+document.addEventListener('keydown', (event) => {
+  if (!inbox() || event.defaultPrevented || event.isComposing || event.altKey) return;
+  if (isAhead(event)) {
+    event.preventDefault();
+    ahead.push({ typed: event.key, command: event.ctrlKey ? 'Ctrl+Enter' : keyOf(event) });
+    return;
+  }
+  if (event.ctrlKey || event.metaKey) return;
+  if (event.key === 'Escape') return leave(event);
+  if (event.key === 'Enter' && event.target.matches('.assign select')) {
+    event.preventDefault();
+    return event.target.form.requestSubmit();
+  }
+  const run = Object.hasOwn(KEYS, keyOf(event)) ? KEYS[keyOf(event)] : null;
+  if (run === null || isOff() || isField(event.target)) return;
+  if (dialog()?.open && run !== toggleHelp) return;
+  event.preventDefault();
+  if (!event.repeat || run === KEYS.j || run === KEYS.k) run();
+});
+
+/** Whether a key is meant for the page that is on its way. */
+function isAhead({ key, target, ctrlKey, metaKey }) {
+  if (!isComing() || isOff() || metaKey) return false;
+  if (ahead.length > 0 && key === 'Escape') return true;
+  if (key === 'Enter') return (ctrlKey && ahead.length > 0) || target.id === 'search';
+  return key.length === 1 && !ctrlKey && !isField(target);
+}
+
+/** Escape leaves what is open, one step at a time: a form, a field, the thread. */
+function leave(event = null) {
+  const active = document.activeElement;
+  if (document.querySelector('dialog[open], :popover-open')) return;
+  const filter = active.closest('details.filter[open]');
+  const isInPane = active.closest('.thread-pane') !== null || isNowhere(active);
+  const form = openedForm();
+  // The browser empties the field of a search first.
+  if (active.id === 'search' && active.value !== '') return;
+  event?.preventDefault();
+  if (filter) {
+    filter.open = false;
+    filter.querySelector('summary').focus();
+  } else if (thread() && isInPane && form && !isLostByCancelling(form)) cancelOf(form).click();
+  else if (thread() && isInPane && active !== thread() && !isNowhere(active)) thread().focus();
+  else if (focusedRow() && thread()) closeThread();
+  else if (inbox().querySelector('.list-pane')?.getClientRects().length) GOALS.list();
+  else closeThread();
+}
+function closeThread() {
+  const back = document.querySelector('.inbox .back a');
+  if (back) go(back.href, 'list');
+}
+const isNowhere = (element) => element === document.body || element?.id === 'main';
+
+document.addEventListener('click', ({ target }) => {
+  if (target.closest?.('[data-shortcuts]')) toggleHelp();
+});
+document.addEventListener('change', ({ target }) => {
+  if (target.id === 'shortcuts-on') switchTo(target.checked);
+});
+
+/**
+ * Keys that are pressed while a page is on its way are meant for that page: what is wanted there, and
+ * then what is typed there.
+ */
+let ahead = [];
+const going = new Set();
+let hasSwapped = false;
+/** Between its swap and its settling a page has no focus of its own yet. */
+let isSettling = false;
+const isComing = () => going.size > 0 || isSettling;
+document.addEventListener('htmx:beforeRequest', ({ detail: { elt, target, xhr } }) => {
+  if (target !== document.body || !inbox()) return;
+  hasSwapped = false;
+  going.add(xhr);
+  xhr.addEventListener('loadend', () => arriveNowhere(xhr));
+  if (elt.matches('form.search')) wanted = 'found';
+  if (isDoneWith(elt)) thread()?.focus({ preventScroll: true });
+});
+/** Who sends a reply may write on; who sends something else goes on in the thread. */
+const isDoneWith = (form) =>
+  form.matches('form:not(.reply)') &&
+  form.closest('.thread-pane') !== null &&
+  isField(document.activeElement);
+
+function arriveNowhere(xhr) {
+  going.delete(xhr);
+  if (hasSwapped) return;
+  ahead = [];
+  wanted = null;
+}
+
+function playOn() {
+  while (ahead.length > 0 && !isComing()) {
+    const { typed, command } = ahead.shift();
+    const { activeElement: active } = document;
+    if (command === 'Enter') active.click();
+    else if (command === 'Ctrl+Enter') active.form?.requestSubmit();
+    else if (command === 'Escape') leave();
+    else if (active.matches('select')) choose(active, typed);
+    else if (isField(active)) document.execCommand('insertText', false, typed);
+    else KEYS[command]?.();
+  }
+}
+function choose(select, letter) {
+  const begins = ({ text }) => text.toLowerCase().startsWith(letter.toLowerCase());
+  const option = [...select.options].find(begins);
+  if (option) option.selected = true;
+  select.dispatchEvent(new Event('change', { bubbles: true }));
+}
+
+/** Where the reader was before something else came into its place. */
+let before = {};
+document.addEventListener('htmx:beforeSwap', ({ detail: { target } }) => {
+  const { activeElement: active } = document;
+  before = { id: openId(), isInside: target.contains(active), row: focusedRow() };
+});
+document.addEventListener('htmx:afterSwap', ({ detail: { target } }) => {
+  if (target === document.body) hasSwapped = isSettling = true;
+  else if (before.isInside && document.activeElement === document.body) {
+    if (before.row) (stopNear(last.index) ?? byId('items'))?.focus();
+    else if (['thread', 'thread-head'].includes(target.id)) thread().focus({ preventScroll: true });
+  }
+});
+document.addEventListener('htmx:afterSettle', ({ detail: { target } }) => {
+  if (target !== document.body) return;
+  isSettling = false;
+  arrive();
+});
+
+function arrive() {
+  const goal = wanted;
+  wanted = null;
+  remember(openRow());
+  const form = openedForm();
+  const { activeElement: active } = document;
+  if (goal !== null) GOALS[goal]();
+  else if (form && !form.contains(active))
+    form.querySelector('input:not([type=hidden]), select, textarea')?.focus();
+  else if (thread() && (openId() !== before.id || isNowhere(active) || active === openRow()))
+    thread().focus({ preventScroll: true });
+  playOn();
+}

@@ -1,0 +1,99 @@
+// How many keys the jobs of a day take from the inbox. Each key counts, Ctrl+Enter as two; texts and
+// the digits of a number do not.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { callIn, type DefinedTool } from '../helpers/toolEndpoint.ts';
+import { waitFor } from '../helpers/waitFor.ts';
+import { keysOf } from './keys.ts';
+import { startTeam, type Team } from './team.ts';
+import { startAgent, waitsForApproval, waitsForPerson } from './waitingCustomers.ts';
+
+describe('from the inbox, by keyboard,', () => {
+  let team: Team;
+  let tool: DefinedTool;
+  beforeAll(async () => {
+    team = await startTeam();
+    tool = await startAgent(team);
+  });
+  afterEach(() => team.closeWindows());
+  afterAll(() => team?.close());
+
+  const atInbox = async () => {
+    const { page } = await team.openSignedIn('/conversations');
+    await page.getByRole('region', { name: 'All' }).waitFor();
+    return { page, keys: keysOf(page) };
+  };
+  const statusOf = async (id: string) =>
+    (await team.service.api.get(`/api/conversations/${id}`)).body.status;
+  const within = (budget: number, pressed: readonly string[]) => {
+    process.stdout.write(`${expect.getState().currentTestName}: ${pressed.join(' ')}\n`);
+    expect(pressed.length).toBeLessThanOrEqual(budget);
+  };
+
+  it('answering who has waited longest takes at most four keys', async () => {
+    const { customer } = await waitsForPerson(team, { name: 'First Comer' });
+    await waitsForPerson(team, { name: 'Second Comer' });
+    const { page, keys } = await atInbox();
+    await keys.press('w');
+    await page.getByRole('heading', { name: 'First Comer' }).waitFor();
+    await keys.press('r');
+    await keys.write('Good morning, here I am.');
+    await keys.press('Ctrl+Enter');
+    await page.getByRole('article').getByText('Good morning, here I am.').waitFor();
+    expect((await customer.read()).at(-1)?.text).toBe('Good morning, here I am.');
+    within(4, keys.pressed);
+  });
+
+  it('finding somebody by phone takes at most five', async () => {
+    await waitsForPerson(team, { name: 'Kenji', phone: '+44 20 7946 0018' });
+    const { page, keys } = await atInbox();
+    await keys.press('/');
+    await keys.write('020 7946 0018');
+    await keys.press('Enter');
+    await page.waitForFunction(() => document.activeElement?.textContent?.includes('Kenji'));
+    await keys.press('Enter');
+    await page.getByRole('heading', { name: 'Kenji' }).waitFor();
+    within(5, keys.pressed);
+  });
+
+  it('approving takes at most three, and is said', async () => {
+    const { id } = await waitsForApproval(team, tool, { name: 'Tom' });
+    const { page, keys } = await atInbox();
+    // What is added to a status region that is there already is what a screen reader says.
+    await page.evaluate(() => {
+      const said: string[] = [];
+      Object.assign(globalThis, { said });
+      new MutationObserver((changes) => {
+        for (const { target, addedNodes } of changes)
+          if ((target as Element).closest('[role=status]'))
+            for (const node of addedNodes) said.push(node.textContent ?? '');
+      }).observe(document, { subtree: true, childList: true });
+    });
+    await keys.press('p');
+    const card = page.getByRole('article', { name: 'Approval of Cancel order' });
+    await card.and(page.locator(':focus')).waitFor();
+    await keys.press('Tab', 'Enter');
+    await page.getByText('Approved by ana').waitFor();
+    await callIn(team.service.api, `conversation_id=${id}`, 'succeeded');
+    within(3, keys.pressed);
+    await waitFor('the status', async () =>
+      (await page.evaluate(() => (globalThis as unknown as { said: string[] }).said)).some((text) =>
+        text.includes('Approved.'),
+      ),
+    );
+  });
+
+  it('closing with a verdict takes at most six', async () => {
+    const { id } = await waitsForPerson(team, { name: 'Delia' });
+    const { page, keys } = await atInbox();
+    await page.getByRole('link', { name: /^Delia/ }).waitFor();
+    await keys.press('j', 'e');
+    await page.getByRole('heading', { name: 'Close this conversation' }).waitFor();
+    await page.waitForFunction(() => document.activeElement?.id === 'f-verdict');
+    await keys.press('g', 'Tab');
+    await keys.write('Her tent will be repaired.');
+    await keys.press('Ctrl+Enter');
+    await page.getByText('Conversation closed.').waitFor();
+    expect(await statusOf(id)).toBe('closed');
+    within(6, keys.pressed);
+  });
+});

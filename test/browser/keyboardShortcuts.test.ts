@@ -1,0 +1,190 @@
+// What each shortcut of the inbox does, and when it does nothing.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { chatCustomer } from '../helpers/apiClient.ts';
+import type { DefinedTool } from '../helpers/toolEndpoint.ts';
+import { startTeam, type Team } from './team.ts';
+import { startAgent, waitsForApproval, waitsForPerson } from './waitingCustomers.ts';
+
+describe('the shortcuts of the inbox', () => {
+  let team: Team;
+  let tool: DefinedTool;
+  let first: string;
+  beforeAll(async () => {
+    team = await startTeam();
+    tool = await startAgent(team);
+    first = (await waitsForPerson(team, { name: 'Ada' })).id;
+    for (const name of ['Bea', 'Cy']) await waitsForPerson(team, { name });
+  });
+  afterEach(() => team.closeWindows());
+  afterAll(() => team?.close());
+
+  const press = async (page: Page, ...keys: string[]) => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+  const focusIs = (page: Page, selector: string) =>
+    page.waitForFunction((wanted) => document.activeElement?.matches(wanted), selector);
+  const focusIsOn = (page: Page, name: string) =>
+    page.waitForFunction(
+      (wanted) => document.activeElement?.querySelector('.who')?.textContent === wanted,
+      name,
+    );
+  const reading = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
+  const waitingList = () => team.openSignedIn('/conversations?tab=waiting');
+
+  it('j and k move, Enter opens with the focus in the thread, Escape leaves step by step', async () => {
+    const { page } = await waitingList();
+    await press(page, 'j');
+    await focusIsOn(page, 'Ada');
+    await press(page, 'j', 'j', 'k');
+    await focusIsOn(page, 'Bea');
+    await press(page, 'Enter');
+    await reading(page, 'Bea');
+    await focusIs(page, '#thread');
+    await press(page, 'j');
+    await focusIsOn(page, 'Cy');
+    await press(page, 'k', 'Enter');
+    await focusIs(page, '#thread');
+    await press(page, 'e');
+    await focusIs(page, '#f-verdict');
+    await press(page, 'Escape');
+    await page.getByLabel('Your reply').waitFor();
+    await focusIs(page, '#thread');
+    await press(page, 'r');
+    await focusIs(page, '#f-text');
+    await press(page, 'Escape');
+    await focusIs(page, '#thread');
+    await press(page, 'Escape');
+    await focusIsOn(page, 'Bea');
+    await press(page, 'Escape');
+    await page.getByText('Select a conversation to read it.').waitFor();
+    await focusIsOn(page, 'Bea');
+  });
+
+  it.each([
+    ['r', '#f-text'],
+    ['n', '#f-note'],
+    ['a', '#assignee'],
+    ['e', '#f-verdict'],
+  ])('%s acts on the row that has the focus, and in the open conversation', async (key, field) => {
+    const { page } = await waitingList();
+    await press(page, 'j', 'j', key);
+    await reading(page, 'Bea');
+    await focusIs(page, field);
+    await page.goto(page.url().replace('/close', ''));
+    await reading(page, 'Bea');
+    await press(page, key);
+    await focusIs(page, field);
+  });
+
+  it('w goes through those who wait, and p through what waits for a decision', async () => {
+    const { id } = await waitsForApproval(team, tool, { name: 'Tom' });
+    const { page } = await team.openSignedIn('/conversations');
+    for (const name of ['Ada', 'Bea', 'Cy', 'Ada']) {
+      await press(page, 'w');
+      await reading(page, name);
+    }
+    await press(page, 'p');
+    await reading(page, 'Tom');
+    await focusIs(page, '.approval.waiting');
+    // What is half written in the card stays when the thread loads again, and after a reload.
+    const reason = page.getByLabel('Reason, for your team and the agent');
+    await press(page, 'Tab', 'Tab', 'Tab');
+    await page.keyboard.type('jerk, not a request');
+    await team.service.api.post(`/api/conversations/${id}/messages`, { text: 'A moment, please.' });
+    await page.getByRole('article').getByText('A moment, please.').waitFor();
+    expect(await reason.inputValue()).toBe('jerk, not a request');
+    await page.reload();
+    expect(await reason.inputValue()).toBe('jerk, not a request');
+    const [approve, reject] = await Promise.all(
+      ['Approve Cancel order', 'Reject Cancel order'].map((name) =>
+        page.getByRole('button', { name }).boundingBox(),
+      ),
+    );
+    expect([reject!.width, reject!.height, reject!.y]).toEqual([
+      approve!.width,
+      approve!.height,
+      approve!.y,
+    ]);
+    await page.getByRole('button', { name: 'Reject Cancel order' }).press('Enter');
+    await page.getByText('Rejected by ana').waitFor();
+  });
+
+  it('do nothing while somebody types, with a modifier, and elsewhere', async () => {
+    const { page } = await waitingList();
+    await press(page, 'Control+j', 'Alt+j', 'Meta+j', 'Shift+J');
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('BODY');
+    await press(page, '/');
+    await focusIs(page, '#search');
+    await page.keyboard.type('jkrea?');
+    expect(await page.getByRole('searchbox').inputValue()).toBe('jkrea?');
+    await page.goto(`${team.service.url}/tools`);
+    await press(page, 'w', 'j', '?');
+    expect(new URL(page.url()).pathname).toBe('/tools');
+  });
+
+  it('? lists them; they can be switched off, and are announced only while they are on', async () => {
+    const window = await waitingList();
+    const { page } = window;
+    const search = page.getByRole('searchbox');
+    expect(await search.getAttribute('aria-keyshortcuts')).toBe('/');
+    await press(page, '?');
+    const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await dialog.waitFor();
+    expect([await window.axe(), await window.overflow()]).toEqual([[], []]);
+    await window.screenshot('shortcuts');
+    // The page behind hears no key.
+    await press(page, 'j', 'w');
+    await dialog.waitFor();
+    await page.getByLabel('Shortcuts of a single key').press('Space');
+    await press(page, 'Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await search.getAttribute('aria-keyshortcuts')).toBeNull();
+    await page.reload();
+    await press(page, 'w', '?', 'j');
+    expect(await dialog.isVisible()).toBe(false);
+    await page.getByText('Select a conversation to read it.').waitFor();
+    await page.getByRole('button', { name: 'Keyboard shortcuts' }).press('Enter');
+    await page.getByLabel('Shortcuts of a single key').press('Space');
+    await press(page, 'Escape', 'j');
+    await focusIsOn(page, 'Ada');
+    await page.setViewportSize({ width: 375, height: 740 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.getByRole('button', { name: 'Keyboard shortcuts' }).press('Enter');
+    await dialog.waitFor();
+    expect([await window.axe(), await window.overflow()]).toEqual([[], []]);
+  });
+
+  it('what is pressed while a page is on its way is meant for that page', async () => {
+    const { page } = await waitingList();
+    await page.route('**/conversations/next-waiting*', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 800));
+      await route.continue();
+    });
+    await press(page, 'w', 'r');
+    await page.keyboard.type('We reply early.');
+    await press(page, 'Control+Enter', 'Escape', 'w');
+    await page.getByRole('heading', { name: 'Bea' }).waitFor();
+    await focusIs(page, '#thread');
+    const messages = await team.service.api.get(`/api/conversations/${first}/messages`);
+    expect(messages.body.data.at(-1).text).toBe('We reply early.');
+  });
+
+  it('the focus goes on to the next row when a colleague takes the one that has it', async () => {
+    const { customer, id } = await waitsForPerson(team, { name: 'Dot' });
+    await waitsForPerson(team, { name: 'Eve' });
+    const { page } = await waitingList();
+    await press(page, 'j', 'j', 'j');
+    await focusIsOn(page, 'Dot');
+    await customer.write('Still here.');
+    await page.getByRole('link', { name: /^Dot/ }).getByText('Still here.').waitFor();
+    await focusIsOn(page, 'Dot');
+    await team.service.api.post(`/api/conversations/${id}/messages`, { text: 'I am here.' });
+    await focusIsOn(page, 'Eve');
+    const newcomer = await chatCustomer(team.service.url, { name: 'Fay' });
+    await newcomer.write('Can I talk to a person?');
+    await page.getByRole('link', { name: /^Fay/ }).waitFor();
+    await press(page, 'j');
+    await focusIsOn(page, 'Fay');
+  });
+});

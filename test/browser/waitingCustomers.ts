@@ -1,0 +1,35 @@
+// Customers who wait for a person or for the team's decision.
+import { chatCustomer } from '../helpers/apiClient.ts';
+import { agentSays, ask, callIn, makeLive, type DefinedTool } from '../helpers/toolEndpoint.ts';
+import type { Team } from './team.ts';
+
+/** A tool whose calls need an approval; the agent is on. */
+export async function startAgent({ endpoint, service }: Team): Promise<DefinedTool> {
+  const tool = await endpoint.define(service.api, {
+    name: 'cancel_order',
+    parameters: { type: 'object', properties: { order: { type: 'string' } } },
+    ask_before_running: true,
+  });
+  await makeLive(service.api, tool);
+  return tool;
+}
+
+/** Somebody whom the agent has handed over. */
+export async function waitsForPerson({ service }: Team, claims: Record<string, unknown>) {
+  const customer = await chatCustomer(service.url, claims);
+  const { conversation_id: id } = await customer.write('Can I talk to a person, please?');
+  await agentSays(customer);
+  return { customer, id };
+}
+
+/** Somebody for whom the agent wants to call a tool. */
+export async function waitsForApproval(
+  { service }: Team,
+  tool: DefinedTool,
+  claims: Record<string, unknown>,
+) {
+  const { customer, conversationId: id } = await ask(service.url, tool, '20481', claims);
+  await callIn(service.api, `conversation_id=${id}`, 'pending_approval');
+  await agentSays(customer);
+  return { customer, id };
+}
