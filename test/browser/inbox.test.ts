@@ -32,6 +32,16 @@ describe('the inbox', () => {
     expect(await overflow()).toEqual([]);
   });
 
+  it('leaves most of a phone to the messages', async () => {
+    const { page } = await team.openSignedIn(path);
+    await page.setViewportSize({ width: 375, height: 740 });
+    const { height } = (await page.getByRole('region', { name: 'Messages' }).boundingBox())!;
+    expect(height).toBeGreaterThan(0.6 * 740);
+    await page.getByRole('button', { name: 'Actions' }).click();
+    await page.getByRole('button', { name: 'Payment link…' }).click();
+    await page.waitForURL(/\/payment-link$/);
+  });
+
   it('without scripts opens a thread at its newest message', async () => {
     const { page } = await team.openSignedIn(path, { context: { javaScriptEnabled: false } });
     const visible = async (text: string) => {

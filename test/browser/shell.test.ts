@@ -12,12 +12,40 @@ describe('the shell', () => {
     const { page } = await team.openSignedIn('/conversations', { width: 1280, height: 800 });
     const navigation = page.getByRole('navigation', { name: 'Main' });
     const places = new Set<string>();
-    for (const name of ['Decisions', 'Tools', 'Payments', 'Team', 'Settings', 'Conversations']) {
+    for (const name of [
+      'Overview',
+      'Decisions',
+      'Agent',
+      'Tools',
+      'API keys',
+      'Channels',
+      'Payments',
+      'Team',
+      'Settings',
+      'Conversations',
+    ]) {
       await navigation.getByRole('link', { name }).click();
       await navigation.locator('[aria-current]', { hasText: name }).waitFor();
+      await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
       places.add(JSON.stringify(await navigation.boundingBox()));
     }
     expect([...places]).toHaveLength(1);
+  });
+
+  it('begins each page at the same height', async () => {
+    const { page } = await team.openSignedIn('/overview', { width: 1280, height: 800 });
+    const tops = new Set<number>();
+    for (const path of ['/overview', '/agent', '/channels', '/team', '/settings']) {
+      await page.goto(team.service.url + path);
+      tops.add((await page.getByRole('heading', { level: 1 }).boundingBox())!.y);
+    }
+    expect([...tops]).toHaveLength(1);
+  });
+
+  it('makes an empty chart no higher than its sentence', async () => {
+    const { page } = await team.openSignedIn('/overview', { width: 1280, height: 800 });
+    for (const chart of await page.locator('.chart').all())
+      expect((await chart.boundingBox())!.height).toBeLessThan(160);
   });
 
   it.each([true, false])('has a menu on a phone; scripts: %s', async (javaScriptEnabled) => {

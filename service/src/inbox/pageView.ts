@@ -1,7 +1,7 @@
 import type { SignedIn } from '../team/index.ts';
 import type { Thread } from './readThread.ts';
 import type { PaymentPageUrl } from '../payments/index.ts';
-import { avatar, backLink, postButton } from '../platform/html/components.ts';
+import { avatar, postButton } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { icon } from '../platform/html/icons.ts';
 import { teamPage } from '../platform/html/layout.ts';
@@ -58,7 +58,7 @@ function threadPane(parts: PageParts & ThreadParts & PanelParts): View {
   const reloads = reloadsOn('thread');
   return html`
     <section class="thread-pane" aria-label="Conversation">
-      ${backLink(hrefAt('/conversations', place), 'All conversations')}
+      <p class="back"><a href=${hrefAt('/conversations', place)}>← <span>All conversations</span></a></p>
       <header id="thread-head" class="live" data-live hx-get=${threadHref(id, place, {}, '/head')} hx-trigger=${reloads}>${headFragment(parts)}</header>
       ${contactPanel(parts)}
       <div id="thread" class="live thread" data-live data-follow tabindex="0" role="region" aria-label="Messages" hx-get=${threadHref(id, place, { before }, '/items')} hx-trigger=${reloads}>

@@ -21,7 +21,7 @@ export interface OverviewParts extends ChartParts {
 export const overviewPage = (viewer: Viewer, parts: OverviewParts): View =>
   teamPage(
     viewer,
-    { title: 'Overview', section: 'overview', wide: true },
+    { title: 'Overview', section: 'overview' },
     html`
       <div class="overview">
         <h1>Overview</h1>

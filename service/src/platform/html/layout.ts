@@ -103,10 +103,10 @@ export const teamPage = (
 ): View => html`
   <html lang="en">
     ${head(title, viewer.counts?.conversations)}
-    <body class=${wide ? 'app fills' : 'app'} hx-boost="true" hx-headers=${JSON.stringify({ 'X-CSRF-Token': viewer.csrfToken })}>
+    <body class="app" hx-boost="true" hx-headers=${JSON.stringify({ 'X-CSRF-Token': viewer.csrfToken })}>
       <a class="skip" href="#main">Skip to content</a>
       ${sidebar(viewer, section)}
-      <main id="main" tabindex="-1">${content}</main>
+      <main id="main" class=${wide ? 'fills' : null} tabindex="-1">${content}</main>
       ${noticeView(notice)}
       ${livePage(viewer)}
     </body>

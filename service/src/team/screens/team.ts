@@ -192,7 +192,7 @@ const teamScreen = (
   );
 
 const membersTable = (signedIn: SignedIn, members: Team['members'], now: Date): View => html`
-  <div class="scroll" tabindex="0" role="region" aria-label="Members">
+  <div class="scroll stacks" tabindex="0" role="region" aria-label="Members">
     <table>
       <thead>
         <tr><th scope="col">Name</th><th scope="col">Email</th><th scope="col">Joined</th><th scope="col"><span class="muted">Action</span></th></tr>
@@ -203,7 +203,7 @@ const membersTable = (signedIn: SignedIn, members: Team['members'], now: Date): 
             <tr>
               <td>${name}${id === signedIn.member.id ? ' (you)' : ''}</td>
               <td>${email}</td>
-              <td>${timeView(createdAt, now)}</td>
+              <td data-label="Joined">${timeView(createdAt, now)}</td>
               <td>${
                 members.length === 1
                   ? null
