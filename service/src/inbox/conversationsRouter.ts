@@ -45,7 +45,17 @@ function addList(router: Router, deps: Deps): void {
     const inbox = await listInbox(deps, signedIn.member, shared.place);
     const { notice } = request.query;
     const { id: memberId } = signedIn.member;
-    const page = { signedIn, inbox, open: null, openId: null, memberId, notice, ...shared };
+    const isWhole = request.query.rows === 'all';
+    const page = {
+      signedIn,
+      inbox,
+      open: null,
+      openId: null,
+      memberId,
+      notice,
+      isWhole,
+      ...shared,
+    };
     sendPage(response, conversationsPage(page));
   });
 
@@ -92,6 +102,7 @@ const threadPage =
       cannedReplies,
       before,
       openId: id,
+      isWhole: false,
       memberId,
       notice,
       ...shared,

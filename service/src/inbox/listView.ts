@@ -24,7 +24,12 @@ export interface ListParts {
   /** The id of the member who looks. */
   readonly memberId: string;
   readonly now: Date;
+  /** All of the list's page; else its first rows, and the rest when somebody comes to their end. */
+  readonly isWhole?: boolean;
 }
+
+/** More than a screen shows. */
+const FIRST_ROWS = 25;
 
 const TABS = INBOX_TABS.filter((tab) => tab !== 'approvals');
 
@@ -55,20 +60,26 @@ const alertsSwitch = (): View => html`
 
 /** The tabs and a page of the list. Links have ids, so that the focus survives when the list reloads. */
 export const listFragment = (parts: ListParts): View => {
-  const { inbox, place } = parts;
+  const { inbox, place, isWhole = true } = parts;
+  const shown = isWhole ? inbox.items : inbox.items.slice(0, FIRST_ROWS);
   return html`
   ${tabs(place, inbox.counts)}
   <div class="items" id="items" data-keep-scroll tabindex="0" role="region" aria-label=${TAB_LABELS[place.tab]}>
     ${place.after === null ? null : html`<p class="pager"><a id="list-newest" href=${hrefAt('/conversations', { ...place, after: null })}>${newestInWords(place)}</a></p>`}
     ${inbox.items.length === 0 && inbox.next === null ? emptyList(place) : null}
     <ul>
-      ${inbox.items.map((item) => html`<li>${itemView(item, parts)}</li>`)}
+      ${shown.map((item) => html`<li>${itemView(item, parts)}</li>`)}
     </ul>
+    ${shown.length === inbox.items.length ? null : moreRows(parts, inbox.items.length - shown.length)}
     ${inbox.stoppedEarly ? html`<p class="muted pager">${MAX_SEARCHED.toLocaleString('en')} conversations or messages were searched, newest first.</p>` : null}
     ${inbox.next === null ? null : html`<p class="pager"><a id="list-older" href=${hrefAt('/conversations', { ...place, after: inbox.next })}>${inbox.stoppedEarly ? 'Search older conversations' : olderInWords(place)}</a></p>`}
   </div>
 `;
 };
+
+const moreRows = ({ place, openId }: ListParts, count: number): View => html`
+  <p class="pager"><a id="list-more" href=${hrefAt('/conversations', place, { rows: 'all' })} hx-get=${hrefAt('/conversations/list', place, { open: openId })} hx-target="#list" hx-push-url="false" hx-trigger="click, intersect once">${count} more</a></p>
+`;
 
 const newestInWords = ({ tab }: Place) =>
   tab === 'waiting' ? 'Back to those who wait longest' : 'Back to the newest conversations';
@@ -151,7 +162,8 @@ function previewView({ conversation, shownMessage, match }: InboxItem): View {
 const previewPrefix = ({ sender: { type, name } }: Message) =>
   type === 'customer' ? '' : `${name}: `;
 
-const MAX_PREVIEW_CHARACTERS = 120;
+/** More is not seen on any screen. */
+const MAX_PREVIEW_CHARACTERS = 90;
 const excerpt = (text: string) => {
   const line = text.slice(0, 2 * MAX_PREVIEW_CHARACTERS).replace(/\s+/g, ' ');
   const characters = [...line];

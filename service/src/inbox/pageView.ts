@@ -40,6 +40,8 @@ export const conversationsPage = (parts: PageParts): View => {
       section: 'conversations',
       notice,
       wide: true,
+      writes: open !== null,
+      scripts: (parts.cannedReplies ?? []).length > 0 ? ['canned-replies.js'] : [],
     },
     html`
       <h1 class="visually-hidden">Conversations</h1>

@@ -11,25 +11,30 @@ const ownFile = (name: string) => fileURLToPath(new URL(`assets/${name}`, import
 const LIBRARY_FILES = {
   'htmx.js': resolve('htmx.org/dist/htmx.min.js'),
 } as const;
-/** The team's style sheet is these files of assets/styles, one after the other. */
-const STYLES = [
-  'tokens',
-  'base',
-  'shell',
-  'forms',
-  'inbox',
-  'teamwork',
-  'shortcuts',
-  'waiting',
-  'tools',
-  'agent',
-  'team',
-  'deliveries',
-  'payments',
-  'channels',
-  'overview',
-  'connection',
-];
+/** Each style sheet of the team is these files of assets/styles, one after the other. */
+const STYLES = {
+  /** What every page has, and conversations. */
+  'app.css': [
+    'tokens',
+    'base',
+    'skip',
+    'shell',
+    'forms',
+    'inbox',
+    'teamwork',
+    'shortcuts',
+    'waiting',
+    'tools',
+    'payments',
+    'connection',
+  ],
+  /** What the other sections have beyond that. */
+  'sections.css': ['agent', 'team', 'deliveries', 'channels', 'overview'],
+  /** The API reference. */
+  'reference.css': ['tokens', 'base', 'skip', 'reference'],
+} as const;
+type StyleSheet = keyof typeof STYLES;
+const isStyleSheet = (name: string): name is StyleSheet => name in STYLES;
 const OWN_FILES = [
   'alerts.js',
   'announcer.js',
@@ -62,9 +67,10 @@ const OWN_FILES = [
   'sending.js',
   'shortcuts.js',
   'times.js',
+  'writing.js',
 ] as const;
 
-type AssetName = 'app.css' | keyof typeof LIBRARY_FILES | (typeof OWN_FILES)[number];
+export type AssetName = StyleSheet | keyof typeof LIBRARY_FILES | (typeof OWN_FILES)[number];
 
 interface Asset {
   readonly content: Buffer;
@@ -76,11 +82,17 @@ const loaded = new Map<string, Asset>();
 function load(name: AssetName): Asset {
   const known = loaded.get(name);
   if (known) return known;
-  const content = name === 'app.css' ? joinedStyles() : withVersionedImports(readAsset(name));
+  const content = contentOf(name);
   const version = createHash('sha256').update(content).digest('hex').slice(0, 12);
   const asset = { content, version };
   loaded.set(name, asset);
   return asset;
+}
+
+function contentOf(name: AssetName): Buffer {
+  if (isStyleSheet(name)) return withoutRoom(withoutRemarks(joinedStyles(name)));
+  if (name in LIBRARY_FILES || !/\.(js|css)$/.test(name)) return readAsset(name);
+  return withoutRemarks(withVersionedImports(readAsset(name)));
 }
 
 const readAsset = (name: string): Buffer =>
@@ -88,10 +100,34 @@ const readAsset = (name: string): Buffer =>
     name in LIBRARY_FILES ? LIBRARY_FILES[name as keyof typeof LIBRARY_FILES] : ownFile(name),
   );
 
-const joinedStyles = (): Buffer =>
-  Buffer.concat(STYLES.map((name) => readFileSync(ownFile(`styles/${name}.css`))));
+const joinedStyles = (sheet: StyleSheet): Buffer =>
+  Buffer.concat(STYLES[sheet].map((name) => readFileSync(ownFile(`styles/${name}.css`))));
 
-const OWN_IMPORT = /(?<=^(?:import|} from|import .* from) ')\.\/([a-z-]+\.js)(?=';$)/gm;
+/**
+ * Comments that have their lines to themselves, and indentation, are for those who read the sources:
+ * a third of what a page would load.
+ */
+const withoutRemarks = (content: Buffer): Buffer =>
+  Buffer.from(
+    content
+      .toString()
+      .replace(/^\s*\/\*[\s\S]*?\*\/\s*$/gm, '')
+      .replace(/^\s*\/\/.*$/gm, '')
+      .replace(/^\s+/gm, ''),
+  );
+
+const withoutRoom = (styles: Buffer): Buffer =>
+  Buffer.from(
+    styles
+      .toString()
+      .replace(/^([\w-]+): /gm, '$1:')
+      .replaceAll(' {', '{')
+      .replace(/([,;{}])\n/g, '$1')
+      .replaceAll(';}', '}'),
+  );
+
+const OWN_IMPORT =
+  /(?<=(?:^import |^} from |^import .* from |\bimport\()')\.\/([a-z-]+\.js)(?='\)?)/gm;
 
 /** Modules import each other by versioned URLs, since browsers cache each file for a year. */
 const withVersionedImports = (content: Buffer): Buffer =>
@@ -99,7 +135,7 @@ const withVersionedImports = (content: Buffer): Buffer =>
     content.toString().replace(OWN_IMPORT, (_, name: string) => assetUrl(name as AssetName)),
   );
 
-for (const name of ['app.css', ...Object.keys(LIBRARY_FILES), ...OWN_FILES])
+for (const name of [...Object.keys(STYLES), ...Object.keys(LIBRARY_FILES), ...OWN_FILES])
   load(name as AssetName);
 
 /** The URL of an asset. It changes with the asset's content. */

@@ -103,16 +103,16 @@ function readShapes(): Readonly<Record<IconName, readonly Shape[]>> {
  * the control around it has a name of its own.
  */
 export const icon = (name: IconName): View => html`
-  <svg
-    class="icon"
-    viewBox="0 0 24 24"
-    fill="none"
-    stroke="currentColor"
-    stroke-width="2"
-    stroke-linecap="round"
-    stroke-linejoin="round"
-    aria-hidden="true"
-  >
+  <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
     ${SHAPES[name].map(([tag, attributes]) => html`<${tag} ...${attributes} />`)}
+  </svg>
+`;
+
+/** The mark of assets/mark.svg, which a page would otherwise load twice. It is decoration. */
+export const mark = (size: number): View => html`
+  <svg class="mark" viewBox="0 0 32 32" width=${size} height=${size} aria-hidden="true">
+    <rect width="32" height="32" rx="8" />
+    <path d="M9 8.5h14a3 3 0 0 1 3 3v7a3 3 0 0 1-3 3h-7.5L10.4 25.6A.85.85 0 0 1 9 25v-3.5a3 3 0 0 1-3-3v-7a3 3 0 0 1 3-3Z" />
+    <path d="m12.5 15 2.6 2.6 5-5" />
   </svg>
 `;

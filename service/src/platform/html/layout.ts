@@ -1,6 +1,6 @@
-import { assetUrl } from './assets.ts';
+import { assetUrl, type AssetName } from './assets.ts';
 import { avatar } from './components.ts';
-import { icon, type IconName } from './icons.ts';
+import { icon, mark, type IconName } from './icons.ts';
 import { html, type View } from './html.ts';
 import { livePage, reloadsOn } from './liveSection.ts';
 import { noticeView } from './notices.ts';
@@ -22,7 +22,16 @@ const HTMX_CONFIG = JSON.stringify({
   ],
 });
 
-const head = (title: string, count = '') => html`
+const STYLED_BY_ITSELF: readonly (Section | undefined)[] = ['conversations', 'waiting'];
+
+/** @param page.writes whether something can be written or pressed beyond links and searches */
+const head = ({
+  title,
+  section,
+  writes = true,
+  scripts = [],
+  count = '',
+}: Pick<TeamPage, 'title' | 'section' | 'writes' | 'scripts'> & { readonly count?: string }) => html`
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -31,20 +40,20 @@ const head = (title: string, count = '') => html`
     <title>${count === '' ? '' : `(${count}) `}${title} · Conversation Service</title>
     <link rel="icon" type="image/svg+xml" href=${assetUrl('mark.svg')} />
     <link rel="stylesheet" href=${assetUrl('app.css')} />
+    <link rel=${STYLED_BY_ITSELF.includes(section) ? 'alternate' : 'stylesheet'} id="sections" href=${assetUrl('sections.css')} />
     <script src=${assetUrl('htmx.js')} defer></script>
     <script type="module" src=${assetUrl('app.js')}></script>
-    <script src=${assetUrl('toasts.js')} type="module"></script>
-    <script type="module" src=${assetUrl('canned-replies.js')}></script>
+    ${[...(writes ? ['writing.js' as const] : []), ...scripts].map((name) => html`<script type="module" src=${assetUrl(name)}></script>`)}
   </head>
 `;
 
 /** A page for someone who is not signed in. */
 export const plainPage = (title: string, content: View): View => html`
   <html lang="en">
-    ${head(title)}
+    ${head({ title })}
     <body class="plain">
       <main>
-        <img class="mark" src=${assetUrl('mark.svg')} alt="" width="40" height="40" />
+        ${mark(40)}
         ${content}
       </main>
     </body>
@@ -93,19 +102,23 @@ export interface TeamPage {
   readonly notice?: unknown;
   /** Fills the window: its panes scroll, the page does not. */
   readonly wide?: boolean;
+  /** False where there are only links and searches: the scripts for forms load with the next page. */
+  readonly writes?: boolean;
+  /** What it needs beyond the scripts of every page. */
+  readonly scripts?: readonly AssetName[];
 }
 
 /** A page for members, with the navigation. */
 export const teamPage = (
   viewer: Viewer,
-  { title, section, notice, wide = false }: TeamPage,
+  { notice, wide = false, ...page }: TeamPage,
   content: View,
 ): View => html`
   <html lang="en">
-    ${head(title, viewer.counts?.conversations)}
+    ${head({ ...page, count: viewer.counts?.conversations })}
     <body class="app" hx-boost="true" hx-headers=${JSON.stringify({ 'X-CSRF-Token': viewer.csrfToken })}>
       <a class="skip" href="#main">Skip to content</a>
-      ${sidebar(viewer, section)}
+      ${sidebar(viewer, page.section)}
       <main id="main" class=${wide ? 'fills' : null} tabindex="-1">${content}</main>
       ${noticeView(notice)}
       ${livePage(viewer)}
@@ -121,7 +134,7 @@ const sidebar = (viewer: Viewer, section: Section | undefined): View => html`
   <header class="side">
     <nav aria-label="Main">
       <a class="brand" href="/conversations">
-        <img src=${assetUrl('mark.svg')} alt="" width="28" height="28" />
+        ${mark(28)}
         <span>${viewer.workspace.name}</span>
       </a>
       <button class="menu" type="button" popovertarget="menu" aria-label="Menu">${icon('menu')}</button>

@@ -76,12 +76,3 @@ it('compresses pages and their files, and no event stream', async () => {
     expect([path, await encodingOf(path)]).not.toEqual([path, null]);
   expect(await encodingOf('/live')).toBeNull();
 });
-
-it('loads less than 150 KiB before the inbox shows, uncompressed', async () => {
-  const { html } = await member.get('/conversations');
-  const files = new Set([...html.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path]) => path!));
-  let bytes = Buffer.byteLength(html);
-  for (const path of files)
-    bytes += (await (await fetch(service.url + path)).arrayBuffer()).byteLength;
-  expect(bytes).toBeLessThan(150 * 1024);
-});

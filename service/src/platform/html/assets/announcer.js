@@ -21,7 +21,7 @@ document.addEventListener('htmx:afterSwap', () => {
   known = null;
   if (news.length > 0) region.textContent = news.map(inWords).join(' ');
 });
-document.addEventListener('DOMContentLoaded', () => document.body.append(region));
+document.body.append(region);
 
 const inWords = (message) => {
   const textOf = (selector) => message.querySelector(selector)?.textContent.trim() ?? '';

@@ -1,15 +1,17 @@
-// What the team's pages do beyond links and forms, a file for each subject. Each page works without.
+// What every page of the team does beyond links, a file for each subject. Each page works without.
 import './alerts.js';
-import './announcer.js';
 import './connection.js';
-import './copying.js';
 import './counts.js';
-import './drafts.js';
-import './forms.js';
 import './live.js';
 import './places.js';
-import './presence.js';
 import './progress.js';
-import './sending.js';
 import './shortcuts.js';
 import './times.js';
+import './toasts.js';
+
+/** A list has no forms. Where a link leads on from it, their scripts and styles come too. */
+document.addEventListener('htmx:beforeRequest', ({ detail }) => {
+  if (!detail.boosted) return;
+  void import('./writing.js');
+  document.getElementById('sections').rel = 'stylesheet';
+});

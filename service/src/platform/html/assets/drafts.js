@@ -56,7 +56,7 @@ function restore(root) {
       field.closest('details')?.setAttribute('open', '');
     }
 }
-document.addEventListener('DOMContentLoaded', () => restore(document));
+restore(document);
 document.addEventListener('htmx:afterSwap', () => restore(document));
 
 /** By form, what was sent. */

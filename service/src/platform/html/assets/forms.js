@@ -39,7 +39,7 @@ const inOwnZone = () => {
     input.value = new Date(time - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
   }
 };
-document.addEventListener('DOMContentLoaded', inOwnZone);
+inOwnZone();
 document.addEventListener('htmx:load', inOwnZone);
 document.addEventListener(
   'submit',
@@ -56,7 +56,7 @@ const toProblem = () => {
   field?.focus();
   field?.scrollIntoView({ block: 'center' });
 };
-document.addEventListener('DOMContentLoaded', toProblem);
+toProblem();
 document.addEventListener('htmx:afterSettle', (event) => {
   // A page that came by htmx is scrolled to its top after this event.
   if (event.detail.target === document.body) setTimeout(toProblem);

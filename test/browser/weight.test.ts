@@ -1,0 +1,81 @@
+// What a browser loads before a page of the inbox shows, as it is after decompression.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { chatCustomer } from '../helpers/apiClient.ts';
+import { startTeam, type Team } from './team.ts';
+
+const KIB = 1024;
+const LONG =
+  'I have a question about an order that has not arrived yet. Could you look where it is?';
+
+describe('the weight of the inbox', () => {
+  let team: Team;
+  let path: string;
+  beforeAll(async () => {
+    team = await startTeam();
+    for (let n = 1; n <= 55; n += 1) {
+      const customer = await chatCustomer(team.service.url, {
+        name: `Katharina Winterbourne ${n}`,
+        email: `customer-${n}@example.com`,
+      });
+      const { conversation_id: id } = await customer.write(LONG);
+      path = `/conversations/${id}`;
+    }
+  });
+  afterEach(() => team.closeWindows());
+  afterAll(() => team?.close());
+
+  /** Loads a page into an empty cache. @returns the size of each answer, by address */
+  async function load(address: string) {
+    const signedIn = await team.openSignedIn('/account');
+    const { page, context } = await team.open({
+      context: { storageState: await signedIn.context.storageState() },
+    });
+    const asked: string[] = [];
+    const sizes: Promise<number>[] = [];
+    // Requests of the shared worker and for the icon belong to the context.
+    context.on('request', (request) => void asked.push(request.url()));
+    context.on('response', (response) => {
+      if (!response.url().includes('/live?'))
+        sizes.push(response.body().then(({ byteLength }) => byteLength));
+    });
+    const isCounted = page.waitForResponse('**/waiting/count');
+    await page.goto(team.service.url + address);
+    await isCounted;
+    // The live stream stays open, so the network is never idle: what comes late has a second.
+    await page.waitForTimeout(1000);
+    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    return { page, asked, bytes };
+  }
+
+  it('is below 150 KiB for the list, and nothing is fetched twice', async () => {
+    const { page, asked, bytes } = await load('/conversations');
+    process.stdout.write(`/conversations: ${(bytes / KIB).toFixed(1)} KiB, ${asked.length}\n`);
+    expect(await page.locator('.item').count()).toBeGreaterThanOrEqual(25);
+    expect(bytes).toBeLessThan(150 * KIB);
+    expect(asked).toEqual([...new Set(asked)]);
+  });
+
+  it('is below 150 KiB for a conversation, and nothing is fetched twice', async () => {
+    const { asked, bytes } = await load(path);
+    process.stdout.write(`/conversations/…: ${(bytes / KIB).toFixed(1)} KiB, ${asked.length}\n`);
+    expect(bytes).toBeLessThan(150 * KIB);
+    expect(asked).toEqual([...new Set(asked)]);
+  });
+
+  it('shows the other rows as soon as somebody comes to the end of the first', async () => {
+    const { page } = await load('/conversations');
+    const last = page.locator('.item').nth(24);
+    await last.scrollIntoViewIfNeeded();
+    await page.locator('.item').nth(49).waitFor();
+    await page.getByRole('link', { name: 'Older conversations' }).click();
+    await page.getByText('Katharina Winterbourne 1', { exact: true }).waitFor();
+  });
+
+  it('without scripts shows them by a link', async () => {
+    const { page } = await team.openSignedIn('/conversations', {
+      context: { javaScriptEnabled: false },
+    });
+    await page.getByRole('link', { name: '25 more' }).click();
+    expect(await page.locator('.item').count()).toBe(50);
+  });
+});
