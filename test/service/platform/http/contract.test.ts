@@ -192,15 +192,50 @@ describe('the API contract', () => {
     }
   });
 
-  it('serves a page that shows it, from its own assets alone', async () => {
-    const page = await fetch(`${service.url}/api/docs`);
-    const html = await page.text();
-    expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
-    const addresses = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address!);
-    expect(addresses).toHaveLength(3);
-    for (const address of addresses) {
-      expect(address).not.toMatch(/^https?:|^\/\//);
-      expect((await fetch(new URL(address, page.url))).status).toBe(200);
-    }
+  it('serves pages that show every endpoint, event, error and object, without scripts', async () => {
+    const document = (await (await fetch(`${service.url}/api/openapi.json`)).json()) as Document;
+    const read = async (path: string) => {
+      const page = await fetch(service.url + path);
+      expect([path, page.status]).toEqual([path, 200]);
+      expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+      const html = await page.text();
+      expect(html).not.toContain('<script');
+      expect(Buffer.byteLength(html)).toBeLessThan(300 * 1024);
+      return html;
+    };
+    const index = await read('/api/docs');
+    const links = [...index.matchAll(/href="(\/api\/docs\/[a-z]+)"/g)].map(([, path]) => path!);
+    const pages = await Promise.all([...new Set(links)].map(read));
+    const all = pages.join('');
+    const operations = Object.values(document.paths).flatMap((each) => Object.values(each));
+    const ids = [
+      ...operations.map(({ operationId }) => operationId),
+      ...Object.keys(document.webhooks),
+      ...Object.keys(document.components.schemas),
+    ];
+    expect(ids.filter((id) => !all.includes(`id="${id}"`))).toEqual([]);
+    const codes = operations.flatMap(({ responses }) =>
+      Object.values(responses).flatMap(({ content }) =>
+        Object.keys(content?.['application/json']?.examples ?? {}),
+      ),
+    );
+    expect(codes.filter((code) => !all.includes(`<code>${code}</code>`))).toEqual([]);
+    const anchors = [...all.matchAll(/href="\/api\/docs\/objects#(\w+)"/g)];
+    expect(anchors.filter(([, name]) => !all.includes(`id="${name}"`))).toEqual([]);
+    const files = [...index.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, file]) => file!);
+    for (const file of files) expect((await fetch(service.url + file)).status).toBe(200);
   });
 });
+
+interface Document {
+  readonly paths: Record<string, Record<string, DocumentedOperation>>;
+  readonly webhooks: object;
+  readonly components: { readonly schemas: object };
+}
+interface DocumentedOperation {
+  readonly operationId: string;
+  readonly responses: Record<
+    string,
+    { readonly content?: Record<string, { readonly examples?: object }> }
+  >;
+}
