@@ -49,6 +49,8 @@ export interface SampleContent {
   readonly outsideWindow: string;
   /** With payment links: one open, one paid, one cancelled. */
   readonly paying: string;
+  /** Where the customer pays the open one. */
+  readonly payPath: string;
   /** A workflow's question to the team, without a conversation. */
   readonly wait: string;
   /** One who comes back to their chat. */
@@ -109,7 +111,7 @@ export async function fillWithSamples(
     'Do you have the Fastnet jacket in size L?',
   );
   await agentSays(kenji.customer);
-  await makePaymentLinks(api, kenji.id);
+  const payPath = await makePaymentLinks(api, kenji.id);
   clock.behindMs = 22 * HOUR;
   const elena = await writesOnWhatsApp(service, graph, number, clock, {
     phone: '34600000112',
@@ -165,6 +167,7 @@ export async function fillWithSamples(
     onWhatsApp: elena,
     outsideWindow: ravi,
     paying: kenji.id,
+    payPath,
     wait,
     customer: maria.customer,
   };
@@ -220,8 +223,9 @@ async function setUpPayments(api: ApiClient): Promise<void> {
   });
 }
 
-async function makePaymentLinks(api: ApiClient, conversationId: string): Promise<void> {
-  const make = async (amount: number, description: string): Promise<string> =>
+/** @returns the path of the open one's page */
+async function makePaymentLinks(api: ApiClient, conversationId: string): Promise<string> {
+  const make = async (amount: number, description: string): Promise<{ id: string; url: string }> =>
     (
       await api.post(`/api/conversations/${conversationId}/payment-links`, {
         amount,
@@ -229,12 +233,12 @@ async function makePaymentLinks(api: ApiClient, conversationId: string): Promise
         description,
         provider: 'manual',
       })
-    ).body.id;
-  await api.post(`/api/payment-links/${await make(24_900, 'Fastnet jacket, size M')}/cancel`, {});
-  await api.post(`/api/payment-links/${await make(24_900, 'Fastnet jacket, size L')}/mark-paid`, {
-    reference: 'Transfer 2026-1182',
-  });
-  await make(1250, 'Delivery on Saturday');
+    ).body;
+  const cancelled = await make(24_900, 'Fastnet jacket, size M');
+  await api.post(`/api/payment-links/${cancelled.id}/cancel`, {});
+  const paid = await make(24_900, 'Fastnet jacket, size L');
+  await api.post(`/api/payment-links/${paid.id}/mark-paid`, { reference: 'Transfer 2026-1182' });
+  return new URL((await make(1250, 'Delivery on Saturday')).url).pathname;
 }
 
 const orderNumber = { type: 'string', description: 'Order number' };

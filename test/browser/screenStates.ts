@@ -140,6 +140,11 @@ export const SCREEN_STATES: readonly ScreenState[] = [
   { name: 'settings', path: () => '/settings' },
   { name: 'account', path: () => '/account' },
   { name: 'no such page', path: () => '/conversations/conv_unknown', isRefusal: true },
+  { name: 'canned replies', path: () => '/settings/canned-replies' },
+  { name: 'pay page', path: ({ payPath }) => payPath, isPublic: true },
+  { name: 'API reference', path: () => '/api/docs', isPublic: true },
+  { name: 'API reference, subscriptions', path: () => '/api/docs/subscriptions', isPublic: true },
+  { name: 'API reference, objects', path: () => '/api/docs/objects', isPublic: true },
   { name: 'chat', path: () => '/chat', isPublic: true },
 ];
 

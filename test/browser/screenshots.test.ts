@@ -19,6 +19,7 @@ const SIZE = { width: 1440, height: 900 };
 
 const PICTURES: readonly Picture[] = [
   { name: 'conversations', path: ({ approval }) => `/conversations/${approval}` },
+  { name: 'overview', path: () => '/overview' },
   { name: 'tools', path: () => '/tools' },
   { name: 'tool', path: ({ liveTool }) => `/tools/${liveTool}`, prepare: testTool },
   { name: 'tool-form', path: () => '/tools/new' },
@@ -31,8 +32,22 @@ const PICTURES: readonly Picture[] = [
     prepare: (page) =>
       page.getByRole('region', { name: 'Deliveries' }).locator('summary').first().click(),
   },
+  {
+    name: 'delivery',
+    path: ({ failing }) => `/keys/subscriptions/${failing}`,
+    prepare: openDelivery,
+  },
   { name: 'chat', path: () => '/chat', isPublic: true, prepare: comeBack },
 ];
+
+async function openDelivery(page: Page) {
+  await page.getByRole('region', { name: 'Deliveries' }).locator('summary').first().click();
+  await page
+    .getByRole('link', { name: /^Payload and headers/ })
+    .first()
+    .click();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+}
 
 /** The customer whose conversation is stored comes back to it, in this browser. */
 async function comeBack(page: Page, { customer }: SampleContent) {

@@ -1,0 +1,121 @@
+// What a reader's settings and network ask for: contrast, forced colours, less motion, patience.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { startTeam, type Team } from './team.ts';
+
+describe('a reader’s settings', () => {
+  let team: Team;
+  beforeAll(async () => void (team = await startTeam()));
+  afterEach(() => team.closeWindows());
+  afterAll(() => team?.close());
+
+  /** The contrast of two tokens, as the page computes them. */
+  const contrast = (page: Page, one: string, other: string) =>
+    page.evaluate(
+      (names) => {
+        const [a, b] = names.map((name) => {
+          const probe = document.body.appendChild(document.createElement('i'));
+          probe.style.color = `var(--color-${name})`;
+          const [red, green, blue] = getComputedStyle(probe)
+            .color.match(/[\d.]+/g)!
+            .map(Number);
+          probe.remove();
+          const light = [red!, green!, blue!].map((each) =>
+            each / 255 <= 0.04045 ? each / 255 / 12.92 : ((each / 255 + 0.055) / 1.055) ** 2.4,
+          );
+          return 0.2126 * light[0]! + 0.7152 * light[1]! + 0.0722 * light[2]!;
+        });
+        return (Math.max(a!, b!) + 0.05) / (Math.min(a!, b!) + 0.05);
+      },
+      [one, other],
+    );
+
+  it.each([false, true])('colours have their contrast, in the dark: %s', async (dark) => {
+    const { page } = await team.openSignedIn('/team', { dark });
+    const texts = [
+      ['text', 'surface'],
+      ['muted', 'surface'],
+      ['muted', 'raised'],
+      ['muted', 'sidebar'],
+      ['text', 'hover'],
+      ...['accent', 'danger', 'warning', 'success'].flatMap((role) => [
+        [role, 'surface'],
+        [`${role}-on`, `${role}-soft`],
+        [`${role}-contrast`, role],
+      ]),
+    ] as const;
+    for (const [text, background] of texts)
+      expect([text, background, (await contrast(page, text!, background!)) >= 4.5]).toEqual([
+        text,
+        background,
+        true,
+      ]);
+    expect(await contrast(page, 'border-strong', 'surface')).toBeGreaterThanOrEqual(3);
+    const strong = await page.evaluate(() => {
+      const probe = document.body.appendChild(document.createElement('i'));
+      probe.style.color = 'var(--color-border-strong)';
+      return getComputedStyle(probe).color;
+    });
+    for (const path of ['/team', '/tools/new', '/settings', '/conversations']) {
+      await page.goto(team.service.url + path);
+      const borders = await page.evaluate(() =>
+        [
+          ...document.querySelectorAll(
+            'main :is(input:not([type=hidden], [type=radio], [type=checkbox]), select, textarea)',
+          ),
+        ].map((field) => getComputedStyle(field).borderTopColor),
+      );
+      expect([path, ...new Set(borders)]).toEqual([path, strong]);
+    }
+  });
+
+  it('forced colours leave marks, the chosen mode and the place visible', async () => {
+    const { page, overflow } = await team.openSignedIn('/conversations', {
+      context: { forcedColors: 'active' },
+    });
+    const outline = (selector: string) =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((each) => getComputedStyle(each).outlineStyle);
+    expect(await outline('nav [aria-current]')).toBe('solid');
+    expect(await overflow()).toEqual([]);
+  });
+
+  it('less motion: nothing moves, not even the progress bar', async () => {
+    const { page } = await team.openSignedIn('/conversations', {
+      context: { reducedMotion: 'reduce' },
+    });
+    await page.evaluate(() => {
+      for (const name of ['progress', 'toast toast-success', 'icon'])
+        document.body.appendChild(document.createElement('div')).className = name;
+    });
+    const moving = await page.evaluate(
+      () =>
+        [...document.querySelectorAll('*')].filter((each) => {
+          const { animationName, animationDuration, transitionDuration } = getComputedStyle(each);
+          const seconds = (text: string) => Math.max(...text.split(',').map(parseFloat));
+          const isAnimated = animationName !== 'none' && seconds(animationDuration) > 0.001;
+          return isAnimated || seconds(transitionDuration) > 0.001;
+        }).length,
+    );
+    expect(moving).toBe(0);
+  });
+
+  it('a slow network shows a progress bar until the page is there', async () => {
+    const { page, context } = await team.openSignedIn('/settings');
+    const network = await context.newCDPSession(page);
+    await network.send('Network.enable');
+    await network.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: 2000,
+      downloadThroughput: 20_000,
+      uploadThroughput: 20_000,
+    });
+    await page.getByRole('link', { name: 'Team', exact: true }).click();
+    const bar = page.getByRole('progressbar', { name: 'Loading' });
+    await bar.waitFor();
+    await page.getByRole('heading', { name: 'Team', level: 1 }).waitFor();
+    await bar.waitFor({ state: 'detached' });
+  });
+});
