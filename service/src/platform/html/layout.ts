@@ -31,7 +31,9 @@ const head = ({
   writes = true,
   scripts = [],
   count = '',
-}: Pick<TeamPage, 'title' | 'section' | 'writes' | 'scripts'> & { readonly count?: string }) => html`
+}: Pick<TeamPage, 'title' | 'section' | 'writes' | 'scripts'> & {
+  readonly count?: string;
+}) => html`
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
