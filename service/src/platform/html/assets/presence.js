@@ -58,7 +58,8 @@ document.addEventListener('submit', ({ target }) => {
   if (/\/(reply|note)$/.test(pathOf(target))) stopWriting();
 });
 
-document.addEventListener('DOMContentLoaded', follow);
+// This may load after its page.
+queueMicrotask(follow);
 document.addEventListener('htmx:afterSettle', follow);
 document.addEventListener('visibilitychange', follow);
 addEventListener('pageshow', follow);
@@ -73,7 +74,7 @@ function lookAgain() {
   const kind = 'writing' in others.dataset ? 'writing' : 'looking';
   looking = setTimeout(() => part.isConnected && load(part), LOOK_AGAIN_MS[kind]);
 }
-document.addEventListener('DOMContentLoaded', lookAgain);
+queueMicrotask(lookAgain);
 document.addEventListener('htmx:afterSettle', lookAgain);
 document.addEventListener('htmx:afterRequest', ({ detail: { elt } }) => {
   if (elt.id === 'presence') lookAgain();
