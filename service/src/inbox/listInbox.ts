@@ -218,7 +218,7 @@ export const countWaitingConversations = ({ store }: Pick<Deps, 'store'>, member
 export const findNextWaiting = ({ store }: Pick<Deps, 'store'>, member: Member, from: unknown) =>
   store.transaction(async (tx): Promise<string | null> => {
     const { workspaceId } = member;
-    const where = { workspaceId, ...fieldsOfTab('waiting', member.id) };
+    const where = { workspaceId, ...fieldsOfTab('waiting', member.id)[0] };
     const { orderBy, direction, positionOf } = orderOfTab('waiting');
     const first = async (after?: InboxPosition) =>
       (await tx.conversations.find({ where, orderBy, direction, after, limit: 1 }))[0];

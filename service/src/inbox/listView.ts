@@ -29,7 +29,7 @@ export interface ListParts {
 }
 
 /** More than a screen shows. */
-const FIRST_ROWS = 25;
+const FIRST_ROWS = 16;
 
 const TABS = INBOX_TABS.filter((tab) => tab !== 'approvals');
 
