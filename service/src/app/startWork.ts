@@ -10,6 +10,7 @@ import { startFollowUps } from '../deliveries/followUps.ts';
 import type { SteadyClock } from '../platform/clock.ts';
 import type { ServiceStore } from '../store/collections.ts';
 import type { Deps } from '../platform/deps.ts';
+import { startForgetting } from './retention/forgetContacts.ts';
 import { type Retention, startHousekeeping } from './retention/housekeeping.ts';
 import { RoomMaker } from './retention/roomMaker.ts';
 import type { OutboundClient } from '../platform/outbound/outboundClient.ts';
@@ -90,6 +91,7 @@ export async function startWork(work: WorkParts, parts: StopTogether): Promise<S
     startTurnRunner({ store, deps, outbound, log, clock, observer: work.turnObserver }),
   );
   parts.add('counters', startFolding({ store, log }));
+  parts.add('forgotten contacts', startForgetting({ store, clock, log }));
   const ageClock = await openMonotonicClock({ clock, store, log });
   parts.add(
     'clean-up',

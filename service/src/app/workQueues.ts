@@ -7,6 +7,7 @@ import { PAYMENT_QUEUE } from '../payments/payment.ts';
 import { FOLLOW_UP_QUEUE } from '../deliveries/subscription.ts';
 import { TOOL_CALL_QUEUE } from '../tools/calls/toolCall.ts';
 import { WAIT_QUEUE } from '../waits/wait.ts';
+import { FORGETTING_QUEUE } from '../conversations/contacts/forgetContact.ts';
 import { HOUSEKEEPING_QUEUE } from './retention/housekeeping.ts';
 
 /** Every queue that work is put into. */
@@ -21,4 +22,5 @@ export const WORK_QUEUES: readonly string[] = [
   AGENT_QUEUE,
   WEBHOOK_TURN_QUEUE,
   HOUSEKEEPING_QUEUE,
+  FORGETTING_QUEUE,
 ];

@@ -1,3 +1,4 @@
+import type { Actor } from '../platform/actor.ts';
 import type { Document } from '../store/store.ts';
 
 /** Where conversations come from. What each channel can do is in its adapter, in channels/. */
@@ -20,11 +21,79 @@ export interface Contact extends Document {
   /** When they last wrote, by the channel's clock. Null if never, or if the channel has no window. */
   readonly lastWroteAt?: string | null;
   readonly name: string | null;
+  /** A member has set the name, and the channel's no longer replaces it. */
+  readonly isNamedByTeam?: boolean;
   /** Digits of the number in international form, without `+` or `00`. */
   readonly phone: string | null;
   /** Lower case. */
   readonly email: string | null;
   /** True when the channel knows the phone or e-mail. What a visitor types is only a claim. */
   readonly verified: boolean;
+  /** Nothing personal of the contact is kept; see Forgetting. */
+  readonly forgotten?: Forgetting;
   readonly createdAt: string;
 }
+
+export const MAX_CONTACT_NAME_CHARACTERS = 200;
+
+/** What is removed of a contact, in the order in which screens tell it. */
+export const REMOVED_KINDS = [
+  'conversations',
+  'messages',
+  'notes',
+  'toolCalls',
+  'questions',
+  'agentTurns',
+  'outboundTexts',
+  'chatSessions',
+  'reveals',
+  'events',
+  'deliveries',
+  'clearedPayments',
+] as const;
+export type RemovedKind = (typeof REMOVED_KINDS)[number];
+export type Removed = Readonly<Partial<Record<RemovedKind, number>>>;
+
+/**
+ * The removal of what is personal. The contact stays with this record and without details, so that
+ * what remains, such as payments, still has one.
+ * @see docs/decisions/0050-what-forgetting-a-contact-removes.md
+ */
+export interface Forgetting {
+  readonly at: string;
+  readonly by: Actor;
+  /** What has been removed so far. */
+  readonly removed: Removed;
+  /** Where it goes on; null when it has ended. */
+  readonly next: ForgettingStep | null;
+  readonly finishedAt: string | null;
+}
+
+export interface ForgettingStep {
+  readonly task: 'conversations' | 'rest' | 'deliveries' | 'events';
+  /** The last document that was looked at; null at the beginning of the task. */
+  readonly after: string | null;
+  /** The contact's conversations, also those that are removed by now: their events have to go. */
+  readonly conversationIds: readonly string[];
+}
+
+export const isForgotten = ({ forgotten }: Contact): boolean => forgotten !== undefined;
+
+/** The contact without anything that is personal. Nobody can be recognised as it any more. */
+export const forget = (
+  { id, workspaceId, channel, createdAt }: Contact,
+  forgotten: Forgetting,
+): Contact => ({
+  id,
+  workspaceId,
+  channel,
+  channelAccount: null,
+  channelUserId: null,
+  lastWroteAt: null,
+  name: null,
+  phone: null,
+  email: null,
+  verified: false,
+  forgotten,
+  createdAt,
+});

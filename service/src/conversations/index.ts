@@ -2,7 +2,24 @@
 
 export type { ContactReveal } from './contacts/contactReveal.ts';
 export { listReveals, type RevealView } from './contacts/reveals.ts';
-export { CHANNEL_TYPES, type ChannelType, type Contact, WEB_CHAT } from './contact.ts';
+export {
+  CHANNEL_TYPES,
+  type ChannelType,
+  type Contact,
+  type Forgetting,
+  isForgotten,
+  MAX_CONTACT_NAME_CHARACTERS,
+  REMOVED_KINDS,
+  type RemovedKind,
+  WEB_CHAT,
+} from './contact.ts';
+export {
+  forgetContact,
+  type ForgetPreview,
+  readForgetPreview,
+  readForgotten,
+} from './contacts/forgetContact.ts';
+export { renameContact } from './contacts/renameContact.ts';
 export {
   AGENT_HANDOVER_REASONS,
   type AgentHandoverReason,

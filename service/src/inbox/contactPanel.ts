@@ -46,6 +46,7 @@ export const panelFragment = (parts: PanelParts): View => {
   const { panel, now } = parts;
   return html`
     ${factsView(parts)}
+    <p><a id="edit-contact" href=${threadHref(panel.conversation.id, parts.place, {}, '/contact')}>Edit or forget this contact</a></p>
     ${stageForm(parts)}
     ${listView('Other conversations', panel.otherConversations, (each) => conversationLink(each, parts))}
     ${listView('Payments', panel.payments, (each) => paymentLink(each, parts))}

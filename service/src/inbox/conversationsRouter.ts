@@ -9,6 +9,7 @@ import { sendPage, sendPart, type View } from '../platform/html/html.ts';
 import { listCannedReplies, signedInOf } from '../team/index.ts';
 import { actionsRouter } from './actionsRouter.ts';
 import { alertsRouter } from './alerts/alertsRouter.ts';
+import { contactRouter } from './contact/contactRouter.ts';
 import { panelFragment } from './contactPanel.ts';
 import { composerNote } from './composerView.ts';
 import { conversationsPage, headFragment } from './pageView.ts';
@@ -35,6 +36,7 @@ export function conversationsRouter(deps: Deps, followPayment: FollowPayment): R
   addFragment(router, deps, 'items', itemsFragment);
   addFragment(router, deps, 'composer-note', composerNote);
   router.use(presenceRouter(deps));
+  router.use(contactRouter(deps));
   router.use(actionsRouter(deps, showThread), paymentRouter(deps, showThread, followPayment));
   return router;
 }

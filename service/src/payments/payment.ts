@@ -162,6 +162,28 @@ export const newWork = (task: PaymentWork['task'], now: Date): PaymentWork => ({
   runAt: timestamp(now),
 });
 
+/** What stands in place of a description that was removed with its contact. */
+const CLEARED_DESCRIPTION = 'Removed';
+
+/**
+ * The payment without what was written about it: amount, status, times, provider and reference stay.
+ * Nobody is asked to pay any more, so that its provider closes the page; if somebody has paid all the
+ * same, that is recorded.
+ */
+export function clearPayment(payment: Payment, now: Date): Payment {
+  const cleared = { ...payment, description: CLEARED_DESCRIPTION, error: null };
+  if (payment.status !== 'open' && payment.status !== 'creating') return cleared;
+  // Nobody knows a page whose address the provider has not given yet: nothing to close.
+  const work = payment.providerUrl === null ? null : newWork('expire', now);
+  return { ...withoutWork({ ...cleared, status: 'cancelled' }, now), work };
+}
+
+export const isCleared = ({ description, error, status }: Payment): boolean =>
+  description === CLEARED_DESCRIPTION &&
+  error === null &&
+  status !== 'open' &&
+  status !== 'creating';
+
 /** The payment without a further request to its provider. */
 export const withoutWork = (payment: Payment, now: Date): Payment => ({
   ...payment,

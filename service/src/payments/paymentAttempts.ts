@@ -1,7 +1,7 @@
 import type { Tx } from '../store/collections.ts';
 import type { Deps } from '../platform/deps.ts';
 import { completePayment } from './operations/endPaymentLink.ts';
-import { loadConversation, putStageForward } from '../conversations/index.ts';
+import { isForgotten, loadConversation, putStageForward } from '../conversations/index.ts';
 import { findPaymentAccount } from './operations/paymentAccounts.ts';
 import {
   lockPaymentWithConversation,
@@ -116,6 +116,8 @@ async function putAnswered(
 ): Promise<void> {
   await putPayment(tx, payment);
   if (before.status !== 'creating' || payment.status !== 'open') return;
+  const contact = await tx.contacts.peek(payment.contactId);
+  if (!contact || isForgotten(contact)) return;
   const view = await loadConversation(tx, workspace, payment.conversationId);
   await putStageForward(tx, view, 'payment_pending', payment.createdBy, now);
 }

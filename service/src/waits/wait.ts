@@ -104,6 +104,8 @@ export interface Wait extends Document {
   readonly judgeAt: string | null;
   readonly answer: WaitAnswer | null;
   readonly decision: WaitDecision | null;
+  /** Its texts were removed with its contact; only its execution is still to go on. */
+  readonly isCleared?: boolean;
   /** Who cancelled it; absent when nobody did, or a newer wait has its address. */
   readonly cancelledBy?: Actor;
   /** Where the execution goes on. It holds a signature, so it is a secret. */
@@ -193,6 +195,25 @@ export const end = (wait: Wait, { isReplaced = false, ...found }: WaitEnd, now: 
   resume: isReplaced
     ? NOTHING_TO_RESUME
     : { ...NOTHING_TO_RESUME, state: 'pending', nextAt: timestamp(now) },
+});
+
+/**
+ * The wait of a contact that was forgotten, without its texts. Its execution goes on as with one that
+ * was cancelled.
+ */
+export const clearWait = (wait: Wait, now: Date): Wait => ({
+  ...(isOpen(wait) ? end(wait, { status: 'cancelled' }, now) : wait),
+  status: 'cancelled',
+  isCleared: true,
+  turnId: null,
+  questionId: null,
+  message: '',
+  details: null,
+  accept: { ...wait.accept, choices: [] },
+  retryMessage: null,
+  remindMessage: null,
+  answer: null,
+  decision: null,
 });
 
 /** An answer was not accepted, and the question is asked again. */

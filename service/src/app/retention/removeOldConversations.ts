@@ -1,5 +1,6 @@
 import { findOpenTurns } from '../../agent/webhook/operations/turns.ts';
 import type { Tx } from '../../store/collections.ts';
+import { isForgotten } from '../../conversations/contact.ts';
 import { type Conversation, positionOf } from '../../conversations/conversation.ts';
 import type { Deps } from '../../platform/deps.ts';
 
@@ -160,7 +161,9 @@ export async function removeConversation(tx: Tx, { id, contactId }: Conversation
   await tx.jobs.complete(id);
   await tx.conversations.delete(id);
   const [other] = await tx.conversations.find({ where: { contactId }, limit: 1 });
-  if (other) return 1;
+  const contact = await tx.contacts.peek(contactId);
+  // The record of a contact that is being forgotten says what still has to go.
+  if (other || (contact && isForgotten(contact))) return 1;
   const sessions = await tx.chatSessions.find({ where: { contactId }, limit: ALL });
   for (const session of sessions) await tx.chatSessions.delete(session.id);
   return 1 + sessions.length + (await removeContact(tx, contactId));

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import type { Contact } from '../../conversations/contact.ts';
 import type { Conversation, SystemNote } from '../../conversations/index.ts';
 import type { Presence } from '../../inbox/presence/presence.ts';
 import { LIVE_EVENTS, type LiveEvent } from '../../platform/html/liveSection.ts';
 import { KeyedListeners } from '../../platform/http/keyedListeners.ts';
 import type { ServiceStore } from '../../store/collections.ts';
-import type { Change } from '../../store/store.ts';
+import type { Change, Document } from '../../store/store.ts';
 
 /**
  * What may have changed: an event, or an event of one conversation. `thread` alone is every thread.
@@ -157,6 +158,9 @@ function topicsOf({ collection, id, document }: Change): readonly LiveTopic[] {
       return document === null
         ? ['conversations', 'thread']
         : ['conversations', `thread:${id}`, ...awaiting(document as Conversation)];
+    case 'contacts':
+      // Others change with each message, which changes their conversation too.
+      return isChangedByTeam(document) ? ['conversations'] : [];
     case 'messages':
       return thread;
     case 'systemNotes':
@@ -202,3 +206,9 @@ const assigned = ({ conversationId, change, actor }: SystemNote): readonly LiveT
 
 const presenceTopic = ({ conversationId, memberId }: Presence): LiveTopic =>
   `presence:${conversationId}:${memberId}`;
+
+/** Whether a contact was renamed or forgotten. */
+const isChangedByTeam = (contact: Document | null): boolean => {
+  const { forgotten, isNamedByTeam } = (contact ?? {}) as Partial<Contact>;
+  return forgotten !== undefined || isNamedByTeam === true;
+};

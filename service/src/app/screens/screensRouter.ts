@@ -72,6 +72,7 @@ const PUBLIC_PATHS = ['/assets', '/chat', '/setup', '/sign-in', '/join'];
 const MEMBER_PATHS = [
   '/overview',
   '/conversations',
+  '/contacts',
   '/waiting',
   '/waits',
   '/tools',

@@ -32,7 +32,7 @@ export async function recogniseContact(
       ...locked,
       phone: byPhone === null ? (phone ?? locked.phone) : locked.phone,
       channelUserId: userId ?? locked.channelUserId ?? null,
-      name: name ?? locked.name,
+      name: locked.isNamedByTeam ? locked.name : (name ?? locked.name),
     };
   }
 }

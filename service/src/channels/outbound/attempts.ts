@@ -1,6 +1,6 @@
 import type { Channel } from '../channel.ts';
 import type { Tx } from '../../store/collections.ts';
-import type { Contact } from '../../conversations/index.ts';
+import { isForgotten, type Contact } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { findChannelOf } from '../operations/channels.ts';
 import {
@@ -73,7 +73,7 @@ export function beginAttempt(
       const contact = await tx.contacts.peek(contactId);
       if (!contact) throw new Error(`contact ${contactId} is missing`);
       const channel = await findChannelOf(tx, contact);
-      if (channel && !(await hasFailedPart(tx, outbound))) {
+      if (channel && !isForgotten(contact) && !(await hasFailedPart(tx, outbound))) {
         const begun = startAttempt(outbound);
         await tx.outboundMessages.put(begun);
         return { outbound: begun, contact, channel };

@@ -2,7 +2,7 @@ import { hashToken, newChatToken } from '../../platform/security/tokens.ts';
 
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
-import { type Contact, WEB_CHAT, type Message } from '../../conversations/index.ts';
+import { type Contact, isForgotten, WEB_CHAT, type Message } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Workspace } from '../../team/index.ts';
@@ -48,7 +48,7 @@ export const findChatVisitor = ({ store }: Pick<Deps, 'store'>, token: string) =
       tx.workspaces.peek(session.workspaceId),
       tx.contacts.peek(session.contactId),
     ]);
-    return workspace && contact ? { workspace, contact } : null;
+    return workspace && contact && !isForgotten(contact) ? { workspace, contact } : null;
   });
 
 /**

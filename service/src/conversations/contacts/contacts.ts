@@ -6,7 +6,7 @@ import { searchPage } from '../../platform/http/searchPage.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { ApiKey, Workspace } from '../../team/index.ts';
-import type { Contact } from '../contact.ts';
+import { isForgotten, type Contact } from '../contact.ts';
 import { findLastConversation } from '../operations/conversations.ts';
 import type { ContactReveal } from './contactReveal.ts';
 import { readContactSearch, shownMatcher, type ContactSearch } from './contactSearch.ts';
@@ -44,9 +44,10 @@ function contactsOf(tx: Tx, { id: workspaceId }: Workspace, search: ContactSearc
   const matches = isText ? shownMatcher(search.text) : null;
   return {
     find: (query: { limit: number }) => tx.contacts.find({ where, direction: 'desc', ...query }),
-    ...(matches && {
-      matching: (contacts: readonly Contact[]) => Promise.resolve(contacts.filter(matches)),
-    }),
+    matching: (contacts: readonly Contact[]) =>
+      Promise.resolve(
+        contacts.filter((contact) => !isForgotten(contact) && (matches?.(contact) ?? true)),
+      ),
   };
 }
 
@@ -80,7 +81,7 @@ export const revealContact = (
 
 async function peekContact(tx: Tx, workspace: Workspace, id: string): Promise<ContactView> {
   const contact = await tx.contacts.peek(id);
-  if (contact?.workspaceId !== workspace.id) throw notFound('contact', id);
+  if (contact?.workspaceId !== workspace.id || isForgotten(contact)) throw notFound('contact', id);
   return viewOf(tx, contact);
 }
 

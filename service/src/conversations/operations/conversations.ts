@@ -1,5 +1,5 @@
 import type { Tx } from '../../store/collections.ts';
-import type { Contact } from '../contact.ts';
+import { isForgotten, type Contact } from '../contact.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
@@ -43,9 +43,9 @@ async function viewOf(
   conversation: Conversation | null,
 ): Promise<ConversationView> {
   // Contact and conversation are removed together: without the one, the other is not there any
-  // more.
+  // more. What is left of a contact that is being forgotten is nobody's to see.
   const contact = conversation && (await tx.contacts.peek(conversation.contactId));
-  if (contact === null || conversation?.workspaceId !== workspace.id)
+  if (contact === null || isForgotten(contact) || conversation?.workspaceId !== workspace.id)
     throw notFound('conversation', id);
   return { workspace, conversation, contact };
 }

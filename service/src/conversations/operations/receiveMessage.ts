@@ -1,5 +1,5 @@
 import type { Tx } from '../../store/collections.ts';
-import type { Contact } from '../contact.ts';
+import { isForgotten, type Contact } from '../contact.ts';
 import { openConversation, type Conversation } from '../conversation.ts';
 import { countOpened } from '../counted.ts';
 import type { Deps } from '../../platform/deps.ts';
@@ -28,7 +28,7 @@ export const receiveMessage = (
   deps.store.transaction(async (tx): Promise<Message> => {
     const now = deps.clock.now();
     const contact = await tx.contacts.get(contactId); // locked: a contact has one open conversation
-    if (!contact)
+    if (!contact || isForgotten(contact))
       throw new AppError(
         'unauthorized',
         `This visitor was removed. ${ERROR_CATALOGUE.unauthorized.fix}`,

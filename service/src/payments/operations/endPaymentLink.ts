@@ -2,7 +2,12 @@ import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { emitEvent, loadConversation, putStageForward } from '../../conversations/index.ts';
+import {
+  emitEvent,
+  isForgotten,
+  loadConversation,
+  putStageForward,
+} from '../../conversations/index.ts';
 import { paymentPayload } from '../payload.ts';
 import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
 import {
@@ -134,6 +139,9 @@ export async function completePayment(
   );
   await putPayment(tx, completed);
   await countPaid(tx, completed, now);
+  const contact = await tx.contacts.peek(payment.contactId);
+  // The money has moved. There is no conversation left that this could be news of.
+  if (!contact || isForgotten(contact)) return completed;
   const view = await loadConversation(tx, workspace, payment.conversationId);
   const conversation = await putStageForward(tx, view, 'customer', paid.by, now);
   const event = { name: 'payment.paid', payment: paymentPayload(completed, view.contact) } as const;

@@ -1,6 +1,7 @@
 import type { SignedIn } from '../../team/index.ts';
 import {
   PAYMENT_STATUSES,
+  type Payment,
   type PaymentAccount,
   type PaymentPageUrl,
   type PaymentStatus,
@@ -14,7 +15,7 @@ import { liveSection } from '../../platform/html/liveSection.ts';
 import { accountBadge } from './providerPage.ts';
 import type { PaymentView } from '../operations/paymentLinks.ts';
 import type { Page } from '../../platform/http/page.ts';
-import { customerName } from '../../conversations/index.ts';
+import { type Contact, customerName, isForgotten } from '../../conversations/index.ts';
 import { amountOf, PAYMENT_LABELS, paymentBadge, paymentView } from './paymentView.ts';
 
 interface PaymentsPage extends LinksPage {
@@ -142,7 +143,7 @@ const linkItem = (
 ): View => html`
   <article class="payment" id=${payment.id} aria-label=${`Payment link for ${amountOf(payment)}`}>
     <header>
-      <span><b>${amountOf(payment)}</b> from <a id=${`of-${payment.id}`} href=${`/conversations/${payment.conversationId}`}><bdi>${customerName(contact)}</bdi></a></span>
+      <span><b>${amountOf(payment)}</b> from ${payerView(payment, contact)}</span>
       ${paymentBadge(payment)}
     </header>
     ${paymentView(payment, {
@@ -154,6 +155,12 @@ const linkItem = (
     })}
   </article>
 `;
+
+/** The conversation of a forgotten contact is gone. */
+const payerView = ({ id, conversationId }: Payment, contact: Contact): View =>
+  isForgotten(contact)
+    ? html`<a id=${`of-${id}`} href=${`/contacts/${contact.id}/forgotten`}>${customerName(contact)}</a>`
+    : html`<a id=${`of-${id}`} href=${`/conversations/${conversationId}`}><bdi>${customerName(contact)}</bdi></a>`;
 
 const emptyInWords = ({ status, cursor }: PaymentsView): string => {
   if (cursor !== undefined) return 'No older payment links.';

@@ -8,6 +8,10 @@ const NOTICES: Readonly<Record<string, string>> = {
   saved: 'Saved.',
   removed: 'Removed.',
 
+  'contact-saved': 'Contact saved.',
+  'forget-not-confirmed': 'Nothing was removed. To forget the contact, tick the box first.',
+  'forget-not-allowed': 'Nothing was removed. Only an owner can forget a contact.',
+
   closed: 'Conversation closed.',
   'already-closed': 'This conversation was already closed. Nothing was changed.',
   approved: 'Approved.',
@@ -73,6 +77,8 @@ const NOTICES: Readonly<Record<string, string>> = {
 
 /** Notices of what did not work as it was meant. They stay until they are dismissed. */
 const TONES: Readonly<Record<string, 'warning' | 'danger'>> = {
+  'forget-not-confirmed': 'warning',
+  'forget-not-allowed': 'danger',
   'already-closed': 'warning',
   'already-decided': 'warning',
   'wait-ended': 'warning',

@@ -1,0 +1,184 @@
+import type { Logger } from 'pino';
+import { encodeTime } from 'ulid';
+import type { Contact, ForgettingStep, Removed, RemovedKind } from '../../conversations/contact.ts';
+import { FORGETTING_QUEUE, forgettingJob } from '../../conversations/contacts/forgetContact.ts';
+import type { Event } from '../../deliveries/event.ts';
+import { type Clock, timestamp } from '../../platform/clock.ts';
+import { startWorker, type Worker } from '../../platform/jobs/worker.ts';
+import type { ServiceStore, Tx } from '../../store/collections.ts';
+import { forgetConversations } from './forgetConversations.ts';
+
+interface ForgettingOptions {
+  readonly store: ServiceStore;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** One transaction looks at about this many documents, so that others do not wait long. */
+const BATCH = 500;
+/** More documents than a contact has. */
+const ALL = 100_000;
+const LEASE_MS = 5 * 60_000;
+/** Clocks of several processes differ. */
+const CLOCKS_DIFFER_MS = 60 * 60_000;
+
+/** What one transaction has done. */
+export interface ForgottenBatch {
+  readonly removed: Removed;
+  /** Null after the last one. */
+  readonly next: ForgettingStep | null;
+}
+
+/**
+ * Removes what is left of forgotten contacts. Each transaction notes on the contact how far it has
+ * come, so that another process goes on from there; two at once do no harm.
+ */
+export const startForgetting = ({ store, clock, log }: ForgettingOptions): Worker =>
+  startWorker({
+    store,
+    log,
+    queue: FORGETTING_QUEUE,
+    maxPerWorkspace: 2,
+    leaseMs: LEASE_MS,
+    run: async (job, { signal, retry }) => {
+      const contactId = String(job.data.contactId);
+      while (!signal.aborted)
+        if (await retry(() => forgetNext({ store, clock }, contactId))) return;
+    },
+    onFailure: {
+      message: 'a contact could not be forgotten yet; it goes on later',
+      idField: 'job',
+    },
+  });
+
+/**
+ * Removes the next batch of what is left of a forgotten contact.
+ * @returns whether nothing is left
+ */
+export const forgetNext = (
+  { store, clock }: { readonly store: Pick<ServiceStore, 'transaction'>; readonly clock: Clock },
+  contactId: string,
+): Promise<boolean> =>
+  store.transaction(async (tx) => {
+    const now = clock.now();
+    const contact = await tx.contacts.get(contactId);
+    const forgetting = contact?.forgotten;
+    if (!contact || !forgetting?.next) {
+      await tx.jobs.complete(forgettingJob(contactId));
+      return true;
+    }
+    const { removed, next } = await TASKS[forgetting.next.task](tx, contact, forgetting.next, now);
+    const isDone = next === null;
+    await tx.contacts.put({
+      ...contact,
+      forgotten: {
+        ...forgetting,
+        removed: sum(forgetting.removed, removed),
+        next,
+        finishedAt: isDone ? timestamp(now) : null,
+      },
+    });
+    if (isDone) await tx.jobs.complete(forgettingJob(contactId));
+    return isDone;
+  });
+
+type Task = (tx: Tx, contact: Contact, step: ForgettingStep, now: Date) => Promise<ForgottenBatch>;
+
+/**
+ * In this order: the conversations first, so that nothing new is emitted; events last, since they
+ * tell which deliveries are theirs.
+ */
+const TASKS: Record<ForgettingStep['task'], Task> = {
+  conversations: async (tx, contact, step, now) => {
+    const { removed, isDone } = await forgetConversations(tx, contact, BATCH, now);
+    return { removed, next: isDone ? begin('rest', step) : step };
+  },
+  rest: async (tx, contact, step) => ({
+    removed: await forgetRest(tx, contact),
+    next: begin('deliveries', step),
+  }),
+  deliveries: forgetDeliveries,
+  events: forgetEvents,
+};
+
+const begin = (task: ForgettingStep['task'], step: ForgettingStep): ForgettingStep => ({
+  ...step,
+  task,
+  after: null,
+});
+
+/** What belongs to the contact and to no conversation. */
+async function forgetRest(tx: Tx, { id: contactId }: Contact): Promise<Removed> {
+  const sessions = await tx.chatSessions.find({ where: { contactId }, limit: ALL });
+  for (const { id } of sessions) await tx.chatSessions.delete(id);
+  const reveals = await tx.contactReveals.find({ where: { contactId }, limit: ALL });
+  for (const { id } of reveals) await tx.contactReveals.delete(id);
+  await tx.typings.delete(contactId);
+  // The job of the texts that were on their way to the contact.
+  await tx.jobs.complete(contactId);
+  return { chatSessions: sessions.length, reveals: reveals.length };
+}
+
+/**
+ * Deliveries are found by time, as those of removed subscriptions are. What waits to be sent is
+ * cancelled by that.
+ */
+async function forgetDeliveries(
+  tx: Tx,
+  contact: Contact,
+  step: ForgettingStep,
+): Promise<ForgottenBatch> {
+  const found = await tx.deliveries.find({
+    where: {},
+    limit: BATCH,
+    after: startOf('dlv', contact, step),
+  });
+  const own = found.filter(({ workspaceId }) => workspaceId === contact.workspaceId);
+  const events = await Promise.all(own.map(({ eventId }) => tx.events.peek(eventId)));
+  let deliveries = 0;
+  for (const [at, { id }] of own.entries()) {
+    if (!isOf(step, events[at] ?? null)) continue;
+    deliveries += Number(await tx.deliveries.delete(id));
+    await tx.jobs.complete(id);
+  }
+  const last = found.at(-1);
+  const isLast = last === undefined || found.length < BATCH;
+  return {
+    removed: { deliveries },
+    next: isLast ? begin('events', step) : { ...step, after: last.id },
+  };
+}
+
+async function forgetEvents(
+  tx: Tx,
+  contact: Contact,
+  step: ForgettingStep,
+): Promise<ForgottenBatch> {
+  const found = await tx.events.find({
+    where: {},
+    limit: BATCH,
+    after: startOf('evt', contact, step),
+  });
+  let events = 0;
+  for (const event of found)
+    if (isOf(step, event)) events += Number(await tx.events.delete(event.id));
+  const last = found.at(-1);
+  const isLast = last === undefined || found.length < BATCH;
+  return { removed: { events }, next: isLast ? null : { ...step, after: last.id } };
+}
+
+const isOf = ({ conversationIds }: ForgettingStep, event: Event | null): boolean =>
+  event?.conversationId != null && conversationIds.includes(event.conversationId);
+
+/** Ids sort by time, and nothing of a contact is older than the contact. */
+const startOf = (prefix: string, { createdAt }: Contact, { after }: ForgettingStep) => ({
+  value: after ?? `${prefix}_${encodeTime(Math.max(0, Date.parse(createdAt) - CLOCKS_DIFFER_MS))}`,
+});
+
+/** Adds up what was removed, by kind. */
+export function sum(a: Removed, b: Removed): Removed {
+  const added: Partial<Record<RemovedKind, number>> = { ...a };
+  for (const [kind, count] of Object.entries(b) as [RemovedKind, number][])
+    if (count > 0) added[kind] = (added[kind] ?? 0) + count;
+  return added;
+}

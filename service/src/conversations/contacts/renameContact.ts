@@ -1,0 +1,26 @@
+import type { Deps } from '../../platform/deps.ts';
+import type { Workspace } from '../../team/index.ts';
+import type { Contact } from '../contact.ts';
+import { loadConversation } from '../operations/conversations.ts';
+
+/**
+ * Sets the name of a conversation's contact. What the channel says from then on no longer changes it.
+ * @param name 1 to MAX_CONTACT_NAME_CHARACTERS characters; null removes it, and the channel may give one again
+ * @throws not_found (404)
+ */
+export const renameContact = (
+  { store }: Pick<Deps, 'store'>,
+  workspace: Workspace,
+  conversationId: string,
+  name: string | null,
+) =>
+  store.transaction(async (tx): Promise<Contact> => {
+    const known = await tx.conversations.peek(conversationId);
+    // The contact is locked before the conversation.
+    const contact = known && (await tx.contacts.get(known.contactId));
+    const view = await loadConversation(tx, workspace, conversationId);
+    const { isNamedByTeam: _, ...rest } = contact ?? view.contact;
+    const renamed = { ...rest, name, ...(name === null ? {} : { isNamedByTeam: true }) };
+    await tx.contacts.put(renamed);
+    return renamed;
+  });

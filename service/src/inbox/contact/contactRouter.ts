@@ -1,0 +1,98 @@
+import { type Request, type Response, Router } from 'express';
+import { z } from 'zod';
+import {
+  forgetContact,
+  MAX_CONTACT_NAME_CHARACTERS,
+  readForgetPreview,
+  readForgotten,
+  renameContact,
+} from '../../conversations/index.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { type FormState, parseForm, readForm } from '../../platform/html/forms.ts';
+import { sendPage, sendPart } from '../../platform/html/html.ts';
+import { actorOf, signedInOf } from '../../team/index.ts';
+import { placeOf, threadHref } from '../links.ts';
+import { goBack } from '../threadParts.ts';
+import { contactPage } from './contactPage.ts';
+import { forgottenFragment, forgottenPage, type ForgottenPage } from './forgottenPage.ts';
+import { mayForget } from './mayForget.ts';
+
+type OfConversation = Request<{ id: string }>;
+
+const nameSchema = z.object({
+  name: z
+    .string()
+    .trim()
+    .max(
+      MAX_CONTACT_NAME_CHARACTERS,
+      `must have at most ${MAX_CONTACT_NAME_CHARACTERS} characters`,
+    ),
+});
+
+/** A contact's page, where it is renamed or forgotten, and what was removed of a forgotten one. */
+export function contactRouter(deps: Deps): Router {
+  const router = Router();
+  addName(router, deps);
+  addForgetting(router, deps);
+  addForgotten(router, deps);
+  return router;
+}
+
+function addName(router: Router, deps: Deps): void {
+  const show = async (request: OfConversation, response: Response, form?: FormState) => {
+    const signedIn = signedInOf(response);
+    const { id } = request.params;
+    const page = contactPage(signedIn, {
+      conversationId: id,
+      place: placeOf(request),
+      preview: await readForgetPreview(deps, signedIn.workspace, id),
+      mayForget: mayForget(signedIn),
+      notice: request.query.notice,
+      ...(form && { form }),
+    });
+    sendPage(response, page);
+  };
+
+  router.get('/conversations/:id/contact', (request, response) => show(request, response));
+
+  router.post('/conversations/:id/contact', async (request: OfConversation, response) => {
+    const form = parseForm(nameSchema, readForm(request));
+    if (!form.ok) return show(request, response.status(400), form);
+    const name = form.data.name === '' ? null : form.data.name;
+    await renameContact(deps, signedInOf(response).workspace, request.params.id, name);
+    goBack(request, response, 'contact-saved');
+  });
+}
+
+function addForgetting(router: Router, deps: Deps): void {
+  router.post('/conversations/:id/forget', async (request: OfConversation, response) => {
+    const signedIn = signedInOf(response);
+    const { workspace } = signedIn;
+    const { id } = request.params;
+    const isSure = readForm(request).sure === 'on';
+    if (!mayForget(signedIn) || !isSure) {
+      const notice = isSure ? 'forget-not-allowed' : 'forget-not-confirmed';
+      return response.redirect(303, threadHref(id, placeOf(request), { notice }, '/contact'));
+    }
+    const { contact } = await readForgetPreview(deps, workspace, id);
+    await forgetContact(deps, workspace, contact.id, actorOf(signedIn));
+    response.redirect(303, `/contacts/${contact.id}/forgotten`);
+  });
+}
+
+function addForgotten(router: Router, deps: Deps): void {
+  const read = async (request: Request<{ id: string }>, response: Response) => {
+    const { id: contactId } = request.params;
+    const { workspace } = signedInOf(response);
+    const forgetting = await readForgotten(deps, workspace, contactId);
+    return { contactId, forgetting, now: deps.clock.now() } satisfies ForgottenPage;
+  };
+
+  router.get('/contacts/:id/forgotten', async (request, response) =>
+    sendPage(response, forgottenPage(signedInOf(response), await read(request, response))),
+  );
+
+  router.get('/contacts/:id/forgotten/list', async (request, response) =>
+    sendPart(response, forgottenFragment(await read(request, response))),
+  );
+}

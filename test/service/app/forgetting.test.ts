@@ -1,0 +1,399 @@
+// What stays of a contact that was forgotten: nothing that names them or that they wrote.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { readConfig } from '../../../service/src/app/config.ts';
+import { forgetNext, startForgetting } from '../../../service/src/app/retention/forgetContacts.ts';
+import { sweepAll } from '../../../service/src/app/retention/housekeeping.ts';
+import { startService, type Service } from '../../../service/src/app/service.ts';
+import { forgetContact } from '../../../service/src/conversations/contacts/forgetContact.ts';
+import type { Contact, Forgetting } from '../../../service/src/conversations/contact.ts';
+import { openConversation } from '../../../service/src/conversations/conversation.ts';
+import type { Message } from '../../../service/src/conversations/message.ts';
+import type { OutboundMessage } from '../../../service/src/channels/outbound/outboundMessage.ts';
+import type { SystemNote } from '../../../service/src/conversations/systemNote.ts';
+import type { ToolCall } from '../../../service/src/tools/calls/toolCall.ts';
+import type { WebhookTurn } from '../../../service/src/agent/webhook/webhookTurn.ts';
+import type { Event } from '../../../service/src/deliveries/event.ts';
+import type { Increment } from '../../../service/src/platform/counting/count.ts';
+import { systemClock, timestamp } from '../../../service/src/platform/clock.ts';
+import { newId } from '../../../service/src/platform/ids.ts';
+import type { ServiceStore, Tx } from '../../../service/src/store/collections.ts';
+import type { Workspace } from '../../../service/src/team/workspace.ts';
+import { apiClient, chatCustomer, type ApiClient } from '../../helpers/apiClient.ts';
+import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../helpers/browserless.ts';
+import { openStoreOf } from '../../helpers/openStore.ts';
+import { TEST_API_KEY, testSettings } from '../../helpers/service.ts';
+import { freshStorage, type Storage } from '../../helpers/storage.ts';
+import { startTlsReceiver, type TlsReceiver } from '../../helpers/tls.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+
+/** What nobody but this customer has, in each place where the service keeps something. */
+const PERSONAL = [
+  'Zoraida',
+  'zoraida@example.com',
+  '5491155550134',
+  'myorchid',
+  'teamorchid',
+  'noteorchid',
+  'summaryorchid',
+  'answerorchid',
+  'payorchid',
+  'waitorchid',
+  'detailorchid',
+];
+
+async function textOf(store: ServiceStore): Promise<string> {
+  const records: string[] = [];
+  for await (const record of store.dump()) records.push(JSON.stringify(record));
+  return records.join('\n');
+}
+
+describe('forgetting a contact', () => {
+  let storage: Storage;
+  let service: Service;
+  let receiver: TlsReceiver;
+  let api: ApiClient;
+  let browser: Browserless;
+  beforeEach(async () => {
+    storage = await freshStorage();
+    receiver = await startTlsReceiver(({ rawBody }, response) =>
+      response.writeHead(500).end(rawBody.includes('orchid') ? 'You sent: answerorchid' : 'No.'),
+    );
+    service = await startService(
+      readConfig({
+        ...testSettings(storage),
+        ...MEMBER_ENV,
+        DELIVERY_RETRY_DELAYS_MS: '600000,600000,600000',
+      }),
+      { ca: receiver.ca },
+    );
+    api = apiClient(service.url, TEST_API_KEY);
+    browser = await signedInBrowser(service.url);
+  });
+  afterEach(async () => {
+    await service.stop();
+    await receiver.close();
+    await storage.remove();
+  });
+
+  const forget = async (conversationId: string) => {
+    const asked = await browser.get(`/conversations/${conversationId}/contact`);
+    const page = await browser.post(`/conversations/${conversationId}/forget`, { sure: 'on' });
+    expect(page.path).toMatch(/^\/contacts\/ctc_[0-9A-Z]{26}\/forgotten$/);
+    const done = await waitFor('everything to be removed', async () => {
+      const now = await browser.get(page.path);
+      return now.text.includes('Everything personal was removed.') && now;
+    });
+    return { asked, done };
+  };
+
+  /** A customer of whom something is kept everywhere. */
+  async function customerEverywhere() {
+    const hook = await api.post('/api/hooks', {
+      events: ['conversation.opened', 'message.received', 'message.sent', 'conversation.closed'],
+      target_url: `${receiver.url}/hook`,
+      source: 'test',
+    });
+    await api.call('PUT', '/api/payment-accounts/manual', { settings: { instructions: 'Pay.' } });
+    const details = { name: 'Zoraida', email: 'zoraida@example.com', phone: '+5491155550134' };
+    const customer = await chatCustomer(service.url, details);
+    const first = (await customer.write('I grow myorchid')).conversation_id;
+    await api.post(`/api/conversations/${first}/messages`, { text: 'For you: teamorchid' });
+    await api.post(`/api/conversations/${first}/notes`, { text: 'Likes noteorchid' });
+    await api.post(`/api/conversations/${first}/close`, {
+      summary: 'Bought summaryorchid',
+      verdict: 'goal_reached',
+    });
+    const open = (await customer.write('One more myorchid')).conversation_id;
+    const link = async (amount: number) =>
+      (
+        await api.post(`/api/conversations/${open}/payment-links`, {
+          amount,
+          currency: 'eur',
+          description: 'One payorchid',
+        })
+      ).body;
+    const paid = await link(4900);
+    await api.post(`/api/payment-links/${paid.id}/mark-paid`, { reference: 'TR-77' });
+    const unpaid = await link(100);
+    const wait = await api.post('/api/waits', {
+      kind: 'decision',
+      conversation_id: open,
+      message: 'May we send waitorchid?',
+      details: { to: 'detailorchid' },
+      resume_url: `${receiver.url}/resume`,
+      expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+    });
+    expect(wait.status).toBe(201);
+    await waitFor('the first attempts', () => receiver.requests.length >= 5);
+    return { customer, first, open, paid, unpaid, hook: hook.body.id, wait: wait.body.id };
+  }
+
+  it('names what will go, removes it everywhere and says how much it was', async () => {
+    const other = await chatCustomer(service.url, { name: 'Other' });
+    const kept = (await other.write('I stay')).conversation_id;
+    const { customer, first, open, paid, unpaid, hook, wait } = await customerEverywhere();
+    await other.write('And I stay longer');
+
+    const { asked, done } = await forget(open);
+    expect(asked.text).toContain('The name, the phone number, and the email');
+    expect(asked.text).toContain('2 conversations with 3 messages');
+    expect(done.text).toContain('2 conversations 3 messages');
+    expect(done.text).toContain('1 question of a workflow');
+    expect(done.text).toMatch(/\d events \d deliveries/);
+    expect(done.text).toContain('2 payments with amount, status, times and reference');
+
+    for (const id of [first, open]) {
+      expect((await api.get(`/api/conversations/${id}`)).status).toBe(404);
+      expect((await browser.get(`/conversations/${id}`)).status).toBe(404);
+    }
+    expect((await api.post('/api/contacts/lookup', { phone: '+5491155550134' })).status).toBe(404);
+    expect((await api.get('/api/contacts')).body.data).toMatchObject([{ name: 'Other' }]);
+    expect((await browser.get('/conversations?q=myorchid')).text).toContain('No results');
+    expect((await fetch(`${service.url}/api/chat/messages`, bearer(customer.token))).status).toBe(
+      401,
+    );
+
+    // What was owed is cancelled; another customer's stays.
+    const owed = (await api.get(`/api/hooks/${hook}/deliveries`)).body.data;
+    expect(owed.every(({ status }: { status: string }) => status === 'pending')).toBe(true);
+    expect(owed.length).toBe(1);
+    expect((await api.get(`/api/conversations/${kept}`)).body.messages[0].text).toBe('I stay');
+
+    // The books stay, and the workflow goes on.
+    expect((await api.get(`/api/payment-links/${paid.id}`)).body).toMatchObject({
+      amount: 4900,
+      currency: 'eur',
+      status: 'paid',
+      provider_reference: 'TR-77',
+      description: 'Removed',
+    });
+    expect((await api.get(`/api/payment-links/${unpaid.id}`)).body.status).toBe('cancelled');
+    expect((await browser.get('/payments')).text).toContain('from Forgotten contact');
+    expect((await api.get(`/api/waits/${wait}`)).body).toMatchObject({
+      status: 'cancelled',
+      message: '',
+      details: null,
+    });
+
+    await service.stop();
+    const store = await openStoreOf(storage.env);
+    const text = await textOf(store);
+    expect(PERSONAL.filter((word) => text.includes(word))).toEqual([]);
+    await store.forgetHistory();
+    await store.close();
+    const stored = await storage.stored();
+    expect(PERSONAL.filter((word) => stored.includes(word))).toEqual([]);
+  });
+
+  it('asks once more, and removes nothing without the tick', async () => {
+    const customer = await chatCustomer(service.url, { name: 'Zoraida' });
+    const id = (await customer.write('hello')).conversation_id;
+    await browser.get(`/conversations/${id}/contact`);
+    const page = await browser.post(`/conversations/${id}/forget`);
+    expect(page.text).toContain('Nothing was removed.');
+    expect((await api.get(`/api/conversations/${id}`)).body.contact.name).toBe('Zoraida');
+  });
+
+  it('renames a contact, in events and searches too', async () => {
+    const customer = await chatCustomer(service.url, { name: 'Zoraida' });
+    const id = (await customer.write('hello')).conversation_id;
+    await browser.get(`/conversations/${id}/contact`);
+    const page = await browser.post(`/conversations/${id}/contact`, { name: ' Zora of Acme ' });
+    expect(page.text).toContain('Zora of Acme');
+    expect((await api.get(`/api/conversations/${id}`)).body.contact.name).toBe('Zora of Acme');
+    expect((await browser.get('/conversations?q=acme')).html).toContain(id);
+    const long = await browser.post(`/conversations/${id}/contact`, { name: 'x'.repeat(201) });
+    expect(long.status).toBe(400);
+    expect(long.problem('name')).toBe('Must have at most 200 characters.');
+  });
+
+  const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+});
+
+describe('forgetting that is interrupted', () => {
+  const MESSAGES = 1300;
+  const workspace = { id: 'ws_1', slug: 'w' } as Workspace;
+  let storage: Storage;
+  let store: ServiceStore;
+  let contactId: string;
+  beforeEach(async () => {
+    storage = await freshStorage();
+    store = await openStoreOf(storage.env);
+    contactId = newId('ctc');
+    await fill();
+  });
+  afterEach(async () => {
+    await store.close();
+    await storage.remove();
+  });
+
+  /** A contact with two conversations, and events of another one between theirs. */
+  async function fill() {
+    const createdAt = timestamp(new Date());
+    const at = { workspaceId: workspace.id, createdAt };
+    const contact = { id: contactId, channel: 'web_chat', name: 'Zoraida', phone: null } as const;
+    await store.transaction(async (tx) => {
+      await tx.workspaces.put(workspace);
+      await tx.contacts.put({ ...contact, email: null, verified: false, ...at } as Contact);
+    });
+    const ids = [newId('conv'), newId('conv')];
+    for (const id of ids)
+      await store.transaction(async (tx) => {
+        const start = { id, workspaceId: workspace.id, contactId, channel: 'web_chat' } as const;
+        const open = openConversation({ ...start, previousConversationId: null }, new Date());
+        await tx.conversations.put({ ...open, messageCount: MESSAGES / 2 });
+        for (let number = 1; number <= MESSAGES / 2; number += 1) {
+          const text = `Zoraida ${number}`;
+          const message = { id: newId('msg'), conversationId: id, contactId, number, text, ...at };
+          await tx.messages.put({ ...message, channelMessageId: null } as unknown as Message);
+        }
+      });
+    await store.transaction((tx) => putParts(tx, ids[0]!, at));
+    for (let n = 0; n < 6; n += 1)
+      await store.transaction(async (tx) => {
+        for (let each = 0; each < 200; each += 1) {
+          const eventId = newId('evt');
+          const isTheirs = each % 2 === 0;
+          const conversationId = isTheirs ? ids[n % 2]! : 'conv_other';
+          await tx.events.put({
+            id: eventId,
+            name: 'message.received',
+            conversationId,
+            body: isTheirs ? '{"name":"Zoraida"}' : '{}',
+            ...at,
+          } as Event);
+          const delivery = { id: newId('dlv'), subscriptionId: 'sub_gone', eventId, ...at };
+          await tx.deliveries.put({ ...delivery, status: 'delivered', attempts: [] } as never);
+        }
+      });
+  }
+
+  /** One of everything that a service writes only for a workflow, a tool or a channel. */
+  async function putParts(tx: Tx, id: string, at: { workspaceId: string; createdAt: string }) {
+    const part = { conversationId: id, contactId, afterMessage: 1, ...at };
+    const call = {
+      toolId: null,
+      tool: 'refund',
+      kind: 'Webhook',
+      arguments: { to: 'Zoraida' },
+      conversationId: id,
+      purpose: 'agent',
+    } as const;
+    for (const status of ['pending_approval', 'running', 'succeeded'] as const)
+      await tx.toolCalls.put({
+        ...part,
+        ...call,
+        id: newId('call'),
+        status,
+        attempts: 1,
+        durationMs: 5,
+        resultJson: '"Zoraida"',
+      } as unknown as ToolCall);
+    const change = { type: 'team_note', text: 'Zoraida' };
+    await tx.systemNotes.put({ id: newId('note'), change, ...part } as unknown as SystemNote);
+    await tx.webhookTurns.put({
+      id: newId('turn'),
+      status: 'running',
+      problem: 'Zoraida',
+      ...part,
+    } as unknown as WebhookTurn);
+    const [message] = await tx.messages.find({
+      where: { conversationId: id },
+      orderBy: 'number',
+      limit: 1,
+    });
+    await tx.outboundMessages.put({
+      id: newId('out'),
+      messageId: message!.id,
+      part: 1,
+      text: 'Zoraida',
+      status: 'pending',
+      channelMessageId: null,
+      ...part,
+    } as unknown as OutboundMessage);
+    await tx.chatSessions.put({ id: 'hash', contactId, ...at });
+    await tx.contactReveals.put({
+      id: newId('rvl'),
+      contactId,
+      apiKeyId: 'key_1',
+      apiKeyName: 'n8n',
+      ...at,
+    });
+  }
+
+  const totals = (increments: readonly Pick<Increment, 'counts'>[]) => {
+    const all: Record<string, number> = {};
+    for (const { counts } of increments)
+      for (const [key, count] of Object.entries(counts)) all[key] = (all[key] ?? 0) + count;
+    return all;
+  };
+
+  const recordOf = () =>
+    store.transaction(
+      async (tx): Promise<Forgetting | undefined> => (await tx.contacts.peek(contactId))?.forgotten,
+    );
+  const deps = () => ({ store, clock: systemClock });
+
+  it.each([1, 3, 6])(
+    'goes on after a stop behind batch %i, and counts nothing twice',
+    async (n) => {
+      await forgetContact(deps(), workspace, contactId, { type: 'team_member', name: 'ana' });
+      for (let batch = 0; batch < n; batch += 1)
+        expect(await forgetNext(deps(), contactId)).toBe(false);
+      await store.close();
+      store = await openStoreOf(storage.env);
+      const worker = startForgetting({ ...deps(), log: pino({ level: 'silent' }) });
+      await waitFor('the rest', async () => (await recordOf())?.finishedAt);
+      await worker.stop();
+      expect((await recordOf())?.removed).toEqual({
+        conversations: 2,
+        messages: MESSAGES,
+        notes: 1,
+        toolCalls: 3,
+        agentTurns: 1,
+        outboundTexts: 1,
+        chatSessions: 1,
+        reveals: 1,
+        events: 600,
+        deliveries: 600,
+      });
+      // What had not ended is counted as cancelled, once.
+      const counted = await store.transaction((tx) =>
+        tx.increments.find({ where: {}, limit: 100 }),
+      );
+      expect(totals(counted)).toEqual({
+        'approval tool cancelled': 1,
+        'tool_call - cancelled': 2,
+        'tool_time - 9': 2,
+      });
+      const text = await textOf(store);
+      expect(text).not.toContain('Zoraida');
+      expect((text.match(/"conv_other"/g) ?? []).length).toBe(600);
+      expect((await store.stats()).queues.forgetting?.waiting ?? 0).toBe(0);
+    },
+  );
+
+  it('leaves the record to what retention removes beside it', async () => {
+    await forgetContact(deps(), workspace, contactId, { type: 'team_member', name: 'ana' });
+    const later = new Date(Date.now() + 10 * 86_400_000);
+    await sweepAll(store, later, { days: 30, conversationDays: 1 });
+    const worker = startForgetting({ ...deps(), log: pino({ level: 'silent' }) });
+    await waitFor('the rest', async () => (await recordOf())?.finishedAt);
+    await worker.stop();
+    expect((await recordOf())?.removed).toMatchObject({ events: 600, deliveries: 600 });
+    expect(await textOf(store)).not.toContain('Zoraida');
+  });
+
+  it('begins once, whoever asks', async () => {
+    const by = { type: 'team_member', name: 'ana' } as const;
+    const [a, b] = await Promise.all([
+      forgetContact(deps(), workspace, contactId, by),
+      forgetContact(deps(), workspace, contactId, by),
+    ]);
+    expect(a.forgotten?.at).toBe(b.forgotten?.at);
+    await expect(
+      forgetContact(deps(), { id: 'ws_2' } as Workspace, contactId, by),
+    ).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
