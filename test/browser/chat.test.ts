@@ -152,6 +152,19 @@ describe('the chat page in a browser', () => {
     expect(await texts()).toEqual(await stored());
   });
 
+  it('keeps what is half written over a reload, until it is sent', async () => {
+    await arrive();
+    await composer().fill('I was about to');
+    await page.reload();
+    await composer().waitFor();
+    expect(await composer().inputValue()).toBe('I was about to');
+    await composer().press('Enter');
+    await page.getByText('I was about to').waitFor();
+    await page.reload();
+    await composer().waitFor();
+    expect(await composer().inputValue()).toBe('');
+  });
+
   it('connects again after the service was restarted; nothing is lost or doubled', async () => {
     window.allowErrors(
       /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/,

@@ -135,6 +135,30 @@ describe('what is half written', () => {
     expect(await reply(page).inputValue()).toBe('I was about to say');
   });
 
+  it('in a payment form or a tool stays when the session ends; a secret is kept nowhere', async () => {
+    await team.service.api.put('/api/payment-accounts/manual', {
+      settings: { instructions: 'Pay.' },
+    });
+    const { path } = await conversation('Gil');
+    const { page, context } = await team.openSignedIn(`${path}/payment-link`);
+    await page.getByLabel('Description').fill('Two tents');
+    await page.goto(`${team.service.url}/tools/new`);
+    await page.locator('[name=description]').fill('Looks an order up');
+    for (const secret of await page.locator('input[type=password]').all())
+      await secret.evaluate((input: HTMLInputElement) => {
+        input.value = 'sk_hidden';
+        input.dispatchEvent(new Event('input', { bubbles: true }));
+      });
+    await context.clearCookies();
+    await signIn(page, team.service.url, `${path}/payment-link`, MEMBER);
+    expect(await page.getByLabel('Description').inputValue()).toBe('Two tents');
+    await page.goto(`${team.service.url}/tools/new`);
+    expect(await page.locator('[name=description]').inputValue()).toBe('Looks an order up');
+    expect(await page.evaluate(() => JSON.stringify({ ...localStorage }))).not.toContain(
+      'sk_hidden',
+    );
+  });
+
   it('is seen by no other member of the same browser, and is gone after signing out', async () => {
     const { path } = await conversation('Fay');
     const { page, context } = await team.openSignedIn(path);

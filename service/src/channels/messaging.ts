@@ -1,6 +1,6 @@
 import type { Messaging } from '../conversations/index.ts';
 import type { Deps } from '../platform/deps.ts';
-import { queueOutbound } from './outbound/queueOutbound.ts';
+import { queueOutbound, resendOutbound } from './outbound/queueOutbound.ts';
 import { queueTyping } from './outbound/typing.ts';
 import { assertReachable } from './operations/reachability.ts';
 
@@ -9,5 +9,6 @@ export const messagingOf = (deps: Pick<Deps, 'channels'>): Messaging => ({
   assertReachable: (tx, contact, now) => assertReachable(tx, deps, contact, now),
   isSent: ({ channel }) => deps.channels.capabilitiesOf(channel).isSent,
   queueTyping: (tx, contact, now) => queueTyping(tx, deps, contact, now),
+  resend: (tx, view, messageId, now) => resendOutbound(tx, deps, view, messageId, now),
   queue: (tx, sent, now) => queueOutbound(tx, deps, sent, now),
 });

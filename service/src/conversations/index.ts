@@ -48,6 +48,7 @@ export {
   DECIDED_BY,
   type DeliveryState,
   isOfTalk,
+  isResendable,
   lastOfTalk,
   MAX_MESSAGE_CHARACTERS,
   MAX_REPLY_CHARACTERS,
@@ -82,6 +83,7 @@ export {
   withContacts,
 } from './operations/conversations.ts';
 export { findReceived, receiveMessage, storeReceived } from './operations/receiveMessage.ts';
+export { resendMessage } from './operations/resendMessage.ts';
 export { sendMessage, storeReply } from './operations/sendMessage.ts';
 export { beginTyping, endTyping, findTyping, type Typing } from './typing.ts';
 export { excerptOf, type Excerpt } from './search/excerpt.ts';

@@ -59,6 +59,13 @@ export type MessageExtras = Pick<Message, 'isBesideAgent' | 'decidedBy' | 'choic
 export const isOfTalk = ({ isBesideAgent, direction, waitId }: Message): boolean =>
   isBesideAgent !== true && !(direction === 'inbound' && waitId !== undefined);
 
+/**
+ * Whether a person can have it sent again: it failed for good. The workflow of a question has gone on
+ * by then, and would not get the answer.
+ */
+export const isResendable = ({ delivery, waitId }: Message): boolean =>
+  delivery?.state === 'failed' && waitId === undefined;
+
 /** The newest message that is part of the talk; null when there is none. @param newest newest first */
 export const lastOfTalk = (newest: readonly Message[]): Message | null =>
   newest.find(isOfTalk) ?? null;

@@ -24,6 +24,12 @@ export interface Messaging {
    * @returns the message as stored
    */
   queue(tx: Tx, sent: ConversationView & { message: Message }, now: Date): Promise<Message>;
+  /**
+   * Queues a message that has failed once more, behind what waits: its parts that were not sent. Any
+   * other message stays as it is.
+   * @returns whether it is queued
+   */
+  resend(tx: Tx, view: ConversationView, messageId: string, now: Date): Promise<boolean>;
   /** Has the channel show that somebody is typing, where it can. */
   queueTyping(tx: Tx, contact: Contact, now: Date): Promise<void>;
 }

@@ -10,6 +10,7 @@ import {
   closeConversation,
   handBackConversation,
   takeOverConversation,
+  resendMessage,
   sendMessage,
   setFunnelStage,
   writeNote,
@@ -51,6 +52,7 @@ const stageSchema = z.object({ stage: z.enum(FUNNEL_STAGES, 'must be one of the 
 export function actionsRouter(deps: Deps, showThread: ShowThread): Router {
   const router = Router();
   addReply(router, deps, showThread);
+  addRetry(router, deps);
   addNote(router, deps, showThread);
   addControl(router, deps);
   addStage(router, deps, showThread);
@@ -94,6 +96,30 @@ function addReply(router: Router, deps: Deps, showThread: ShowThread): void {
       await showThread(request, response.status(409), { form: { values, problems } });
     }
   });
+}
+
+/** Why a message was not sent again: notices by error code. */
+const NOT_RESENT: Partial<Record<ErrorCode, string>> = {
+  conversation_closed: 'already-closed',
+  outside_messaging_window: 'retry-window',
+  channel_removed: 'retry-channel',
+};
+
+function addRetry(router: Router, deps: Deps): void {
+  router.post(
+    '/conversations/:id/messages/:messageId/retry',
+    async (request: Request<{ id: string; messageId: string }>, response) => {
+      const { id, messageId } = request.params;
+      let notice: string | undefined = 'retried';
+      try {
+        await resendMessage(deps, signedInOf(response).workspace, id, messageId);
+      } catch (error) {
+        notice = error instanceof AppError ? NOT_RESENT[error.code] : undefined;
+        if (notice === undefined) throw error;
+      }
+      goBack(request, response, notice, `#${messageId}`);
+    },
+  );
 }
 
 function addNote(router: Router, deps: Deps, showThread: ShowThread): void {

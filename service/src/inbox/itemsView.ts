@@ -7,9 +7,11 @@ import {
   type SystemNote,
   actorName,
   customerName,
+  isResendable,
 } from '../conversations/index.ts';
 import type { Thread, ThreadItem } from './readThread.ts';
 import type { Payment } from '../payments/index.ts';
+import { postButton } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { amountOf, paymentBadge, paymentView } from '../payments/screens/paymentView.ts';
 import { icon } from '../platform/html/icons.ts';
@@ -97,7 +99,8 @@ function itemView(item: ThreadItem, parts: ThreadParts): View {
   }
 }
 
-const messageView = (message: Message, { thread }: ThreadParts): View => {
+const messageView = (message: Message, parts: ThreadParts): View => {
+  const { thread } = parts;
   const { id, sender, text, choices = [], decidedBy, createdAt } = message;
   const attachment = attachmentOf(message, thread.conversation.channel);
   return html`
@@ -105,7 +108,7 @@ const messageView = (message: Message, { thread }: ThreadParts): View => {
       <header><bdi class="who">${sender.type === 'customer' ? customerName(thread.contact) : sender.name}</bdi> <span class="muted">${SENDER_LABELS[sender.type]}</span></header>
       ${attachment === null ? textView(text) : attachmentView(attachment)}
       ${choices.length === 0 ? null : html`<ul class="choices" aria-label="Choices of the customer">${choices.map((choice) => html`<li><bdi>${choice}</bdi></li>`)}</ul>`}
-      <footer>${clockView(createdAt)} ${decidedBy === undefined ? null : html`<span>${DECIDED_BY_LABELS[decidedBy]}</span> `}${deliveryView(message, thread.conversation.channel)}</footer>
+      <footer>${clockView(createdAt)} ${decidedBy === undefined ? null : html`<span>${DECIDED_BY_LABELS[decidedBy]}</span> `}${deliveryView(message, thread.conversation.channel)}${retryButton(message, parts)}</footer>
     </article>
   `;
 };
@@ -137,6 +140,20 @@ function deliveryView({ direction, delivery }: Message, channel: ChannelType): V
     return html`<span class="delivery problem" role="note"><b>Not delivered.</b> <bdi>${error ?? `${label} gave no reason.`}</bdi></span>`;
   const retried = state === 'pending' && error !== null;
   return html`<span class="delivery">${stateInWords(state, label)}${retried ? html`. The last attempt failed: <bdi>${error}</bdi>` : null}</span>`;
+}
+
+/** Sends a failed message again, while the channel would take it. */
+function retryButton(message: Message, { signedIn, thread, place }: ThreadParts): View {
+  const { conversation, reach } = thread;
+  const isPossible = conversation.status !== 'closed' && reach.isConnected && reach.window.isOpen;
+  if (!isPossible || !isResendable(message)) return null;
+  const { id } = message;
+  return postButton(signedIn, {
+    action: threadHref(conversation.id, place, {}, `/messages/${id}/retry`),
+    label: 'Retry',
+    button: { id: `retry-${id}`, class: 'small secondary outline', 'aria-describedby': id },
+    form: { 'hx-sync': 'this:drop' },
+  });
 }
 
 function stateInWords(state: Exclude<DeliveryState, 'failed'>, label: string): string {

@@ -167,6 +167,7 @@ const CURRENCY_NAMES = new Intl.DisplayNames('en', { type: 'currency' });
 const currencyOption = (code: string) =>
   [code, `${code.toUpperCase()} – ${CURRENCY_NAMES.of(code.toUpperCase())}`] as const;
 const CURRENCY_OPTIONS = [
+  ['', 'Choose a currency'] as const,
   { group: 'Common', options: COMMON_CURRENCIES.map(currencyOption) },
   {
     group: 'All others',

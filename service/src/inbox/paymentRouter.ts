@@ -5,14 +5,13 @@ import {
   createPaymentLink,
   type WantedPayment,
   getPaymentLink,
-  listPaymentLinks,
   listPaymentAccounts,
   type Payment,
   paymentPageUrl,
   type FollowPayment,
 } from '../payments/index.ts';
 import { type SignedIn, type Workspace, actorOf, signedInOf, workspaceOf } from '../team/index.ts';
-import { sendMessage } from '../conversations/index.ts';
+import { peekConversation, sendMessage } from '../conversations/index.ts';
 import { newFormToken } from '../platform/security/tokens.ts';
 import { onceForForm } from '../platform/html/formOnce.ts';
 import { isError } from '../platform/html/errorPage.ts';
@@ -26,6 +25,8 @@ type Post = Request<{ id: string; paymentId: string }>;
 
 /** How long a browser waits for the provider's page before the link is shown as being created. */
 const WAIT_MS = 8000;
+/** A contact's newest conversations, whose payment links tell their currency. */
+const MAX_LOOKED_AT = 20;
 
 /**
  * Payment links in a conversation.
@@ -54,7 +55,7 @@ function addCreation(
   router.get('/conversations/:id/payment-link', async (request, response) => {
     const workspace = workspaceOf(response);
     const providers = await listProviders(workspace);
-    const currency = await lastCurrency(deps, workspace);
+    const currency = (await lastCurrency(deps, workspace, request.params.id)) ?? '';
     const values = newPaymentValues(providers, { form: newFormToken(), currency });
     await showThread(request, response, { paying: { providers, values, problems: {} } });
   });
@@ -172,8 +173,27 @@ function addLinkActions(router: Router, deps: Deps): void {
   add('mark-paid', (signedIn, { id }, values) => markLinkPaid(deps, signedIn, id, values));
 }
 
-/** The currency of the workspace's last payment link. */
-async function lastCurrency(deps: Deps, workspace: Workspace): Promise<string> {
-  const { items } = await listPaymentLinks(deps, workspace, {}, { limit: 1, cursor: null });
-  return items[0]?.payment.currency ?? 'usd';
-}
+/**
+ * The currency of this conversation's last payment link, or else of this contact's. Null when there is
+ * none: another customer's currency would be a trap, so the member chooses.
+ */
+const lastCurrency = (
+  { store }: Pick<Deps, 'store'>,
+  workspace: Workspace,
+  conversationId: string,
+): Promise<string | null> =>
+  store.transaction(async (tx) => {
+    const { contact } = await peekConversation(tx, workspace, conversationId);
+    const conversations = await tx.conversations.find({
+      where: { contactId: contact.id },
+      direction: 'desc',
+      limit: MAX_LOOKED_AT,
+    });
+    const ids = conversations.map(({ id }) => id).filter((id) => id !== conversationId);
+    for (const id of [conversationId, ...ids]) {
+      const where = { conversationId: id };
+      const [last] = await tx.payments.find({ where, direction: 'desc', limit: 1 });
+      if (last) return last.currency;
+    }
+    return null;
+  });

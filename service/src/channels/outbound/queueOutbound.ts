@@ -69,6 +69,46 @@ export async function queueOutbound(
   return message;
 }
 
+/**
+ * Queues what was not sent of a message that failed, behind what waits. Each text gets an id of its
+ * own, so that a late receipt of the attempt that failed says nothing about the new one.
+ * @returns false when the message has not failed
+ */
+export async function resendOutbound(
+  tx: Tx,
+  deps: Pick<Deps, 'channels'>,
+  view: ConversationView,
+  messageId: string,
+  now: Date,
+): Promise<boolean> {
+  const { contact } = view;
+  await lockOutbound(tx, contact.id);
+  const parts = await tx.outboundMessages.find({
+    where: { messageId },
+    orderBy: 'part',
+    limit: MAX_PARTS,
+  });
+  const message = await tx.messages.get(messageId);
+  if (message?.delivery?.state !== 'failed') return false;
+  const again: Message = { ...message, delivery: { state: 'pending', error: null } };
+  await tx.messages.put(again);
+  if (parts.length === 0) {
+    await queueOutbound(tx, deps, { ...view, message: again }, now);
+    return true;
+  }
+  const waiting = await findOldestPending(tx, contact.id);
+  for (const { id, part, text, choices, status } of parts) {
+    if (status !== 'failed') continue;
+    const start = { id: newId('out'), part, text, createdAt: timestamp(now) };
+    await tx.outboundMessages.delete(id);
+    await tx.outboundMessages.put(
+      newOutbound({ ...start, ...(choices && { choices }), message: again }),
+    );
+  }
+  if (!waiting) await enqueueOutbound(tx, contact, now);
+  return true;
+}
+
 /** Makes the contact's next outbound message due. */
 const enqueueOutbound = (tx: Tx, contact: Contact, now: Date): Promise<void> =>
   tx.jobs.enqueue({

@@ -15,7 +15,7 @@ import {
   postButton,
 } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
-import { ago, exactTime, timeView } from '../../platform/html/times.ts';
+import { ago, secondTimeView, timeView } from '../../platform/html/times.ts';
 
 /** Which of a subscription's deliveries a page shows. */
 export interface DeliveriesView {
@@ -137,7 +137,8 @@ export const resendButton = (
     button: {
       id: `resend-${delivery.id}`,
       class: 'small',
-      'aria-label': `Resend the delivery of ${exactTime(delivery.createdAt)}`,
+      // The time in it is the reader's own, which a label could not be.
+      'aria-describedby': `made-${delivery.id}`,
     },
   });
 
@@ -154,10 +155,10 @@ const deliveryItem = (
       <span class="when">${timeView(delivery.createdAt, now)}</span>
       <span class="why muted">${attemptsInWords(delivery, now)}</span>
     </summary>
-    <p class="muted">Event <code>${delivery.eventId}</code>, delivery <code>${delivery.id}</code>, created ${exactTime(delivery.createdAt)}</p>
+    <p class="muted" id=${`made-${delivery.id}`}>Event <code>${delivery.eventId}</code>, delivery <code>${delivery.id}</code>, created ${secondTimeView(delivery.createdAt)}</p>
     <p>
       ${conversationId === undefined ? null : html`<a href=${`/conversations/${conversationId}`}>Conversation</a>, `}
-      <a id=${`more-${delivery.id}`} href=${deliveryHref(delivery)} aria-label=${`Payload and headers of the delivery of ${exactTime(delivery.createdAt)}`}>payload and headers</a>
+      <a id=${`more-${delivery.id}`} href=${deliveryHref(delivery)} aria-describedby=${`summary-${delivery.id}`}>payload and headers</a>
     </p>
     ${attemptsList(delivery)}
     ${delivery.status === 'pending' ? null : resendButton(signedIn, delivery, { status: view.status, cursor: view.cursor })}

@@ -2,6 +2,7 @@ import type { ApiKey } from '../../team/index.ts';
 import { eventsOf, type Subscription } from '../subscription.ts';
 import { copyable, shownOnce } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
+import { exactTimeView } from '../../platform/html/times.ts';
 
 /** A new key, and how to use it in n8n. */
 export const newKeyView = (key: string, { name }: ApiKey, baseUrl: string): View =>
@@ -38,7 +39,7 @@ export const rotatedSecretView = (secret: string, overlapEndsAt: string): View =
     'Deliveries are signed with it from now on.',
     secret,
     html`
-      <p>The previous secret stays valid until <strong>${overlapEndsAt}</strong>. Update the receiver by then:</p>
+      <p>The previous secret stays valid until <strong>${exactTimeView(overlapEndsAt)}</strong>. Update the receiver by then:</p>
       <ul>
         <li>An n8n workflow: unpublish it and publish it again. It gets the new secret by itself, and no events are lost.</li>
         <li>Any other receiver: replace its secret with this one.</li>

@@ -10,7 +10,6 @@ import { sendTestEvent } from '../../events/index.ts';
 import { isError } from '../../platform/html/errorPage.ts';
 import { sendPart, type View } from '../../platform/html/html.ts';
 import { signedInOf, workspaceOf } from '../../team/index.ts';
-import { exactTime } from '../../platform/html/times.ts';
 import { addDeliveries } from './delivery/deliveryRoutes.ts';
 import { addRecovery, recoveredView } from './recovery/recoveryRoutes.ts';
 import { deliveriesList, deliveriesViewFrom, subscriptionHref } from './deliveriesList.ts';
@@ -86,7 +85,7 @@ function addSubscriptionActions(router: Router, deps: Deps): void {
   router.post('/keys/subscriptions/:id/rotate-secret', async ({ params: { id } }, response) => {
     try {
       const rotated = await rotateSubscriptionSecret(deps, workspaceOf(response), id);
-      const once = rotatedSecretView(rotated.secret, exactTime(rotated.overlapEndsAt));
+      const once = rotatedSecretView(rotated.secret, rotated.overlapEndsAt);
       await showSubscription(deps, response, id, 201, { once });
     } catch (error) {
       if (!isError(error, 'secret_limit_reached')) throw error;

@@ -12,7 +12,7 @@ import {
 import { filterInWords } from './filterLabels.ts';
 import { badge } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
-import { exactTime, timeView } from '../../platform/html/times.ts';
+import { exactTimeView, timeView } from '../../platform/html/times.ts';
 
 /** For headings and links: `message.received and 2 more`. */
 export function eventsInWords(subscription: Subscription): string {
@@ -67,8 +67,8 @@ function previousSecrets(secrets: readonly SealedSecret[], now: Date): View {
   if (ends.length === 0) return null;
   // The secret that was replaced last comes first, and is valid longest.
   return ends.length === 1
-    ? html`<dt>Previous secret</dt><dd>valid until ${exactTime(ends[0]!)}</dd>`
-    : html`<dt>Previous secrets</dt><dd>${ends.length} still valid, the last until ${exactTime(ends[0]!)}</dd>`;
+    ? html`<dt>Previous secret</dt><dd>valid until ${exactTimeView(ends[0]!)}</dd>`
+    : html`<dt>Previous secrets</dt><dd>${ends.length} still valid, the last until ${exactTimeView(ends[0]!)}</dd>`;
 }
 
 /** Why deliveries fail, and what to do about it. */

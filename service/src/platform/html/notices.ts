@@ -12,6 +12,11 @@ const NOTICES: Readonly<Record<string, string>> = {
   'forget-not-confirmed': 'Nothing was removed. To forget the contact, tick the box first.',
   'forget-not-allowed': 'Nothing was removed. Only an owner can forget a contact.',
 
+  retried: 'The message is being sent again. Its state is below it.',
+  'retry-window':
+    'Not sent: the messaging window is closed. Retry after the customer writes again.',
+  'retry-channel':
+    'Not sent: the account is no longer connected. Connect it again under Channels, then retry.',
   closed: 'Conversation closed.',
   'already-closed': 'This conversation was already closed. Nothing was changed.',
   approved: 'Approved.',
@@ -79,6 +84,8 @@ const NOTICES: Readonly<Record<string, string>> = {
 const TONES: Readonly<Record<string, 'warning' | 'danger'>> = {
   'forget-not-confirmed': 'warning',
   'forget-not-allowed': 'danger',
+  'retry-window': 'warning',
+  'retry-channel': 'warning',
   'already-closed': 'warning',
   'already-decided': 'warning',
   'wait-ended': 'warning',

@@ -54,3 +54,19 @@ export const shortTimeView = (time: string, now: Date): View =>
 /** The exact time, in UTC. A script makes it the reader's own. @param time ISO 8601, in UTC */
 export const exactTimeView = (time: string): View =>
   html`<time datetime=${time} data-exact>${exactTime(time)}</time>`;
+
+/** As `exactTimeView`, to the second. @param time ISO 8601, in UTC */
+export const secondTimeView = (time: string): View =>
+  html`<time datetime=${time} data-second>${exactTime(time)}</time>`;
+
+/** The largest offset of a time zone: 14 hours. */
+const MAX_OFFSET_MINUTES = 14 * 60;
+
+/**
+ * The time zone that the page's script added to a form, in minutes west of UTC; 0 without scripts.
+ * @returns null when it is none
+ */
+export function readOffset(text = ''): number | null {
+  const minutes = Number(text);
+  return Number.isInteger(minutes) && Math.abs(minutes) <= MAX_OFFSET_MINUTES ? minutes : null;
+}

@@ -2,7 +2,7 @@ import type { Attempt, Delivery } from '../../delivery.ts';
 import { requestHeaders } from '../../request.ts';
 import { durationInWords } from '../../../platform/html/components.ts';
 import { html, type View } from '../../../platform/html/html.ts';
-import { exactTime } from '../../../platform/html/times.ts';
+import { secondTimeView } from '../../../platform/html/times.ts';
 
 const TRIGGER_WORDS: Readonly<Record<Attempt['trigger'], string>> = {
   automatic: 'automatic',
@@ -25,7 +25,7 @@ const attemptItem = (delivery: Delivery, attempt: Attempt, withHeaders: boolean)
     <li>
       <p>
         <strong>${statusCode === null ? 'No response' : `Status ${statusCode}`}</strong>${' '}
-        <span class="muted">attempt ${number}, ${exactTime(at)}, took ${durationInWords(durationMs)}, ${TRIGGER_WORDS[trigger]}</span>
+        <span class="muted">attempt ${number}, ${secondTimeView(at)}, took ${durationInWords(durationMs)}, ${TRIGGER_WORDS[trigger]}</span>
       </p>
       ${error === null || error === `The receiver answered ${statusCode}.` ? null : html`<p><bdi>${error}</bdi></p>`}
       ${withHeaders ? headersView(delivery, attempt) : null}

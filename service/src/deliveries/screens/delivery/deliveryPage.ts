@@ -67,7 +67,7 @@ export const deliveryState = (
     <dt>Conversation</dt><dd>${conversationView(event?.conversationId)}</dd>
     <dt>Event</dt><dd>${copyable('event-id', delivery.eventId, 'the event id')}</dd>
     <dt>Delivery</dt><dd>${copyable('delivery-id', delivery.id, 'the delivery id')}</dd>
-    <dt>Created</dt><dd>${timeView(delivery.createdAt, now)}</dd>
+    <dt>Created</dt><dd id=${`made-${delivery.id}`}>${timeView(delivery.createdAt, now)}</dd>
   </dl>
   ${delivery.status === 'pending' ? null : html`<div class="row">${resendButton(signedIn, delivery, { from: 'delivery' })}</div>`}
   <h2>Attempts</h2>

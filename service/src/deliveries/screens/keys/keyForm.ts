@@ -12,6 +12,7 @@ import {
   type FormValues,
   type ParsedForm,
 } from '../../../platform/html/forms.ts';
+import { readOffset } from '../../../platform/html/times.ts';
 import { html, type View } from '../../../platform/html/html.ts';
 import { textSchema } from '../../../platform/http/schemas.ts';
 import { newFormToken } from '../../../platform/security/tokens.ts';
@@ -106,16 +107,17 @@ const chosenAreas = (values: FormValues): readonly AreaPermission[] =>
     return level === 'read' || level === 'write' ? [`${area}:${level}` as const] : [];
   });
 
-/** When a key ends; a day ends at midnight UTC. */
+/** When a key ends; a day ends at midnight in the time zone that the page's script added, or UTC. */
 function endOf(
   expires: (typeof LIFETIMES)[number][0],
-  { expires_on: day = '' }: FormValues,
+  { expires_on: day = '', offset }: FormValues,
   now: Date,
 ): Date | null | 'invalid' {
   if (expires === 'never') return null;
   if (expires !== 'date') return new Date(now.getTime() + Number(expires) * DAY_MS);
   const start = /^\d{4}-\d\d-\d\d$/.test(day) ? Date.parse(day) : NaN;
-  return start + DAY_MS > now.getTime() ? new Date(start + DAY_MS) : 'invalid';
+  const end = start + DAY_MS + (readOffset(offset) ?? NaN) * 60_000;
+  return end > now.getTime() ? new Date(end) : 'invalid';
 }
 
 /** Creates a key. Folded until it is needed. Sending it twice creates one key. */
@@ -182,8 +184,10 @@ const expiryFields = (form: FormState, options: readonly (readonly [string, stri
   }),
   field({
     name: 'expires_on',
-    label: 'Last day (UTC), for “After the day below”',
+    label: 'Last day, for “After the day below”',
     form,
-    attributes: { type: 'date' },
+    help: html`Time zone: <span data-zone>UTC</span>.`,
+    attributes: { type: 'date', 'data-own-day': true },
   }),
+  html`<input type="hidden" name="offset" value="" />`,
 ];

@@ -5,7 +5,7 @@ import { backLink, csrfField } from '../../../platform/html/components.ts';
 import { field, newForm, type FormState, type FormValues } from '../../../platform/html/forms.ts';
 import { html, type View } from '../../../platform/html/html.ts';
 import { teamPage } from '../../../platform/html/layout.ts';
-import { timeView } from '../../../platform/html/times.ts';
+import { readOffset, timeView } from '../../../platform/html/times.ts';
 import { recoverHref, subscriptionHref } from '../deliveriesList.ts';
 import { eventsInWords } from '../subscriptionState.ts';
 
@@ -96,8 +96,6 @@ function proposed(form: FormState | undefined, firstFailedAt: string | null): Fo
 /** A time in UTC, as `<input type="datetime-local">` takes it. */
 const inputTime = (time: string) => time.slice(0, 16);
 
-/** The largest offset of a time zone: 14 hours. */
-const MAX_OFFSET_MINUTES = 14 * 60;
 const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/;
 
 /**
@@ -106,8 +104,7 @@ const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/;
  * @returns null when it is not a time
  */
 export function parseSince({ since = '', offset = '' }: FormValues): Date | null {
-  const minutes = offset === '' ? 0 : Number(offset);
+  const minutes = readOffset(offset);
   const time = LOCAL_TIME.test(since) ? Date.parse(`${since}Z`) : NaN;
-  if (Number.isNaN(time) || !Number.isInteger(minutes)) return null;
-  return Math.abs(minutes) > MAX_OFFSET_MINUTES ? null : new Date(time + minutes * 60_000);
+  return Number.isNaN(time) || minutes === null ? null : new Date(time + minutes * 60_000);
 }

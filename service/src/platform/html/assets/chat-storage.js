@@ -1,4 +1,4 @@
-// What this browser stores for the chat with one workspace: the token and the unsent messages.
+// What this browser stores for the chat with one workspace: the token, the unsent messages and what is half written.
 
 /** The browser's storage; null in frames where it is blocked. */
 function persistentArea() {
@@ -14,6 +14,7 @@ function persistentArea() {
 export function openStorage(workspace) {
   const prefix = `conversation-service:chat:${workspace}:`;
   const tokenKey = `${prefix}token`;
+  const draftKey = `${prefix}draft`;
   const outboxPrefix = `${prefix}unsent:`;
   const area = persistentArea();
   const memory = new Map();
@@ -42,6 +43,9 @@ export function openStorage(workspace) {
     forgetToken(token) {
       if (get(tokenKey) === token) remove(tokenKey);
     },
+    /** What is half written. */
+    draft: () => get(draftKey) ?? '',
+    keepDraft: (words) => (words === '' ? remove(draftKey) : put(draftKey, words)),
     /** Calls the listener when another tab starts a conversation. */
     onTokenOfAnotherTab(listener) {
       addEventListener('storage', (event) => {

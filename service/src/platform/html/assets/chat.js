@@ -285,6 +285,7 @@ composer.addEventListener('submit', (event) => {
   if (lengthOf(words) > textMax) return announce(`Not sent: ${counter.textContent}.`);
   if (!readDetails()) return;
   text.value = '';
+  storage.keepDraft('');
   showLength();
   write(words);
 });
@@ -296,7 +297,10 @@ function write(words) {
   atEnd = true;
   outbox.add({ id: newId(), text: words, at: Date.now() });
 }
-text.addEventListener('input', showLength);
+text.addEventListener('input', () => {
+  storage.keepDraft(text.value);
+  showLength();
+});
 text.addEventListener('keydown', (event) => {
   if (
     event.key !== 'Enter' ||
@@ -369,6 +373,8 @@ if (isFramed) {
 
 scroll.hidden = false;
 composer.hidden = false;
+// A browser may have filled it in by itself.
+if (text.value === '') text.value = storage.draft();
 showLength();
 if (isFramed) window.parent.postMessage('conversation-service:ready', '*');
 void load();

@@ -1,19 +1,25 @@
-// What is half written in a conversation stays in the browser until it is sent: through a reload,
+// What is half written in a conversation, or about the agent and its tools, stays in the browser until it is sent: through a reload,
 // Back, an error, a lost connection and the end of the session. Only the member who wrote it sees it.
 
 const PREFIX = 'draft:';
 const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
-/** Forms elsewhere may hold secrets. */
-const KEPT_FORMS = /^\/(conversations|waiting|waits)\//;
+/** Forms elsewhere are about keys, accounts and passwords. */
+const KEPT_FORMS = /^\/(conversations|waiting|waits|tools|agent|settings\/canned-replies)(\/|$)/;
+/** Never kept: secrets, and the parts of a tool's request that one can be pasted into. */
+const SECRET_NAMES = /password|secret|token|^(url|query|headers|body)$/i;
+const TEXT_FIELDS =
+  'textarea[name], input[name]:is(:not([type]), [type=text], [type=email], [type=number], [type=date])';
 
 const member = () => document.getElementById('live-page')?.dataset.member;
 const isKept = (form) =>
-  form?.method === 'post' &&
+  // A form may have a field of that name.
+  form?.getAttribute('method') === 'post' &&
   KEPT_FORMS.test(pathOf(form)) &&
-  form.querySelector('textarea') !== null;
+  form.querySelector(TEXT_FIELDS) !== null;
 const pathOf = (form) => new URL(form.getAttribute('action'), location.href).pathname;
-const fieldsOf = (form) =>
-  form.querySelectorAll('textarea[name], select[name], input[name]:not([type=hidden])');
+const isField = (field) =>
+  field.matches?.(`${TEXT_FIELDS}, select[name]`) && !SECRET_NAMES.test(field.name);
+const fieldsOf = (form) => [...form.elements].filter(isField);
 const keyOf = (field) => `${PREFIX}${member()}:${pathOf(field.form)} ${field.name}`;
 
 /** A browser may refuse to store anything. */
@@ -36,7 +42,7 @@ const givenValue = (field) =>
     : field.defaultValue;
 
 function keep({ target: field }) {
-  if (!field.name || !member() || !isKept(field.form)) return;
+  if (!isField(field) || !member() || !isKept(field.form)) return;
   const [key, base] = [keyOf(field), givenValue(field)];
   if (field.value === base) remove(key);
   else write(key, { value: field.value, base, at: Date.now() });
@@ -65,7 +71,7 @@ document.addEventListener('htmx:beforeRequest', ({ detail: { elt } }) => {
   if (isKept(elt))
     sent.set(
       elt,
-      [...fieldsOf(elt)].map((each) => [keyOf(each), each.value]),
+      fieldsOf(elt).map((each) => [keyOf(each), each.value]),
     );
 });
 /** What was written after the sending is not sent. */

@@ -39,13 +39,25 @@ const inOwnZone = () => {
     input.value = new Date(time - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
   }
 };
+/** <input type="date" data-own-day>: a day of the reader's own zone. */
+const inOwnDays = () => {
+  for (const input of document.querySelectorAll('input[data-own-day]')) {
+    input.dataset.local = '';
+    input.form.querySelector('[data-zone]').textContent =
+      Intl.DateTimeFormat().resolvedOptions().timeZone;
+  }
+};
+inOwnDays();
+document.addEventListener('htmx:load', inOwnDays);
 inOwnZone();
 document.addEventListener('htmx:load', inOwnZone);
+/** What was entered; of a day, its end. */
+const localTime = ({ type, value }) => new Date(type === 'date' ? `${value}T24:00` : value);
 document.addEventListener(
   'submit',
   (event) => {
     for (const input of event.target.querySelectorAll('input[data-local]'))
-      input.form.elements.offset.value = new Date(input.value).getTimezoneOffset() || 0;
+      input.form.elements.offset.value = localTime(input).getTimezoneOffset() || 0;
   },
   true,
 );

@@ -3,6 +3,7 @@
 const locale = navigator.languages.find((each) => /^en\b/.test(each)) ?? 'en';
 const formats = {
   exact: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }),
+  second: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' }),
   full: new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long' }),
   day: new Intl.DateTimeFormat(locale, { dateStyle: 'long' }),
   clock: new Intl.DateTimeFormat(locale, { timeStyle: 'short' }),
@@ -35,11 +36,12 @@ function inShort(at) {
   return at.getFullYear() === now.getFullYear() ? date : `${date} ${at.getFullYear()}`;
 }
 
-/** <time data-ago>, data-short, data-exact, data-day (a date) and data-clock (a time of day). */
+/** <time data-ago>, data-short, data-exact, data-second, data-day (a date) and data-clock (a time of day). */
 const WORDS = {
   ago: (at) => inWords(at - Date.now()),
   short: inShort,
   exact: (at) => formats.exact.format(at),
+  second: (at) => formats.second.format(at),
   day: (at) => formats.day.format(at),
   clock: (at) => formats.clock.format(at),
 };
