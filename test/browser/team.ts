@@ -105,7 +105,7 @@ export async function withoutLive(page: Page): Promise<void> {
 
 export const BEN = { name: 'Ben', email: 'ben@example.com', password: 'a second good password' };
 
-/** Joins the team by a link that a member makes on the team's screen. */
+/** Joins the team as an owner, by a link that an owner makes on the team's screen, and reads the inbox. */
 export async function join(
   member: Page,
   newcomer: Page,
@@ -114,6 +114,7 @@ export async function join(
 ): Promise<void> {
   await member.goto(`${url}/team`);
   await member.getByLabel('Who is it for?').fill(name);
+  await member.getByLabel('Role').selectOption('Owner');
   await member.getByRole('button', { name: 'Create invitation link' }).click();
   const link = await member.getByText('/join?token=').innerText();
   await newcomer.goto(link);
@@ -121,5 +122,6 @@ export async function join(
   await newcomer.getByLabel('Your email').fill(email);
   await newcomer.getByLabel('Password').fill(password);
   await newcomer.getByRole('button', { name: 'Join' }).click();
-  await newcomer.getByRole('heading', { name: 'Conversations' }).waitFor();
+  await newcomer.getByRole('heading', { name: 'Overview', exact: true }).waitFor();
+  await newcomer.goto(`${url}/conversations`);
 }

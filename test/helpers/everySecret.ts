@@ -144,7 +144,7 @@ export async function useEverySecret(
   secrets.push(
     found(
       'an invitation',
-      (await browser.post('/team/invites', { note: 'Bob' })).html,
+      (await browser.post('/team/invites', { note: 'Bob', role: 'owner' })).html,
       /join\?token=([\w-]+)/,
     ),
   );

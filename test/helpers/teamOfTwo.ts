@@ -9,7 +9,7 @@ export async function teamOfTwo({ url, api }: Pick<TestService, 'url' | 'api'>):
 }> {
   const ana = await signedInBrowser(url);
   await ana.get('/team');
-  const { html } = await ana.post('/team/invites', { note: 'Ben' });
+  const { html } = await ana.post('/team/invites', { note: 'Ben', role: 'owner' });
   const ben = browserless(url);
   const token = /join\?token=([\w-]+)/.exec(html)![1]!;
   const password = 'a second good password';

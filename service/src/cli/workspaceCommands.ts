@@ -42,6 +42,7 @@ async function create(name: string): Promise<void> {
         deps,
         { ...COMMAND_LINE, workspaceId: made.id },
         'the first member',
+        'owner',
       );
       return { workspace: made, token: invite.token };
     }),

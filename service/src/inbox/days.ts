@@ -1,31 +1,32 @@
 import { html, type View } from '../platform/html/html.ts';
+import { dayInZone, formatInZone, readerZone } from '../platform/html/readerZone.ts';
 import { exactTime } from '../platform/html/times.ts';
 import type { ThreadItem } from './readThread.ts';
 
-const clock = new Intl.DateTimeFormat('en-GB', {
-  hour: '2-digit',
-  minute: '2-digit',
-  timeZone: 'UTC',
-});
-const day = new Intl.DateTimeFormat('en-GB', {
-  weekday: 'long',
-  day: 'numeric',
-  month: 'long',
-  year: 'numeric',
-  timeZone: 'UTC',
-});
+const clock = () =>
+  formatInZone('clock', 'en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const day = () =>
+  formatInZone('day', 'en-GB', {
+    weekday: 'long',
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+  });
 
-/** The time of day, `14:05`. Scripts make it the reader's own. @param time ISO 8601, in UTC */
+/** The time of day, `14:05`. Scripts make it the browser's own. @param time ISO 8601, in UTC */
 export const clockView = (time: string): View =>
-  html`<time datetime=${time} data-clock title=${exactTime(time)}>${clock.format(new Date(time))}</time>`;
+  html`<time datetime=${time} data-clock title=${exactTime(time)}>${clock().format(new Date(time))}</time>`;
 
-/** The line above the first item of a day, in UTC. Scripts put it where the reader's day begins. */
+/**
+ * The line above the first item of a day in the time zone of the member's profile. Scripts put it
+ * where the browser's day begins.
+ */
 export const dayView = (time: string): View =>
-  html`<li class="day"><time datetime=${time.slice(0, 10)}>${day.format(new Date(time))} (UTC)</time></li>`;
+  html`<li class="day"><time datetime=${dayInZone(time)}>${day().format(new Date(time))} (${readerZone()})</time></li>`;
 
 /** Whether a day begins with an item. @param before the item in front of it */
 export const beginsDay = (item: ThreadItem, before: ThreadItem | undefined): boolean =>
-  before === undefined || timeOfItem(item).slice(0, 10) > timeOfItem(before).slice(0, 10);
+  before === undefined || dayInZone(timeOfItem(item)) > dayInZone(timeOfItem(before));
 
 /** When an item came to its place in the thread. */
 export function timeOfItem(item: ThreadItem): string {

@@ -174,11 +174,14 @@ const excerpt = (text: string) => {
 
 const EMPTY: Readonly<Record<InboxTab, View>> = {
   all: html`No conversations yet. Customers write at <a href="/chat">/chat</a>; their messages appear here. To answer them from n8n, start with an <a href="/examples">example workflow</a>.`,
-  agent: 'The agent has no conversations right now.',
-  waiting: 'No one is waiting for a person.',
-  mine: 'You have no conversations. Those that you take over, answer or are assigned come here.',
-  closed: 'No closed conversations yet.',
-  approvals: 'No tool calls are waiting for a decision.',
+  agent: html`The agent has no conversations right now. It answers new messages while it is on: see <a href="/agent">Agent</a>.`,
+  waiting:
+    'No one is waiting for a person. A conversation comes here when the agent hands it over, and stays until somebody replies or takes it over.',
+  mine: 'You have no conversations. A conversation becomes yours when you take it over, reply in it, or a colleague assigns it to you.',
+  closed:
+    'No closed conversations yet. A conversation comes here when somebody, the agent or a workflow closes it. If its customer writes again, a new one begins.',
+  approvals:
+    'No tool calls are waiting for a decision. A call comes here when its tool asks before it runs; that is chosen in the tool’s definition.',
 };
 
 function emptyList(place: Place): View {

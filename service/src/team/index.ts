@@ -10,7 +10,7 @@ export {
   type ApiKey,
   type AreaPermission,
 } from './apiKey.ts';
-export type { Member, Workspace } from './workspace.ts';
+export { isOwner, type Member, type Workspace } from './workspace.ts';
 export {
   changeApiKey,
   createApiKey,
@@ -22,3 +22,4 @@ export { fillIn, type CannedReply, type Known } from './cannedReplies/cannedRepl
 export { listCannedReplies } from './cannedReplies/operations.ts';
 export type { SignedIn } from './operations/sessions.ts';
 export { findWorkspace } from './operations/team.ts';
+export { endFirstHour } from './operations/endFirstHour.ts';

@@ -16,6 +16,8 @@ export interface Workspace extends Document {
   readonly name: string;
   /** The workspace's agent, `agent_id` in payloads. */
   readonly agentId: string;
+  /** When the checklist of the first hour was done or dismissed; null or absent: not yet. */
+  readonly firstHourEndedAt?: string | null;
   readonly createdAt: string;
 }
 
@@ -32,6 +34,18 @@ export function slugFrom(name: string): string {
   return slug || 'workspace';
 }
 
+export const ROLES = ['owner', 'member'] as const;
+/** An owner decides about the team, the connections and the agent; a member answers customers. */
+export type Role = (typeof ROLES)[number];
+
+/**
+ * A member without a role is an owner: before there were roles, everybody could do everything, and
+ * an update takes that from nobody.
+ */
+export const roleOf = ({ role }: { readonly role?: Role }): Role => role ?? 'owner';
+
+export const isOwner = (member: { readonly role?: Role }): boolean => roleOf(member) === 'owner';
+
 /** A person of the workspace's team. */
 export interface Member extends Document {
   readonly workspaceId: string;
@@ -39,7 +53,20 @@ export interface Member extends Document {
   /** Lower case; unique. */
   readonly email: string;
   readonly passwordHash: string;
+  /** Absent for members from before there were roles. Read it with `roleOf`. */
+  readonly role?: Role;
+  /** IANA name, `Europe/Madrid`; null or absent: UTC. */
+  readonly timeZone?: string | null;
+  /** The link that an owner gave to a member who forgot the password; null or absent: none. */
+  readonly passwordReset?: PasswordReset | null;
   readonly createdAt: string;
+}
+
+interface PasswordReset {
+  /** SHA-256 of the link's token. */
+  readonly hash: string;
+  readonly createdBy: string;
+  readonly expiresAt: string;
 }
 
 /** A browser in which a member is signed in. Id: hash of the cookie's token. */
@@ -58,6 +85,8 @@ export interface Invite extends Document {
   readonly workspaceId: string;
   /** Whom it is for, as the inviting member wrote it. */
   readonly note: string;
+  /** What they will be. Absent for invitations from before there were roles: a member. */
+  readonly role?: Role;
   readonly createdBy: string;
   /** The member who made it: it ends when they are removed. */
   readonly createdById: string;

@@ -69,7 +69,7 @@ describe('two API processes', () => {
     const ana = await signedInBrowser(first().url);
     await ana.get('/team');
     const token = /join\?token=([\w-]+)/.exec(
-      (await ana.post('/team/invites', { note: 'Bob' })).html,
+      (await ana.post('/team/invites', { note: 'Bob', role: 'owner' })).html,
     )![1]!;
     const bob = browserless(second().url);
     await bob.post('/join', {

@@ -224,7 +224,7 @@ describe('two API processes that are asked at the same moment', () => {
     const ana = await signedInBrowser(apisOf(cluster)[0]!.url);
     for (const round of rounds(5)) {
       await ana.get('/team');
-      const { html } = await ana.post('/team/invites', { note: 'Somebody' });
+      const { html } = await ana.post('/team/invites', { note: 'Somebody', role: 'owner' });
       const token = /join\?token=([\w-]+)/.exec(html)![1]!;
       const pages = await atOnce(cluster, 2, ({ url }, n) =>
         browserless(url).post('/join', {

@@ -165,7 +165,7 @@ describe('the team', () => {
   it('takes one person in by one invitation', async () => {
     for (const round of rounds(5)) {
       await ana.get('/team');
-      const { html } = await ana.post('/team/invites', { note: 'Somebody' });
+      const { html } = await ana.post('/team/invites', { note: 'Somebody', role: 'owner' });
       const token = /join\?token=([\w-]+)/.exec(html)![1]!;
       const answers = await atOnce(4, (n) =>
         browserless(service.url).post('/join', { token, ...person(`guest-${round}-${n}`) }),

@@ -22,6 +22,7 @@ import { limitRate } from '../../platform/http/server/rateLimit.ts';
 import type { Limiters } from '../../platform/limits/limiter.ts';
 import { memoryLimiters } from '../../platform/limits/memoryLimiter.ts';
 import type { N8nSetting } from '../../team/n8nSetting.ts';
+import { ownersOnly } from './ownersOnly.ts';
 import { overviewRouter } from '../../overview/screens/overviewRoutes.ts';
 import { examplesRouter } from './examplesRoutes.ts';
 import type { LiveFeed } from './liveFeed.ts';
@@ -38,7 +39,10 @@ import {
   requireMember,
   signedInOf,
 } from '../../team/signedIn.ts';
+import type { SignedIn } from '../../team/operations/sessions.ts';
+import { isOwner, type Member } from '../../team/workspace.ts';
 import { cannedRepliesRouter } from '../../team/screens/cannedReplies.ts';
+import { resetPasswordRouter } from '../../team/screens/resetPassword.ts';
 import { settingsRouter } from '../../team/screens/settings.ts';
 import { type Setup, setupRouter } from '../../team/screens/setup.ts';
 import { signInRouter } from '../../team/screens/signIn.ts';
@@ -66,7 +70,7 @@ export interface ScreenParts {
 }
 
 /** Pages that anyone can request. */
-const PUBLIC_PATHS = ['/assets', '/chat', '/setup', '/sign-in', '/join'];
+const PUBLIC_PATHS = ['/assets', '/chat', '/setup', '/sign-in', '/join', '/reset-password'];
 
 /** Pages that only members see. */
 const MEMBER_PATHS = [
@@ -87,7 +91,14 @@ const MEMBER_PATHS = [
   '/live',
 ];
 
-const SIGN_IN_PATHS = ['/setup', '/sign-in', '/sign-out', '/sign-out-everywhere', '/join'];
+const SIGN_IN_PATHS = [
+  '/setup',
+  '/sign-in',
+  '/sign-out',
+  '/sign-out-everywhere',
+  '/join',
+  '/reset-password',
+];
 
 /** Requests that add data. Requests that free space, or hardly use any, are always accepted. */
 const ADDING_PATHS = [
@@ -105,8 +116,12 @@ const ADDING_PATHS = [
   '/keys/subscriptions/:id/test',
   '/keys/subscriptions/:id/recover',
   '/team/invites',
+  '/overview/test-message',
   '/join',
 ];
+
+/** The first screen: what an owner looks at, and where a member works. */
+const homeOf = (member: Member): string => (isOwner(member) ? '/overview' : '/conversations');
 
 /** As many as API calls: a team of two hundred that reloads a page each second. */
 const MAX_PAGES_PER_MINUTE = 12_000;
@@ -141,9 +156,13 @@ export function screensRouter(parts: ScreenParts): Router {
     deps.assertRoom('data', null);
     next();
   });
-  router.get('/', (_request, response) => response.redirect(303, '/conversations'));
+  router.get('/', noteMember(deps), (_request, response) => {
+    const signedIn = signedInOf(response) as SignedIn | undefined;
+    response.redirect(303, !signedIn ? '/sign-in' : homeOf(signedIn.member));
+  });
   router.use(setupRouter(parts.setup, parts.n8n, attempts, publicUrl));
   router.use(signInRouter(deps, attempts, isHttps), joinRouter(deps, attempts, isHttps));
+  router.use(resetPasswordRouter(deps, attempts, isHttps));
 
   const workspaceOf = (response: Response) => signedInOf(response).workspace.id;
   const counting = { limiters: memoryLimiters, bounds: deps.bounds };
@@ -158,6 +177,7 @@ export function screensRouter(parts: ScreenParts): Router {
     turns.inTurn(workspaceOf),
     readMemberFormBody,
     requireCsrfToken,
+    ownersOnly,
     doForMember,
   );
   router.use(liveStreamRouter(deps, parts.live, stopping));

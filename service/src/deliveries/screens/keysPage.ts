@@ -1,4 +1,5 @@
 import type { ApiKey, SignedIn } from '../../team/index.ts';
+import type { WeekOf } from '../../overview/index.ts';
 import type { SubscriptionHealth } from '../operations/subscriptions.ts';
 import { type FormState, newForm } from '../../platform/html/forms.ts';
 import { html, type View } from '../../platform/html/html.ts';
@@ -23,13 +24,14 @@ export interface KeysPageExtras {
 interface KeysPage extends KeysPageExtras {
   readonly apiKeys: readonly ApiKey[];
   readonly subscriptions: readonly SubscriptionHealth[];
+  readonly week: WeekOf;
   readonly now: Date;
 }
 
 /** API keys above, subscriptions below. */
 export const keysPage = (
   signedIn: SignedIn,
-  { apiKeys, subscriptions, now, notice, once, keyForm, subscriptionForm }: KeysPage,
+  { apiKeys, subscriptions, week, now, notice, once, keyForm, subscriptionForm }: KeysPage,
 ): View =>
   teamPage(
     signedIn,
@@ -52,7 +54,7 @@ export const keysPage = (
         <h2 id="subscriptions-title">Subscriptions</h2>
         <p class="muted">A subscription sends events to one URL, such as an n8n workflow.</p>
         ${subscriptions.length === 0 ? null : deliverySearch()}
-        ${liveSection('keys', 'subscriptions', '/keys/live/subscriptions', subscriptionsList(subscriptions, now))}
+        ${liveSection('keys', 'subscriptions', '/keys/live/subscriptions', subscriptionsList(subscriptions, week, now))}
         ${newSubscriptionForm(signedIn, subscriptionForm ?? newForm())}
       </section>
     `,

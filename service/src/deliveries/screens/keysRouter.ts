@@ -1,5 +1,6 @@
 import { Router } from 'express';
 import { type Deps, inOneTransaction } from '../../platform/deps.ts';
+import { readWeek } from '../../overview/index.ts';
 import { listApiKeys, signedInOf, workspaceOf } from '../../team/index.ts';
 import { createSubscription } from '../operations/subscribe.ts';
 import { listSubscriptionHealth } from '../operations/subscriptions.ts';
@@ -26,6 +27,7 @@ export function keysRouter(deps: Deps, publicUrl: () => string): Router {
     const lists = await inOneTransaction(deps, async (within) => ({
       apiKeys: await listApiKeys(within, signedIn.workspace),
       subscriptions: await listSubscriptionHealth(within, signedIn.workspace),
+      week: await readWeek(within, signedIn.workspace, 'attempt'),
     }));
     sendPage(response, keysPage(signedIn, { ...lists, now: deps.clock.now(), ...extras }), status);
   };
@@ -48,8 +50,10 @@ export function keysRouter(deps: Deps, publicUrl: () => string): Router {
 
 function addSubscriptions(router: Router, deps: Deps, show: Show): void {
   router.get('/keys/live/subscriptions', async (_request, response) => {
-    const subscriptions = await listSubscriptionHealth(deps, workspaceOf(response));
-    sendPart(response, subscriptionsList(subscriptions, deps.clock.now()));
+    const workspace = workspaceOf(response);
+    const subscriptions = await listSubscriptionHealth(deps, workspace);
+    const week = await readWeek(deps, workspace, 'attempt');
+    sendPart(response, subscriptionsList(subscriptions, week, deps.clock.now()));
   });
 
   router.post('/keys/subscriptions', async (request, response) => {

@@ -13,6 +13,7 @@ import { filterInWords } from './filterLabels.ts';
 import { badge } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { exactTimeView, timeView } from '../../platform/html/times.ts';
+import { sparkLine, type WeekOf } from '../../overview/index.ts';
 
 /** For headings and links: `message.received and 2 more`. */
 export function eventsInWords(subscription: Subscription): string {
@@ -93,9 +94,14 @@ function adviceOn({ statusCode }: Attempt): string {
 }
 
 /** How many subscriptions there are, by source, and each with its state. */
-export const subscriptionsList = (all: readonly SubscriptionHealth[], now: Date): View => html`
+/** @param week the attempts of each subscription on the last days */
+export const subscriptionsList = (
+  all: readonly SubscriptionHealth[],
+  week: WeekOf,
+  now: Date,
+): View => html`
   <p><strong>${all.length} of ${MAX_SUBSCRIPTIONS}</strong>${all.length === 0 ? html`. Publish a workflow in n8n to see its subscriptions here, such as one of the <a href="/examples">examples</a>.` : html`: ${bySource(all)}`}</p>
-  ${all.length === 0 ? null : html`<ul class="records">${all.map((each) => subscriptionItem(each, now))}</ul>`}
+  ${all.length === 0 ? null : html`<ul class="records">${all.map((each) => subscriptionItem(each, week, now))}</ul>`}
 `;
 
 function bySource(all: readonly SubscriptionHealth[]): View {
@@ -113,6 +119,7 @@ function originOf({ owner, source }: Subscription): View {
 
 const subscriptionItem = (
   { subscription, lastFailure, undelivered }: SubscriptionHealth,
+  week: WeekOf,
   now: Date,
 ): View => html`
   <li>
@@ -123,6 +130,7 @@ const subscriptionItem = (
         ${originOf(subscription)},${' '}
         ${subscription.lastDeliveryAt === null ? 'no deliveries yet' : html`last delivery ${timeView(subscription.lastDeliveryAt, now)}`}
       </p>
+      ${sparkLine(week.get(subscription.id), 'attempts')}
       ${failureView(subscription, lastFailure, now)}
     </div>
   </li>

@@ -2,29 +2,36 @@ import { addressWith, filterLinks } from '../../platform/html/components.ts';
 import type { Subscription } from '../../deliveries/index.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
-import type { Viewer } from '../../platform/html/viewer.ts';
+import type { SignedIn } from '../../team/index.ts';
+import type { FirstHour } from '../firstHour.ts';
 import { percent } from '../charts/barList.ts';
 import { DEFAULT_RANGE, type Range, RANGES } from '../range.ts';
 import { channelLabel, durationLabel } from '../words.ts';
 import { type ChartParts, MEDIAN, ofChannel } from './chartParts.ts';
 import { conversationCharts } from './conversationCharts.ts';
 import { deliveryCharts, subscriptionTable } from './deliveryCharts.ts';
+import { firstHourView } from './firstHourView.ts';
 import { toolTable, workCharts } from './workCharts.ts';
 
 export interface OverviewParts extends ChartParts {
   readonly subscriptions: readonly Subscription[];
   /** Those that a filter can be set to. */
   readonly channels: readonly string[];
+  /** Null when nothing of it is left to do. */
+  readonly firstHour: FirstHour | null;
+  /** A code of the notices. */
+  readonly notice: unknown;
 }
 
 /** What happened in the workspace, in figures and charts. */
-export const overviewPage = (viewer: Viewer, parts: OverviewParts): View =>
+export const overviewPage = (viewer: SignedIn, parts: OverviewParts): View =>
   teamPage(
     viewer,
-    { title: 'Overview', section: 'overview' },
+    { title: 'Overview', section: 'overview', notice: parts.notice },
     html`
       <div class="overview">
         <h1>Overview</h1>
+        ${parts.firstHour === null ? null : firstHourView(viewer, parts.firstHour)}
         <div class="overview-filters">
           ${rangeLinks(parts)}
           ${parts.channels.length > 1 || parts.channel !== null ? channelLinks(parts) : null}

@@ -2,13 +2,14 @@ import { Router } from 'express';
 import type { Deps } from '../../platform/deps.ts';
 import { findActiveSubscriptions } from '../../deliveries/index.ts';
 import { sendPage } from '../../platform/html/html.ts';
-import { signedInOf } from '../../team/index.ts';
+import { endFirstHour, signedInOf, workspaceOf } from '../../team/index.ts';
+import { readFirstHour, sendTestMessage } from '../firstHour.ts';
 import { DEFAULT_RANGE, RANGES } from '../range.ts';
 import { readCounts } from '../readCounts.ts';
 import { overviewPage } from './overviewPage.ts';
 
 /** `/overview`: what happened in the workspace. */
-export function overviewRouter(deps: Pick<Deps, 'store' | 'clock'>): Router {
+export function overviewRouter(deps: Deps): Router {
   const router = Router();
   router.get('/overview', async ({ query }, response) => {
     const signedIn = signedInOf(response);
@@ -19,7 +20,28 @@ export function overviewRouter(deps: Pick<Deps, 'store' | 'clock'>): Router {
     );
     const channels = [...counts.total.each('opened').keys()].sort();
     const channel = channels.find((each) => each === query.channel) ?? null;
-    sendPage(response, overviewPage(signedIn, { counts, range, channel, channels, subscriptions }));
+    const firstHour = await readFirstHour(deps, signedIn.workspace);
+    const page = {
+      counts,
+      range,
+      channel,
+      channels,
+      subscriptions,
+      firstHour,
+      notice: query.notice,
+    };
+    sendPage(response, overviewPage(signedIn, page));
   });
+
+  router.post('/overview/test-message', async (_request, response) => {
+    const { conversationId } = await sendTestMessage(deps, workspaceOf(response));
+    response.redirect(303, `/conversations/${conversationId}?notice=test-message`);
+  });
+
+  router.post('/overview/first-steps/dismiss', async (_request, response) => {
+    await endFirstHour(deps, workspaceOf(response));
+    response.redirect(303, '/overview?notice=first-steps-dismissed');
+  });
+
   return router;
 }

@@ -2,6 +2,7 @@ import type { Response } from 'express';
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
+import { permitted } from './permitted.ts';
 
 export { html };
 
@@ -20,8 +21,8 @@ export const sendPage = (response: Response, page: View, status = response.statu
   void response
     .status(status)
     .type('html')
-    .send(`<!doctype html>\n${render(page)}`);
+    .send(`<!doctype html>\n${render(permitted(response, page))}`);
 
 /** Sends a part of a page, which htmx puts in place. */
 export const sendPart = (response: Response, part: View): void =>
-  void response.type('html').send(render(part));
+  void response.type('html').send(render(permitted(response, part)));

@@ -135,7 +135,7 @@ export const teamPage = (
 const sidebar = (viewer: Viewer, section: Section | undefined): View => html`
   <header class="side">
     <nav aria-label="Main">
-      <a class="brand" href="/conversations">
+      <a class="brand" href="/">
         ${mark(28)}
         <span>${viewer.workspace.name}</span>
       </a>

@@ -17,6 +17,10 @@ const NOTICES: Readonly<Record<string, string>> = {
     'Not sent: the messaging window is closed. Retry after the customer writes again.',
   'retry-channel':
     'Not sent: the account is no longer connected. Connect it again under Channels, then retry.',
+
+  'test-message': 'This is your test message, as a customer’s in the web chat. Reply to it here.',
+  'first-steps-dismissed': 'The first steps are dismissed.',
+
   closed: 'Conversation closed.',
   'already-closed': 'This conversation was already closed. Nothing was changed.',
   approved: 'Approved.',
@@ -74,6 +78,8 @@ const NOTICES: Readonly<Record<string, string>> = {
   'provider-test-failed': 'The test failed. See the reason below.',
 
   'password-changed': 'Password changed. You are signed out everywhere else.',
+  'role-changed': 'Role changed. It holds from their next page on.',
+  'password-reset': 'Password changed. Sign in with the new one.',
   left: 'You have left the team.',
   'session-ended': 'Your session has ended. Sign in to go on. What you have written is kept.',
   'signed-out': 'You are signed out.',

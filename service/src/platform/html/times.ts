@@ -1,4 +1,5 @@
 import { html, type View } from './html.ts';
+import { partsOf, readerZone } from './readerZone.ts';
 
 const UNITS = [
   ['day', 86_400_000],
@@ -21,9 +22,14 @@ export function ago(time: string, now: Date): string {
   return 'now';
 }
 
-/** "2026-11-21 10:00:00 UTC". @param time ISO 8601, in UTC */
+/**
+ * "2026-11-21 10:00:00 UTC", or in the time zone of the member's profile, with its name.
+ * @param time ISO 8601, in UTC
+ */
 export const exactTime = (time: string): string =>
-  time.replace('T', ' ').replace(/\.\d+\+00:00$/, ' UTC');
+  readerZone() === 'UTC'
+    ? time.replace('T', ' ').replace(/\.\d+\+00:00$/, ' UTC')
+    : `${partsOf(time)} (${readerZone()})`;
 
 /** A time in words, with the exact time as its title. */
 export const timeView = (time: string | null, now: Date): View =>
@@ -51,7 +57,7 @@ export function shortAgo(time: string, now: Date): string {
 export const shortTimeView = (time: string, now: Date): View =>
   html`<time datetime=${time} data-short title=${exactTime(time)}>${shortAgo(time, now)}</time>`;
 
-/** The exact time, in UTC. A script makes it the reader's own. @param time ISO 8601, in UTC */
+/** The exact time, as `exactTime`. A script makes it the reader's own. @param time ISO 8601, in UTC */
 export const exactTimeView = (time: string): View =>
   html`<time datetime=${time} data-exact>${exactTime(time)}</time>`;
 

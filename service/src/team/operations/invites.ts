@@ -4,31 +4,38 @@ import type { Tx } from '../../store/collections.ts';
 import { normalizeEmail } from '../../platform/contactDetails.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { notFound, AppError } from '../../platform/http/errorCatalogue.ts';
-import type { Invite, Member } from '../workspace.ts';
-import { putMember } from './team.ts';
+import { isOwner, type Invite, type Member, type Role } from '../workspace.ts';
+import { onlyOwners, putMember } from './team.ts';
 
 const INVITE_LASTS_MS = 7 * 24 * 60 * 60 * 1000;
 
 /**
  * Makes a link's token by which one person can join the team within seven days. It is shown this
  * once.
- * @throws not_found (404) when the member who invites has been removed
+ * @throws not_found (404) when the member who invites has been removed; permission_missing (403) when
+ * somebody who is no owner invites one
  */
 export const createInvite = (
   { store, clock }: Pick<Deps, 'store' | 'clock'>,
   by: Pick<Member, 'id' | 'name' | 'workspaceId'>,
   note: string,
+  role: Role = 'member',
 ): Promise<{ token: string; invite: Invite }> => {
   const token = newSetupToken();
   return store.transaction(async (tx) => {
     // Locked, so that removing the member at this moment finds this invitation and removes it too.
-    if (by.id.startsWith('mbr_') && !(await tx.members.get(by.id))) throw notFound('member', by.id);
+    if (by.id.startsWith('mbr_')) {
+      const inviting = await tx.members.get(by.id);
+      if (!inviting) throw notFound('member', by.id);
+      if (role === 'owner' && !isOwner(inviting)) throw onlyOwners();
+    }
     const now = clock.now();
     const expiresAt = timestamp(new Date(now.getTime() + INVITE_LASTS_MS));
     const invite = {
       id: hashToken(token),
       workspaceId: by.workspaceId,
       note,
+      role,
       createdBy: by.name,
       createdById: by.id,
       createdAt: timestamp(now),
@@ -77,8 +84,8 @@ export async function acceptInvite(
     const invite = usable(await tx.invites.get(hashToken(token)), now);
     if (!invite) return null;
     await refuseTwin(tx, email);
-    const { workspaceId } = invite;
-    const member = await putMember(tx, { workspaceId, name, email, passwordHash }, now);
+    const { workspaceId, role } = invite;
+    const member = await putMember(tx, { workspaceId, name, email, passwordHash, role }, now);
     await tx.invites.delete(invite.id);
     return member;
   });
@@ -91,9 +98,11 @@ async function refuseTwin(tx: Tx, email: string): Promise<void> {
   throw new AppError('invalid_request', message, { param: 'email' });
 }
 
-/** Makes an invitation's link useless. */
+/** Makes an invitation's link useless. A member ends those they made, an owner all. */
 export const revokeInvite = ({ store }: Pick<Deps, 'store'>, by: Member, id: string) =>
   store.transaction(async (tx) => {
     const invite = await tx.invites.get(id);
-    if (invite?.workspaceId === by.workspaceId) await tx.invites.delete(id);
+    if (invite?.workspaceId !== by.workspaceId) return;
+    if (!isOwner(by) && invite.createdById !== by.id) throw onlyOwners();
+    await tx.invites.delete(id);
   });

@@ -125,7 +125,7 @@ export async function changePassword(
     const now = await tx.members.get(member.id);
     // The password was changed while this one was being checked.
     if (now?.passwordHash !== member.passwordHash) throw wrong;
-    await tx.members.put({ ...now, passwordHash });
+    await tx.members.put({ ...now, passwordHash, passwordReset: null });
     await deleteSessionsOf(tx, member.id, session.id);
   });
 }

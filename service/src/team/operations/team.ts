@@ -4,7 +4,14 @@ import { normalizeEmail } from '../../platform/contactDetails.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, notFound } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';
-import { slugFrom, type Workspace, type Member, type Invite } from '../workspace.ts';
+import {
+  isOwner,
+  slugFrom,
+  type Workspace,
+  type Member,
+  type Invite,
+  type Role,
+} from '../workspace.ts';
 import { deleteSessionsOf } from './sessions.ts';
 
 declare module '../../platform/deps.ts' {
@@ -59,14 +66,24 @@ export const createMember = (
     putMember(tx, { workspaceId: workspace.id, name, email, passwordHash }, clock.now()),
   );
 
-/** As `createMember`, within the caller's transaction. */
+/** As `createMember`, within the caller's transaction. The first member of a workspace is an owner. */
 export async function putMember(
   tx: Tx,
   fields: Omit<Member, 'id' | 'createdAt'>,
   now: Date,
 ): Promise<Member> {
+  const { workspaceId, role = 'member' } = fields;
+  // Locked, so that of two people who join at once only one is the first.
+  await tx.workspaces.get(workspaceId);
+  const [somebody] = await tx.members.find({ where: { workspaceId }, limit: 1 });
   const email = normalizeEmail(fields.email);
-  const member = { ...fields, email, id: newId('mbr'), createdAt: timestamp(now) };
+  const member = {
+    ...fields,
+    role: somebody ? role : ('owner' as const),
+    email,
+    id: newId('mbr'),
+    createdAt: timestamp(now),
+  };
   await tx.members.put(member);
   return member;
 }
@@ -78,33 +95,57 @@ export const listTeam = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, worksp
       const now = clock.now().getTime();
       const invites = await tx.invites.find({ where: { workspaceId: workspace.id }, limit: 1000 });
       return {
-        members: await tx.members.find({ where: { workspaceId: workspace.id }, limit: 1000 }),
+        members: await membersOf(tx, workspace),
         invites: invites.filter(({ expiresAt }) => Date.parse(expiresAt) > now),
       };
     },
   );
 
+const membersOf = (tx: Tx, { id }: Workspace): Promise<readonly Member[]> =>
+  tx.members.find({ where: { workspaceId: id }, limit: 1000 });
+
+/** @throws permission_missing (403) when the member is no owner any more */
+export async function assertOwner(tx: Tx, { id }: Pick<Member, 'id'>): Promise<void> {
+  const now = await tx.members.peek(id);
+  if (!now || !isOwner(now)) throw onlyOwners();
+}
+
+export const onlyOwners = () =>
+  new AppError('permission_missing', 'Only an owner can do this. Ask an owner of your workspace.');
+
+/** @throws not_found (404), also for another workspace's */
+export async function memberOf(tx: Tx, workspace: Workspace, id: string): Promise<Member> {
+  const member = await tx.members.get(id);
+  if (member?.workspaceId !== workspace.id) throw notFound('member', id);
+  return member;
+}
+
 /**
  * Removes a person from the team and signs them out everywhere; their open invitations end. What
- * they wrote stays under their name.
- * @throws not_found (404); invalid_request (400) for the last member, without whom nobody could
- * sign in
+ * they wrote stays under their name. Owners remove anybody; a member can only leave.
+ * @throws not_found (404); permission_missing (403); invalid_request (400) for the last owner,
+ * without whom nobody could manage the workspace
  */
 export const removeMember = (
   { store, onMemberRemoved }: Pick<Deps, 'store' | 'onMemberRemoved'>,
-  workspace: Workspace,
+  { workspace, member: by }: { readonly workspace: Workspace; readonly member: Member },
   id: string,
 ) =>
   store.transaction(async (tx) => {
     // This locks the workspace, so that two members cannot remove each other at once.
     await tx.workspaces.get(workspace.id);
-    const member = await tx.members.get(id);
-    if (!member || member.workspaceId !== workspace.id) throw notFound('member', id);
-    const others = await tx.members.find({ where: { workspaceId: workspace.id }, limit: 2 });
-    if (others.length < 2)
+    if (id !== by.id) await assertOwner(tx, by);
+    const member = await memberOf(tx, workspace, id);
+    const others = (await membersOf(tx, workspace)).filter((other) => other.id !== id);
+    if (others.length === 0)
       throw new AppError(
         'invalid_request',
         'The last member cannot be removed: nobody could sign in any more. Invite somebody first.',
+      );
+    if (!others.some(isOwner))
+      throw new AppError(
+        'invalid_request',
+        'The last owner cannot be removed. Make another member an owner first.',
       );
     await deleteSessionsOf(tx, id);
     for (const invite of await tx.invites.find({
@@ -118,3 +159,35 @@ export const removeMember = (
     await onMemberRemoved(tx, member);
     await tx.members.delete(id);
   });
+
+/**
+ * Makes a member an owner, or an owner a member. It holds from their next request on.
+ * @throws not_found (404); permission_missing (403); invalid_request (400) for the last owner
+ */
+export const changeRole = (
+  { store }: Pick<Deps, 'store'>,
+  { workspace, member: by }: { readonly workspace: Workspace; readonly member: Member },
+  id: string,
+  role: Role,
+) =>
+  store.transaction(async (tx) => {
+    // Locked, so that two owners cannot demote each other at once.
+    await tx.workspaces.get(workspace.id);
+    await assertOwner(tx, by);
+    const member = await memberOf(tx, workspace, id);
+    const others = (await membersOf(tx, workspace)).filter((other) => other.id !== id);
+    if (role === 'member' && !others.some(isOwner))
+      throw new AppError(
+        'invalid_request',
+        'The last owner stays one. Make another member an owner first.',
+      );
+    // An invitation as an owner is worth no more than its maker.
+    if (role === 'member') await endOwnerInvitesOf(tx, member);
+    await tx.members.put({ ...member, role });
+  });
+
+async function endOwnerInvitesOf(tx: Tx, { id, workspaceId }: Member): Promise<void> {
+  const invites = await tx.invites.find({ where: { workspaceId }, limit: 1000 });
+  for (const invite of invites)
+    if (invite.createdById === id && invite.role === 'owner') await tx.invites.delete(invite.id);
+}

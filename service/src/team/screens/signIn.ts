@@ -35,7 +35,7 @@ const schema = z.object({
 
 /** Allows only paths of this service, so that a link cannot lead elsewhere after the sign-in. */
 const safePath = (next: string): string =>
-  /^\/(?![/\\])[\x21-\x7e]*$/.test(next) && !next.startsWith('/sign-in') ? next : '/conversations';
+  /^\/(?![/\\])[\x21-\x7e]*$/.test(next) && !next.startsWith('/sign-in') ? next : '/';
 
 /** Signing in and out. @param isHttps whether the public URL begins with https:// */
 export function signInRouter(deps: Deps, limits: AttemptLimits, isHttps: () => boolean): Router {
@@ -109,6 +109,7 @@ const signInPage = (form: FormState, notice?: unknown): View =>
         ${currentPasswordField('password', 'Password')}
         <button>Sign in</button>
       </form>
+      <p class="muted">Forgotten your password? An owner of your team can give you a link under Team.</p>
     `,
   );
 

@@ -9,10 +9,13 @@ import {
   startSession,
   type SignedIn,
 } from '../operations/sessions.ts';
-import { listTeam, removeMember } from '../operations/team.ts';
+import { createPasswordReset } from '../operations/passwordReset.ts';
+import { changeProfile } from '../operations/profile.ts';
+import { changeRole, listTeam, removeMember } from '../operations/team.ts';
+import { isOwner, roleOf, ROLES, type Member, type Role } from '../workspace.ts';
 import { textSchema } from '../../platform/http/schemas.ts';
 import type { AttemptLimits } from './signInAttempts.ts';
-import { copyable, csrfField, postButton } from '../../platform/html/components.ts';
+import { copyable, csrfField, postButton, shownOnce } from '../../platform/html/components.ts';
 import { noteError } from '../../platform/html/errorPage.ts';
 import {
   field,
@@ -21,6 +24,7 @@ import {
   parseForm,
   readForm,
   readPublicFormBody,
+  select,
   type FormState,
 } from '../../platform/html/forms.ts';
 import { html, sendPage, type View } from '../../platform/html/html.ts';
@@ -29,9 +33,15 @@ import { setSessionCookie, signedInOf } from '../signedIn.ts';
 import { newMemberFields, newMemberSchema, newPasswordField } from './setup.ts';
 import { passwordSchema } from '../password.ts';
 import { currentPasswordField } from './signIn.ts';
+import { isTimeZone, timeZones } from '../../platform/html/readerZone.ts';
 import { timeView } from '../../platform/html/times.ts';
 
-const inviteSchema = z.object({ note: textSchema(100) });
+const roleSchema = z.enum(ROLES, 'choose one of the roles');
+const inviteSchema = z.object({ note: textSchema(100), role: roleSchema.default('member') });
+const profileSchema = z.object({
+  name: textSchema(100),
+  timeZone: z.string().refine(isTimeZone, 'choose a time zone of the list'),
+});
 const passwordChangeSchema = z.object({
   current: z.string().min(1, 'is missing'),
   next: passwordSchema,
@@ -49,9 +59,10 @@ export function teamRouter(deps: Deps, limits: AttemptLimits, publicUrl: () => s
   router.get('/team', ({ query }, response) => show(response, 200, { notice: query.notice }));
 
   router.post('/team/invites', async (request, response) => {
+    const { member } = signedInOf(response);
     const form = parseForm(inviteSchema, readForm(request));
     if (!form.ok) return show(response, 400, { form });
-    const { token } = await createInvite(deps, signedInOf(response).member, form.data.note);
+    const { token } = await createInvite(deps, member, form.data.note, form.data.role);
     await show(response, 201, { link: `${publicUrl()}/join?token=${token}` });
   });
 
@@ -61,15 +72,36 @@ export function teamRouter(deps: Deps, limits: AttemptLimits, publicUrl: () => s
   });
 
   router.post('/team/members/:id/remove', async ({ params }, response) => {
-    const { workspace, member } = signedInOf(response);
-    await removeMember(deps, workspace, params.id);
-    const isSelf = params.id === member.id;
+    const signedIn = signedInOf(response);
+    await removeMember(deps, signedIn, params.id);
+    const isSelf = params.id === signedIn.member.id;
     response.redirect(303, isSelf ? '/sign-in?notice=left' : '/team?notice=removed');
+  });
+
+  router.post('/team/members/:id/role', async (request, response) => {
+    const role = roleSchema.parse(readForm(request).role);
+    await changeRole(deps, signedInOf(response), request.params.id, role);
+    response.redirect(303, '/team?notice=role-changed');
+  });
+
+  router.post('/team/members/:id/reset-password', async ({ params }, response) => {
+    const { token, member } = await createPasswordReset(deps, signedInOf(response), params.id);
+    await show(response, 201, {
+      reset: { name: member.name, link: `${publicUrl()}/reset-password?token=${token}` },
+    });
   });
 
   router.get('/account', ({ query }, response) =>
     sendPage(response, accountScreen(signedInOf(response), { notice: query.notice })),
   );
+
+  router.post('/account/profile', async (request, response) => {
+    const signedIn = signedInOf(response);
+    const profile = parseForm(profileSchema, readForm(request));
+    if (!profile.ok) return sendPage(response, accountScreen(signedIn, { profile }), 400);
+    await changeProfile(deps, signedIn.member, profile.data);
+    response.redirect(303, '/account?notice=saved');
+  });
 
   router.post('/account/password', async (request, response) => {
     const signedIn = signedInOf(response);
@@ -91,7 +123,7 @@ export function teamRouter(deps: Deps, limits: AttemptLimits, publicUrl: () => s
 
   // A page that answered a POST has the form's address. Reloading it leads back to the screen.
   router.get('/team/*action', (_request, response) => response.redirect(303, '/team'));
-  router.get('/account/password', (_request, response) => response.redirect(303, '/account'));
+  router.get('/account/:action', (_request, response) => response.redirect(303, '/account'));
 
   return router;
 }
@@ -116,7 +148,7 @@ export function joinRouter(deps: Deps, limits: AttemptLimits, isHttps: () => boo
       await attempt.forgive();
       await deps.store.transaction((tx) => deleteSessionsOf(tx, member.id));
       setSessionCookie(response, await startSession(deps, member), isHttps());
-      response.redirect(303, '/conversations');
+      response.redirect(303, '/');
     } catch (error) {
       if (!(error instanceof AppError) || error.details.param !== 'email') throw error;
       sendPage(response, joinPage(token, { values, problems: { email: error.message } }), 400);
@@ -154,12 +186,14 @@ interface TeamScreenExtras {
   readonly notice?: unknown;
   /** A new invitation. */
   readonly link?: string;
+  /** A new link for a forgotten password, and whose it is. */
+  readonly reset?: { readonly name: string; readonly link: string };
   readonly form?: FormState;
 }
 
 const teamScreen = (
   signedIn: SignedIn,
-  { members, invites, notice, link, form = newForm() }: Team & TeamScreenExtras,
+  { members, invites, notice, link, reset, form = newForm() }: Team & TeamScreenExtras,
   now: Date,
 ): View =>
   teamPage(
@@ -167,6 +201,16 @@ const teamScreen = (
     { title: 'Team', section: 'team', notice },
     html`
       <h1>Team</h1>
+      ${
+        reset === undefined
+          ? null
+          : shownOnce(
+              `A new password for ${reset.name}`,
+              `Give this link to ${reset.name} over a way on which you know each other. It works once, within 24 hours, and signs them out everywhere.`,
+              reset.link,
+              null,
+            )
+      }
       ${membersTable(signedIn, members, now)}
       <h2>Invite a member</h2>
       ${
@@ -185,36 +229,46 @@ const teamScreen = (
           form,
           attributes: { required: true, maxlength: 100 },
         })}
+        ${isOwner(signedIn.member) ? roleField(form) : null}
         <button>Create invitation link</button>
       </form>
       ${invites.length === 0 ? null : openInvites(signedIn, invites, now)}
     `,
   );
 
+const ROLE_LABELS: Readonly<Record<Role, string>> = { owner: 'Owner', member: 'Member' };
+
+const roleField = (form: FormState): View =>
+  select({
+    name: 'role',
+    label: 'Role',
+    form: { ...form, values: { role: 'member', ...form.values } },
+    help: 'A member answers customers. An owner also manages the team, keys, channels, payments, tools and the agent.',
+    options: [
+      ['member', ROLE_LABELS.member],
+      ['owner', ROLE_LABELS.owner],
+    ],
+  });
+
+/** Whether somebody else could manage the workspace without this member. */
+const canGo = (members: Team['members'], { id }: Member): boolean =>
+  members.some((other) => other.id !== id && isOwner(other));
+
 const membersTable = (signedIn: SignedIn, members: Team['members'], now: Date): View => html`
   <div class="scroll stacks" tabindex="0" role="region" aria-label="Members">
     <table>
       <thead>
-        <tr><th scope="col">Name</th><th scope="col">Email</th><th scope="col">Joined</th><th scope="col"><span class="muted">Action</span></th></tr>
+        <tr><th scope="col">Name</th><th scope="col">Email</th><th scope="col">Role</th><th scope="col">Joined</th><th scope="col"><span class="muted">Action</span></th></tr>
       </thead>
       <tbody>
         ${members.map(
-          ({ id, name, email, createdAt }) => html`
+          (member) => html`
             <tr>
-              <td>${name}${id === signedIn.member.id ? ' (you)' : ''}</td>
-              <td>${email}</td>
-              <td data-label="Joined">${timeView(createdAt, now)}</td>
-              <td>${
-                members.length === 1
-                  ? null
-                  : postButton(signedIn, {
-                      action: `/team/members/${id}/remove`,
-                      label: 'Remove',
-                      confirm: `Remove ${name} from the team?`,
-                      button: { class: 'small danger', 'aria-label': `Remove ${name}` },
-                      form: { class: 'inline' },
-                    })
-              }</td>
+              <td>${member.name}${member.id === signedIn.member.id ? ' (you)' : ''}</td>
+              <td>${member.email}</td>
+              <td data-label="Role">${ROLE_LABELS[roleOf(member)]}</td>
+              <td data-label="Joined">${timeView(member.createdAt, now)}</td>
+              <td><div class="row">${memberActions(signedIn, member, canGo(members, member))}</div></td>
             </tr>
           `,
         )}
@@ -223,22 +277,69 @@ const membersTable = (signedIn: SignedIn, members: Team['members'], now: Date): 
   </div>
 `;
 
+function memberActions(signedIn: SignedIn, member: Member, canGo: boolean): View {
+  const { id, name } = member;
+  const isSelf = id === signedIn.member.id;
+  const [other, label] = isOwner(member)
+    ? (['member', 'Make a member'] as const)
+    : (['owner', 'Make an owner'] as const);
+  return [
+    isOwner(member) && !canGo
+      ? null
+      : postButton(signedIn, {
+          action: `/team/members/${id}/role`,
+          label,
+          hidden: { role: other },
+          ...(isSelf ? { confirm: 'You will no longer manage this workspace. Go on?' } : {}),
+          button: { class: 'small secondary outline', 'aria-label': `${label}: ${name}` },
+          form: { class: 'inline' },
+        }),
+    isSelf || !isOwner(signedIn.member)
+      ? null
+      : postButton(signedIn, {
+          action: `/team/members/${id}/reset-password`,
+          label: 'Reset password',
+          button: {
+            class: 'small secondary outline',
+            'aria-label': `Reset the password of ${name}`,
+          },
+          form: { class: 'inline' },
+        }),
+    canGo
+      ? postButton(signedIn, {
+          action: `/team/members/${id}/remove`,
+          label: isSelf ? 'Leave' : 'Remove',
+          confirm: isSelf ? 'Leave this team?' : `Remove ${name} from the team?`,
+          button: {
+            class: 'small danger',
+            'aria-label': isSelf ? 'Leave the team' : `Remove ${name}`,
+          },
+          form: { class: 'inline' },
+        })
+      : null,
+  ];
+}
+
 const openInvites = (signedIn: SignedIn, invites: Team['invites'], now: Date): View => html`
   <h3>Open invitations</h3>
   <ul>
     ${invites.map(
-      ({ id, note, createdBy, expiresAt }) => html`
+      ({ id, note, role, createdBy, createdById, expiresAt }) => html`
         <li>
-          ${note}, invited by ${createdBy}, expires ${timeView(expiresAt, now)}${' '}
-          ${postButton(signedIn, {
-            action: `/team/invites/${id}/revoke`,
-            label: 'Revoke',
-            button: {
-              class: 'small danger',
-              'aria-label': `Revoke the invitation for ${note}`,
-            },
-            form: { class: 'inline' },
-          })}
+          ${note}${role === 'owner' ? ' (as an owner)' : ''}, invited by ${createdBy}, expires ${timeView(expiresAt, now)}${' '}
+          ${
+            isOwner(signedIn.member) || createdById === signedIn.member.id
+              ? postButton(signedIn, {
+                  action: `/team/invites/${id}/revoke`,
+                  label: 'Revoke',
+                  button: {
+                    class: 'small danger',
+                    'aria-label': `Revoke the invitation for ${note}`,
+                  },
+                  form: { class: 'inline' },
+                })
+              : null
+          }
         </li>
       `,
     )}
@@ -247,7 +348,14 @@ const openInvites = (signedIn: SignedIn, invites: Team['invites'], now: Date): V
 
 const accountScreen = (
   signedIn: SignedIn,
-  { notice, form = newForm() }: { notice?: unknown; form?: FormState },
+  {
+    notice,
+    form = newForm(),
+    profile = newForm({
+      name: signedIn.member.name,
+      timeZone: signedIn.member.timeZone ?? 'UTC',
+    }),
+  }: { notice?: unknown; form?: FormState; profile?: FormState },
 ): View =>
   teamPage(
     signedIn,
@@ -268,6 +376,26 @@ const accountScreen = (
           form: { 'hx-boost': 'false' },
         })}
       </div>
+      <h2>Profile</h2>
+      <form method="post" action="/account/profile">
+        ${formProblems(profile)}
+        ${csrfField(signedIn)}
+        ${field({
+          name: 'name',
+          label: 'Your name',
+          form: profile,
+          help: 'Customers see it next to your messages.',
+          attributes: { required: true, maxlength: 100, autocomplete: 'name' },
+        })}
+        ${select({
+          name: 'timeZone',
+          label: 'Time zone',
+          form: profile,
+          help: 'For times on pages where scripts are off. With scripts, your browser’s own zone is used.',
+          options: timeZones().map((zone) => [zone, zone.replaceAll('_', ' ')] as const),
+        })}
+        <button>Save</button>
+      </form>
       <h2>Change password</h2>
       <form method="post" action="/account/password">
         ${csrfField(signedIn)}

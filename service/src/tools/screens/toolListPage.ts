@@ -1,5 +1,6 @@
 import type { SignedIn } from '../../team/index.ts';
 import type { ToolWithLastCall } from '../operations/tools.ts';
+import { sparkLine, type WeekOf } from '../../overview/index.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
 import { liveSection } from '../../platform/html/liveSection.ts';
@@ -9,7 +10,12 @@ import { agentOffNote, lastCallView, stateBadge } from './toolState.ts';
 export const toolListPage = (
   signedIn: SignedIn,
   tools: readonly ToolWithLastCall[],
-  { now, notice, isAgentOn }: { now: Date; notice: unknown; isAgentOn: boolean },
+  {
+    now,
+    week,
+    notice,
+    isAgentOn,
+  }: { now: Date; week: WeekOf; notice: unknown; isAgentOn: boolean },
 ): View =>
   teamPage(
     signedIn,
@@ -21,16 +27,20 @@ export const toolListPage = (
       </div>
       <p class="muted">What the agent can do in your own systems, such as looking up an order or booking an appointment.</p>
       ${isAgentOn || !tools.some(({ tool }) => tool.status === 'live') ? null : agentOffNote()}
-      ${liveSection('tools', 'tools-live', '/tools/fragment', toolTable(tools, now))}
+      ${liveSection('tools', 'tools-live', '/tools/fragment', toolTable(tools, week, now))}
     `,
   );
 
 /** The part of the page that live updates replace. */
-export const toolTable = (tools: readonly ToolWithLastCall[], now: Date): View => html`
+export const toolTable = (
+  tools: readonly ToolWithLastCall[],
+  week: WeekOf,
+  now: Date,
+): View => html`
   <div id="tools" class="scroll">
     ${
       tools.length === 0
-        ? html`<p>No tools yet. Create one here, or with the Conversation Service Agent Call Trigger in n8n: see the <a href="/examples#find-order-tool">example</a>.</p>`
+        ? html`<p>No tools yet. A tool lets the agent look something up or do something in your systems. Create one here, or with the Conversation Service Agent Call Trigger in n8n: see the <a href="/examples#find-order-tool">example</a>.</p>`
         : html`
           <table>
             <thead><tr><th scope="col">Tool</th><th scope="col">Kind</th><th scope="col">State</th><th scope="col">Last call</th></tr></thead>
@@ -41,7 +51,7 @@ export const toolTable = (tools: readonly ToolWithLastCall[], now: Date): View =
                     <th scope="row"><a id=${`tool-${tool.id}`} href=${`/tools/${tool.id}`}>${tool.name}</a><small class="clipped">${excerpt(tool.description)}</small></th>
                     <td>${tool.kind}</td>
                     <td>${stateBadge(tool)}${tool.askBeforeRunning ? html` <small class="muted">needs approval</small>` : null}</td>
-                    <td>${lastCallView(lastCall, now)}</td>
+                    <td>${lastCallView(lastCall, now)}${sparkLine(week.get(tool.name), 'calls')}</td>
                   </tr>
                 `,
               )}

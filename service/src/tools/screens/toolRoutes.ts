@@ -1,3 +1,4 @@
+import { readWeek } from '../../overview/index.ts';
 import { Router, type Response } from 'express';
 import type { Deps } from '../../platform/deps.ts';
 import { deleteTool, pauseTool, releaseTool, rotateToolSecret } from '../operations/pauseTool.ts';
@@ -38,6 +39,7 @@ function addToolList(router: Router, deps: Deps): void {
     const tools = await listToolsWithLastCall(deps, workspace);
     const page = {
       now: deps.clock.now(),
+      week: await readWeek(deps, workspace, 'tool_call'),
       notice: query.notice,
       isAgentOn: await isAgentOn(deps, workspace),
     };
@@ -45,8 +47,10 @@ function addToolList(router: Router, deps: Deps): void {
   });
 
   router.get('/tools/fragment', async (_request, response) => {
-    const tools = await listToolsWithLastCall(deps, workspaceOf(response));
-    sendPart(response, toolTable(tools, deps.clock.now()));
+    const workspace = workspaceOf(response);
+    const tools = await listToolsWithLastCall(deps, workspace);
+    const week = await readWeek(deps, workspace, 'tool_call');
+    sendPart(response, toolTable(tools, week, deps.clock.now()));
   });
 }
 

@@ -279,6 +279,9 @@ describe('the settings', () => {
 
   it('do not pass to somebody who removes the owner', async () => {
     const bob = await join();
+    const team = await ana.get('/team');
+    const bobId = /\/team\/members\/(mbr_\w+)\/remove"/.exec(team.html)![1]!;
+    await ana.post(`/team/members/${bobId}/role`, { role: 'owner' });
     const { html } = await bob.get('/team');
     const id = /\/team\/members\/(mbr_\w+)\/remove"[^>]*>(?:(?!<\/form>).)*Remove ana/s.exec(
       html,

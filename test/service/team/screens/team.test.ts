@@ -66,7 +66,7 @@ describe('the team', () => {
               })
             ).status,
           ).toBe(401);
-        expect((await browserless(other.url).post('/sign-in', MEMBER)).path).toBe('/conversations');
+        expect((await browserless(other.url).post('/sign-in', MEMBER)).path).toBe('/overview');
       }
     } finally {
       await other.stop();

@@ -1,0 +1,23 @@
+import type { Deps } from '../platform/deps.ts';
+import type { Workspace } from '../team/index.ts';
+import { DEFAULT_RANGE } from './range.ts';
+import { readCounts } from './readCounts.ts';
+
+/** What was counted on each of the last seven days, the oldest first. */
+export type WeekOf = ReadonlyMap<string, readonly number[]>;
+
+/**
+ * Delivery attempts by subscription, or tool calls by tool. Reads the seven days' counters, however
+ * many of them there are.
+ */
+export async function readWeek(
+  deps: Pick<Deps, 'store' | 'clock'>,
+  workspace: Workspace,
+  name: 'attempt' | 'tool_call',
+): Promise<WeekOf> {
+  const { slots, total } = await readCounts(deps, workspace, DEFAULT_RANGE);
+  const days = slots.map(({ counts }) => counts.each(name));
+  return new Map(
+    [...total.each(name).keys()].map((key) => [key, days.map((day) => day.get(key) ?? 0)]),
+  );
+}

@@ -1,0 +1,74 @@
+import { postButton } from '../../platform/html/components.ts';
+import { html, type View } from '../../platform/html/html.ts';
+import { isOwner, type SignedIn } from '../../team/index.ts';
+import { type FirstHour, type Step, STEPS } from '../firstHour.ts';
+
+interface Words {
+  readonly label: string;
+  /** The exact next step, while it is not done. */
+  readonly next: View;
+}
+
+const WORDS: Readonly<Record<Step, Words>> = {
+  key: {
+    label: 'Make an API key',
+    next: html`Under <a href="/keys">API keys</a>, choose a name such as “n8n” and create it. Copy the key: it is shown once.`,
+  },
+  n8n: {
+    label: 'Connect n8n',
+    next: html`In n8n, add the Conversation Service Trigger to a workflow, paste the key into its credential, and publish the workflow. Or import one of the <a href="/examples">examples</a>.`,
+  },
+  event: {
+    label: 'Deliver the first event',
+    next: 'With a published workflow, send yourself a test message below. The workflow gets its event within seconds.',
+  },
+  answer: {
+    label: 'Give the first answer',
+    next: html`Open the test message under <a href="/conversations?tab=all">Conversations</a> and reply, or let a workflow reply.`,
+  },
+  channel: {
+    label: 'Connect a channel',
+    next: html`The web chat works already, at <a href="/chat" target="_blank">/chat</a>. For WhatsApp, connect a number under <a href="/channels">Channels</a>.`,
+  },
+  agent: {
+    label: 'Turn the agent on',
+    next: html`Try it under <a href="/agent">Agent</a>, then turn it on. It answers until a person takes over.`,
+  },
+  colleague: {
+    label: 'Invite a colleague',
+    next: html`Under <a href="/team">Team</a>, create an invitation link and send it to them.`,
+  },
+};
+
+/** What is to be done after the set-up. Each step ticks itself. */
+export const firstHourView = (signedIn: SignedIn, done: FirstHour): View => html`
+  <section class="first-hour" aria-labelledby="first-hour-title">
+    <h2 id="first-hour-title">First steps: ${done.size} of ${STEPS.length} done</h2>
+    <ol role="list">${STEPS.map((step) => stepView(step, done.has(step)))}</ol>
+    ${
+      isOwner(signedIn.member)
+        ? html`
+            <div class="row">
+              ${postButton(signedIn, {
+                action: '/overview/test-message',
+                label: 'Send me a test message',
+                form: { class: 'inline' },
+              })}
+              ${postButton(signedIn, {
+                action: '/overview/first-steps/dismiss',
+                label: 'Dismiss these steps',
+                button: { class: 'secondary outline' },
+                form: { class: 'inline' },
+              })}
+            </div>
+          `
+        : null
+    }
+  </section>
+`;
+
+const stepView = (step: Step, isDone: boolean): View => html`
+  <li id=${`step-${step}`} data-done=${isDone ? 'true' : 'false'}>
+    <span class="tick" aria-hidden="true">${isDone ? '✓' : '○'}</span><b>${WORDS[step].label}</b>${isDone ? html`<span class="visually-hidden"> (done)</span>` : html`<p class="muted">${WORDS[step].next}</p>`}
+  </li>
+`;

@@ -1,0 +1,48 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** The time zone of the member who reads the page. */
+const zone = new AsyncLocalStorage<string>();
+
+/** Runs a request whose times are told in a zone. @param timeZone IANA name */
+export const inZone = (timeZone: string, run: () => void): void => zone.run(timeZone, run);
+
+/** The reader's time zone; UTC where nobody has chosen one. */
+export const readerZone = (): string => zone.getStore() ?? 'UTC';
+
+const ZONES: ReadonlySet<string> = new Set(['UTC', ...Intl.supportedValuesOf('timeZone')]);
+
+/** The names of all zones, UTC first. */
+export const timeZones = (): readonly string[] => [...ZONES];
+
+export const isTimeZone = (name: string): boolean => ZONES.has(name);
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** A format of times in the reader's zone. @param key what tells it from other formats */
+export function formatInZone(
+  key: string,
+  locale: string,
+  options: Intl.DateTimeFormatOptions,
+): Intl.DateTimeFormat {
+  const timeZone = readerZone();
+  const known = formats.get(`${key} ${timeZone}`);
+  if (known) return known;
+  const format = new Intl.DateTimeFormat(locale, { ...options, timeZone });
+  formats.set(`${key} ${timeZone}`, format);
+  return format;
+}
+
+/** The day in the reader's zone, `2026-11-21`. @param time ISO 8601 */
+export const dayInZone = (time: string): string =>
+  readerZone() === 'UTC' ? time.slice(0, 10) : partsOf(time).slice(0, 10);
+
+/** `2026-11-21 11:00:00`, in the reader's zone. @param time ISO 8601 */
+export const partsOf = (time: string): string =>
+  formatInZone('exact', 'sv-SE', {
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  }).format(new Date(time));

@@ -1,0 +1,75 @@
+import { timestamp } from '../../platform/clock.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { hashToken, isSameText, newSetupToken } from '../../platform/security/tokens.ts';
+import type { Member, Workspace } from '../workspace.ts';
+import { deleteSessionsOf } from './sessions.ts';
+import { assertOwner, memberOf } from './team.ts';
+
+const RESET_LASTS_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Makes a link's token by which a member chooses another password within 24 hours, once. It is shown
+ * this once, and an earlier one no longer works. Until it is used, the present password does.
+ * @throws not_found (404); permission_missing (403)
+ */
+export const createPasswordReset = (
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  { workspace, member: by }: { readonly workspace: Workspace; readonly member: Member },
+  id: string,
+): Promise<{ token: string; member: Member }> => {
+  const secret = newSetupToken();
+  return store.transaction(async (tx) => {
+    await assertOwner(tx, by);
+    const member = await memberOf(tx, workspace, id);
+    const expiresAt = timestamp(new Date(clock.now().getTime() + RESET_LASTS_MS));
+    const passwordReset = { hash: hashToken(secret), createdBy: by.name, expiresAt };
+    await tx.members.put({ ...member, passwordReset });
+    return { token: `${id}.${secret}`, member };
+  });
+};
+
+/** The member whom a link's token lets in; null when it was used or replaced, or has expired. */
+export const findPasswordReset = (
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  token: string,
+): Promise<Member | null> =>
+  store.transaction(async (tx) =>
+    usable(await tx.members.peek(memberIn(token)), token, clock.now()),
+  );
+
+const memberIn = (token: string): string => token.slice(0, Math.max(0, token.indexOf('.')));
+
+function usable(member: Member | null, token: string, now: Date): Member | null {
+  const reset = member?.passwordReset;
+  const secret = token.slice(token.indexOf('.') + 1);
+  return reset &&
+    Date.parse(reset.expiresAt) > now.getTime() &&
+    isSameText(hashToken(secret), reset.hash)
+    ? member
+    : null;
+}
+
+/**
+ * Gives a member the password that they chose by a link, which is then used up, and signs them out
+ * everywhere.
+ * @returns null when the link cannot be used any more
+ * @throws rate_limited (429) when too many passwords are being checked
+ */
+export async function resetPassword(
+  deps: Pick<Deps, 'store' | 'clock' | 'passwords'>,
+  token: string,
+  password: string,
+): Promise<Member | null> {
+  // Before the password is hashed, which is work: anybody may send a token.
+  if (!(await findPasswordReset(deps, token))) return null;
+  const passwordHash = await deps.passwords.hash(password);
+  return deps.store.transaction(async (tx) => {
+    // locked: it works once
+    const member = usable(await tx.members.get(memberIn(token)), token, deps.clock.now());
+    if (!member) return null;
+    const changed = { ...member, passwordHash, passwordReset: null };
+    await tx.members.put(changed);
+    await deleteSessionsOf(tx, member.id);
+    return changed;
+  });
+}

@@ -1,0 +1,167 @@
+// What an owner may do and a member may not: asked of the addresses, not of the buttons.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { browserless, MEMBER_ENV, type Browserless } from '../../../helpers/browserless.ts';
+import { openFreshStore } from '../../../helpers/openStore.ts';
+import { startTestService, type TestService } from '../../../helpers/service.ts';
+import { teamOfTwo } from '../../../helpers/teamOfTwo.ts';
+import { systemClock } from '../../../../service/src/platform/clock.ts';
+import {
+  changeRole,
+  createMember,
+  createWorkspace,
+} from '../../../../service/src/team/operations/team.ts';
+import { roleOf, type Member } from '../../../../service/src/team/workspace.ts';
+
+const OWNERS_POSTS = [
+  '/tools',
+  ...['', '/test', '/go-live', '/pause', '/release', '/rotate-secret', '/remove'].map(
+    (verb) => `/tools/tool_1${verb}`,
+  ),
+  ...['', '/switch', '/brain', '/release', '/try'].map((verb) => `/agent${verb}`),
+  ...['', '/chan_1', '/chan_1/test', '/chan_1/disconnect'].map((rest) => `/channels${rest}`),
+  ...['', '/test', '/remove'].map((verb) => `/payments/providers/manual${verb}`),
+  ...['', '/key_1/edit', '/key_1/revoke', '/subscriptions'].map((rest) => `/keys${rest}`),
+  ...['test', 'recover', 'rotate-secret', 'remove', 'edit', 'pause', 'release'].map(
+    (verb) => `/keys/subscriptions/sub_1/${verb}`,
+  ),
+  '/keys/subscriptions/sub_1/deliveries/dlv_1/curl',
+  '/settings/n8n',
+  '/team/members/mbr_1/role',
+  '/team/members/mbr_1/remove',
+  '/KEYS/',
+];
+const OWNERS_PAGES = [
+  '/tools/new',
+  '/channels/new?type=whatsapp_cloud',
+  '/payments/providers/manual',
+];
+const EVERYBODYS_PAGES = [
+  ...['/conversations', '/waiting', '/overview', '/tools', '/agent', '/channels', '/payments'],
+  ...['/keys', '/team', '/settings', '/settings/canned-replies', '/account'],
+];
+
+describe('an owner and a member', () => {
+  let service: TestService;
+  let ana: Browserless;
+  let ben: Browserless;
+  let benId: string;
+  beforeAll(async () => {
+    service = await startTestService({ env: MEMBER_ENV });
+    ({ ana, ben, benId } = await teamOfTwo(service));
+  });
+  afterAll(() => service?.stop());
+
+  it.each(OWNERS_POSTS)('a member is refused: POST %s', async (path) => {
+    await ben.get('/account');
+    const { status, text } = await ben.post(path, { role: 'owner' });
+    expect([status, text]).toEqual([403, expect.stringContaining('Only an owner can do this.')]);
+  });
+
+  it.each(OWNERS_PAGES)('a member is refused: GET %s', async (path) => {
+    expect((await ben.get(path)).status).toBe(403);
+    expect((await ana.get(path)).status).toBe(200);
+  });
+
+  it.each(EVERYBODYS_PAGES)(
+    'a member sees %s, without a form that would be refused',
+    async (path) => {
+      const { status, html } = await ben.get(path);
+      expect(status).toBe(200);
+      for (const [, action] of html.matchAll(/<form[^>]* action="([^"]*)"/g))
+        expect(action).toMatch(
+          /^\/(conversations|waiting|waits|account|sign-out|settings\/canned-replies|team\/invites|payments\/links)|\/remove$/,
+        );
+      expect(html).not.toContain('href="/tools/new"');
+    },
+  );
+
+  it('a member writes canned replies and invites members, and no owners', async () => {
+    await ben.get('/settings/canned-replies');
+    const reply = { name: 'Hello', shortcut: 'hello', text: 'Hello!' };
+    expect((await ben.post('/settings/canned-replies', reply)).path).toContain('notice=');
+    expect((await ben.get('/team')).html).not.toContain('name="role"');
+    expect((await ben.post('/team/invites', { note: 'Cy', role: 'owner' })).status).toBe(403);
+    expect((await ben.post('/team/invites', { note: 'Cy' })).status).toBe(201);
+  });
+
+  it('a member revokes the invitations they made, and nobody else’s', async () => {
+    await ana.get('/team');
+    const { html } = await ana.post('/team/invites', { note: 'Dora' });
+    const id = /team\/invites\/(\w+)\/revoke"(?:(?!<\/form>).)*for Dora/s.exec(html)![1]!;
+    await ben.get('/team');
+    expect((await ben.post(`/team/invites/${id}/revoke`)).status).toBe(403);
+    expect((await ana.get('/team')).text).toContain('Dora');
+  });
+
+  it('the last owner is neither removed nor made a member', async () => {
+    const { body } = await service.api.get('/api/members');
+    const anaId = body.data.find(({ id }: { id: string }) => id !== benId).id;
+    const { html } = await ana.get('/team');
+    expect(html).not.toContain(`/team/members/${anaId}/`);
+    for (const [verb, says] of [
+      ['remove', 'The last owner cannot be removed.'],
+      ['role', 'The last owner stays one.'],
+    ] as const) {
+      const { status, text } = await ana.post(`/team/members/${anaId}/${verb}`, { role: 'member' });
+      expect([status, text]).toEqual([400, expect.stringContaining(says)]);
+    }
+  });
+
+  it('two owners who make each other members at once leave one owner', async () => {
+    await ana.get('/team');
+    await ana.post(`/team/members/${benId}/role`, { role: 'owner' });
+    const { body } = await service.api.get('/api/members');
+    const anaId = body.data.find(({ id }: { id: string }) => id !== benId).id;
+    await Promise.all([ana.get('/team'), ben.get('/team')]);
+    const answers = await Promise.all([
+      ana.post(`/team/members/${benId}/role`, { role: 'member' }),
+      ben.post(`/team/members/${anaId}/role`, { role: 'member' }),
+    ]);
+    expect(answers.filter(({ path }) => path === '/team?notice=role-changed')).toHaveLength(1);
+    const isBenOwner = (await ben.get('/tools/new')).status === 200;
+    const isAnaOwner = (await ana.get('/tools/new')).status === 200;
+    expect([isAnaOwner, isBenOwner].filter(Boolean)).toHaveLength(1);
+    if (!isAnaOwner) {
+      await ben.get('/team');
+      await ben.post(`/team/members/${anaId}/role`, { role: 'owner' });
+      await ana.get('/team');
+      await ana.post(`/team/members/${benId}/role`, { role: 'member' });
+    }
+  });
+
+  it('an owner who is made a member loses their open invitations of owners, at once', async () => {
+    await ana.get('/team');
+    await ana.post(`/team/members/${benId}/role`, { role: 'owner' });
+    await ben.get('/team');
+    const { html } = await ben.post('/team/invites', { note: 'Eve', role: 'owner' });
+    const token = /join\?token=([\w-]+)/.exec(html)![1]!;
+    await ana.post(`/team/members/${benId}/role`, { role: 'member' });
+    expect((await ben.get('/tools/new')).status).toBe(403);
+    expect((await browserless(service.url).get(`/join?token=${token}`)).status).toBe(404);
+  });
+
+  it('a member leaves by themselves', async () => {
+    await ben.get('/team');
+    expect((await ben.post(`/team/members/${benId}/remove`)).path).toBe('/sign-in?notice=left');
+  });
+});
+
+it('members from before there were roles are owners', async () => {
+  const { store, remove } = await openFreshStore();
+  try {
+    const deps = { store, clock: systemClock };
+    const workspace = await createWorkspace(deps, 'Acme');
+    const fields = { name: 'Ana', email: 'ana@example.com', passwordHash: '' };
+    const ana = await createMember(deps, workspace, fields);
+    const ben = await createMember(deps, workspace, { ...fields, name: 'Ben', email: 'b@b.com' });
+    expect([ana.role, ben.role]).toEqual(['owner', 'member']);
+    const { role: _, ...withoutRole } = ana;
+    const before: Member = withoutRole;
+    await store.transaction((tx) => tx.members.put(before));
+    await changeRole(deps, { workspace, member: before }, ben.id, 'owner');
+    const now = await store.transaction((tx) => tx.members.peek(ben.id));
+    expect([roleOf(before), roleOf(now!)]).toEqual(['owner', 'owner']);
+  } finally {
+    await remove();
+  }
+});
