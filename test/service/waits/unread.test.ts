@@ -24,7 +24,8 @@ describe('what a customer writes to a question that', () => {
 
   beforeAll(async () => {
     n8n = await startExecutionHost(() => stage.api);
-    stage = await startWorkflowStage({ ca: n8n.ca });
+    // Long enough for what a test does before a message is judged.
+    stage = await startWorkflowStage({ ca: n8n.ca, env: { AGENT_QUIET_MS: '500' } });
   });
   beforeEach(() => stage.workflow.forget());
   afterAll(async () => {

@@ -226,7 +226,7 @@ describe('the API keys screen: one subscription', () => {
     expect(html).toMatch(new RegExp(`<details id="${delivery!.id}" open`));
     expect(text).toMatch(/Failed now 4 attempts: The receiver answered 500\./);
     expect(text).toMatch(
-      /Status 500 attempt 1, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, took \d+ ms, automatic/,
+      /Status 500 attempt 1, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC , took \d+ ms, automatic/,
     );
     expect(text).toContain(`${HOSTILE}xxx`);
     expect(html).not.toContain('<script>alert');
