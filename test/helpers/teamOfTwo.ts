@@ -2,14 +2,17 @@ import { browserless, signedInBrowser, type Browserless } from './browserless.ts
 import type { TestService } from './service.ts';
 
 /** The first member, ana, and Ben, whom she invites, each in a browser of their own. */
-export async function teamOfTwo({ url, api }: Pick<TestService, 'url' | 'api'>): Promise<{
+export async function teamOfTwo(
+  { url, api }: Pick<TestService, 'url' | 'api'>,
+  role: 'owner' | 'member' = 'owner',
+): Promise<{
   ana: Browserless;
   ben: Browserless;
   benId: string;
 }> {
   const ana = await signedInBrowser(url);
   await ana.get('/team');
-  const { html } = await ana.post('/team/invites', { note: 'Ben', role: 'owner' });
+  const { html } = await ana.post('/team/invites', { note: 'Ben', role });
   const ben = browserless(url);
   const token = /join\?token=([\w-]+)/.exec(html)![1]!;
   const password = 'a second good password';

@@ -170,7 +170,7 @@ describe('the team', () => {
       const answers = await atOnce(4, (n) =>
         browserless(service.url).post('/join', { token, ...person(`guest-${round}-${n}`) }),
       );
-      expect(answers.filter(({ path }) => path === '/conversations')).toHaveLength(1);
+      expect(answers.filter(({ path }) => path === '/overview')).toHaveLength(1);
       expect(answers.filter(({ status }) => status === 404)).toHaveLength(3);
     }
   });

@@ -47,7 +47,7 @@ describe('an owner and a member', () => {
   let benId: string;
   beforeAll(async () => {
     service = await startTestService({ env: MEMBER_ENV });
-    ({ ana, ben, benId } = await teamOfTwo(service));
+    ({ ana, ben, benId } = await teamOfTwo(service, 'member'));
   });
   afterAll(() => service?.stop());
 
