@@ -194,6 +194,7 @@ describe('payment links', () => {
     const { id, url } = await conversation('Hana');
     await ana.setViewportSize({ width: 360, height: 640 });
     await ana.goto(url);
+    await button(ana, 'Actions').click();
     await fillIn(ana, { amount: '12,50', currency: 'eur' });
     await ana.getByLabel('Expires after, with Stripe').waitFor();
     expect(await ana.getByLabel('Expires after, with Manual').isVisible()).toBe(false);

@@ -24,7 +24,7 @@ export function sparkLine(values: readonly number[] | undefined, what: string): 
     .y((value) => round(y(value)))(values);
   return html`
     <span class="spark muted">
-      <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} width=${WIDTH} height=${HEIGHT} aria-hidden="true"><path d=${path ?? ''} /></svg>
+      <svg class="spark-line" viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} width=${WIDTH} height=${HEIGHT} aria-hidden="true"><path d=${path ?? ''} /></svg>
       ${sum} ${what} in 7 days
     </span>
   `;

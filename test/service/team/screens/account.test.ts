@@ -16,7 +16,7 @@ describe('an account', () => {
   let benId: string;
   beforeAll(async () => {
     service = await startTestService({ env: MEMBER_ENV, clock });
-    ({ ana, ben, benId } = await teamOfTwo(service));
+    ({ ana, ben, benId } = await teamOfTwo(service, 'member'));
   });
   afterAll(() => service?.stop());
 
@@ -90,7 +90,7 @@ describe('an account', () => {
 it('leads an owner to the overview, and a member to the conversations', async () => {
   const service = await startTestService({ env: MEMBER_ENV });
   try {
-    const { ana, ben } = await teamOfTwo(service);
+    const { ana, ben } = await teamOfTwo(service, 'member');
     expect((await ana.get('/')).path).toBe('/overview');
     expect((await ben.get('/')).path).toBe('/conversations');
     expect((await browserless(service.url).get('/')).path).toBe('/sign-in');
