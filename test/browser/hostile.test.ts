@@ -165,7 +165,7 @@ describe('hostile texts', () => {
     page.evaluate(
       () =>
         document.querySelectorAll(
-          'script:not([src]), img:not([src^="/assets/"]), svg:not(.icon, .mark, .spark-line), style, [onerror], [onload], [onmouseover], [onfocus], [hx-on\\:\\:load], b[onmouseover]',
+          'script:not([src]), img:not([src^="/assets/"]), svg:not(.icon, .mark, .spark-line, .drawing, .legend svg), style, [onerror], [onload], [onmouseover], [onfocus], [hx-on\\:\\:load], b[onmouseover]',
         ).length,
     );
 

@@ -97,7 +97,7 @@ export const SCREEN_STATES: readonly ScreenState[] = [
     prepare: async (page) => {
       await unfold(page);
       await page
-        .getByRole('link', { name: /^Payload and headers/ })
+        .getByRole('link', { name: /payload and headers/i })
         .first()
         .click();
       await button(page, 'Show as curl').click();
@@ -197,6 +197,8 @@ export async function testTool(page: Page) {
   await page.getByLabel('order_number').fill('A-1042');
   await button(page, 'Run test call').click();
   await page.getByRole('group', { name: 'Result' }).first().waitFor();
+  // A notice lies over the page until it is dismissed.
+  for (const dismiss of await button(page, 'Dismiss').all()) await dismiss.click();
 }
 
 export async function tryAgent(page: Page) {

@@ -43,7 +43,7 @@ const PICTURES: readonly Picture[] = [
 async function openDelivery(page: Page) {
   await page.getByRole('region', { name: 'Deliveries' }).locator('summary').first().click();
   await page
-    .getByRole('link', { name: /^Payload and headers/ })
+    .getByRole('link', { name: /payload and headers/i })
     .first()
     .click();
   await page.getByRole('heading', { level: 1 }).waitFor();

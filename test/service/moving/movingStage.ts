@@ -17,7 +17,7 @@ import { dropSchema, TEST_SCHEMA } from '../../postgres/schemas.ts';
 
 export const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.url));
 export const API_KEY = `cs_live_${'C'.repeat(32)}`;
-const COMMAND_MS = 60_000;
+const COMMAND_MS = 180_000;
 
 /** Where a service keeps its data, as the environment names it. */
 export interface DataPlace {
