@@ -11,6 +11,7 @@ import {
   type ClusterRun,
 } from './postgresDeliveries.ts';
 import { MESSAGES_A_SECOND, runLatency } from './postgresLatency.ts';
+import { AT_ONCE, measurePaths } from './postgresPaths.ts';
 import type { BenchServer } from './postgresServer.ts';
 import { API_PROCESSES, runWrites, WRITE_CONNECTIONS } from './postgresWrites.ts';
 import { round, spread, type Figure, type PartResult, type Ratio } from './report.ts';
@@ -31,6 +32,7 @@ export const POSTGRES_PARTS: Readonly<
     (server: BenchServer, tls: Tls, effort: Effort, profiles?: string) => Promise<PartResult>
   >
 > = {
+  paths: pathsPart,
   deliveries: deliveriesPart,
   writes: writesPart,
   claims: claimsPart,
@@ -75,6 +77,21 @@ const figure = (name: string, ours: readonly number[]): Figure => ({
 });
 const many = (count: number, word: string) =>
   `${count} ${word}${count === 1 ? '' : word.endsWith('s') ? 'es' : 's'}`;
+
+async function pathsPart(server: BenchServer, tls: Tls, effort: Effort): Promise<PartResult> {
+  const { calls, paths } = await measurePaths(server, tls, effort);
+  return {
+    ratios: [],
+    figures: paths.map(({ name, atOnce, cost, perSecond, p50Ms }) => ({
+      name: `${name}, ${atOnce} at once`,
+      ours: `${round(cost.statements)} statements, ${round(cost.trips)} trips, ${round(cost.walBytes)} bytes of WAL, CPU ${round(cost.serverMicros)} µs of PostgreSQL and ${round(cost.ownMicros)} of the service`,
+      beside: `${round(perSecond)} a second${Number.isNaN(p50Ms) ? '' : `, p50 ${round(p50Ms)} ms`}`,
+    })),
+    settings: [
+      `Paths: ${calls} requests of each kind to as many conversations, ${AT_ONCE.join(', ')} at once, counted by a proxy before PostgreSQL; the process's own looks at what has changed are among them. A trip is what is sent without waiting for an answer. The deliveries are those of the messages before, by one worker that finds them waiting.`,
+    ],
+  };
+}
 
 async function deliveriesPart(
   server: BenchServer,
