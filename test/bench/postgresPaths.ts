@@ -42,26 +42,39 @@ interface Path {
 }
 
 interface Process {
-  readonly service: RunningService;
+  readonly service: Pick<RunningService, 'pid'>;
   readonly proxy: CountingProxy;
+}
+
+interface RunningProcess extends Process {
+  readonly service: RunningService;
 }
 
 export async function measurePaths(
   server: BenchServer,
   tls: Tls,
   effort: Effort,
-): Promise<{ readonly calls: number; readonly paths: readonly MeasuredPath[] }> {
+): Promise<{
+  readonly calls: number;
+  readonly paths: readonly MeasuredPath[];
+  /** The bare route that writes two rows, by how many requests are under way. */
+  readonly bare: ReadonlyMap<number, MeasuredPath>;
+}> {
   const calls = Math.max(Math.max(...AT_ONCE), scaled(CALLS, effort));
   const loop = startHelper('loop.ts');
   const sink = await startSink(tls);
-  const start = async (role: 'api' | 'worker'): Promise<Process> => {
+  const start = async (role: 'api' | 'worker'): Promise<RunningProcess> => {
     const proxy = await startCountingProxy(server.url);
     const service = await startOnServer({ ...server, url: proxy.url }, SCHEMA, role, tls.caFile);
     return { service, proxy };
   };
   const api = await start('api');
   const paths: MeasuredPath[] = [];
+  const bare = new Map<number, MeasuredPath>();
+  const route = await startBare(server);
   for (const atOnce of AT_ONCE) {
+    await measure(server, route, loop, route.path, atOnce, calls);
+    bare.set(atOnce, await measure(server, route, loop, route.path, atOnce, calls));
     const customers = await customersOf(api.service, calls);
     for (const path of pathsOf(api.service, customers))
       paths.push(await measure(server, api, loop, path, atOnce, calls));
@@ -89,8 +102,26 @@ export async function measurePaths(
     await service.stop();
     await proxy.close();
   }
-  for (const helper of [loop, sink.helper]) await helper.stop();
-  return { calls, paths };
+  await route.proxy.close();
+  for (const helper of [loop, sink.helper, route.service]) await helper.stop();
+  return { calls, paths, bare };
+}
+
+async function startBare(server: BenchServer) {
+  const proxy = await startCountingProxy(server.url);
+  const service = startHelper('barePostgres.ts');
+  const port = await service.ask<number>({ url: proxy.url });
+  const path: Path = {
+    name: 'A bare Express route that writes two rows',
+    request: {
+      origin: `http://127.0.0.1:${port}`,
+      headers,
+      paths: ['/'],
+      body: JSON.stringify({ text: MESSAGE_TEXT }),
+      expectedStatus: 201,
+    },
+  };
+  return { proxy, service, path };
 }
 
 const headers = { 'content-type': 'application/json' };
@@ -170,10 +201,10 @@ async function measure(
 async function measureWorker(
   server: BenchServer,
   sink: Sink,
-  start: () => Promise<Process>,
+  start: () => Promise<RunningProcess>,
   count: number,
   settled: () => Promise<void>,
-): Promise<{ measured: MeasuredPath; process: Process }> {
+): Promise<{ measured: MeasuredPath; process: RunningProcess }> {
   await sink.ask({ do: 'begin', status: 200, hold: true });
   const process = await start();
   const cost = await costOf(server, process.proxy, [process.service]);
@@ -195,10 +226,12 @@ async function measureWorker(
 async function costOf(
   server: BenchServer,
   proxy: CountingProxy,
-  services: readonly RunningService[],
+  services: readonly Pick<RunningService, 'pid'>[],
 ): Promise<(count: number) => Promise<PathCost>> {
   const now = async () => {
-    const [wal] = await server.query('SELECT wal_bytes::float8 AS bytes FROM pg_stat_wal');
+    const [wal] = await server.query(
+      `SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 AS bytes`,
+    );
     return {
       ...proxy.traffic,
       wal: Number(wal!.bytes),
