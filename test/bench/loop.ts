@@ -33,8 +33,7 @@ export interface LoopReport {
 const pools = new Map<string, Pool>();
 
 function poolFor({ origin, ca, connections }: LoopQuestion): Pool {
-  const key = `${origin} ${connections}`;
-  let pool = pools.get(key);
+  let pool = pools.get(origin);
   if (pool === undefined) {
     pool = new Pool(origin, {
       connections,
@@ -43,7 +42,7 @@ function poolFor({ origin, ca, connections }: LoopQuestion): Pool {
       keepAliveMaxTimeout: 60_000,
       ...(ca === undefined ? {} : { connect: { ca } }),
     });
-    pools.set(key, pool);
+    pools.set(origin, pool);
   }
   return pool;
 }

@@ -6,8 +6,6 @@ interface BatcherOptions<Item, Result> {
   readonly maxItems?: number;
   /** The most batches under way at once. Until one ends, new items are collected. */
   readonly maxRunning?: number;
-  /** After this time a batch no longer counts as under way. Default: when it has ended. */
-  readonly slowMs?: number;
   /** The order in which the items of a batch run and settle. Default: as they were added. */
   readonly compare?: (a: Item, b: Item) => number;
 }
@@ -44,19 +42,13 @@ export class Batcher<Item, Result> {
   }
 
   #start(): void {
-    const { maxItems = Infinity, maxRunning = Infinity, slowMs } = this.#options;
+    const { maxItems = Infinity, maxRunning = Infinity } = this.#options;
     while (this.#waiting.length > 0 && this.#running < maxRunning) {
       this.#running += 1;
-      let isCounted = true;
-      const endOnce = () => {
-        if (!isCounted) return;
-        isCounted = false;
-        clearTimeout(slow);
+      void this.#run(this.#waiting.splice(0, maxItems)).finally(() => {
         this.#running -= 1;
         if (!this.#isScheduled) this.#start(); // what `maxRunning` kept back
-      };
-      const slow = slowMs === undefined ? undefined : setTimeout(endOnce, slowMs);
-      void this.#run(this.#waiting.splice(0, maxItems)).finally(endOnce);
+      });
     }
   }
 
