@@ -91,7 +91,7 @@ describe('two API processes', () => {
           (await browserless(url).post('/sign-in', { email: MEMBER.email, password: 'wrong' }))
             .status,
         ).toBe(401);
-      expect((await browserless(process.url).post('/sign-in', MEMBER)).path).toBe('/conversations');
+      expect((await browserless(process.url).post('/sign-in', MEMBER)).path).toBe('/overview');
     }
   });
 
