@@ -17,7 +17,7 @@ import { startServiceProcess, type ServiceProcess } from '../helpers/serviceProc
 import type { Storage } from '../helpers/storage.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 
-const HEAP_MIB = 96;
+const HEAP_MIB = 108;
 /** Two bytes a character in memory: 8 KiB a message. */
 const TEXT = 'ж'.repeat(4096);
 /** What is there at the start lies over the first mark. */
