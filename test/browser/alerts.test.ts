@@ -131,6 +131,25 @@ describe('what a team hears of', () => {
     await ana.getByText('ana unassigned themselves').waitFor();
   });
 
+  it('tells of an assignment once, and not again on the pages that follow', async () => {
+    const customer = await chatCustomer(team.service.url, { name: 'Dora' });
+    const { conversation_id: id } = await customer.write('Which maps do you have?');
+    const { page: ben } = await team.open();
+    await signIn(ben, team.service.url, '/conversations', BEN);
+    const { page: ana } = await team.openSignedIn(`/conversations/${id}`);
+    await ana.getByLabel('Assigned to', { exact: true }).last().selectOption('Ben');
+    await ana.getByRole('button', { name: 'Assign', exact: true }).click();
+    await ben.getByText('ana assigned the conversation with Dora to you.').waitFor();
+    const asked: string[] = [];
+    ben.on('request', (request) => void asked.push(new URL(request.url()).pathname));
+    await ben.getByRole('link', { name: /^Mine/ }).click();
+    await ben.waitForURL(/tab=mine/);
+    await customer.write('And how large are they?');
+    await row(ben, 'Dora').getByText('how large').waitFor();
+    expect(asked).toContain('/conversations/list');
+    expect(asked).not.toContain(`/conversations/${id}/assignment`);
+  });
+
   it('has one row above the messages on a phone, with all actions behind a button', async () => {
     const customer = await chatCustomer(team.service.url, {
       name: 'Maximiliana Alexandrovna Featherstonehaugh-Cholmondeley',

@@ -97,13 +97,16 @@ document.addEventListener('visibilitychange', () => {
 const tellState = (state) =>
   document.dispatchEvent(new CustomEvent('live:state', { detail: state }));
 
+/** The last change that was told; before the first one, where the page stands. */
+let told = { process: '', at: 0 };
 /** For what is no part of a page: each change once, as `live:change`. */
-const tellChanges = (changes) => {
-  for (const change of changes)
+function tellChanges(changes) {
+  for (const change of changes) {
+    told = change;
     document.dispatchEvent(new CustomEvent('live:change', { detail: change }));
-};
-/** Whether a change came after a page was made. */
-const isBehind = (position) => (change) =>
+  }
+}
+const isAfter = (position) => (change) =>
   change.process === position.process && change.at > position.at;
 
 /** One connection for all pages of the browser. @throws Error where it has no shared workers */
@@ -115,7 +118,8 @@ function sharedConnection({ worker: address, member, position }) {
     if (known) catchUp(known);
     if (changes) {
       hear(changes);
-      tellChanges(known ? changes.filter(isBehind(readPosition(position))) : changes);
+      // What the connection remembers has mostly been told.
+      tellChanges(known ? changes.filter(isAfter(told)) : changes);
     }
     if (state) tellState(state);
   };
@@ -129,6 +133,8 @@ function sharedConnection({ worker: address, member, position }) {
 function ownConnection({ position }) {
   let connection = null;
   let since = position;
+  /** What comes again up to here was told. */
+  let repeatsUpTo = told;
   const follow = () => {
     if (document.hidden || connection !== null) return;
     connection = followChanges({
@@ -136,7 +142,8 @@ function ownConnection({ position }) {
       onChange(change) {
         since = `${change.process}.${change.at}`;
         hear([change]);
-        tellChanges([change]);
+        if (change.process !== repeatsUpTo.process || isAfter(repeatsUpTo)(change))
+          tellChanges([change]);
       },
       onState: tellState,
     });
@@ -152,6 +159,7 @@ function ownConnection({ position }) {
     greet(shown) {
       leave();
       since = shown;
+      repeatsUpTo = told;
       follow();
     },
     retry: () => connection?.retryNow(),
@@ -167,6 +175,7 @@ let greeted = null;
 function connect() {
   if (connection !== null || !page()) return;
   greeted = page();
+  told = readPosition(page().dataset.position);
   try {
     connection = sharedConnection(page().dataset);
   } catch {
