@@ -7,6 +7,7 @@ import { type Clock, timestamp } from '../../platform/clock.ts';
 import { startWorker, type Worker } from '../../platform/jobs/worker.ts';
 import type { ServiceStore, Tx } from '../../store/collections.ts';
 import { forgetConversations } from './forgetConversations.ts';
+import { removeReveals, removeSessions } from './removeOldConversations.ts';
 
 interface ForgettingOptions {
   readonly store: ServiceStore;
@@ -16,8 +17,6 @@ interface ForgettingOptions {
 
 /** One transaction looks at about this many documents, so that others do not wait long. */
 const BATCH = 500;
-/** More documents than a contact has. */
-const ALL = 100_000;
 const LEASE_MS = 5 * 60_000;
 /** Clocks of several processes differ. */
 const CLOCKS_DIFFER_MS = 60 * 60_000;
@@ -109,14 +108,12 @@ const begin = (task: ForgettingStep['task'], step: ForgettingStep): ForgettingSt
 
 /** What belongs to the contact and to no conversation. */
 async function forgetRest(tx: Tx, { id: contactId }: Contact): Promise<Removed> {
-  const sessions = await tx.chatSessions.find({ where: { contactId }, limit: ALL });
-  for (const { id } of sessions) await tx.chatSessions.delete(id);
-  const reveals = await tx.contactReveals.find({ where: { contactId }, limit: ALL });
-  for (const { id } of reveals) await tx.contactReveals.delete(id);
+  const chatSessions = await removeSessions(tx, contactId);
+  const reveals = await removeReveals(tx, contactId);
   await tx.typings.delete(contactId);
   // The job of the texts that were on their way to the contact.
   await tx.jobs.complete(contactId);
-  return { chatSessions: sessions.length, reveals: reveals.length };
+  return { chatSessions, reveals };
 }
 
 /**

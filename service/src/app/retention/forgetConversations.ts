@@ -11,6 +11,7 @@ import { countApproval } from '../../tools/index.ts';
 import { countDecision } from '../../waits/operations/endWait.ts';
 import { putWait } from '../../waits/operations/waits.ts';
 import { clearWait, isOpen, isOver } from '../../waits/wait.ts';
+import { removeConversation } from './removeOldConversations.ts';
 
 /** More documents than one conversation or workspace has. */
 const ALL = 100_000;
@@ -48,7 +49,7 @@ export async function forgetConversations(
     if (!found) return { removed: removal.removed, isDone: true };
     const conversation = await tx.conversations.get(found.id);
     if (conversation && (await forgetParts(tx, conversation, removal, now)))
-      await removeConversation(tx, conversation, removal);
+      await removeEmptied(tx, conversation, removal);
   }
   return { removed: removal.removed, isDone: false };
 }
@@ -191,15 +192,11 @@ async function forgetMessages(
   }
 }
 
-async function removeConversation(
-  tx: Tx,
-  { id, workspaceId }: Conversation,
-  removal: Removal,
-): Promise<void> {
+/** The contact stays, with the record of what was removed. */
+async function removeEmptied(tx: Tx, conversation: Conversation, removal: Removal): Promise<void> {
+  const { id, workspaceId } = conversation;
   const members = await tx.members.find({ where: { workspaceId }, limit: ALL });
   for (const member of members) await tx.readMarks.delete(readMarkId(member.id, id));
-  await tx.agentTurns.delete(id);
-  await tx.jobs.complete(id);
-  await tx.conversations.delete(id);
+  await removeConversation(tx, conversation);
   removal.count('conversations');
 }

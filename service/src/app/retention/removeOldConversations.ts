@@ -3,7 +3,6 @@ import type { Tx } from '../../store/collections.ts';
 import { isForgotten } from '../../conversations/contact.ts';
 import { type Conversation, positionOf } from '../../conversations/conversation.ts';
 import type { Deps } from '../../platform/deps.ts';
-
 import { readMarkId } from '../../conversations/readMark.ts';
 import { following, inBatches, type Batch, type From } from '../../platform/http/page.ts';
 import { nextWorkAt } from '../../payments/payment.ts';
@@ -19,9 +18,9 @@ const ALL = 100_000;
 
 /**
  * Removes conversations, open or closed, that have not changed since `before`. Their messages, notes,
- * read marks, tool calls, turns, waits, outbound messages and payment links go with them. The contact and its chat
- * sessions go with its last conversation. A conversation that still waits for a payment, an approval,
- * a reply, a decision or an outbound message stays until that has ended. Emits no event.
+ * read marks, tool calls, turns, waits, outbound messages and payment links go with them. The contact
+ * and its chat sessions go with its last conversation. A conversation that still waits for a payment,
+ * an approval, a reply, a decision or an outbound message stays until that has ended. Emits no event.
  * @param before ISO 8601, as stored
  * @returns how many conversations were removed
  * @see docs/decisions/0026-what-retention-removes.md
@@ -164,9 +163,21 @@ export async function removeConversation(tx: Tx, { id, contactId }: Conversation
   const contact = await tx.contacts.peek(contactId);
   // The record of a contact that is being forgotten says what still has to go.
   if (other || (contact && isForgotten(contact))) return 1;
+  return 1 + (await removeSessions(tx, contactId)) + (await removeContact(tx, contactId));
+}
+
+/** @returns how many chat sessions of a contact were removed */
+export async function removeSessions(tx: Tx, contactId: string): Promise<number> {
   const sessions = await tx.chatSessions.find({ where: { contactId }, limit: ALL });
-  for (const session of sessions) await tx.chatSessions.delete(session.id);
-  return 1 + sessions.length + (await removeContact(tx, contactId));
+  for (const { id } of sessions) await tx.chatSessions.delete(id);
+  return sessions.length;
+}
+
+/** @returns how many records of who read a contact's details were removed */
+export async function removeReveals(tx: Tx, contactId: string): Promise<number> {
+  const reveals = await tx.contactReveals.find({ where: { contactId }, limit: ALL });
+  for (const { id } of reveals) await tx.contactReveals.delete(id);
+  return reveals.length;
 }
 
 /**
@@ -174,9 +185,8 @@ export async function removeConversation(tx: Tx, { id, contactId }: Conversation
  * @returns how many documents were removed
  */
 export async function removeContact(tx: Tx, contactId: string): Promise<number> {
-  const reveals = await tx.contactReveals.find({ where: { contactId }, limit: ALL });
-  for (const { id } of reveals) await tx.contactReveals.delete(id);
+  const reveals = await removeReveals(tx, contactId);
   await tx.typings.delete(contactId);
   await tx.contacts.delete(contactId);
-  return 1 + reveals.length;
+  return 1 + reveals;
 }
