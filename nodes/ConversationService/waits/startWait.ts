@@ -3,6 +3,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { WAIT_INDEFINITELY } from 'n8n-workflow';
 import { errorCode } from '../api/errors';
 import { idempotencyKey } from '../api/idempotencyKey';
+import { keyAfterRefusals, noteRefusal } from '../api/refusals';
 import { requestService } from '../api/transport';
 import type { WaitRecord } from '../api/types';
 import { rememberWait } from './currentWait';
@@ -24,7 +25,8 @@ export async function startWait(
 		...(turnId ? { turn_id: turnId } : {}),
 		resume_url: context.getSignedResumeUrl(),
 	};
-	const key = stepKey(context, asked);
+	const step = stepKey(context, asked);
+	const key = keyAfterRefusals(context, step);
 	const wait = await requestService<WaitRecord>(context, {
 		method: 'POST',
 		path: '/api/waits',
@@ -32,7 +34,7 @@ export async function startWait(
 		headers: { 'Idempotency-Key': key },
 		itemIndex: 0,
 	}).catch((error: unknown) => {
-		if (errorCode(error) === 'wait_exists') noteRefusal(context);
+		if (errorCode(error) === 'wait_exists') noteRefusal(context, step);
 		throw error;
 	});
 	rememberWait(context, wait.id);
@@ -49,16 +51,9 @@ export async function startWait(
 function stepKey(context: IExecuteFunctions, asked: IDataObject): string {
 	const call = context.getInputData()[0]?.json.toolCallId ?? null;
 	const step = idempotencyKey(context, 0, '', '');
-	const { refusals = 0 } = context.getContext('node');
 	return createHash('sha256')
-		.update(JSON.stringify([step, call, asked, refusals]))
+		.update(JSON.stringify([step, call, asked]))
 		.digest('hex');
-}
-
-/** The service remembers a refusal for its key. The next try asks anew: the other wait may be over. */
-function noteRefusal(context: IExecuteFunctions): void {
-	const memory = context.getContext('node');
-	memory.refusals = ((memory.refusals as number | undefined) ?? 0) + 1;
 }
 
 /** "Retry On Fail" repeats the request as it was, the end of its time included. */
