@@ -218,10 +218,10 @@ export const countWaitingConversations = ({ store }: Pick<Deps, 'store'>, member
 export const findNextWaiting = ({ store }: Pick<Deps, 'store'>, member: Member, from: unknown) =>
   store.transaction(async (tx): Promise<string | null> => {
     const { workspaceId } = member;
-    const where = { workspaceId, ...fieldsOfTab('waiting', member.id)[0] };
-    const { orderBy, direction, positionOf } = orderOfTab('waiting');
+    const fields = fieldsOfTab('waiting', member.id);
+    const { positionOf } = orderOfTab('waiting');
     const first = async (after?: InboxPosition) =>
-      (await tx.conversations.find({ where, orderBy, direction, after, limit: 1 }))[0];
+      (await findInTab(tx, workspaceId, 'waiting', fields, { after, limit: 1 }))[0];
     const open = typeof from === 'string' ? await tx.conversations.peek(from) : null;
     const isWaiting = open?.workspaceId === workspaceId && open.status === 'awaiting_human';
     const next = (isWaiting ? await first(positionOf(open)) : undefined) ?? (await first());

@@ -1,4 +1,5 @@
 import { INBOX_TABS, type InboxTab } from './tabs.ts';
+import { countInWords } from './counts.ts';
 import { MAX_COUNTED, type Inbox, type InboxCounts, type InboxItem } from './listInbox.ts';
 import { MAX_SEARCHED } from '../platform/http/searchPage.ts';
 import { avatar } from '../platform/html/components.ts';
@@ -87,7 +88,7 @@ const newestInWords = ({ tab }: Place) =>
 const olderInWords = ({ tab }: Place) =>
   tab === 'waiting' ? 'Who waits less long' : 'Older conversations';
 
-const counted = (count: number) => (count >= MAX_COUNTED ? `${MAX_COUNTED - 1}+` : String(count));
+const counted = (count: number) => countInWords(count, MAX_COUNTED);
 
 function tabs(place: Place, counts: InboxCounts): View {
   const { tab: current } = place;

@@ -10,12 +10,11 @@ import {
 import type { Deps } from '../../platform/deps.ts';
 import { type FormState, parseForm, readForm } from '../../platform/html/forms.ts';
 import { sendPage, sendPart } from '../../platform/html/html.ts';
-import { actorOf, signedInOf } from '../../team/index.ts';
+import { actorOf, isOwner, signedInOf } from '../../team/index.ts';
 import { placeOf, threadHref } from '../links.ts';
 import { goBack } from '../threadParts.ts';
 import { contactPage } from './contactPage.ts';
 import { forgottenFragment, forgottenPage, type ForgottenPage } from './forgottenPage.ts';
-import { mayForget } from './mayForget.ts';
 
 type OfConversation = Request<{ id: string }>;
 
@@ -46,7 +45,7 @@ function addName(router: Router, deps: Deps): void {
       conversationId: id,
       place: placeOf(request),
       preview: await readForgetPreview(deps, signedIn.workspace, id),
-      mayForget: mayForget(signedIn),
+      mayForget: isOwner(signedIn.member),
       notice: request.query.notice,
       ...(form && { form }),
     });
@@ -67,10 +66,10 @@ function addName(router: Router, deps: Deps): void {
 function addForgetting(router: Router, deps: Deps): void {
   router.post('/conversations/:id/forget', async (request: OfConversation, response) => {
     const signedIn = signedInOf(response);
-    const { workspace } = signedIn;
+    const { workspace, member } = signedIn;
     const { id } = request.params;
     const isSure = readForm(request).sure === 'on';
-    if (!mayForget(signedIn) || !isSure) {
+    if (!isOwner(member) || !isSure) {
       const notice = isSure ? 'forget-not-allowed' : 'forget-not-confirmed';
       return response.redirect(303, threadHref(id, placeOf(request), { notice }, '/contact'));
     }
