@@ -57,7 +57,7 @@ describe('a day of fifty conversations', () => {
         await keys.press('a', 'Enter');
         await page.getByRole('button', { name: 'Assign to me' }).waitFor({ state: 'detached' });
       }
-      // Without waiting for what was sent before: what is typed meanwhile is not lost.
+      // Without waiting for what was sent before: what is typed in between is not lost.
       await keys.press('r');
       await keys.write(`Good day, customer ${n}.`);
       await keys.press('Ctrl+Enter');

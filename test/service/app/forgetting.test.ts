@@ -385,7 +385,7 @@ describe('forgetting that is interrupted', () => {
     expect(await textOf(store)).not.toContain('Zoraida');
   });
 
-  it('begins once, whoever asks', async () => {
+  it('begins once, when two ask', async () => {
     const by = { type: 'team_member', name: 'ana' } as const;
     const [a, b] = await Promise.all([
       forgetContact(deps(), workspace, contactId, by),

@@ -8,7 +8,10 @@ import { signedInOf } from '../../team/signedIn.ts';
 /** The workspace of the member who makes the request. */
 const workspaceId = new AsyncLocalStorage<string>();
 
-/** Remembers the member's workspace and time zone for the rest of the request. Use it only after requireMember. */
+/**
+ * Remembers the member's workspace and time zone for the rest of the request. Use it only after
+ * requireMember.
+ */
 export const doForMember: RequestHandler = (_request, response, next) => {
   const { workspace, member } = signedInOf(response);
   workspaceId.run(workspace.id, () => inZone(member.timeZone ?? 'UTC', next));

@@ -35,8 +35,8 @@ interface Pinned {
 
 /**
  * Copies the files of a data folder, also while a process has it open and writes. The copy is the
- * store as it was at one moment after the call: it holds everything that was acknowledged before,
- * and of what is written meanwhile a beginning. It is checked frame by frame.
+ * store as it was at one moment after the call: it holds everything that was acknowledged before the
+ * call, and the first part of what is written during it. It is checked frame by frame.
  * @param to an empty folder
  * @returns the names of the copied files; none when nothing is stored
  * @throws StoreDamaged when the folder's own files are damaged

@@ -1,5 +1,6 @@
-// What is half written in a conversation, or about the agent and its tools, stays in the browser until it is sent: through a reload,
-// Back, an error, a lost connection and the end of the session. Only the member who wrote it sees it.
+// What is half written in a conversation, or about the agent and its tools, stays in the browser
+// until it is sent: through a reload, Back, an error, a lost connection and the end of the session.
+// Only the member who wrote it sees it.
 
 const PREFIX = 'draft:';
 const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;

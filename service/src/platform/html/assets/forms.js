@@ -32,21 +32,19 @@ const inOwnZone = () => {
   for (const input of document.querySelectorAll('input[data-own-zone]')) {
     const time = new Date(`${input.value}Z`);
     delete input.dataset.ownZone;
-    input.dataset.local = '';
-    input.form.querySelector('[data-zone]').textContent =
-      Intl.DateTimeFormat().resolvedOptions().timeZone;
+    markLocal(input);
     if (Number.isNaN(time.getTime())) continue;
     input.value = new Date(time - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
   }
 };
 /** <input type="date" data-own-day>: a day of the reader's own zone. */
-const inOwnDays = () => {
-  for (const input of document.querySelectorAll('input[data-own-day]')) {
-    input.dataset.local = '';
-    input.form.querySelector('[data-zone]').textContent =
-      Intl.DateTimeFormat().resolvedOptions().timeZone;
-  }
-};
+const inOwnDays = () => document.querySelectorAll('input[data-own-day]').forEach(markLocal);
+/** The form says in which zone its time is. */
+function markLocal(input) {
+  input.dataset.local = '';
+  input.form.querySelector('[data-zone]').textContent =
+    Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
 inOwnDays();
 document.addEventListener('htmx:load', inOwnDays);
 inOwnZone();

@@ -36,7 +36,10 @@ function inShort(at) {
   return at.getFullYear() === now.getFullYear() ? date : `${date} ${at.getFullYear()}`;
 }
 
-/** <time data-ago>, data-short, data-exact, data-second, data-day (a date) and data-clock (a time of day). */
+/**
+ * <time data-ago>, data-short, data-exact, data-second, data-day (a date) and data-clock (a time of
+ * day).
+ */
 const WORDS = {
   ago: (at) => inWords(at - Date.now()),
   short: inShort,
