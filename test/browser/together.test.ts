@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Page } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { agentSays, ask, callIn, makeLive, type DefinedTool } from '../helpers/toolEndpoint.ts';
+import { waitFor } from '../helpers/waitFor.ts';
 import { BEN, join, signIn, startTeam, withoutLive, type Team } from './team.ts';
 
 describe('two members in two browsers', () => {
@@ -147,10 +148,11 @@ describe('two members in two browsers', () => {
     await both((page) => button(page, 'Approve Cancel order').waitFor());
     await both((page) => button(page, 'Approve Cancel order').click());
     await both((page) => page.getByText('Approved by').waitFor());
-    const told = await Promise.all(
-      [ana, ben].map((page) => page.getByText('Your decision was not used.').count()),
-    );
-    expect(told.toSorted()).toEqual([0, 1]);
+    const told = async () =>
+      Promise.all([ana, ben].map((page) => page.getByText('Your decision was not used.').count()));
+    // A notice takes its place in the frame after the page has.
+    await waitFor('the other one to be told', async () => (await told()).includes(1));
+    expect((await told()).toSorted()).toEqual([0, 1]);
     await callIn(team.service.api, `conversation_id=${id}`, 'succeeded');
     expect(
       team.endpoint

@@ -13,6 +13,9 @@ afterEach(closeAll);
 const MIB = 1024 * 1024;
 const CALLS_EACH = 24;
 
+/** Two leaked KiB for each call would be more. */
+const MOST_GROWTH = 2 * MIB;
+
 /** Here in a smaller size, or too slow for many calls. */
 const TOO_HEAVY = ['sends a gzip bomb', 'has a certificate of an unknown authority'];
 const SLOW = /never|silence|drips|without end|103|never ends/;
@@ -34,7 +37,12 @@ const code = (urls: readonly string[], module: string) => `
   await round(${CALLS_EACH / 4});
   const before = await settled();
   await round(${CALLS_EACH});
-  const grown = await settled() - before;
+  // On a busy machine the last sockets close late; what leaks stays.
+  let grown;
+  for (let n = 0; n < 20; n += 1) {
+    grown = await settled() - before;
+    if (grown < ${MOST_GROWTH}) break;
+  }
   await client.close();
   const left = () => process.getActiveResourcesInfo().filter((name) => /Timeout|TCP|TLS|GetAddrInfo/.test(name));
   const giveUpAt = performance.now() + 10_000;
@@ -76,6 +84,5 @@ it('a thousand hostile answers leave nothing behind', async () => {
   );
   const { grown, left } = JSON.parse(out || '{}') as { grown: number; left: string[] };
   expect({ err, exitCode, left }).toEqual({ err: '', exitCode: 0, left: [] });
-  // Two leaked KiB for each call would be more.
-  expect(grown).toBeLessThan(2 * MIB);
+  expect(grown).toBeLessThan(MOST_GROWTH);
 });
