@@ -436,9 +436,30 @@ describe('the chat page in a browser', () => {
       summary: 'done',
       verdict: 'goal_reached',
     });
+    const words = 'This conversation was closed. Your next message starts a new one.';
+    const line = page.locator('#log').getByText(words);
+    await line.waitFor();
+    expect(await page.locator('#announcer').innerText()).toContain(words);
+    await page.reload();
+    await line.waitFor();
     await write('One more thing');
     await page.getByText('New conversation').waitFor();
     expect(await newest()).toMatchObject({ previous_conversation_id: closed.id });
+    expect(await line.count()).toBe(1);
+  });
+
+  it('speaks Spanish with a browser that does, in what it says by itself', async () => {
+    await reopen({ context: { locale: 'es-AR' } });
+    await page.goto(`${service.url}/chat`);
+    const field = page.getByRole('textbox', { name: 'Su mensaje' });
+    await field.fill('Hola');
+    await field.press('Enter');
+    await page.getByText('Hello from Acme!').waitFor();
+    await page.getByText('Hoy', { exact: true }).waitFor();
+    expect(await messages().allInnerTexts()).toEqual([
+      expect.stringMatching(/^Usted \d.*Hola$/s),
+      expect.stringMatching(/^Ana Asistente /),
+    ]);
   });
 
   it('shows hostile texts as text, from both sides, and links to http and https alone', async () => {

@@ -7,7 +7,7 @@ export interface Seen {
 export interface ChatStreamReader {
   readonly response: Response;
   readonly seen: readonly Seen[];
-  /** What the stream told of somebody who types, and the messages between, in order. */
+  /** What the stream told of somebody who types, of a close, and the messages between, in order. */
   readonly told: readonly string[];
   /** The stream's `retry` fields, in ms. */
   readonly retries: readonly number[];
@@ -61,6 +61,7 @@ export async function readChatStream(
           told.push(
             (JSON.parse(data) as { is_typing: boolean }).is_typing ? 'typing' : 'not typing',
           );
+        if (data !== undefined && field('event') === 'closed') told.push('closed');
         if (id === undefined || data === undefined) continue;
         const message = { id, text: (JSON.parse(data) as Seen).text };
         seen.push(message);

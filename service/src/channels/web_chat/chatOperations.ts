@@ -2,7 +2,13 @@ import { hashToken, newChatToken } from '../../platform/security/tokens.ts';
 
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
-import { type Contact, isForgotten, WEB_CHAT, type Message } from '../../conversations/index.ts';
+import {
+  type Contact,
+  type Conversation,
+  isForgotten,
+  WEB_CHAT,
+  type Message,
+} from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Workspace } from '../../team/index.ts';
@@ -61,6 +67,22 @@ export const listChatMessages = (
   afterMessageId: string | null,
   limit: number,
 ) => store.transaction((tx) => chatMessages(tx, contactId, afterMessageId, limit));
+
+/**
+ * A visitor's newest conversation, if it is closed. Their next message opens another one; null
+ * when it is open, or when there is none.
+ */
+export async function findClosedConversation(
+  tx: Tx,
+  contactId: string,
+): Promise<Conversation | null> {
+  const [newest] = await tx.conversations.find({
+    where: { contactId },
+    direction: 'desc',
+    limit: 1,
+  });
+  return newest?.status === 'closed' ? newest : null;
+}
 
 async function chatMessages(
   tx: Tx,

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { Router } from 'express';
+import { Router, type Request } from 'express';
 import type { Deps } from '../../platform/deps.ts';
 import { findWorkspace } from '../../team/index.ts';
 import { sendPage } from '../../platform/html/html.ts';
 import { securityHeaders } from '../../platform/http/server/securityHeaders.ts';
+import { LANGUAGES, type Language } from '../../platform/reading/language.ts';
 import { chatPage, noChatPage } from './chatPage.ts';
 
 const EMBED_SCRIPT = readFileSync(new URL('../../platform/html/assets/embed.js', import.meta.url));
@@ -21,8 +22,10 @@ export function chatRouter(deps: Deps, frameOrigins: readonly string[]): Router 
     const { workspace: slug } = request.query;
     const workspace =
       slug === undefined || typeof slug === 'string' ? await findWorkspace(deps, slug) : null;
-    if (workspace) sendPage(response, chatPage(workspace));
-    else sendPage(response, noChatPage, 404);
+    const language = languageOf(request);
+    response.vary('Accept-Language');
+    if (workspace) sendPage(response, chatPage(workspace, language));
+    else sendPage(response, noChatPage(language), 404);
   });
 
   router.get('/chat/embed.js', (_request, response) => {
@@ -37,4 +40,14 @@ export function chatRouter(deps: Deps, frameOrigins: readonly string[]): Router 
   });
 
   return router;
+}
+
+/** The one that `lang` names, else the first of the browser's that there are words in. */
+function languageOf(request: Request): Language {
+  const named = request.query['lang'];
+  const lang = typeof named === 'string' ? named.slice(0, 2).toLowerCase() : null;
+  const isKnown = (each: unknown): each is Language => LANGUAGES.includes(each as Language);
+  if (isKnown(lang)) return lang;
+  const accepted = request.acceptsLanguages([...LANGUAGES]);
+  return isKnown(accepted) ? accepted : 'en';
 }

@@ -3,7 +3,7 @@ import { Router, type Response } from 'express';
 import { findTyping } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
-import { listChatMessages } from './chatOperations.ts';
+import { findClosedConversation, listChatMessages } from './chatOperations.ts';
 import { retryThroughOutage } from '../../platform/jobs/outageRetry.ts';
 import { atBound } from '../../platform/http/server/atBound.ts';
 import { callerOf } from '../../platform/http/caller.ts';
@@ -92,12 +92,14 @@ export function chatStreamRouter(
       const stream = { deps, response, contactId, address, settings, ended: ended.signal };
       let lastId = request.get('last-event-id') ?? null;
       let typing: string | null = null;
+      let closed: string | null = null;
       while (!ended.signal.aborted) {
         await changes.next();
         const before = lastId;
         lastId = await sendNewMessages(stream, lastId);
         // A page takes each message of the agent for the end of the typing.
         typing = await sendTyping(stream, lastId === before ? typing : null);
+        closed = await sendClosed(stream, closed);
       }
     } finally {
       leave();
@@ -196,6 +198,21 @@ async function sendTyping(stream: ChatStream, told: string | null): Promise<stri
   const data = JSON.stringify({ is_typing: until !== null, seconds });
   await writeInTurn(response, `event: typing\ndata: ${data}\n\n`, ended);
   return until;
+}
+
+/**
+ * Tells that the visitor's newest conversation is closed, once.
+ * @param told the conversation whose closing was told last
+ * @returns what was told last
+ */
+async function sendClosed(stream: ChatStream, told: string | null): Promise<string | null> {
+  const { deps, response, contactId, ended } = stream;
+  const find = () => deps.store.transaction((tx) => findClosedConversation(tx, contactId));
+  const closed = ended.aborted ? null : await retryThroughOutage(ended)(find);
+  if (closed === null || closed.id === told || ended.aborted) return told;
+  const data = JSON.stringify({ conversation_id: closed.id, closed_at: closed.closedAt });
+  await writeInTurn(response, `event: closed\ndata: ${data}\n\n`, ended);
+  return closed.id;
 }
 
 /** How long a refused rate asks to wait. @throws any other error */

@@ -50,6 +50,7 @@ const OWN_FILES = [
   'chat-outbox.js',
   'chat-storage.js',
   'chat-stream.js',
+  'chat-words.js',
   'connection.js',
   'copying.js',
   'counts.js',

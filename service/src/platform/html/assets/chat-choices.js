@@ -1,4 +1,5 @@
 // The answers that a message offers: buttons below it, as long as nothing has followed it.
+import { say } from './chat-words.js';
 
 /**
  * @param onChoose gets the text of the answer that was pressed
@@ -8,7 +9,7 @@ export function createChoices({ onChoose, onLost }) {
   const group = document.createElement('div');
   group.className = 'choices';
   group.setAttribute('role', 'group');
-  group.setAttribute('aria-label', 'Choose an answer, or write your own');
+  group.setAttribute('aria-label', say('chooseAnswer'));
 
   function clear() {
     if (!group.isConnected) return;

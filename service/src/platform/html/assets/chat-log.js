@@ -1,7 +1,8 @@
 // The conversation on the page. It is built from elements and texts, so no message is read as HTML.
 import { createChoices } from './chat-choices.js';
+import { language, say } from './chat-words.js';
 
-const dayFormat = new Intl.DateTimeFormat('en', {
+const dayFormat = new Intl.DateTimeFormat(language, {
   weekday: 'long',
   day: 'numeric',
   month: 'long',
@@ -53,9 +54,9 @@ const dayOf = (date) => date.toDateString();
 
 function dayName(date) {
   const today = new Date();
-  if (dayOf(date) === dayOf(today)) return 'Today';
+  if (dayOf(date) === dayOf(today)) return say('today');
   today.setDate(today.getDate() - 1);
-  return dayOf(date) === dayOf(today) ? 'Yesterday' : dayFormat.format(date);
+  return dayOf(date) === dayOf(today) ? say('yesterday') : dayFormat.format(date);
 }
 
 /**
@@ -70,13 +71,15 @@ export function createLog(root, { teamName, onRetry, onChoose, onChoicesLost }) 
   const confirmed = new Set();
   const seen = new Set();
   let last = null;
+  /** The conversation that is shown as closed. */
+  let closed = null;
 
   const senderOf = ({ from, name }) =>
     from === 'customer'
-      ? { name: 'You', role: null }
+      ? { name: say('you'), role: null }
       : {
           name: name ?? teamName,
-          role: from === 'agent' ? 'Assistant' : name === null ? null : 'Team',
+          role: from === 'agent' ? say('assistant') : name === null ? null : say('team'),
         };
 
   function messageView({ from, name, text, at }) {
@@ -115,7 +118,7 @@ export function createLog(root, { teamName, onRetry, onChoose, onChoicesLost }) 
         ),
       );
     if (last !== null && last.conversationId !== conversationId)
-      made.push(element('p', { class: 'separator' }, 'New conversation'));
+      made.push(element('p', { class: 'separator' }, say('newConversation')));
     return made;
   }
 
@@ -184,16 +187,29 @@ export function createLog(root, { teamName, onRetry, onChoose, onChoicesLost }) 
     if (label === null) return;
     const state = element('p', { class: canRetry ? 'state problem' : 'state' }, label);
     if (canRetry) {
-      const button = element('button', { type: 'button', class: 'plain' }, 'Try again');
+      const button = element('button', { type: 'button', class: 'plain' }, say('tryAgain'));
       button.addEventListener('click', () => onRetry(message));
       state.append(' ', button);
     }
     view.append(state);
   }
 
+  /** Says below a conversation that it is closed, once. @returns whether it was new to this page */
+  function showClosed(conversationId, text) {
+    if (last?.conversationId !== conversationId || closed === conversationId) return false;
+    closed = conversationId;
+    const line = element('p', { class: 'separator' }, text);
+    const firstPending = root.querySelector('.pending');
+    if (firstPending) firstPending.before(line);
+    else root.append(line);
+    offerChoices();
+    return true;
+  }
+
   return {
     confirm,
     showOwn,
+    showClosed,
     note(text) {
       root.append(element('p', { class: 'separator' }, text));
       offerChoices();

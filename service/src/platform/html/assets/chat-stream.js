@@ -29,11 +29,20 @@ export const waitBefore = (failures) => about(Math.min(MAX_WAIT_MS, 500 * 2 ** f
  * no stream for it, it asks for messages every few seconds, and tries the stream again when it may.
  * @param onMessage gets each message
  * @param onTyping gets how many seconds somebody types at most; 0: nobody types
+ * @param onClosed gets the id of the newest conversation, once it is closed
  * @param onState gets `open` or `lost`
  * @param onUnknown the service does not know the token
  * @returns the way to stop, and to try at once
  */
-export function followMessages({ token, lastId, onMessage, onTyping, onState, onUnknown }) {
+export function followMessages({
+  token,
+  lastId,
+  onMessage,
+  onTyping,
+  onClosed,
+  onState,
+  onUnknown,
+}) {
   let stopped = false;
   let failures = 0;
   let attempt = new AbortController();
@@ -73,6 +82,7 @@ export function followMessages({ token, lastId, onMessage, onTyping, onState, on
           if (retry !== undefined) retryMs = Number(retry);
           if (data === '') continue;
           if (event === 'typing') onTyping(JSON.parse(data).seconds);
+          if (event === 'closed') onClosed(JSON.parse(data).conversation_id);
           if (event !== 'message') continue;
           onMessage(JSON.parse(data));
           lastId = id;

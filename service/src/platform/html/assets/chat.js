@@ -4,6 +4,7 @@ import { createLog } from './chat-log.js';
 import { createOutbox } from './chat-outbox.js';
 import { openStorage } from './chat-storage.js';
 import { followMessages, waitBefore } from './chat-stream.js';
+import { say } from './chat-words.js';
 
 const byId = (id) => document.getElementById(id);
 const [page, scroll, welcome, details, composer, text, counter, toEndButton] = [
@@ -69,9 +70,7 @@ async function deliver(message) {
 function loseToken(token) {
   storage.forgetToken(token);
   stop();
-  log.note(
-    `${log.isEmpty ? 'Your earlier conversation is no longer available.' : 'This conversation has ended.'} Your next message starts a new one.`,
-  );
+  log.note(say(log.isEmpty ? 'unavailable' : 'ended'));
   log.forgetPosition();
 }
 
@@ -89,6 +88,7 @@ function follow() {
     lastId: log.lastId(),
     onMessage: show,
     onTyping: showTyping,
+    onClosed: showClosed,
     onState: showConnection,
     onUnknown: () => loseToken(token),
   });
@@ -99,6 +99,11 @@ function show(message) {
   if (message.from !== 'customer') showTyping(0);
   followEnd();
   if (isNews && message.from !== 'customer') tellOfNews();
+}
+
+function showClosed(conversationId) {
+  if (log.showClosed(conversationId, say('closed'))) announce(say('closed'));
+  followEnd();
 }
 
 /** Loads the conversation so far, retrying until it works, and then follows it. */
@@ -147,19 +152,20 @@ function announce(words) {
 }
 
 const STATES = {
-  sending: () => ({ label: 'Sending…', canRetry: false }),
+  sending: () => ({ label: say('sending'), canRetry: false }),
   sent: () => ({ label: null, canRetry: false }),
   waiting: (error) => ({
     label:
       error.status === 429
-        ? `You are sending messages too fast. Trying again in ${seconds(error.retryAfterMs)}.`
-        : 'Not sent yet. Trying again automatically.',
+        ? say('tooFast', { seconds: Math.max(1, Math.ceil(error.retryAfterMs / 1000)) })
+        : say('notSentYet'),
     canRetry: true,
   }),
-  failed: (error) => ({ label: `Not sent: ${error.message}`, canRetry: true }),
+  failed: (error) => ({ label: say('notSent', { reason: reasonOf(error) }), canRetry: true }),
 };
 
-const seconds = (ms) => (ms > 1000 ? `${Math.ceil(ms / 1000)} seconds` : 'a second');
+const isAboutEmail = (error) => error instanceof Refusal && error.param === 'email';
+const reasonOf = (error) => (isAboutEmail(error) ? say('emailProblem') : error.message);
 
 const told = new Map();
 function showState(message, state, error) {
@@ -168,14 +174,14 @@ function showState(message, state, error) {
   followEnd();
   if (shown.canRetry && told.get(message.id) !== shown.label) announce(shown.label);
   told.set(message.id, state === 'sending' ? told.get(message.id) : shown.label);
-  if (error instanceof Refusal && error.param === 'email') askAgain(error);
+  if (isAboutEmail(error)) askAgain();
   if (state === 'sent' && isLost) stream?.retryNow();
 }
 
 /** The email was refused. The first message waits until it is corrected or removed. */
-function askAgain({ message }) {
+function askAgain() {
   details.hidden = false;
-  showProblem(message);
+  showProblem(say('emailProblem'));
 }
 
 let isLost = false;
@@ -185,7 +191,7 @@ function showConnection(state) {
   clearTimeout(lostTimer);
   if (state === 'open') {
     if (isLost) {
-      if (!notice.hidden) announce('Connected again.');
+      if (!notice.hidden) announce(say('connectedAgain'));
       outbox.retryNow();
     }
     isLost = false;
@@ -194,9 +200,7 @@ function showConnection(state) {
   }
   isLost = true;
   const say = () => {
-    const words = navigator.onLine
-      ? 'Connection lost. Reconnecting…'
-      : 'You are offline. Your messages are sent when you are back online.';
+    const words = say(navigator.onLine ? 'reconnecting' : 'offline');
     if (notice.hidden || notice.textContent !== words) announce(words);
     notice.textContent = words;
     notice.hidden = false;
@@ -262,7 +266,7 @@ const lengthOf = (words) => [...words].length;
 function showLength() {
   const left = textMax - lengthOf(text.value);
   counter.hidden = left > 200;
-  counter.textContent = left >= 0 ? `${left} characters left` : `${-left} characters too many`;
+  counter.textContent = left >= 0 ? say('left', { count: left }) : say('tooMany', { count: -left });
   counter.classList.toggle('problem', left < 0);
   if (left < 0) text.setAttribute('aria-invalid', 'true');
   else text.removeAttribute('aria-invalid');
@@ -282,7 +286,7 @@ composer.addEventListener('submit', (event) => {
   const words = text.value.toWellFormed().replaceAll('\0', '').trim();
   text.focus();
   if (words === '') return;
-  if (lengthOf(words) > textMax) return announce(`Not sent: ${counter.textContent}.`);
+  if (lengthOf(words) > textMax) return announce(say('notSent', { reason: counter.textContent }));
   if (!readDetails()) return;
   text.value = '';
   storage.keepDraft('');
@@ -334,7 +338,7 @@ function readDetails() {
   showProblem('');
   const values = { name: byId('name').value.trim(), email: email.value.trim() };
   if (values.email !== '' && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(values.email)) {
-    showProblem('Enter a valid email address, or leave it empty.');
+    showProblem(say('emailProblem'));
     return false;
   }
   claims = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));

@@ -6,8 +6,19 @@
   if (!script) return;
   const MARK = 'data-conversation-service-chat';
   const { origin } = new URL(script.src);
-  const { workspace, label = 'Chat with us' } = script.dataset;
-  const address = `${origin}/chat${workspace ? `?workspace=${encodeURIComponent(workspace)}` : ''}`;
+  const WORDS = {
+    en: { open: 'Chat with us', news: 'new messages', close: 'Close the chat' },
+    es: { open: 'Escríbanos', news: 'mensajes nuevos', close: 'Cerrar el chat' },
+    pt: { open: 'Fale conosco', news: 'novas mensagens', close: 'Fechar o chat' },
+  };
+  const { workspace, lang } = script.dataset;
+  const languages = [lang, ...navigator.languages].map((each) => each?.slice(0, 2).toLowerCase());
+  const words = WORDS[languages.find((each) => Object.hasOwn(WORDS, each)) ?? 'en'];
+  const label = script.dataset.label ?? words.open;
+  const page = new URL('/chat', origin);
+  if (workspace) page.searchParams.set('workspace', workspace);
+  if (lang) page.searchParams.set('lang', lang);
+  const address = page.href;
   const memoryKey = `conversation-service:chat:${address}`;
 
   const STYLE = `
@@ -81,7 +92,7 @@
     const close = make('button', {
       class: 'close',
       type: 'button',
-      'aria-label': 'Close the chat',
+      'aria-label': words.close,
     });
     close.append(icon('M6 6l12 12M18 6L6 18'));
     const open = make('button', {
@@ -103,7 +114,7 @@
 
     function showNews(isThere) {
       news.hidden = !isThere;
-      open.setAttribute('aria-label', isThere ? `${label}: new messages` : label);
+      open.setAttribute('aria-label', isThere ? `${label}: ${words.news}` : label);
     }
 
     /** Puts the focus into the frame; the page in it knows where. */

@@ -1,4 +1,9 @@
+import { readdir, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  CHAT_WORDS,
+  type ChatWords,
+} from '../../../../../service/src/channels/web_chat/chatWords.ts';
 import { startTestService, type TestService } from '../../../../helpers/service.ts';
 
 const directive = (headers: Headers, name: string) =>
@@ -51,6 +56,46 @@ describe('the chat page', () => {
     expect(imported.size).toBeGreaterThan(assets.length);
     for (const address of imported)
       expect(address).toMatch(/^\/assets\/[a-z-]+\.(js|css|svg)\?v=[0-9a-f]{12}$/);
+  });
+
+  it('speaks the first language of the browser that it knows, or the one in its address', async () => {
+    const heading = async (path: string, accepted: string) => {
+      const headers = { 'accept-language': accepted };
+      const answer = await fetch(service.url + path, { headers });
+      expect(answer.headers.get('vary')).toContain('Accept-Language');
+      const page = await answer.text();
+      const [, language] = /<html lang="([a-z]+)">/.exec(page)!;
+      return [language, /<(?:h2|h1)>([^<]+)</.exec(page)![1]];
+    };
+    const [en, es, pt] = [
+      ['en', 'Who are we talking to?'],
+      ['es', '¿Con quién hablamos?'],
+      ['pt', 'Com quem falamos?'],
+    ];
+    expect(await heading('/chat', 'es-AR,es;q=0.9,en;q=0.8')).toEqual(es);
+    expect(await heading('/chat', 'fr,pt-BR;q=0.9,en;q=0.8')).toEqual(pt);
+    expect(await heading('/chat', 'fr')).toEqual(en);
+    expect(await heading('/chat', '*')).toEqual(en);
+    expect(await heading('/chat?lang=pt-BR', 'es')).toEqual(pt);
+    expect(await heading('/chat?lang=xx&lang=es', 'en')).toEqual(en);
+    expect(await heading('/chat?workspace=none', 'es')).toEqual(['es', 'No hay ningún chat aquí']);
+  });
+
+  it('has the words its scripts ask for, with the same values to fill in', async () => {
+    const folder = new URL('../../../../../service/src/platform/html/assets/', import.meta.url);
+    const scripts = (await readdir(folder)).filter((name) => /^chat.*\.js$/.test(name));
+    const sources = await Promise.all(
+      scripts.map((name) => readFile(new URL(name, folder), 'utf8')),
+    );
+    const asked = sources
+      .flatMap((source) => [...source.matchAll(/\bsay\(([^{)]+)/g)])
+      .flatMap(([, names]) => [...names!.matchAll(/'(\w+)'/g)].map(([, name]) => name!));
+    expect(asked.length).toBeGreaterThan(15);
+    expect(asked.filter((name) => !(name in CHAT_WORDS.en))).toEqual([]);
+    const values = (words: ChatWords) =>
+      Object.entries(words).map(([name, text]) => [name, text.match(/\{\w+\}/g)]);
+    for (const words of Object.values(CHAT_WORDS))
+      expect(values(words)).toEqual(values(CHAT_WORDS.en));
   });
 
   it('says what is needed where scripts are off', async () => {
