@@ -3,6 +3,7 @@ import { addBackupCommand } from './backupCommand.ts';
 import { addExportCommand } from './exportCommand.ts';
 import { addImportCommand } from './importCommand.ts';
 import { addKeyCommands } from './keyCommands.ts';
+import { addMemberCommands } from './memberCommands.ts';
 import { addRestoreCommand } from './restoreCommand.ts';
 import { addRotateKeyCommand } from './rotateKeyCommand.ts';
 import { addVerifyCommand } from './verifyCommand.ts';
@@ -23,6 +24,7 @@ export async function runCommandLine(): Promise<void> {
     });
   addKeyCommands(program);
   addWorkspaceCommands(program);
+  addMemberCommands(program);
   addRotateKeyCommand(program);
   addBackupCommand(program);
   addRestoreCommand(program);

@@ -33,6 +33,19 @@ describe('workspaces made on the command line', () => {
       );
     });
 
+  async function start() {
+    service = await startProgram({
+      name: 'The service',
+      script: MAIN,
+      cwd: storage.folder,
+      env,
+      logFile: `${storage.folder}/service.log`,
+    });
+    await service.ready(() => fetch(`${url}/readyz`).then(({ ok }) => ok));
+  }
+  const post = (path: string, fields: Record<string, string>) =>
+    fetch(url + path, { method: 'POST', redirect: 'manual', body: new URLSearchParams(fields) });
+
   it('lists nothing where there is none', async () =>
     expect(await command('workspace', 'list')).toEqual({ code: 0, out: '', err: '' }));
 
@@ -52,15 +65,7 @@ describe('workspaces made on the command line', () => {
       apiClient(url, await keyOf('acme-sohne-2')),
     ];
 
-    service = await startProgram({
-      name: 'The service',
-      script: MAIN,
-      cwd: storage.folder,
-      env,
-      logFile: `${storage.folder}/service.log`,
-    });
-    await service.ready(() => fetch(`${url}/readyz`).then(({ ok }) => ok));
-
+    await start();
     await (await chatCustomer(url, { workspace: 'acme-sohne-2' })).write('hello');
     expect([
       (await one.get('/api/conversations')).body.data.length,
@@ -70,23 +75,46 @@ describe('workspaces made on the command line', () => {
     const link = second.err.match(/http:\/\/localhost:\d+\/join\?token=\S+/)![0];
     expect(new URL(link).origin).toBe(url);
     expect((await fetch(link)).status).toBe(200);
-    const join = () =>
-      fetch(`${url}/join`, {
-        method: 'POST',
-        redirect: 'manual',
-        body: new URLSearchParams({
-          token: new URL(link).searchParams.get('token')!,
-          name: 'Bo',
-          email: 'bo@example.com',
-          password: 'correct horse',
-        }),
-      });
+    const token = new URL(link).searchParams.get('token')!;
+    const [email, password] = ['bo@example.com', 'correct horse'];
+    const join = () => post('/join', { token, name: 'Bo', email, password });
     const joined = await join();
     expect(joined.status).toBe(303);
     const cookie = joined.headers.get('set-cookie')!.split(';')[0]!;
     const screen = await fetch(`${url}/conversations`, { headers: { cookie } });
     expect([screen.status, (await screen.text()).includes('hello')]).toEqual([200, true]);
     expect((await join()).status).toBe(404);
+  });
+
+  it('let an only owner choose another password, by a link from the machine', async () => {
+    await service?.stop();
+    const email = 'bo@example.com';
+    const nobody = await command('member', 'reset-password', '--email', 'eve@example.com');
+    expect(nobody).toEqual({
+      code: 1,
+      out: '',
+      err: 'conversation-service: No member signs in with "eve@example.com".\n',
+    });
+    const { code, out, err } = await command(
+      'member',
+      'reset-password',
+      '--email',
+      ' BO@example.com',
+    );
+    expect([code, err]).toEqual([
+      0,
+      'This link lets Bo choose another password, once, within 24 hours.\n',
+    ]);
+    const link = new URL(out.trim());
+    expect([link.origin, link.pathname]).toEqual([url, '/reset-password']);
+
+    await start();
+    expect((await fetch(link)).status).toBe(200);
+    const password = 'another horse';
+    const token = link.searchParams.get('token')!;
+    expect((await post('/reset-password', { token, password })).status).toBe(303);
+    expect((await post('/sign-in', { email, password: 'correct horse' })).status).toBe(401);
+    expect((await post('/sign-in', { email, password })).status).toBe(303);
   });
 
   it.each([

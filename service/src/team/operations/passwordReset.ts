@@ -1,11 +1,19 @@
 import { timestamp } from '../../platform/clock.ts';
+import { normalizeEmail } from '../../platform/contactDetails.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { hashToken, isSameText, newSetupToken } from '../../platform/security/tokens.ts';
+import type { Tx } from '../../store/collections.ts';
 import type { Member, Workspace } from '../workspace.ts';
 import { deleteSessionsOf } from './sessions.ts';
 import { assertOwner, memberOf } from './team.ts';
 
 const RESET_LASTS_MS = 24 * 60 * 60 * 1000;
+
+/** A link's token, which is shown this once, and the member whom it lets in. */
+interface MadeReset {
+  readonly token: string;
+  readonly member: Member;
+}
 
 /**
  * Makes a link's token by which a member chooses another password within 24 hours, once. It is shown
@@ -16,17 +24,36 @@ export const createPasswordReset = (
   { store, clock }: Pick<Deps, 'store' | 'clock'>,
   { workspace, member: by }: { readonly workspace: Workspace; readonly member: Member },
   id: string,
-): Promise<{ token: string; member: Member }> => {
-  const secret = newSetupToken();
-  return store.transaction(async (tx) => {
+): Promise<MadeReset> =>
+  store.transaction(async (tx) => {
     await assertOwner(tx, by);
-    const member = await memberOf(tx, workspace, id);
-    const expiresAt = timestamp(new Date(clock.now().getTime() + RESET_LASTS_MS));
-    const passwordReset = { hash: hashToken(secret), createdBy: by.name, expiresAt };
-    await tx.members.put({ ...member, passwordReset });
-    return { token: `${id}.${secret}`, member };
+    return putReset(tx, await memberOf(tx, workspace, id), by.name, clock.now());
   });
-};
+
+/**
+ * As `createPasswordReset`, for whoever may use the store itself.
+ * @param createdBy who makes it, in words
+ * @throws Error when nobody signs in with this e-mail
+ */
+export const createPasswordResetByEmail = (
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  email: string,
+  createdBy: string,
+): Promise<MadeReset> =>
+  store.transaction(async (tx) => {
+    const [found] = await tx.members.find({ where: { email: normalizeEmail(email) }, limit: 1 });
+    const member = found && (await tx.members.get(found.id)); // locked
+    if (!member) throw new Error(`No member signs in with ${JSON.stringify(email)}.`);
+    return putReset(tx, member, createdBy, clock.now());
+  });
+
+async function putReset(tx: Tx, member: Member, createdBy: string, now: Date): Promise<MadeReset> {
+  const secret = newSetupToken();
+  const expiresAt = timestamp(new Date(now.getTime() + RESET_LASTS_MS));
+  const passwordReset = { hash: hashToken(secret), createdBy, expiresAt };
+  await tx.members.put({ ...member, passwordReset });
+  return { token: `${member.id}.${secret}`, member };
+}
 
 /** The member whom a link's token lets in; null when it was used or replaced, or has expired. */
 export const findPasswordReset = (
