@@ -1,17 +1,29 @@
 // The first hour: what ticks itself, and the message that makes it begin.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { chatCustomer } from '../../helpers/apiClient.ts';
 import { MEMBER_ENV, type Browserless } from '../../helpers/browserless.ts';
+import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
+import { connectNumber } from '../../helpers/meta.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { teamOfTwo } from '../../helpers/teamOfTwo.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
 
 let service: TestService;
 let ana: Browserless;
 let ben: Browserless;
-beforeAll(async () => {
-  service = await startTestService({ env: MEMBER_ENV });
+let receiver: EventReceiver;
+async function start() {
+  service = await startTestService({ env: MEMBER_ENV, ca: receiver.ca });
   ({ ana, ben } = await teamOfTwo(service, 'member'));
+}
+beforeAll(async () => {
+  receiver = await startEventReceiver();
+  await start();
 });
-afterAll(() => service?.stop());
+afterAll(async () => {
+  await service?.stop();
+  await receiver?.close();
+});
 
 const doneSteps = async (by: Browserless = ana): Promise<readonly string[]> =>
   [...(await by.get('/overview')).html.matchAll(/id="step-(\w+)" data-done="true"/g)].map(
@@ -24,8 +36,11 @@ it('begins with what is done: the key, and the colleague who joined', async () =
 });
 
 it('sends a test message that is a conversation like any other', async () => {
-  await ana.get('/overview');
-  const page = await ana.post('/overview/test-message');
+  const { html } = await ana.get('/overview');
+  const [, form] = /name="form" value="([\w-]+)"/.exec(html)!;
+  const post = () => ana.post('/overview/test-message', { form: form! });
+  const [page, again] = await Promise.all([post(), post()]);
+  expect(again.path).toBe(page.path);
   expect(page.path).toMatch(/^\/conversations\/conv_\w+\?notice=test-message$/);
   expect(page.text).toContain('Hello! This is a test message from the Overview.');
   const { body } = await service.api.get('/api/conversations');
@@ -48,8 +63,26 @@ it('is an owner’s: a member sees it, and neither sends nor dismisses', async (
     expect((await ben.post(path)).status).toBe(403);
 });
 
+it('ticks n8n, its first event and a channel, then ends by itself, and does not come again', async () => {
+  await service.api.post('/api/hooks', {
+    event: 'message.received',
+    target_url: `${receiver.url}/hook`,
+    source: 'n8n',
+  });
+  expect(await doneSteps()).toEqual(['key', 'n8n', 'answer', 'agent', 'colleague']);
+  await (await chatCustomer(service.url)).write('Hello');
+  await waitFor('the first event', async () => (await doneSteps()).includes('event'));
+  expect((await ana.get('/overview')).text).toContain('First steps: 6 of 7 done');
+  await connectNumber(service.api);
+  expect((await ana.get('/overview')).text).not.toContain('First steps');
+  await service.api.patch('/api/agent', { enabled: false });
+  expect((await ana.get('/overview')).text).not.toContain('First steps');
+});
+
 it('does not come again once it was dismissed', async () => {
-  await ana.get('/overview');
+  await service.stop();
+  await start();
+  expect((await ana.get('/overview')).text).toContain('First steps:');
   const { path, text } = await ana.post('/overview/first-steps/dismiss');
   expect(path).toBe('/overview?notice=first-steps-dismissed');
   expect(text).not.toContain('First steps:');

@@ -1,5 +1,6 @@
 import { postButton } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
+import { newFormToken } from '../../platform/security/tokens.ts';
 import { isOwner, type SignedIn } from '../../team/index.ts';
 import { type FirstHour, type Step, STEPS } from '../firstHour.ts';
 
@@ -52,6 +53,7 @@ export const firstHourView = (signedIn: SignedIn, done: FirstHour): View => html
               ${postButton(signedIn, {
                 action: '/overview/test-message',
                 label: 'Send me a test message',
+                hidden: { form: newFormToken() },
                 form: { class: 'inline' },
               })}
               ${postButton(signedIn, {

@@ -1,7 +1,10 @@
 import { Router } from 'express';
 import type { Deps } from '../../platform/deps.ts';
 import { findActiveSubscriptions } from '../../deliveries/index.ts';
+import { onceForForm } from '../../platform/html/formOnce.ts';
+import { readForm } from '../../platform/html/forms.ts';
 import { sendPage } from '../../platform/html/html.ts';
+import { newFormToken } from '../../platform/security/tokens.ts';
 import { endFirstHour, signedInOf, workspaceOf } from '../../team/index.ts';
 import { readFirstHour, sendTestMessage } from '../firstHour.ts';
 import { DEFAULT_RANGE, RANGES } from '../range.ts';
@@ -33,8 +36,15 @@ export function overviewRouter(deps: Deps): Router {
     sendPage(response, overviewPage(signedIn, page));
   });
 
-  router.post('/overview/test-message', async (_request, response) => {
-    const { conversationId } = await sendTestMessage(deps, workspaceOf(response));
+  router.post('/overview/test-message', async (request, response) => {
+    const workspace = workspaceOf(response);
+    const { form = newFormToken() } = readForm(request);
+    const conversationId = await onceForForm(
+      deps,
+      workspace,
+      ['test-message', form],
+      async (within) => (await sendTestMessage(within, workspace)).conversationId,
+    );
     response.redirect(303, `/conversations/${conversationId}?notice=test-message`);
   });
 
