@@ -12,6 +12,9 @@ import { makeLink, newConversation, setUpManual } from '../payments/support.ts';
 import { askTeam } from '../waits/support.ts';
 import { tableRows, totals } from './support.ts';
 
+/** A spark line, and the same in words. */
+const SPARK_LINE = /<span class="spark muted">(?:\s*<svg.*?<\/svg>)?([^<]*)<\/span>/gs;
+
 describe('the overview of tools and approvals', () => {
   it('tells calls that succeed from those that fail or are rejected, by tool', async () => {
     const agent = await startAgentService({ env: MEMBER_ENV });
@@ -43,6 +46,15 @@ describe('the overview of tools and approvals', () => {
         'Not decided': 0,
       });
       expect(page.text).toContain('1 asked for: 0 approved, 1 rejected, 0 not decided.');
+
+      await agent.tool('unused');
+      const { html } = await ana.get('/tools');
+      expect([...html.matchAll(SPARK_LINE)].map(([, words]) => words!.trim()).sort()).toEqual([
+        '1 call in 7 days',
+        '2 calls in 7 days',
+        'no calls in 7 days',
+      ]);
+      expect(html.match(/<path d="M[\d.,L-]+"/g)).toHaveLength(2);
     } finally {
       await agent.close();
     }
@@ -72,7 +84,7 @@ describe('the overview of payments, questions of workflows and deliveries', () =
     await service.api.post(`/api/payment-links/${id}/mark-paid`, {});
     await service.api.post(`/api/payment-links/${id}/mark-paid`, {});
     expect(await totals(ana, 'payments')).toEqual({ 'Links made': 2, Paid: 1 });
-    expect((await ana.get('/overview')).text).toContain('2 links made, 1 paid: US$49.00.');
+    expect((await ana.get('/overview')).text).toContain('Links: 2 made, 1 paid: US$49.00.');
   });
 
   it('counts what workflows ask the team with the approvals', async () => {
@@ -107,13 +119,17 @@ describe('the overview of payments, questions of workflows and deliveries', () =
 
     const page = await ana.get('/overview?range=24h');
     expect(page.text).toContain(
-      '5 attempts, 80 % failed. 1 deliveries arrived, 1 failed for good.',
+      'Attempts: 5, 80 % failed. Deliveries: 1 arrived, 1 failed for good.',
     );
     const [row = []] = tableRows(page, 'subscriptions');
     expect(row[0]).toContain(`/keys/subscriptions/${id}`);
     expect(row.slice(1, 4)).toEqual(['5', '80 %', '1']);
     expect(row[4]).toMatch(/^\d+(\.\d)? (ms|s)$/);
 
+    const list = await ana.get('/keys');
+    expect([...list.html.matchAll(SPARK_LINE)].map(([, words]) => words!.trim())).toEqual([
+      '5 attempts in 7 days',
+    ]);
     await service.api.delete(`/api/hooks/${id}?pending=cancel`);
     expect(tableRows(await ana.get('/overview?range=24h'), 'subscriptions')[0]![0]).toContain(
       'Removed',

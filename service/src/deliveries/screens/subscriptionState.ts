@@ -130,7 +130,7 @@ const subscriptionItem = (
         ${originOf(subscription)},${' '}
         ${subscription.lastDeliveryAt === null ? 'no deliveries yet' : html`last delivery ${timeView(subscription.lastDeliveryAt, now)}`}
       </p>
-      ${sparkLine(week.get(subscription.id), 'attempts')}
+      ${sparkLine(week.get(subscription.id), 'attempt')}
       ${failureView(subscription, lastFailure, now)}
     </div>
   </li>

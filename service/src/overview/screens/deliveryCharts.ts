@@ -41,7 +41,7 @@ function attempts(parts: ChartParts): View {
       ...slotsOfChart(parts),
       id: 'deliveries',
       title: 'Delivery attempts',
-      summary: `${succeeded + failed} attempts, ${percent(failed, succeeded + failed)} failed. ${ended.get('delivered') ?? 0} deliveries arrived, ${ended.get('failed') ?? 0} failed for good.`,
+      summary: `Attempts: ${succeeded + failed}, ${percent(failed, succeeded + failed)} failed. Deliveries: ${ended.get('delivered') ?? 0} arrived, ${ended.get('failed') ?? 0} failed for good.`,
       series: [
         { label: 'Succeeded', values: valuesOf('succeeded'), tone: 'good' },
         { label: 'Failed', values: valuesOf('failed'), tone: 'bad' },

@@ -125,7 +125,7 @@ function payments(parts: ChartParts): View {
       ...slotsOfChart(parts),
       id: 'payments',
       title: 'Payments',
-      summary: `${total.sum('payment', 'made')} links made, ${paid} paid${sum}.`,
+      summary: `Links: ${total.sum('payment', 'made')} made, ${paid} paid${sum}.`,
       series: [
         {
           label: 'Links made',

@@ -51,7 +51,7 @@ export const toolTable = (
                     <th scope="row"><a id=${`tool-${tool.id}`} href=${`/tools/${tool.id}`}>${tool.name}</a><small class="clipped">${excerpt(tool.description)}</small></th>
                     <td>${tool.kind}</td>
                     <td>${stateBadge(tool)}${tool.askBeforeRunning ? html` <small class="muted">needs approval</small>` : null}</td>
-                    <td>${lastCallView(lastCall, now)}${sparkLine(week.get(tool.name), 'calls')}</td>
+                    <td>${lastCallView(lastCall, now)}${sparkLine(week.get(tool.name), 'call')}</td>
                   </tr>
                 `,
               )}
