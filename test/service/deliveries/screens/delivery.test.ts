@@ -50,6 +50,17 @@ describe('the page of a delivery', () => {
     return { eventId: event_id, path: `/keys/subscriptions/${hook.id}/deliveries/${id}`, id };
   };
 
+  it('tells its times in the zone of the reader', async () => {
+    const delivery = await arrive('Hello');
+    await browser.get('/account');
+    await browser.post('/account/profile', { name: 'Ana', timeZone: 'Asia/Tokyo' });
+    const { html } = await browser.get(delivery.path);
+    const { body } = await service.api.get(`/api/hooks/${hook.id}/deliveries`);
+    const at = new Date(Date.parse(body.data[0].created_at) + 9 * 3_600_000).toISOString();
+    expect(html).toContain(`${at.slice(0, 19).replace('T', ' ')} (Asia/Tokyo)`);
+    expect(html).not.toMatch(/\d\d:\d\d:\d\d UTC/);
+  });
+
   it('shows the payload, the headers of each attempt exactly as they arrived, and the conversation', async () => {
     status = 404;
     const delivery = await arrive(HOSTILE);

@@ -108,6 +108,18 @@ describe('a payment link in a conversation, on the screen', () => {
     expect(await linksOf(id)).toEqual([]);
   });
 
+  it('proposes the currency of the same customer’s last link, and nothing from anybody else’s', async () => {
+    const [first, second] = [await conversation(), await conversation()];
+    const currency = async (form: string) =>
+      /<option value="([a-z]{3})" selected/.exec((await ana.get(form)).html)?.[1] ?? '';
+    await send(first.form, { currency: 'ars' });
+    expect(await currency(first.form)).toBe('ars');
+    expect(await currency(second.form)).toBe('');
+    await service.api.post(`/api/conversations/${first.id}/close`, { summary: 'done' });
+    const { conversation_id: next } = await first.customer.write('One more');
+    expect(await currency(`/conversations/${next}/payment-link`)).toBe('ars');
+  });
+
   it('is made and sent as a message of the member, who then has the conversation; the customer can open it', async () => {
     const { customer, form, id, path } = await conversation();
     expect((await ana.get(path)).html).toContain(`href="${form}"`);
@@ -680,7 +692,7 @@ describe('the payments screen', () => {
 
   it('decides about the agent’s payment links on the Agent page', async () => {
     const selected = async () =>
-      /<option value="(\w+)" selected[^>]*>(?:Off|Ask a person|Let the agent)/.exec(
+      /<option value="([a-z]{3})" selected[^>]*>(?:Off|Ask a person|Let the agent)/.exec(
         (await ana.get('/agent')).html,
       )?.[1];
     expect(await selected()).toBe('ask');
