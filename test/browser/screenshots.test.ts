@@ -19,7 +19,7 @@ const SIZE = { width: 1440, height: 900 };
 
 const PICTURES: readonly Picture[] = [
   { name: 'conversations', path: ({ approval }) => `/conversations/${approval}` },
-  { name: 'overview', path: () => '/overview' },
+  { name: 'overview', path: () => '/overview', prepare: dismissFirstSteps },
   { name: 'tools', path: () => '/tools' },
   { name: 'tool', path: ({ liveTool }) => `/tools/${liveTool}`, prepare: testTool },
   { name: 'tool-form', path: () => '/tools/new' },
@@ -39,6 +39,14 @@ const PICTURES: readonly Picture[] = [
   },
   { name: 'chat', path: () => '/chat', isPublic: true, prepare: comeBack },
 ];
+
+async function dismissFirstSteps(page: Page) {
+  const dismiss = page.getByRole('button', { name: 'Dismiss these steps' });
+  if ((await dismiss.count()) === 0) return;
+  await dismiss.click();
+  await dismiss.waitFor({ state: 'detached' });
+  await page.goto(page.url().replace(/\?.*/, '')); // without the notice
+}
 
 async function openDelivery(page: Page) {
   await page.getByRole('region', { name: 'Deliveries' }).locator('summary').first().click();
