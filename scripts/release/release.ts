@@ -15,6 +15,8 @@ import { shareModules } from './modules.ts';
 import { currentVersion, readRepository, writeManifests, type Repository } from './packages.ts';
 
 const CHECKS = ['lint', 'build', 'test', 'scan'];
+/** The files that a release writes. */
+const WRITTEN = ['CHANGELOG.md', 'package.json', 'package-lock.json', 'service/package.json'];
 const NO_OWNER =
   'There is no repository yet. Fill in its owner in .github/repository.json: the one place where it stands.';
 
@@ -50,9 +52,12 @@ function versionToRelease(
   const version = given ?? named;
   if (version === null)
     throw new Refused('Say which version: npm run release -- 0.2.0, or name it in CHANGELOG.md.');
-  if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Refused(`${version} is no version.`);
+  if (!/^\d+\.\d+\.\d+$/.test(version))
+    throw new Refused(`${version} is no version. Write it like 0.2.0.`);
   if (named !== null && named !== version)
-    throw new Refused(`CHANGELOG.md calls the unreleased section ${named}, not ${version}.`);
+    throw new Refused(
+      `CHANGELOG.md calls the unreleased section ${named}, not ${version}: release that one, or change its heading.`,
+    );
   const newest = released
     .map((tag) => tag.slice(1))
     .sort(compare)
@@ -70,11 +75,10 @@ function compare(a: string, b: string): number {
 }
 
 function refusals(root: string): string[] {
+  const changes = git(root, 'status', '--porcelain');
   return [
     ...(readRepository(root) === null ? [NO_OWNER] : []),
-    ...(git(root, 'status', '--porcelain') === ''
-      ? []
-      : ['There are changes that are not committed.']),
+    ...(changes === '' ? [] : [`There are changes that are not committed:\n${changes}`]),
     ...(git(root, 'branch', '--show-current') === 'main' ? [] : ['This is not the branch main.']),
   ];
 }
@@ -110,28 +114,13 @@ function make(root: string, { given, to, checks, identity = [] }: ReleaseOptions
       run(root, 'npm', ['run', check], { stdio: 'inherit' });
     }
     const tarballs = makeArtifacts(root, to);
-    git(
-      root,
-      'add',
-      '--all',
-      'CHANGELOG.md',
-      'package.json',
-      'package-lock.json',
-      'service/package.json',
-    );
+    git(root, 'add', '--', ...WRITTEN);
     git(root, ...identity, 'commit', '--quiet', '--message', `chore(release): ${version}`);
     git(root, ...identity, 'tag', '--annotate', `v${version}`, '--message', `${version}`);
     return { version, tarballs, repository };
   } catch (error) {
-    git(
-      root,
-      'checkout',
-      '--',
-      'CHANGELOG.md',
-      'package.json',
-      'package-lock.json',
-      'service/package.json',
-    );
+    // From HEAD, since a commit that failed leaves them staged.
+    git(root, 'checkout', 'HEAD', '--', ...WRITTEN);
     throw error;
   }
 }
@@ -156,23 +145,21 @@ function cloneOf(root: string): string {
   return clone;
 }
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  allowNegative: true,
-  options: {
-    'dry-run': { type: 'boolean', default: false },
-    checks: { type: 'boolean', default: true },
-  },
-});
+const readArguments = () =>
+  parseArgs({
+    allowPositionals: true,
+    allowNegative: true,
+    options: {
+      'dry-run': { type: 'boolean', default: false },
+      checks: { type: 'boolean', default: true },
+    },
+  });
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 const to = join(root, 'release');
-const options = {
-  given: positionals[0],
-  to,
-  checks: values.checks ? CHECKS : ['build'],
-};
 let clone: string | null = null;
 try {
+  const { values, positionals } = readArguments();
+  const options = { given: positionals[0], to, checks: values.checks ? CHECKS : ['build'] };
   const refused = refusals(root);
   if (values['dry-run']) {
     clone = cloneOf(root);
@@ -185,7 +172,7 @@ try {
     const made = make(root, options);
     report(root, to, made);
     console.log(`Committed and tagged v${made.version}. Push it, and publish.yml does the rest:`);
-    console.log('\n  git push --follow-tags origin main');
+    console.log('\n  git push --atomic --follow-tags origin main');
   }
 } catch (error) {
   console.error((error as Error).message);

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { VERSION } from '../platform/version.ts';
 import { addBackupCommand } from './backupCommand.ts';
 import { addExportCommand } from './exportCommand.ts';
 import { addImportCommand } from './importCommand.ts';
@@ -14,6 +15,7 @@ export async function runCommandLine(): Promise<void> {
   const program = new Command('conversation-service').description(
     'Conversations of customers with an agent and a team',
   );
+  program.version(VERSION);
   program
     .command('start', { isDefault: true })
     .description('run the service (the default)')

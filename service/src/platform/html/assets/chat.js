@@ -199,14 +199,14 @@ function showConnection(state) {
     return;
   }
   isLost = true;
-  const say = () => {
+  const tell = () => {
     const words = say(navigator.onLine ? 'reconnecting' : 'offline');
     if (notice.hidden || notice.textContent !== words) announce(words);
     notice.textContent = words;
     notice.hidden = false;
   };
-  if (navigator.onLine && notice.hidden) lostTimer = setTimeout(say, 1500);
-  else say();
+  if (navigator.onLine && notice.hidden) lostTimer = setTimeout(tell, 1500);
+  else tell();
 }
 
 let typingTimer;
