@@ -156,6 +156,8 @@ const readArguments = () =>
   });
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 const to = join(root, 'release');
+// Ctrl-C ends the check that runs, which then fails like any other: what was written is taken back.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 let clone: string | null = null;
 try {
   const { values, positionals } = readArguments();
