@@ -119,9 +119,11 @@ describe('secrets in what is stored', () => {
   onEmbeddedStore(it)(
     'stand in no file of the data folder, journals and snapshots old and new included',
     async () => {
-      const names = await readdir(service.folder);
-      expect(names.filter((name) => name.startsWith('snapshot-')).length).toBeGreaterThan(0);
-      expect(names.filter((name) => name.startsWith('journal-')).length).toBeGreaterThan(1);
+      await waitFor('a snapshot and two journals', async () => {
+        const names = await readdir(service.folder);
+        const count = (prefix: string) => names.filter((name) => name.startsWith(prefix)).length;
+        return count('snapshot-') > 0 && count('journal-') > 1;
+      });
       const all = await textOfFolder(service.folder);
       for (const kept of [
         'check stock, please',

@@ -112,7 +112,8 @@ it(`sends no stale answer, loses none and sends none twice (seed ${SEED})`, asyn
       turns.set(turn.turn_id, turn);
   for (const story of stories) await holdAgainst(story, asked, turns);
   const refused = asked.filter(({ turnId }) => turns.get(turnId).status === 'superseded').length;
-  expect(refused).toBeGreaterThan(RACES / 2);
+  // Chance decides which side wins; neither may always.
+  expect(refused).toBeGreaterThan(RACES / 4);
 }, 300_000);
 
 interface Story {
