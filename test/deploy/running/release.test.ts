@@ -152,7 +152,10 @@ describe('npm run release', () => {
       begin('0.1.0');
       commit('something new');
       const { status, stdout } = release('0.2.0', '--no-checks');
-      expect([status, stdout]).toEqual([0, expect.stringContaining('git push --follow-tags')]);
+      expect([status, stdout]).toEqual([
+        0,
+        expect.stringContaining('git push --atomic --follow-tags'),
+      ]);
       expect(git('log', '-1', '--format=%s').trim()).toBe('chore(release): 0.2.0');
       expect(git('tag', '--points-at', 'HEAD').trim()).toBe('v0.2.0');
       expect(git('status', '--porcelain')).toBe('');
