@@ -91,15 +91,13 @@ export function chatStreamRouter(
       beginEvents(request, response, RETRY_MS);
       const stream = { deps, response, contactId, address, settings, ended: ended.signal };
       let lastId = request.get('last-event-id') ?? null;
-      let typing: string | null = null;
-      let closed: string | null = null;
+      let told: Told = { typing: null, closed: null };
       while (!ended.signal.aborted) {
         await changes.next();
         const before = lastId;
         lastId = await sendNewMessages(stream, lastId);
         // A page takes each message of the agent for the end of the typing.
-        typing = await sendTyping(stream, lastId === before ? typing : null);
-        closed = await sendClosed(stream, closed);
+        told = await sendState(stream, lastId === before ? told : { ...told, typing: null });
       }
     } finally {
       leave();
@@ -182,38 +180,40 @@ async function sendNewMessages(stream: ChatStream, after: string | null): Promis
   return lastId;
 }
 
-/**
- * Tells whether somebody is typing, when that has changed.
- * @param told until when somebody types, as it was told last; null: nobody types
- * @returns what was told last
- */
-async function sendTyping(stream: ChatStream, told: string | null): Promise<string | null> {
-  const { deps, response, contactId, ended } = stream;
-  const now = deps.clock.now();
-  const find = () => deps.store.transaction((tx) => findTyping(tx, contactId, now));
-  const typing = ended.aborted ? null : await retryThroughOutage(ended)(find);
-  const until = typing?.until ?? null;
-  if (until === told || ended.aborted) return told;
-  const seconds = until === null ? 0 : Math.ceil((Date.parse(until) - now.getTime()) / 1000);
-  const data = JSON.stringify({ is_typing: until !== null, seconds });
-  await writeInTurn(response, `event: typing\ndata: ${data}\n\n`, ended);
-  return until;
+/** What a stream told last, beside messages. */
+interface Told {
+  /** Until when somebody types; null: nobody types. */
+  readonly typing: string | null;
+  /** The conversation that is closed; null: none. */
+  readonly closed: string | null;
 }
 
 /**
- * Tells that the visitor's newest conversation is closed, once.
- * @param told the conversation whose closing was told last
+ * Tells whether somebody is typing, and that the newest conversation is closed, when that has changed.
  * @returns what was told last
  */
-async function sendClosed(stream: ChatStream, told: string | null): Promise<string | null> {
-  const { deps, response, contactId, ended } = stream;
-  const find = () => deps.store.transaction((tx) => findClosedConversation(tx, contactId));
-  const closed = ended.aborted ? null : await retryThroughOutage(ended)(find);
-  if (closed === null || closed.id === told || ended.aborted) return told;
-  const data = JSON.stringify({ conversation_id: closed.id, closed_at: closed.closedAt });
-  await writeInTurn(response, `event: closed\ndata: ${data}\n\n`, ended);
-  return closed.id;
+async function sendState(stream: ChatStream, told: Told): Promise<Told> {
+  const { deps, contactId, ended } = stream;
+  if (ended.aborted) return told;
+  const now = deps.clock.now();
+  const read = () =>
+    deps.store.transaction((tx) =>
+      Promise.all([findTyping(tx, contactId, now), findClosedConversation(tx, contactId)]),
+    );
+  const [typing, closed] = await retryThroughOutage(ended)(read);
+  if (ended.aborted) return told;
+  const until = typing?.until ?? null;
+  if (until !== told.typing) {
+    const seconds = until === null ? 0 : Math.ceil((Date.parse(until) - now.getTime()) / 1000);
+    await sendEvent(stream, 'typing', { is_typing: until !== null, seconds });
+  }
+  if (closed !== null && closed.id !== told.closed)
+    await sendEvent(stream, 'closed', { conversation_id: closed.id, closed_at: closed.closedAt });
+  return { typing: until, closed: closed?.id ?? told.closed };
 }
+
+const sendEvent = ({ response, ended }: ChatStream, event: string, data: unknown) =>
+  writeInTurn(response, `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`, ended);
 
 /** How long a refused rate asks to wait. @throws any other error */
 function waitMsOf(refusal: unknown): number {

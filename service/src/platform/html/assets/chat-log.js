@@ -154,8 +154,7 @@ export function createLog(root, { teamName, onRetry, onChoose, onChoicesLost }) 
         firstPending.compareDocumentPosition(own) & Node.DOCUMENT_POSITION_PRECEDING)
     )
       own.before(...before);
-    else if (firstPending) firstPending.before(...before, view);
-    else root.append(...before, view);
+    else putBeforePending(...before, view);
     last = { ...message, view };
     offerChoices();
     return own === undefined;
@@ -194,14 +193,18 @@ export function createLog(root, { teamName, onRetry, onChoose, onChoicesLost }) 
     view.append(state);
   }
 
+  /** What the service has stands above what it does not have yet. */
+  function putBeforePending(...views) {
+    const firstPending = root.querySelector('.pending');
+    if (firstPending) firstPending.before(...views);
+    else root.append(...views);
+  }
+
   /** Says below a conversation that it is closed, once. @returns whether it was new to this page */
   function showClosed(conversationId, text) {
     if (last?.conversationId !== conversationId || closed === conversationId) return false;
     closed = conversationId;
-    const line = element('p', { class: 'separator' }, text);
-    const firstPending = root.querySelector('.pending');
-    if (firstPending) firstPending.before(line);
-    else root.append(line);
+    putBeforePending(element('p', { class: 'separator' }, text));
     offerChoices();
     return true;
   }
