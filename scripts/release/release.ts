@@ -145,8 +145,13 @@ function cloneOf(root: string): string {
   return clone;
 }
 
-const readArguments = () =>
-  parseArgs({
+const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
+const to = join(root, 'release');
+// Ctrl-C ends the check that runs, which then fails like any other: what was written is taken back.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
+let clone: string | null = null;
+try {
+  const { values, positionals } = parseArgs({
     allowPositionals: true,
     allowNegative: true,
     options: {
@@ -154,13 +159,6 @@ const readArguments = () =>
       checks: { type: 'boolean', default: true },
     },
   });
-const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
-const to = join(root, 'release');
-// Ctrl-C ends the check that runs, which then fails like any other: what was written is taken back.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
-let clone: string | null = null;
-try {
-  const { values, positionals } = readArguments();
   const options = { given: positionals[0], to, checks: values.checks ? CHECKS : ['build'] };
   const refused = refusals(root);
   if (values['dry-run']) {

@@ -27,6 +27,10 @@ export function failInOneLine(error: unknown): never {
   process.exit(1);
 }
 
+/** The service's address in links. */
+export const addressOf = ({ publicUrl, port }: Pick<Config, 'publicUrl' | 'port'>): string =>
+  publicUrl ?? `http://localhost:${port}`;
+
 /** Warnings go to standard error: standard output belongs to the result of the command. */
 const warn = (message: string): void => void process.stderr.write(`${message}\n`);
 const log: Logger = { info() {}, warn, error: warn };

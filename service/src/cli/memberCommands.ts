@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { readConfig } from '../app/config.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createPasswordResetByEmail } from '../team/operations/passwordReset.ts';
-import { runOrFail, withStore } from './command.ts';
+import { addressOf, runOrFail, withStore } from './command.ts';
 
 /** `conversation-service member reset-password`: for an owner whom no other owner can help. */
 export function addMemberCommands(program: Command): void {
@@ -16,11 +16,10 @@ export function addMemberCommands(program: Command): void {
 }
 
 async function resetPassword(email: string): Promise<void> {
-  const { publicUrl, port } = readConfig(process.env);
+  const address = addressOf(readConfig(process.env));
   const { token, member } = await withStore((store) =>
     createPasswordResetByEmail({ store, clock: systemClock }, email, 'command line'),
   );
-  const address = publicUrl ?? `http://localhost:${port}`;
   process.stdout.write(`${address}/reset-password?token=${token}\n`);
   process.stderr.write(
     `This link lets ${member.name} choose another password, once, within 24 hours.\n`,

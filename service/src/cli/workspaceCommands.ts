@@ -4,7 +4,7 @@ import { systemClock } from '../platform/clock.ts';
 import { inOneTransaction } from '../platform/deps.ts';
 import { createInvite } from '../team/operations/invites.ts';
 import { createWorkspace, listWorkspaces } from '../team/operations/team.ts';
-import { runOrFail, withStore } from './command.ts';
+import { addressOf, runOrFail, withStore } from './command.ts';
 
 const MAX_NAME_CHARACTERS = 100;
 /** Recorded as the inviting member. */
@@ -34,7 +34,7 @@ export function addWorkspaceCommands(program: Command): void {
 async function create(name: string): Promise<void> {
   if (name === '' || name.length > MAX_NAME_CHARACTERS)
     throw new Error(`--name must have 1 to ${MAX_NAME_CHARACTERS} characters.`);
-  const { publicUrl, port } = readConfig(process.env);
+  const address = addressOf(readConfig(process.env));
   const { workspace, token } = await withStore((store) =>
     inOneTransaction({ store, clock: systemClock }, async (deps) => {
       const made = await createWorkspace(deps, name);
@@ -47,7 +47,6 @@ async function create(name: string): Promise<void> {
       return { workspace: made, token: invite.token };
     }),
   );
-  const address = publicUrl ?? `http://localhost:${port}`;
   process.stdout.write(`${workspace.slug}\n`);
   process.stderr.write(
     `Workspace ${workspace.id}. Its chat page is at ${address}/chat?workspace=${workspace.slug}\n` +

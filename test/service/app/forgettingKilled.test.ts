@@ -1,4 +1,4 @@
-// A contact is forgotten to the end, however often the service is killed meanwhile.
+// Forgetting a contact is finished even when the service is killed while it runs.
 import { afterEach, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';

@@ -1,10 +1,10 @@
 import { hashToken, newSetupToken } from '../../platform/security/tokens.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
-import { normalizeEmail } from '../../platform/contactDetails.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { notFound, AppError } from '../../platform/http/errorCatalogue.ts';
 import { isOwner, type Invite, type Member, type Role } from '../workspace.ts';
+import { findMemberByEmail } from './sessions.ts';
 import { onlyOwners, putMember } from './team.ts';
 
 const INVITE_LASTS_MS = 7 * 24 * 60 * 60 * 1000;
@@ -92,7 +92,7 @@ export async function acceptInvite(
 }
 
 async function refuseTwin(tx: Tx, email: string): Promise<void> {
-  const [twin] = await tx.members.find({ where: { email: normalizeEmail(email) }, limit: 1 });
+  const twin = await findMemberByEmail(tx, email);
   if (!twin) return;
   const message = 'A member with this e-mail is there already. Sign in, or use another address.';
   throw new AppError('invalid_request', message, { param: 'email' });

@@ -1,10 +1,9 @@
 import { timestamp } from '../../platform/clock.ts';
-import { normalizeEmail } from '../../platform/contactDetails.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { hashToken, isSameText, newSetupToken } from '../../platform/security/tokens.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Member, Workspace } from '../workspace.ts';
-import { deleteSessionsOf } from './sessions.ts';
+import { deleteSessionsOf, findMemberByEmail } from './sessions.ts';
 import { assertOwner, memberOf } from './team.ts';
 
 const RESET_LASTS_MS = 24 * 60 * 60 * 1000;
@@ -31,7 +30,7 @@ export const createPasswordReset = (
   });
 
 /**
- * As `createPasswordReset`, for whoever may use the store itself.
+ * The same link for the command line, which needs no owner's permission.
  * @param createdBy who makes it, in words
  * @throws Error when nobody signs in with this e-mail
  */
@@ -41,7 +40,7 @@ export const createPasswordResetByEmail = (
   createdBy: string,
 ): Promise<MadeReset> =>
   store.transaction(async (tx) => {
-    const [found] = await tx.members.find({ where: { email: normalizeEmail(email) }, limit: 1 });
+    const found = await findMemberByEmail(tx, email);
     const member = found && (await tx.members.get(found.id)); // locked
     if (!member) throw new Error(`No member signs in with ${JSON.stringify(email)}.`);
     return putReset(tx, member, createdBy, clock.now());

@@ -13,6 +13,12 @@ export const MAX_SESSION_MS = 30 * 24 * 60 * 60 * 1000;
 /** The expiry of a session is extended at most this often, so that most requests write nothing. */
 const PRECISION_MS = 60 * 60 * 1000;
 
+/** The member who signs in with an e-mail, in any spelling; not locked. */
+export async function findMemberByEmail(tx: Tx, email: string): Promise<Member | null> {
+  const [member] = await tx.members.find({ where: { email: normalizeEmail(email) }, limit: 1 });
+  return member ?? null;
+}
+
 /**
  * Signs a member in.
  * @param tries of the same address in the last minutes: when many passwords wait to be checked, the
@@ -24,9 +30,7 @@ export async function signIn(
   deps: Pick<Deps, 'store' | 'clock' | 'passwords'>,
   { email, password, tries }: { email: string; password: string; tries: number },
 ): Promise<string | null> {
-  const [member] = await deps.store.transaction((tx) =>
-    tx.members.find({ where: { email: normalizeEmail(email) }, limit: 1 }),
-  );
+  const member = await deps.store.transaction((tx) => findMemberByEmail(tx, email));
   const isRight = await deps.passwords.isRight(password, member?.passwordHash ?? null, tries);
   if (!member || !isRight) return null;
   return inOneTransaction(deps, async (within, tx) => {
