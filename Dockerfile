@@ -1,9 +1,9 @@
 # The service's image; `--target n8n` makes n8n's, with our package in it. compose.yaml uses both.
 # test/deploy runs the COPY and RUN lines of this file in plain folders: paths in RUN are relative to WORKDIR.
-ARG NODE_IMAGE=node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
-ARG N8N_IMAGE=n8nio/n8n:2.41.1
+# Images stand in FROM itself, where Dependabot finds them.
+FROM node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d AS base
 
-FROM ${NODE_IMAGE} AS build
+FROM base AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY service/package.json service/
@@ -13,14 +13,14 @@ COPY . .
 # Whatever the umask of the checkout: others than its owner run this.
 RUN chmod -R a+rX package.json README.md LICENSE service deploy nodes credentials examples && node scripts/build.mjs
 
-FROM ${NODE_IMAGE} AS dependencies
+FROM base AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY service/package.json service/
 COPY test/package.json test/
 RUN npm ci --workspace service --omit=dev --no-audit --no-fund
 
-FROM ${N8N_IMAGE} AS n8n
+FROM n8nio/n8n:2.41.1 AS n8n
 COPY --from=build /app/package.json /app/README.md /app/LICENSE /opt/n8n-nodes-conversation-service/
 COPY --from=build /app/dist/nodes /opt/n8n-nodes-conversation-service/dist/nodes
 COPY --from=build /app/dist/credentials /opt/n8n-nodes-conversation-service/dist/credentials
@@ -28,7 +28,7 @@ COPY --from=build /app/deploy/n8n-start.sh /opt/
 ENTRYPOINT ["tini", "--", "sh", "/opt/n8n-start.sh"]
 
 # The last stage is what `docker build .` makes.
-FROM ${NODE_IMAGE} AS service
+FROM base AS service
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 # With what npm could not share, in a node_modules of its own.

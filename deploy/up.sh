@@ -1,7 +1,8 @@
 #!/bin/sh
 # A convenience: makes the secrets that compose.yaml needs, in .env beside it, on the first run (keep a copy of
-# that file in a safe place), then builds and starts everything. DOMAIN in .env adds https, and WITHOUT_N8N=1
-# leaves n8n out. Run it again after an update; arguments go to `docker compose up`.
+# that file in a safe place), then builds and starts everything. DOMAIN in .env adds https, WITHOUT_N8N=1
+# leaves n8n out, and with SERVICE_IMAGE nothing is built. Run it again after an update; arguments go to
+# `docker compose up`.
 set -eu
 cd "$(dirname "$0")/.."
 umask 077
@@ -35,8 +36,10 @@ domain=$(value DOMAIN)
 profiles=
 if [ -n "$domain" ]; then profiles="$profiles --profile https"; fi
 if [ -z "$(value WITHOUT_N8N)" ]; then profiles="$profiles --profile n8n"; fi
+images=--build
+if [ -n "$(value SERVICE_IMAGE)" ]; then images=--no-build; fi
 # shellcheck disable=SC2086 -- each profile is a word of its own
-docker compose $profiles up --build --detach --wait "$@"
+docker compose $profiles up $images --detach --wait "$@"
 
 url=$(value PUBLIC_URL)
 if [ -z "$url" ] && [ -n "$domain" ]; then url=https://$domain; fi

@@ -18,7 +18,7 @@ export const IMAGES: Readonly<Record<string, string>> = {
   'conversation-service-n8n': 'n8n',
 };
 
-/** The command that builds and pushes one image, as publish.yml does. */
+/** The command that builds and pushes one image, for somebody without publish.yml. */
 export const imageCommand = (
   name: string,
   target: string,
@@ -43,7 +43,7 @@ export function makeArtifacts(root: string, to: string): string[] {
   });
   writeFileSync(join(to, 'SHA256SUMS'), sums.join(''));
   const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8');
-  writeFileSync(join(to, 'notes.md'), notesOf(changelog, version));
+  writeFileSync(join(to, 'notes.md'), notesOf(changelog, version, readRepository(root)?.page));
   const commands = Object.entries(IMAGES).map(
     ([name, target]) => `${imageCommand(name, target, version, readRepository(root))}\n`,
   );
@@ -69,7 +69,7 @@ export function checkTag(root: string, tag: string): void {
   if (latest?.name !== version || !/^\d{4}-\d\d-\d\d$/.test(latest.date ?? ''))
     throw new Error(`CHANGELOG.md does not begin with a dated section for ${version}.`);
   if (readRepository(root) === null)
-    throw new Error('The owner in .github/repository.json is not filled in.');
+    throw new Error('Owner and author in .github/repository.json are not filled in.');
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

@@ -38,9 +38,18 @@ export function unreleasedOf(changelog: string): Section & { readonly version: s
 export const dated = (changelog: string, version: string, date: string): string =>
   changelog.replace(/^## \[[^\]]+\](?: - Unreleased)?$/m, `## [${version}] - ${date}`);
 
-/** The text of a version's section, its lines unbroken: release pages break at each newline. */
-export function notesOf(changelog: string, version: string): string {
+/**
+ * The text of a version's section, its lines unbroken: release pages break at each newline.
+ * @param page the repository's; links into it then lead to the files of that version, since a
+ * release page is in no folder
+ */
+export function notesOf(changelog: string, version: string, page?: string): string {
   const section = sectionsOf(changelog).find(({ name }) => name === version);
   if (section === undefined) throw new Error(`CHANGELOG.md has no section for ${version}.`);
-  return `${section.text.replace(/\n {2}(?=\S)/g, ' ')}\n`;
+  const unbroken = section.text.replace(/\n {2}(?=\S)/g, ' ');
+  const linked =
+    page === undefined
+      ? unbroken
+      : unbroken.replace(/\]\((?!\w+:|#)/g, `](${page}/blob/v${version}/`);
+  return `${linked}\n`;
 }

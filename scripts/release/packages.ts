@@ -1,4 +1,4 @@
-// What the two packages say of themselves, in one place.
+// What the two packages and the documents say of the repository, in one place.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -8,6 +8,8 @@ export const PACKAGES = ['.', 'service'];
 export interface Repository {
   readonly owner: string;
   readonly name: string;
+  /** The maintainer whom npm shows, and whom n8n compares with the repository's owner. */
+  readonly author: { readonly name: string; readonly email: string };
   /** Its address for browsers. */
   readonly page: string;
 }
@@ -34,16 +36,18 @@ export function currentVersion(root: string): string {
 
 /**
  * Where the code will be, from .github/repository.json. That file is the only place to fill in.
- * @returns null until the owner is filled in
+ * @returns null until owner and author are filled in
  */
 export function readRepository(root: string): Repository | null {
-  const { owner, name } = readJson<Omit<Repository, 'page'>>(join(root, '.github/repository.json'));
-  if (owner === '') return null;
+  const { owner, name, author } = readJson<Omit<Repository, 'page'>>(
+    join(root, '.github/repository.json'),
+  );
+  if (owner === '' || author.name === '' || author.email === '') return null;
   if (!/^[A-Za-z0-9](?:-?[A-Za-z0-9])*$/.test(owner))
     throw new Error(
       `.github/repository.json: ${JSON.stringify(owner)} is no owner of repositories.`,
     );
-  return { owner, name, page: `https://github.com/${owner}/${name}` };
+  return { owner, name, author, page: `https://github.com/${owner}/${name}` };
 }
 
 /** What package.json has of the repository; nothing while there is none. */
@@ -56,18 +60,31 @@ export function addressesOf(repository: Repository | null, folder: string): obje
   };
 }
 
+/** Documents that name the images, for somebody who copies a line. */
+export const IMAGE_DOCUMENTS = ['README.md', 'docs/self-hosting.md'];
+
+/** Puts the owner into each image's name, `ghcr.io/<owner>/…`, whoever was the owner before. */
+export function nameImages(root: string, { owner }: Repository): void {
+  for (const path of IMAGE_DOCUMENTS.map((document) => join(root, document))) {
+    const text = readFileSync(path, 'utf8');
+    const image = /ghcr\.io\/[^/\s]+\/conversation-service/g;
+    writeFileSync(path, text.replace(image, `ghcr.io/${owner.toLowerCase()}/conversation-service`));
+  }
+}
+
 /** What of package-lock.json carries the version. */
 interface Lock {
   version: string;
   readonly packages: Readonly<Record<'' | 'service', { version: string }>>;
 }
 
-/** Sets version and addresses in each package.json and in the lock file. */
+/** Sets version, addresses and author in each package.json, and the version in the lock file. */
 export function writeManifests(root: string, version: string, repository: Repository | null): void {
   for (const folder of PACKAGES) {
     const path = join(root, folder, 'package.json');
     const { repository: _, bugs: __, ...rest } = readJson<Record<string, unknown>>(path);
-    const entries = Object.entries({ ...rest, version });
+    const { author } = repository ?? rest;
+    const entries = Object.entries({ ...rest, version, author });
     // Beside the homepage, where npm writes them too.
     const at = entries.findIndex(([name]) => name === 'homepage') + 1;
     entries.splice(at, 0, ...Object.entries(addressesOf(repository, folder)));

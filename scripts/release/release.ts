@@ -10,15 +10,28 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { IMAGES, imageCommand, makeArtifacts } from './artifacts.ts';
-import { dated, notesOf, unreleasedOf } from './changelog.ts';
+import { dated, unreleasedOf } from './changelog.ts';
 import { shareModules } from './modules.ts';
-import { currentVersion, readRepository, writeManifests, type Repository } from './packages.ts';
+import {
+  currentVersion,
+  IMAGE_DOCUMENTS,
+  nameImages,
+  readRepository,
+  writeManifests,
+  type Repository,
+} from './packages.ts';
 
 const CHECKS = ['lint', 'build', 'test', 'scan'];
 /** The files that a release writes. */
-const WRITTEN = ['CHANGELOG.md', 'package.json', 'package-lock.json', 'service/package.json'];
+const WRITTEN = [
+  'CHANGELOG.md',
+  'package.json',
+  'package-lock.json',
+  'service/package.json',
+  ...IMAGE_DOCUMENTS,
+];
 const NO_OWNER =
-  'There is no repository yet. Fill in its owner in .github/repository.json: the one place where it stands.';
+  'There is no repository yet. Fill in its owner and the author in .github/repository.json: the one place where they stand.';
 
 class Refused extends Error {}
 
@@ -107,6 +120,7 @@ function make(root: string, { given, to, checks, identity = [] }: ReleaseOptions
   const today = new Date().toISOString().slice(0, 10);
   console.log(`${currentVersion(root)} → ${version}, dated ${today}`);
   writeManifests(root, version, repository);
+  if (repository !== null) nameImages(root, repository);
   writeFileSync(path, dated(changelog, version, today));
   try {
     for (const check of checks) {
@@ -131,9 +145,7 @@ function report(root: string, to: string, { version, tarballs, repository }: Mad
   console.log('\nImages, which publish.yml builds:');
   for (const [name, target] of Object.entries(IMAGES))
     console.log(`  ${imageCommand(name, target, version, repository)}`);
-  console.log(
-    `\nRelease notes:\n\n${notesOf(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'), version)}`,
-  );
+  console.log(`\nRelease notes:\n\n${readFileSync(join(to, 'notes.md'), 'utf8')}`);
 }
 
 /** A clone of what is committed, with the modules that are installed here. */

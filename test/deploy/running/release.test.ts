@@ -1,7 +1,7 @@
 // `npm run release` in clones: what it refuses, and a dry run from beginning to end.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,14 +67,18 @@ describe('npm run release', () => {
     writeFileSync(join(folder, path), change(read(path)));
   const fillIn = (owner: string) =>
     edit('.github/repository.json', (text) =>
-      text.replace(/"owner": "[^"]*"/, `"owner": "${owner}"`),
+      text
+        .replace(/"owner": "[^"]*"/, `"owner": "${owner}"`)
+        .replace(/"author": .*/, '"author": { "name": "Ana", "email": "ana@example.com" }'),
     );
   /** As after a first release: a tag, and an unreleased section that has something. */
   const begin = (version: string) => {
+    const news =
+      '- Something that is\n  new.\n- [The inbox](docs/inbox.md), on [npm](https://www.npmjs.com).';
     edit('CHANGELOG.md', (text) =>
       text
         .replace(/^## \[([^\]]+)\] - Unreleased$/m, '## [$1] - 2026-01-01')
-        .replace(/^## /m, `## [Unreleased]\n\n### Added\n\n- Something that is\n  new.\n\n## `),
+        .replace(/^## /m, `## [Unreleased]\n\n### Added\n\n${news}\n\n## `),
     );
     git('tag', `v${version}`);
   };
@@ -89,7 +93,7 @@ describe('npm run release', () => {
       };
       fillIn('');
       git('commit', '--quiet', '--allow-empty', '--all', '--message', 'no owner');
-      refusedFor(/Fill in its owner in \.github\/repository\.json/);
+      refusedFor(/Fill in its owner and the author in \.github\/repository\.json/);
       fillIn('acme');
       refusedFor(/changes that are not committed/);
       commit('owner');
@@ -102,7 +106,7 @@ describe('npm run release', () => {
       refusedFor(/0\.1\.0 is not newer than 0\.1\.0/, '0.1.0');
       refusedFor(/soon is no version/, 'soon');
       edit('CHANGELOG.md', (text) =>
-        text.replace(/\n### Added\n\n- Something that is\n {2}new\.\n/, ''),
+        text.replace(/\n### Added\n\n- Something that is\n {2}new\.\n- .*\n/, ''),
       );
       commit('nothing new');
       refusedFor(/unreleased section of CHANGELOG\.md is empty/, '0.2.0');
@@ -126,7 +130,7 @@ describe('npm run release', () => {
         /docker buildx build --target service --platform linux\/amd64,linux\/arm64/,
       );
       expect(stdout).toContain('### Added\n\n- Something that is new.');
-      expect(stdout).toMatch(/A release would be refused: .*Fill in its owner/);
+      expect(stdout).toMatch(/A release would be refused: .*Fill in its owner and the author/);
       expect(readdirSync(join(folder, 'release')).sort()).toEqual([
         'SHA256SUMS',
         'conversation-service-0.2.0.tgz',
@@ -171,10 +175,44 @@ describe('npm run release', () => {
             ...(directory === undefined ? {} : { directory }),
           },
           bugs: 'https://github.com/acme/n8n-nodes-conversation-service/issues',
+          author: { name: 'Ana', email: 'ana@example.com' },
         });
+      const notes = read('release/notes.md');
+      expect(notes).toContain(
+        '](https://github.com/acme/n8n-nodes-conversation-service/blob/v0.2.0/docs/inbox.md)',
+      );
+      expect(notes).toContain('](https://www.npmjs.com)');
+      for (const document of ['README.md', 'docs/self-hosting.md'])
+        expect(read(document)).toContain('ghcr.io/acme/conversation-service');
       expect(read('CHANGELOG.md')).toMatch(/^## \[0\.2\.0\] - \d{4}-\d\d-\d\d$/m);
       expect(() => checkTag(folder, 'v0.2.0')).not.toThrow();
       expect(() => checkTag(folder, 'v0.2.1')).toThrow(/The tag is v0\.2\.1/);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'takes back what it wrote when a check fails, and when the commit does',
+    () => {
+      fillIn('acme');
+      begin('0.1.0');
+      commit('something new');
+      const fails = (reason: RegExp, ...args: string[]) => {
+        const before = git('rev-parse', 'HEAD');
+        const { status, stderr } = release('0.2.0', ...args);
+        expect(stderr).toMatch(reason);
+        expect([status, git('rev-parse', 'HEAD')]).toEqual([1, before]);
+        expect([git('status', '--porcelain'), git('tag').trim()]).toEqual(['', 'v0.1.0']);
+      };
+      const hook = join(folder, '.git/hooks/commit-msg');
+      writeFileSync(hook, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+      fails(/git commit .* failed/, '--no-checks');
+      unlinkSync(hook);
+      edit('package.json', (text) =>
+        text.replace(/"lint": ".*"/, '"lint": "node --eval process.exit(3)"'),
+      );
+      commit('a lint that finds something');
+      fails(/npm run lint failed/);
     },
     TIMEOUT_MS,
   );
