@@ -1,6 +1,9 @@
 // What the fixtures of a release hold, and what every later version must still read from them.
-import type { ApiClient } from '../helpers/apiClient.ts';
-import { chatCustomer } from '../helpers/apiClient.ts';
+import { createServer } from 'node:http';
+import { chatCustomer, type ApiClient } from '../helpers/apiClient.ts';
+import { browserless } from '../helpers/browserless.ts';
+import { listenTracked } from '../helpers/trackedServer.ts';
+import { waitFor } from '../helpers/waitFor.ts';
 
 /** Made up, for the fixtures only: they must open on every machine. */
 export const FIXTURE = {
@@ -16,6 +19,8 @@ export const FIXTURE = {
 export const FIXTURE_ENV = {
   ENCRYPTION_KEY: FIXTURE.encryptionKey,
   ALLOWED_NETWORKS: '127.0.0.0/8',
+  INSECURE_TARGETS: 'true',
+  AGENT_QUIET_MS: '1',
   RETENTION_DAYS: '3650',
   LOG_LEVEL: 'warn',
 };
@@ -95,7 +100,102 @@ export async function writeContent(url: string, api: ApiClient): Promise<void> {
     verdict: 'goal_reached',
   });
   await bo.write('hello again');
+
+  const browser = browserless(url);
+  await browser.get('/sign-in');
+  await browser.post('/sign-in', { email: FIXTURE.email, password: FIXTURE.password });
+  const saved = await browser.post('/settings/canned-replies', CANNED_REPLY);
+  if (!saved.path.endsWith('notice=saved')) throw new Error(saved.text);
+
+  const system = await startSystem();
+  try {
+    await writeAgentsWork(url, api, system.url);
+  } finally {
+    await system.close();
+  }
 }
+
+export const CANNED_REPLY = {
+  name: 'Opening hours',
+  shortcut: 'hours',
+  text: 'Hello {{customer_first_name|there}}, we are here from 9 to 17.',
+};
+
+/** A system of the customer's: an answer to each tool call, and one to each turn of the agent. */
+async function startSystem() {
+  const server = createServer((request, response) => {
+    request.resume();
+    const answer =
+      request.url === '/turn' ? { reply: 'I am a workflow.' } : { found: 'in the stock' };
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+  });
+  const { port, close } = await listenTracked(server, 0, '127.0.0.1');
+  return { url: `http://127.0.0.1:${port}`, close };
+}
+
+/** A tool call that ended, one that waits for a person, a turn of a workflow, and a wait for a reply. */
+async function writeAgentsWork(url: string, api: ApiClient, system: string): Promise<void> {
+  for (const [name, changes] of [
+    ['check_stock', { read_only: true }],
+    ['rent_bicycle', { read_only: true, ask_before_running: true }],
+  ] as const) {
+    const published = await api.put(`/api/tools/published/${name}`, {
+      definition: {
+        description: 'Does it.',
+        parameters: { type: 'object', properties: {} },
+        endpoint: `${system}/tool`,
+        ...changes,
+      },
+      sample_arguments: {},
+      owner: { ...OWNER, node_id: name },
+    });
+    if (published.status >= 300) throw new Error(JSON.stringify(published.body));
+  }
+  await api.patch('/api/agent', { enabled: true });
+  const cleo = await chatCustomer(url, { name: 'Cleo' });
+  await cleo.write('check stock');
+  await callsIn('succeeded', 'check_stock');
+  const dan = await chatCustomer(url, { name: 'Dan' });
+  await dan.write('rent bicycle');
+  await callsIn('pending_approval', 'rent_bicycle');
+
+  const published = await api.put('/api/agent/webhook', {
+    endpoint: `${system}/turn`,
+    owner: OWNER,
+  });
+  if (published.status >= 300) throw new Error(JSON.stringify(published.body));
+  const ed = await chatCustomer(url, { name: 'Ed' });
+  const { conversation_id } = await ed.write('Who are you?');
+  await waitFor('the turn to end', async () =>
+    (await api.get('/api/agent-turns')).body.data.some((each: Json) => each.status === 'answered'),
+  );
+  const asked = await api.post('/api/waits', {
+    kind: 'reply',
+    conversation_id,
+    message: 'Which day suits you?',
+    accept: { type: 'choice', choices: ['Tuesday', 'Thursday'] },
+    resume_url: `${TARGET}/resume`,
+    expires_at: new Date(Date.now() + 360 * 86_400_000).toISOString(),
+  });
+  if (asked.status >= 300) throw new Error(JSON.stringify(asked.body));
+  // So that nothing is said when the approval and the wait have expired.
+  await api.patch('/api/agent', { enabled: false });
+
+  async function callsIn(status: string, tool: string): Promise<void> {
+    await waitFor(`a call of ${tool} that is ${status}`, async () => {
+      const { body } = await api.get('/api/tool-calls?limit=200');
+      return body.data.some((each: Json) => each.status === status && each.tool === tool);
+    });
+  }
+}
+
+const OWNER = {
+  instance_id: 'instance-1',
+  workflow_id: 'workflow-1',
+  workflow_name: 'Orders',
+  node_id: 'node-1',
+  host: 'n8n.example.com',
+};
 
 const pick = (record: Json, ...names: string[]): Json =>
   Object.fromEntries(names.map((name) => [name, record[name]]));
@@ -105,7 +205,8 @@ export async function readContent(api: ApiClient): Promise<Json> {
   const list = async (path: string): Promise<Json[]> => {
     const { status, body } = await api.get(path);
     if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
-    return [...body.data].sort((a: Json, b: Json) => (a.id < b.id ? -1 : 1));
+    const idOf = (each: Json): string => each.id ?? each.tool_call_id ?? each.turn_id;
+    return [...body.data].sort((a: Json, b: Json) => (idOf(a) < idOf(b) ? -1 : 1));
   };
   const conversations = [];
   for (const { id } of await list('/api/conversations?limit=200')) {
@@ -138,7 +239,15 @@ export async function readContent(api: ApiClient): Promise<Json> {
       pick(each, 'id', 'amount', 'currency', 'description', 'provider', 'created_at'),
     ),
     channels: (await list('/api/channels')).map((each) => pick(each, 'id', 'type', 'name')),
-    waits: (await list('/api/waits')).map((each) => pick(each, 'id', 'kind', 'status')),
+    // Without their status, since one of each kind is open and will expire.
+    waits: (await list('/api/waits')).map((each) => pick(each, 'id', 'kind', 'conversation_id')),
+    tool_calls: (await list('/api/tool-calls')).map((each) =>
+      pick(each, 'tool_call_id', 'tool', 'arguments', 'created_at'),
+    ),
+    agent_turns: (await list('/api/agent-turns')).map((each) =>
+      pick(each, 'turn_id', 'conversation_id', 'status', 'created_at'),
+    ),
+    agent: pick((await api.get('/api/agent')).body, 'enabled', 'use_webhook'),
     members: (await list('/api/members')).map((each) => pick(each, 'id', 'name')),
   };
 }

@@ -8,8 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import type { ApiClient } from '../helpers/apiClient.ts';
+import { browserless } from '../helpers/browserless.ts';
 import { testDatabaseUrl } from '../helpers/storage.ts';
-import { FIXTURE, readContent } from './content.ts';
+import { CANNED_REPLY, FIXTURE, readContent } from './content.ts';
 import { command, withService, type StoreEnv } from './run.ts';
 
 const FIXTURES = fileURLToPath(new URL('fixtures', import.meta.url));
@@ -41,13 +42,12 @@ describe.each(RELEASES)('data of %s', (release) => {
       text: 'later',
     });
     expect(sent.status).toBe(201);
-    const login = await fetch(`${url}/sign-in`, {
-      method: 'POST',
-      redirect: 'manual',
-      headers: { origin: url },
-      body: new URLSearchParams({ email: FIXTURE.email, password: FIXTURE.password }),
-    });
-    expect([login.status, login.headers.get('set-cookie')]).toEqual([303, expect.any(String)]);
+    const browser = browserless(url);
+    await browser.get('/sign-in');
+    await browser.post('/sign-in', { email: FIXTURE.email, password: FIXTURE.password });
+    const canned = await browser.get('/settings/canned-replies');
+    expect(canned.text).toContain(CANNED_REPLY.name);
+    expect(canned.text).toContain(CANNED_REPLY.text);
   };
   const opens = (store: StoreEnv) => withService(folder, store, use);
   /** Out of one store and into another, by today's commands. */
