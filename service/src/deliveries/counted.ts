@@ -9,7 +9,7 @@ declare module '../platform/counting/count.ts' {
     attempt: readonly [subscriptionId: string, result: 'succeeded' | 'failed'];
     /** How long an attempt took, whatever its result. */
     attempt_time: readonly [subscriptionId: string, durationBucket: number];
-    /** Deliveries that ended by an attempt. One that is sent again counts again. */
+    /** Deliveries that ended by an attempt. One that is sent again counts as delivered, but fails once. */
     delivery: readonly [subscriptionId: string, outcome: 'delivered' | 'failed'];
   }
 }
@@ -17,7 +17,7 @@ declare module '../platform/counting/count.ts' {
 export interface RecordedAttempt {
   readonly result: Pick<AttemptResult, 'verdict' | 'durationMs'>;
   /** As the attempt left it. */
-  readonly delivery: Pick<Delivery, 'workspaceId' | 'subscriptionId' | 'status'>;
+  readonly delivery: Pick<Delivery, 'workspaceId' | 'subscriptionId' | 'status' | 'roundStart'>;
 }
 
 /** Counts attempts, all of a workspace's at once. */
@@ -32,13 +32,14 @@ export async function countAttempts(
 }
 
 function countingsOf({ result, delivery }: RecordedAttempt): readonly Counting[] {
-  const { subscriptionId, status } = delivery;
+  const { subscriptionId, status, roundStart } = delivery;
   const isSuccess = result.verdict === 'success';
   const countings: Counting[] = [
     ['attempt', [subscriptionId, isSuccess ? 'succeeded' : 'failed']],
     ['attempt_time', [subscriptionId, durationBucket(result.durationMs)]],
   ];
-  if (isSuccess || status !== 'pending')
-    countings.push(['delivery', [subscriptionId, isSuccess ? 'delivered' : 'failed']]);
+  if (isSuccess) countings.push(['delivery', [subscriptionId, 'delivered']]);
+  else if (status !== 'pending' && roundStart === 0)
+    countings.push(['delivery', [subscriptionId, 'failed']]);
   return countings;
 }

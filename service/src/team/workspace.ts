@@ -66,6 +66,8 @@ interface PasswordReset {
   /** SHA-256 of the link's token. */
   readonly hash: string;
   readonly createdBy: string;
+  /** The owner who made it; null or absent: the command line. */
+  readonly createdById?: string | null;
   readonly expiresAt: string;
 }
 

@@ -130,6 +130,12 @@ describe('the overview of payments, questions of workflows and deliveries', () =
     expect([...list.html.matchAll(SPARK_LINE)].map(([, words]) => words!.trim())).toEqual([
       '5 attempts in 7 days',
     ]);
+
+    // Sent again in vain, it is still one delivery that did not arrive.
+    const { body } = await service.api.get(`/api/hooks/${id}/deliveries?status=failed`);
+    await service.api.post(`/api/hooks/${id}/deliveries/${body.data[0].id}/redeliver`);
+    await waitFor('the retries of it', async () => (await attempts()).Failed === 8);
+    expect((await ana.get('/overview?range=24h')).text).toContain('1 arrived, 1 failed for good.');
     await service.api.delete(`/api/hooks/${id}?pending=cancel`);
     expect(tableRows(await ana.get('/overview?range=24h'), 'subscriptions')[0]![0]).toContain(
       'Removed',

@@ -45,9 +45,9 @@ const webChatSection = (slug: string, publicUrl: string): View => html`
   <section aria-labelledby="web-chat-title">
     <h2 id="web-chat-title">${adapterOf(WEB_CHAT).label} ${badge('on', 'good')}</h2>
     <p>
-      Always available, without an account:
+      Always available, without an account:${' '}
       <a href=${`${publicUrl}/chat?workspace=${encodeURIComponent(slug)}`} hx-boost="false">open the chat page</a>.
-      To add the chat to your own website, copy the snippet
+      To add the chat to your own website, copy the snippet${' '}
       <a href="/agent#chat-title">on the Agent page</a>.
     </p>
   </section>

@@ -50,7 +50,7 @@ export function forgottenFragment({ forgetting, now }: ForgottenPage): View {
         finishedAt === null
           ? 'The details are gone, and the rest is being removed. You may leave this page.'
           : 'Everything personal was removed.'
-      }
+      }${' '}
       <span class="muted">Asked for by <bdi>${by.name}</bdi>, ${timeView(at, now)}.</span>
     </p>
     <h2>Removed</h2>

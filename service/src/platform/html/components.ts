@@ -38,7 +38,7 @@ export const postButton = (
 `;
 
 /** @param id of the element whose text is copied. @param what as a screen reader says it */
-export const copyButton = (id: string, what: string, style = 'small'): View =>
+export const copyButton = (id: string, what: string, style = 'small secondary'): View =>
   html`<button class=${style} type="button" data-copy=${`#${id}`} aria-label=${`Copy ${what}`}>Copy</button>`;
 
 /** A value with its copy button. */

@@ -26,7 +26,7 @@ export const createPasswordReset = (
 ): Promise<MadeReset> =>
   store.transaction(async (tx) => {
     await assertOwner(tx, by);
-    return putReset(tx, await memberOf(tx, workspace, id), by.name, clock.now());
+    return putReset(tx, await memberOf(tx, workspace, id), by, clock.now());
   });
 
 /**
@@ -43,13 +43,23 @@ export const createPasswordResetByEmail = (
     const found = await findMemberByEmail(tx, email);
     const member = found && (await tx.members.get(found.id)); // locked
     if (!member) throw new Error(`No member signs in with ${JSON.stringify(email)}.`);
-    return putReset(tx, member, createdBy, clock.now());
+    return putReset(tx, member, { name: createdBy, id: null }, clock.now());
   });
 
-async function putReset(tx: Tx, member: Member, createdBy: string, now: Date): Promise<MadeReset> {
+async function putReset(
+  tx: Tx,
+  member: Member,
+  by: { readonly name: string; readonly id: string | null },
+  now: Date,
+): Promise<MadeReset> {
   const secret = newSetupToken();
   const expiresAt = timestamp(new Date(now.getTime() + RESET_LASTS_MS));
-  const passwordReset = { hash: hashToken(secret), createdBy, expiresAt };
+  const passwordReset = {
+    hash: hashToken(secret),
+    createdBy: by.name,
+    createdById: by.id,
+    expiresAt,
+  };
   await tx.members.put({ ...member, passwordReset });
   return { token: `${member.id}.${secret}`, member };
 }

@@ -154,6 +154,7 @@ export const removeMember = (
     })) {
       if (invite.createdById === id) await tx.invites.delete(invite.id);
     }
+    await endResetsBy(tx, workspace, member);
     for (const mark of await tx.readMarks.find({ where: { memberId: id }, limit: 1_000_000 }))
       await tx.readMarks.delete(mark.id);
     await onMemberRemoved(tx, member);
@@ -181,10 +182,23 @@ export const changeRole = (
         'invalid_request',
         'The last owner stays one. Make another member an owner first.',
       );
-    // An invitation as an owner is worth no more than its maker.
-    if (role === 'member') await endOwnerInvitesOf(tx, member);
+    // What an owner handed out is worth no more than its maker.
+    if (role === 'member') {
+      await endOwnerInvitesOf(tx, member);
+      await endResetsBy(tx, workspace, member);
+    }
     await tx.members.put({ ...member, role });
   });
+
+/** Ends the links for new passwords that an owner made for others. */
+async function endResetsBy(tx: Tx, workspace: Workspace, { id }: Member): Promise<void> {
+  for (const other of await membersOf(tx, workspace)) {
+    if (other.id === id || other.passwordReset?.createdById !== id) continue;
+    const locked = await tx.members.get(other.id);
+    if (locked?.passwordReset?.createdById === id)
+      await tx.members.put({ ...locked, passwordReset: null });
+  }
+}
 
 async function endOwnerInvitesOf(tx: Tx, { id, workspaceId }: Member): Promise<void> {
   const invites = await tx.invites.find({ where: { workspaceId }, limit: 1000 });

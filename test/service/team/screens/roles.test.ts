@@ -129,15 +129,21 @@ describe('an owner and a member', () => {
     }
   });
 
-  it('an owner who is made a member loses their open invitations of owners, at once', async () => {
+  it('an owner who is made a member loses what they handed out as an owner, at once', async () => {
+    const { body } = await service.api.get('/api/members');
+    const anaId = body.data.find(({ id }: { id: string }) => id !== benId).id;
     await ana.get('/team');
     await ana.post(`/team/members/${benId}/role`, { role: 'owner' });
     await ben.get('/team');
     const { html } = await ben.post('/team/invites', { note: 'Eve', role: 'owner' });
     const token = /join\?token=([\w-]+)/.exec(html)![1]!;
+    const given = await ben.post(`/team/members/${anaId}/reset-password`);
+    const [reset] = /\/reset-password\?token=[\w.-]+/.exec(given.html)!;
+    expect((await browserless(service.url).get(reset)).status).toBe(200);
     await ana.post(`/team/members/${benId}/role`, { role: 'member' });
     expect((await ben.get('/tools/new')).status).toBe(403);
-    expect((await browserless(service.url).get(`/join?token=${token}`)).status).toBe(404);
+    for (const path of [`/join?token=${token}`, reset])
+      expect((await browserless(service.url).get(path)).status).toBe(404);
   });
 
   it('a member leaves by themselves', async () => {
