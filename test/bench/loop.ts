@@ -33,7 +33,8 @@ export interface LoopReport {
 const pools = new Map<string, Pool>();
 
 function poolFor({ origin, ca, connections }: LoopQuestion): Pool {
-  let pool = pools.get(origin);
+  const key = `${origin} ${connections}`;
+  let pool = pools.get(key);
   if (pool === undefined) {
     pool = new Pool(origin, {
       connections,
@@ -42,7 +43,7 @@ function poolFor({ origin, ca, connections }: LoopQuestion): Pool {
       keepAliveMaxTimeout: 60_000,
       ...(ca === undefined ? {} : { connect: { ca } }),
     });
-    pools.set(origin, pool);
+    pools.set(key, pool);
   }
   return pool;
 }

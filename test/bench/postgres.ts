@@ -11,9 +11,10 @@ import {
   type ClusterRun,
 } from './postgresDeliveries.ts';
 import { MESSAGES_A_SECOND, runLatency } from './postgresLatency.ts';
+import { AT_ONCE, measurePaths } from './postgresPaths.ts';
 import type { BenchServer } from './postgresServer.ts';
 import { API_PROCESSES, runWrites, WRITE_CONNECTIONS } from './postgresWrites.ts';
-import { round, spread, type Figure, type PartResult, type Ratio } from './report.ts';
+import { round, spread, type Figure, type Goal, type PartResult, type Ratio } from './report.ts';
 import type { Tls } from './sinkClient.ts';
 import { median, quantile } from './statistics.ts';
 
@@ -22,6 +23,12 @@ import { median, quantile } from './statistics.ts';
  * level.
  */
 const FLAT = { atMost: 1.5 };
+/** How paths compare with the bare route, by how many requests are under way. */
+const GOALS: Readonly<Record<number, Goal>> = { 32: { atLeast: 0.8 }, 128: { atLeast: 1.5 } };
+const TO_BARE: Readonly<Record<string, typeof GOALS>> = {
+  'Chat message': GOALS,
+  'API reply': GOALS,
+};
 /** Slower than this is no notification, but a look at the next turn. */
 const AT_ONCE_MS = 250;
 
@@ -31,6 +38,7 @@ export const POSTGRES_PARTS: Readonly<
     (server: BenchServer, tls: Tls, effort: Effort, profiles?: string) => Promise<PartResult>
   >
 > = {
+  paths: pathsPart,
   deliveries: deliveriesPart,
   writes: writesPart,
   claims: claimsPart,
@@ -75,6 +83,31 @@ const figure = (name: string, ours: readonly number[]): Figure => ({
 });
 const many = (count: number, word: string) =>
   `${count} ${word}${count === 1 ? '' : word.endsWith('s') ? 'es' : 's'}`;
+
+async function pathsPart(server: BenchServer, tls: Tls, effort: Effort): Promise<PartResult> {
+  const { calls, paths, bare } = await measurePaths(server, tls, effort);
+  const toBare = paths.filter(({ name, atOnce }) => name in TO_BARE && bare.has(atOnce));
+  return {
+    ratios: toBare.map(({ name, atOnce, perSecond }) => {
+      const beside = bare.get(atOnce)!.perSecond;
+      return {
+        name: `${name}, ${atOnce} at once, to a bare Express route that writes two rows`,
+        values: [perSecond / beside],
+        goal: TO_BARE[name]![atOnce] ?? null,
+        ours: `${round(perSecond)} a second`,
+        beside: `${round(beside)} a second`,
+      };
+    }),
+    figures: [...bare.values(), ...paths].map(({ name, atOnce, cost, perSecond, p50Ms }) => ({
+      name: `${name}, ${atOnce} at once`,
+      ours: `${round(cost.statements)} statements, ${round(cost.trips)} trips, ${round(cost.walBytes)} bytes of WAL, CPU ${round(cost.serverMicros)} µs of PostgreSQL and ${round(cost.ownMicros)} of the service`,
+      beside: `${round(perSecond)} a second${Number.isNaN(p50Ms) ? '' : `, p50 ${round(p50Ms)} ms`}`,
+    })),
+    settings: [
+      `Paths: ${calls} requests of each kind to as many conversations, ${AT_ONCE.join(', ')} at once, counted by a proxy before PostgreSQL; the process's own looks at what has changed are among them. The bare route writes two rows in one transaction through the same driver, on ten connections. A trip is what is sent without waiting for an answer. The deliveries are those of the messages before, by one worker that finds them waiting.`,
+    ],
+  };
+}
 
 async function deliveriesPart(
   server: BenchServer,

@@ -291,9 +291,12 @@ const screenModelOf = ({ config: { llm, llmTimeoutMs }, model }: Core) => ({
   timeoutMs: llmTimeoutMs,
 });
 
+/** Enough for two full batches. */
+const TRANSACTIONS_UNDER_WAY = 128;
+
 const connectionSharesOf = ({ config: { database }, bounds }: Core): ConnectionShares | null =>
   database &&
-  new ConnectionShares({ places: database.connections, bounds, bound: 'workspace_transactions' });
+  new ConnectionShares({ places: TRANSACTIONS_UNDER_WAY, bounds, bound: 'workspace_transactions' });
 
 function listen(server: Server, { host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
   const inUse = `Port ${port} of ${host} is in use. Stop the program that uses it, or set PORT to another one.`;

@@ -1,6 +1,10 @@
 // The table of what limits count does not grow without end.
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type pg from 'pg';
+import {
+  postgresLimiters,
+  type CountingStore,
+} from '../../../service/src/platform/limits/postgresLimiters.ts';
 import { openPostgresStore } from '../../../service/src/store/postgres/index.ts';
 import { contractMigrations } from '../../contract/openInFreshSchema.ts';
 import { contractSchema, type ContractStore } from '../../contract/schema.ts';
@@ -42,4 +46,22 @@ it('keeps of too many counts those that end last', async () => {
     ).rows[0]!;
   await waitFor('the sweep', async () => (await rows()).many === 100);
   expect(Number((await rows()).first)).toBe(begun + 60_000 + 4901);
+});
+
+it('tells each of those that are counted at once what its own count came to', async () => {
+  const limiter = postgresLimiters(store as unknown as CountingStore)({
+    name: 'test',
+    most: 4,
+    seconds: 60,
+  });
+  const counted = await Promise.all(
+    ['a', 'b', 'a', 'a', 'b', 'a', 'a', 'a'].map((key) => limiter.count(key)),
+  );
+  expect(counted.map((waitMs) => waitMs === null)).toEqual([
+    ...Array<boolean>(6).fill(true),
+    ...Array<boolean>(2).fill(false),
+  ]);
+  expect(counted[7]).toBeGreaterThan(50_000);
+  expect(await limiter.count('b', 2)).toBeNull();
+  expect(await limiter.count('b')).toBeGreaterThan(50_000);
 });

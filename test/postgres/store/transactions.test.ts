@@ -111,7 +111,7 @@ describe('a transaction on PostgreSQL', () => {
         await tx.others.put({ id: 'o' });
       });
     expect(await database.during(change)).toEqual({
-      sent: ['BEGIN', 'SELECT', 'UPDATE', 'INSERT', 'COMMIT'],
+      sent: ['BEGIN', 'SELECT', 'INSERT', 'INSERT', 'COMMIT'],
       trips: 2,
     });
     expect(await read('a')).toMatchObject({ number: 1 });
@@ -201,13 +201,18 @@ describe('a transaction on PostgreSQL', () => {
     const few = await openStore(schema, undefined, 2);
     const gate = Promise.withResolvers<undefined>();
     try {
-      const hold = (id: string) =>
-        few.transaction(async (tx) => {
+      const hold = async (id: string) => {
+        const held = Promise.withResolvers<undefined>();
+        const holding = few.transaction(async (tx) => {
           await tx.things.get(id);
           await tx.things.put(thing(id));
+          held.resolve(undefined);
           await gate.promise;
         });
-      const holding = [hold('a'), hold('b')];
+        await held.promise; // the next one cannot be in its batch
+        return { holding };
+      };
+      const holding = [(await hold('a')).holding, (await hold('b')).holding];
       const refused = await Promise.allSettled([
         put(few, thing('c')),
         few.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 60_000 }),

@@ -6,6 +6,8 @@ interface BatcherOptions<Item, Result> {
   readonly maxItems?: number;
   /** The most batches under way at once. Until one ends, new items are collected. */
   readonly maxRunning?: number;
+  /** After this time a batch no longer counts as under way. Default: when it has ended. */
+  readonly slowMs?: number;
   /** The order in which the items of a batch run and settle. Default: as they were added. */
   readonly compare?: (a: Item, b: Item) => number;
 }
@@ -42,13 +44,19 @@ export class Batcher<Item, Result> {
   }
 
   #start(): void {
-    const { maxItems = Infinity, maxRunning = Infinity } = this.#options;
+    const { maxItems = Infinity, maxRunning = Infinity, slowMs } = this.#options;
     while (this.#waiting.length > 0 && this.#running < maxRunning) {
       this.#running += 1;
-      void this.#run(this.#waiting.splice(0, maxItems)).finally(() => {
+      let isCounted = true;
+      const endOnce = () => {
+        if (!isCounted) return;
+        isCounted = false;
+        clearTimeout(slow);
         this.#running -= 1;
         if (!this.#isScheduled) this.#start(); // what `maxRunning` kept back
-      });
+      };
+      const slow = slowMs === undefined ? undefined : setTimeout(endOnce, slowMs);
+      void this.#run(this.#waiting.splice(0, maxItems)).finally(endOnce);
     }
   }
 

@@ -73,7 +73,7 @@ export const BOUNDS = {
   workspace_results:
     'The room for large tool results is full. The oldest of the workspace that stored the most are cut.',
   workspace_transactions:
-    'API calls of a workspace waited too long for its share of the database connections. They get 503.',
+    'API calls of a workspace waited too long for its share of the database. They get 503.',
   memory_workspace:
     'A workspace stores more than is free in memory. What it adds gets 503, and the others continue.',
   memory_visitors:

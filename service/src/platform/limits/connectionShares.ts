@@ -9,7 +9,7 @@ const MAX_WAITING_PER_WORKSPACE = 1_000;
 const RETRY_SECONDS = 2;
 
 export interface ConnectionSharesOptions {
-  /** Connections that all workspaces share. One workspace alone gets half of them. */
+  /** Transactions of all workspaces under way. One workspace alone gets half of them. */
   readonly places: number;
   readonly bounds: Bounds;
   readonly bound: BoundName;
@@ -17,8 +17,8 @@ export interface ConnectionSharesOptions {
 }
 
 /**
- * Shares the database connections among workspaces, which wait for them in turn. A call that waits
- * holds no connection.
+ * Shares the database among workspaces, which wait for their turn. A call that waits has no
+ * transaction under way.
  * @see docs/decisions/0017-workspaces-share-what-is-under-way.md
  */
 export class ConnectionShares {

@@ -1,4 +1,4 @@
-import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { Batcher } from '../async/batcher.ts';
 import { MAX_KEYS, shortKey, type Limit, type Limiter, type Limiters } from './limiter.ts';
 import { Spans } from './spans.ts';
 
@@ -10,51 +10,115 @@ export interface CountingStore {
     readonly text: string;
     readonly values?: readonly unknown[];
     readonly name?: string;
-  }): Promise<{ readonly rows: readonly object[]; readonly rowCount: number | null }>;
+  }): Promise<{ readonly rows: readonly object[] }>;
 }
 
 /**
- * Counts in the table `counts`, which all processes share, with one statement each and no
- * transaction. A key over its limit is refused from memory until there is room again, so that a
- * flood costs the database nothing. Limits that forgive always ask the database.
+ * Counts in the table `counts`, which all processes share. A key over its limit is refused from
+ * memory until there is room again, so that a flood costs the database nothing. Limits that forgive
+ * always ask the database.
  */
-export const postgresLimiters =
-  (store: CountingStore): Limiters =>
-  (limit) => {
-    const limiter = libraryLimiter(store, limit);
+export const postgresLimiters = (store: CountingStore): Limiters => {
+  const counts = new SharedCounts(store);
+  return (limit) => {
+    const limiter = limiterOn(counts, limit);
     return limit.forgives ? limiter : refusingFromMemory(limiter);
   };
+};
 
-function libraryLimiter(store: CountingStore, { name, most, seconds }: Limit): Limiter {
-  const query: CountingStore['runStatement'] = (statement) => store.runStatement(statement);
-  const limiter = new RateLimiterPostgres({
-    storeClient: { query },
-    storeType: 'client',
-    schemaName: store.schemaName,
-    tableName: 'counts',
-    tableCreated: true,
-    clearExpiredByTimeout: false, // the store sweeps
-    keyPrefix: name,
-    points: most,
-    duration: seconds,
-  });
+function limiterOn(counts: SharedCounts, { name, most, seconds }: Limit): Limiter {
+  const keyOf = (key: string) => `${name}:${shortKey(key)}`;
+  const add = (key: string, points: number) => counts.add({ key: keyOf(key), points, seconds });
   return {
     async count(key, points = 1) {
-      try {
-        await limiter.consume(shortKey(key), points);
-        return null;
-      } catch (refusal) {
-        if (refusal instanceof RateLimiterRes) return refusal.msBeforeNext;
-        throw refusal;
-      }
+      const { total, endsAt } = await add(key, points);
+      return total <= most ? null : Math.max(0, endsAt - Date.now());
     },
-    add: async (key) => (await limiter.penalty(shortKey(key))).consumedPoints,
-    takeBack: async (key) => void (await limiter.reward(shortKey(key))),
-    clear: async (key) => void (await limiter.delete(shortKey(key))),
+    add: async (key) => (await add(key, 1)).total,
+    takeBack: async (key) => void (await add(key, -1)),
+    clear: (key) => counts.clear(keyOf(key)),
   };
 }
 
-/** The library can do this too, but without a limit on keys, and it reads all of them each time. */
+/** A statement that takes longer keeps others no longer waiting. */
+const SLOW_MS = 20;
+
+interface Counted {
+  readonly key: string;
+  readonly points: number;
+  readonly seconds: number;
+}
+
+interface Count {
+  readonly total: number;
+  /** In milliseconds since the epoch. */
+  readonly endsAt: number;
+}
+
+/** The table of counts. What is counted while a statement is under way is counted by the next. */
+class SharedCounts {
+  readonly #store: CountingStore;
+  readonly #table: string;
+  readonly #batcher: Batcher<Counted, Count>;
+
+  constructor(store: CountingStore) {
+    this.#store = store;
+    this.#table = `"${store.schemaName}".counts`;
+    this.#batcher = new Batcher({
+      run: (counted) => this.#addAll(counted),
+      schedule: process.nextTick,
+      maxRunning: 1,
+      slowMs: SLOW_MS,
+    });
+  }
+
+  add(counted: Counted): Promise<Count> {
+    return this.#batcher.add(counted);
+  }
+
+  async clear(key: string): Promise<void> {
+    const text = `DELETE FROM ${this.#table} WHERE key = $1`;
+    await this.#store.runStatement({ text, values: [key], name: 'cs_counts_clear' });
+  }
+
+  /** @returns for each what its key had come to when it was counted */
+  async #addAll(counted: readonly Counted[]): Promise<readonly Count[]> {
+    // Two processes that lock rows in the same order never wait for each other.
+    const keys = [...Map.groupBy(counted, ({ key }) => key)].sort(([a], [b]) => (a < b ? -1 : 1));
+    const now = Date.now();
+    const { rows } = await this.#store.runStatement({
+      text: `INSERT INTO ${this.#table} AS c (key, points, expire) SELECT * FROM unnest($1::text[], $2::int[], $3::bigint[])
+        ON CONFLICT (key) DO UPDATE SET points = CASE WHEN c.expire <= $4 THEN 0 ELSE c.points END + excluded.points,
+          expire = CASE WHEN c.expire <= $4 THEN excluded.expire ELSE c.expire END
+        RETURNING key, points, expire::float8 AS expire`,
+      values: [
+        keys.map(([key]) => key),
+        keys.map(([, of]) => of.reduce((sum, { points }) => sum + points, 0)),
+        keys.map(([, of]) => now + of[0]!.seconds * 1000),
+        now,
+      ],
+      name: 'cs_counts_add',
+    });
+    const totals = new Map(
+      (rows as readonly { key: string; points: number; expire: number }[]).map((row) => [
+        row.key,
+        { ...row },
+      ]),
+    );
+    // From the last to the first, without those that were counted later.
+    return counted
+      .toReversed()
+      .map(({ key, points }) => {
+        const row = totals.get(key)!;
+        const count = { total: row.points, endsAt: row.expire };
+        row.points -= points;
+        return count;
+      })
+      .toReversed();
+  }
+}
+
+/** A flood costs memory for its keys alone. */
 function refusingFromMemory(limiter: Limiter): Limiter {
   const now = () => performance.now();
   const refused = new Spans(MAX_KEYS, now);

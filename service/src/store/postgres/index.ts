@@ -1,7 +1,7 @@
 import { silent } from '../clockAndLog.ts';
 import type { Schema } from '../store.ts';
 import { inWords } from './connection/errors.ts';
-import { type PostgresOptions, PostgresStore } from './postgresStore.ts';
+import { DEFAULT_CONNECTIONS, type PostgresOptions, PostgresStore } from './postgresStore.ts';
 import { PgDatabase } from './connection/pgDatabase.ts';
 
 export { serviceMigrations } from './schema/versions/index.ts';
@@ -15,8 +15,6 @@ export {
 } from './schema/migrations.ts';
 export type { PostgresOptions } from './postgresStore.ts';
 export type { PostgresStore } from './postgresStore.ts';
-
-const DEFAULT_CONNECTIONS = 10;
 
 /**
  * Opens the store in a schema of a PostgreSQL database, which several processes may have open at

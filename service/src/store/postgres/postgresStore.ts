@@ -16,6 +16,8 @@ import {
   StoreUnavailable,
 } from '../store.ts';
 import { WorkListeners } from '../workListeners.ts';
+import { Batches } from './batches.ts';
+import { Committer, type Committed } from './commit.ts';
 import { ChangeNotifications, channelOf, type Notification } from './changeNotifications.ts';
 import { ChangeReader } from './changeReader.ts';
 import { type Database, runOn, type Result, type Statement } from './connection/database.ts';
@@ -29,7 +31,7 @@ import { connectionGuard } from './schema/schemaLock.ts';
 import { quoted } from './connection/sql.ts';
 import { readTables, type OpenSchema, type Table } from './schema/tables.ts';
 import { wasCommitted } from './connection/transaction.ts';
-import { TransactionRunner, type Committed } from './connection/transactionRunner.ts';
+import { TransactionRunner } from './connection/transactionRunner.ts';
 import { WorkQueue } from './jobs/workQueue.ts';
 
 export interface PostgresOptions {
@@ -78,7 +80,10 @@ const COUNTS_KEPT_SECONDS = 300;
 /** 240 MB with its index. Beyond that, the counts that end first are removed. */
 const MAX_COUNTS = 1_000_000;
 
+export const DEFAULT_CONNECTIONS = 10;
+
 const DEFAULTS = {
+  connections: DEFAULT_CONNECTIONS,
   works: true,
   exclusive: false,
   onRewritten: () => {},
@@ -95,7 +100,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   readonly database: Database;
   readonly schemaName: string;
   readonly pressure = null;
-  readonly #options: Required<Omit<PostgresOptions, 'databaseNow' | 'database' | 'connections'>>;
+  readonly #options: Required<Omit<PostgresOptions, 'databaseNow' | 'database'>>;
   readonly #opened: OpenSchema;
   readonly #queues: ReadonlySet<string>;
   readonly #boss: PgBoss;
@@ -164,13 +169,20 @@ export class PostgresStore<S extends Schema> implements Store<S> {
       () => this.#outage.reason !== null,
       (now) => time.learn(now),
     );
+    const committer = new Committer({
+      ...this.#opened,
+      time,
+      leases: this.#leases,
+      changes: this.#changes,
+      onCommitted: (committed) => this.#publish(committed),
+    });
     this.#transactions = new TransactionRunner({
       ...this.#opened,
       schema,
-      time,
       outage: this.#outage,
-      leases: this.#leases,
-      changes: this.#changes,
+      batches: new Batches(database, this.#options.connections, (batch, written) =>
+        committer.commit(batch, written),
+      ),
     });
     this.#notifications = new ChangeNotifications({
       database,
@@ -229,9 +241,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   async transaction<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<T> {
     return this.#tracked(async () => {
       await this.#time.sync();
-      const committed = await this.#transactions.run(fn);
-      this.#publish(committed);
-      return committed.value;
+      return this.#transactions.run(fn);
     });
   }
 
@@ -367,14 +377,12 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   }
 
   /** Shows what is durable to the workers, to the change feed and to other processes. */
-  #publish({ jobs, xid, alreadyLeased }: Committed<unknown>): void {
+  #publish({ jobs, xid, alreadyLeased }: Committed): void {
     this.#leases.forget(jobs.ids);
     const queues = new Set(jobs.added.map(({ queue }) => queue));
     for (const queue of queues) this.#leases.hint(queue);
-    if (xid !== null) {
-      this.#changes.committed(xid);
-      this.#notifications.publish(queues, alreadyLeased);
-    }
+    this.#changes.committed(xid);
+    this.#notifications.publish(queues, alreadyLeased);
     if (queues.size > 0) this.#listeners.notify(queues);
   }
 

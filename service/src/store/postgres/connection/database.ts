@@ -80,3 +80,19 @@ export async function runOn(
     throw error;
   }
 }
+
+/** Runs statements that only read in one trip, outside of any transaction. */
+export async function runAllOn(
+  database: Database,
+  statements: readonly Statement[],
+): Promise<readonly Result[]> {
+  const connection = await database.connect();
+  try {
+    const results = await Promise.all(statements.map((statement) => connection.query(statement)));
+    connection.release();
+    return results;
+  } catch (error) {
+    connection.release(error as Error);
+    throw error;
+  }
+}

@@ -98,20 +98,6 @@ export interface CommitMarks {
   readonly written: { readonly table: string; readonly id: string } | null;
 }
 
-/** The connection was lost during COMMIT. */
-export class LostCommit<T> extends Error {
-  override readonly name = 'LostCommit';
-  readonly marks: CommitMarks;
-  /** The transaction's result, if the commit holds. */
-  readonly result: T;
-
-  constructor(marks: CommitMarks, result: T, cause: unknown) {
-    super('the connection was lost during a commit', { cause });
-    this.marks = marks;
-    this.result = result;
-  }
-}
-
 /**
  * Asks the server whether a commit holds. The lost connection must have been released, because all
  * connections of the pool may ask at once.

@@ -67,6 +67,14 @@ export class JobWrites implements TransactionJobs {
     return [...this.#writes.values()].some(({ type }) => type !== 'remove');
   }
 
+  /** Adds what another transaction has changed after this one. */
+  add(later: JobWrites): void {
+    for (const [id, write] of later.#writes) {
+      if (write.type === 'release') this.#release(id, write);
+      else this.#writes.set(id, write);
+    }
+  }
+
   async enqueue(job: Job): Promise<void> {
     assertJobTime(job.id, job);
     if (!this.#queues.has(job.queue))
@@ -82,7 +90,10 @@ export class JobWrites implements TransactionJobs {
 
   async release(id: string, at: { runAt: number; rank: number }): Promise<void> {
     assertJobTime(id, at);
-    const { runAt, rank } = at;
+    this.#release(id, at);
+  }
+
+  #release(id: string, { runAt, rank }: { runAt: number; rank: number }): void {
     const earlier = this.#writes.get(id);
     if (earlier?.type === 'remove') return;
     this.#writes.set(

@@ -119,7 +119,7 @@ CREATE UNLOGGED TABLE ${s}.changes (
   document json
 );
 CREATE INDEX changes_in_order ON ${s}.changes (xid, position);
--- By rate-limiter-flexible, which names these columns; what has expired is swept.
+-- Of rate limits; what has expired is swept.
 CREATE UNLOGGED TABLE ${s}.counts (key text COLLATE "C" PRIMARY KEY, points integer NOT NULL, expire bigint NOT NULL) WITH (fillfactor = 50);
 CREATE UNLOGGED TABLE ${s}.change_life (id boolean PRIMARY KEY DEFAULT true CHECK (id), life text NOT NULL);
 

@@ -1,7 +1,8 @@
 import type { StoreClock } from '../../clockAndLog.ts';
 import type { Document, Schema, WordSearch } from '../../store.ts';
 import { indexesFor, noWords, type AnyQuery } from '../../unitOfWork.ts';
-import { type Connection, runOn, type Database, type Statement } from '../connection/database.ts';
+import { runOn, type Database, type Statement } from '../connection/database.ts';
+import type { ReadQuery } from '../reads.ts';
 import {
   nameOf,
   columnName,
@@ -12,30 +13,6 @@ import {
   toText,
 } from '../connection/sql.ts';
 import { lexemesOf, toQuery, toVector, WORDS } from './words.ts';
-
-/** Returns the text of a query for `document` and `version`, and appends its values to `values`. */
-export type ReadQuery = (values: unknown[]) => string;
-
-export type Rows = readonly Record<string, unknown>[];
-
-/** Each number of queries in a statement is a statement of its own to prepare. */
-export const MAX_READ_TOGETHER = 4;
-
-/** Runs queries without locks as one statement, which sees one moment of the database. */
-export async function readTogether(
-  connection: Connection,
-  queries: readonly ReadQuery[],
-): Promise<readonly Rows[]> {
-  const values: unknown[] = [];
-  const texts = queries.map((query) => query(values));
-  const isSingle = texts.length === 1;
-  const text = isSingle ? texts[0]! : texts.map(asPart).join(' UNION ALL ');
-  const { rows } = await connection.query({ text, values, name: nameOf(text) });
-  return isSingle ? [rows] : texts.map((_, i) => rows.filter(({ part }) => part === i));
-}
-
-const asPart = (text: string, i: number): string =>
-  `(SELECT ${i} AS part, document, version FROM (${text}) q)`;
 
 /** The schema of a store, as its transactions, dumps, restores and rewrites need it. */
 export interface OpenSchema {
@@ -97,14 +74,13 @@ export class Table {
 
   /** Two values of `within` may have the same mark before their words. */
   isWithin(document: Document, value: string): boolean {
-    return (document as unknown as Record<string, unknown>)[this.#words!.within] === value;
+    return fieldOf(document, this.#words!.within) === value;
   }
 
   /** The words of a document, with spaces between them, as the column gets them. */
   wordsOf(document: Document): string {
     const { within, of } = this.#words!;
-    const value = (document as unknown as Record<string, unknown>)[within];
-    return lexemesOf(value, of(document)).join(' ');
+    return lexemesOf(fieldOf(document, within), of(document)).join(' ');
   }
 
   /**
@@ -122,58 +98,64 @@ export class Table {
   }
 
   /** @throws Error when no index of the schema fits, like the embedded store */
-  find(query: AnyQuery): ReadQuery {
-    indexesFor(this.collection, this.#indexes, query);
-    return (values) => this.#find(query, values);
-  }
-
-  #find(
-    { where, orderBy = 'id', direction = 'asc', after, limit }: AnyQuery,
-    values: unknown[],
-  ): string {
-    const parameter = (value: unknown) => `$${values.push(toColumn(value))}`;
+  find({ where, orderBy = 'id', direction = 'asc', after, limit }: AnyQuery): ReadQuery {
+    indexesFor(this.collection, this.#indexes, { where, orderBy });
+    const values: unknown[] = [];
+    const types: string[] = [];
+    const parameter = (value: unknown, type: string) => {
+      types.push(type);
+      return `q.p${values.push(toColumn(value)) - 1}`;
+    };
     const conditions = Object.entries(where).map(([field, value]) =>
       value === null
         ? `${this.#column(field)} IS NULL`
-        : `${this.#column(field)} = ${parameter(value)}`,
+        : `${this.#column(field)} = ${parameter(value, this.#typeOf(field))}`,
     );
     const order = orderBy === 'id' ? 'id' : columnName(orderBy);
     const beyond = direction === 'asc' ? '>' : '<';
     if (after !== undefined) {
+      const value = parameter(after.value, this.#typeOf(orderBy));
       if (orderBy === 'id' || after.id === undefined)
-        conditions.push(`${order} ${beyond} ${parameter(after.value)}`);
-      else
-        conditions.push(
-          `(${order}, id) ${beyond} (${parameter(after.value)}, ${parameter(after.id)})`,
-        );
+        conditions.push(`${order} ${beyond} ${value}`);
+      else conditions.push(`(${order}, id) ${beyond} (${value}, ${parameter(after.id, 'text')})`);
     }
     const condition = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
     const byField = direction === 'asc' ? `${order} NULLS FIRST, ` : `${order} DESC NULLS LAST, `;
     const byId = direction === 'asc' ? 'id' : 'id DESC';
     const sorting = orderBy === 'id' ? byId : byField + byId;
-    return `SELECT document, xmin::text AS version FROM ${this.name}${condition} ORDER BY ${sorting} LIMIT ${parameter(limit)}`;
+    const text = `SELECT document, xmin::text AS version FROM ${this.name}${condition} ORDER BY ${sorting} LIMIT ${parameter(limit, 'bigint')}`;
+    return { text, types, values };
   }
 
-  peek(ids: readonly string[]): ReadQuery {
-    return (values) =>
-      `SELECT document, xmin::text AS version FROM ${this.name} WHERE ${has(ids, values)}`;
+  peek(id: string): ReadQuery {
+    const text = `SELECT document, xmin::text AS version FROM ${this.name} WHERE id = q.p0`;
+    return { text, types: ['text'], values: [toText(id)] };
   }
 
-  /** Locks the rows in the order of their ids, and returns the transaction's number with each. */
-  lock(ids: readonly string[]) {
+  /**
+   * Locks the rows in the order of their ids, and returns the transaction's number with each.
+   * @param waits false leaves out what is locked elsewhere
+   */
+  lock(ids: readonly string[], waits: boolean) {
     const values: unknown[] = [];
-    const text = `SELECT document, xmin::text AS version, pg_current_xact_id()::text AS xid FROM ${this.name} WHERE ${has(ids, values)}${ids.length === 1 ? '' : ' ORDER BY id'} FOR UPDATE`;
+    const text = `SELECT document, xmin::text AS version, pg_current_xact_id()::text AS xid FROM ${this.name} WHERE ${has(ids, values)}${ids.length === 1 ? '' : ' ORDER BY id'} FOR UPDATE${waits ? '' : ' SKIP LOCKED'}`;
     return { text, values, name: nameOf(text) };
   }
 
-  /** Inserts or replaces. */
+  /** Which of these documents there are. */
+  listIds(ids: readonly string[]) {
+    const text = `SELECT id FROM ${this.name} WHERE id = ANY($1::text[])`;
+    return { text, values: [ids.map(toText)], name: nameOf(text) };
+  }
+
+  /** Inserts or replaces, in the order of the rows. */
   upsert(rows: readonly Row[]) {
-    const { list, values } = this.#values(rows);
     const set = ['document', ...this.#derived]
       .map((column) => `${column} = excluded.${column}`)
       .join(', ');
-    const text = `INSERT INTO ${this.name} (${this.#columns}) VALUES ${list} ON CONFLICT (id) DO UPDATE SET ${set}`;
-    return { text, values, ...(rows.length <= MAX_PREPARED ? { name: nameOf(text) } : {}) };
+    const { text, values } = this.insert(rows);
+    const upsert = `${text} ON CONFLICT (id) DO UPDATE SET ${set}`;
+    return { text: upsert, values, name: nameOf(upsert) };
   }
 
   /** Inserts. The statement fails when an id exists already. */
@@ -191,13 +173,19 @@ export class Table {
         rows.map(({ id }) => toText(id)),
         rows.map(({ json }) => json),
         ...this.fields.map((field) =>
-          rows.map(({ document }) =>
-            toColumn((document as unknown as Record<string, unknown>)[field]),
-          ),
+          rows.map(({ document }) => toColumn(fieldOf(document, field))),
         ),
         ...(this.hasWords ? [rows.map(({ document }) => this.wordsOf(document))] : []),
       ],
     };
+  }
+
+  /** The values of a document that no other may have, each with the fields that hold it. */
+  uniqueValuesOf(document: Document): readonly string[] {
+    return this.#indexes.flatMap(({ on, unique }) => {
+      const values = unique ? on.map((field) => fieldOf(document, field) ?? null) : [null];
+      return values.includes(null) ? [] : [JSON.stringify([on, values])];
+    });
   }
 
   /** Locks rows that an earlier version of the service wrote without their words. */
@@ -215,58 +203,13 @@ export class Table {
     };
   }
 
-  /** Replaces rows that are unchanged since they were read. The row count leaves out the others. */
-  update(rows: readonly (Row & { readonly version: string })[]) {
-    const { list, values } = this.#values(rows, true);
-    const set = ['document', ...this.#derived]
-      .map((column) => `${column} = v.${column}`)
-      .join(', ');
-    const text = `UPDATE ${this.name} t SET ${set} FROM (VALUES ${list}) v (${this.#columns}, version) WHERE t.id = v.id AND t.xmin::text = v.version`;
-    return { text, values, ...(rows.length <= MAX_PREPARED ? { name: nameOf(text) } : {}) };
+  delete(ids: readonly string[]) {
+    const text = `DELETE FROM ${this.name} WHERE id = ANY($1::text[])`;
+    return { text, values: [ids.map(toText)], name: nameOf(text) };
   }
 
-  /**
-   * Removes rows that are unchanged since they were read. The row count leaves out the others.
-   * @param rows a row with version null is removed in any case
-   */
-  delete(rows: readonly { readonly id: string; readonly version: string | null }[]) {
-    const version = `($2::text[])[array_position($1::text[], t.id COLLATE "C")]`;
-    const text = `DELETE FROM ${this.name} t WHERE t.id = ANY($1::text[]) AND coalesce(${version}, t.xmin::text) = t.xmin::text`;
-    return {
-      text,
-      values: [rows.map(({ id }) => toText(id)), rows.map(({ version }) => version)],
-      name: nameOf(text),
-    };
-  }
-
-  #values(rows: readonly (Row & { readonly version?: string })[], versioned = false) {
-    const types = [
-      'text',
-      'json',
-      ...this.#types,
-      ...(this.hasWords ? ['words'] : []),
-      ...(versioned ? ['text'] : []),
-    ];
-    const values: unknown[] = [];
-    const cellOf = (cell: unknown, at: number) => {
-      const parameter = `$${values.push(cell)}`;
-      return types[at] === 'words' ? toVector(`${parameter}::text`) : `${parameter}::${types[at]}`;
-    };
-    const list = rows
-      .map(({ id, json, document, version }) => {
-        const cells = [
-          toText(id),
-          json,
-          ...this.fields.map((field) =>
-            toColumn((document as unknown as Record<string, unknown>)[field]),
-          ),
-          ...(this.hasWords ? [this.wordsOf(document)] : []),
-          ...(versioned ? [version] : []),
-        ];
-        return `(${cells.map(cellOf).join(', ')})`;
-      })
-      .join(', ');
-    return { list, values };
+  #typeOf(field: string): string {
+    return field === 'id' ? 'text' : this.#types[this.fields.indexOf(field)]!;
   }
 
   #column(field: string): string {
@@ -285,9 +228,11 @@ export interface Row {
   readonly document: Document;
 }
 
-/** Rows in one statement, which has at most 65,535 values. */
+/** Rows in one statement. */
 export const MAX_ROWS = 500;
-const MAX_PREPARED = 4;
+
+const fieldOf = (document: Document, field: string): unknown =>
+  (document as unknown as Record<string, unknown>)[field];
 
 const has = (ids: readonly string[], values: unknown[]): string =>
   ids.length === 1

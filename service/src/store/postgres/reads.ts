@@ -1,0 +1,84 @@
+import { Batcher, isolateFailures } from '../../platform/async/batcher.ts';
+import type { Result, Statement } from './connection/database.ts';
+import { isOutage } from './connection/errors.ts';
+import { nameOf } from './connection/sql.ts';
+
+/** A query for `document` and `version`. Its text names its values `q.p0`, `q.p1`, … */
+export interface ReadQuery {
+  readonly text: string;
+  readonly types: readonly string[];
+  readonly values: readonly unknown[];
+}
+
+export type Rows = readonly Record<string, unknown>[];
+
+/** Each number of queries in a statement is a statement of its own to prepare. */
+export const MAX_READ_TOGETHER = 4;
+
+/** A slower trip, as of a large page, keeps others no longer waiting. */
+const SLOW_MS = 20;
+
+interface ReadsOptions {
+  /** Runs statements in one trip. */
+  readonly run: (statements: readonly Statement[]) => Promise<readonly Result[]>;
+  /** How many trips are under way at once. Until one ends, reads are collected. */
+  readonly maxRunning?: number;
+}
+
+/**
+ * Reads without locks for several transactions. What they ask for at the same time is sent in one
+ * trip, and equal questions with other values are one statement.
+ */
+export class Reads {
+  readonly #run: ReadsOptions['run'];
+  readonly #batcher: Batcher<readonly ReadQuery[], readonly Rows[]>;
+
+  constructor({ run, maxRunning }: ReadsOptions) {
+    this.#run = run;
+    this.#batcher = new Batcher({
+      run: isolateFailures((asked) => this.#runAll(asked), isOutage),
+      schedule: process.nextTick,
+      ...(maxRunning !== undefined && { maxRunning, slowMs: SLOW_MS }),
+    });
+  }
+
+  /** Runs queries as one statement, which sees one moment of the database. */
+  together(queries: readonly ReadQuery[]): Promise<readonly Rows[]> {
+    return this.#batcher.add(queries);
+  }
+
+  async #runAll(asked: readonly (readonly ReadQuery[])[]): Promise<readonly (readonly Rows[])[]> {
+    const byText = [...Map.groupBy(asked.keys(), (i) => textOf(asked[i]!))];
+    const results = await this.#run(
+      byText.map(([text, places]) => ({
+        text,
+        values: columnsOf(places.map((i) => asked[i]!.flatMap(({ values }) => values))),
+        name: nameOf(text),
+      })),
+    );
+    const answers: Rows[][] = asked.map((queries) => queries.map(() => []));
+    for (const [at, [, places]] of byText.entries())
+      for (const row of results[at]!.rows)
+        (answers[places[Number(row.n) - 1]!]![Number(row.part)] as Record<string, unknown>[]).push(
+          row,
+        );
+    return answers;
+  }
+}
+
+/** One row of `q` for each time that the same is asked. */
+function textOf(queries: readonly ReadQuery[]): string {
+  let first = 0;
+  const parts = queries.map(({ text, types }, part) => {
+    const own = text.replace(/q\.p(\d+)/g, (_, place: string) => `q.p${first + Number(place)}`);
+    first += types.length;
+    return `(SELECT ${part} AS part, document, version FROM (${own}) r)`;
+  });
+  const types = queries.flatMap((query) => query.types);
+  const lists = types.map((type, i) => `$${i + 1}::${type}[]`).join(', ');
+  const names = types.map((_, i) => `p${i}`).join(', ');
+  return `SELECT q.n::int AS n, d.part, d.document, d.version FROM unnest(${lists}) WITH ORDINALITY q (${names}, n) CROSS JOIN LATERAL (${parts.join(' UNION ALL ')}) d`;
+}
+
+const columnsOf = (rows: readonly (readonly unknown[])[]): unknown[][] =>
+  rows[0]!.map((_, column) => rows.map((row) => row[column]));
