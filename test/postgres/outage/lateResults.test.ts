@@ -78,7 +78,16 @@ describe('a worker that stood still', () => {
    * The one worker stands still for longer than any lease, and another one goes on in its place.
    */
   const takeOver = async () => {
-    process.kill(cluster.processes[SLEEPER]!.pid, 'SIGSTOP');
+    const { pid } = cluster.processes[SLEEPER]!;
+    // Not with rows locked: everybody would wait until PostgreSQL ends its transaction.
+    await waitFor('it to stand still outside of a transaction', async () => {
+      process.kill(pid, 'SIGSTOP');
+      const busy = await cluster.query(
+        `SELECT 1 FROM pg_stat_activity WHERE backend_type = 'client backend' AND state <> 'idle' AND pid <> pg_backend_pid()`,
+      );
+      if (busy.length > 0) process.kill(pid, 'SIGCONT');
+      return busy.length === 0;
+    });
     await expireLeases(cluster.databaseUrl, cluster.schema);
     await cluster.restart(OTHER);
   };
