@@ -105,15 +105,16 @@ async function talkOn(): Promise<string[]> {
   return conversations;
 }
 
-/** A turn whose HTTP answer was lost has handed over: the team hands back. */
+/**
+ * A turn whose HTTP answer was lost has handed over: the team hands back. On PostgreSQL the message of
+ * that can be read a moment before the new status, so the customer may have written again.
+ */
 async function untilAnswered(id: string): Promise<void> {
   const path = `/api/conversations/${id}`;
   for (;;) {
     const { body } = await insist(() => service.api.get(`${path}?messages=1`));
-    if (body.messages[0].sender.type === 'agent') {
-      if (body.status === 'ai_active') return;
-      await insist(() => service.api.post(`${path}/handback`));
-    }
+    if (body.status === 'awaiting_human') await insist(() => service.api.post(`${path}/handback`));
+    else if (body.messages[0].sender.type === 'agent') return;
     await sleep(AGAIN_MS);
   }
 }

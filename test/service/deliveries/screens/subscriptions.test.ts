@@ -400,6 +400,8 @@ describe('the API keys screen: one subscription', () => {
     answer = { status: 200, body: 'ok' };
     hook = await receiver.subscribe(service, 'message.received');
     path = `/keys/subscriptions/${hook.id}`;
+    // What had failed is due again a moment later.
+    await waitFor('the second attempt', () => receiver.requests.length === 2);
     await settled();
     const page = await browser.get(path);
     expect(page.text).toContain('Delivered now 2 attempts');
