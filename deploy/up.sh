@@ -18,6 +18,8 @@ letters() { LC_ALL=C tr -dc 'A-Za-z0-9' </dev/urandom | head -c 32; }
 put() {
   if ! grep -q "^$1=." .env 2>/dev/null; then printf '%s=%s\n' "$1" "$2" >>.env; fi
 }
+touch .env
+chmod 600 .env
 if [ -s .env ] && [ -n "$(tail -c 1 .env)" ]; then echo >>.env; fi
 put ENCRYPTION_KEY "$(head -c 32 /dev/urandom | base64)"
 put POSTGRES_PASSWORD "$(letters)"

@@ -26,7 +26,10 @@ export const imageCommand = (
   repository: Repository | null,
 ): string =>
   `docker buildx build --target ${target} --platform linux/amd64,linux/arm64 --sbom=true --provenance=mode=max ` +
-  `--tag ghcr.io/${(repository?.owner ?? 'OWNER').toLowerCase()}/${name}:${version} --push .`;
+  [version, version.replace(/\.\d+$/, ''), 'latest']
+    .map((tag) => `--tag ghcr.io/${(repository?.owner ?? 'OWNER').toLowerCase()}/${name}:${tag} `)
+    .join('') +
+  `${repository === null ? '' : `--label org.opencontainers.image.source=${repository.page} `}--push .`;
 
 /**
  * Makes everything in a folder, from built packages.

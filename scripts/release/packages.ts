@@ -60,15 +60,25 @@ export function addressesOf(repository: Repository | null, folder: string): obje
   };
 }
 
-/** Documents that name the images, for somebody who copies a line. */
-export const IMAGE_DOCUMENTS = ['README.md', 'docs/self-hosting.md'];
+/** Documents that a release changes. */
+export const DOCUMENTS = ['README.md', 'service/README.md', 'docs/self-hosting.md'];
 
-/** Puts the owner into each image's name, `ghcr.io/<owner>/…`, whoever was the owner before. */
-export function nameImages(root: string, { owner }: Repository): void {
-  for (const path of IMAGE_DOCUMENTS.map((document) => join(root, document))) {
-    const text = readFileSync(path, 'utf8');
-    const image = /ghcr\.io\/[^/\s]+\/conversation-service/g;
-    writeFileSync(path, text.replace(image, `ghcr.io/${owner.toLowerCase()}/conversation-service`));
+/**
+ * Puts owner and version into each image's name, `ghcr.io/<owner>/…:<version>`, for somebody who
+ * copies a line. The links of the service's README become absolute, since npm shows it without the
+ * repository. What a former release wrote is replaced.
+ */
+export function updateDocuments(root: string, version: string, { owner, page }: Repository): void {
+  const nameImages = (text: string) =>
+    text
+      .replace(/(ghcr\.io)\/[^/\s]+\/(conversation-service)/g, `$1/${owner.toLowerCase()}/$2`)
+      .replace(/(ghcr\.io\/[^:\s]+):\d+\.\d+\.\d+/g, `$1:${version}`);
+  const makeAbsolute = (text: string) =>
+    text.replace(/\]\((\.\.\/|https:[^\s)]+\/blob\/v[\d.]+\/)/g, `](${page}/blob/v${version}/`);
+  for (const document of DOCUMENTS) {
+    const path = join(root, document);
+    const named = nameImages(readFileSync(path, 'utf8'));
+    writeFileSync(path, document.startsWith('service/') ? makeAbsolute(named) : named);
   }
 }
 

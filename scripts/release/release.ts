@@ -14,9 +14,9 @@ import { dated, unreleasedOf } from './changelog.ts';
 import { shareModules } from './modules.ts';
 import {
   currentVersion,
-  IMAGE_DOCUMENTS,
-  nameImages,
+  DOCUMENTS,
   readRepository,
+  updateDocuments,
   writeManifests,
   type Repository,
 } from './packages.ts';
@@ -28,7 +28,7 @@ const WRITTEN = [
   'package.json',
   'package-lock.json',
   'service/package.json',
-  ...IMAGE_DOCUMENTS,
+  ...DOCUMENTS,
 ];
 const NO_OWNER =
   'There is no repository yet. Fill in its owner and the author in .github/repository.json: the one place where they stand.';
@@ -120,7 +120,7 @@ function make(root: string, { given, to, checks, identity = [] }: ReleaseOptions
   const today = new Date().toISOString().slice(0, 10);
   console.log(`${currentVersion(root)} → ${version}, dated ${today}`);
   writeManifests(root, version, repository);
-  if (repository !== null) nameImages(root, repository);
+  if (repository !== null) updateDocuments(root, version, repository);
   writeFileSync(path, dated(changelog, version, today));
   try {
     for (const check of checks) {
@@ -185,6 +185,8 @@ try {
     report(root, to, made);
     console.log(`Committed and tagged v${made.version}. Push it, and publish.yml does the rest:`);
     console.log('\n  git push --atomic --follow-tags origin main');
+    console.log('\nOr take it back, as long as it is not pushed:');
+    console.log(`\n  git tag --delete v${made.version} && git reset --hard HEAD~1`);
   }
 } catch (error) {
   console.error((error as Error).message);

@@ -157,6 +157,12 @@ describe('compose.yaml, with the .env that deploy/up.sh makes', () => {
     expect(/^FROM (\S+) AS n8n$/m.exec(dockerfile)![1]).toMatch(/^n8nio\/n8n:\d+\.\d+\.\d+$/);
   });
 
+  it('builds each image once', () => {
+    const built = Object.values(compose.services).filter((service) => 'build' in service);
+    const images = built.map(({ image }) => image);
+    expect(images).toEqual(['conversation-service', 'conversation-service-n8n']);
+  });
+
   it('names files and volumes that are there', () => {
     for (const { volumes = [] } of Object.values(compose.services)) {
       for (const volume of volumes) {
@@ -240,8 +246,10 @@ describe('deploy/up.sh', () => {
   });
 
   it('adds https for a DOMAIN, and leaves n8n out when .env says so', async () => {
-    await writeFile(join(up.folder, '.env'), 'DOMAIN=chat.example.com\nWITHOUT_N8N=1\n');
+    const file = join(up.folder, '.env');
+    await writeFile(file, 'DOMAIN=chat.example.com\nWITHOUT_N8N=1\n', { mode: 0o644 });
     const { code, out } = await up.run();
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect([code, (await up.calls()).at(-1)]).toEqual([
       0,
       'compose --profile https up --build --detach --wait',

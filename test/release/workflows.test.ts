@@ -103,8 +103,12 @@ describe('the workflows', () => {
     const { images, tags } = workflow('publish').jobs;
     expect(images!.strategy!.matrix).toEqual({
       image: [
-        { name: 'conversation-service', target: 'service' },
-        { name: 'conversation-service-n8n', target: 'n8n' },
+        { name: 'conversation-service', target: 'service', licence: 'MIT' },
+        {
+          name: 'conversation-service-n8n',
+          target: 'n8n',
+          licence: 'LicenseRef-Sustainable-Use',
+        },
       ],
       machine: [
         { arch: 'amd64', runner: 'ubuntu-24.04' },

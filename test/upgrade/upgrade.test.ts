@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
+import { sectionsOf } from '../../scripts/release/changelog.ts';
 import type { ApiClient } from '../helpers/apiClient.ts';
 import { browserless } from '../helpers/browserless.ts';
 import { testDatabaseUrl } from '../helpers/storage.ts';
@@ -120,5 +121,10 @@ describe.each(RELEASES)('data of %s', (release) => {
 });
 
 describe('the fixtures', () => {
-  it('are there for the first release', () => expect(RELEASES).toContain('0.1.0'));
+  it('are there for the first release, and for each but the newest, whose own come after its tag', () => {
+    const changelog = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
+    const released = sectionsOf(changelog).filter(({ date }) => /^\d{4}-/.test(date ?? ''));
+    const wanted = ['0.1.0', ...released.slice(1).map(({ name }) => name)];
+    expect(RELEASES).toEqual(expect.arrayContaining(wanted));
+  });
 });

@@ -182,8 +182,13 @@ describe('npm run release', () => {
         '](https://github.com/acme/n8n-nodes-conversation-service/blob/v0.2.0/docs/inbox.md)',
       );
       expect(notes).toContain('](https://www.npmjs.com)');
-      for (const document of ['README.md', 'docs/self-hosting.md'])
-        expect(read(document)).toContain('ghcr.io/acme/conversation-service');
+      expect(read('README.md')).toContain('ghcr.io/acme/conversation-service\n');
+      expect(read('docs/self-hosting.md')).toContain(
+        'ghcr.io/acme/conversation-service-n8n:0.2.0`',
+      );
+      const page = 'https://github.com/acme/n8n-nodes-conversation-service';
+      expect(read('service/README.md')).toContain(`](${page}/blob/v0.2.0/docs/self-hosting.md)`);
+      expect(read('service/README.md')).not.toContain('](../');
       expect(read('CHANGELOG.md')).toMatch(/^## \[0\.2\.0\] - \d{4}-\d\d-\d\d$/m);
       expect(() => checkTag(folder, 'v0.2.0')).not.toThrow();
       expect(() => checkTag(folder, 'v0.2.1')).toThrow(/The tag is v0\.2\.1/);
