@@ -13,23 +13,28 @@ import { notesOf, sectionsOf } from './changelog.ts';
 import { currentVersion, PACKAGES, readRepository, type Repository } from './packages.ts';
 
 /** The images, by the stage of the Dockerfile that makes each. */
-export const IMAGES: Readonly<Record<string, string>> = {
+const IMAGES: Readonly<Record<string, string>> = {
   'conversation-service': 'service',
   'conversation-service-n8n': 'n8n',
 };
 
 /** The command that builds and pushes one image, for somebody without publish.yml. */
-export const imageCommand = (
+function imageCommand(
   name: string,
   target: string,
   version: string,
   repository: Repository | null,
-): string =>
-  `docker buildx build --target ${target} --platform linux/amd64,linux/arm64 --sbom=true --provenance=mode=max ` +
-  [version, version.replace(/\.\d+$/, ''), 'latest']
-    .map((tag) => `--tag ghcr.io/${(repository?.owner ?? 'OWNER').toLowerCase()}/${name}:${tag} `)
-    .join('') +
-  `${repository === null ? '' : `--label org.opencontainers.image.source=${repository.page} `}--push .`;
+): string {
+  const image = `ghcr.io/${(repository?.owner ?? 'OWNER').toLowerCase()}/${name}`;
+  const tags = [version, version.replace(/\.\d+$/, ''), 'latest'];
+  return [
+    `docker buildx build --target ${target} --platform linux/amd64,linux/arm64`,
+    '--sbom=true --provenance=mode=max',
+    ...tags.map((tag) => `--tag ${image}:${tag}`),
+    ...(repository ? [`--label org.opencontainers.image.source=${repository.page}`] : []),
+    '--push .',
+  ].join(' ');
+}
 
 /**
  * Makes everything in a folder, from built packages.
@@ -37,6 +42,7 @@ export const imageCommand = (
  */
 export function makeArtifacts(root: string, to: string): string[] {
   const version = currentVersion(root);
+  const repository = readRepository(root);
   rmSync(to, { recursive: true, force: true });
   mkdirSync(to, { recursive: true });
   const tarballs = PACKAGES.map((folder) => pack(join(root, folder), to));
@@ -46,9 +52,9 @@ export function makeArtifacts(root: string, to: string): string[] {
   });
   writeFileSync(join(to, 'SHA256SUMS'), sums.join(''));
   const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8');
-  writeFileSync(join(to, 'notes.md'), notesOf(changelog, version, readRepository(root)?.page));
+  writeFileSync(join(to, 'notes.md'), notesOf(changelog, version, repository?.page));
   const commands = Object.entries(IMAGES).map(
-    ([name, target]) => `${imageCommand(name, target, version, readRepository(root))}\n`,
+    ([name, target]) => `${imageCommand(name, target, version, repository)}\n`,
   );
   writeFileSync(join(to, 'images.sh'), commands.join(''));
   return tarballs;

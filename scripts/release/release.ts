@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { IMAGES, imageCommand, makeArtifacts } from './artifacts.ts';
+import { makeArtifacts } from './artifacts.ts';
 import { dated, unreleasedOf } from './changelog.ts';
 import { shareModules } from './modules.ts';
 import {
@@ -18,7 +18,6 @@ import {
   readRepository,
   updateDocuments,
   writeManifests,
-  type Repository,
 } from './packages.ts';
 
 const CHECKS = ['lint', 'build', 'test', 'scan'];
@@ -107,7 +106,6 @@ interface ReleaseOptions {
 interface Made {
   readonly version: string;
   readonly tarballs: readonly string[];
-  readonly repository: Repository | null;
 }
 
 /** Makes the release in `root`: files, checks, artifacts, commit and tag. */
@@ -131,7 +129,7 @@ function make(root: string, { given, to, checks, identity = [] }: ReleaseOptions
     git(root, 'add', '--', ...WRITTEN);
     git(root, ...identity, 'commit', '--quiet', '--message', `chore(release): ${version}`);
     git(root, ...identity, 'tag', '--annotate', `v${version}`, '--message', `${version}`);
-    return { version, tarballs, repository };
+    return { version, tarballs };
   } catch (error) {
     // From HEAD, since a commit that failed leaves them staged.
     git(root, 'checkout', 'HEAD', '--', ...WRITTEN);
@@ -139,13 +137,13 @@ function make(root: string, { given, to, checks, identity = [] }: ReleaseOptions
   }
 }
 
-function report(root: string, to: string, { version, tarballs, repository }: Made): void {
+function report(to: string, { version, tarballs }: Made): void {
+  const read = (name: string) => readFileSync(join(to, name), 'utf8');
   console.log(`\nRelease ${version}, in ${to}:`);
   for (const name of [...tarballs, 'SHA256SUMS', 'notes.md', 'images.sh']) console.log(`  ${name}`);
   console.log('\nImages, which publish.yml builds:');
-  for (const [name, target] of Object.entries(IMAGES))
-    console.log(`  ${imageCommand(name, target, version, repository)}`);
-  console.log(`\nRelease notes:\n\n${readFileSync(join(to, 'notes.md'), 'utf8')}`);
+  console.log(read('images.sh').replace(/^(?=.)/gm, '  '));
+  console.log(`Release notes:\n\n${read('notes.md')}`);
 }
 
 /** A clone of what is committed, with the modules that are installed here. */
@@ -176,13 +174,13 @@ try {
   if (values['dry-run']) {
     clone = cloneOf(root);
     const identity = ['-c', 'user.name=dry run', '-c', 'user.email=dry-run@localhost'];
-    report(clone, to, make(clone, { ...options, identity }));
+    report(to, make(clone, { ...options, identity }));
     console.log('This was a dry run: nothing was committed or tagged here.');
     for (const reason of refused) console.log(`A release would be refused: ${reason}`);
   } else {
     if (refused.length > 0) throw new Refused(refused.join('\n'));
     const made = make(root, options);
-    report(root, to, made);
+    report(to, made);
     console.log(`Committed and tagged v${made.version}. Push it, and publish.yml does the rest:`);
     console.log('\n  git push --atomic --follow-tags origin main');
     console.log('\nOr take it back, as long as it is not pushed:');

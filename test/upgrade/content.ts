@@ -1,6 +1,6 @@
 // What the fixtures of a release hold, and what every later version must still read from them.
 import { createServer } from 'node:http';
-import { chatCustomer, type ApiClient } from '../helpers/apiClient.ts';
+import { chatCustomer, type ApiAnswer, type ApiClient } from '../helpers/apiClient.ts';
 import { browserless } from '../helpers/browserless.ts';
 import { listenTracked } from '../helpers/trackedServer.ts';
 import { waitFor } from '../helpers/waitFor.ts';
@@ -31,13 +31,16 @@ const TARGET = 'https://127.0.0.1:9';
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- an answer of any version
 type Json = any;
 
-/** Something of every kind that the API can make without another system. */
+/** @throws Error when the API refused */
+function bodyOf({ status, body }: ApiAnswer): Json {
+  if (status >= 300) throw new Error(JSON.stringify(body));
+  return body;
+}
+
+/** Something of every kind that is stored. */
 export async function writeContent(url: string, api: ApiClient): Promise<void> {
-  const made = async (path: string, body: unknown): Promise<Json> => {
-    const answer = await api.post(path, body);
-    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
+  const made = async (path: string, body: unknown): Promise<Json> =>
+    bodyOf(await api.post(path, body));
   await made('/api/hooks', {
     events: ['message.received', 'conversation.closed'],
     target_url: `${TARGET}/events`,
@@ -139,7 +142,7 @@ async function writeAgentsWork(url: string, api: ApiClient, system: string): Pro
     ['check_stock', { read_only: true }],
     ['rent_bicycle', { read_only: true, ask_before_running: true }],
   ] as const) {
-    const published = await api.put(`/api/tools/published/${name}`, {
+    const publication = {
       definition: {
         description: 'Does it.',
         parameters: { type: 'object', properties: {} },
@@ -148,8 +151,8 @@ async function writeAgentsWork(url: string, api: ApiClient, system: string): Pro
       },
       sample_arguments: {},
       owner: { ...OWNER, node_id: name },
-    });
-    if (published.status >= 300) throw new Error(JSON.stringify(published.body));
+    };
+    bodyOf(await api.put(`/api/tools/published/${name}`, publication));
   }
   await api.patch('/api/agent', { enabled: true });
   const cleo = await chatCustomer(url, { name: 'Cleo' });
@@ -159,25 +162,22 @@ async function writeAgentsWork(url: string, api: ApiClient, system: string): Pro
   await dan.write('rent bicycle');
   await callsIn('pending_approval', 'rent_bicycle');
 
-  const published = await api.put('/api/agent/webhook', {
-    endpoint: `${system}/turn`,
-    owner: OWNER,
-  });
-  if (published.status >= 300) throw new Error(JSON.stringify(published.body));
+  const workflow = { endpoint: `${system}/turn`, owner: OWNER };
+  bodyOf(await api.put('/api/agent/webhook', workflow));
   const ed = await chatCustomer(url, { name: 'Ed' });
   const { conversation_id } = await ed.write('Who are you?');
   await waitFor('the turn to end', async () =>
     (await api.get('/api/agent-turns')).body.data.some((each: Json) => each.status === 'answered'),
   );
-  const asked = await api.post('/api/waits', {
+  const question = {
     kind: 'reply',
     conversation_id,
     message: 'Which day suits you?',
     accept: { type: 'choice', choices: ['Tuesday', 'Thursday'] },
     resume_url: `${TARGET}/resume`,
     expires_at: new Date(Date.now() + 360 * 86_400_000).toISOString(),
-  });
-  if (asked.status >= 300) throw new Error(JSON.stringify(asked.body));
+  };
+  bodyOf(await api.post('/api/waits', question));
   // So that nothing is said when the approval and the wait have expired.
   await api.patch('/api/agent', { enabled: false });
 
