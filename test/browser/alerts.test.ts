@@ -28,12 +28,21 @@ describe('what a team hears of', () => {
     });
     return id;
   }
-  const takeOver = (id: string) => team.service.api.post(`/api/conversations/${id}/takeover`, {});
+  /** Somebody who writes while the agent is off. */
+  async function writeToNobody(name: string): Promise<string> {
+    await team.service.api.patch('/api/agent', { enabled: false });
+    const customer = await chatCustomer(team.service.url, { name });
+    const { conversation_id: id } = await customer.write('Is anybody there?');
+    await team.service.api.patch('/api/agent', { enabled: true });
+    return id;
+  }
+  const answer = (id: string) =>
+    team.service.api.post(`/api/conversations/${id}/messages`, { text: 'Here I am.' });
   const titled = (page: Page, title: RegExp) =>
     waitFor('the title', async () => title.test(await page.title()));
   const row = (page: Page, name: string) => page.locator('a.item', { hasText: name });
 
-  it('counts who waits for a person in the navigation and in the title, with the page and live', async () => {
+  it('counts who waits for an answer in the navigation and in the title, with the page and live', async () => {
     const { page } = await team.openSignedIn('/tools');
     const fetched: string[] = [];
     page.on('request', (request) => fetched.push(new URL(request.url()).pathname));
@@ -48,7 +57,7 @@ describe('what a team hears of', () => {
     // Long enough for what would be fetched after the load.
     await page.waitForTimeout(1000);
     expect(fetched.filter((path) => path.endsWith('/count'))).toEqual([]);
-    await takeOver(id);
+    await answer(id);
     await titled(page, /^Payments/);
     expect(await count.innerText()).toBe('');
   });
@@ -77,7 +86,7 @@ describe('what a team hears of', () => {
     const { page } = await team.open();
     const noted = await record(page.context());
     await signIn(page, team.service.url);
-    await takeOver(await askForPerson('Before'));
+    await answer(await askForPerson('Before'));
     const alerts = page.getByRole('button', { name: 'Notify me' });
     expect(await alerts.getAttribute('aria-pressed')).toBe('false');
     expect(noted).toEqual([]);
@@ -89,11 +98,11 @@ describe('what a team hears of', () => {
     expect(noted.splice(0)).toEqual(['tone', 'tone']);
     for (let tab = 2; tab <= 8; tab++)
       await (await page.context().newPage()).goto(`${team.service.url}/tools`);
-    const id = await askForPerson('Aisha');
-    await waitFor('the notification', () => noted.includes('Aisha is waiting for a person'));
+    const id = await writeToNobody('Aisha');
+    await waitFor('the notification', () => noted.includes('Aisha is waiting for an answer'));
     // Long enough for the other seven.
     await page.waitForTimeout(2000);
-    expect(noted.toSorted()).toEqual(['Aisha is waiting for a person', 'tone', 'tone']);
+    expect(noted.toSorted()).toEqual(['Aisha is waiting for an answer', 'tone', 'tone']);
     await page.evaluate('globalThis.shown.onclick()');
     await page.waitForURL(`**/conversations/${id}`);
     noted.length = 0;
@@ -103,7 +112,7 @@ describe('what a team hears of', () => {
     await row(page, 'Unheard').getByText('Waiting').waitFor();
     await page.waitForTimeout(1000);
     expect(noted).toEqual([]);
-    for (const each of [waiting, id]) await takeOver(each);
+    for (const each of [waiting, id]) await answer(each);
   });
 
   it('tells who is assigned a conversation, which is then one of theirs and bears their picture', async () => {
@@ -156,7 +165,7 @@ describe('what a team hears of', () => {
     });
     const { conversation_id: id } = await customer.write('Hello');
     // The agent writes nothing between what follows.
-    await takeOver(id);
+    await answer(id);
     await customer.write('Is anybody there?');
     await customer.write('I have a question.');
     const path = `/conversations/${id}`;

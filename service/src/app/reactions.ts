@@ -7,6 +7,7 @@ import { isEnabled } from '../agent/agentSettings.ts';
 import { continueTurn, resumeTurn, suspendTurn } from '../agent/webhook/operations/restTurn.ts';
 import { findAgentSettings, isAgentOn } from '../agent/operations/settings.ts';
 import { supersedeTurns } from '../agent/webhook/operations/turns.ts';
+import { waitForTeam } from '../conversations/index.ts';
 import type { Reactions } from '../conversations/reactions.ts';
 import type { Deps } from '../platform/deps.ts';
 import { cancelApprovalsIn } from '../tools/operations/completeToolCall.ts';
@@ -17,8 +18,12 @@ export const reactionsOf = (deps: Pick<Deps, 'agent' | 'messaging'>): Reactions 
   // The agent answers, or the answer to a wait is judged, once the customer has been quiet for a moment.
   async onInbound(tx, conversation, now) {
     const { quietMs } = deps.agent;
-    if (conversation.replyWaitId) await noteAnswer(tx, conversation, quietMs, now);
-    else await wakeAgent(tx, conversation, now, { quietMs });
+    if (conversation.replyWaitId) {
+      await noteAnswer(tx, conversation, quietMs, now);
+      return conversation;
+    }
+    const isAgents = await wakeAgent(tx, conversation, now, { quietMs });
+    return isAgents ? conversation : waitForTeam(conversation, now);
   },
   // What the agent wanted to do, and what others waited for, no longer fits.
   async onClosed(tx, conversation, now) {
@@ -31,7 +36,10 @@ export const reactionsOf = (deps: Pick<Deps, 'agent' | 'messaging'>): Reactions 
     return endReplyWaitOf(tx, { reactions: this }, conversation, now);
   },
   onUndeliverable: noteUndeliverable,
-  onHandedBack: async (tx, conversation, now) => void (await wakeAgent(tx, conversation, now)),
+  async onHandedBack(tx, conversation, now) {
+    const isAgents = await wakeAgent(tx, conversation, now);
+    return isAgents ? { ...conversation, waitingSince: null } : conversation;
+  },
   onCallCompleted: (tx, conversation, now) =>
     wakeAgent(tx, conversation, now, { hasEndedCall: true }),
   isAgentOn,

@@ -96,7 +96,7 @@ export interface Conversation extends Document {
   readonly assigneeId?: string | null;
   /** The same member, with the name at that time. */
   readonly assignee?: Assignee | null;
-  /** Since when it waits for a person; null when it does not. */
+  /** Since when the customer waits for somebody of the team; null when they do not. */
   readonly waitingSince?: string | null;
   readonly outcome: Outcome | null;
   /** The first answer to the customer. Missing in conversations of earlier versions. */
@@ -151,7 +151,8 @@ export function assertOpen(conversation: Conversation): void {
 
 /**
  * A person takes control. When a person is in control already, nothing changes, unless it is
- * another team member: control then passes to the new one.
+ * another team member: control then passes to the new one. A member looks after it from then on, in
+ * place of nobody or of the one who had it. A customer who waits does so until they are answered.
  */
 export function takeOver(
   conversation: Conversation,
@@ -163,18 +164,32 @@ export function takeOver(
   if (conversation.status === 'human_active') {
     return takenBy === null || takenBy === conversation.takenBy
       ? conversation
-      : { ...conversation, takenBy, updatedAt: timestamp(now) };
+      : {
+          ...conversation,
+          ...assigneeAfter(conversation, by.actor),
+          takenBy,
+          updatedAt: timestamp(now),
+        };
   }
   return {
     ...conversation,
+    ...assigneeAfter(conversation, by.actor),
     status: 'human_active',
     handover: { reason: by.reason, note: by.note, triggeredBy: by.actor, at: timestamp(now) },
     wasHandedOver: true,
     takenBy,
-    waitingSince: null,
     controlEpoch: conversation.controlEpoch + 1,
     updatedAt: timestamp(now),
   };
+}
+
+function assigneeAfter(
+  { assignee = null, takenBy }: Conversation,
+  { memberId, name }: Actor,
+): Pick<Conversation, 'assignee' | 'assigneeId'> {
+  const isFree = assignee === null || assignee.id === takenBy;
+  const next = memberId !== undefined && isFree ? { id: memberId, name } : assignee;
+  return { assignee: next, assigneeId: next?.id ?? null };
 }
 
 /**
@@ -194,7 +209,37 @@ export const handOver = (
   updatedAt: timestamp(now),
 });
 
-/** Control returns to the agent. Returns the same object when the agent is in control already. */
+/** Whether its customer waits for the team. */
+export const isCustomerWaiting = ({ waitingSince = null }: Conversation): boolean =>
+  waitingSince !== null;
+
+/** The customer wrote, and nothing will answer by itself: somebody of the team has to. */
+export const waitForTeam = (conversation: Conversation, now: Date): Conversation => ({
+  ...conversation,
+  waitingSince: conversation.waitingSince ?? timestamp(now),
+});
+
+/** The customer got an answer. */
+export const answered = (conversation: Conversation, now: Date): Conversation => ({
+  ...customersTurn(conversation),
+  // Undefined in conversations of earlier versions, whose first answer nobody wrote down.
+  answeredAt: conversation.answeredAt === null ? timestamp(now) : conversation.answeredAt,
+});
+
+/** A workflow asked the customer. */
+export const awaitReply = (conversation: Conversation, replyWaitId: string): Conversation => ({
+  ...customersTurn(conversation),
+  replyWaitId,
+});
+
+/** After a handover the customer waits for a person, whatever they are told until then. */
+const customersTurn = (conversation: Conversation): Conversation =>
+  conversation.status === 'awaiting_human' ? conversation : { ...conversation, waitingSince: null };
+
+/**
+ * Control returns to the agent. Returns the same object when the agent is in control already. Whether
+ * the customer still waits for the team depends on whether the agent is on.
+ */
 export function handBack(conversation: Conversation, now: Date): Conversation {
   assertOpen(conversation);
   if (conversation.status === 'ai_active') return conversation;
@@ -203,7 +248,6 @@ export function handBack(conversation: Conversation, now: Date): Conversation {
     status: 'ai_active',
     handover: null,
     takenBy: null,
-    waitingSince: null,
     controlEpoch: conversation.controlEpoch + 1,
     updatedAt: timestamp(now),
   };

@@ -46,7 +46,7 @@ export const conversationCollections = {
       { on: ['workspaceId', 'assigneeId'], orderBy: 'updatedAt' },
       { on: ['workspaceId', 'channel'], orderBy: 'updatedAt' },
       { on: ['workspaceId', 'funnelStage'], orderBy: 'updatedAt' },
-      { on: ['workspaceId', 'status'], orderBy: 'waitingSince' },
+      { on: ['workspaceId'], orderBy: 'waitingSince' },
     ],
   }),
   messages: collection<Message>({

@@ -24,6 +24,7 @@ export {
   AGENT_HANDOVER_REASONS,
   type AgentHandoverReason,
   assertOpen,
+  awaitReply,
   type Conversation,
   CONVERSATION_STATUSES,
   type ConversationStatus,
@@ -33,6 +34,7 @@ export {
   type Handover,
   type HandoverReason,
   type InboxPosition,
+  isCustomerWaiting,
   isForward,
   MAX_SUMMARY_CHARACTERS,
   moveStage,
@@ -41,7 +43,9 @@ export {
   positionOf,
   type Verdict,
   VERDICTS,
+  waitForTeam,
 } from './conversation.ts';
+export { waitIfUnanswered } from './operations/waitIfUnanswered.ts';
 export { type AnsweredBy, countHandover } from './counted.ts';
 export {
   type DecidedBy,

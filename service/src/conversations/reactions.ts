@@ -12,8 +12,11 @@ declare module '../platform/deps.ts' {
  * Subjects above this one add theirs, by declaration merging; app/reactions.ts has them all.
  */
 export interface Reactions {
-  /** A customer wrote; if the conversation has a `replyWaitId`, to answer that wait. */
-  onInbound(tx: Tx, conversation: Conversation, now: Date): Promise<void>;
+  /**
+   * A customer wrote; if the conversation has a `replyWaitId`, to answer that wait.
+   * @returns the conversation, unsaved: it waits for the team if nothing will answer by itself
+   */
+  onInbound(tx: Tx, conversation: Conversation, now: Date): Promise<Conversation>;
   /**
    * A conversation was closed.
    * @returns the conversation, with what the reaction changed in it
@@ -26,6 +29,9 @@ export interface Reactions {
   onLeftToPerson(tx: Tx, conversation: Conversation, now: Date): Promise<Conversation>;
   /** A message that asks for a wait failed for good on its channel. */
   onUndeliverable(tx: Tx, waitId: string, now: Date): Promise<void>;
-  /** The agent has a conversation again. */
-  onHandedBack(tx: Tx, conversation: Conversation, now: Date): Promise<void>;
+  /**
+   * The agent has a conversation again.
+   * @returns the conversation, unsaved: it no longer waits for the team if the agent is on
+   */
+  onHandedBack(tx: Tx, conversation: Conversation, now: Date): Promise<Conversation>;
 }

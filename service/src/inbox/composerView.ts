@@ -4,6 +4,7 @@ import {
   MAX_SUMMARY_CHARACTERS,
   VERDICTS,
   type Conversation,
+  isCustomerWaiting,
   MAX_NOTE_CHARACTERS,
   MAX_REPLY_CHARACTERS,
   actorName,
@@ -99,13 +100,20 @@ function effectOfReply(thread: Thread, memberId: string): View {
   const { conversation, takenByName, isAgentOn } = thread;
   switch (conversation.status) {
     case 'ai_active':
-      return `${isAgentOn ? 'The agent is answering.' : 'The agent is off, so no one answers until your team does.'} Your reply takes over the conversation.`;
+      return `${effectOfAgent(conversation, isAgentOn)} Your reply takes over the conversation.`;
     case 'awaiting_human':
       return 'The customer is waiting for a person. Your reply takes over the conversation.';
     default:
       if (conversation.takenBy === memberId) return null;
       return html`<bdi>${takenByName ?? takerName(conversation)}</bdi> has this conversation. Your reply takes it over.`;
   }
+}
+
+function effectOfAgent(conversation: Conversation, isAgentOn: boolean): string {
+  if (!isAgentOn) return 'The agent is off, so no one answers until your team does.';
+  return isCustomerWaiting(conversation)
+    ? 'The customer wrote while the agent was off.'
+    : 'The agent is answering.';
 }
 
 const takerName = ({ handover }: Conversation) =>

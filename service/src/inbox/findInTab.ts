@@ -24,10 +24,11 @@ export async function findInTab(
   alternatives: readonly Fields[],
   page: Page,
 ): Promise<readonly Conversation[]> {
-  const { orderBy, direction, positionOf } = orderOfTab(tab);
+  const { positionOf, ...order } = orderOfTab(tab);
+  const { limit, after = order.after } = page;
   const lists = await Promise.all(
     alternatives.map((fields) =>
-      tx.conversations.find({ where: { workspaceId, ...fields }, orderBy, direction, ...page }),
+      tx.conversations.find({ where: { workspaceId, ...fields }, ...order, after, limit }),
     ),
   );
   if (lists.length === 1) return lists[0]!;
@@ -36,8 +37,8 @@ export async function findInTab(
     const { value, id } = positionOf(conversation);
     return `${value} ${id}`;
   };
-  const sign = direction === 'asc' ? 1 : -1;
+  const sign = order.direction === 'asc' ? 1 : -1;
   return [...each.values()]
     .sort((a, b) => sign * (placeOf(a) < placeOf(b) ? -1 : 1))
-    .slice(0, page.limit);
+    .slice(0, limit);
 }

@@ -8,6 +8,7 @@ import {
   type SenderType,
   type SystemNote,
   actorName,
+  isCustomerWaiting,
 } from '../conversations/index.ts';
 import type { InboxTab } from './tabs.ts';
 import { html, type View } from '../platform/html/html.ts';
@@ -68,7 +69,9 @@ const AGENT_REASONS: Partial<Record<HandoverReason, string>> = {
 };
 
 /** Who has a conversation. @param takenByName the member's name; null when no member has it */
-function whoHasIt({ status, handover }: Conversation, takenByName: string | null): string {
+function whoHasIt(conversation: Conversation, takenByName: string | null): string {
+  const { handover } = conversation;
+  const status = shownStatus(conversation);
   if (status !== 'human_active') return STATUS_LABELS[status];
   if (takenByName !== null) return `With ${takenByName}`;
   return handover?.triggeredBy.type === 'api'
@@ -78,9 +81,15 @@ function whoHasIt({ status, handover }: Conversation, takenByName: string | null
 
 /** Who has a conversation, as its one status. */
 export const holderStatus = (conversation: Conversation, takenByName: string | null): View => {
-  const role = STATUS_ROLES[conversation.status];
+  const role = STATUS_ROLES[shownStatus(conversation)];
   return html`<span class=${`status status-${role}`}><bdi>${whoHasIt(conversation, takenByName)}</bdi></span>`;
 };
+
+/** The agent was off when the customer wrote: they wait for a person as after a handover. */
+const shownStatus = (conversation: Conversation): ConversationStatus =>
+  conversation.status === 'ai_active' && isCustomerWaiting(conversation)
+    ? 'awaiting_human'
+    : conversation.status;
 
 const STATUS_ROLES: Readonly<Record<ConversationStatus, string>> = {
   ai_active: 'quiet',

@@ -114,7 +114,9 @@ async function searchTab(
 ): Promise<Found> {
   const { workspaceId } = member;
   const fields = fieldsIn(tab, filter, member.id);
-  if (search !== '') return findSearched(tx, { workspaceId, typed: search, fields, after });
+  const onlyWaiting = tab === 'waiting';
+  if (search !== '')
+    return findSearched(tx, { workspaceId, typed: search, fields, onlyWaiting, after });
   const { positionOf } = orderOfTab(tab);
   const { items, ...rest } = await searchPage(
     {
@@ -207,23 +209,25 @@ async function countTab(tx: Tx, { id, workspaceId }: Member, tab: CountedTab): P
   return found.length;
 }
 
-/** How many conversations wait for a person, at most `MAX_COUNTED`. */
+/** How many customers wait for the team, at most `MAX_COUNTED`. */
 export const countWaitingConversations = ({ store }: Pick<Deps, 'store'>, member: Member) =>
   store.transaction((tx) => countTab(tx, member, 'waiting'));
 
 /**
- * The conversation that has waited longest for a person; null when none waits.
+ * The conversation whose customer has waited longest; null when none waits. What a colleague has
+ * comes last.
  * @param from the one that is open: while it waits itself, the one that comes after it
  */
 export const findNextWaiting = ({ store }: Pick<Deps, 'store'>, member: Member, from: unknown) =>
   store.transaction(async (tx): Promise<string | null> => {
-    const { workspaceId } = member;
-    const fields = fieldsOfTab('waiting', member.id);
-    const { positionOf } = orderOfTab('waiting');
-    const first = async (after?: InboxPosition) =>
-      (await findInTab(tx, workspaceId, 'waiting', fields, { after, limit: 1 }))[0];
-    const open = typeof from === 'string' ? await tx.conversations.peek(from) : null;
-    const isWaiting = open?.workspaceId === workspaceId && open.status === 'awaiting_human';
-    const next = (isWaiting ? await first(positionOf(open)) : undefined) ?? (await first());
+    const { workspaceId, id: memberId } = member;
+    const fields = fieldsOfTab('waiting', memberId);
+    const waiting = await findInTab(tx, workspaceId, 'waiting', fields, { limit: MAX_COUNTED });
+    const afterOpen = waiting.findIndex(({ id }) => id === from) + 1;
+    const inTurn = [...waiting.slice(afterOpen), ...waiting.slice(0, afterOpen)];
+    const next = inTurn.find((each) => !isWithColleague(each, memberId)) ?? inTurn[0];
     return next?.id ?? null;
   });
+
+const isWithColleague = ({ status, takenBy = null }: Conversation, memberId: string): boolean =>
+  status === 'human_active' && takenBy !== null && takenBy !== memberId;

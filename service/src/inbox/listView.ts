@@ -14,7 +14,12 @@ import { itemHref, matchView } from './matchView.ts';
 import { TAB_LABELS } from './labels.ts';
 import { messageInWords } from './messageWords.ts';
 import { rowStatus } from './rowStatus.ts';
-import { type Conversation, customerName, type Message } from '../conversations/index.ts';
+import {
+  type Conversation,
+  customerName,
+  isCustomerWaiting,
+  type Message,
+} from '../conversations/index.ts';
 import { shortcutsButton } from './shortcutsView.ts';
 
 export interface ListParts {
@@ -56,7 +61,7 @@ export const listPane = (parts: ListParts): View => html`
 
 /** Notifications and a sound in this browser. alerts.js shows it. */
 const alertsSwitch = (): View => html`
-  <button type="button" id="alerts-switch" class="icon-button" hidden aria-pressed="false" aria-label="Notify me" title="Notification and sound when a conversation starts waiting for a person">${icon('bell')}</button>
+  <button type="button" id="alerts-switch" class="icon-button" hidden aria-pressed="false" aria-label="Notify me" title="Notification and sound when a customer begins to wait for an answer">${icon('bell')}</button>
 `;
 
 /** The tabs and a page of the list. Links have ids, so that the focus survives when the list reloads. */
@@ -140,11 +145,17 @@ function itemView(item: InboxItem, { place, openId, memberId, now }: ListParts):
       <span class="item-line">
         <span class="preview"><bdi>${previewView(item)}</bdi></span>
         ${rowStatus(item, memberId)}
-        ${assigneeView(conversation, memberId)}
+        ${isSelfEvident(conversation) ? null : assigneeView(conversation, memberId)}
       </span>
     </a>
   `;
 }
+
+/** The status names the one who looks after it. */
+const isSelfEvident = (conversation: Conversation): boolean =>
+  conversation.status === 'human_active' &&
+  conversation.assigneeId === conversation.takenBy &&
+  !isCustomerWaiting(conversation);
 
 /** Who looks after it. */
 function assigneeView({ assignee }: Conversation, memberId: string): View {
@@ -177,7 +188,7 @@ const EMPTY: Readonly<Record<InboxTab, View>> = {
   all: html`No conversations yet. Customers write at <a href="/chat">/chat</a>; their messages appear here. To answer them from n8n, start with an <a href="/examples">example workflow</a>.`,
   agent: html`The agent has no conversations right now. It answers new messages while it is on: see <a href="/agent">Agent</a>.`,
   waiting:
-    'No one is waiting for a person. A conversation comes here when the agent hands it over, and stays until somebody replies or takes it over.',
+    'No customer is waiting for an answer. A conversation comes here when the agent hands it over, or when the customer writes and the agent does not answer, and stays until your team replies or closes it.',
   mine: 'You have no conversations. A conversation becomes yours when you take it over, reply in it, or a colleague assigns it to you.',
   closed:
     'No closed conversations yet. A conversation comes here when somebody, the agent or a workflow closes it. If its customer writes again, a new one begins.',

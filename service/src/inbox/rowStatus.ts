@@ -1,8 +1,11 @@
-import { actorName } from '../conversations/index.ts';
+import { actorName, isCustomerWaiting } from '../conversations/index.ts';
 import { html, type View } from '../platform/html/html.ts';
 import type { InboxItem } from './listInbox.ts';
 
-/** The one thing to know about a conversation in the list: what is wrong, else who has it. */
+/**
+ * The one thing to know about a conversation in the list: what is wrong, or what it waits for, else
+ * who has it.
+ */
 export function rowStatus(item: InboxItem, memberId: string): View {
   const { conversation, hasFailed } = item;
   const { status, pendingApprovals } = conversation;
@@ -12,6 +15,7 @@ export function rowStatus(item: InboxItem, memberId: string): View {
       'warning',
       pendingApprovals === 1 ? 'Needs approval' : `${pendingApprovals} approvals`,
     );
+  if (isCustomerWaiting(conversation)) return statusView('warning', 'Waiting');
   switch (status) {
     case 'awaiting_human':
       return statusView('warning', 'Waiting');

@@ -7,6 +7,7 @@ export type InboxTab = (typeof INBOX_TABS)[number];
 /** A tab of conversations. `approvals` lists them by their tool calls. */
 export type ListTab = Exclude<InboxTab, 'approvals'>;
 
+/** Beside its fields, `waiting` has those whose customers wait. */
 export type TabFields = Partial<Pick<Conversation, 'status' | 'takenBy' | 'assigneeId'>>;
 
 const OPEN_STATUSES = ['ai_active', 'awaiting_human', 'human_active'] as const;
@@ -15,11 +16,10 @@ const OPEN_STATUSES = ['ai_active', 'awaiting_human', 'human_active'] as const;
 export function fieldsOfTab(tab: ListTab, memberId: string): readonly TabFields[] {
   switch (tab) {
     case 'all':
+    case 'waiting':
       return [{}];
     case 'agent':
       return [{ status: 'ai_active' }];
-    case 'waiting':
-      return [{ status: 'awaiting_human' }];
     case 'mine':
       return [
         { status: 'human_active', takenBy: memberId },
@@ -33,6 +33,8 @@ export function fieldsOfTab(tab: ListTab, memberId: string): readonly TabFields[
 interface Order {
   readonly orderBy: 'updatedAt' | 'waitingSince';
   readonly direction: 'asc' | 'desc';
+  /** Only what has a value after this one is in the tab. */
+  readonly after?: { readonly value: string };
   positionOf(conversation: Conversation): InboxPosition;
 }
 
@@ -44,6 +46,7 @@ const LAST_CHANGED_FIRST: Order = {
 const LONGEST_WAITING_FIRST: Order = {
   orderBy: 'waitingSince',
   direction: 'asc',
+  after: { value: '' },
   positionOf: ({ waitingSince, id }) => ({ value: waitingSince ?? '', id }),
 };
 

@@ -20,6 +20,7 @@ import {
   lastOfTalk,
   loadConversation,
   type ConversationView,
+  waitIfUnanswered,
 } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { findBuiltInTools, findAgentSettings } from '../operations/settings.ts';
@@ -67,9 +68,20 @@ export interface LoadedTurn extends ConversationView {
 export const loadTurn = (deps: Deps, conversationId: string): Promise<LoadedTurn | null> =>
   deps.store.transaction(async (tx) => {
     const turn = await load(tx, deps, conversationId);
-    if (!turn) await tx.jobs.complete(conversationId);
-    return turn;
+    if (turn) return turn;
+    await leaveToTeam(tx, conversationId);
+    await tx.jobs.complete(conversationId);
+    return null;
   });
+
+/** The agent was turned off before its turn: the customer waits for the team. */
+async function leaveToTeam(tx: Tx, conversationId: string): Promise<void> {
+  const conversation = await tx.conversations.get(conversationId);
+  if (conversation?.status !== 'ai_active') return;
+  if (isEnabled(await findAgentSettings(tx, conversation.workspaceId))) return;
+  const waiting = await waitIfUnanswered(tx, conversation);
+  if (waiting !== conversation) await tx.conversations.put(waiting);
+}
 
 /**
  * Finds a conversation that the agent controls, or that waits for a person.

@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Contact } from '../../conversations/contact.ts';
-import type { Conversation, SystemNote } from '../../conversations/index.ts';
+import {
+  isCustomerWaiting,
+  type Conversation,
+  type SystemNote,
+} from '../../conversations/index.ts';
 import type { Presence } from '../../inbox/presence/presence.ts';
 import { LIVE_EVENTS, type LiveEvent } from '../../platform/html/liveSection.ts';
 import { KeyedListeners } from '../../platform/http/keyedListeners.ts';
@@ -195,8 +199,8 @@ function topicsOf({ collection, id, document }: Change): readonly LiveTopic[] {
   }
 }
 
-const awaiting = ({ status }: Conversation): readonly LiveTopic[] =>
-  status === 'awaiting_human' ? ['awaiting'] : [];
+const awaiting = (conversation: Conversation): readonly LiveTopic[] =>
+  isCustomerWaiting(conversation) ? ['awaiting'] : [];
 
 /** Who assigns a conversation to themselves knows it. */
 const assigned = ({ conversationId, change, actor }: SystemNote): readonly LiveTopic[] =>

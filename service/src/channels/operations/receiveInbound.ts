@@ -115,7 +115,7 @@ const receiveGroup = (
       else if (item.type === 'note') await storeNote(tx, channel, item, now);
       else answerable = (await storeInbound(tx, workspace, channel, item, now)) ?? answerable;
     }
-    if (answerable) await deps.reactions.onInbound(tx, answerable, now);
+    if (answerable) await tx.conversations.put(await deps.reactions.onInbound(tx, answerable, now));
   });
 
 /** @returns the conversation that the message was added to, or null when it is stored already */

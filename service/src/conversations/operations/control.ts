@@ -11,7 +11,9 @@ import { countClosed, countHandover } from '../counted.ts';
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Workspace } from '../../team/index.ts';
+import { AppError } from '../../platform/http/errorCatalogue.ts';
 import { loadConversation, putChange, type ConversationView } from './conversations.ts';
+import { waitIfUnanswered } from './waitIfUnanswered.ts';
 
 /**
  * A person takes over: the agent pauses and `conversation.handed_over` is emitted. Nothing changes,
@@ -20,11 +22,24 @@ import { loadConversation, putChange, type ConversationView } from './conversati
  */
 export const takeOverConversation = (deps: Deps, workspace: Workspace, id: string, actor: Actor) =>
   deps.store.transaction(async (tx): Promise<ConversationView> => {
+    await lockActor(tx, actor);
     const view = await loadConversation(tx, workspace, id);
     const reason = actor.type === 'api' ? 'api_takeover' : 'team_takeover';
-    const taken = await giveToPerson(tx, deps, view, { reason, actor }, deps.clock.now());
+    const now = deps.clock.now();
+    const conversation = await waitIfUnanswered(tx, view.conversation);
+    const taken = await giveToPerson(tx, deps, { ...view, conversation }, { reason, actor }, now);
     return { ...view, conversation: taken };
   });
+
+/**
+ * Locks a member who is about to be given a conversation, so that their removal at this moment takes
+ * it away again.
+ * @throws unauthorized (401) when they were removed
+ */
+export async function lockActor(tx: Tx, { memberId }: Actor): Promise<void> {
+  if (memberId === undefined || (await tx.members.get(memberId)) !== null) return;
+  throw new AppError('unauthorized', 'You are no longer a member of this team.');
+}
 
 /** Saves a take-over with its event. Changes nothing when a person is in control already. */
 export async function giveToPerson(
@@ -59,9 +74,8 @@ export const handBackConversation = (deps: Deps, workspace: Workspace, id: strin
     const handedBack = handBack(view.conversation, now);
     if (handedBack === view.conversation) return view;
     const change = { type: 'handed_back' } as const;
-    const conversation = await putChange(tx, view, handedBack, { change, actor }, now);
-    await deps.reactions.onHandedBack(tx, conversation, now);
-    return { ...view, conversation };
+    const reacted = await deps.reactions.onHandedBack(tx, handedBack, now);
+    return { ...view, conversation: await putChange(tx, view, reacted, { change, actor }, now) };
   });
 
 /**

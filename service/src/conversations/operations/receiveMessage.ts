@@ -44,7 +44,7 @@ export const receiveMessage = (
       { text, channelMessageId },
       now,
     );
-    await deps.reactions.onInbound(tx, received.conversation, now);
+    await tx.conversations.put(await deps.reactions.onInbound(tx, received.conversation, now));
     return received.message;
   });
 

@@ -1,6 +1,6 @@
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
-import { assertOpen, countMessage, type Conversation } from '../conversation.ts';
+import { answered, assertOpen, countMessage, type Conversation } from '../conversation.ts';
 import { countAnswer } from '../counted.ts';
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
@@ -8,7 +8,7 @@ import { newId } from '../../platform/ids.ts';
 import type { Message, MessageExtras } from '../message.ts';
 import { emitEvent } from '../payload.ts';
 import type { Workspace } from '../../team/index.ts';
-import { giveToPerson } from './control.ts';
+import { giveToPerson, lockActor } from './control.ts';
 import { loadConversation, type ConversationView } from './conversations.ts';
 
 /**
@@ -29,6 +29,7 @@ export const sendMessage = (
 ) =>
   deps.store.transaction(async (tx): Promise<ConversationView & { message: Message }> => {
     const now = deps.clock.now();
+    await lockActor(tx, actor);
     const view = await loadConversation(tx, workspace, id);
     assertOpen(view.conversation);
     await deps.messaging.assertReachable(tx, view.contact, now);
@@ -55,10 +56,8 @@ export async function storeMessage(
 ): Promise<{ conversation: Conversation; message: Message }> {
   const direction = sender.type === 'customer' ? 'inbound' : 'outbound';
   const counted = countMessage(view.conversation, direction, now);
-  const conversation =
-    counted.answeredAt === null && direction === 'outbound' && !extras.isBesideAgent
-      ? { ...counted, answeredAt: timestamp(now) }
-      : counted;
+  const isAnswer = direction === 'outbound' && !extras.isBesideAgent;
+  const conversation = isAnswer ? answered(counted, now) : counted;
   const message: Message = {
     id: newId('msg'),
     workspaceId: view.workspace.id,

@@ -4,7 +4,7 @@ import { MAX_SEARCHED, searchPage, type SearchedPage } from '../../platform/http
 import type { Tx } from '../../store/collections.ts';
 import type { Contact } from '../contact.ts';
 import { ofContacts, shownMatcher } from '../contacts/contactSearch.ts';
-import type { Conversation, InboxPosition } from '../conversation.ts';
+import { isCustomerWaiting, type Conversation, type InboxPosition } from '../conversation.ts';
 import type { Message } from '../message.ts';
 import { findNewestMessages } from '../operations/conversations.ts';
 import { wordsOfContact } from './contactWords.ts';
@@ -21,6 +21,8 @@ export interface ConversationSearch {
   readonly typed: string;
   /** What the conversations have: all fields of one of these. */
   readonly fields: readonly Fields[];
+  /** Only those whose customers wait for the team. */
+  readonly onlyWaiting: boolean;
   readonly after: InboxPosition | null;
   readonly limit: number;
 }
@@ -76,7 +78,7 @@ export async function searchConversations(
 }
 
 async function findNamed(tx: Tx, search: ConversationSearch, query: WordQuery): Promise<Found> {
-  const { workspaceId, fields, after, limit } = search;
+  const { workspaceId, after, limit } = search;
   const contacts = await tx.contacts.search({
     within: workspaceId,
     allOf: query,
@@ -90,7 +92,7 @@ async function findNamed(tx: Tx, search: ConversationSearch, query: WordQuery): 
   );
   const items = lists
     .flat()
-    .filter((conversation) => hasOneOf(conversation, fields))
+    .filter((conversation) => isWanted(conversation, search))
     .map(placedByChange)
     .filter(({ position }) => after === null || isBehind(position, after))
     .sort((a, b) => compare(b.position, a.position));
@@ -106,9 +108,10 @@ const matcherOf = (query: WordQuery) => (contact: Contact) => isMet(query, words
 /** Looks through the conversations, the last changed first. */
 async function scanContacts(
   tx: Tx,
-  { workspaceId, fields, after, limit }: ConversationSearch,
+  search: ConversationSearch,
   matches: (contact: Contact) => boolean,
 ): Promise<Found> {
+  const { workspaceId, fields, after, limit } = search;
   const found: SearchedPage<Conversation> = await searchPage(
     {
       find: (query) =>
@@ -123,7 +126,7 @@ async function scanContacts(
         ofContacts(
           tx,
           matches,
-        )(conversations.filter((conversation) => hasOneOf(conversation, fields))),
+        )(conversations.filter((conversation) => isWanted(conversation, search))),
     },
     limit,
     after === null ? {} : { after },
@@ -168,12 +171,13 @@ async function findSaid(tx: Tx, search: ConversationSearch, query: WordQuery): P
 /** Null when the conversation is not wanted, or has its place further up. */
 async function placedByMessage(
   tx: Tx,
-  { workspaceId, fields, after }: ConversationSearch,
+  search: ConversationSearch,
   query: WordQuery,
   message: Message,
 ): Promise<Placed | null> {
+  const { workspaceId, after } = search;
   const conversation = await tx.conversations.peek(message.conversationId);
-  if (conversation?.workspaceId !== workspaceId || !hasOneOf(conversation, fields)) return null;
+  if (conversation?.workspaceId !== workspaceId || !isWanted(conversation, search)) return null;
   const contact = await tx.contacts.peek(conversation.contactId);
   if (contact === null || matcherOf(query)(contact)) return null;
   if (after !== null && (await hasNewer(tx, query, message, conversation))) return null;
@@ -192,8 +196,12 @@ async function hasNewer(
   return later.some((each) => each.number > number && isMet(query, wordsOf(each.text)));
 }
 
-const hasOneOf = (conversation: Conversation, alternatives: readonly Fields[]): boolean =>
-  alternatives.some((fields) => hasFields(conversation, fields));
+const isWanted = (
+  conversation: Conversation,
+  { fields, onlyWaiting }: Pick<ConversationSearch, 'fields' | 'onlyWaiting'>,
+): boolean =>
+  fields.some((alternative) => hasFields(conversation, alternative)) &&
+  (!onlyWaiting || isCustomerWaiting(conversation));
 
 const hasFields = (conversation: Conversation, fields: Fields): boolean =>
   Object.entries(fields).every(

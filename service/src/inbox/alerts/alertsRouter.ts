@@ -1,14 +1,13 @@
 import { Router } from 'express';
 import type { Deps } from '../../platform/deps.ts';
 import { signedInOf } from '../../team/index.ts';
-import { MAX_ALERTS, readAssignment, readWaitingAlerts } from './readAlerts.ts';
+import { readAssignment, readWaitingAlerts } from './readAlerts.ts';
 
 /** What alerts.js asks for when it hears that there may be something to tell. */
 export function alertsRouter(deps: Deps): Router {
   const router = Router();
   router.get('/conversations/alerts', async (_request, response) => {
-    const waiting = await readWaitingAlerts(deps, signedInOf(response));
-    response.json({ waiting, is_cut: waiting.length === MAX_ALERTS });
+    response.json(await readWaitingAlerts(deps, signedInOf(response)));
   });
   router.get('/conversations/:id/assignment', async (request, response) => {
     response.json(await readAssignment(deps, signedInOf(response), request.params.id));

@@ -1,36 +1,58 @@
-import { customerName, peekConversation, withContacts } from '../../conversations/index.ts';
+import {
+  customerName,
+  isCustomerWaiting,
+  peekConversation,
+  withContacts,
+  type Conversation,
+} from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { SignedIn } from '../../team/index.ts';
 
-/** A conversation that waits for a person. */
+/** A conversation whose customer waits. */
 export interface WaitingAlert {
   readonly id: string;
   readonly customer: string;
   readonly since: string;
 }
 
+export interface WaitingAlerts {
+  readonly waiting: readonly WaitingAlert[];
+  /** Who waits since this time or longer is not named any more; empty: everybody is. */
+  readonly floor: string;
+}
+
 /** A browser is told of these at most at once. */
 export const MAX_ALERTS = 50;
 const MAX_NOTES = 20;
 
-/** What waits for a person, the last to begin first. */
+/**
+ * What a member should hear of, the last to begin to wait first: not what a colleague has, or a
+ * system that answers by the API.
+ */
 export const readWaitingAlerts = (
   { store }: Pick<Deps, 'store'>,
-  { workspace }: Pick<SignedIn, 'workspace'>,
+  { workspace, member }: Pick<SignedIn, 'workspace' | 'member'>,
 ) =>
-  store.transaction(async (tx): Promise<readonly WaitingAlert[]> => {
+  store.transaction(async (tx): Promise<WaitingAlerts> => {
     const found = await tx.conversations.find({
-      where: { workspaceId: workspace.id, status: 'awaiting_human' },
+      where: { workspaceId: workspace.id },
       orderBy: 'waitingSince',
       direction: 'desc',
       limit: MAX_ALERTS,
     });
-    return (await withContacts(tx, found)).map(([{ id, waitingSince, updatedAt }, contact]) => ({
+    const waiting = found.filter(isCustomerWaiting);
+    const theirs = waiting.filter((conversation) => isToldTo(member.id, conversation));
+    const alerts = (await withContacts(tx, theirs)).map(([{ id, waitingSince }, contact]) => ({
       id,
       customer: customerName(contact),
-      since: waitingSince ?? updatedAt,
+      since: waitingSince!,
     }));
+    const isCut = waiting.length === MAX_ALERTS;
+    return { waiting: alerts, floor: isCut ? waiting.at(-1)!.waitingSince! : '' };
   });
+
+const isToldTo = (memberId: string, { status, takenBy }: Conversation): boolean =>
+  status !== 'human_active' || takenBy === memberId;
 
 /** Whose conversation the member was given, and by whom; null when it is no longer theirs. */
 export const readAssignment = (

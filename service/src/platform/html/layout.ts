@@ -169,7 +169,7 @@ const groupView = (
 function countView(id: Section, counts: Viewer['counts']): View {
   switch (id) {
     case 'conversations':
-      return html` <span id="conversations-count" class="count" data-live hx-get="/conversations/count" hx-trigger=${reloadsOn('conversations')} title="Waiting for a person">${counts?.conversations}</span>`;
+      return html` <span id="conversations-count" class="count" data-live hx-get="/conversations/count" hx-trigger=${reloadsOn('conversations')} title="Customers waiting for an answer">${counts?.conversations}</span>`;
     case 'waiting':
       return html` <span id="waiting-count" class="count" data-live hx-get="/waiting/count" hx-trigger=${reloadsOn('waiting')} title="Waiting for a decision">${counts?.decisions}</span>`;
     default:

@@ -13,7 +13,7 @@ export interface Viewer {
 
 /** What the navigation counts, in words; empty for none. */
 export interface NavigationCounts {
-  /** Conversations that wait for a person. */
+  /** Customers who wait for an answer. */
   readonly conversations: string;
   /** What waits for a decision. */
   readonly decisions: string;

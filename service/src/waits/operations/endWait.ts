@@ -30,8 +30,7 @@ export async function endWait(
   if (freed === null || !isUnread) return freed;
   // As if the customer had written just now: a turn about what was before ends.
   const written = { ...freed, controlEpoch: freed.controlEpoch + 1 };
-  await reactions.onInbound(tx, written, now);
-  return written;
+  return reactions.onInbound(tx, written, now);
 }
 
 const outcomeOf = ({ status }: WaitEnd): ApprovalOutcome =>

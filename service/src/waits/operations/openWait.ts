@@ -1,5 +1,6 @@
 import {
   assertOpen,
+  awaitReply,
   loadConversation,
   storeReply,
   type ConversationView,
@@ -185,7 +186,7 @@ async function putQuestion(
 ): Promise<void> {
   const asked = await askCustomer(tx, deps, wait, view, wait.message, sender, now);
   const { number, id } = asked.message;
-  await tx.conversations.put({ ...asked.conversation, replyWaitId: wait.id });
+  await tx.conversations.put(awaitReply(asked.conversation, wait.id));
   await putWait(tx, { ...wait, questionId: id, afterMessage: number, judgedThrough: number });
 }
 

@@ -90,6 +90,7 @@ describe('search in what was said', () => {
         workspaceId,
         typed,
         fields: [{}],
+        onlyWaiting: false,
         after: null,
         limit: 50,
         ...rest,

@@ -54,7 +54,7 @@ describe('the conversations screen', () => {
     expect(text).toContain('No conversations yet. Customers write at /chat');
     expect(html).toContain('href="/chat"');
     expect((await ana.get('/conversations?tab=waiting')).text).toContain(
-      'No one is waiting for a person.',
+      'No customer is waiting for an answer.',
     );
   });
 
@@ -65,7 +65,7 @@ describe('the conversations screen', () => {
       await first.chat.write('and wrote again');
       const { text, html } = await ana.get('/conversations');
       expect(text).toMatch(
-        /Zoe First 2 unread now and wrote again Agent .*Yan Second 1 unread now I came second Agent/,
+        /Zoe First 2 unread now and wrote again Waiting .*Yan Second 1 unread now I came second Waiting/,
       );
       expect(html).toContain(`href="${first.path}"`);
     });

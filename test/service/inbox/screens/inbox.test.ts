@@ -81,11 +81,11 @@ describe('the inbox', () => {
     expect((await namesIn('q=wait')).slice(0, 2)).toEqual(['Wait first', 'Wait second']);
   });
 
-  it('counts what is in each tab and, for the navigation, what waits for a person', async () => {
+  it('counts what is in each tab and, for the navigation, who waits for an answer', async () => {
     const { path } = await askForPerson('Counted');
     const before = Number((await ana.get('/conversations/count')).text);
     await ana.get(path);
-    await ana.post(`${path}/take-over`);
+    await ana.post(`${path}/reply`, { text: 'Here I am.' });
     expect((await ana.get('/conversations/count')).text).toBe(before === 1 ? '' : `${before - 1}`);
     expect((await ana.get('/conversations')).text).toMatch(/Mine 1 Closed/);
   });

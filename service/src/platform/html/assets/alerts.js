@@ -1,4 +1,4 @@
-// Tells a member of a conversation that starts waiting for a person, by a notification of the system
+// Tells a member of a customer who begins to wait for an answer, by a notification of the system
 // and a sound, once for all tabs of the browser, if they have asked for it there; and of a
 // conversation that they are given.
 import { showToast } from './toasts.js';
@@ -40,10 +40,9 @@ const get = async (path) => {
 async function look(former) {
   const answer = await get('/conversations/alerts');
   if (answer === null) return { news: [], next: former };
-  const { waiting, is_cut: isCut } = answer;
+  const { waiting, floor } = answer;
   const keyOf = ({ id, since }) => `${id} ${since}`;
   const isNew = (each) => !former.known.includes(keyOf(each)) && each.since > former.floor;
-  const floor = isCut ? waiting.at(-1).since : '';
   return {
     news: waiting.filter(isNew),
     next: { ...former, known: waiting.map(keyOf), floor },
@@ -60,10 +59,10 @@ async function tellWaiting(change) {
     if (news.length === 0) return;
     sound();
     if (news.length > MAX_SINGLE)
-      notify(`${news.length} conversations wait for a person`, '/conversations?tab=waiting');
+      notify(`${news.length} customers are waiting for an answer`, '/conversations?tab=waiting');
     else
       for (const { id, customer } of news)
-        notify(`${customer} is waiting for a person`, `/conversations/${id}`);
+        notify(`${customer} is waiting for an answer`, `/conversations/${id}`);
   });
 }
 
@@ -135,7 +134,7 @@ async function turnOn() {
   write(next);
   sound();
   if (permission === 'granted')
-    showToast('This browser tells you when a conversation starts waiting for a person.');
+    showToast('This browser tells you when a customer begins to wait for an answer.');
   else
     showToast(
       'This browser shows no notifications of this site, so you only hear a sound. Its settings can allow them.',

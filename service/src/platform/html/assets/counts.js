@@ -1,4 +1,4 @@
-// The tab's title says how many conversations wait for a person, also when nobody looks at the tab.
+// The tab's title says how many customers wait for an answer, also when nobody looks at the tab.
 
 function count() {
   const waiting = document.getElementById('conversations-count')?.textContent.trim() ?? '';

@@ -6,6 +6,7 @@ import { search } from './0007_search.ts';
 import { teamwork } from './0008_teamwork.ts';
 import { overview } from './0009_overview.ts';
 import { waitingSince } from './0012_waitingSince.ts';
+import { waitingOfAll } from './0013_waitingOfAll.ts';
 import { contacts } from './0003_contacts.ts';
 import { initial } from './0001_initial.ts';
 
@@ -21,4 +22,5 @@ export const serviceMigrations: Migrations = {
   '0008_teamwork': teamwork,
   '0009_overview': overview,
   '0012_waitingSince': waitingSince,
+  '0013_waitingOfAll': waitingOfAll,
 };

@@ -1,0 +1,10 @@
+import { quoted } from '../../connection/sql.ts';
+import type { Migration } from '../migrations.ts';
+
+/** Customers wait for the team whoever has their conversation. */
+export const waitingOfAll: Migration = (schema) => {
+  const table = `${quoted(schema)}.conversations`;
+  return `
+DROP INDEX ${quoted(schema)}.conversations_workspace_id_status_by_waiting_since;
+CREATE INDEX conversations_workspace_id_by_waiting_since ON ${table} (workspace_id, waiting_since NULLS FIRST, id);`;
+};

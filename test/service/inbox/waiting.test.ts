@@ -1,0 +1,212 @@
+// Which customers wait for an answer of the team, and who of the team hears of them.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
+import { MEMBER_ENV, type Browserless } from '../../helpers/browserless.ts';
+import { startExecutionHost, type ExecutionHost } from '../../helpers/restingExecution.ts';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+import { teamOfTwo } from '../../helpers/teamOfTwo.ts';
+import { agentSays } from '../../helpers/toolEndpoint.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { askCustomer, startTalk } from '../waits/support.ts';
+
+describe('customers who wait', () => {
+  let service: TestService;
+  let n8n: ExecutionHost;
+  let ana: Browserless;
+  let ben: Browserless;
+  let anaId: string;
+
+  beforeAll(async () => {
+    n8n = await startExecutionHost(() => service.api);
+    service = await startTestService({ ca: n8n.ca, env: { ...MEMBER_ENV, AGENT_QUIET_MS: '500' } });
+    ({ ana, ben } = await teamOfTwo(service));
+    const { body } = await service.api.get('/api/members');
+    anaId = body.data.find(({ name }: { name: string }) => name === 'ana').id;
+  });
+  beforeEach(async () => {
+    const { body } = await service.api.get('/api/conversations?limit=50');
+    for (const { id, status } of body.data)
+      if (status !== 'closed')
+        await service.api.post(`/api/conversations/${id}/close`, {
+          summary: 'Done.',
+          verdict: 'unknown',
+        });
+    await turnAgent('off');
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await n8n?.close();
+  });
+
+  const turnAgent = (state: 'on' | 'off') =>
+    service.api.patch('/api/agent', { enabled: state === 'on', greeting: '' });
+
+  interface Talk {
+    readonly customer: ChatCustomer;
+    readonly id: string;
+    readonly page: string;
+    readonly path: string;
+  }
+  async function arrive(name: string, text = 'Hello'): Promise<Talk> {
+    const customer = await chatCustomer(service.url, { name });
+    const { conversation_id: id } = await customer.write(text);
+    return { customer, id, page: `/conversations/${id}`, path: `/api/conversations/${id}` };
+  }
+  const answer = ({ path }: Talk, more: object = {}) =>
+    service.api.post(`${path}/messages`, { text: 'An answer', ...more });
+  async function reply(member: Browserless, { page }: Talk) {
+    await member.get(page);
+    await member.post(`${page}/reply`, { text: 'An answer' });
+  }
+  async function act(member: Browserless, { page }: Talk, verb: 'take-over' | 'hand-back') {
+    await member.get(page);
+    await member.post(`${page}/${verb}`);
+  }
+
+  /** The names in the tab, from its first row. */
+  const waiting = async (member = ana) =>
+    [
+      ...(await member.get('/conversations?tab=waiting')).html.matchAll(
+        /<bdi class="who">([^<]+)</g,
+      ),
+    ].map(([, name]) => name);
+  const counted = async (member = ana) => (await member.get('/conversations/count')).text;
+  const alertsOf = async (member: Browserless) =>
+    JSON.parse((await member.get('/conversations/alerts')).html).waiting.map(
+      ({ customer }: { customer: string }) => customer,
+    );
+  const nextOf = async (member: Browserless, from = '') =>
+    (await member.get(`/conversations/next-waiting?from=${from}`)).path;
+
+  it('while the agent is off: from the first message to the answer', async () => {
+    const clara = await arrive('Clara');
+    const tom = await arrive('Tom');
+    await clara.customer.write('Is anybody there?');
+    expect(await waiting()).toEqual(['Clara', 'Tom']);
+    expect(await counted()).toBe('2');
+    expect((await ana.get(clara.page)).text).toContain('Waiting for a person');
+    await answer(clara);
+    expect(await waiting()).toEqual(['Tom']);
+    await service.api.post(`${tom.path}/close`, { summary: 'Done.', verdict: 'unknown' });
+    expect(await waiting()).toEqual([]);
+    expect(await counted()).toBe('');
+  });
+
+  it('again, when they write after a person’s answer, in the order in which they wrote', async () => {
+    const clara = await arrive('Clara');
+    const tom = await arrive('Tom');
+    await reply(ana, clara);
+    expect(await waiting()).toEqual(['Tom']);
+    await clara.customer.write('And in blue?');
+    expect(await waiting(ben)).toEqual(['Tom', 'Clara']);
+    await reply(ana, clara);
+    await reply(ben, tom);
+    expect(await waiting()).toEqual([]);
+  });
+
+  it('not while the agent is on, until it hands over; what it still says then is no answer', async () => {
+    await turnAgent('on');
+    const clara = await arrive('Clara');
+    expect(await waiting()).toEqual([]);
+    await agentSays(clara.customer);
+    await clara.customer.write('Can I talk to a person, please?');
+    await waitFor('the hand-over', async () => (await counted()) === '1');
+    await agentSays(clara.customer, 2);
+    expect(await waiting()).toEqual(['Clara']);
+  });
+
+  it('when the agent is turned off before its turn', async () => {
+    await turnAgent('on');
+    await arrive('Clara');
+    await turnAgent('off');
+    await waitFor('the turn that is not taken', async () => (await counted()) === '1');
+  });
+
+  it('on, whoever takes over, until they are answered', async () => {
+    const clara = await arrive('Clara');
+    await act(ana, clara, 'take-over');
+    expect(await waiting(ben)).toEqual(['Clara']);
+    await turnAgent('on');
+    const tom = await arrive('Tom');
+    await act(ben, tom, 'take-over');
+    expect(await waiting()).toEqual(['Clara', 'Tom']);
+  });
+
+  it('back with an agent that is on, no longer; with one that is off, still', async () => {
+    const clara = await arrive('Clara');
+    await act(ana, clara, 'take-over');
+    await act(ana, clara, 'hand-back');
+    expect(await waiting()).toEqual(['Clara']);
+    await act(ana, clara, 'take-over');
+    await turnAgent('on');
+    await act(ana, clara, 'hand-back');
+    expect(await waiting()).toEqual([]);
+    await agentSays(clara.customer);
+  });
+
+  it('on, after a message that goes out beside the agent', async () => {
+    const clara = await arrive('Clara');
+    await answer(clara, { pause_agent: false });
+    expect(await waiting()).toEqual(['Clara']);
+  });
+
+  it('not when they answer a workflow’s question, but when it is withdrawn unread', async () => {
+    const talk = await startTalk(service);
+    expect(await counted()).toBe('1');
+    const wait = await askCustomer(service, talk, n8n.execution());
+    await talk.customer.write('A-1042');
+    expect(await counted()).toBe('');
+    await service.api.post(`/api/waits/${wait.id}/cancel`, {});
+    expect(await counted()).toBe('1');
+  });
+
+  it('are told to everybody, and to whoever has them alone', async () => {
+    const clara = await arrive('Clara');
+    expect([await alertsOf(ana), await alertsOf(ben)]).toEqual([['Clara'], ['Clara']]);
+    await reply(ana, clara);
+    await clara.customer.write('And in blue?');
+    expect([await alertsOf(ana), await alertsOf(ben)]).toEqual([['Clara'], []]);
+    // A workflow that answers by the API has them.
+    const tom = await arrive('Tom');
+    await answer(tom);
+    await tom.customer.write('Thanks');
+    expect([await alertsOf(ana), await alertsOf(ben)]).toEqual([['Clara'], []]);
+    expect(await waiting()).toEqual(['Clara', 'Tom']);
+  });
+
+  it('come in turn, those whom a colleague has last', async () => {
+    const [clara, tom, una] = [await arrive('Clara'), await arrive('Tom'), await arrive('Una')];
+    await act(ben, clara, 'take-over');
+    expect(await nextOf(ana)).toContain(tom.id);
+    expect(await nextOf(ana, tom.id)).toContain(una.id);
+    expect(await nextOf(ana, una.id)).toContain(tom.id);
+    expect(await nextOf(ben, una.id)).toContain(clara.id);
+    await reply(ana, tom);
+    await reply(ana, una);
+    expect(await nextOf(ana)).toContain(clara.id);
+  });
+
+  it('are found alone by a search in their tab', async () => {
+    await arrive('Clara', 'My parcel is late');
+    await answer(await arrive('Tom', 'My parcel is here'));
+    const { text } = await ana.get('/conversations?tab=waiting&q=parcel');
+    expect(text).toContain('late');
+    expect(text).not.toContain('is here');
+  });
+
+  it('are looked after by whoever takes over, if nobody was asked to or a colleague had them', async () => {
+    const assigneeOf = async ({ path }: Talk) => (await service.api.get(path)).body.assignee?.name;
+    const clara = await arrive('Clara');
+    await reply(ana, clara);
+    expect(await assigneeOf(clara)).toBe('ana');
+    await act(ben, clara, 'take-over');
+    expect(await assigneeOf(clara)).toBe('Ben');
+    const tom = await arrive('Tom');
+    await service.api.post(`${tom.path}/assign`, { member_id: anaId });
+    await act(ben, tom, 'take-over');
+    expect(await assigneeOf(tom)).toBe('ana');
+    const una = await arrive('Una');
+    await answer(una);
+    expect(await assigneeOf(una)).toBeUndefined();
+  });
+});
