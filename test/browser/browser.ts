@@ -125,7 +125,10 @@ export async function openWindow(
 
 const contexts = new Set<BrowserContext>();
 
-/** Called by environment.mjs: a picture of every open page goes to the temporary folder. */
+/**
+ * Called by environment.mjs: a picture of every open page goes to the temporary folder, its words and
+ * what has the focus to the output, which outlives the folder.
+ */
 async function keepPictures(name: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'browser-test-'));
   const pages = [...contexts].flatMap((context) => context.pages());
@@ -136,9 +139,18 @@ async function keepPictures(name: string): Promise<void> {
       () => true,
       () => false,
     );
-    if (isKept) process.stderr.write(`“${name}” failed at ${page.url()}: ${path}\n`);
+    if (!isKept) continue;
+    const { words, focus } = await page.evaluate(whatIsSeen);
+    process.stderr.write(
+      `“${name}” failed at ${page.url()}: ${path}\nThe focus is on ${focus}\n${words}\n`,
+    );
   }
 }
+
+const whatIsSeen = () => ({
+  words: document.body.innerText.replace(/\s+/g, ' ').slice(-2000),
+  focus: document.activeElement?.outerHTML.slice(0, 200),
+});
 Object.assign(globalThis, { keepPictures });
 
 function beyondTheEdge(): readonly string[] {
