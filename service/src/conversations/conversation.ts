@@ -214,10 +214,10 @@ export const isCustomerWaiting = ({ waitingSince = null }: Conversation): boolea
   waitingSince !== null;
 
 /** The customer wrote, and nothing will answer by itself: somebody of the team has to. */
-export const waitForTeam = (conversation: Conversation, now: Date): Conversation => ({
-  ...conversation,
-  waitingSince: conversation.waitingSince ?? timestamp(now),
-});
+export const waitForTeam = (conversation: Conversation, now: Date): Conversation =>
+  isCustomerWaiting(conversation)
+    ? conversation
+    : { ...conversation, waitingSince: timestamp(now) };
 
 /** The customer got an answer. */
 export const answered = (conversation: Conversation, now: Date): Conversation => ({

@@ -115,7 +115,9 @@ const receiveGroup = (
       else if (item.type === 'note') await storeNote(tx, channel, item, now);
       else answerable = (await storeInbound(tx, workspace, channel, item, now)) ?? answerable;
     }
-    if (answerable) await tx.conversations.put(await deps.reactions.onInbound(tx, answerable, now));
+    if (!answerable) return;
+    const reacted = await deps.reactions.onInbound(tx, answerable, now);
+    if (reacted !== answerable) await tx.conversations.put(reacted);
   });
 
 /** @returns the conversation that the message was added to, or null when it is stored already */

@@ -44,7 +44,8 @@ export const receiveMessage = (
       { text, channelMessageId },
       now,
     );
-    await tx.conversations.put(await deps.reactions.onInbound(tx, received.conversation, now));
+    const reacted = await deps.reactions.onInbound(tx, received.conversation, now);
+    if (reacted !== received.conversation) await tx.conversations.put(reacted);
     return received.message;
   });
 

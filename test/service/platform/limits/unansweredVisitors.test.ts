@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { testDeps } from '../../../helpers/testDeps.ts';
 import type { ServiceStore } from '../../../../service/src/store/collections.ts';
 import type { Deps } from '../../../../service/src/platform/deps.ts';
-import { createWorkspace } from '../../../../service/src/team/operations/team.ts';
+import { createMember, createWorkspace } from '../../../../service/src/team/operations/team.ts';
 import { receiveMessage } from '../../../../service/src/conversations/operations/receiveMessage.ts';
 import {
   removeUnansweredVisitors,
@@ -17,7 +17,6 @@ import type { Workspace } from '../../../../service/src/team/workspace.ts';
 import { openFreshStore, type FreshStore } from '../../../helpers/openStore.ts';
 import { TestClock } from '../../../helpers/testClock.ts';
 
-const PERSON = { type: 'team_member', name: 'Ann', memberId: 'mbr_1' } as const;
 const ALL = { before: '9999', maxMessages: 1000, isConnected: () => false };
 
 describe('conversations that were never answered', () => {
@@ -111,8 +110,14 @@ describe('conversations that were never answered', () => {
       await visitor('d'),
       await visitor('e'),
     ];
-    await sendMessage(deps, workspace, answered.conversation, 'Hello', PERSON);
-    await takeOverConversation(deps, workspace, taken.conversation, PERSON);
+    const { id: memberId, name } = await createMember(deps, workspace, {
+      name: 'Ann',
+      email: 'ann@example.com',
+      passwordHash: 'x',
+    });
+    const person = { type: 'team_member', name, memberId } as const;
+    await sendMessage(deps, workspace, answered.conversation, 'Hello', person);
+    await takeOverConversation(deps, workspace, taken.conversation, person);
     const before = (await store.transaction((tx) => tx.conversations.peek(young.conversation)))!
       .updatedAt;
     const made = await remove({ before, isConnected: (contact) => contact === watching.contact });
