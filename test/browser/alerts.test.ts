@@ -159,7 +159,7 @@ describe('what a team hears of', () => {
     expect(asked).not.toContain(`/conversations/${id}/assignment`);
   });
 
-  it('has one row above the messages on a phone, with all actions behind a button', async () => {
+  it('has one row above the messages on a phone, with what is done less often behind a button', async () => {
     const customer = await chatCustomer(team.service.url, {
       name: 'Maximiliana Alexandrovna Featherstonehaugh-Cholmondeley',
     });
@@ -181,11 +181,15 @@ describe('what a team hears of', () => {
       all.map((each) => each.closest('header')!.clientWidth > 1),
     );
     expect(widths.slice(-2)).toEqual([true, false]);
-    await page.getByRole('button', { name: 'Actions' }).click();
+    await page.getByText('Contact and history').click();
     await page.getByRole('button', { name: 'Assign to me' }).waitFor();
+    await page.getByText('Contact and history').click();
+    await page.getByRole('button', { name: 'Actions' }).click();
+    await page.getByRole('button', { name: 'Close…' }).waitFor();
     // A change that comes now does not shut it.
     await customer.write('Hello?');
     await page.getByRole('article').getByText('Hello?').waitFor();
+    await page.getByRole('button', { name: 'Close…' }).waitFor();
     expect(await axe()).toEqual([]);
     await page.getByRole('button', { name: 'Take over' }).click();
     await page.getByText('ana took over').waitFor();

@@ -32,6 +32,15 @@ describe('the inbox', () => {
     expect(await overflow()).toEqual([]);
   });
 
+  it.each([
+    [1280, 800],
+    [1280, 720],
+  ])('leaves most of a window of %i × %i to the messages', async (width, height) => {
+    const { page } = await team.openSignedIn(path, { width, height });
+    const messages = (await page.getByRole('region', { name: 'Messages' }).boundingBox())!;
+    expect(messages.height).toBeGreaterThan(0.6 * height);
+  });
+
   it('leaves most of a phone to the messages', async () => {
     const { page } = await team.openSignedIn(path);
     await page.setViewportSize({ width: 375, height: 740 });

@@ -77,6 +77,14 @@ describe('the shortcuts of the inbox', () => {
     await focusIs(page, field);
   });
 
+  it('a opens the panel of the contact where it is folded', async () => {
+    const { page } = await team.openSignedIn(`/conversations/${first}`, { width: 900 });
+    expect(await page.locator('#assignee').isVisible()).toBe(false);
+    await press(page, 'a');
+    await focusIs(page, '#assignee');
+    expect(await page.locator('#assignee').isVisible()).toBe(true);
+  });
+
   it('w goes through those who wait, and p through what waits for a decision', async () => {
     const { id } = await waitsForApproval(team, tool, { name: 'Tom' });
     const { page } = await team.openSignedIn('/conversations');

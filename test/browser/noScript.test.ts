@@ -44,6 +44,7 @@ describe('without JavaScript', () => {
     await page.getByRole('combobox', { name: 'Stage' }).selectOption('Qualified');
     await button('Set the stage').click();
     await page.getByText('ana changed the stage from').waitFor();
+    await button('Actions').click();
     await button('Hand back to the agent').click();
     await page.getByText('ana handed back to the agent').waitFor();
     await button('Close…').click();

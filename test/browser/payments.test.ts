@@ -51,11 +51,16 @@ describe('payment links', () => {
     return { customer, id, url: `${team.service.url}/conversations/${id}` };
   }
 
+  async function openForm(page: Page) {
+    await button(page, 'Actions').click();
+    await button(page, 'Payment link…').click();
+  }
+
   async function fillIn(
     page: Page,
     { amount = '49', currency = 'usd', description = 'Demo, one hour' } = {},
   ) {
-    await page.getByRole('button', { name: 'Payment link…' }).click();
+    await openForm(page);
     await page.getByLabel('Amount').fill(amount);
     await page.getByLabel('Currency').selectOption(currency);
     await page.getByLabel('Description').fill(description);
@@ -65,7 +70,7 @@ describe('payment links', () => {
     await team.service.api.delete('/api/payment-accounts/manual');
     const { id, url, customer } = await conversation('Clara');
     await ana.goto(url);
-    await button(ana, 'Payment link…').click();
+    await openForm(ana);
     await ana.getByRole('link', { name: 'Set one up under Payments' }).click();
     await ana.getByRole('link', { name: 'Manual' }).click();
     await ana.getByLabel('Payment instructions').fill(INSTRUCTIONS);
@@ -194,7 +199,6 @@ describe('payment links', () => {
     const { id, url } = await conversation('Hana');
     await ana.setViewportSize({ width: 360, height: 640 });
     await ana.goto(url);
-    await button(ana, 'Actions').click();
     await fillIn(ana, { amount: '12,50', currency: 'eur' });
     await ana.getByLabel('Expires after, with Stripe').waitFor();
     expect(await ana.getByLabel('Expires after, with Manual').isVisible()).toBe(false);

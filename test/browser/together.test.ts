@@ -91,6 +91,7 @@ describe('two members in two browsers', () => {
     expect(await ben.getByRole('combobox', { name: 'Stage' }).inputValue()).toBe('qualified');
     await button(ben, 'Take over from ana').click();
     await ana.getByText('Ben took over').waitFor();
+    await button(ben, 'Actions').click();
     await button(ben, 'Hand back to the agent').click();
     await ana.getByText('Ben handed back to the agent').waitFor();
     await button(ana, 'Close…').click();

@@ -35,15 +35,16 @@ export const composer = (parts: ComposerParts, form: FormState = newForm()): Vie
   const { isNoting = false } = parts;
   return html`
     <div class="composer">
-      ${modeChoice(isNoting)}
-      ${formProblem(form.problems[''])}
-      <div id="composer-note" class="live" data-live hx-get=${threadHref(id, parts.place, {}, '/composer-note')} hx-trigger=${reloadsOn('thread')}>
-        ${composerNote(parts)}
+      <div class="composer-head">
+        ${modeChoice(isNoting)}
+        <div id="composer-note" class="live" data-live hx-get=${threadHref(id, parts.place, {}, '/composer-note')} hx-trigger=${reloadsOn('thread')}>
+          ${composerNote(parts)}
+        </div>
       </div>
+      ${formProblem(form.problems[''])}
       ${writingView(parts.thread.present)}
       <div class="for-reply">
         ${status === 'closed' ? unsentReply(form.values.text) : replyForm(parts, isNoting ? newForm() : form)}
-        ${status === 'closed' ? null : cannedRepliesView(parts)}
       </div>
       <div class="for-note">${noteForm(parts, isNoting ? form : newForm())}</div>
     </div>
@@ -119,7 +120,9 @@ function effectOfAgent(conversation: Conversation, isAgentOn: boolean): string {
 const takerName = ({ handover }: Conversation) =>
   handover?.triggeredBy.type === 'api' ? actorName(handover.triggeredBy) : 'A person';
 
-const replyForm = ({ signedIn, thread, place }: ThreadParts, form: FormState): View => html`
+const replyForm = (parts: ComposerParts, form: FormState): View => {
+  const { signedIn, thread, place } = parts;
+  return html`
   <form method="post" action=${threadHref(thread.conversation.id, place, {}, '/reply')} class="reply" hx-sync="this:drop">
     ${csrfField(signedIn)}${hiddenFields({ once: form.values.once ?? randomUUID(), seen: String(thread.conversation.messageCount) })}
     ${textArea({
@@ -129,15 +132,16 @@ const replyForm = ({ signedIn, thread, place }: ThreadParts, form: FormState): V
       attributes: {
         required: true,
         maxlength: MAX_REPLY_CHARACTERS,
-        rows: 3,
+        rows: 2,
         dir: 'auto',
         placeholder: 'Write to the customer',
         'data-canned': '#canned',
       },
     })}
-    <div class="row"><button>Send</button><small class="muted keys">Ctrl+Enter to send</small></div>
+    <div class="row"><button>Send</button><small class="muted keys">Ctrl+Enter to send</small>${cannedRepliesView(parts)}</div>
   </form>
 `;
+};
 
 /** A note has a form, a colour and a draft of its own. */
 const noteForm = ({ signedIn, thread, place }: ThreadParts, form: FormState): View => html`
@@ -150,7 +154,7 @@ const noteForm = ({ signedIn, thread, place }: ThreadParts, form: FormState): Vi
       attributes: {
         required: true,
         maxlength: MAX_NOTE_CHARACTERS,
-        rows: 3,
+        rows: 2,
         dir: 'auto',
         placeholder: 'Write to your team. The customer never sees it.',
       },

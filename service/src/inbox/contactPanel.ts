@@ -12,20 +12,14 @@ import { csrfField } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { reloadsOn } from '../platform/html/liveSection.ts';
 import { timeView } from '../platform/html/times.ts';
-import type { SignedIn } from '../team/index.ts';
 import type { ToolCall } from '../tools/index.ts';
 import { callBadge } from '../tools/screens/callBadge.ts';
+import { assignForms } from './assignForms.ts';
 import { STAGE_LABELS, STATUS_LABELS, VERDICT_LABELS } from './labels.ts';
-import { threadHref, type Place } from './links.ts';
-import { type ContactPanel, MAX_LISTED } from './readContactPanel.ts';
+import { threadHref } from './links.ts';
+import { MAX_LISTED } from './readContactPanel.ts';
+import type { PanelParts } from './threadParts.ts';
 import { callName } from './toolCallView.ts';
-
-export interface PanelParts {
-  readonly signedIn: SignedIn;
-  readonly panel: ContactPanel;
-  readonly place: Place;
-  readonly now: Date;
-}
 
 /** What is known of the customer: beside the thread, and on a narrow screen folded below its head. */
 export const contactPanel = (parts: PanelParts): View => {
@@ -47,7 +41,7 @@ export const panelFragment = (parts: PanelParts): View => {
   return html`
     ${factsView(parts)}
     <p><a id="edit-contact" href=${threadHref(panel.conversation.id, parts.place, {}, '/contact')}>Edit or forget this contact</a></p>
-    ${stageForm(parts)}
+    ${assignForms(parts)} ${stageForm(parts)}
     ${listView('Other conversations', panel.otherConversations, (each) => conversationLink(each, parts))}
     ${listView('Payments', panel.payments, (each) => paymentLink(each, parts))}
     ${listView('Tool calls', panel.calls, (each) => callLink(each, parts))}
@@ -80,13 +74,13 @@ const revealView = ({ apiKeyId, apiKeyName, createdAt }: ContactReveal, now: Dat
   html`<a id="reveals" href=${`/keys/${apiKeyId}/reveals`}><bdi>${apiKeyName}</bdi> (API)</a> ${timeView(createdAt, now)}`;
 
 const stageForm = ({ signedIn, panel: { conversation }, place }: PanelParts): View => html`
-  <form method="post" action=${threadHref(conversation.id, place, {}, '/stage')} class="stage" hx-sync="this:drop">
+  <form method="post" action=${threadHref(conversation.id, place, {}, '/stage')} class="choosing" hx-sync="this:drop">
     ${csrfField(signedIn)}
     <label for="stage">Stage</label>
     <select id="stage" name="stage">
       ${FUNNEL_STAGES.map((stage) => html`<option value=${stage} selected=${stage === conversation.funnelStage}>${STAGE_LABELS[stage]}</option>`)}
     </select>
-    <button id="do-stage" class="small secondary outline" aria-label="Set the stage">Set</button>
+    <button id="do-stage" class="secondary outline" aria-label="Set the stage">Set</button>
   </form>
 `;
 

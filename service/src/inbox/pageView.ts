@@ -6,9 +6,8 @@ import { html, type View } from '../platform/html/html.ts';
 import { icon } from '../platform/html/icons.ts';
 import { teamPage } from '../platform/html/layout.ts';
 import { reloadsOn } from '../platform/html/liveSection.ts';
-import { contactPanel, type PanelParts } from './contactPanel.ts';
+import { contactPanel } from './contactPanel.ts';
 import { closeForm, composer, type ComposerParts } from './composerView.ts';
-import { assignForms } from './assignForms.ts';
 import { itemsFragment } from './itemsView.ts';
 import { listPane, type ListParts } from './listView.ts';
 import { paymentForm } from './paymentForm.ts';
@@ -17,7 +16,7 @@ import { holderStatus, VERDICT_LABELS } from './labels.ts';
 import { actorName, customerName, type Conversation } from '../conversations/index.ts';
 import { presenceView } from './presence/presenceView.ts';
 import { shortcutsDialog } from './shortcutsView.ts';
-import type { OpenForm, ThreadParts } from './threadParts.ts';
+import type { OpenForm, PanelParts, ThreadParts } from './threadParts.ts';
 import { timeView } from '../platform/html/times.ts';
 
 interface PageParts extends ListParts, OpenForm, Pick<ComposerParts, 'cannedReplies'> {
@@ -86,14 +85,17 @@ export const headFragment = (parts: ThreadParts): View => {
   return html`
     <div class="head-title">
       ${avatar(customerName(contact))}
-      <h2 dir="auto" title=${customerName(contact)}>${customerName(contact)}</h2>
-      ${holderStatus(conversation, takenByName)}
-      ${presenceView({ conversationId: conversation.id, place, present: thread.present })}
+      <div class="head-who">
+        <h2 dir="auto" title=${customerName(contact)}>${customerName(contact)}</h2>
+        <div class="head-state">
+          ${holderStatus(conversation, takenByName)}
+          ${presenceView({ conversationId: conversation.id, place, present: thread.present })}
+        </div>
+      </div>
       ${thread.newerConversationId === null ? null : html`<a id="newer" href=${threadHref(thread.newerConversationId, place)}>Newer conversation</a>`}
-      <button type="button" class="head-more" popovertarget="thread-actions" aria-label="Actions">${icon('ellipsis')}</button>
+      ${conversation.status === 'closed' ? null : actionsView(parts)}
     </div>
     <a class="to-newest" href="#newest">Newest message</a>
-    <div id="thread-actions" class="row actions" popover="auto">${thread.newerConversationId === null ? null : html`<a class="newer-too" href=${threadHref(thread.newerConversationId, place)}>Newer conversation</a>`}${controlForms(parts)} ${assignForms(parts)}</div>
     ${conversation.outcome === null ? null : html`<p class="outcome"><b>${VERDICT_LABELS[conversation.outcome.verdict]}</b>, closed by <bdi>${actorName(conversation.outcome.closedBy)}</bdi> ${timeView(conversation.outcome.closedAt, now)}</p>`}
   `;
 };
@@ -101,20 +103,38 @@ export const headFragment = (parts: ThreadParts): View => {
 const isMine = ({ status, takenBy }: Conversation, memberId: string) =>
   status === 'human_active' && takenBy === memberId;
 
-function controlForms({ signedIn, thread, place }: ThreadParts): View {
+/** What is done often in the row, and the rest in a menu, with what a phone has no room for. */
+function actionsView({ signedIn, thread, place }: ThreadParts): View {
   const { conversation, takenByName } = thread;
-  if (conversation.status === 'closed') return null;
-  const control = (verb: string, label: string, style: string) =>
-    postButton(signedIn, {
-      action: threadHref(conversation.id, place, {}, `/${verb}`),
-      label,
-      button: { id: `do-${verb}`, class: `small ${style}`.trim() },
-      form: { 'hx-sync': 'this:drop' },
-    });
+  const href = (path: string) => threadHref(conversation.id, place, {}, path);
+  const takeOver = takenByName === null ? 'Take over' : `Take over from ${takenByName}`;
+  const sync = { 'hx-sync': 'this:drop' };
   return html`
-    ${isMine(conversation, signedIn.member.id) ? null : control('take-over', takenByName === null ? 'Take over' : `Take over from ${takenByName}`, '')}
-    ${conversation.status === 'ai_active' ? null : control('hand-back', 'Hand back to the agent', 'secondary outline')}
-    <a id="do-payment" role="button" class="small secondary outline" href=${threadHref(conversation.id, place, {}, '/payment-link')}>Payment link…</a>
-    <a id="do-close" role="button" class="small secondary outline" href=${threadHref(conversation.id, place, {}, '/close')}>Close…</a>
+    ${
+      isMine(conversation, signedIn.member.id)
+        ? null
+        : postButton(signedIn, {
+            action: href('/take-over'),
+            label: html`<span>${takeOver}</span>`,
+            button: { id: 'do-take-over', class: 'small', title: takeOver },
+            form: sync,
+          })
+    }
+    <a id="do-close" role="button" class="small secondary outline" href=${href('/close')}>Close…</a>
+    <button type="button" class="head-more small secondary" popovertarget="thread-actions" aria-label="Actions">${icon('ellipsis')}</button>
+    <div id="thread-actions" popover="auto">
+      ${
+        conversation.status === 'ai_active'
+          ? null
+          : postButton(signedIn, {
+              action: href('/hand-back'),
+              label: 'Hand back to the agent',
+              button: { id: 'do-hand-back', class: 'secondary outline' },
+              form: sync,
+            })
+      }
+      <a id="do-payment" role="button" class="secondary outline" href=${href('/payment-link')}>Payment link…</a>
+      <a class="close-too secondary outline" role="button" href=${href('/close')}>Close…</a>
+    </div>
   `;
 }

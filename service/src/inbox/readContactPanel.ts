@@ -8,12 +8,14 @@ import {
 } from '../conversations/index.ts';
 import type { Payment } from '../payments/index.ts';
 import type { Deps } from '../platform/deps.ts';
-import type { Workspace } from '../team/index.ts';
+import type { Member, Workspace } from '../team/index.ts';
 import type { ToolCall } from '../tools/index.ts';
 
 /** What is known of a customer beside the thread; each list the newest first. */
 export interface ContactPanel extends ConversationView {
   readonly reach: Reach;
+  /** Whom the conversation can be assigned to, the oldest member first. */
+  readonly members: readonly Pick<Member, 'id' | 'name'>[];
   /** Who last read the contact's details in the clear through the API. */
   readonly lastReveal: ContactReveal | null;
   readonly otherConversations: readonly Conversation[];
@@ -25,6 +27,7 @@ export interface ContactPanel extends ConversationView {
 export const MAX_LISTED = 10;
 /** Notes of all kinds that are looked through for the team's own. */
 const MAX_NOTES_LOOKED_AT = 200;
+const MAX_MEMBERS = 1000;
 
 /** @throws not_found (404) */
 export const readContactPanel = (
@@ -54,6 +57,7 @@ export const readContactPanel = (
     return {
       ...view,
       reach: await readReach(tx, { channels }, view.contact, clock.now()),
+      members: await tx.members.find({ where: { workspaceId: workspace.id }, limit: MAX_MEMBERS }),
       lastReveal,
       otherConversations: conversations.filter((each) => each.id !== id).slice(0, MAX_LISTED),
       payments: await tx.payments.find({ ...inThread, limit: MAX_LISTED }),

@@ -32,8 +32,6 @@ export interface Thread extends ConversationView {
   /** False on a page of earlier messages. */
   readonly isNewest: boolean;
   readonly takenByName: string | null;
-  /** Whom the conversation can be assigned to, the oldest member first. */
-  readonly members: readonly Pick<Member, 'id' | 'name'>[];
   readonly isAgentOn: boolean;
   readonly reach: Reach;
   /** The contact's newest conversation, when it is another one than this. */
@@ -42,7 +40,6 @@ export interface Thread extends ConversationView {
   readonly present: readonly Present[];
 }
 
-const MAX_MEMBERS = 1000;
 /** Messages on a page. */
 export const THREAD_PAGE = 50;
 /** Tool calls, payment links and notes, of each so many, between the messages of one page. */
@@ -78,7 +75,6 @@ export const readThread = (
       items: await itemsBetween(tx, id, first, last, isNewest),
       earlier: first > 1 ? first : null,
       isNewest,
-      members: await tx.members.find({ where: { workspaceId: workspace.id }, limit: MAX_MEMBERS }),
       takenByName: await nameOfTaker(tx, conversation),
       isAgentOn: await isAgentOn(tx, workspace.id),
       reach: await readReach(tx, { channels }, view.contact, clock.now()),

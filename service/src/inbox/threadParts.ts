@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import type { SignedIn } from '../team/index.ts';
+import type { ContactPanel } from './readContactPanel.ts';
 import type { Thread } from './readThread.ts';
 import type { PaymentPageUrl, PaymentProvider } from '../payments/index.ts';
 import type { FormState } from '../platform/html/forms.ts';
@@ -18,6 +19,14 @@ export interface ThreadParts {
   readonly place: Place;
   readonly now: Date;
   readonly pageUrl: PaymentPageUrl;
+}
+
+/** What the panel about the customer is made from. */
+export interface PanelParts {
+  readonly signedIn: SignedIn;
+  readonly panel: ContactPanel;
+  readonly place: Place;
+  readonly now: Date;
 }
 
 /** The form that is open below the messages, if it is not an empty reply. */

@@ -77,11 +77,18 @@ function showCard(card) {
   card?.scrollIntoView({ block: 'nearest' });
 }
 
+/** In the panel of the contact, which is folded where it has no room beside the thread. */
+function showAssignee(select) {
+  if (!select) return;
+  if (!select.checkVisibility()) byId('contact').open = true;
+  select.focus();
+}
+
 /** What a page that comes is wanted for. */
 const GOALS = {
   reply: () => write('mode-reply', 'f-text'),
   note: () => write('mode-note', 'f-note'),
-  assign: () => byId('assignee')?.focus(),
+  assign: () => showAssignee(byId('assignee')),
   close: () => (openedForm() ?? thread())?.querySelector('select')?.focus(),
   decision: () => showCard(document.querySelector('main .approval.waiting')),
   found: () => document.querySelector('#items a.item')?.focus(),
@@ -292,7 +299,8 @@ document.addEventListener('htmx:afterSwap', ({ detail: { target } }) => {
   if (target === document.body) hasSwapped = isSettling = true;
   else if (before.isInside && document.activeElement === document.body) {
     if (before.row) (stopNear(last.index) ?? byId('items'))?.focus();
-    else if (['thread', 'thread-head'].includes(target.id)) thread().focus({ preventScroll: true });
+    else if (['thread', 'thread-head', 'contact-panel'].includes(target.id))
+      thread().focus({ preventScroll: true });
   }
 });
 document.addEventListener('htmx:afterSettle', ({ detail: { target } }) => {
