@@ -4,6 +4,35 @@ import { chatCustomer } from '../helpers/apiClient.ts';
 import type { BrowserWindow } from './browser.ts';
 import { startTeam, type Team } from './team.ts';
 
+describe('writing in a conversation of a team without canned replies', () => {
+  let team: Team;
+  beforeAll(async () => {
+    team = await startTeam();
+  });
+  afterEach(() => team.closeWindows());
+  afterAll(() => team?.close());
+
+  it('/ says that there are none, and leads to where they are made', async () => {
+    const customer = await chatCustomer(team.service.url, { name: 'Maria' });
+    const { conversation_id: id } = await customer.write('Hello?');
+    const { page, axe, overflow } = await team.openSignedIn(`/conversations/${id}`);
+    const empty = page.getByText('No canned replies yet.');
+    const reply = page.getByLabel('Your reply');
+    expect(await empty.isVisible()).toBe(false);
+    await reply.focus();
+    await page.keyboard.type('/');
+    await empty.waitFor();
+    expect([await axe(), await overflow()]).toEqual([[], []]);
+    await page.keyboard.type('tmp is full');
+    expect(await reply.inputValue()).toBe('/tmp is full');
+    await reply.fill('Good day');
+    await empty.waitFor({ state: 'hidden' });
+    await reply.fill('/');
+    await page.getByRole('link', { name: 'Create the first one' }).click();
+    await page.getByRole('heading', { name: 'Canned replies' }).waitFor();
+  });
+});
+
 describe('writing in a conversation', () => {
   let team: Team;
   beforeAll(async () => {

@@ -5,14 +5,14 @@ import type { ThreadParts } from './threadParts.ts';
 
 /**
  * The canned replies, filled in for this customer, to copy from. canned-replies.js makes them a list
- * to choose from when a reply begins with `/`.
+ * to choose from when a reply begins with `/`. Where there are none, writing.js shows that instead.
  */
 export function cannedRepliesView({
   signedIn,
   thread,
   cannedReplies = [],
 }: ThreadParts & { readonly cannedReplies?: readonly CannedReply[] }): View {
-  if (cannedReplies.length === 0) return null;
+  if (cannedReplies.length === 0) return noCannedReplies();
   const { name, email, phone } = thread.contact;
   const known: Known = {
     customer_name: name,
@@ -40,3 +40,11 @@ export function cannedRepliesView({
     </details>
   `;
 }
+
+/** It is read aloud when `/` opens it. */
+const noCannedReplies = (): View => html`
+  <details id="canned" class="canned" data-empty aria-live="polite">
+    <summary>Canned replies</summary>
+    <p>No canned replies yet. <a href="/settings/canned-replies">Create the first one</a></p>
+  </details>
+`;

@@ -6,7 +6,11 @@ import './forms.js';
 import './presence.js';
 import './sending.js';
 
-/** A team without canned replies needs no way to choose one. */
+/** A team without canned replies needs no way to choose one: `/` says where they are made. */
 document.addEventListener('htmx:afterSettle', () => {
-  if (document.getElementById('canned')) void import('./canned-replies.js');
+  if (document.querySelector('#canned li')) void import('./canned-replies.js');
+});
+document.addEventListener('input', ({ target }) => {
+  const empty = document.querySelector('#canned[data-empty]');
+  if (empty && target.matches('[data-canned]')) empty.open = target.value.startsWith('/');
 });
