@@ -118,6 +118,24 @@ describe('what is half written', () => {
     expect((await customer.read()).at(-1).text).toBe('Dear Dan, I think');
   });
 
+  it('is shown where it is a note, unless a reply was written after it', async () => {
+    const { path } = await conversation('Ida');
+    const { page } = await team.openSignedIn(path);
+    const note = page.getByLabel('Your note');
+    await reply(page).fill('Dear Ida,');
+    await page.getByRole('radio', { name: 'Note' }).check();
+    await note.fill('She rang yesterday');
+    await page.reload();
+    await note.waitFor();
+    expect(await note.inputValue()).toBe('She rang yesterday');
+    await page.getByRole('radio', { name: 'Reply' }).check();
+    await reply(page).fill('Dear Ida, thank you');
+    await page.reload();
+    await reply(page).waitFor();
+    expect(await note.inputValue()).toBe('She rang yesterday');
+    expect(await note.isVisible()).toBe(false);
+  });
+
   it('stays when the session ends: one signs in again where one was', async () => {
     const { path } = await conversation('Eve');
     const window = await team.openSignedIn(path);

@@ -54,6 +54,7 @@ document.addEventListener('change', keep);
 /** A field that the service fills in otherwise since then keeps what it has now. */
 function restore(root) {
   if (!member()) return;
+  const restored = [];
   const forms = root.matches?.('form') ? [root] : root.querySelectorAll('form');
   for (const form of [...forms].filter(isKept))
     for (const field of fieldsOf(form)) {
@@ -61,7 +62,16 @@ function restore(root) {
       if (draft?.base !== givenValue(field) || field.value !== draft.base) continue;
       field.value = draft.value;
       field.closest('details')?.setAttribute('open', '');
+      restored.push({ field, at: draft.at });
     }
+  showNote(restored);
+}
+
+/** A note that was written later than the reply beside it: else its form would hide it. */
+function showNote(restored) {
+  const [newest] = restored.sort((a, b) => b.at - a.at);
+  const mode = document.getElementById('mode-note');
+  if (mode && newest?.field.closest('.noting')) mode.checked = true;
 }
 restore(document);
 document.addEventListener('htmx:afterSwap', () => restore(document));
