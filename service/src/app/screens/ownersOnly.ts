@@ -5,33 +5,68 @@ import { signedInOf } from '../../team/signedIn.ts';
 import { isOwner } from '../../team/workspace.ts';
 
 /**
- * What a member may not change. All of it unless it is named below: a route that somebody adds is an
- * owner's until they say otherwise.
+ * All that a member may post, as the routes are registered. Every other route is an owner's, so a
+ * new one is too until it is added here.
  */
-const OWNERS_AREAS =
-  /^\/(overview|tools|agent|channels|payments\/providers|keys|team|settings|examples)(\/|$)/;
-
-/** In these areas, what a member may change too. Who invites whom is checked with the invitation. */
-const MEMBERS_TOO = [
-  /^\/settings\/canned-replies(\/|$)/,
-  /^\/team\/invites$/,
-  /^\/team\/invites\/[^/]+\/revoke$/,
-];
+const MEMBERS_POSTS = [
+  '/conversations/:id/reply',
+  '/conversations/:id/messages/:messageId/retry',
+  '/conversations/:id/note',
+  '/conversations/:id/assign',
+  '/conversations/:id/stage',
+  '/conversations/:id/take-over',
+  '/conversations/:id/hand-back',
+  '/conversations/:id/close',
+  '/conversations/:id/contact',
+  '/conversations/:id/presence',
+  '/conversations/:id/payment-link',
+  '/conversations/:id/payments/:paymentId/send',
+  '/conversations/:id/payments/:paymentId/cancel',
+  '/conversations/:id/payments/:paymentId/mark-paid',
+  '/payments/links/:id/cancel',
+  '/payments/links/:id/mark-paid',
+  '/conversations/:id/tool-calls/:callId/decide',
+  '/conversations/:id/waits/:waitId/decide',
+  '/conversations/:id/waits/:waitId/cancel',
+  '/waiting/tool-calls/:id/decide',
+  '/waiting/waits/:id/decide',
+  '/waits/:id/decide',
+  '/settings/canned-replies',
+  '/settings/canned-replies/:id',
+  '/settings/canned-replies/:id/remove',
+  // Who invites whom is checked with the invitation.
+  '/team/invites',
+  '/team/invites/:id/revoke',
+  '/account/profile',
+  '/account/password',
+  '/sign-out',
+  '/sign-out-everywhere',
+].map(patternOf);
 
 /** Pages that are one form, with which an owner connects something or defines it. */
-const OWNERS_PAGES =
-  /^\/(tools\/new|tools\/[^/]+\/edit|channels\/new|payments\/providers\/[^/]+|keys\/[^/]+\/edit)$/;
+const OWNERS_PAGES = [
+  '/tools/new',
+  '/tools/:id/edit',
+  '/channels/new',
+  '/payments/providers/:provider',
+  '/keys/:id/edit',
+].map(patternOf);
+
+/** Matches the paths of a route, in lower case: Express matches without regard to case. */
+function patternOf(route: string): RegExp {
+  return new RegExp(`^${route.toLowerCase().replace(/:\w+/g, '[^/]+')}$`);
+}
 
 /** @param memberId of a member who is no owner */
 function mayMember(memberId: string, method: string, address: string): boolean {
-  // Express matches paths without regard to case.
   const path = address
     .replace(/[?#].*$/s, '')
     .replace(/(?!^)\/$/, '')
     .toLowerCase();
-  if (/^(get|head)$/i.test(method)) return !OWNERS_PAGES.test(path);
-  if (path === `/team/members/${memberId.toLowerCase()}/remove`) return true; // leaving
-  return !OWNERS_AREAS.test(path) || MEMBERS_TOO.some((allowed) => allowed.test(path));
+  const isOneOf = (patterns: readonly RegExp[]) => patterns.some((each) => each.test(path));
+  if (/^(get|head)$/i.test(method)) return !isOneOf(OWNERS_PAGES);
+  const isLeaving = path === `/team/members/${memberId.toLowerCase()}/remove`;
+  return isLeaving || isOneOf(MEMBERS_POSTS);
 }
 
 /**

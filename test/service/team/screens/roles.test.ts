@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { browserless, MEMBER_ENV, type Browserless } from '../../../helpers/browserless.ts';
 import { openFreshStore } from '../../../helpers/openStore.ts';
+import { listPostRoutes } from '../../../helpers/screenRoutes.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
 import { teamOfTwo } from '../../../helpers/teamOfTwo.ts';
 import { systemClock } from '../../../../service/src/platform/clock.ts';
@@ -12,23 +13,47 @@ import {
 } from '../../../../service/src/team/operations/team.ts';
 import { roleOf, type Member } from '../../../../service/src/team/workspace.ts';
 
+/** What a member may post. With the two lists below, it names each route once. */
+const MEMBERS_POSTS = [
+  ...['reply', 'note', 'assign', 'stage', 'take-over', 'hand-back', 'close', 'contact'].map(
+    (verb) => `/conversations/:id/${verb}`,
+  ),
+  ...['messages/:messageId/retry', 'presence', 'payment-link', 'tool-calls/:callId/decide'].map(
+    (rest) => `/conversations/:id/${rest}`,
+  ),
+  ...['send', 'cancel', 'mark-paid'].map(
+    (verb) => `/conversations/:id/payments/:paymentId/${verb}`,
+  ),
+  ...['decide', 'cancel'].map((verb) => `/conversations/:id/waits/:waitId/${verb}`),
+  ...['cancel', 'mark-paid'].map((verb) => `/payments/links/:id/${verb}`),
+  ...['/waiting/tool-calls', '/waiting/waits', '/waits'].map((path) => `${path}/:id/decide`),
+  ...['', '/:id', '/:id/remove'].map((rest) => `/settings/canned-replies${rest}`),
+  ...['', '/:id/revoke'].map((rest) => `/team/invites${rest}`),
+  ...['/account/profile', '/account/password'],
+];
 const OWNERS_POSTS = [
+  '/conversations/:id/forget',
+  ...['test-message', 'first-steps/dismiss'].map((rest) => `/overview/${rest}`),
   '/tools',
   ...['', '/test', '/go-live', '/pause', '/release', '/rotate-secret', '/remove'].map(
-    (verb) => `/tools/tool_1${verb}`,
+    (verb) => `/tools/:id${verb}`,
   ),
   ...['', '/switch', '/brain', '/release', '/try'].map((verb) => `/agent${verb}`),
-  ...['', '/chan_1', '/chan_1/test', '/chan_1/disconnect'].map((rest) => `/channels${rest}`),
-  ...['', '/test', '/remove'].map((verb) => `/payments/providers/manual${verb}`),
-  ...['', '/key_1/edit', '/key_1/revoke', '/subscriptions'].map((rest) => `/keys${rest}`),
-  ...['test', 'recover', 'rotate-secret', 'remove', 'edit', 'pause', 'release'].map(
-    (verb) => `/keys/subscriptions/sub_1/${verb}`,
+  ...['', '/:id', '/:id/test', '/:id/disconnect'].map((rest) => `/channels${rest}`),
+  ...['', '/test', '/remove'].map((verb) => `/payments/providers/:provider${verb}`),
+  ...['', '/:id/edit', '/:id/revoke', '/subscriptions'].map((rest) => `/keys${rest}`),
+  ...['test', 'recover', 'rotate-secret', 'revoke-previous-secrets', 'remove'].map(
+    (verb) => `/keys/subscriptions/:id/${verb}`,
   ),
-  '/keys/subscriptions/sub_1/deliveries/dlv_1/curl',
+  ...['edit', 'pause', 'resume', 'release'].map((verb) => `/keys/subscriptions/:id/${verb}`),
+  ...['curl', 'redeliver'].map((verb) => `/keys/subscriptions/:id/deliveries/:deliveryId/${verb}`),
   '/settings/n8n',
-  '/team/members/mbr_1/role',
-  '/team/members/mbr_1/remove',
-  '/KEYS/',
+  ...['role', 'remove', 'reset-password'].map((verb) => `/team/members/:id/${verb}`),
+];
+/** What is posted to sign in, to sign out, or with a link that somebody was given. */
+const WITHOUT_ROLE = [
+  ...['/setup', '/sign-in', '/join', '/reset-password'],
+  ...['/sign-out', '/sign-out-everywhere'],
 ];
 const OWNERS_PAGES = [
   '/tools/new',
@@ -39,6 +64,9 @@ const EVERYBODYS_PAGES = [
   ...['/conversations', '/waiting', '/overview', '/tools', '/agent', '/channels', '/payments'],
   ...['/keys', '/team', '/settings', '/settings/canned-replies', '/account'],
 ];
+
+/** An address of a route, of a thing that does not exist. */
+const pathOf = (route: string): string => route.replace(/:\w+/g, 'none_1');
 
 describe('an owner and a member', () => {
   let service: TestService;
@@ -51,10 +79,25 @@ describe('an owner and a member', () => {
   });
   afterAll(() => service?.stop());
 
-  it.each(OWNERS_POSTS)('a member is refused: POST %s', async (path) => {
+  it('each route that answers a POST is in one of the lists', () => {
+    const listed = [...MEMBERS_POSTS, ...OWNERS_POSTS, ...WITHOUT_ROLE];
+    expect(listPostRoutes()).toEqual(listed.sort());
+  });
+
+  it.each([...OWNERS_POSTS, '/KEYS/', '/conversations/:id/new', '/settings'])(
+    'a member is refused: POST %s',
+    async (route) => {
+      await ben.get('/account');
+      const { status, text } = await ben.post(pathOf(route), { role: 'owner' });
+      expect([status, text]).toEqual([403, expect.stringContaining('Only an owner can do this.')]);
+    },
+  );
+
+  it.each(MEMBERS_POSTS)('a member is not refused: POST %s', async (route) => {
     await ben.get('/account');
-    const { status, text } = await ben.post(path, { role: 'owner' });
-    expect([status, text]).toEqual([403, expect.stringContaining('Only an owner can do this.')]);
+    const { status, text } = await ben.post(pathOf(route));
+    expect([200, 201, 204, 400, 404]).toContain(status);
+    expect(text).not.toContain('Only an owner');
   });
 
   it.each(OWNERS_PAGES)('a member is refused: GET %s', async (path) => {
