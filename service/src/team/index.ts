@@ -10,6 +10,7 @@ export {
   type ApiKey,
   type AreaPermission,
 } from './apiKey.ts';
+export { memberNote } from './memberNote.ts';
 export { isOwner, type Member, type Workspace } from './workspace.ts';
 export {
   changeApiKey,

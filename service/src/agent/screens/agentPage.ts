@@ -36,7 +36,7 @@ export const livePartsOfAgent = (signedIn: SignedIn, parts: AgentParts): View =>
   <div>
     ${switchSection(signedIn, parts)}
     ${brainSection(signedIn, parts)}
-    ${tryHint(parts)}
+    ${tryHint(signedIn, parts)}
     ${turnsSection(parts)}
     ${parts.triedTurn === null ? null : triedPart(parts)}
   </div>

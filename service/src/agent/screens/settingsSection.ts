@@ -11,7 +11,7 @@ import {
   type FormValues,
 } from '../../platform/html/forms.ts';
 import { html, type View } from '../../platform/html/html.ts';
-import type { SignedIn } from '../../team/index.ts';
+import { isOwner, memberNote, type SignedIn } from '../../team/index.ts';
 import {
   LANGUAGES,
   paymentLinkPolicyOf,
@@ -34,23 +34,49 @@ const PAYMENT_LINK_OPTIONS: readonly (readonly [PaymentLinkPolicy, string])[] = 
   ['allow', 'Let the agent create links by itself'],
 ];
 
-/** The form with the agent's settings. */
-export function settingsSection(signedIn: SignedIn, page: AgentPage): View {
+/** The agent's settings: a form for an owner, to read for a member. */
+export const settingsSection = (signedIn: SignedIn, page: AgentPage): View => html`
+  <section aria-labelledby="settings-title">
+    <h2 id="settings-title">Settings</h2>
+    ${memberNote(signedIn, 'An owner can change these settings.')}
+    ${isOwner(signedIn.member) ? settingsForm(signedIn, page) : settingsFacts(page.settings)}
+  </section>
+`;
+
+function settingsForm(signedIn: SignedIn, page: AgentPage): View {
   const form = page.form ?? newForm(settingsValues(page.settings));
   return html`
-    <section aria-labelledby="settings-title">
-      <h2 id="settings-title">Settings</h2>
-      ${formProblems(form)}
-      <form method="post" action="/agent">
-        ${csrfField(signedIn)}
-        ${wordsFields(form, page)}
-        ${languageFields(form)}
-        ${paymentLinksField(form)}
-        ${phrasesField(form)}
-        <button class="fit">Save</button>
-      </form>
-    </section>
+    ${formProblems(form)}
+    <form method="post" action="/agent">
+      ${csrfField(signedIn)}
+      ${wordsFields(form, page)}
+      ${languageFields(form)}
+      ${paymentLinksField(form)}
+      ${phrasesField(form)}
+      <button class="fit">Save</button>
+    </form>
   `;
+}
+
+function settingsFacts(settings: AgentSettings): View {
+  const { name, greeting, instructions, languages, handoverPhrases = [] } = settings;
+  const [preferred = 'en'] = languages;
+  return html`
+    <dl class="facts-list">
+      <dt>Name</dt><dd><bdi>${name}</bdi></dd>
+      <dt>Greeting</dt><dd class="as-written">${greeting === '' ? 'none' : greeting}</dd>
+      <dt>Instructions</dt><dd class="as-written">${instructions === '' ? 'none' : instructions}</dd>
+      <dt>Languages</dt><dd>${languages.map((each) => LANGUAGE_NAMES[each]).join(', ')}</dd>
+      <dt>Preferred language</dt><dd>${LANGUAGE_NAMES[preferred]}</dd>
+      <dt>Payment links</dt><dd>${paymentLinksInWords(settings)}</dd>
+      <dt>Phrases that ask for a person</dt><dd>${handoverPhrases.join(' · ') || 'only those built in'}</dd>
+    </dl>
+  `;
+}
+
+function paymentLinksInWords(settings: AgentSettings): string {
+  const policy = paymentLinkPolicyOf(settings);
+  return PAYMENT_LINK_OPTIONS.find(([each]) => each === policy)![1];
 }
 
 const settingsValues = (settings: AgentSettings): FormValues => ({

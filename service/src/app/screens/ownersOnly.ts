@@ -50,6 +50,7 @@ const OWNERS_PAGES = [
   '/channels/new',
   '/payments/providers/:provider',
   '/keys/:id/edit',
+  '/keys/subscriptions/:id/recover',
 ].map(patternOf);
 
 /** Matches the paths of a route, in lower case: Express matches without regard to case. */

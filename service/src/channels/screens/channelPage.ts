@@ -1,7 +1,7 @@
 import type { ConnectedChannel } from '../channelAdapter.ts';
 import { connectedChannel } from '../registry.ts';
 import { channelWebhookUrl, type Channel } from '../channel.ts';
-import type { SignedIn } from '../../team/index.ts';
+import { isOwner, type SignedIn } from '../../team/index.ts';
 import type { SetupValues } from '../../platform/accounts/accountSetup.ts';
 import { backLink, copyable, csrfField, postButton } from '../../platform/html/components.ts';
 import { field, formProblem, newForm, type FormState } from '../../platform/html/forms.ts';
@@ -61,7 +61,7 @@ const nameField = (form: FormState): View =>
 
 export interface ChannelPage {
   readonly channel: Channel;
-  /** The values that the service generated for it, which the team may read. */
+  /** The values that the service generated for it, for an owner; none for a member. */
   readonly shown: SetupValues;
   readonly publicUrl: string;
   readonly now: Date;
@@ -90,12 +90,34 @@ export function channelPage(signedIn: SignedIn, page: ChannelPage): View {
         `/channels/${channel.id}/fragment`,
         connectionSection(signedIn, channel, now),
       )}
-      ${setupSection(adapter, page)}
-      ${settingsSection(signedIn, adapter, page)}
-      ${disconnectSection(signedIn, adapter, channel)}
+      ${isOwner(signedIn.member) ? ownersSections(signedIn, page) : settingsFacts(adapter, channel)}
     `,
   );
 }
+
+/** How to set up the channel, and the forms that change it. */
+function ownersSections(signedIn: SignedIn, page: ChannelPage): View {
+  const { channel } = page;
+  const adapter = connectedChannel(channel.type);
+  return html`
+    ${setupSection(adapter, page)}
+    ${settingsSection(signedIn, adapter, page)}
+    ${disconnectSection(signedIn, adapter, channel)}
+  `;
+}
+
+/** The settings for a member to read. The secrets are not among them. */
+const settingsFacts = ({ fields }: ConnectedChannel, { settings }: Channel): View => html`
+  <section aria-labelledby="settings-title">
+    <h2 id="settings-title">Settings</h2>
+    <p class="muted">An owner can set up, test, change and disconnect this account.</p>
+    <dl class="facts-list">
+      ${fields
+        .filter(({ name }) => settings[name] !== undefined)
+        .map(({ name, label }) => html`<dt>${label}</dt><dd><bdi>${settings[name]}</bdi></dd>`)}
+    </dl>
+  </section>
+`;
 
 /** The part of the page that live updates replace. */
 export function connectionSection(signedIn: SignedIn, channel: Channel, now: Date): View {

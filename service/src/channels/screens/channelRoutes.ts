@@ -19,7 +19,7 @@ import { setupFrom, setupProblems } from '../../platform/html/accountForm.ts';
 import { leaveIfRemoved } from '../../platform/html/errorPage.ts';
 import { parseForm, readForm, type FormState, type FormValues } from '../../platform/html/forms.ts';
 import { html, sendPage, sendPart, type View } from '../../platform/html/html.ts';
-import { signedInOf, workspaceOf } from '../../team/index.ts';
+import { isOwner, signedInOf, workspaceOf } from '../../team/index.ts';
 import {
   channelPage,
   connectionSection,
@@ -92,9 +92,11 @@ function addChannel(router: Router, deps: Deps, config: ChannelsConfig): void {
     channel: Channel,
     extras: Partial<ChannelPage>,
   ) => {
-    const shown = openGenerated(deps, connectedChannel(channel.type).fields, channel);
+    const signedIn = signedInOf(response);
+    const { fields } = connectedChannel(channel.type);
+    const shown = isOwner(signedIn.member) ? openGenerated(deps, fields, channel) : {};
     const page = { channel, shown, publicUrl: deps.publicUrl(), now: deps.clock.now(), ...extras };
-    sendPage(response, channelPage(signedInOf(response), page), status);
+    sendPage(response, channelPage(signedIn, page), status);
   };
 
   router.get('/channels/:id', async ({ params, query }, response) => {

@@ -1,7 +1,7 @@
 import { adapterOf, CONNECTED_CHANNELS } from '../registry.ts';
 import { MAX_CHANNELS, type Channel } from '../channel.ts';
 import { WEB_CHAT } from '../../conversations/index.ts';
-import type { SignedIn } from '../../team/index.ts';
+import { memberNote, type SignedIn } from '../../team/index.ts';
 import { badge } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
@@ -33,6 +33,7 @@ export const channelsPage = (
       ${reachabilityWarning(publicUrl, CONNECTED_CHANNELS.map(({ label }) => label).join(' or '))}
       ${webChatSection(signedIn.workspace.slug, publicUrl)}
       ${liveSection('channels', 'accounts-live', '/channels/fragment', accountsSection(channels, now))}
+      ${memberNote(signedIn, 'An owner can connect accounts and change them.')}
       ${
         channels.length >= MAX_CHANNELS
           ? html`<p>You have reached the limit of ${MAX_CHANNELS} connected accounts. Disconnect one that you no longer use to connect another.</p>`

@@ -5,7 +5,7 @@ import {
   type DeliveryStatus,
 } from '../delivery.ts';
 import { attemptsList } from './delivery/attemptsList.ts';
-import type { SignedIn } from '../../team/index.ts';
+import { isOwner, type SignedIn } from '../../team/index.ts';
 import type { Page } from '../../platform/http/page.ts';
 import {
   addressWith,
@@ -88,7 +88,7 @@ export const deliveriesList = (signedIn: SignedIn, page: DeliveriesPage): View =
   return html`
     ${
       items.length === 0
-        ? html`<p class="muted">${emptyInWords(view)}</p>`
+        ? html`<p class="muted">${emptyInWords(signedIn, view)}</p>`
         : html`<div class="deliveries">${items.map((delivery) => deliveryItem(signedIn, delivery, page))}</div>`
     }
     ${pager('Pages of deliveries', {
@@ -108,11 +108,12 @@ const EMPTY: Readonly<Record<DeliveryStatus, string>> = {
   cancelled: 'No cancelled deliveries.',
 };
 
-const emptyInWords = ({ status, cursor }: DeliveriesView): string => {
+const emptyInWords = (signedIn: SignedIn, { status, cursor }: DeliveriesView): string => {
   if (cursor !== undefined) return 'No older deliveries.';
-  return status === undefined
+  if (status !== undefined) return EMPTY[status];
+  return isOwner(signedIn.member)
     ? 'No deliveries yet. Send a test event to check that the endpoint works.'
-    : EMPTY[status];
+    : 'No deliveries yet.';
 };
 
 const BADGES = {

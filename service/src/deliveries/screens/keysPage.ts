@@ -1,4 +1,4 @@
-import type { ApiKey, SignedIn } from '../../team/index.ts';
+import { memberNote, type ApiKey, type SignedIn } from '../../team/index.ts';
 import type { WeekOf } from '../../overview/index.ts';
 import type { SubscriptionHealth } from '../operations/subscriptions.ts';
 import { type FormState, newForm } from '../../platform/html/forms.ts';
@@ -49,12 +49,14 @@ export const keysPage = (
         <p class="muted">n8n and other programs use a key to call this service. New to this? Start with an <a href="/examples">example workflow for n8n</a>.</p>
         ${liveSection('keys', 'api-keys', '/keys/live/api-keys', apiKeysList(signedIn, apiKeys, now))}
         ${newKeyForm(signedIn, keyForm)}
+        ${memberNote(signedIn, 'An owner can create, change and revoke API keys.')}
       </section>
       <section class="block" aria-labelledby="subscriptions-title">
         <h2 id="subscriptions-title">Subscriptions</h2>
         <p class="muted">A subscription sends events to one URL, such as an n8n workflow.</p>
         ${subscriptions.length === 0 ? null : deliverySearch()}
         ${liveSection('keys', 'subscriptions', '/keys/live/subscriptions', subscriptionsList(subscriptions, week, now))}
+        ${memberNote(signedIn, 'An owner can create, change and remove subscriptions.')}
         ${newSubscriptionForm(signedIn, subscriptionForm ?? newForm())}
       </section>
     `,

@@ -1,5 +1,5 @@
 import type { Delivery } from '../delivery.ts';
-import type { SignedIn } from '../../team/index.ts';
+import { memberNote, type SignedIn } from '../../team/index.ts';
 import type { SubscriptionHealth } from '../operations/subscriptions.ts';
 import type { Page } from '../../platform/http/page.ts';
 import { addressWith, backLink } from '../../platform/html/components.ts';
@@ -60,11 +60,12 @@ export function subscriptionPage(signedIn: SignedIn, page: SubscriptionPage): Vi
       ${formProblem(problem)}
       ${once}
       <section class="block" aria-label="State">
-        ${liveSection('keys', 'state', `${live}/state`, subscriptionState(health, now))}
+        ${liveSection('keys', 'state', `${live}/state`, subscriptionState(signedIn, health, now))}
       </section>
       <section class="block" aria-label="Actions">
         ${subscriptionActions(signedIn, subscription, now)}
         ${editForm(signedIn, subscription, page.editForm)}
+        ${memberNote(signedIn, 'An owner can change, test, pause and remove this subscription.')}
       </section>
       <section class="block" aria-labelledby="deliveries-title">
         <h2 id="deliveries-title">Deliveries</h2>

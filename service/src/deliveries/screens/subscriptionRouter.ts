@@ -59,7 +59,7 @@ function addPages(router: Router, deps: Deps): void {
     sendUnlessRemoved(response, async () => {
       const workspace = workspaceOf(response);
       const health = await getSubscriptionHealth(deps, workspace, params.id);
-      return subscriptionState(health, deps.clock.now());
+      return subscriptionState(signedInOf(response), health, deps.clock.now());
     }),
   );
 

@@ -13,6 +13,7 @@ import { filterInWords } from './filterLabels.ts';
 import { badge } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { exactTimeView, timeView } from '../../platform/html/times.ts';
+import { isOwner, type SignedIn } from '../../team/index.ts';
 import { sparkLine, type WeekOf } from '../../overview/index.ts';
 
 /** For headings and links: `message.received and 2 more`. */
@@ -30,6 +31,7 @@ function stateBadge(subscription: Subscription): View {
 
 /** Where a subscription sends its events, and how its deliveries are doing. */
 export const subscriptionState = (
+  signedIn: SignedIn,
   { subscription, lastFailure, undelivered }: SubscriptionHealth,
   now: Date,
 ): View => html`
@@ -46,11 +48,11 @@ export const subscriptionState = (
     ${previousSecrets(subscription.secrets, now)}
   </dl>
   ${failureView(subscription, lastFailure, now)}
-  ${undeliveredView(subscription, undelivered)}
+  ${undeliveredView(signedIn, subscription, undelivered)}
 `;
 
 /** The first success makes a subscription active again; what failed before has still not arrived. */
-function undeliveredView({ id }: Subscription, count: number): View {
+function undeliveredView(signedIn: SignedIn, { id }: Subscription, count: number): View {
   if (count === 0) return null;
   const words =
     count === 1
@@ -58,7 +60,10 @@ function undeliveredView({ id }: Subscription, count: number): View {
       : count < MAX_UNDELIVERED
         ? `${count} events have not arrived.`
         : `${MAX_UNDELIVERED} events or more have not arrived.`;
-  return html`<p class="undelivered">${words} <a id="to-recover" href=${recoverHref(id)}>Resend failed deliveries</a></p>`;
+  const next = isOwner(signedIn.member)
+    ? html`<a id="to-recover" href=${recoverHref(id)}>Resend failed deliveries</a>`
+    : `An owner can resend ${count === 1 ? 'it' : 'them'}.`;
+  return html`<p class="undelivered">${words} ${next}</p>`;
 }
 
 function previousSecrets(secrets: readonly SealedSecret[], now: Date): View {

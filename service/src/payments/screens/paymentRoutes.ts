@@ -47,7 +47,7 @@ export function paymentScreensRouter(deps: Deps, config: PaymentsConfig): Router
   });
 
   router.get('/payments/providers-list', async (_request, response) =>
-    sendPart(response, providersList(await listAccounts(response))),
+    sendPart(response, providersList(signedInOf(response), await listAccounts(response))),
   );
 
   router.post('/payments/links/:id/cancel', async (request, response) => {

@@ -1,4 +1,4 @@
-import type { SignedIn } from '../../team/index.ts';
+import { isOwner, type SignedIn } from '../../team/index.ts';
 import {
   PAYMENT_STATUSES,
   type Payment,
@@ -37,7 +37,7 @@ export const paymentsPage = (signedIn: SignedIn, page: PaymentsPage): View =>
       </p>
       <section aria-labelledby="providers-title">
           <h2 id="providers-title">Providers</h2>
-          ${liveSection('payments', 'providers', '/payments/providers-list', providersList(page.accounts))}
+          ${liveSection('payments', 'providers', '/payments/providers-list', providersList(signedIn, page.accounts))}
         </section>
         <section aria-labelledby="links-title">
           <h2 id="links-title">Payment links</h2>
@@ -47,22 +47,30 @@ export const paymentsPage = (signedIn: SignedIn, page: PaymentsPage): View =>
     `,
   );
 
-export const providersList = (accounts: readonly PaymentAccount[]): View => html`
-  ${accounts.length === 0 ? html`<p>No provider is set up yet. Set one up to create payment links.</p>` : null}
+export const providersList = (
+  signedIn: SignedIn,
+  accounts: readonly PaymentAccount[],
+): View => html`
+  ${accounts.length === 0 ? html`<p>No provider is set up yet. ${isOwner(signedIn.member) ? 'Set one up' : 'An owner can set one up'} to create payment links.</p>` : null}
   <ul class="records">
     ${PAYMENT_ADAPTERS.map((adapter) =>
-      providerItem(adapter, accounts.find(({ provider }) => provider === adapter.provider) ?? null),
+      providerItem(
+        signedIn,
+        adapter,
+        accounts.find(({ provider }) => provider === adapter.provider) ?? null,
+      ),
     )}
   </ul>
 `;
 
 const providerItem = (
+  { member }: SignedIn,
   { provider, label, isRemote }: PaymentAdapter,
   account: PaymentAccount | null,
 ): View => html`
   <li>
     <div class="what">
-      <p><a id=${`provider-${provider}`} href=${`/payments/providers/${provider}`}>${label}</a></p>
+      <p>${isOwner(member) ? html`<a id=${`provider-${provider}`} href=${`/payments/providers/${provider}`}>${label}</a>` : label}</p>
       <p class="muted">
         ${
           isRemote

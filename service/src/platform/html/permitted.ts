@@ -24,6 +24,9 @@ interface Element {
 
 const INPUTS = new Set(['select', 'textarea']);
 
+/** What is left out when nothing is left in it. Cells of tables are not: they keep their column. */
+const CONTAINERS = new Set(['section', 'div', 'p']);
+
 function without(view: View, may: May): View {
   if (Array.isArray(view)) return view.map((each: View) => without(each, may));
   if (view === null || typeof view !== 'object') return view;
@@ -33,21 +36,39 @@ function without(view: View, may: May): View {
       ? (html`<p class="muted">Only an owner can change this.</p>` as VNode)
       : null;
   if (type === 'a' && !may('get', textOf(props?.href) ?? '')) return null;
-  return props?.children === undefined
-    ? view
-    : ({ ...view, props: { ...props, children: without(props.children, may) } } as View);
+  if (props?.children === undefined) return view;
+  const children = without(props.children, may);
+  if (type === 'details' && isWithheldForm(props.children, children)) return null;
+  const isEmptied = isEmpty(children) && !isEmpty(props.children);
+  if (isEmptied && CONTAINERS.has(String(type))) return null;
+  return { ...view, props: { ...props, children } } as View;
+}
+
+/** Whether it only unfolds to a form, which the reader may not send. */
+const isWithheldForm = (all: View, permitted: View): boolean =>
+  hasElement(all, isFormOpener) && hasElement(all, isForm) && !hasElement(permitted, isForm);
+
+const isForm = ({ type }: Element): boolean => type === 'form';
+
+const isFormOpener = ({ type, props }: Element): boolean =>
+  type === 'summary' && props?.class === 'open-form';
+
+/** Whether the view, or something in it, is such an element. */
+function hasElement(view: View, matches: (element: Element) => boolean): boolean {
+  if (Array.isArray(view)) return view.some((each: View) => hasElement(each, matches));
+  if (view === null || typeof view !== 'object') return false;
+  return matches(view as Element) || hasElement((view as Element).props?.children, matches);
+}
+
+function isEmpty(view: View): boolean {
+  if (Array.isArray(view)) return view.every((each: View) => isEmpty(each));
+  return view === null || view === undefined || view === false || view === '';
 }
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 /** Whether somebody can fill it in: it is more than a button. */
-function hasInputs(view: View): boolean {
-  if (Array.isArray(view)) return view.some((each: View) => hasInputs(each));
-  if (view === null || view === undefined || typeof view !== 'object') return false;
-  const { type, props } = view as Element;
-  return (
-    (type === 'input' && props?.type !== 'hidden') ||
-    INPUTS.has(String(type)) ||
-    hasInputs(props?.children)
-  );
-}
+const hasInputs = (view: View): boolean => hasElement(view, isInput);
+
+const isInput = ({ type, props }: Element): boolean =>
+  (type === 'input' && props?.type !== 'hidden') || INPUTS.has(String(type));

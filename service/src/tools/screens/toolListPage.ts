@@ -1,4 +1,4 @@
-import type { SignedIn } from '../../team/index.ts';
+import { memberNote, type SignedIn } from '../../team/index.ts';
 import type { ToolWithLastCall } from '../operations/tools.ts';
 import { sparkLine, type WeekOf } from '../../overview/index.ts';
 import { html, type View } from '../../platform/html/html.ts';
@@ -26,7 +26,8 @@ export const toolListPage = (
         <a role="button" href="/tools/new">New tool</a>
       </div>
       <p class="muted">What the agent can do in your own systems, such as looking up an order or booking an appointment.</p>
-      ${isAgentOn || !tools.some(({ tool }) => tool.status === 'live') ? null : agentOffNote()}
+      ${memberNote(signedIn, 'An owner can create and change tools.')}
+      ${isAgentOn || !tools.some(({ tool }) => tool.status === 'live') ? null : agentOffNote(signedIn)}
       ${liveSection('tools', 'tools-live', '/tools/fragment', toolTable(tools, week, now))}
     `,
   );
@@ -40,7 +41,7 @@ export const toolTable = (
   <div id="tools" class="scroll">
     ${
       tools.length === 0
-        ? html`<p>No tools yet. A tool lets the agent look something up or do something in your systems. Create one here, or with the Conversation Service Agent Call Trigger in n8n: see the <a href="/examples#find-order-tool">example</a>.</p>`
+        ? html`<p>No tools yet. A tool lets the agent look something up or do something in your systems. An owner creates one here, or with the Conversation Service Agent Call Trigger in n8n: see the <a href="/examples#find-order-tool">example</a>.</p>`
         : html`
           <table>
             <thead><tr><th scope="col">Tool</th><th scope="col">Kind</th><th scope="col">State</th><th scope="col">Last call</th></tr></thead>

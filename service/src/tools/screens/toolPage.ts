@@ -1,4 +1,4 @@
-import type { SignedIn } from '../../team/index.ts';
+import { memberNote, type SignedIn } from '../../team/index.ts';
 import type { ToolInDetail } from '../operations/tools.ts';
 import { ownerInWords } from '../../platform/owner.ts';
 import type { Tool } from '../tool.ts';
@@ -56,7 +56,7 @@ function stateSection(signedIn: SignedIn, page: Omit<ToolPage, 'form'>): View {
       <h2 id="state-title">State ${stateBadge(tool)}</h2>
       ${formProblem(refused)}
       <p>${stateOf(tool).description}${tool.status === 'draft' || tool.askBeforeRunning === false ? null : ' A person approves each call.'}</p>
-      ${isAgentOn ? null : agentOffNote()}
+      ${isAgentOn ? null : agentOffNote(signedIn)}
       ${lastTest === null ? null : html`<p>Last test call ${lastTest.succeeded ? 'succeeded' : 'failed'} ${timeView(lastTest.at, now)}${lastTest.error === null ? '.' : html`: <span class="problem">${lastTest.error}</span>`}</p>`}
       <div class="row">
         ${tool.status === 'live' ? null : goLiveForm(signedIn, tool, why)}
@@ -102,6 +102,7 @@ const definitionSection = (signedIn: SignedIn, tool: Tool): View => html`
       ${(tool.examplePhrases ?? []).length === 0 ? null : html`<dt>Example phrases</dt><dd>${(tool.examplePhrases ?? []).join(' · ')}</dd>`}
       <dt>Ask before running</dt><dd>${tool.askBeforeRunning ? 'Yes. A person approves each call.' : 'No'}</dd>
     </dl>
+    ${memberNote(signedIn, 'An owner can test, change, pause and remove this tool.')}
     <div class="row">
       <a role="button" class="secondary" href=${`/tools/${tool.id}/edit`}>Edit</a>
       ${

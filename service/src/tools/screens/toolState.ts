@@ -2,6 +2,7 @@ import type { Tool } from '../tool.ts';
 import type { ToolCall } from '../calls/toolCall.ts';
 import { badge } from '../../platform/html/components.ts';
 import { callBadge } from './callBadge.ts';
+import { isOwner, type SignedIn } from '../../team/index.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { timeView } from '../../platform/html/times.ts';
 
@@ -48,8 +49,10 @@ export const stateBadge = (tool: Tool): View => {
   return badge(label, label === 'Live' ? 'good' : '');
 };
 
-export const agentOffNote = (): View =>
-  html`<p>The agent is off now, so it calls no tool. <a href="/agent">Turn it on</a> when customers may get its answers.</p>`;
+export const agentOffNote = ({ member }: SignedIn): View =>
+  isOwner(member)
+    ? html`<p>The agent is off now, so it calls no tool. <a href="/agent">Turn it on</a> when customers may get its answers.</p>`
+    : html`<p>The agent is off now, so it calls no tool. An owner can turn it on.</p>`;
 
 /** "failed, 5 minutes ago". */
 export const lastCallView = (call: ToolCall | null, now: Date): View =>

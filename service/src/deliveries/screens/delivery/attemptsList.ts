@@ -10,16 +10,16 @@ const TRIGGER_WORDS: Readonly<Record<Attempt['trigger'], string>> = {
   catch_up: 'after an outage',
 };
 
+/** How request headers are shown. With a whole signature, a request could be sent again. */
+type ShownHeaders = 'none' | 'without-signatures' | 'whole';
+
 /** Every attempt of a delivery: what was sent, and what came back. */
-export const attemptsList = (
-  delivery: Delivery,
-  { withHeaders = false }: { withHeaders?: boolean } = {},
-): View =>
+export const attemptsList = (delivery: Delivery, headers: ShownHeaders = 'none'): View =>
   delivery.attempts.length === 0
     ? html`<p>No attempts yet.</p>`
-    : html`<ol class="attempts">${delivery.attempts.map((attempt) => attemptItem(delivery, attempt, withHeaders))}</ol>`;
+    : html`<ol class="attempts">${delivery.attempts.map((attempt) => attemptItem(delivery, attempt, headers))}</ol>`;
 
-const attemptItem = (delivery: Delivery, attempt: Attempt, withHeaders: boolean): View => {
+const attemptItem = (delivery: Delivery, attempt: Attempt, headers: ShownHeaders): View => {
   const { number, at, statusCode, durationMs, error, responseExcerpt, trigger } = attempt;
   return html`
     <li>
@@ -28,7 +28,7 @@ const attemptItem = (delivery: Delivery, attempt: Attempt, withHeaders: boolean)
         <span class="muted">attempt ${number}, ${secondTimeView(at)}, took ${durationInWords(durationMs)}, ${TRIGGER_WORDS[trigger]}</span>
       </p>
       ${error === null || error === `The receiver answered ${statusCode}.` ? null : html`<p><bdi>${error}</bdi></p>`}
-      ${withHeaders ? headersView(delivery, attempt) : null}
+      ${headers === 'none' ? null : headersView(delivery, attempt, headers)}
       ${
         responseExcerpt === null
           ? null
@@ -38,10 +38,21 @@ const attemptItem = (delivery: Delivery, attempt: Attempt, withHeaders: boolean)
   `;
 };
 
-/** The headers as they were sent, with the signature. The secret is in none of them. */
-function headersView({ event, eventId }: Delivery, { number, request }: Attempt): View {
+const ONLY_FOR_OWNERS = '[an owner can see the signature]';
+const WITHHELD_SIGNATURES = {
+  'x-service-signature': ONLY_FOR_OWNERS,
+  'webhook-signature': ONLY_FOR_OWNERS,
+};
+
+/** The headers as they were sent. The secret is in none of them. */
+function headersView(
+  { event, eventId }: Delivery,
+  { number, request }: Attempt,
+  shown: ShownHeaders,
+): View {
   if (request === undefined) return null;
-  const headers = Object.entries(requestHeaders({ id: eventId, name: event }, request));
+  const sent = requestHeaders({ id: eventId, name: event }, request);
+  const headers = Object.entries(shown === 'whole' ? sent : { ...sent, ...WITHHELD_SIGNATURES });
   return html`
     <details id=${`headers-${number}`}>
       <summary>Request headers</summary>

@@ -7,7 +7,7 @@ import {
 } from '../deliveriesList.ts';
 import type { DeliveryDetails } from '../../operations/deliveryDetails.ts';
 import { SIGNATURE_TOLERANCE_SECONDS } from '../../request.ts';
-import type { SignedIn } from '../../../team/index.ts';
+import { isOwner, type SignedIn } from '../../../team/index.ts';
 import { backLink, copyable, copyButton, postButton } from '../../../platform/html/components.ts';
 import { formProblem } from '../../../platform/html/forms.ts';
 import { html, type View } from '../../../platform/html/html.ts';
@@ -71,7 +71,7 @@ export const deliveryState = (
   </dl>
   ${delivery.status === 'pending' ? null : html`<div class="row">${resendButton(signedIn, delivery, { from: 'delivery' })}</div>`}
   <h2>Attempts</h2>
-  ${attemptsList(delivery, { withHeaders: true })}
+  ${attemptsList(delivery, isOwner(signedIn.member) ? 'whole' : 'without-signatures')}
 `;
 
 const conversationView = (conversationId: string | null | undefined): View =>

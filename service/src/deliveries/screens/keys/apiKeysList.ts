@@ -1,4 +1,4 @@
-import { isExpired, isValid, type ApiKey, type SignedIn } from '../../../team/index.ts';
+import { isExpired, isOwner, isValid, type ApiKey, type SignedIn } from '../../../team/index.ts';
 import { badge, postButton } from '../../../platform/html/components.ts';
 import { html, type View } from '../../../platform/html/html.ts';
 import { timeView } from '../../../platform/html/times.ts';
@@ -12,7 +12,7 @@ export function apiKeysList(signedIn: SignedIn, apiKeys: readonly ApiKey[], now:
   return html`
     ${
       active.length === 0
-        ? html`<p>No active keys. Create one below.</p>`
+        ? html`<p>No active keys.${isOwner(signedIn.member) ? ' Create one below.' : null}</p>`
         : html`<ul class="records">${active.map((key) => activeKey(signedIn, key, now))}</ul>`
     }
     ${folded('expired-keys', 'Expired keys', expired, now)}
