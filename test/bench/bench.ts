@@ -7,7 +7,8 @@
  * written by whole runs only, so that its rows are of one machine and one day. `--quick` tries
  * everything out with little and writes nothing. `--out <file>` writes the page there instead, also
  * for parts and for `--quick`.
- * `--profile` writes CPU profiles of the service in deliveries and messages.
+ * `--profile` writes CPU profiles of the service in deliveries and messages, and prints what the time is
+ * spent for.
  *
  * `--postgres` measures the service on a PostgreSQL server of the bench's own, in about five minutes, and writes that
  * section of the page alone; a run without it leaves the section as it is. Its parts are those of
@@ -33,6 +34,7 @@ import { burstPart, fairnessPart, screensPart, searchPart, snapshotsPart } from 
 import { POSTGRES_PARTS } from './postgres.ts';
 import { startBenchServer } from './postgresServer.ts';
 import { ensureRedis } from './redis.ts';
+import { profileTable } from './profileTable.ts';
 import {
   pageWith,
   postgresSection,
@@ -180,6 +182,7 @@ async function main(): Promise<void> {
     );
     console.log(`Written to ${file}`);
   }
+  if (profiles !== undefined) console.log(`\n${profileTable(profiles)}\n`);
   if (profiles !== undefined)
     console.log(`CPU profiles of the measured runs, for Chrome's DevTools: ${profiles}`);
 }

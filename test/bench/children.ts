@@ -1,12 +1,21 @@
 // The bench's own processes: all in its process group, all gone when it ends, however it ends.
 import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../helpers/program.ts';
+import { profileName } from './profileTable.ts';
 
 const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -92,8 +101,10 @@ export interface RunningService {
   readonly pid: number;
   /** From the start of the process until `/readyz` answered 200. */
   readonly startMs: number;
-  /** Begins or ends a CPU profile, when profiles are asked for. */
-  toggleProfile(): Promise<void>;
+  /** Begins a CPU profile, when profiles are asked for. */
+  beginProfile(): Promise<void>;
+  /** Ends and keeps it. @param count how often what was measured happened */
+  endProfile(what: string, count: number): Promise<void>;
   /** @param keep.folder leaves the store where it is, for another start */
   stop(keep?: { readonly folder: boolean }): Promise<void>;
 }
@@ -161,15 +172,25 @@ export async function startService(
     }
   }
   const startMs = performance.now() - startedAt;
+  let number = 0;
   return {
     url,
     apiKey,
     pid: child.pid!,
     startMs,
-    async toggleProfile() {
+    async beginProfile() {
       if (profiles === undefined) return;
       child.kill('SIGUSR2');
       await sleep(500);
+    },
+    async endProfile(what, count) {
+      if (profiles === undefined) return;
+      child.kill('SIGUSR2');
+      number += 1;
+      const id = `${child.pid}-${number}`;
+      const written = join(profiles, `service-${id}.cpuprofile`);
+      while (!existsSync(written)) await sleep(100);
+      renameSync(written, join(profiles, profileName(what, count, id)));
     },
     async stop(keep) {
       child.kill('SIGTERM');

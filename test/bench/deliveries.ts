@@ -47,13 +47,13 @@ export async function startDeliveryRig(
     count,
     async ours() {
       await queueBacklog(service, sink, customers, hooks, count);
-      await service.toggleProfile();
+      await service.beginProfile();
       const cpuBefore = cpuSeconds(service.pid);
       const before = await sink.report();
       await sink.ask({ do: 'release' });
       await sink.ask({ do: 'await', count });
       const cpu = cpuSeconds(service.pid) - cpuBefore;
-      await service.toggleProfile();
+      await service.endProfile('a delivery', count);
       await nothingPending(service, hooks);
       return atSink(before, await sink.report(), count, cpu);
     },

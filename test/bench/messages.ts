@@ -76,11 +76,12 @@ export async function measureMessages(
       details: { [CPU_EACH]: (cpu / count) * 1e6, 'p50 ms': p50Ms, 'p99 ms': p99Ms },
     };
   };
-  const ours = async (request: Write): Promise<AnsweredRun> => {
-    await service.toggleProfile();
-    const run = await load(request, service.url, service.pid, calls);
-    await service.toggleProfile();
-    return run;
+  const ours = (request: Write) => load(request, service.url, service.pid, calls);
+  const profiled = async <R extends Run>(what: string, run: () => Promise<R>): Promise<R> => {
+    await service.beginProfile();
+    const measured = await run();
+    await service.endProfile(what, calls);
+    return measured;
   };
   /** The deliveries go out at the same time, to the sink, on the same cores. */
   const oursSubscribed = async (): Promise<Run> => {
@@ -115,9 +116,11 @@ export async function measureMessages(
     measured.ours.push(await run());
   };
   for (let round = 0; round < effort.rounds; round += 1) {
-    await turn(team, teamMessage, () => ours(teamMessage));
-    await turn(chat, chatMessage, () => ours(chatMessage));
-    await turn(subscribed, teamMessage, oursSubscribed);
+    await turn(team, teamMessage, () => profiled('an API reply', () => ours(teamMessage)));
+    await turn(chat, chatMessage, () => profiled('a chat message', () => ours(chatMessage)));
+    await turn(subscribed, teamMessage, () =>
+      profiled('an API reply with a delivery', oursSubscribed),
+    );
   }
   await service.stop();
   for (const helper of [sink.helper, loop, express]) await helper.stop();

@@ -101,9 +101,11 @@ export async function runDeliveries(
       await server.work(),
     ];
     const cpuBefore = { workers: totalCpu(workers), api: cpuSeconds(cluster.api.pid) };
-    await Promise.all(workers.map((worker) => worker.toggleProfile()));
+    await Promise.all(workers.map((worker) => worker.beginProfile()));
     const run = await emptyBacklog(sink, count);
-    await Promise.all(workers.map((worker) => worker.toggleProfile()));
+    const share = Math.round(count / workers.length);
+    const what = `a delivery, ${workers.length} workers`;
+    await Promise.all(workers.map((worker) => worker.endProfile(what, share)));
     await nothingPending(cluster.api, cluster.hooks, SETTLED_WITHIN_MS);
     const workAfter = await server.work();
     const cpu = {

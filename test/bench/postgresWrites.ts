@@ -128,9 +128,9 @@ export async function runWrites(
   };
   const onServer = async (request: Write, n: number): Promise<Run> => {
     const before = await server.work();
-    await processes[0]!.toggleProfile();
+    await processes[0]!.beginProfile();
     const run = await load(request, processes.slice(0, n), calls);
-    await processes[0]!.toggleProfile();
+    await processes[0]!.endProfile(`a write, ${n} processes`, Math.round(calls / n));
     const after = await server.work();
     const postgres = ((after.cpuSeconds - before.cpuSeconds) / calls) * 1e6;
     const api = run.details[CPU_EACH]!;

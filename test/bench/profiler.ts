@@ -1,6 +1,6 @@
 // Loaded into the service by `npm run bench -- --profile`: SIGUSR2 begins a CPU profile, the next
 // one writes it.
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { join } from 'node:path';
 
@@ -18,9 +18,9 @@ process.on('SIGUSR2', async () => {
   } else {
     const { profile } = await session.post('Profiler.stop');
     written += 1;
-    writeFileSync(
-      join(process.env.BENCH_PROFILES!, `service-${process.pid}-${written}.cpuprofile`),
-      JSON.stringify(profile),
-    );
+    const file = join(process.env.BENCH_PROFILES!, `service-${process.pid}-${written}.cpuprofile`);
+    // Whole, once it has its name.
+    writeFileSync(`${file}.part`, JSON.stringify(profile));
+    renameSync(`${file}.part`, file);
   }
 });

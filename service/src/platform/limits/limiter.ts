@@ -47,5 +47,17 @@ const KEY_BYTES = 16;
  * Replaces an address or an e-mail as the key of a count. It stores no personal data, has a fixed
  * length, and holds nothing that a PostgreSQL text cannot.
  */
-export const shortKey = (key: string): string =>
-  hash('sha256', key, 'buffer').toString('base64url', 0, KEY_BYTES);
+export function shortKey(key: string): string {
+  const known = shortened.get(key);
+  if (known !== undefined) return known;
+  const short = hash('sha256', key, 'buffer').toString('base64url', 0, KEY_BYTES);
+  if (key.length > MAX_KEPT_CHARACTERS) return short;
+  if (shortened.size >= MAX_KEPT) shortened.clear();
+  shortened.set(key, short);
+  return short;
+}
+
+/** A request's key is counted by several limits. */
+const shortened = new Map<string, string>();
+const MAX_KEPT = 1000;
+const MAX_KEPT_CHARACTERS = 100;

@@ -127,7 +127,8 @@ async function eachPart(
     await promise;
     await Promise.all(taken);
   } finally {
-    request.off('data', onData);
+    // Every request closes at last. An error that nobody makes costs no stack trace.
+    request.off('data', onData).off('close', abort);
   }
 }
 
