@@ -108,7 +108,7 @@ async function eachPart(
   request: Request,
   take: (part: Buffer) => Promise<unknown> | undefined,
 ): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
   const taken: Promise<unknown>[] = [];
   const abort = () => reject(Object.assign(new Error('the request was aborted'), { status: 400 }));
   const onData = (part: Buffer) => {
@@ -121,14 +121,18 @@ async function eachPart(
       reject(error as Error);
     }
   };
+  // Every request closes at last, and an error costs a stack trace.
+  const end = () => {
+    request.off('close', abort);
+    resolve();
+  };
   if (request.destroyed) abort(); // it ended while its size was being counted
-  request.on('data', onData).once('end', resolve).once('error', abort).once('close', abort);
+  request.on('data', onData).once('end', end).once('error', abort).once('close', abort);
   try {
     await promise;
     await Promise.all(taken);
   } finally {
-    // Every request closes at last. An error that nobody makes costs no stack trace.
-    request.off('data', onData).off('close', abort);
+    request.off('data', onData);
   }
 }
 
