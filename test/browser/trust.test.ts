@@ -177,6 +177,36 @@ describe('what is half written', () => {
     );
   });
 
+  it('about a channel, a payment provider or a subscription stays; a secret and a URL are kept nowhere', async () => {
+    const { page } = await team.openSignedIn('/channels/new?type=whatsapp_cloud');
+    const ids = page.getByLabel('Phone number ID');
+    await ids.fill('155507');
+    for (const name of ['Access token', 'App secret'])
+      await page.getByLabel(name).fill('sk_hidden');
+    await page.reload();
+    expect(await ids.inputValue()).toBe('155507');
+    expect(await page.getByLabel('Access token').inputValue()).toBe('');
+
+    await page.goto(`${team.service.url}/payments/providers/manual`);
+    const instructions = page.getByLabel('Payment instructions');
+    await instructions.fill('Pay at the desk.');
+    await page.reload();
+    expect(await instructions.inputValue()).toBe('Pay at the desk.');
+
+    await page.goto(`${team.service.url}/keys`);
+    await page.getByText('Create a subscription').click();
+    const event = page.getByRole('checkbox', { name: /^message\.received/ });
+    await event.check();
+    await page.getByLabel('Source (optional)').fill('Warehouse');
+    await page.getByLabel('Endpoint URL').fill('https://example.com/?key=sk_hidden');
+    await page.reload();
+    await event.waitFor();
+    expect(await event.isChecked()).toBe(true);
+    expect(await page.getByLabel('Source (optional)').inputValue()).toBe('Warehouse');
+    const stored = await page.evaluate(() => JSON.stringify({ ...localStorage }));
+    expect(stored).not.toContain('sk_hidden');
+  });
+
   it('is seen by no other member of the same browser, and is gone after signing out', async () => {
     const { path } = await conversation('Fay');
     const { page, context } = await team.openSignedIn(path);

@@ -29,7 +29,7 @@ const STYLES = {
     'connection',
   ],
   /** What the other sections have beyond that. */
-  'sections.css': ['agent', 'team', 'deliveries', 'channels', 'overview'],
+  'sections.css': ['agent', 'toolPages', 'team', 'deliveries', 'channels', 'overview'],
   /** The API reference. */
   'reference.css': ['tokens', 'base', 'skip', 'reference'],
 } as const;

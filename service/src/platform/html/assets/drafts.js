@@ -1,11 +1,12 @@
-// What is half written in a conversation, or about the agent and its tools, stays in the browser
-// until it is sent: through a reload, Back, an error, a lost connection and the end of the session.
+// What is half written in a conversation or in a form of the settings stays in the browser until it
+// is sent: through a reload, Back, an error, a lost connection and the end of the session.
 // Only the member who wrote it sees it.
 
 const PREFIX = 'draft:';
 const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
-/** Forms elsewhere are about keys, accounts and passwords. */
-const KEPT_FORMS = /^\/(conversations|waiting|waits|tools|agent|settings\/canned-replies)(\/|$)/;
+/** Forms elsewhere are about API keys, members and passwords. */
+const KEPT_FORMS =
+  /^\/(conversations|waiting|waits|tools|agent|channels|payments\/providers|keys\/subscriptions|settings\/canned-replies)(\/|$)/;
 /** Never kept: secrets, and the parts of a tool's request that one can be pasted into. */
 const SECRET_NAMES = /password|secret|token|^(url|query|headers|body)$/i;
 const TEXT_FIELDS =
@@ -19,7 +20,8 @@ const isKept = (form) =>
   form.querySelector(TEXT_FIELDS) !== null;
 const pathOf = (form) => new URL(form.getAttribute('action'), location.href).pathname;
 const isField = (field) =>
-  field.matches?.(`${TEXT_FIELDS}, select[name]`) && !SECRET_NAMES.test(field.name);
+  field.matches?.(`${TEXT_FIELDS}, select[name], [type=checkbox][name]`) &&
+  !SECRET_NAMES.test(field.name);
 const fieldsOf = (form) => [...form.elements].filter(isField);
 const keyOf = (field) => `${PREFIX}${member()}:${pathOf(field.form)} ${field.name}`;
 
@@ -37,16 +39,26 @@ const remove = (key) => inStorage((storage) => storage.removeItem(key));
 const allKeys = () => inStorage((storage) => Object.keys(storage)) ?? [];
 
 /** What the service itself put into a field. */
-const givenValue = (field) =>
-  field.matches('select')
+const givenValue = (field) => {
+  if (isBox(field)) return ticked(field.defaultChecked);
+  return field.matches('select')
     ? ([...field.options].find((option) => option.defaultSelected)?.value ?? '')
     : field.defaultValue;
+};
+const isBox = ({ type }) => type === 'checkbox';
+const ticked = (isTicked) => (isTicked ? 'on' : '');
+const valueOf = (field) => (isBox(field) ? ticked(field.checked) : field.value);
+const fill = (field, value) => {
+  if (isBox(field)) field.checked = value === 'on';
+  else field.value = value;
+};
 
 function keep({ target: field }) {
   if (!isField(field) || !member() || !isKept(field.form)) return;
   const [key, base] = [keyOf(field), givenValue(field)];
-  if (field.value === base) remove(key);
-  else write(key, { value: field.value, base, at: Date.now() });
+  const value = valueOf(field);
+  if (value === base) remove(key);
+  else write(key, { value, base, at: Date.now() });
 }
 document.addEventListener('input', keep);
 document.addEventListener('change', keep);
@@ -59,8 +71,8 @@ function restore(root) {
   for (const form of [...forms].filter(isKept))
     for (const field of fieldsOf(form)) {
       const draft = read(keyOf(field));
-      if (draft?.base !== givenValue(field) || field.value !== draft.base) continue;
-      field.value = draft.value;
+      if (draft?.base !== givenValue(field) || valueOf(field) !== draft.base) continue;
+      fill(field, draft.value);
       field.closest('details')?.setAttribute('open', '');
       restored.push({ field, at: draft.at });
     }
@@ -82,7 +94,7 @@ document.addEventListener('htmx:beforeRequest', ({ detail: { elt } }) => {
   if (isKept(elt))
     sent.set(
       elt,
-      fieldsOf(elt).map((each) => [keyOf(each), each.value]),
+      fieldsOf(elt).map((each) => [keyOf(each), valueOf(each)]),
     );
 });
 /** What was written after the sending is not sent. */
