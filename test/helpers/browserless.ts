@@ -111,7 +111,7 @@ function attributeOf(html: string, tag: string, name: string): string | null {
 }
 
 const textOf = (html: string): string =>
-  decoded(html.replace(/<[^>]*>/g, ' '))
+  decoded(html.replace(/<wbr[^>]*>/g, '').replace(/<[^>]*>/g, ' '))
     .replace(/\s+/g, ' ')
     .trim();
 

@@ -8,6 +8,7 @@ import {
 } from '../conversations/index.ts';
 import type { Payment } from '../payments/index.ts';
 import { amountOf, paymentBadge } from '../payments/screens/paymentView.ts';
+import { breakable } from '../platform/html/breakable.ts';
 import { csrfField } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { reloadsOn } from '../platform/html/liveSection.ts';
@@ -59,7 +60,7 @@ function factsView({ panel, now }: PanelParts): View {
     <dl class="contact-facts">
       ${fact('Name', contact.name === null ? null : html`<bdi>${contact.name}</bdi>`)}
       ${fact('Phone', contact.phone === null ? null : `+${contact.phone}`)}
-      ${fact('Email', contact.email === null ? null : html`<bdi>${contact.email}</bdi>`)}
+      ${fact('Email', contact.email === null ? null : html`<bdi>${breakable(contact.email)}</bdi>`)}
       ${fact('Channel', html`${adapterOf(conversation.channel).label}${account}`)}
       ${fact('First seen', timeView(contact.createdAt, now))}
       ${fact('Started', timeView(conversation.createdAt, now))}

@@ -46,12 +46,12 @@ export const listPane = (parts: ListParts): View => html`
       <form role="search" action="/conversations" method="get" class="search">
         ${parts.place.tab === 'all' ? null : html`<input type="hidden" name="tab" value=${parts.place.tab} />`}
         ${filterFields(parts.place.filter)}
-        <input type="search" name="q" id="search" value=${parts.place.search} maxlength="200" placeholder="Name, phone, e-mail or what was said" aria-label="Search by name, phone, e-mail, masked contact or what was said" />
+        <input type="search" name="q" id="search" value=${parts.place.search} maxlength="200" placeholder="Search" title="Name, phone, e-mail or what was said" aria-label="Search by name, phone, e-mail, masked contact or what was said" />
         <button class="icon-button" aria-label="Search">${icon('search')}</button>
       </form>
-      ${filterForm(parts.place, parts.inbox.members)}
       ${alertsSwitch()}
       ${shortcutsButton()}
+      ${filterForm(parts.place, parts.inbox.members)}
     </div>
     <div id="list" class="live" data-live hx-get=${hrefAt('/conversations/list', parts.place, { open: parts.openId })} hx-trigger=${reloadsOn('conversations')}>
       ${listFragment(parts)}

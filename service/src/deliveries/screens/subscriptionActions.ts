@@ -19,7 +19,6 @@ export function subscriptionActions(
       ${postButton(signedIn, {
         action: actionOf(subscription, 'test'),
         label: 'Send a test event',
-        button: { class: 'small' },
       })}
       ${
         paused
@@ -56,7 +55,7 @@ const buttonsOf =
       action: actionOf(subscription, verb),
       label,
       ...(confirm === undefined ? {} : { confirm }),
-      button: { class: verb === 'remove' ? 'small danger' : 'small secondary outline' },
+      button: { class: verb === 'remove' ? 'danger' : 'secondary outline' },
     });
 
 const secretButtons = (button: Button, hasPreviousSecrets: boolean): View => html`

@@ -10,6 +10,7 @@ import {
   subscriptionStatus,
 } from '../subscription.ts';
 import { filterInWords } from './filterLabels.ts';
+import { breakable } from '../../platform/html/breakable.ts';
 import { badge } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { exactTimeView, timeView } from '../../platform/html/times.ts';
@@ -39,7 +40,7 @@ export const subscriptionState = (
     <dt>State</dt><dd>${stateBadge(subscription)}${subscription.paused ? ' New events are not kept for it. Pending deliveries wait.' : null}</dd>
     <dt>Events</dt><dd>${eventsOf(subscription).join(', ')}</dd>
     ${subscription.filter ? html`<dt>Only</dt><dd><bdi>${filterInWords(subscription.filter)}</bdi></dd>` : null}
-    <dt>Endpoint URL</dt><dd><bdi>${subscription.targetUrl}</bdi></dd>
+    <dt>Endpoint URL</dt><dd><bdi>${breakable(subscription.targetUrl)}</bdi></dd>
     <dt>Source</dt><dd>${subscription.source === '' ? 'none' : html`<bdi>${subscription.source}</bdi>`}</dd>
     ${subscription.owner ? html`<dt>Published by</dt><dd><bdi>${ownerInWords(subscription.owner)}</bdi>. ${subscription.isReleased ? 'Another n8n can take it by publishing there.' : 'Publishing it again overwrites changes made here.'}</dd>` : null}
     <dt>After an outage</dt><dd>${subscription.catchUp ? 'what was missed in 24 hours is sent' : 'nothing is sent by itself'}</dd>

@@ -60,14 +60,16 @@ export const badge = (label: View, tone: 'good' | 'bad' | 'attention' | '' = '')
 
 const AVATAR_HUES = 8;
 
-/** The first letters of a name, in a colour that the same name always has. It is decoration. */
+/** The first letters of a name, or the last digits of a phone number, in a colour that the same name always has. It is decoration. */
 export const avatar = (name: string): View => {
-  const words = name.trim().split(/\s+/).filter(Boolean);
+  const words = name.match(/\p{L}[^\s]*/gu) ?? [];
   const first = words.length > 1 ? [words[0]!, words.at(-1)!] : words;
   const initials = first.map((word) => [...word][0]!.toUpperCase()).join('');
   const hash = [...name].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) >>> 0, 7);
-  return html`<span class=${`avatar hue-${hash % AVATAR_HUES}`} aria-hidden="true">${initials}</span>`;
+  return html`<span class=${`avatar hue-${hash % AVATAR_HUES}`} aria-hidden="true">${initials || lastDigits(name)}</span>`;
 };
+
+const lastDigits = (phone: string) => phone.replace(/\D/g, '').slice(-2) || '?';
 
 export const backLink = (href: string, label: string): View =>
   html`<p class="back"><a href=${href}>← ${label}</a></p>`;

@@ -8,6 +8,7 @@ import {
 import type { DeliveryDetails } from '../../operations/deliveryDetails.ts';
 import { SIGNATURE_TOLERANCE_SECONDS } from '../../request.ts';
 import { isOwner, type SignedIn } from '../../../team/index.ts';
+import { breakable } from '../../../platform/html/breakable.ts';
 import { backLink, copyable, copyButton, postButton } from '../../../platform/html/components.ts';
 import { formProblem } from '../../../platform/html/forms.ts';
 import { html, type View } from '../../../platform/html/html.ts';
@@ -63,7 +64,7 @@ export const deliveryState = (
 ): View => html`
   <dl class="facts-list">
     <dt>State</dt><dd>${deliveryBadge(delivery)}${delivery.nextAttemptAt === null ? null : ` next attempt ${soon(delivery.nextAttemptAt, now)}`}</dd>
-    <dt>Endpoint URL</dt><dd><bdi>${subscription.targetUrl}</bdi></dd>
+    <dt>Endpoint URL</dt><dd><bdi>${breakable(subscription.targetUrl)}</bdi></dd>
     <dt>Conversation</dt><dd>${conversationView(event?.conversationId)}</dd>
     <dt>Event</dt><dd>${copyable('event-id', delivery.eventId, 'the event id')}</dd>
     <dt>Delivery</dt><dd>${copyable('delivery-id', delivery.id, 'the delivery id')}</dd>

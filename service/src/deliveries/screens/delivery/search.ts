@@ -14,7 +14,7 @@ export const deliverySearch = (id = ''): View => html`
       <label for="f-delivery">Find a delivery</label>
       <div class="row">
         <input type="search" id="f-delivery" name="id" value=${id} required maxlength="64" placeholder="evt_… or dlv_…" autocomplete="off" spellcheck="false" aria-describedby="h-delivery" />
-        <button class="small">Find</button>
+        <button>Find</button>
       </div>
       <small id="h-delivery">By the id of the event (<code>X-Service-Delivery</code>, in n8n <code>delivery_id</code>) or of the delivery.</small>
     </form>
