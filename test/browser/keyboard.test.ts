@@ -143,9 +143,9 @@ describe('by keyboard alone', () => {
 
   it('a key is created and revoked', async () => {
     page.on('dialog', (dialog) => void dialog.accept());
-    await tabTo('API keys');
+    await tabTo('Keys and subscriptions');
     await press('Enter');
-    await page.getByRole('heading', { name: 'API keys and subscriptions' }).waitFor();
+    await page.getByRole('heading', { name: 'Keys and subscriptions' }).waitFor();
     await tabTo('Create an API key');
     await press('Enter');
     await tabTo('Name');

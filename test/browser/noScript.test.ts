@@ -87,7 +87,7 @@ describe('without JavaScript', () => {
   });
 
   it('a member creates a key and revokes it', async () => {
-    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByRole('link', { name: 'Keys and subscriptions' }).click();
     await page.getByText('Create an API key').click();
     await page.getByLabel('Name').first().fill('Website');
     await button('Create key').click();
@@ -100,7 +100,7 @@ describe('without JavaScript', () => {
     await page.reload(); // sends the form again
     await page.getByText('This form created this key before.').waitFor();
     expect(await page.content()).not.toContain(key);
-    await page.getByRole('link', { name: 'API keys and subscriptions' }).click();
+    await page.locator('main').getByRole('link', { name: 'Keys and subscriptions' }).click();
     expect(await page.getByRole('link', { name: 'Website', exact: true }).count()).toBe(1);
     await button(/^Revoke the key Website/).click();
     await page.getByText('API key revoked.').waitFor();
@@ -115,7 +115,7 @@ describe('without JavaScript', () => {
       target_url: `${endpoint.url}/broken`,
     });
     const { body: test } = await service.api.post(`/api/hooks/${subscription.id}/test`, {});
-    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByRole('link', { name: 'Keys and subscriptions' }).click();
     await page.getByRole('searchbox', { name: 'Find a delivery' }).fill(test.event_id);
     await button('Find').click();
     await page.getByRole('heading', { name: 'Delivery of message.received' }).waitFor();

@@ -17,7 +17,7 @@ describe('the shell', () => {
       'Decisions',
       'Agent',
       'Tools',
-      'API keys',
+      'Keys and subscriptions',
       'Channels',
       'Payments',
       'Team',

@@ -14,7 +14,7 @@ export const examplesPage = (
     signedIn,
     { title: 'Example workflows', section: 'keys' },
     html`
-      ${backLink('/keys', 'API keys')}
+      ${backLink('/keys', 'Keys and subscriptions')}
       <h1>Example workflows for n8n</h1>
       <p>Each works as it is, and its notes say what to change. To use one:</p>
       <ol>

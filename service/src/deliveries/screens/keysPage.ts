@@ -35,9 +35,9 @@ export const keysPage = (
 ): View =>
   teamPage(
     signedIn,
-    { title: 'API keys', section: 'keys', notice },
+    { title: 'Keys and subscriptions', section: 'keys', notice },
     html`
-      <h1>API keys and subscriptions</h1>
+      <h1>Keys and subscriptions</h1>
       ${once}
       ${
         subscriptionForm === undefined

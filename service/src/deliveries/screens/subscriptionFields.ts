@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
-import { EVENT_DESCRIPTIONS, EVENT_NAMES } from '../event.ts';
+import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../event.ts';
 import { FILTER_WORDS, MAX_FILTER_CONVERSATIONS, tidyFilter, type Filter } from '../filter.ts';
 import { eventsOf, type Subscription } from '../subscription.ts';
 import {
@@ -91,7 +91,9 @@ export function subscriptionProblems(error: unknown): {
 export const subscriptionFields = (form: SubscriptionForm): View => html`
   <fieldset aria-describedby=${form.problems.events === undefined ? null : 'p-events'}>
     <legend>Events</legend>
-    ${EVENT_NAMES.map((name) => checkbox({ name: `event_${name}`, label: `${name} – ${EVENT_DESCRIPTIONS[name]}`, form }))}
+    <div class="columns">
+      ${EVENT_NAMES.map((name) => eventBox(name, form))}
+    </div>
     ${fieldProblem('events', form)}
   </fieldset>
   ${field({
@@ -107,17 +109,39 @@ export const subscriptionFields = (form: SubscriptionForm): View => html`
       autocomplete: 'off',
     },
   })}
-  <details open=${isFiltering(form)}>
-    <summary>Only some of these events</summary>
+  <fieldset>
+    <legend>Only some of these events</legend>
     <p class="muted">Where nothing is ticked, all are sent.</p>
-    ${LISTS.map(
-      (list) => html`
-        <fieldset>
-          <legend>${LIST_LABELS[list]}</legend>
-          ${FILTER_WORDS[list].map((word) => checkbox({ name: `${list}_${word}`, label: FILTER_LABELS[word], form }))}
-        </fieldset>
-      `,
-    )}
+    ${LISTS.map((list) => filterFold(list, form))}
+    ${conversationsFold(form)}
+  </fieldset>
+  ${checkbox({ name: 'catch_up', label: 'After an outage, send what was missed in the last 24 hours', form })}
+`;
+
+const eventBox = (name: EventName, form: FormState): View =>
+  checkbox({
+    name: `event_${name}`,
+    label: name,
+    help: EVENT_DESCRIPTIONS[name],
+    form,
+  });
+
+/** Open where something is ticked. */
+function filterFold(list: WordList, form: FormState): View {
+  const isSet = FILTER_WORDS[list].some((word) => form.values[`${list}_${word}`] === 'on');
+  return html`
+    <details open=${isSet}>
+      <summary>${LIST_LABELS[list]}</summary>
+      <div class="columns">
+        ${FILTER_WORDS[list].map((word) => checkbox({ name: `${list}_${word}`, label: FILTER_LABELS[word], form }))}
+      </div>
+    </details>
+  `;
+}
+
+const conversationsFold = (form: FormState): View => html`
+  <details open=${(form.problems.conversation_ids ?? form.values.conversation_ids ?? '') !== ''}>
+    <summary>Certain conversations</summary>
     ${textArea({
       name: 'conversation_ids',
       label: 'Conversation ids',
@@ -126,13 +150,7 @@ export const subscriptionFields = (form: SubscriptionForm): View => html`
       attributes: { rows: 2, autocomplete: 'off' },
     })}
   </details>
-  ${checkbox({ name: 'catch_up', label: 'After an outage, send what was missed in the last 24 hours', form })}
 `;
-
-const isFiltering = ({ values, problems }: FormState): boolean =>
-  problems.conversation_ids !== undefined ||
-  (values.conversation_ids ?? '') !== '' ||
-  LISTS.some((list) => FILTER_WORDS[list].some((word) => values[`${list}_${word}`] === 'on'));
 
 const urlHelp = (existingId: string | undefined): View =>
   existingId === undefined

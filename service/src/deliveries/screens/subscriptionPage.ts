@@ -54,7 +54,7 @@ export function subscriptionPage(signedIn: SignedIn, page: SubscriptionPage): Vi
     signedIn,
     { title: `${name} subscription`, section: 'keys', notice },
     html`
-      ${backLink('/keys', 'API keys and subscriptions')}
+      ${backLink('/keys', 'Keys and subscriptions')}
       <h1>${name}</h1>
       ${recovered ? html`<p class="notice" role="status">${recovered}</p>` : null}
       ${formProblem(problem)}
@@ -83,4 +83,4 @@ export function subscriptionPage(signedIn: SignedIn, page: SubscriptionPage): Vi
 }
 
 /** Shown in place of a subscription that was removed while its page was open. */
-export const removedView: View = html`<p>This subscription was removed. <a href="/keys">Back to API keys and subscriptions</a></p>`;
+export const removedView: View = html`<p>This subscription was removed. <a href="/keys">Back to keys and subscriptions</a></p>`;

@@ -148,9 +148,9 @@ export const select = ({
   );
 };
 
-/** A box to tick, with its label after it. */
-export const checkbox = ({ name, label, form = newForm(), attributes }: FieldOptions): View =>
-  html`<label for=${`f-${name}`}><input type="checkbox" id=${`f-${name}`} name=${name} checked=${form.values[name] === 'on'} ...${attributes} /> ${label}</label>`;
+/** A box to tick, with its label after it and its help, which is a part of the label, below that. */
+export const checkbox = ({ name, label, form = newForm(), help, attributes }: FieldOptions): View =>
+  html`<label for=${`f-${name}`}><input type="checkbox" id=${`f-${name}`} name=${name} checked=${form.values[name] === 'on'} ...${attributes} /> ${label}${help ? html` <small class="muted">${help}</small>` : null}</label>`;
 
 /** One of several choices. Several have the same name; `attributes` are those of the input. */
 export const radio = ({

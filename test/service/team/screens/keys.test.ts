@@ -252,7 +252,7 @@ describe('the API keys screen: keys', () => {
     }
     for (const part of ['state', 'deliveries'])
       expect((await browser.get(`${path}/live/${part}`)).text).toBe(
-        'This subscription was removed. Back to API keys and subscriptions',
+        'This subscription was removed. Back to keys and subscriptions',
       );
     expect((await stranger.get('/api/hooks')).body.data).toHaveLength(1);
   });

@@ -30,7 +30,7 @@ export const foundPage = (
     signedIn,
     { title: 'Find a delivery', section: 'keys' },
     html`
-      ${backLink('/keys', 'API keys and subscriptions')}
+      ${backLink('/keys', 'Keys and subscriptions')}
       <h1>Find a delivery</h1>
       ${deliverySearch(id)}
       ${

@@ -20,7 +20,7 @@ export const keyPage = (signedIn: SignedIn, key: ApiKey, { now, notice, form }: 
     signedIn,
     { title: `API key ${key.name}`, section: 'keys', notice },
     html`
-      ${backLink('/keys', 'API keys and subscriptions')}
+      ${backLink('/keys', 'Keys and subscriptions')}
       <h1><bdi>${key.name}</bdi></h1>
       <section class="block" aria-label="State">
         <dl class="facts-list">

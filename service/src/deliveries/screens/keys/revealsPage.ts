@@ -17,7 +17,7 @@ export const revealsPage = (
     signedIn,
     { title: 'Contact details read', section: 'keys' },
     html`
-      ${backLink('/keys', 'API keys')}
+      ${backLink('/keys', 'Keys and subscriptions')}
       <h1>Contact details read with “<bdi>${key.name}</bdi>”</h1>
       <p class="muted">Each time this key read a phone number or an e-mail in the clear. Removing a contact removes its entries.</p>
       ${
