@@ -2,7 +2,8 @@ import { collection, type Document } from '../store/store.ts';
 
 /**
  * What happened in one hour or on one day of a workspace, added up. Each hour is in its day as well,
- * so that a page reads at most ninety of these.
+ * so that a page in UTC reads at most ninety of these. Days of other time zones are added up from
+ * their hours.
  */
 export interface Counter extends Document {
   readonly workspaceId: string;

@@ -1,4 +1,5 @@
 import { hourOf } from '../platform/counting/count.ts';
+import { dayInZone } from '../platform/html/readerZone.ts';
 import { type Period, startOf } from './overviewStore.ts';
 
 export interface Range {
@@ -19,15 +20,33 @@ export const RANGES = [
 export const DEFAULT_RANGE: Range = RANGES[1];
 
 /** The heading of the hours or days in a table. */
-export const slotTitle = ({ period }: Range): string =>
-  period === 'hour' ? 'Hour (UTC)' : 'Day (UTC)';
+export const slotTitle = ({ period }: Range, timeZone: string): string =>
+  `${period === 'hour' ? 'Hour' : 'Day'} (${zoneName(timeZone)})`;
+
+/** `America/New York` */
+export const zoneName = (timeZone: string): string => timeZone.replaceAll('_', ' ');
 
 const MS: Record<Period, number> = { hour: 3_600_000, day: 86_400_000 };
 
-/** The hours or days of a range, the oldest first: `2026-11-21T10` or `2026-11-21`, in UTC. */
-export const slotsOf = ({ period, slots }: Range, now: Date): readonly string[] =>
-  Array.from({ length: slots }, (_, at) => slotBefore(period, now, slots - 1 - at));
+/**
+ * The hours or days of a range, the oldest first: hours of UTC (`2026-11-21T10`), or days of the time
+ * zone (`2026-11-21`).
+ */
+export function slotsOf({ period, slots }: Range, now: Date, timeZone: string): readonly string[] {
+  const today = new Date(dayInZone(now.toISOString(), timeZone));
+  const last = period === 'hour' ? now : today;
+  return Array.from({ length: slots }, (_, at) => slotBefore(period, last, slots - 1 - at));
+}
 
-/** The hour or day that is so many before the one of `now`. */
+/**
+ * The day that an hour counts to: the one in which it begins. Hours are those of UTC, so in a zone that
+ * is 30 or 45 minutes off, a day begins within an hour. All of that hour counts to the day before;
+ * otherwise the hour that is running would count to a day that is still to come.
+ * @param hour in UTC: `2026-11-21T10`
+ */
+export const dayOfHour = (hour: string, timeZone: string): string =>
+  dayInZone(`${hour}:00Z`, timeZone);
+
+/** The hour or day of UTC that is so many before the one of `now`. */
 export const slotBefore = (period: Period, now: Date, before: number): string =>
   startOf(period, hourOf(new Date(now.getTime() - before * MS[period])));

@@ -2,14 +2,14 @@ import type { Deps } from '../platform/deps.ts';
 import type { Workspace } from '../team/index.ts';
 import { added } from './fold.ts';
 import { startOf } from './overviewStore.ts';
-import { type Range, slotBefore, slotsOf } from './range.ts';
+import { dayOfHour, type Range, slotBefore, slotsOf } from './range.ts';
 import { KeyReader, Tally } from './tally.ts';
 
 /** More than a busy service counts until the next fold; what is beyond shows a little later. */
 const MAX_INCREMENTS = 2_000;
 
 export interface Slot {
-  /** In UTC: `2026-11-21T10` or `2026-11-21`. */
+  /** An hour of UTC, `2026-11-21T10`, or a day of the time zone, `2026-11-21`. */
   readonly start: string;
   readonly counts: Tally;
 }
@@ -20,14 +20,23 @@ export interface CountsOfRange {
   readonly total: Tally;
 }
 
-/** What happened in a workspace within a range, hour by hour or day by day, up to now. */
+/**
+ * What happened in a workspace within a range, hour by hour or day by day, up to now. Days of UTC are
+ * stored; those of other time zones are put together from their hours, up to 2,200 of them.
+ * @param timeZone IANA name
+ */
 export async function readCounts(
   { store, clock }: Pick<Deps, 'store' | 'clock'>,
   { id: workspaceId }: Workspace,
   range: Range,
+  timeZone = 'UTC',
 ): Promise<CountsOfRange> {
   const now = clock.now();
-  const { period, slots: most } = range;
+  const isOfHours = range.period === 'day' && timeZone !== 'UTC';
+  const period = isOfHours ? 'hour' : range.period;
+  const slotOf = (start: string) => (isOfHours ? dayOfHour(start, timeZone) : start);
+  // One day more, for a first day that begins before the range would in UTC.
+  const most = isOfHours ? (range.slots + 1) * 24 : range.slots;
   const after = { value: slotBefore(period, now, most) };
   // Both at once, so that they see one moment: an increment is in one of them alone.
   const [counters, increments] = await store.transaction((tx) =>
@@ -41,13 +50,16 @@ export async function readCounts(
       tx.increments.find({ where: { workspaceId }, limit: MAX_INCREMENTS }),
     ]),
   );
-  const sums = new Map(counters.map(({ start, counts }) => [start, counts]));
-  for (const { hour, counts } of increments) {
-    const start = startOf(period, hour);
-    sums.set(start, added(sums.get(start) ?? {}, counts));
-  }
+  const sums = new Map<string, Readonly<Record<string, number>>>();
+  const add = (start: string, counts: Readonly<Record<string, number>>) =>
+    sums.set(slotOf(start), added(sums.get(slotOf(start)) ?? {}, counts));
+  for (const { start, counts } of counters) add(start, counts);
+  for (const { hour, counts } of increments) add(startOf(period, hour), counts);
   const keys = new KeyReader();
-  const slots = slotsOf(range, now).map((start) => ({ start, counts: sums.get(start) ?? {} }));
+  const slots = slotsOf(range, now, timeZone).map((start) => ({
+    start,
+    counts: sums.get(start) ?? {},
+  }));
   return {
     slots: slots.map(({ start, counts }) => ({ start, counts: new Tally(counts, keys) })),
     total: new Tally(added(...slots.map(({ counts }) => counts)), keys),

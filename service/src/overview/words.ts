@@ -1,4 +1,5 @@
 import type { AnsweredBy, HandoverReason } from '../conversations/index.ts';
+import { partsOf } from '../platform/html/readerZone.ts';
 
 /** In the order of the chart's colours. */
 export const ANSWERED_BY_LABELS: Readonly<Record<AnsweredBy, string>> = {
@@ -48,6 +49,12 @@ const dayFormat = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 });
 
-/** `21 Nov` or `10:00`. @param start `2026-11-21` or `2026-11-21T10`, in UTC */
-export const slotLabel = (start: string): string =>
-  start.length > 10 ? `${start.slice(11)}:00` : dayFormat.format(new Date(`${start}T00:00Z`));
+/**
+ * `21 Nov`, or the time of day at which an hour begins: `10:00`, `15:30`. When clocks are put back, an
+ * hour is there twice.
+ * @param start a day of the time zone, `2026-11-21`, or an hour of UTC, `2026-11-21T10`
+ */
+export const slotLabel = (start: string, timeZone: string): string =>
+  start.length > 10
+    ? partsOf(`${start}:00Z`, timeZone).slice(11, 16)
+    : dayFormat.format(new Date(`${start}T00:00Z`));

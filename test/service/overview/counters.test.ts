@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { foldAll } from '../../../service/src/overview/fold.ts';
 import { RANGES } from '../../../service/src/overview/range.ts';
 import { readCounts } from '../../../service/src/overview/readCounts.ts';
+import { slotLabel } from '../../../service/src/overview/words.ts';
 import { sweepCounters } from '../../../service/src/overview/sweepCounters.ts';
 import { count } from '../../../service/src/platform/counting/count.ts';
 import { durationBucket, percentile } from '../../../service/src/platform/counting/durations.ts';
@@ -103,6 +104,92 @@ describe('counters', () => {
     clock.advance(-4 * DAY_MS);
     expect(await opened(QUARTER)).toBe(1);
   });
+});
+
+describe('days of a time zone', () => {
+  let fresh: FreshStore;
+  let workspace: Workspace;
+  let clock: TestClock;
+  beforeEach(async () => {
+    clock = new TestClock(Date.parse('2026-10-27T12:00:00Z'));
+    fresh = await openFreshStore();
+    workspace = await createWorkspace({ store: fresh.store, clock }, 'Test');
+  });
+  afterEach(() => fresh.remove());
+
+  const countAt = (...times: readonly string[]) =>
+    fresh.store.transaction(async (tx) => {
+      for (const time of times)
+        await count(tx, workspace.id, new Date(time), ['opened', ['web_chat']]);
+    });
+  /** What was opened on the days on which something was. */
+  const openedOn = async (
+    now: string,
+    timeZone: string,
+    range = DAYS as (typeof RANGES)[number],
+  ) => {
+    const deps = { store: fresh.store, clock: { now: () => new Date(now) } };
+    const { slots } = await readCounts(deps, workspace, range, timeZone);
+    expect(slots).toHaveLength(range.slots);
+    return Object.fromEntries(
+      slots.map(({ start, counts }) => [start, counts.sum('opened')]).filter(([, n]) => n !== 0),
+    );
+  };
+
+  it('have 25 hours when clocks are put back, and 23 when they are put forward', async () => {
+    // In Berlin, 25 October 2026 goes from 22:00 to 23:00 UTC, 29 March from 23:00 to 22:00.
+    await countAt('2026-10-24T21:59:00Z', '2026-10-24T22:00:00Z', '2026-10-25T00:30:00Z');
+    await countAt('2026-10-25T01:30:00Z', '2026-10-25T22:59:00Z', '2026-10-25T23:00:00Z');
+    const inAutumn = { '2026-10-24': 1, '2026-10-25': 4, '2026-10-26': 1 };
+    expect(await openedOn('2026-10-27T12:00:00Z', 'Europe/Berlin')).toEqual(inAutumn);
+    await foldAll(fresh.store);
+    expect(await openedOn('2026-10-27T12:00:00Z', 'Europe/Berlin')).toEqual(inAutumn);
+    await countAt('2026-03-28T22:59:00Z', '2026-03-28T23:00:00Z', '2026-03-29T21:59:00Z');
+    await countAt('2026-03-29T22:00:00Z');
+    expect(await openedOn('2026-03-31T12:00:00Z', 'Europe/Berlin')).toEqual({
+      '2026-03-28': 1,
+      '2026-03-29': 2,
+      '2026-03-30': 1,
+    });
+  });
+
+  it('are the last ones of the reader, who may be a day ahead of UTC or behind it', async () => {
+    await countAt('2026-10-27T11:30:00Z');
+    const now = '2026-10-27T11:45:00Z';
+    expect(await openedOn(now, 'Pacific/Kiritimati')).toEqual({ '2026-10-28': 1 });
+    expect(await openedOn(now, 'Pacific/Pago_Pago')).toEqual({ '2026-10-27': 1 });
+    expect(await openedOn(now, 'UTC')).toEqual({ '2026-10-27': 1 });
+  });
+
+  it('get an hour in which they begin counted to the day before', async () => {
+    // In India, 27 October begins at 18:30 UTC.
+    await countAt('2026-10-26T17:59:00Z', '2026-10-26T18:10:00Z');
+    expect(await openedOn('2026-10-26T18:15:00Z', 'Asia/Kolkata')).toEqual({ '2026-10-26': 2 });
+    await countAt('2026-10-26T18:50:00Z', '2026-10-26T19:00:00Z');
+    expect(await openedOn('2026-10-27T12:00:00Z', 'Asia/Kolkata')).toEqual({
+      '2026-10-26': 3,
+      '2026-10-27': 1,
+    });
+  });
+
+  it('are all there in ninety days', async () => {
+    await countAt('2026-07-29T22:00:00Z', '2026-07-29T21:59:00Z');
+    await foldAll(fresh.store);
+    expect(await openedOn('2026-10-27T22:59:00Z', 'Europe/Berlin', QUARTER)).toEqual({
+      '2026-07-30': 1,
+    });
+  });
+});
+
+it('an hour is named by the reader’s clock, and comes twice when clocks are put back', () => {
+  const hours = ['2026-10-24T23', '2026-10-25T00', '2026-10-25T01'];
+  expect(hours.map((hour) => slotLabel(hour, 'Europe/Berlin'))).toEqual([
+    '01:00',
+    '02:00',
+    '02:00',
+  ]);
+  expect(slotLabel('2026-10-26T18', 'Asia/Kolkata')).toBe('23:30');
+  expect(slotLabel('2026-10-26', 'Asia/Kolkata')).toBe('26 Oct');
 });
 
 describe('percentiles of durations', () => {

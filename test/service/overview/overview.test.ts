@@ -76,6 +76,35 @@ describe('the overview', () => {
     expect(daily['Day (UTC)']!.at(-1)).toBe(21);
   });
 
+  it('draws the days of the reader’s time zone, which each member chooses', async () => {
+    now = Date.parse('2026-11-21T23:30:00Z');
+    await write();
+    expect((await ana.get('/overview')).text).toContain('you have not chosen one in your account');
+    await ana.get('/account');
+    await ana.post('/account/profile', { name: 'Ana', timeZone: 'America/New_York' });
+    const inNewYork = await ana.get('/overview');
+    expect(inNewYork.text).toContain('time zone America/New York, the one of your account');
+    expect(chartTable(inNewYork, 'conversations')!['Day (America/New York)']!.at(-1)).toBe(21);
+    const hours = await ana.get('/overview?range=24h');
+    expect(chartTable(hours, 'conversations')!['Hour (America/New York)']!.at(-1)).toBe(18);
+    await ana.post('/account/profile', { name: 'Ana', timeZone: 'Europe/Berlin' });
+    const inBerlin = chartTable(await ana.get('/overview'), 'conversations')!;
+    expect(inBerlin['Day (Europe/Berlin)']!.at(-1)).toBe(22);
+    expect(inBerlin.Opened!.slice(-2)).toEqual([0, 1]);
+  });
+
+  it('folds what is empty to a line, below what is not', async () => {
+    await write();
+    const { html, text } = await ana.get('/overview');
+    expect(text).toContain('Tool calls no data What the agent does with its tools');
+    const places = ['conversations', 'tool-calls', 'approvals'].map((id) =>
+      html.indexOf(`aria-labelledby="${id}-title"`),
+    );
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+    expect(html.indexOf('class="empty-charts"')).toBeLessThan(places[1]!);
+    expect(html.indexOf('class="empty-charts"')).toBeGreaterThan(places[0]!);
+  });
+
   it('moves on with the days, and keeps what was counted over a restart', async () => {
     await write();
     now += 2 * DAY;

@@ -1,7 +1,7 @@
 import { scaleLinear } from 'd3-scale';
-import { html, type View } from '../../platform/html/html.ts';
+import { html } from '../../platform/html/html.ts';
 import { round } from './barChart.ts';
-import { type Chart, drawing, figureOf, WIDTH } from './chart.ts';
+import { type Chart, drawing, type Figure, figureOf, WIDTH } from './chart.ts';
 
 /** How often each of a few things happened, the most frequent first. */
 export interface BarList extends Pick<Chart, 'id' | 'title' | 'summary' | 'whenEmpty'> {
@@ -13,7 +13,7 @@ export interface BarList extends Pick<Chart, 'id' | 'title' | 'summary' | 'whenE
 const ROW = 34;
 const BAR = 10;
 
-export function barListView(list: BarList): View {
+export function barListView(list: BarList): Figure {
   const items = [...list.items].filter(({ n }) => n > 0).sort((a, b) => b.n - a.n);
   if (items.length === 0) return figureOf(list, null);
   const x = scaleLinear([0, items[0]!.n], [0, WIDTH]);

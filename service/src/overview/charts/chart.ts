@@ -39,7 +39,7 @@ export const isEmpty = ({ series }: Chart): boolean =>
   series.every(({ values }) => values.every((value) => (value ?? 0) === 0));
 
 /** A chart with its title, what its colours mean, and the same as a table. */
-export const chartView = (chart: Chart, draw: (chart: Chart) => View): View =>
+export const chartView = (chart: Chart, draw: (chart: Chart) => View): Figure =>
   figureOf(
     chart,
     isEmpty(chart)
@@ -51,16 +51,39 @@ export const chartView = (chart: Chart, draw: (chart: Chart) => View): View =>
         `,
   );
 
-/** @param content null when there is nothing to show yet. @param options.isWide as wide as the page */
+/** A chart or a table with its title; one line where nothing happened. */
+export interface Figure {
+  readonly isEmpty: boolean;
+  readonly view: View;
+}
+
+type Titled = Pick<Chart, 'id' | 'title' | 'summary' | 'whenEmpty'>;
+
+/** @param content null when there is nothing to show. @param options.isWide as wide as the page */
 export const figureOf = (
-  { id, title, summary, whenEmpty }: Pick<Chart, 'id' | 'title' | 'summary' | 'whenEmpty'>,
+  titled: Titled,
   content: View,
   { isWide = false }: { readonly isWide?: boolean } = {},
-): View => html`
+): Figure =>
+  content === null
+    ? { isEmpty: true, view: emptyFigure(titled) }
+    : { isEmpty: false, view: filledFigure(titled, content, isWide) };
+
+const filledFigure = ({ id, title, summary }: Titled, content: View, isWide: boolean): View => html`
   <section class=${isWide ? 'chart wide' : 'chart'} aria-labelledby=${`${id}-title`}>
     <h2 id=${`${id}-title`}>${title}</h2>
-    <p class="muted">${content === null ? whenEmpty : summary}</p>
+    <p class="muted">${summary}</p>
     ${content}
+  </section>
+`;
+
+/** Its one line unfolds to what will be here. */
+const emptyFigure = ({ id, title, whenEmpty }: Titled): View => html`
+  <section class="chart empty" aria-labelledby=${`${id}-title`}>
+    <details>
+      <summary><h2 id=${`${id}-title`}>${title}</h2> <span class="muted">no data</span></summary>
+      <p class="muted">${whenEmpty}</p>
+    </details>
   </section>
 `;
 

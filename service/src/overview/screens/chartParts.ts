@@ -1,5 +1,4 @@
-import type { View } from '../../platform/html/html.ts';
-import { type Chart, chartView } from '../charts/chart.ts';
+import { type Chart, chartView, type Figure } from '../charts/chart.ts';
 import { durationChart } from '../charts/lineChart.ts';
 import { type Range, slotTitle } from '../range.ts';
 import type { CountsOfRange } from '../readCounts.ts';
@@ -17,6 +16,8 @@ export type DurationName =
 export interface ChartParts {
   readonly counts: CountsOfRange;
   readonly range: Range;
+  /** Whose days are drawn: the reader's. */
+  readonly timeZone: string;
   /** Null: all channels. */
   readonly channel: string | null;
 }
@@ -25,9 +26,9 @@ export const MEDIAN = 0.5;
 export const NINETIETH = 0.9;
 
 /** The hours or days that every chart of a page has. */
-export const slotsOfChart = ({ counts, range }: ChartParts) => ({
-  slots: counts.slots.map(({ start }) => slotLabel(start)),
-  slotTitle: slotTitle(range),
+export const slotsOfChart = ({ counts, range, timeZone }: ChartParts) => ({
+  slots: counts.slots.map(({ start }) => slotLabel(start, timeZone)),
+  slotTitle: slotTitle(range, timeZone),
 });
 
 /** A value of each hour or day. */
@@ -54,7 +55,7 @@ export function durationsView(
     readonly first?: readonly string[];
     readonly from: string;
   },
-): View {
+): Figure {
   const ofTotal = (share: number) =>
     durationLabel(parts.counts.total.percentile(name, share, ...first) ?? 0);
   const seriesOf = (label: string, share: number) => ({

@@ -1,14 +1,13 @@
 import type { AnsweredBy, HandoverReason } from '../../conversations/index.ts';
-import type { View } from '../../platform/html/html.ts';
 import { barChart } from '../charts/barChart.ts';
 import { barListView, percent } from '../charts/barList.ts';
-import { chartView } from '../charts/chart.ts';
+import { chartView, type Figure } from '../charts/chart.ts';
 import { lineChart } from '../charts/lineChart.ts';
 import type { Tally } from '../tally.ts';
 import { ANSWERED_BY_LABELS, HANDOVER_LABELS } from '../words.ts';
 import { type ChartParts, durationsView, ofChannel, perSlot, slotsOfChart } from './chartParts.ts';
 
-export const conversationCharts = (parts: ChartParts): View => [
+export const conversationCharts = (parts: ChartParts): readonly Figure[] => [
   openedAndClosed(parts),
   answers(parts),
   durationsView(parts, {
@@ -30,7 +29,7 @@ export const conversationCharts = (parts: ChartParts): View => [
   handovers(parts),
 ];
 
-function openedAndClosed(parts: ChartParts): View {
+function openedAndClosed(parts: ChartParts): Figure {
   const first = ofChannel(parts);
   const { total } = parts.counts;
   const seriesOf = (label: string, name: 'opened' | 'closed') => ({
@@ -52,7 +51,7 @@ function openedAndClosed(parts: ChartParts): View {
   );
 }
 
-function answers(parts: ChartParts): View {
+function answers(parts: ChartParts): Figure {
   const { total } = parts.counts;
   const eachOf = (counts: Tally) => byAnswerer(counts, parts.channel);
   const inAll = eachOf(total);
@@ -80,7 +79,7 @@ function answers(parts: ChartParts): View {
 const byAnswerer = (counts: Tally, channel: string | null): ReadonlyMap<string, number> =>
   channel === null ? counts.eachSecond('answered') : counts.each('answered', channel);
 
-function handovers(parts: ChartParts): View {
+function handovers(parts: ChartParts): Figure {
   const first = ofChannel(parts);
   const { total } = parts.counts;
   const reasons =

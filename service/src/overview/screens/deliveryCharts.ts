@@ -2,7 +2,7 @@ import type { Subscription } from '../../deliveries/index.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { barChart } from '../charts/barChart.ts';
 import { percent } from '../charts/barList.ts';
-import { chartView, figureOf, valueInWords } from '../charts/chart.ts';
+import { chartView, type Figure, figureOf, valueInWords } from '../charts/chart.ts';
 import { tableView } from '../charts/tableView.ts';
 import { durationLabel } from '../words.ts';
 import {
@@ -19,7 +19,7 @@ interface SubscriptionTableParts extends ChartParts {
 }
 
 /** The events that were sent to subscriptions. */
-export const deliveryCharts = (parts: ChartParts): View => [
+export const deliveryCharts = (parts: ChartParts): readonly Figure[] => [
   attempts(parts),
   durationsView(parts, {
     name: 'attempt_time',
@@ -30,7 +30,7 @@ export const deliveryCharts = (parts: ChartParts): View => [
   }),
 ];
 
-function attempts(parts: ChartParts): View {
+function attempts(parts: ChartParts): Figure {
   const { total } = parts.counts;
   const [results, ended] = [total.eachSecond('attempt'), total.eachSecond('delivery')];
   const [succeeded, failed] = [results.get('succeeded') ?? 0, results.get('failed') ?? 0];
@@ -60,7 +60,7 @@ const MAX_SHOWN = 10;
 export function subscriptionTable({
   counts: { total },
   subscriptions,
-}: SubscriptionTableParts): View {
+}: SubscriptionTableParts): Figure {
   const known = new Map(subscriptions.map((each) => [each.id, each]));
   const rows = [...total.each('attempt')]
     .sort(([, a], [, b]) => b - a)

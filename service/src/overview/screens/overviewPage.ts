@@ -5,7 +5,8 @@ import { teamPage } from '../../platform/html/layout.ts';
 import type { SignedIn } from '../../team/index.ts';
 import type { FirstHour } from '../firstHour.ts';
 import { percent } from '../charts/barList.ts';
-import { DEFAULT_RANGE, type Range, RANGES } from '../range.ts';
+import type { Figure } from '../charts/chart.ts';
+import { DEFAULT_RANGE, type Range, RANGES, zoneName } from '../range.ts';
 import { channelLabel, durationLabel } from '../words.ts';
 import { type ChartParts, MEDIAN, ofChannel } from './chartParts.ts';
 import { conversationCharts } from './conversationCharts.ts';
@@ -37,15 +38,38 @@ export const overviewPage = (viewer: SignedIn, parts: OverviewParts): View =>
           ${parts.channels.length > 1 || parts.channel !== null ? channelLinks(parts) : null}
         </div>
         ${keyFigures(parts)}
-        <div class="charts">
-          ${conversationCharts(parts)}
-          ${parts.channel === null ? [workCharts(parts), deliveryCharts(parts), toolTable(parts), subscriptionTable(parts)] : null}
-        </div>
+        ${figuresView(figuresOf(parts))}
         ${parts.channel === null ? null : html`<p class="muted">Tools, approvals, payments and deliveries are counted for <a href=${hrefOf(parts.range, null)}>all channels</a> together.</p>`}
-        <p class="muted">Hours and days are those of UTC; the last one is still running. Durations are right to about a tenth.</p>
+        ${timesNote(viewer, parts)}
       </div>
     `,
   );
+
+const figuresOf = (parts: OverviewParts): readonly Figure[] => [
+  ...conversationCharts(parts),
+  ...(parts.channel === null
+    ? [...workCharts(parts), ...deliveryCharts(parts), toolTable(parts), subscriptionTable(parts)]
+    : []),
+];
+
+/** Those with something to show come first, so that the others leave no holes between them. */
+function figuresView(figures: readonly Figure[]): View {
+  const { filled = [], empty = [] } = Object.groupBy(figures, ({ isEmpty }) =>
+    isEmpty ? 'empty' : 'filled',
+  );
+  return html`
+    ${filled.length === 0 ? null : html`<div class="charts">${filled.map(({ view }) => view)}</div>`}
+    ${empty.length === 0 ? null : html`<div class="empty-charts">${empty.map(({ view }) => view)}</div>`}
+  `;
+}
+
+const timesNote = ({ member }: SignedIn, { range, timeZone }: OverviewParts): View => html`
+  <p class="muted">
+    ${range.period === 'hour' ? 'Hours' : 'Days'} are in the time zone ${zoneName(timeZone)}, ${' '}
+    ${member.timeZone ? 'the one of ' : 'since you have not chosen one in '}<a href="/account">your account</a>.
+    The last one is still running. Durations are right to about a tenth.
+  </p>
+`;
 
 const hrefOf = (range: Range, channel: string | null): string =>
   addressWith('/overview', {

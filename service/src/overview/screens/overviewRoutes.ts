@@ -4,6 +4,7 @@ import { findActiveSubscriptions } from '../../deliveries/index.ts';
 import { onceForForm } from '../../platform/html/formOnce.ts';
 import { readForm } from '../../platform/html/forms.ts';
 import { sendPage } from '../../platform/html/html.ts';
+import { readerZone } from '../../platform/html/readerZone.ts';
 import { newFormToken } from '../../platform/security/tokens.ts';
 import { endFirstHour, signedInOf, workspaceOf } from '../../team/index.ts';
 import { readFirstHour, sendTestMessage } from '../firstHour.ts';
@@ -17,7 +18,8 @@ export function overviewRouter(deps: Deps): Router {
   router.get('/overview', async ({ query }, response) => {
     const signedIn = signedInOf(response);
     const range = RANGES.find(({ id }) => id === query.range) ?? DEFAULT_RANGE;
-    const counts = await readCounts(deps, signedIn.workspace, range);
+    const timeZone = readerZone();
+    const counts = await readCounts(deps, signedIn.workspace, range, timeZone);
     const subscriptions = await deps.store.transaction((tx) =>
       findActiveSubscriptions(tx, signedIn.workspace.id),
     );
@@ -27,6 +29,7 @@ export function overviewRouter(deps: Deps): Router {
     const page = {
       counts,
       range,
+      timeZone,
       channel,
       channels,
       subscriptions,

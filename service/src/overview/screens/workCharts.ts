@@ -1,9 +1,8 @@
 import { formatAmount } from '../../platform/currency.ts';
-import type { View } from '../../platform/html/html.ts';
 import type { ApprovalOutcome } from '../../tools/index.ts';
 import { barChart } from '../charts/barChart.ts';
 import { percent } from '../charts/barList.ts';
-import { chartView, figureOf, valueInWords } from '../charts/chart.ts';
+import { chartView, type Figure, figureOf, valueInWords } from '../charts/chart.ts';
 import { lineChart } from '../charts/lineChart.ts';
 import { tableView } from '../charts/tableView.ts';
 import type { Tally } from '../tally.ts';
@@ -11,7 +10,7 @@ import { durationLabel } from '../words.ts';
 import { type ChartParts, MEDIAN, NINETIETH, perSlot, slotsOfChart } from './chartParts.ts';
 
 /** Tools, approvals and payments. */
-export const workCharts = (parts: ChartParts): View => [
+export const workCharts = (parts: ChartParts): readonly Figure[] => [
   toolCalls(parts),
   approvals(parts),
   payments(parts),
@@ -28,7 +27,7 @@ function madeCalls(counts: Tally): { succeeded: number; failed: number; notMade:
   return { succeeded, failed, notMade: sumOf(statuses) - succeeded - failed };
 }
 
-function toolCalls(parts: ChartParts): View {
+function toolCalls(parts: ChartParts): Figure {
   const { succeeded, failed, notMade } = madeCalls(parts.counts.total);
   const valuesOf = (what: keyof ReturnType<typeof madeCalls>) =>
     perSlot(parts, (counts) => madeCalls(counts)[what]);
@@ -54,7 +53,7 @@ function toolCalls(parts: ChartParts): View {
 const MAX_TOOLS_SHOWN = 10;
 
 /** The tools that were called, as a table. */
-export function toolTable({ counts: { total } }: ChartParts): View {
+export function toolTable({ counts: { total } }: ChartParts): Figure {
   const rows = [...total.each('tool_call')]
     .sort(([, a], [, b]) => b - a)
     .slice(0, MAX_TOOLS_SHOWN)
@@ -81,7 +80,7 @@ export function toolTable({ counts: { total } }: ChartParts): View {
   );
 }
 
-function approvals(parts: ChartParts): View {
+function approvals(parts: ChartParts): Figure {
   const { total } = parts.counts;
   const outcomes = total.eachSecond('approval');
   const of = (outcome: ApprovalOutcome) => outcomes.get(outcome) ?? 0;
@@ -113,7 +112,7 @@ function approvals(parts: ChartParts): View {
   );
 }
 
-function payments(parts: ChartParts): View {
+function payments(parts: ChartParts): Figure {
   const { total } = parts.counts;
   const amounts = [...total.each('paid_amount')].map(([currency, amount]) =>
     formatAmount(amount, currency),

@@ -18,13 +18,16 @@ export const isTimeZone = (name: string): boolean => ZONES.has(name);
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** A format of times in the reader's zone. @param key what tells it from other formats */
+/**
+ * A format of times in a zone, the reader's unless another one is given.
+ * @param key what tells it from other formats
+ */
 export function formatInZone(
   key: string,
   locale: string,
   options: Intl.DateTimeFormatOptions,
+  timeZone = readerZone(),
 ): Intl.DateTimeFormat {
-  const timeZone = readerZone();
   const known = formats.get(`${key} ${timeZone}`);
   if (known) return known;
   const format = new Intl.DateTimeFormat(locale, { ...options, timeZone });
@@ -32,17 +35,19 @@ export function formatInZone(
   return format;
 }
 
-/** The day in the reader's zone, `2026-11-21`. @param time ISO 8601 */
-export const dayInZone = (time: string): string =>
-  readerZone() === 'UTC' ? time.slice(0, 10) : partsOf(time).slice(0, 10);
+/** The day in a zone, the reader's unless another one is given: `2026-11-21`. @param time ISO 8601 */
+export const dayInZone = (time: string, timeZone = readerZone()): string =>
+  timeZone === 'UTC' ? time.slice(0, 10) : partsOf(time, timeZone).slice(0, 10);
 
-/** `2026-11-21 11:00:00`, in the reader's zone. @param time ISO 8601 */
-export const partsOf = (time: string): string =>
-  formatInZone('exact', 'sv-SE', {
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-  }).format(new Date(time));
+/** `2026-11-21 11:00:00`, in a zone, the reader's unless another one is given. @param time ISO 8601 */
+export const partsOf = (time: string, timeZone = readerZone()): string =>
+  formatInZone('exact', 'sv-SE', EXACT, timeZone).format(new Date(time));
+
+const EXACT: Intl.DateTimeFormatOptions = {
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+};

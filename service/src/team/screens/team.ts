@@ -391,7 +391,7 @@ const accountScreen = (
           name: 'timeZone',
           label: 'Time zone',
           form: profile,
-          help: 'For times on pages where scripts are off. With scripts, your browser’s own zone is used.',
+          help: 'For the days of the Overview, and for times on pages where scripts are off. With scripts, other times are in your browser’s own zone.',
           options: timeZones().map((zone) => [zone, zone.replaceAll('_', ' ')] as const),
         })}
         <button>Save</button>
