@@ -2,7 +2,8 @@ import { isAgentOn } from '../agent/index.ts';
 import { startChatSession } from '../channels/index.ts';
 import { type Message, receiveMessage } from '../conversations/index.ts';
 import { findActiveSubscriptions } from '../deliveries/index.ts';
-import type { Deps } from '../platform/deps.ts';
+import { count } from '../platform/counting/count.ts';
+import { type Deps, inOneTransaction } from '../platform/deps.ts';
 import { newId } from '../platform/ids.ts';
 import type { Tx } from '../store/collections.ts';
 import { endFirstHour, type Workspace } from '../team/index.ts';
@@ -15,6 +16,13 @@ export type Step = (typeof STEPS)[number];
 
 /** Those that are done. */
 export type FirstHour = ReadonlySet<Step>;
+
+declare module '../platform/counting/count.ts' {
+  interface Counted {
+    /** Conversations that a test message opened; they are among those that were opened. */
+    opened_by_test: readonly [channel: string];
+  }
+}
 
 /** What `source` says of a subscription that our nodes make. */
 const N8N = 'n8n';
@@ -33,6 +41,7 @@ export async function readFirstHour(
   const done = new Set(await deps.store.transaction((tx) => stepsInStore(tx, workspace)));
   if ((total.eachSecond('delivery').get('delivered') ?? 0) > 0) done.add('event');
   if (total.sum('first_answer') > 0) done.add('answer');
+  if (total.sum('opened') > total.sum('opened_by_test')) done.add('channel');
   if (done.size < STEPS.length) return done;
   await endFirstHour(deps, workspace);
   return null;
@@ -65,8 +74,10 @@ const TEST_TEXT = 'Hello! This is a test message from the Overview.';
  * Writes as a new visitor of the web chat does: a conversation begins, its events go out, and the
  * agent answers if it is on.
  */
-export async function sendTestMessage(deps: Deps, workspace: Workspace): Promise<Message> {
-  const { contact } = await startChatSession(deps, workspace, TEST_CUSTOMER);
-  const channelMessageId = newId('msg');
-  return receiveMessage(deps, workspace, contact.id, { text: TEST_TEXT, channelMessageId });
-}
+export const sendTestMessage = (deps: Deps, workspace: Workspace): Promise<Message> =>
+  inOneTransaction(deps, async (within, tx) => {
+    const { contact } = await startChatSession(within, workspace, TEST_CUSTOMER);
+    await count(tx, workspace.id, deps.clock.now(), ['opened_by_test', [contact.channel]]);
+    const channelMessageId = newId('msg');
+    return receiveMessage(within, workspace, contact.id, { text: TEST_TEXT, channelMessageId });
+  });

@@ -63,18 +63,27 @@ it('is an owner’s: a member sees it, and neither sends nor dismisses', async (
     expect((await ben.post(path)).status).toBe(403);
 });
 
-it('ticks n8n, its first event and a channel, then ends by itself, and does not come again', async () => {
+it('ticks the channel when one is connected, before anybody writes', async () => {
+  expect(await doneSteps()).not.toContain('channel');
+  const { id } = await connectNumber(service.api);
+  expect(await doneSteps()).toContain('channel');
+  await service.api.call('DELETE', `/api/channels/${id}`);
+  expect(await doneSteps()).not.toContain('channel');
+});
+
+it('ticks n8n, the first customer’s message and its event, then ends by itself, and does not come again', async () => {
   await service.api.post('/api/hooks', {
     event: 'message.received',
     target_url: `${receiver.url}/hook`,
     source: 'n8n',
   });
   expect(await doneSteps()).toEqual(['key', 'n8n', 'answer', 'agent', 'colleague']);
+  expect((await ana.get('/overview')).text).toContain('First steps: 5 of 7 done');
   await (await chatCustomer(service.url)).write('Hello');
-  await waitFor('the first event', async () => (await doneSteps()).includes('event'));
-  expect((await ana.get('/overview')).text).toContain('First steps: 6 of 7 done');
-  await connectNumber(service.api);
-  expect((await ana.get('/overview')).text).not.toContain('First steps');
+  await waitFor(
+    'the last step',
+    async () => !(await ana.get('/overview')).text.includes('First steps'),
+  );
   await service.api.patch('/api/agent', { enabled: false });
   expect((await ana.get('/overview')).text).not.toContain('First steps');
 });

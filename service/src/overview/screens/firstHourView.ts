@@ -28,8 +28,8 @@ const WORDS: Readonly<Record<Step, Words>> = {
     next: html`Open the test message under <a href="/conversations?tab=all">Conversations</a> and reply, or let a workflow reply.`,
   },
   channel: {
-    label: 'Connect a channel',
-    next: html`The web chat works already, at <a href="/chat" target="_blank">/chat</a>. For WhatsApp, connect a number under <a href="/channels">Channels</a>.`,
+    label: 'Let customers write to you',
+    next: html`The web chat works already, at <a href="/chat" target="_blank">/chat</a>; the snippet for your website is under <a href="/agent#chat-title">Agent</a>. For WhatsApp, connect a number under <a href="/channels">Channels</a>. This step is done once a customer has written, or a number is connected.`,
   },
   agent: {
     label: 'Turn the agent on',
