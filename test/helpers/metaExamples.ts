@@ -95,6 +95,22 @@ export const MESSAGE_EXAMPLES: readonly {
     text: '[Document: invoice.pdf] The bill',
   },
   {
+    name: 'document whose name does not say what it is',
+    message: {
+      type: 'document',
+      document: { filename: 'invoice', mime_type: 'application/pdf', id: '1003383421387257' },
+    },
+    text: '[Document: invoice (PDF)]',
+  },
+  {
+    name: 'document without a name',
+    message: {
+      type: 'document',
+      document: { mime_type: 'application/pdf; charset=binary', id: '1003383421387258' },
+    },
+    text: '[Document: PDF]',
+  },
+  {
     name: 'sticker',
     message: {
       type: 'sticker',

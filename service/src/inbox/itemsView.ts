@@ -115,14 +115,8 @@ const messageView = (message: Message, parts: ThreadParts): View => {
 
 const textView = (text: string): View => html`<p class="text" dir="auto">${linkedText(text)}</p>`;
 
-const attachmentView = ({
-  icon: name,
-  words,
-  details,
-  caption,
-  channelLabel,
-}: Attachment): View => html`
-  <p class="attachment">${icon(name)} <b>${words}</b>${details === null ? null : html`: <bdi>${details}</bdi>`} <span class="muted">Open ${channelLabel} to see it.</span></p>
+const attachmentView = ({ icon: name, words, details, caption, where }: Attachment): View => html`
+  <p class="attachment">${icon(name)} <b><bdi>${words}</bdi></b>${details === null ? null : html`: <bdi>${details}</bdi>`}${where === null ? null : html` <span class="muted">${where}</span>`}</p>
   ${caption === '' ? null : textView(caption)}
 `;
 

@@ -2,31 +2,45 @@ import type { IconName } from '../platform/html/icons.ts';
 import { adapterOf } from '../channels/index.ts';
 import type { ChannelType, Message } from '../conversations/index.ts';
 
-/** Something that a customer sent beside text. It is not stored here. */
+/** Something that a customer sent beside text. Its text is stored here, the file is not. */
 export interface Attachment {
   readonly icon: IconName;
-  /** `Sent a picture` */
+  /** `Picture`, or the file's name: `report.pdf (PDF)` */
   readonly words: string;
-  /** A file's name, a place, or a contact; null when there is none. */
+  /** A place or a contact; null when there is none. */
   readonly details: string | null;
   /** What the customer wrote with it; empty when nothing. */
   readonly caption: string;
-  /** Where the team can see it. */
-  readonly channelLabel: string;
+  /** Where the team finds it: `Open it in WhatsApp.` Null when all of it is here. */
+  readonly where: string | null;
 }
 
-const KINDS: Readonly<Record<string, Pick<Attachment, 'icon' | 'words'>>> = {
-  Picture: { icon: 'image', words: 'Sent a picture' },
-  Video: { icon: 'video', words: 'Sent a video' },
-  'Voice message': { icon: 'mic', words: 'Sent a voice message' },
-  Audio: { icon: 'mic', words: 'Sent a sound' },
-  Document: { icon: 'file-text', words: 'Sent a document' },
-  Sticker: { icon: 'image', words: 'Sent a sticker' },
-  Location: { icon: 'map-pin', words: 'Sent a location' },
-  Contact: { icon: 'user-round', words: 'Sent a contact' },
+interface Kind {
+  readonly icon: IconName;
+  /** What to do with it in the channel; null when the details are all of it. */
+  readonly verb: 'See' | 'Listen to' | 'Open' | null;
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  Picture: { icon: 'image', verb: 'See' },
+  Video: { icon: 'video', verb: 'See' },
+  'Voice message': { icon: 'mic', verb: 'Listen to' },
+  Audio: { icon: 'mic', verb: 'Listen to' },
+  Document: { icon: 'file-text', verb: 'Open' },
+  Sticker: { icon: 'image', verb: 'See' },
+  Location: { icon: 'map-pin', verb: 'See' },
+  Contact: { icon: 'user-round', verb: null },
 };
 
-const IN_BRACKETS = /^\[([A-Z][a-z ]+)(?:: ([^\]]*))?\](?: ([^]*))?$/;
+/** What stands before the brackets: how the message came. */
+const WAYS: Readonly<Record<string, string>> = {
+  'In a group': ', in a group',
+  'Changed an earlier message': ', changed an earlier message',
+};
+
+/** Details may hold pairs of brackets: `[Document: report [final].pdf]`. */
+const IN_BRACKETS =
+  /^((?:\[[A-Z][a-z ]+\] )*)\[([A-Z][a-z ]+)(?:: ((?:[^[\]]|\[[^[\]]*\])*))?\](?: ([^]*))?$/;
 
 /**
  * What a message of a connected channel describes in brackets: `[Picture] Do you have this one?`
@@ -38,13 +52,43 @@ export function attachmentOf(
 ): Attachment | null {
   const { isHosted, label } = adapterOf(channel);
   if (direction === 'outbound' || isHosted) return null;
-  const [, kind = '', details = null, caption = ''] = IN_BRACKETS.exec(text) ?? [];
-  return Object.hasOwn(KINDS, kind)
-    ? { ...KINDS[kind]!, details, caption, channelLabel: label }
-    : null;
+  const [, ways = '', kind = '', details = null, caption = ''] = IN_BRACKETS.exec(text) ?? [];
+  if (!Object.hasOwn(KINDS, kind)) return null;
+  const { icon, verb } = KINDS[kind]!;
+  const isNamed = kind === 'Document' && details !== null;
+  return {
+    icon,
+    words: `${isNamed ? withType(details) : kind}${waysInWords(ways)}`,
+    details: isNamed ? null : details,
+    caption,
+    where: verb === null ? null : `${verb} it in ${label}.`,
+  };
 }
 
-/** A message on one line: `Sent a picture: Do you have this one?` */
+/** @param ways `[In a group] ` */
+const waysInWords = (ways: string): string =>
+  [...ways.matchAll(/\[([^\]]+)\]/g)].map(([, way]) => WAYS[way!] ?? '').join('');
+
+const FILE_TYPES: Readonly<Record<string, string>> = {
+  pdf: 'PDF',
+  doc: 'Word',
+  docx: 'Word',
+  xls: 'Excel',
+  xlsx: 'Excel',
+  ppt: 'PowerPoint',
+  pptx: 'PowerPoint',
+  csv: 'CSV',
+  txt: 'text',
+  zip: 'ZIP',
+};
+
+/** `report.pdf (PDF)`; the name alone when its end says nothing. */
+function withType(name: string): string {
+  const ending = /\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
+  return Object.hasOwn(FILE_TYPES, ending) ? `${name} (${FILE_TYPES[ending]})` : name;
+}
+
+/** A message on one line: `Picture: Do you have this one?` */
 export function messageInWords(message: Message, channel: ChannelType): string {
   const attachment = attachmentOf(message, channel);
   if (attachment === null) return message.text;

@@ -29,7 +29,8 @@ const WORDS: Readonly<Record<string, InWords>> = {
   video: ({ caption }) => media('Video', caption),
   audio: ({ voice, caption }) => media(voice === true ? 'Voice message' : 'Audio', caption),
   voice: ({ caption }) => media('Voice message', caption),
-  document: ({ filename, caption }) => media(withDetails('Document', [textOf(filename)]), caption),
+  document: ({ filename, mime_type, caption }) =>
+    media(withDetails('Document', [fileInWords(textOf(filename), textOf(mime_type))]), caption),
   sticker: () => media('Sticker', null),
   location: ({ name, address, latitude, longitude }) =>
     media(withDetails('Location', [name, address, latitude, longitude].map(textOf)), null),
@@ -48,6 +49,23 @@ const withDetails = (what: string, details: readonly (string | null)[], between 
   const known = details.filter((detail) => detail !== null);
   return known.length === 0 ? what : `${what}: ${known.join(between)}`;
 };
+
+const FILE_TYPES: Readonly<Record<string, string>> = {
+  'application/pdf': 'PDF',
+  'application/msword': 'Word',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'Word',
+  'application/vnd.ms-excel': 'Excel',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'Excel',
+  'text/plain': 'text',
+};
+
+/** `invoice.pdf`; `invoice (PDF)` or `PDF` where the name does not say what it is. */
+function fileInWords(name: string | null, mimeType: string | null): string | null {
+  const [pure = ''] = mimeType?.split(';') ?? [];
+  const type = Object.hasOwn(FILE_TYPES, pure) ? FILE_TYPES[pure]! : null;
+  if (name === null) return type;
+  return type === null || /\.\w{1,5}$/.test(name) ? name : `${name} (${type})`;
+}
 
 /** The customer's choice from a list, buttons or a form. */
 function interactiveInWords({

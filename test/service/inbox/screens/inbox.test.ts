@@ -126,10 +126,10 @@ describe('the inbox', () => {
       image: { caption },
     });
     const { text } = await ana.get(path);
-    expect(text).toContain('Sent a picture Open WhatsApp to see it. This seam');
+    expect(text).toContain('Picture See it in WhatsApp. This seam');
     expect(text).not.toContain('[Picture]');
     await onWhatsApp('447700900778', 'Vera Voice', { type: 'audio', audio: { voice: true } });
-    expect((await ana.get('/conversations?q=vera')).text).toContain('Sent a voice message');
+    expect((await ana.get('/conversations?q=vera')).text).toContain('Voice message');
   });
 
   it('marks a conversation whose last message was not delivered', async () => {
