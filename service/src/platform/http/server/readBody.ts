@@ -108,7 +108,7 @@ async function eachPart(
   request: Request,
   take: (part: Buffer) => Promise<unknown> | undefined,
 ): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const { promise, resolve, reject } = Promise.withResolvers<undefined>();
   const taken: Promise<unknown>[] = [];
   const abort = () => reject(Object.assign(new Error('the request was aborted'), { status: 400 }));
   const onData = (part: Buffer) => {
@@ -124,7 +124,7 @@ async function eachPart(
   // Every request closes at last, and an error costs a stack trace.
   const end = () => {
     request.off('close', abort);
-    resolve();
+    resolve(undefined);
   };
   if (request.destroyed) abort(); // it ended while its size was being counted
   request.on('data', onData).once('end', end).once('error', abort).once('close', abort);
