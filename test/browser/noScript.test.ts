@@ -126,7 +126,9 @@ describe('without JavaScript', () => {
     await page.getByText('1 delivery failed and never arrived').waitFor();
     endpoint.answerAlways('/broken', 200);
     await button('Resend').click();
-    await page.getByText('1 failed delivery is being sent again. Nothing is left over.').waitFor();
+    await page
+      .getByText('1 failed delivery is being sent again. Nothing is left to resend.')
+      .waitFor();
   });
 
   it('a member defines a tool, tests it and lets it go live', async () => {

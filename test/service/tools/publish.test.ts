@@ -344,7 +344,9 @@ describe('A tool that somebody else has', () => {
     const browser = await signedInBrowser(service.url);
     expect((await browser.get(`/tools/${id}`)).html).toContain(`/tools/${id}/release`);
     const page = await browser.post(`/tools/${id}/release`);
-    expect(page.text).toContain('Another workflow can take it by publishing a tool of this name.');
+    expect(page.text).toContain(
+      'Another workflow can take over by publishing a tool of this name.',
+    );
     expect(page.html).not.toContain(`/tools/${id}/release`);
     expect(await theTool()).toMatchObject({ status: 'live', owner: OWNER });
     const owner = { ...OWNER, instance_id: 'instance-2' };

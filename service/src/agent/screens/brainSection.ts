@@ -101,20 +101,20 @@ function workflowBrain(signedIn: SignedIn, parts: AgentParts): View {
 
 const webhookFacts = (webhook: AgentWebhook, now: Date): View => html`
   <dl class="facts-list">
-    <dt>Published by</dt><dd><bdi>${ownerInWords(webhook.owner)}</bdi>.${webhook.isReleased ? ' It was released: another workflow can take its place by publishing.' : null}</dd>
+    <dt>Published by</dt><dd><bdi>${ownerInWords(webhook.owner)}</bdi>.${webhook.isReleased ? ' Another workflow can take over by publishing.' : null}</dd>
     <dt>State</dt><dd>${webhook.removedAt === null ? html`Published ${timeView(webhook.publishedAt, now)}` : html`<span class="problem">Unpublished ${timeView(webhook.removedAt, now)}.</span> Any workflow can be published in its place.`}</dd>
     <dt>Address</dt><dd><code>${webhook.endpoint}</code></dd>
     <dt>Time for a turn</dt><dd>${webhook.timeoutSeconds} s</dd>
   </dl>
 `;
 
-/** An unpublished workflow holds no place that it could be released from. */
+/** An unpublished workflow holds no place that another one could take over. */
 const releaseButton = (signedIn: SignedIn, webhook: AgentWebhook | null): View =>
   webhook?.removedAt !== null || webhook.isReleased
     ? null
     : postButton(signedIn, {
         action: '/agent/release',
-        label: 'Release',
-        confirm: `Release the agent from ${ownerInWords(webhook.owner)}? It goes on answering. Another workflow can then take its place by publishing.`,
+        label: 'Let another workflow take over',
+        confirm: `Let another workflow take over from ${ownerInWords(webhook.owner)}? The first one that is published as the agent takes its place. Until then, it goes on answering.`,
         button: { id: 'release', class: 'outline secondary' },
       });

@@ -40,7 +40,7 @@ export const publishWebhook = operation('PUT /agent/webhook', {
   adds: 'data',
   summary: 'Publish a workflow as the agent',
   description:
-    'From now on, the workflow at this address decides for the agent (`use_webhook`): each turn is sent there, signed. A workflow that is published already keeps its place, unless you send `take_over` or a team member has released it. Publishing the same again changes only the revision, and turns that are under way go on.',
+    'From now on, the workflow at this address decides for the agent (`use_webhook`): each turn is sent there, signed. A workflow that is published already keeps its place, unless you send `take_over` or an owner has let another workflow take over. Publishing the same again changes only the revision, and turns that are under way go on.',
   body: z
     .strictObject({
       endpoint: endpointSchema,

@@ -33,8 +33,8 @@ export function subscriptionActions(
         owner && !isReleased
           ? button(
               'release',
-              'Release',
-              `Release it from ${ownerInWords(owner)}? Another n8n can then take it by publishing a workflow with this URL.`,
+              'Let another n8n take over',
+              `Let another n8n take this subscription over from ${ownerInWords(owner)}? The first one that publishes a workflow with this URL gets it. Until then, nothing changes.`,
             )
           : null
       }

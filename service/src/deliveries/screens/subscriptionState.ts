@@ -42,7 +42,7 @@ export const subscriptionState = (
     ${subscription.filter ? html`<dt>Only</dt><dd><bdi>${filterInWords(subscription.filter)}</bdi></dd>` : null}
     <dt>Endpoint URL</dt><dd><bdi>${breakable(subscription.targetUrl)}</bdi></dd>
     <dt>Source</dt><dd>${subscription.source === '' ? 'none' : html`<bdi>${subscription.source}</bdi>`}</dd>
-    ${subscription.owner ? html`<dt>Published by</dt><dd><bdi>${ownerInWords(subscription.owner)}</bdi>. ${subscription.isReleased ? 'Another n8n can take it by publishing there.' : 'Publishing it again overwrites changes made here.'}</dd>` : null}
+    ${subscription.owner ? html`<dt>Published by</dt><dd><bdi>${ownerInWords(subscription.owner)}</bdi>. ${subscription.isReleased ? 'Another n8n can take over by publishing a workflow with this URL.' : 'Publishing it again overwrites changes made here.'}</dd>` : null}
     <dt>After an outage</dt><dd>${subscription.catchUp ? 'what was missed in 24 hours is sent' : 'nothing is sent by itself'}</dd>
     <dt>Created</dt><dd>${timeView(subscription.createdAt, now)}</dd>
     <dt>Last delivery</dt><dd>${subscription.lastDeliveryAt === null ? 'none yet' : timeView(subscription.lastDeliveryAt, now)}</dd>

@@ -54,7 +54,7 @@ function forgetSection(signedIn: SignedIn, page: ContactPage): View {
       <h2 id="forget-title">Forget this contact</h2>
       <p>This removes everything personal, for good:</p>
       <ul>
-        <li>${detailsInWords(preview.contact)}, and the access to their chat.</li>
+        <li>${detailsInWords(preview.contact)}, and their sessions in the web chat.</li>
         <li>${counted(preview.conversations, 'conversation')} with ${counted(preview.messages, 'message')}, the team’s notes, summaries, and what search finds.</li>
         <li>Tool calls with their arguments and results, questions of workflows, and the agent’s turns.</li>
         <li>Events about these conversations, and their deliveries with payloads and answers. Those that wait to be sent are cancelled, as are open questions, approvals and payment links.</li>

@@ -15,7 +15,7 @@ const NAMES: Readonly<Record<RemovedKind, readonly [one: string, many?: string]>
   questions: ['question of a workflow', 'questions of workflows'],
   agentTurns: ['turn of the agent', 'turns of the agent'],
   outboundTexts: ['text to the channel', 'texts to the channel'],
-  chatSessions: ['access to the chat', 'accesses to the chat'],
+  chatSessions: ['session in the web chat', 'sessions in the web chat'],
   reveals: ['record of who read the details', 'records of who read the details'],
   events: ['event'],
   deliveries: ['delivery', 'deliveries'],

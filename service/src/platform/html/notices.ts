@@ -36,7 +36,7 @@ const NOTICES: Readonly<Record<string, string>> = {
   'key-made-before':
     'This form created this key before. A key is shown only once: if you did not copy it, revoke it and create another.',
   unsubscribed: 'Subscription removed. It gets no more events.',
-  released: 'Released. Another workflow can take it by publishing.',
+  released: 'Another workflow can now take over by publishing.',
   'secrets-revoked': 'Previous secrets revoked. Deliveries are signed with the newest secret only.',
   'test-event': 'Test event sent. Its delivery appears below.',
   resent: 'The delivery is being sent again. You can follow it under all deliveries.',

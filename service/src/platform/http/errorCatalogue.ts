@@ -56,7 +56,7 @@ export const ERROR_CATALOGUE = {
   },
   published_elsewhere: {
     status: 409,
-    fix: 'Unpublish it there, release it on the page of the subscription, the tool or the agent in the service, or take it over.',
+    fix: 'Unpublish it there, let another workflow take over on the page of the subscription, the tool or the agent in the service, or take it over.',
   },
   secret_limit_reached: {
     status: 409,

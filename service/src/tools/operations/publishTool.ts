@@ -116,7 +116,7 @@ function assertFree(
     : `live at ${tool.endpoint}`;
   throw new AppError(
     'published_elsewhere',
-    `The tool ${tool.name} is ${holder}. Choose another name. Or unpublish it there, release it on the page of the tool in the service, or take it over.`,
+    `The tool ${tool.name} is ${holder}. Choose another name. Or unpublish it there, let another workflow take over on the page of the tool in the service, or take it over.`,
     details,
   );
 }

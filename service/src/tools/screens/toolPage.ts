@@ -90,7 +90,7 @@ const definitionSection = (signedIn: SignedIn, tool: Tool): View => html`
     <h2 id="definition-title">Definition</h2>
     <dl class="facts-list">
       <dt>Kind</dt><dd>${tool.kind}</dd>
-      ${tool.publication ? html`<dt>Published by</dt><dd><bdi>${ownerInWords(tool.publication.owner)}</bdi>. ${tool.publication.isReleased ? 'Another workflow can take it by publishing a tool of this name.' : 'Publishing it again overwrites changes made here.'}</dd>` : null}
+      ${tool.publication ? html`<dt>Published by</dt><dd><bdi>${ownerInWords(tool.publication.owner)}</bdi>. ${tool.publication.isReleased ? 'Another workflow can take over by publishing a tool of this name.' : 'Publishing it again overwrites changes made here.'}</dd>` : null}
       ${
         tool.requestTemplate === null
           ? html`<dt>Endpoint URL</dt><dd><code>${tool.endpoint}</code></dd>`
@@ -119,8 +119,8 @@ const definitionSection = (signedIn: SignedIn, tool: Tool): View => html`
         tool.publication && !tool.publication.isReleased
           ? postButton(signedIn, {
               action: `/tools/${tool.id}/release`,
-              label: 'Release',
-              confirm: `Release ${tool.name} from ${ownerInWords(tool.publication.owner)}? Another workflow can then take it by publishing a tool of this name.`,
+              label: 'Let another workflow take over',
+              confirm: `Let another workflow take ${tool.name} over from ${ownerInWords(tool.publication.owner)}? The first one that publishes a tool of this name gets it. Until then, nothing changes.`,
               button: { class: 'outline secondary' },
             })
           : null

@@ -63,8 +63,8 @@ describe('with a workflow published', () => {
   it('a member releases it, so that another workflow can take its place and this one goes on', async () => {
     expect((await publish(OTHER)).status).toBe(409);
     const released = await browser.post('/agent/release');
-    expect(released.text).toContain('Released. Another workflow can take it by publishing.');
-    expect(released.text).toContain('It was released');
+    expect(released.text).toContain('Another workflow can now take over by publishing.');
+    expect(released.text).toContain('Another workflow can take over by publishing.');
     expect(released.html).not.toContain('id="release"');
     expect((await agent()).webhook).toMatchObject({ removed_at: null, released: true });
     expect((await publish(OTHER)).status).toBe(200);

@@ -58,7 +58,7 @@ describe('resending failed deliveries', () => {
     browser = await signedInBrowser(service.url);
   };
 
-  it('proposes the first failure, says what is sent and left over, and sends all of it', async () => {
+  it('proposes the first failure, says what is sent and what is not, and sends all of it', async () => {
     await outages();
     const state = await browser.get(path);
     expect(state.text).toContain('State Active');
@@ -68,27 +68,29 @@ describe('resending failed deliveries', () => {
     expect(page.text).toContain(
       '6 deliveries failed and never arrived: the first 2 days ago , the last 5 hours ago .',
     );
-    expect(page.text).toContain('Will be sent 6 deliveries Left over nothing');
+    expect(page.text).toContain('Will be sent 6 deliveries Will not be sent none');
     const sent = await browser.post(`${path}/recover`, { since: page.value('since')! });
     expect(sent.path).toBe(`${path}?recovered=6&left=0`);
-    expect(sent.text).toContain('6 failed deliveries are being sent again. Nothing is left over.');
+    expect(sent.text).toContain(
+      '6 failed deliveries are being sent again. Nothing is left to resend.',
+    );
     expect((await settled()).every((each) => each.status === 'delivered')).toBe(true);
     expect((await browser.get(path)).text).not.toContain('not arrived');
     expect((await browser.get(`${path}/recover`)).text).toContain('Nothing to resend');
   });
 
-  it('counts for another time before it sends, and keeps saying what was left over', async () => {
+  it('counts for another time before it sends, and keeps saying what was not sent', async () => {
     await outages();
     const since = new Date(Date.now() + 42 * HOUR_MS).toISOString().slice(0, 16);
     const counted = await browser.post(`${path}/recover`, { since, count: 'yes' });
     expect([counted.status, counted.value('since')]).toEqual([200, since]);
     expect(counted.text).toContain(
-      'Will be sent 2 deliveries Left over 4 that failed before. They stay as they are.',
+      'Will be sent 2 deliveries Will not be sent 4 that failed before this time',
     );
     expect((await settled()).filter((each) => each.status === 'failed')).toHaveLength(6);
     const sent = await browser.post(`${path}/recover`, { since });
     expect(sent.text).toContain(
-      '2 failed deliveries are being sent again. 4 that failed before then were left over. Resend them too',
+      '2 failed deliveries are being sent again. 4 that failed before then were not resent. Resend them too',
     );
     await settled();
     expect((await browser.get(`${path}/live/state`)).text).toContain('4 events have not arrived.');

@@ -72,7 +72,7 @@ function assertFree({ owner: holder, removedAt, isReleased }: AgentWebhook, owne
   if (removedAt !== null || isReleased || isSameOwner(holder, owner)) return;
   throw new AppError(
     'published_elsewhere',
-    `The agent is ${ownerInWords(holder)}. Unpublish it there, release it on the Agent screen of the service, or take it over.`,
+    `The agent is ${ownerInWords(holder)}. Unpublish it there, let another workflow take over on the Agent screen of the service, or take it over.`,
     { param: 'owner' },
   );
 }

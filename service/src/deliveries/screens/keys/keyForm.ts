@@ -27,7 +27,7 @@ const LIFETIMES = [
   ['30', 'In 30 days'],
   ['90', 'In 90 days'],
   ['365', 'In a year'],
-  ['date', 'After the day below'],
+  ['date', 'After a date'],
 ] as const;
 const ACCESS = [
   ['all', 'All of the API'],
@@ -184,9 +184,9 @@ const expiryFields = (form: FormState, options: readonly (readonly [string, stri
   }),
   field({
     name: 'expires_on',
-    label: 'Last day, for “After the day below”',
+    label: 'Last day on which the key works',
     form,
-    help: html`Time zone: <span data-zone>UTC</span>.`,
+    help: html`Only with “After a date”. Time zone: <span data-zone>UTC</span>.`,
     attributes: { type: 'date', 'data-own-day': true },
   }),
   html`<input type="hidden" name="offset" value="" />`,

@@ -17,7 +17,7 @@ interface RecoveryPage {
   readonly form?: FormState;
 }
 
-/** Sends failed deliveries again: since when, what is sent, and what is left over. */
+/** Sends failed deliveries again: since when, what is sent, and what is not. */
 export const recoveryPage = (
   signedIn: SignedIn,
   { subscription, undelivered, now, form }: RecoveryPage,
@@ -69,21 +69,19 @@ function sinceForm(
       })}
       <div role="status"><dl class="facts-list">
         <dt>Will be sent</dt><dd>${countOf(undelivered.since, undelivered)}</dd>
-        <dt>Left over</dt><dd>${leftOver(undelivered)}</dd>
+        <dt>Will not be sent</dt><dd>${notSent(undelivered)}</dd>
       </dl></div>
       <p class="muted">Event ids and payloads stay the same, and receivers that follow the documentation drop what they have taken before. Pending deliveries go out by themselves.</p>
       <div class="row">
         <button>Resend</button>
-        <button name="count" value="yes" class="secondary outline">Count again for this time</button>
+        <button name="count" value="yes" class="secondary outline">Update the count</button>
       </div>
     </form>
   `;
 }
 
-const leftOver = ({ before }: Undelivered): string =>
-  before === 0
-    ? 'nothing'
-    : `${before.toLocaleString('en')} that failed before. They stay as they are.`;
+const notSent = ({ before }: Undelivered): string =>
+  before === 0 ? 'none' : `${before.toLocaleString('en')} that failed before this time`;
 
 /** The form as it was sent, or with the minute of the first failure. */
 function proposed(form: FormState | undefined, firstFailedAt: string | null): FormState {

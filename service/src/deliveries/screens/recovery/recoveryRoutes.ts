@@ -45,7 +45,7 @@ export function addRecovery(router: Router, deps: Deps): void {
 const countFrom = (text: unknown): number | undefined =>
   typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 
-/** What was just sent again and what was left over, from the address of the page. */
+/** What was just sent again and what was not, from the address of the page. */
 export function recoveredView(id: string, query: Readonly<Record<string, unknown>>): View {
   const count = countFrom(query.recovered);
   if (count === undefined) return null;
@@ -54,5 +54,5 @@ export function recoveredView(id: string, query: Readonly<Record<string, unknown
     count === 0
       ? 'There are no failed deliveries since then.'
       : `${count} failed ${count === 1 ? 'delivery is' : 'deliveries are'} being sent again.`;
-  return html`${sent}${left === 0 ? ' Nothing is left over.' : html` ${left} that failed before then ${left === 1 ? 'was' : 'were'} left over. <a href=${recoverHref(id)}>Resend ${left === 1 ? 'it' : 'them'} too</a>`}`;
+  return html`${sent}${left === 0 ? ' Nothing is left to resend.' : html` ${left} that failed before then ${left === 1 ? 'was' : 'were'} not resent. <a href=${recoverHref(id)}>Resend ${left === 1 ? 'it' : 'them'} too</a>`}`;
 }
