@@ -35,7 +35,7 @@ export class ConversationServiceApi implements ICredentialType {
 			default: '',
 			placeholder: 'cs_live_…',
 			description:
-				'Shown once, where it is made: on the API keys screen of the service (/keys at the base URL), or by the set-up link that its first start prints. On the command line, stop the service and run "npm run key -- create --name n8n" in its folder.',
+				'Shown once, where it is made: on the Keys and subscriptions screen of the service (/keys at the base URL), or by the set-up link that its first start prints. On the command line, stop the service and run "npm run key -- create --name n8n" in its folder.',
 		},
 	];
 

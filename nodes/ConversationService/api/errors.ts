@@ -61,7 +61,7 @@ export const FIXES: Readonly<Record<string, string>> = {
 	payment_refused:
 		'Correct the amount, the currency or what else the provider names. If it names a key, enter a valid one on the Payments screen of the service (/payments at the base URL).',
 	permission_missing:
-		'On the API keys screen of the service (/keys at the base URL), create a key with "May read contact details in the clear" and enter it in the credential, or run "npm run key -- create --reveal-contacts" in the folder of the service. Or turn off "Reveal Phone and Email".',
+		'On the Keys and subscriptions screen of the service (/keys at the base URL), create a key with "May read contact details in the clear" and enter it in the credential, or run "npm run key -- create --reveal-contacts" in the folder of the service. Or turn off "Reveal Phone and Email".',
 	published_elsewhere:
 		'If this n8n was moved, cloned or has a new address, turn on the option "Take Over From Another n8n". Then publish again.',
 	rate_limited:
@@ -88,7 +88,7 @@ export const FIXES: Readonly<Record<string, string>> = {
 	turn_superseded:
 		'A person took over, the customer wrote again, or the turn has ended. Nothing was sent. To let the workflow end here without an error, set "On Error" in the settings of this node to "Continue (using error output)".',
 	unauthorized:
-		'Open the credential and enter a valid API key. It may have been revoked; make a new one on the API keys screen of the service (/keys at the base URL), or stop the service and run "npm run key -- create --name n8n" in its folder.',
+		'Open the credential and enter a valid API key. It may have been revoked; make a new one on the Keys and subscriptions screen of the service (/keys at the base URL), or stop the service and run "npm run key -- create --name n8n" in its folder.',
 	unavailable:
 		'The service cannot store anything at the moment. Turn on "Retry On Fail" in the settings of this node.',
 	unknown_event:

@@ -72,7 +72,7 @@ const callerWith = ({ apiKey, workspace }: NonNullable<Awaited<ReturnType<typeof
   }) satisfies Caller;
 
 const expiredInWords = ({ name, expiresAt }: ApiKey): string =>
-  `The API key ${JSON.stringify(name)} expired at ${expiresAt}. Create another one on the API keys screen of the service.`;
+  `The API key ${JSON.stringify(name)} expired at ${expiresAt}. Create another one on the Keys and subscriptions screen of the service.`;
 
 /** The address that the request came from; behind a trusted proxy, the one that it forwards. */
 const addressOf = ({ ip = '' }: Request): string => ip.replace(/^::ffff:(?=[\d.]+$)/, '');

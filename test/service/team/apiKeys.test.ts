@@ -35,7 +35,7 @@ describe('API keys', () => {
     expect([status, body.error.code]).toEqual([401, 'unauthorized']);
     expect(headers.get('www-authenticate')).toBe('Bearer');
     expect(body.error.message).toMatch(
-      /^The API key "for a week" expired at \S+\+00:00\. Create another one on the API keys screen of the service\./,
+      /^The API key "for a week" expired at \S+\+00:00\. Create another one on the Keys and subscriptions screen of the service\./,
     );
     browser = await signedInBrowser(service.url);
     const { html, text } = await browser.get('/keys');

@@ -13,7 +13,7 @@ interface Words {
 const WORDS: Readonly<Record<Step, Words>> = {
   key: {
     label: 'Make an API key',
-    next: html`Under <a href="/keys">API keys</a>, choose a name such as “n8n” and create it. Copy the key: it is shown once.`,
+    next: html`Under <a href="/keys">Keys and subscriptions</a>, choose a name such as “n8n” and create it. Copy the key: it is shown once.`,
   },
   n8n: {
     label: 'Connect n8n',

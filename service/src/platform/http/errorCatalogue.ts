@@ -16,7 +16,7 @@ export const ERROR_CATALOGUE = {
   },
   permission_missing: {
     status: 403,
-    fix: 'Create an API key with this permission on the API keys screen, and use that one.',
+    fix: 'Create an API key with this permission on the Keys and subscriptions screen, and use that one.',
   },
   not_found: { status: 404, fix: 'Check the id or the path.' },
   method_not_allowed: { status: 405, fix: 'Use a method that the `Allow` header names.' },

@@ -14,7 +14,7 @@ import { waitFor } from '../../../helpers/waitFor.ts';
 const HOSTILE = '<script>alert(1)</script><b>"\'\u202Egnp.exe';
 const SECRET = /whsec_[A-Za-z0-9+/]{43}=/;
 
-describe('the API keys screen: subscribing by hand', () => {
+describe('the Keys and subscriptions screen: subscribing by hand', () => {
   let service: TestService;
   let browser: Browserless;
   beforeAll(async () => {
@@ -146,7 +146,7 @@ describe('the API keys screen: subscribing by hand', () => {
   });
 });
 
-describe('the API keys screen: one subscription', () => {
+describe('the Keys and subscriptions screen: one subscription', () => {
   let service: TestService;
   let receiver: EventReceiver;
   let customer: ChatCustomer;

@@ -13,7 +13,7 @@ import { waitFor } from '../../../helpers/waitFor.ts';
 /** What a stranger may write: markup, right-to-left, and much of it. */
 const HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)>"\'\u202Egnp.exe';
 
-describe('the API keys screen: keys', () => {
+describe('the Keys and subscriptions screen: keys', () => {
   let service: TestService;
   let browser: Browserless;
   let stranger: ApiClient;
