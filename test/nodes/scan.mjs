@@ -2,10 +2,20 @@
 //
 //   node test/nodes/scan.mjs [folder that has @n8n/scan-community-package installed]
 //
-// Without a folder the scanner is installed once into the user's cache. Warnings count as findings:
-// the scanner's own analyzePackage() shows them only beside errors, so its rules are run here.
+// Without a folder the scanner that scanner/package-lock.json pins is installed once into the
+// user's cache. Warnings count as findings: the scanner's own analyzePackage() shows them only
+// beside errors, so its rules are run here.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -13,7 +23,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildNodes } from '../../scripts/build.mjs';
 
 // typescript newer than 5.9 breaks the scanner's parser; n8n-workflow is what the rules resolve.
-const SCANNER = ['@n8n/scan-community-package@0.32.0', 'typescript@5.9.3', 'n8n-workflow@2.41.0'];
+const MANIFEST = fileURLToPath(new URL('scanner/', import.meta.url));
 const INSTALLED = join('node_modules', '@n8n', 'scan-community-package', 'scanner', 'scanner.mjs');
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -34,19 +44,14 @@ function run(command, args, cwd) {
 function findScanner() {
   if (process.argv[2]) return resolve(process.argv[2]);
   const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
-  const folder = join(
-    cache,
-    'conversation-service-scan',
-    SCANNER.join('+').replaceAll(/[@/]/g, '_'),
-  );
+  const lock = readFileSync(join(MANIFEST, 'package-lock.json'));
+  const version = createHash('sha256').update(lock).digest('hex').slice(0, 16);
+  const folder = join(cache, 'conversation-service', `scan-${version}`);
   if (existsSync(join(folder, INSTALLED))) return folder;
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), '{"private":true}\n');
-  run(
-    'npm',
-    ['install', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund', ...SCANNER],
-    folder,
-  );
+  for (const name of ['package.json', 'package-lock.json'])
+    copyFileSync(join(MANIFEST, name), join(folder, name));
+  run('npm', ['ci', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'], folder);
   return folder;
 }
 
