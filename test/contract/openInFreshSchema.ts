@@ -5,6 +5,7 @@ import {
   createTable,
   generationTable,
   openPostgresStore,
+  sharedGroups,
   type Database,
   type Migrations,
 } from '../../service/src/store/postgres/index.ts';
@@ -31,6 +32,7 @@ export const contractMigrations: Migrations = {
       addWords(schema, 'things'),
       createTable(schema, 'others', []),
       generationTable(schema),
+      sharedGroups(schema),
     ].join('\n'),
 };
 
@@ -110,14 +112,14 @@ export const closePglite = async (): Promise<void> => {
   await Promise.all(idle.splice(0).map(({ pglite }) => pglite.close()));
 };
 
-/** What says which tables and queues there are. */
-const KEPT = ['migrations', 'migrations_lock', 'version', 'queue'];
+/** What says which tables there are. */
+const KEPT = ['migrations', 'migrations_lock'];
 
 /** Deletes what was stored. */
 async function empty(pglite: PGlite, schema: string): Promise<void> {
   const { rows } = await pglite.query<{ name: string }>(
-    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = ANY($1) AND tablename <> ALL($2)`,
-    [[schema, `${schema}_work`], KEPT],
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = $1 AND tablename <> ALL($2)`,
+    [schema, KEPT],
   );
   await pglite.exec(rows.map(({ name }) => `DELETE FROM ${name};`).join(''));
 }

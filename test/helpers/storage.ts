@@ -22,8 +22,8 @@ export interface Storage {
   stored(): Promise<string>;
   /**
    * To be called when a process was killed, before the next one starts: the time passes in which
-   * others cannot know that it is dead, minutes on a database (job leases, heartbeats of group leases), none with
-   * the embedded store. The tests of take-over wait for them in truth:
+   * others cannot know that it is dead: the leases of its jobs on a database, none with the embedded
+   * store. The tests of take-over wait for them in truth:
    * test/postgres/outage/takeOver, test/chaos/postgres.
    */
   leasesRunOut(): Promise<void>;

@@ -4,19 +4,18 @@ import pg from 'pg';
 /** What the names of tests' schemas begin with. */
 export const TEST_SCHEMA = 'test_';
 
-/** Removes what a store made: its tables' schema and its queues'. */
+/** Removes what a store made. */
 export const dropSchema = (url: string, schema: string): Promise<void> =>
   connected(url, async (client) => {
-    for (const name of [schema, `${schema}_work`])
-      await client.query(`DROP SCHEMA IF EXISTS ${client.escapeIdentifier(name)} CASCADE`);
+    await client.query(`DROP SCHEMA IF EXISTS ${client.escapeIdentifier(schema)} CASCADE`);
   });
 
 /** Every value of every table that a store made, as the server writes it. */
 export const readSchema = (url: string, schema: string): Promise<string[]> =>
   connected(url, async (client) => {
     const tables = await client.query<{ name: string }>(
-      `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables WHERE table_schema = ANY($1) AND table_type = 'BASE TABLE'`,
-      [[schema, `${schema}_work`]],
+      `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables WHERE table_schema = $1 AND table_type = 'BASE TABLE'`,
+      [schema],
     );
     const values: string[] = [];
     for (const { name } of tables.rows) {
@@ -30,18 +29,11 @@ export const readSchema = (url: string, schema: string): Promise<string[]> =>
     return values;
   });
 
-/**
- * All that processes hold of a store's work has run out: claimed jobs are due, and leases are free,
- * as pg-boss leaves those that nobody kept alive.
- */
+/** The leases of all claimed jobs have run out. */
 export const expireLeases = (url: string, schema: string): Promise<void> =>
   connected(url, async (client) => {
-    const table = (name: string, of: string) => `${client.escapeIdentifier(name)}.${of}`;
     await client.query(
-      `UPDATE ${table(schema, 'jobs')} SET due_at = extract(epoch FROM clock_timestamp()) * 1000 WHERE claimed_by IS NOT NULL`,
-    );
-    await client.query(
-      `UPDATE ${table(`${schema}_work`, 'job')} SET state = 'retry', start_after = now(), heartbeat_on = NULL WHERE state = 'active'`,
+      `UPDATE ${client.escapeIdentifier(schema)}.jobs SET due_at = extract(epoch FROM clock_timestamp()) * 1000 WHERE claimed_by IS NOT NULL`,
     );
   });
 

@@ -257,7 +257,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
         : {
             /** Contains a password. */
             url: values.DATABASE_URL,
-            /** The schema of the tables. The queues have one of their own, with the suffix `_work`. */
+            /** The schema of the tables. */
             schema: values.DATABASE_SCHEMA,
             /** The most that are open at once, beside one that listens. */
             connections: values.DATABASE_CONNECTIONS,

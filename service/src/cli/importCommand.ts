@@ -66,7 +66,7 @@ async function* counted(
 const elsewhere = ({ database }: Config): string =>
   database === null
     ? 'Set DATA_DIR to a new folder, or move its files away, except encryption.key.'
-    : `Set DATABASE_SCHEMA to another name. Or, if you do not need that data, stop the service and drop the schemas ${database.schema} and ${database.schema}_work.`;
+    : `Set DATABASE_SCHEMA to another name. Or, if you do not need that data, stop the service and drop the schema ${database.schema}.`;
 
 async function openInput(from: string): Promise<AsyncIterable<Buffer>> {
   if (from === '-') return process.stdin;

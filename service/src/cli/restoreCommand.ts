@@ -58,7 +58,7 @@ async function toDatabase(
   await restoreDatabase(place, join(from, DUMP_FILE)).catch((error: Error) => {
     if (!/already exists/.test(error.message)) throw error;
     throw new Error(
-      `The database is not empty (${error.message}). Restore into another one; or stop the service and drop the schemas ${place.schema} and ${place.schema}_work, which deletes what is there.`,
+      `The database is not empty (${error.message}). Restore into another one; or stop the service and drop the schema ${place.schema}, which deletes what is there.`,
       { cause: error },
     );
   });

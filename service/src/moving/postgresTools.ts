@@ -7,7 +7,7 @@ type DatabasePlace = NonNullable<StoreLocation['database']>;
 
 /** Dumps both schemas as of one moment, while all processes go on. */
 export const dumpDatabase = (place: DatabasePlace, file: string): Promise<void> =>
-  run('pg_dump', ['--format=custom', ...schemasOf(place), `--file=${file}`], place);
+  run('pg_dump', ['--format=custom', `--schema=${place.schema}`, `--file=${file}`], place);
 
 /** Reads a dump into a database without these schemas: all of it or nothing. */
 export const restoreDatabase = (place: DatabasePlace, file: string): Promise<void> =>
@@ -34,8 +34,6 @@ export async function countDump(file: string): Promise<Readonly<Record<string, n
 
 /** The name of a table, without its schema. */
 const COPY = /^COPY [^.]+\.(\S+) .*FROM stdin;$/;
-
-const schemasOf = ({ schema }: DatabasePlace) => [`--schema=${schema}`, `--schema=${schema}_work`];
 
 const nameOf = ({ url }: DatabasePlace) => decodeURIComponent(new URL(url).pathname.slice(1));
 

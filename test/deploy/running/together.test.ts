@@ -194,15 +194,10 @@ whole('what compose.yaml starts, as processes', () => {
     await run(join(postgres!, 'pg_dump'), [
       '--format=custom',
       '--schema=conversation_service',
-      '--schema=conversation_service_work',
       `--file=${dump}`,
       databaseUrl(),
     ]);
-    await psql(
-      '-c',
-      'DROP SCHEMA conversation_service, conversation_service_work CASCADE',
-      databaseUrl(),
-    );
+    await psql('-c', 'DROP SCHEMA conversation_service CASCADE', databaseUrl());
     await run(join(postgres!, 'pg_restore'), [
       '--no-owner',
       '--exit-on-error',

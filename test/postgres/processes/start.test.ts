@@ -91,7 +91,9 @@ describe('processes that start at once on an empty database', () => {
     const laterTables =
       'generation contact_reveals agent_webhooks agent_test_webhooks webhook_turns typings waits canned_replies presences increments counters';
     for (const table of laterTables.split(' ')) await query(`DROP TABLE "${schema}"."${table}"`);
-    await query(`DROP INDEX "${schema}".contacts_workspace_id`);
+    for (const index of ['contacts_workspace_id', 'jobs_by_time'])
+      await query(`DROP INDEX "${schema}".${index}`);
+    await query(`DROP FUNCTION "${schema}".claimed_elsewhere`);
     for (const table of ['messages', 'contacts'])
       await query(`ALTER TABLE "${schema}"."${table}" DROP COLUMN words`);
     for (const field of ['channel', 'funnel_stage'])

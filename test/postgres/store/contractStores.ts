@@ -44,7 +44,6 @@ export const removeSchema = (schema: string): Promise<void> => dropSchema(url, s
  * moment before it sends something.
  */
 export class StoppableDatabase extends WrappedDatabase {
-  readonly #sweeps: boolean;
   #stop: {
     readonly before: (text: string, wrote: boolean) => boolean;
     readonly gate: PromiseWithResolvers<undefined>;
@@ -54,10 +53,8 @@ export class StoppableDatabase extends WrappedDatabase {
   /** What was answered. */
   readonly answered: string[] = [];
 
-  /** @param sweeps false: the store never looks for due jobs without a lease */
-  constructor({ sweeps = true }: { sweeps?: boolean } = {}) {
+  constructor() {
     super(10);
-    this.#sweeps = sweeps;
   }
 
   /** From now on it sends nothing. */
@@ -65,7 +62,7 @@ export class StoppableDatabase extends WrappedDatabase {
     this.stopBefore(() => true);
   }
 
-  /** From now on, before the commit of whatever has written anything, jobs or leases. */
+  /** From now on, before the commit of whatever has written anything. */
   stopBeforeCommit(): void {
     this.stopBefore((text, wrote) => text === 'COMMIT' && wrote);
   }
@@ -83,8 +80,6 @@ export class StoppableDatabase extends WrappedDatabase {
   protected wrap(connection: Connection): Connection['query'] {
     let wrote = false;
     return async (statement) => {
-      if (!this.#sweeps && statement.name === 'cs_without_lease')
-        return { rows: [], rowCount: 0, command: 'SELECT' };
       if (/^\s*(INSERT|UPDATE|DELETE|WITH)/.test(statement.text)) wrote = true;
       if (this.#stop?.before(statement.text, wrote)) {
         // nothing else of it goes on either

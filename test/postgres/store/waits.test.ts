@@ -74,19 +74,6 @@ describe('two that share no document', () => {
     },
   );
 
-  it('add work to a group that a stopped process is giving back, and it is done', async () => {
-    await write(stopped, 'a');
-    await claimed(stopped, 1);
-    await stopped.transaction((tx) => tx.jobs.complete('a'));
-    // finds nothing
-    await stopped.claim({ queue: 'q', limit: 10, freeSlots: () => 10, leaseMs: 60_000 });
-    database.stopBeforeCommit();
-    await waitFor('the group to be given back', () => database.stopped > 0);
-    await soon('the other', write(other, 'b'));
-    database.goOn();
-    expect(await claimed(other, 1)).toEqual(['b']);
-  });
-
   it('one of them goes on while more wait for the document of another than there are connections', async () => {
     const few = await openStore(schema, undefined, 5);
     try {

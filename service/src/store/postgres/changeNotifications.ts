@@ -1,25 +1,26 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../clockAndLog.ts';
 import { runOn, type Database } from './connection/database.ts';
 import { inWords, isOutage } from './connection/errors.ts';
 import type { DueGroup } from './jobs/jobWrites.ts';
-import type { GroupLeases } from './jobs/groupLeases.ts';
-import type { Load } from './jobs/leaseBalance.ts';
 
 /** Notifications of transactions within this time are sent as one. */
 const GATHER_MS = 5;
-/** How long a notification waits until leases are offered. */
-const OFFER_MS = 200;
+/** A job that is due later needs no word: each process looks again by then. */
+const SOON_MS = 3_000;
+/** PostgreSQL takes 8,000 bytes; not all of our text is ASCII. */
+const MAX_PAYLOAD_BYTES = 7_000;
 
 /** A message from one process to the others. */
 export interface Notification {
   readonly from: string;
   /** Documents have changed. */
-  readonly changed: boolean;
-  /** Queues with new work. */
-  readonly queues: readonly string[];
-  /** How many groups the sender serves. */
-  readonly load?: Load;
+  readonly changed?: boolean;
+  /** Groups that have jobs due now or soon. */
+  readonly added?: readonly DueGroup[];
+  /** A dump was restored: everything is new. */
+  readonly restored?: boolean;
+  /** The queues that the sender works on; none when it stops. It says so every second. */
+  readonly worksOn?: readonly string[];
 }
 
 interface ChangeNotificationsOptions {
@@ -28,7 +29,8 @@ interface ChangeNotificationsOptions {
   /** Names this process while it runs. */
   readonly instance: string;
   readonly log: Logger;
-  readonly leases: Pick<GroupLeases, 'offer'>;
+  /** The database's time in milliseconds. */
+  readonly now: () => number;
   /** During an outage nothing is sent. */
   readonly isDown: () => boolean;
   readonly onNotification: (notification: Notification) => void;
@@ -43,9 +45,8 @@ interface ChangeNotificationsOptions {
 export class ChangeNotifications {
   readonly #options: ChangeNotificationsOptions;
   readonly channel: string;
-  #gathered: { readonly queues: Set<string>; readonly leases: DueGroup[] } | null = null;
-  readonly #toOffer: DueGroup[] = [];
-  #offering: Promise<void> | null = null;
+  /** By queue and group. */
+  #gathered: Map<string, DueGroup> | null = null;
   #stop: (() => Promise<void>) | null = null;
   #isClosed = false;
 
@@ -68,23 +69,18 @@ export class ChangeNotifications {
     );
   }
 
-  /**
-   * Announces a commit.
-   * @param queues those with new work
-   * @param leases groups to offer first, because their lease may be about to be removed as empty
-   */
-  publish(queues: ReadonlySet<string>, leases: readonly DueGroup[]): void {
+  /** Announces a commit, soon. */
+  publish(added: readonly DueGroup[]): void {
     if (this.#gathered === null) {
-      this.#gathered = { queues: new Set(), leases: [] };
+      this.#gathered = new Map();
       setTimeout(() => void this.flush(), GATHER_MS);
     }
-    for (const queue of queues) this.#gathered.queues.add(queue);
-    this.#gathered.leases.push(...leases);
-  }
-
-  /** Sends a notification that is not about a commit, at once. */
-  send(notification: Pick<Notification, 'queues' | 'load'>): void {
-    void this.#notify({ changed: false, ...notification });
+    const until = this.#options.now() + SOON_MS;
+    for (const due of added) {
+      const key = JSON.stringify([due.queue, due.group]);
+      const earlier = this.#gathered.get(key)?.dueAt ?? Infinity;
+      if (due.dueAt < Math.min(until, earlier)) this.#gathered.set(key, due);
+    }
   }
 
   /** Sends what was gathered. */
@@ -92,9 +88,9 @@ export class ChangeNotifications {
     const gathered = this.#gathered;
     this.#gathered = null;
     if (gathered === null) return;
-    const { leases, queues } = gathered;
-    if (leases.length > 0) await Promise.race([this.#offer(leases), sleep(OFFER_MS)]);
-    await this.#notify({ changed: true, queues: [...queues] });
+    const parts = [...partsOf([...gathered.values()])];
+    await this.send({ changed: true, added: parts.shift() });
+    for (const added of parts) await this.send({ added });
   }
 
   async close(): Promise<void> {
@@ -102,23 +98,8 @@ export class ChangeNotifications {
     await this.#stop?.();
   }
 
-  /** One at a time: each takes a connection. */
-  async #offer(leases: readonly DueGroup[]): Promise<void> {
-    this.#toOffer.push(...leases);
-    this.#offering ??= (async () => {
-      while (this.#toOffer.length > 0) {
-        await this.#options.leases
-          .offer(this.#toOffer.splice(0))
-          .catch((error: unknown) =>
-            this.#warn('group leases could not be offered; this is tried again soon', error),
-          );
-      }
-      this.#offering = null;
-    })();
-    await this.#offering;
-  }
-
-  async #notify(notification: Omit<Notification, 'from'>): Promise<void> {
+  /** Sends a notification at once. */
+  async send(notification: Omit<Notification, 'from'>): Promise<void> {
     const { database, instance, isDown } = this.#options;
     if (this.#isClosed || isDown()) return;
     const payload = JSON.stringify({ from: instance, ...notification } satisfies Notification);
@@ -150,11 +131,29 @@ export class ChangeNotifications {
 /** Also the name of the schema lock. Earlier versions use the same name. */
 export const channelOf = (schema: string): string => `${schema}_news`;
 
+/** Groups that fit into one notification. */
+function* partsOf(added: readonly DueGroup[]): Generator<readonly DueGroup[]> {
+  let part: DueGroup[] = [];
+  let bytes = 0;
+  for (const due of added) {
+    const more = Buffer.byteLength(JSON.stringify(due));
+    if (more > MAX_PAYLOAD_BYTES) continue; // found by the look for what was missed
+    if (bytes + more > MAX_PAYLOAD_BYTES) {
+      yield part;
+      [part, bytes] = [[], 0];
+    }
+    part.push(due);
+    bytes += more;
+  }
+  yield part;
+}
+
 /** Any user of the database can send anything on a channel. */
 const parse = (payload: string): Notification | null => {
   try {
     const value = JSON.parse(payload) as Partial<Notification> | null;
-    return typeof value?.from === 'string' && Array.isArray(value.queues)
+    const { from, added = [], worksOn = [] } = value ?? {};
+    return typeof from === 'string' && Array.isArray(added) && Array.isArray(worksOn)
       ? (value as Notification)
       : null;
   } catch {

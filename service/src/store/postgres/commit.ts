@@ -11,22 +11,19 @@ import {
   type CommitMarks,
   type OpenTransaction,
 } from './connection/transaction.ts';
-import { JobWrites, type DueGroup, type WrittenJobs } from './jobs/jobWrites.ts';
-import type { GroupLeases } from './jobs/groupLeases.ts';
+import { JobWrites, type DueGroup } from './jobs/jobWrites.ts';
 import type { OpenSchema } from './schema/tables.ts';
 import { allDone, sendWrites, type Written } from './writes.ts';
 
 /** What a batch has committed. */
 export interface Committed {
-  readonly jobs: WrittenJobs;
   readonly xid: string;
-  /** Groups whose lease existed already, or is being created by another process. */
-  readonly alreadyLeased: readonly DueGroup[];
+  /** The groups of jobs that were added or released. */
+  readonly added: readonly DueGroup[];
 }
 
 interface CommitterOptions extends OpenSchema {
   readonly time: Pick<DatabaseClock, 'estimate'>;
-  readonly leases: Pick<GroupLeases, 'offerWithin'>;
   readonly changes: Pick<ChangeReader<Schema>, 'life'>;
   readonly onCommitted: (committed: Committed) => void;
 }
@@ -48,44 +45,37 @@ export class Committer {
    */
   async commit(batch: Batch, written: readonly Written[]): Promise<void> {
     const { transaction } = batch;
-    const outcome = await this.#send(batch, written).finally(() => transaction.end());
-    if (outcome.lost !== undefined) {
+    const { marks, added, lost } = await this.#send(batch, written).finally(() =>
+      transaction.end(),
+    );
+    if (lost !== undefined) {
       const { database, schemaName } = this.#options;
-      if (!(await wasCommitted(database, schemaName, outcome.marks))) throw outcome.lost;
+      if (!(await wasCommitted(database, schemaName, marks))) throw lost;
     }
-    this.#options.onCommitted(outcome.committed);
+    this.#options.onCommitted({ xid: marks.xid, added });
   }
 
-  /** Sends what was written, and COMMIT in the same trip when no answer can change the outcome. */
+  /** Sends what was written, and COMMIT in the same trip when the transaction's number is known. */
   async #send({ transaction, xid: known }: Batch, written: readonly Written[]): Promise<Outcome> {
     await transaction.begin();
     const { connection } = transaction;
-    const { changes, clock, time: databaseClock, nowSql, schemaName, leases } = this.#options;
+    const { changes, clock, time: databaseClock, nowSql, schemaName } = this.#options;
     const time = { wall: clock.now().getTime(), database: databaseClock.estimate, sql: nowSql };
     const jobs = new JobWrites(this.#options.queues);
     for (const each of written) jobs.add(each.jobs);
-    const marks = (xid: string) => ({ xid, life: changes.life, written: aDocumentOf(written) });
-    if (known !== null && !jobs.needGroupLeases) {
-      const writes = [sendWrites(connection, written), jobs.send(connection, schemaName, time)];
-      const committed = { jobs: { added: [], ids: jobs.ids }, xid: known, alreadyLeased: [] };
-      return commitWith(transaction, writes, marks(known), committed);
-    }
     const added = jobs.added(time);
-    const [, released, saved, ofAdded, xid] = await allDone([
+    const writes = allDone([
       sendWrites(connection, written),
       jobs.send(connection, schemaName, time),
       this.#saveQueues(connection, added),
-      leases.offerWithin(connection, added),
-      known ?? readXid(connection),
     ]);
-    const ofReleased = await leases.offerWithin(connection, released);
-    const outcome = await commitWith(transaction, [], marks(xid), {
-      jobs: { added: [...added, ...released], ids: jobs.ids },
-      xid,
-      alreadyLeased: [...ofAdded, ...ofReleased],
-    });
+    const xid = known ?? (await allDone([writes, readXid(connection)]))[1];
+    const lost = await commitWith(transaction, writes);
+    // Not known when the connection was lost: then the store finds the groups by itself.
+    const [, released, saved] = await writes.catch(() => [null, [], []] as const);
     for (const queue of saved) this.#savedQueues.add(queue);
-    return outcome;
+    const marks = { xid, life: changes.life, written: aDocumentOf(written) };
+    return { marks, added: [...added, ...released], lost };
   }
 
   /** Saves the names of queues, so that an empty queue is counted too. @returns the saved ones */
@@ -121,27 +111,24 @@ function aDocumentOf(written: readonly Written[]): CommitMarks['written'] {
 }
 
 interface Outcome {
-  readonly committed: Committed;
   readonly marks: CommitMarks;
+  readonly added: readonly DueGroup[];
   /** Why the answer to COMMIT did not come. */
-  readonly lost?: Error;
+  readonly lost: Error | undefined;
 }
 
 /**
  * Sends COMMIT after writes that are under way. When one of them fails, COMMIT rolls back.
+ * @returns why the answer to COMMIT did not come, when nobody knows whether it holds
  * @throws what a write failed with
  */
 async function commitWith(
   transaction: OpenTransaction,
-  writes: readonly Promise<unknown>[],
-  marks: CommitMarks,
-  committed: Committed,
-): Promise<Outcome> {
-  const [commit, ...sent] = await Promise.allSettled([transaction.commit(), ...writes]);
-  const failed = sent.find((write) => write.status === 'rejected');
-  if (failed !== undefined && !isOutage(failed.reason)) throw failed.reason;
-  if (commit.status === 'fulfilled') return { committed, marks };
-  if (isOutage(commit.reason) && !isUnsent(commit.reason))
-    return { committed, marks, lost: commit.reason as Error };
-  throw failed?.reason ?? commit.reason;
+  writes: Promise<unknown>,
+): Promise<Error | undefined> {
+  const [commit, sent] = await Promise.allSettled([transaction.commit(), writes]);
+  if (sent.status === 'rejected' && !isOutage(sent.reason)) throw sent.reason;
+  if (commit.status === 'fulfilled') return undefined;
+  if (isOutage(commit.reason) && !isUnsent(commit.reason)) return commit.reason as Error;
+  throw sent.status === 'rejected' ? sent.reason : commit.reason;
 }

@@ -11,6 +11,7 @@ export {
   baseTables,
   createTable,
   generationTable,
+  sharedGroups,
   type Migrations,
 } from './schema/migrations.ts';
 export type { PostgresOptions } from './postgresStore.ts';
@@ -78,7 +79,7 @@ function whatToDo(error: unknown, schema: string): string {
   const { code = '', message } = error as Error & { code?: string };
   const advice =
     code === '42501'
-      ? `Its user needs the right to make the schemas ${schema} and ${schema}_work (GRANT CREATE ON DATABASE), or to own both.`
+      ? `Its user needs the right to make the schema ${schema} (GRANT CREATE ON DATABASE), or to own it.`
       : (ADVICE_BY_TEXT.find(([pattern]) => pattern.test(message))?.[1] ?? ADVICE[code]);
   return advice === undefined ? '' : `. ${advice}`;
 }

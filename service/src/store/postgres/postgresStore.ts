@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { PgBoss, type Db } from 'pg-boss';
 import { type Logger, type StoreClock, silent, systemTime } from '../clockAndLog.ts';
 import {
   type Change,
@@ -21,17 +20,17 @@ import { Committer, type Committed } from './commit.ts';
 import { ChangeNotifications, channelOf, type Notification } from './changeNotifications.ts';
 import { ChangeReader } from './changeReader.ts';
 import { type Database, runOn, type Result, type Statement } from './connection/database.ts';
-import { DatabaseClock, nowSql } from './connection/databaseClock.ts';
+import { DatabaseClock } from './connection/databaseClock.ts';
 import { inWords, isOutage } from './connection/errors.ts';
 import { addMissingWords } from './missingWords.ts';
-import { GroupLeases, SUPERVISE_SECONDS } from './jobs/groupLeases.ts';
-import { type Migrations, migrate, workSchemaOf } from './schema/migrations.ts';
+import { type Migrations, migrate } from './schema/migrations.ts';
 import { assertWritable, Outage } from './connection/outage.ts';
 import { connectionGuard } from './schema/schemaLock.ts';
 import { quoted } from './connection/sql.ts';
 import { readTables, type OpenSchema, type Table } from './schema/tables.ts';
 import { wasCommitted } from './connection/transaction.ts';
 import { TransactionRunner } from './connection/transactionRunner.ts';
+import { Workers } from './jobs/workers.ts';
 import { WorkQueue } from './jobs/workQueue.ts';
 
 export interface PostgresOptions {
@@ -40,7 +39,7 @@ export interface PostgresOptions {
    * with the store.
    */
   readonly database: string | Database;
-  /** Contains the tables; `<schema>_work` contains the queues. Both are created when missing. */
+  /** Contains the tables. Created when missing. */
   readonly schema: string;
   /** By name, applied in the order of names. An applied migration never changes. */
   readonly migrations: Migrations;
@@ -72,7 +71,11 @@ export interface PostgresOptions {
  * How often to check the database, even without requests, because load balancers ask for its state.
  */
 const CHECK_MS = 5_000;
-const SWEEP_MS = 5_000;
+/** How often each process says that it works. */
+const ANNOUNCE_MS = 1_000;
+/** How often to look for jobs that nobody told of, lately and at all. */
+const LOOK_BACK_MS = 5_000;
+const LOOK_AT_ALL_MS = 60_000;
 const SWEEP_CHANGES_MS = 60_000;
 const ADD_WORDS_MS = 60_000;
 const SWEEP_COUNTS_MS = 300_000;
@@ -94,7 +97,7 @@ const DEFAULTS = {
   sweepCountsMs: SWEEP_COUNTS_MS,
 };
 
-/** The store on PostgreSQL. @see docs/decisions/0031-postgresql-group-leases.md */
+/** The store on PostgreSQL. @see docs/decisions/0031-postgresql-groups.md */
 export class PostgresStore<S extends Schema> implements Store<S> {
   /** For other data in the same database. */
   readonly database: Database;
@@ -103,9 +106,8 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   readonly #options: Required<Omit<PostgresOptions, 'databaseNow' | 'database'>>;
   readonly #opened: OpenSchema;
   readonly #queues: ReadonlySet<string>;
-  readonly #boss: PgBoss;
   readonly #time: DatabaseClock;
-  readonly #leases: GroupLeases;
+  readonly #workers: Workers;
   readonly #work: WorkQueue;
   readonly #changes: ChangeReader<S>;
   readonly #outage: Outage;
@@ -125,7 +127,6 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     database: Database,
     options: PostgresOptions,
     tables: ReadonlyMap<string, Table>,
-    boss: PgBoss,
     time: DatabaseClock,
   ) {
     this.database = database;
@@ -133,33 +134,23 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#options = { ...DEFAULTS, ...options };
     this.#listeners = new WorkListeners(this.#options.log, this.#options.clock);
     this.#queues = new Set(options.queues);
-    this.#boss = boss;
     this.#time = time;
-    const workSchema = workSchemaOf(options.schema);
     this.#opened = {
       database,
       schemaName: options.schema,
       tables,
       queues: this.#queues,
-      nowSql: nowSql(workSchema),
+      nowSql: time.sql,
       clock: this.#options.clock,
       exclusiveLock: this.#options.exclusive ? channelOf(options.schema) : null,
     };
-    const { nowSql: now } = this.#opened;
-    const shared = { database, schema: options.schema, workSchema, nowSql: now };
-    this.#leases = new GroupLeases({
-      ...shared,
-      boss,
-      isRealTime: time.isReal,
-      log: this.#options.log,
-      onFreed: (queue) => this.#listeners.notify(new Set([queue])),
-      notify: (notification) => this.#notifications.send(notification),
-    });
+    this.#workers = new Workers(this.#instance);
     this.#work = new WorkQueue({
-      ...shared,
-      leases: this.#leases,
+      database,
+      schema: options.schema,
+      time,
+      workers: this.#workers,
       instance: this.#instance,
-      isRealTime: time.isReal,
     });
     this.#outage = new Outage(database, this.#options.log, () => this.#catchUp());
     this.#changes = new ChangeReader(
@@ -172,7 +163,6 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     const committer = new Committer({
       ...this.#opened,
       time,
-      leases: this.#leases,
       changes: this.#changes,
       onCommitted: (committed) => this.#publish(committed),
     });
@@ -189,7 +179,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
       schema: options.schema,
       instance: this.#instance,
       log: this.#options.log,
-      leases: this.#leases,
+      now: () => time.estimate,
       isDown: () => this.#outage.reason !== null,
       onNotification: (notification) => this.#hear(notification),
       onMissed: () => this.#catchUp(),
@@ -201,37 +191,14 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     database: Database,
     options: PostgresOptions,
   ): Promise<PostgresStore<S>> {
-    const { works = true, log = silent } = options;
+    const { works = true } = options;
     await assertWritable(database);
     await migrate(database, options.schema, options.migrations);
     const tables = await readTables(database, options.schema, schema);
     const time = new DatabaseClock(options.databaseNow);
-    const boss = new PgBoss({
-      db: bossDatabase(database),
-      schema: workSchemaOf(options.schema),
-      backend: database.kind,
-      schedule: false,
-      supervise: works,
-      superviseIntervalSeconds: SUPERVISE_SECONDS,
-      monitorIntervalSeconds: SUPERVISE_SECONDS,
-      ...(time.testClock && { clock: time.testClock }),
-    });
-    const opened: { store: PostgresStore<S> | null } = { store: null };
-    // pg-boss repeats this in each round; the store logs an outage once.
-    boss.on('error', (error) => {
-      if (opened.store?.fault === null && !isOutage(error))
-        log.warn(`the queues' maintenance failed: ${inWords(error)}`);
-    });
-    await boss.start();
-    const store = new PostgresStore(schema, database, options, tables, boss, time);
-    opened.store = store;
-    try {
-      await store.#start(works);
-      return store;
-    } catch (error) {
-      await boss.stop({ graceful: false, close: false }).catch(() => {});
-      throw error;
-    }
+    const store = new PostgresStore(schema, database, options, tables, time);
+    await store.#start(works);
+    return store;
   }
 
   get fault(): string | null {
@@ -240,7 +207,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
 
   async transaction<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<T> {
     return this.#tracked(async () => {
-      await this.#time.sync();
+      this.#time.sync(this.database);
       return this.#transactions.run(fn);
     });
   }
@@ -248,7 +215,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   async claim(request: ClaimRequest): Promise<readonly Job[]> {
     if (!this.#queues.has(request.queue)) return (this.#refuseWhenUnavailable(), []);
     return this.#tracked(async () => {
-      await this.#time.sync();
+      this.#time.sync(this.database);
       return this.#outage.watch(() => this.#work.claim(request));
     });
   }
@@ -260,7 +227,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   ): Promise<number | null> {
     if (!this.#queues.has(queue)) return (this.#refuseWhenUnavailable(), null);
     return this.#tracked(async () => {
-      await this.#time.sync();
+      this.#time.sync(this.database);
       return this.#outage.watch(() => this.#work.msUntilDue(queue, skip, places));
     });
   }
@@ -271,17 +238,16 @@ export class PostgresStore<S extends Schema> implements Store<S> {
 
   onWork(call: () => void, queue?: string): () => void {
     const remove = this.#listeners.add(call, queue);
-    if (queue !== undefined) this.#leases.join(queue);
+    if (queue !== undefined) this.#workers.join(queue);
     return () => {
-      if (remove() && queue !== undefined && !this.#listeners.listensTo(queue))
-        void this.#handOver(queue);
+      if (remove() && queue !== undefined && !this.#listeners.listensTo(queue)) this.#leave(queue);
     };
   }
 
   /** Empty while the database cannot be reached. */
   async stats(): Promise<StoreStats> {
     if (this.fault !== null) return { queues: {}, files: null };
-    await this.#time.sync();
+    this.#time.sync(this.database);
     return { queues: await this.#outage.watch(() => this.#work.stats()), files: null };
   }
 
@@ -298,7 +264,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
 
   async *dump(): AsyncGenerator<DumpedRecord> {
     this.#refuseWhenUnavailable();
-    await this.#time.sync();
+    this.#time.sync(this.database);
     const { dumpAll } = await import('./dump.ts');
     yield* dumpAll(this.#opened);
   }
@@ -306,20 +272,17 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   async restore(records: AsyncIterable<DumpedRecord>): Promise<void> {
     const { restoreAll } = await import('./restore.ts');
     await this.#tracked(async () => {
-      await this.#time.sync();
-      const { queues, alreadyLeased } = await restoreAll(
+      this.#time.sync(this.database);
+      await restoreAll(
         {
           ...this.#opened,
-          offer: (due, connection) => this.#leases.offerAlone(connection, due),
           wasCommitted: (xid) =>
             wasCommitted(this.database, this.schemaName, { xid, written: null }),
         },
         records,
       );
-      for (const queue of queues) this.#leases.hint(queue);
-      this.#notifications.publish(queues, alreadyLeased);
-      this.#changes.readSoon();
-      this.#listeners.notify(queues);
+      this.#catchUp();
+      await this.#notifications.send({ changed: true, restored: true });
     });
   }
 
@@ -337,7 +300,6 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   }
 
   async #start(works: boolean): Promise<void> {
-    await this.#leases.createQueues(this.#options.queues);
     await this.#changes.start();
     await this.#notifications.listen(this.#options.exclusive);
     if (!this.#options.exclusive)
@@ -351,8 +313,9 @@ export class PostgresStore<S extends Schema> implements Store<S> {
       );
     this.#every(CHECK_MS, () => this.#outage.look());
     if (!works) return;
-    this.#leases.start();
-    this.#every(SWEEP_MS, () => this.#work.offerGroupsWithoutLease());
+    this.#atOnceAndEvery(ANNOUNCE_MS, () => this.#announce());
+    this.#every(LOOK_BACK_MS, async () => this.#work.lookBack());
+    this.#every(LOOK_AT_ALL_MS, async () => this.#work.lookAgain());
     this.#every(SWEEP_CHANGES_MS, () => this.#changes.sweep());
     this.#every(this.#options.sweepCountsMs, () => this.#sweepCounts());
     this.#atOnceAndEvery(ADD_WORDS_MS, () => this.#addMissingWords());
@@ -377,35 +340,41 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   }
 
   /** Shows what is durable to the workers, to the change feed and to other processes. */
-  #publish({ jobs, xid, alreadyLeased }: Committed): void {
-    this.#leases.forget(jobs.ids);
-    const queues = new Set(jobs.added.map(({ queue }) => queue));
-    for (const queue of queues) this.#leases.hint(queue);
+  #publish({ xid, added }: Committed): void {
+    this.#work.noteAdded(added);
     this.#changes.committed(xid);
-    this.#notifications.publish(queues, alreadyLeased);
-    if (queues.size > 0) this.#listeners.notify(queues);
+    this.#notifications.publish(added);
+    if (added.length > 0) this.#listeners.notify(new Set(added.map(({ queue }) => queue)));
   }
 
-  #hear({ from, changed, queues, load }: Notification): void {
+  #hear({ from, changed, added = [], restored, worksOn }: Notification): void {
     if (this.#closed !== null) return;
-    if (load !== undefined) this.#leases.hear(from, load);
-    if (changed) this.#changes.readSoon();
-    for (const queue of queues) this.#leases.hint(queue);
-    if (queues.length > 0) this.#listeners.notify(new Set(queues));
+    if (worksOn !== undefined) this.#workers.hear(from, worksOn);
+    if (restored) this.#catchUp();
+    else if (changed) this.#changes.readSoon();
+    const queues = this.#work.noteAdded(added);
+    if (queues.size > 0) this.#listeners.notify(queues);
   }
 
   /** Looks for changes and work that were missed, as after an outage. */
   #catchUp(): void {
     if (this.#closed !== null) return;
     this.#changes.readSoon();
-    for (const queue of this.#queues) this.#leases.hint(queue);
+    this.#work.lookAgain();
     this.#listeners.notify(this.#queues);
   }
 
-  /** Lets other processes take over a queue's work at once, when no listener is left here. */
-  async #handOver(queue: string): Promise<void> {
-    await this.#leases.leave(queue);
-    this.#notifications.publish(new Set([queue]), []);
+  /** Lets other processes take over a queue's work at once. */
+  #leave(queue: string): void {
+    this.#workers.leave(queue);
+    this.#work.leave(queue);
+    if (this.#options.works) void this.#announce();
+  }
+
+  /** Tells the other processes what this one works on. */
+  #announce(): Promise<void> {
+    const worksOn = [...this.#queues].filter((queue) => this.#workers.worksOn(queue));
+    return this.#notifications.send({ worksOn });
   }
 
   async #tracked<T>(fn: () => Promise<T>): Promise<T> {
@@ -448,21 +417,13 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#outage.close();
     if (this.#outage.reason === null) {
       await this.#notifications.flush();
-      if (this.#options.works) await this.#work.giveBackAll().catch(() => {}); // then the leases run out
-      await this.#leases.stop();
+      if (this.#options.works) {
+        await this.#work.giveBackAll().catch(() => {}); // then the leases run out
+        await this.#notifications.send({ worksOn: [] });
+      }
     }
     await this.#changes.close();
     await this.#notifications.close();
-    await this.#boss.stop({ graceful: false, close: false });
     await this.database.close();
   }
 }
-
-const bossDatabase = (database: Database): Db => ({
-  executeSql: async (text, values) =>
-    (await runOn(database, {
-      text,
-      ...(values && values.length > 0 ? { values } : {}),
-    })) as unknown as { rows: unknown[] },
-  setSessionStatements: async (statements) => database.setSessionStatements(statements),
-});

@@ -13,30 +13,18 @@ import {
   unavailable,
   uniqueViolation,
 } from './connection/errors.ts';
-import { dueGroupOf, insertJobs, type DueGroup, type JobTime } from './jobs/jobWrites.ts';
+import { insertJobs, type JobTime } from './jobs/jobWrites.ts';
 import { lockOutConnections } from './schema/schemaLock.ts';
 import { quoted, tableName } from './connection/sql.ts';
 import { MAX_ROWS, type OpenSchema, type Row, type Table } from './schema/tables.ts';
 import { OpenTransaction, readXid } from './connection/transaction.ts';
 
 interface RestoreTarget extends OpenSchema {
-  /** Creates leases for placed jobs, within the transaction. @returns those that existed already */
-  readonly offer: (
-    placed: readonly DueGroup[],
-    connection: Connection,
-  ) => Promise<readonly DueGroup[]>;
   /** Whether a transaction was committed, when the answer to COMMIT was lost. */
   readonly wasCommitted: (xid: string) => Promise<boolean>;
 }
 
-interface RestoredWork {
-  readonly queues: ReadonlySet<string>;
-  /** Groups whose lease existed already. */
-  readonly alreadyLeased: readonly DueGroup[];
-}
-
 const BATCH_CHARACTERS = 2 << 20;
-const GROUPS_AT_ONCE = 1_000;
 
 /**
  * Restores a dump in one transaction. Writers wait for it, and so does a second import, which then
@@ -47,13 +35,12 @@ const GROUPS_AT_ONCE = 1_000;
 export async function restoreAll(
   target: RestoreTarget,
   records: AsyncIterable<DumpedRecord>,
-): Promise<RestoredWork> {
+): Promise<void> {
   const transaction = new OpenTransaction(await target.database.connect());
   try {
     await transaction.begin();
-    const work = await restoreOn(transaction.connection, target, markSourceErrors(records));
+    await restoreOn(transaction.connection, target, markSourceErrors(records));
     await commit(transaction, target);
-    return work;
   } catch (error) {
     throw asPortError(error);
   } finally {
@@ -65,7 +52,7 @@ async function restoreOn(
   connection: Connection,
   target: RestoreTarget,
   records: AsyncIterable<DumpedRecord>,
-): Promise<RestoredWork> {
+): Promise<void> {
   const { schemaName, nowSql, exclusiveLock } = target;
   if (exclusiveLock !== null) await lockOutConnections(connection, exclusiveLock);
   // The source may be slow.
@@ -94,7 +81,9 @@ async function restoreOn(
     values: [randomUUID()],
   });
   for (const name of [...tables, jobs]) await connection.query({ text: `ANALYZE ${name}` });
-  return offerAll(connection, target, jobs);
+  await connection.query({
+    text: `INSERT INTO ${tableName(schemaName, 'queues')} (name) SELECT DISTINCT queue FROM ${jobs} ON CONFLICT DO NOTHING`,
+  });
 }
 
 async function refuseUnlessEmpty(
@@ -109,27 +98,6 @@ async function refuseUnlessEmpty(
         `The schema ${schemaName} of the database is not empty: it holds ${collection}.`,
       );
   }
-}
-
-/** Creates a lease or a timer for each group, as if its first job had just been added. */
-async function offerAll(
-  connection: Connection,
-  { nowSql, schemaName, offer }: RestoreTarget,
-  jobs: string,
-): Promise<RestoredWork> {
-  const { rows } = await connection.query({
-    text: `SELECT queue, group_key, min(due_at)::float8 AS due_at, (${nowSql})::float8 AS now FROM ${jobs} GROUP BY queue, group_key ORDER BY queue, group_key`,
-  });
-  const placed = rows.map(dueGroupOf);
-  const queues = new Set(placed.map(({ queue }) => queue));
-  await connection.query({
-    text: `INSERT INTO ${tableName(schemaName, 'queues')} (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`,
-    values: [[...queues]],
-  });
-  const alreadyLeased: DueGroup[] = [];
-  for (let at = 0; at < placed.length; at += GROUPS_AT_ONCE)
-    alreadyLeased.push(...(await offer(placed.slice(at, at + GROUPS_AT_ONCE), connection)));
-  return { queues, alreadyLeased };
 }
 
 async function commit(

@@ -32,7 +32,7 @@ export interface Guard {
 }
 
 export interface Database {
-  /** pg-boss adapts to it: PGlite has one connection. */
+  /** PGlite, in tests, has one connection. */
   readonly kind: 'postgres' | 'pglite';
   /** Waits for a free connection for a limited time. */
   connect(): Promise<Connection>;
@@ -50,7 +50,10 @@ export interface Database {
     onConnect: () => void,
     exclusive?: boolean,
   ): Promise<() => Promise<void>>;
-  /** Statements that each connection runs first. In tests, the clock is a session setting. */
+  /**
+   * Statements that each connection runs before its next use. In tests, the clock is a session
+   * setting.
+   */
   setSessionStatements(statements: readonly string[]): void;
   /** A check that each connection of the pool, even an open one, must pass before its next use. */
   setGuard(guard: Guard): void;
@@ -73,9 +76,6 @@ export async function runOn(
     return result;
   } catch (error) {
     if (isOutage(error) && !isUnsent(error)) onLost?.();
-    // Several statements in one text (pg-boss's set-up) may have begun a transaction.
-    if ((error as { severity?: string }).severity === 'ERROR')
-      await connection.query({ text: 'ROLLBACK' }).catch(() => {});
     connection.release(error as Error);
     throw error;
   }

@@ -1,29 +1,28 @@
-import { TestClock } from 'pg-boss';
-import { quoted } from './sql.ts';
+import type { Database } from './database.ts';
 
-/** The database's clock, from pg-boss's function, so that jobs and leases agree. */
-export const nowSql = (workSchema: string): string =>
-  `floor(extract(epoch FROM ${quoted(workSchema)}.job_now()) * 1000)::bigint`;
+/** The setting that holds a test's time. */
+const TEST_TIME = 'conversation_service.now';
 
 /** The database's clock, or one that a test moves. */
 export class DatabaseClock {
-  /** Replaces pg-boss's clock; undefined for the real one. */
-  readonly testClock: TestClock | undefined;
+  /** The clock as SQL, in milliseconds since the epoch. The same within a statement. */
+  readonly sql: string;
   readonly #now: (() => number) | undefined;
-  #shown: number;
+  #shown: number | undefined;
   /** The database's clock minus this machine's. */
   #offset = 0;
-  #moving: Promise<void> = Promise.resolve();
 
   constructor(now?: () => number) {
     this.#now = now;
-    this.#shown = now?.() ?? 0;
-    this.testClock = now === undefined ? undefined : new TestClock(this.#shown);
+    this.sql =
+      now === undefined
+        ? 'floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint'
+        : `current_setting('${TEST_TIME}')::bigint`;
   }
 
   /** The database's time as this process estimates it, in milliseconds since the epoch. */
   get estimate(): number {
-    return this.#now === undefined ? Date.now() + this.#offset : this.#shown;
+    return this.#shown ?? Date.now() + this.#offset;
   }
 
   /** Notes the database's time, which was just read. */
@@ -35,13 +34,11 @@ export class DatabaseClock {
     return this.#now === undefined;
   }
 
-  /** Passes the test's time to the database. Do not call it inside a transaction. */
-  async sync(): Promise<void> {
-    if (this.#now === undefined) return;
-    const now = this.#now();
+  /** Passes the test's time to the database. */
+  sync(database: Pick<Database, 'setSessionStatements'>): void {
+    const now = this.#now?.();
     if (now === this.#shown) return;
     this.#shown = now;
-    this.#moving = this.#moving.then(() => this.testClock!.setTime(now));
-    await this.#moving;
+    database.setSessionStatements([`SET ${TEST_TIME} = '${now}'`]);
   }
 }

@@ -14,28 +14,13 @@ export interface DueGroup {
   /** As stored in the table. */
   readonly group: string;
   readonly dueAt: number;
-  readonly now: number;
 }
 
-/** Reads the columns queue, group_key, due_at and now. */
-export const dueGroupOf = ({
-  queue,
-  group_key,
-  due_at,
-  now,
-}: Record<string, unknown>): DueGroup => ({
+const dueGroupOf = ({ queue, group_key, due_at }: Record<string, unknown>): DueGroup => ({
   queue: String(queue),
   group: String(group_key),
   dueAt: Number(due_at),
-  now: Number(now),
 });
-
-export interface WrittenJobs {
-  /** Groups of jobs that were added or released. */
-  readonly added: readonly DueGroup[];
-  /** Jobs that are no longer claimed. */
-  readonly ids: readonly string[];
-}
 
 /** The clocks by which a job's wait is computed, in milliseconds since the epoch. */
 export interface JobTime {
@@ -60,11 +45,6 @@ export class JobWrites implements TransactionJobs {
 
   get isEmpty(): boolean {
     return this.#writes.size === 0;
-  }
-
-  /** Whether jobs are added or released, so that their groups need a lease. */
-  get needGroupLeases(): boolean {
-    return [...this.#writes.values()].some(({ type }) => type !== 'remove');
   }
 
   /** Adds what another transaction has changed after this one. */
@@ -104,11 +84,6 @@ export class JobWrites implements TransactionJobs {
     );
   }
 
-  /** As stored in the table. */
-  get ids(): readonly string[] {
-    return [...this.#writes.keys()].map(toText);
-  }
-
   /** The groups of added jobs, and when those are due. */
   added({ wall, database }: JobTime): readonly DueGroup[] {
     return [...this.#writes.values()].flatMap((write) =>
@@ -118,7 +93,6 @@ export class JobWrites implements TransactionJobs {
               queue: write.job.queue,
               group: toText(write.job.group),
               dueAt: database + write.job.runAt - wall,
-              now: database,
             },
           ]
         : [],
@@ -164,7 +138,7 @@ const releaseJobs = (
   text: `UPDATE ${table} j SET claimed_by = NULL, seq = nextval(pg_get_serial_sequence('${table}', 'seq')), (run_at, rank, due_at) = (
       SELECT v.run_at, v.rank, (${sql}) + v.wait::bigint FROM unnest($1::text[], $2::float8[], $3::int[], $4::float8[]) v (id, run_at, rank, wait) WHERE v.id = j.id)
     WHERE j.id = ANY($1::text[])
-    RETURNING j.queue, j.group_key, j.due_at::float8 AS due_at, (${sql})::float8 AS now`,
+    RETURNING j.queue, j.group_key, j.due_at::float8 AS due_at`,
   values: [
     released.map(({ id }) => toText(id)),
     released.map(({ runAt }) => runAt),

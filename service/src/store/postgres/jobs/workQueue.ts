@@ -1,4 +1,10 @@
-import type { ClaimRequest, Job, QueueStats, SharedPlaces } from '../../store.ts';
+import {
+  shareOf,
+  type ClaimRequest,
+  type Job,
+  type QueueStats,
+  type SharedPlaces,
+} from '../../store.ts';
 import {
   runOn,
   type Connection,
@@ -6,17 +12,24 @@ import {
   type Result,
   type Statement,
 } from '../connection/database.ts';
-import { dueGroupOf } from './jobWrites.ts';
+import type { DatabaseClock } from '../connection/databaseClock.ts';
 import { earliestDue, fromText, quoted } from '../connection/sql.ts';
-import { timersOf, type GroupLease, type GroupLeases } from './groupLeases.ts';
 import { transactionOn } from '../connection/transaction.ts';
 import { TtlCache } from '../ttlCache.ts';
-
-/** After this many fresh jobs in a row, a retry has its turn. */
-const FRESH_IN_A_ROW = 7;
+import type { DueGroup } from './jobWrites.ts';
+import { FRESH_IN_A_ROW, ReadyGroups, type Found } from './readyGroups.ts';
+import { MAX_UPCOMING, UpcomingJobs, type Look } from './upcomingJobs.ts';
+import type { Workers } from './workers.ts';
 
 /** The longest time that counts of jobs are reused. */
 const MAX_COUNTS_TTL_MS = 30_000;
+/** Within this time, the upcoming jobs of a look are taken to be still the same. */
+const LOOK_AGAIN_MS = 100;
+/**
+ * How far back to look again for due jobs, in case nobody told of them: longer than any transaction
+ * can take to commit.
+ */
+const MISSED_MS = 60_000;
 
 const PLACES_FOR_ALL: SharedPlaces = { free: Infinity, heldBy: () => 0 };
 /** More places than any pool has, within the range of the statement's integers. */
@@ -35,54 +48,46 @@ interface QueueCounts extends QueueStats {
   readonly name: string;
 }
 
+/** What this process knows of a queue. */
+interface Known {
+  readonly ready: ReadyGroups;
+  readonly upcoming: UpcomingJobs;
+}
+
 interface WorkQueueOptions {
   readonly database: Database;
-  readonly leases: GroupLeases;
   readonly schema: string;
-  readonly workSchema: string;
-  /** The database's clock in milliseconds. */
-  readonly nowSql: string;
+  readonly time: Pick<DatabaseClock, 'estimate' | 'isReal' | 'sql'>;
+  readonly workers: Workers;
   /** Names this process while it runs. */
   readonly instance: string;
-  /** False in tests that move the time. Then no count is cached. */
-  readonly isRealTime: boolean;
 }
 
-/** A lease that a claim may take jobs from. */
-interface Candidate {
-  readonly lease: GroupLease;
-  /** The number of its share. */
-  readonly share: number;
-  /** How many places the share holds. */
-  readonly held: number;
-  readonly slots: number;
-}
-
-/** Claims jobs of the groups that this process serves. */
+/**
+ * Claims jobs, and knows which groups have due ones.
+ * @see docs/decisions/0031-postgresql-groups.md
+ */
 export class WorkQueue {
+  readonly #options: WorkQueueOptions;
   readonly #database: Database;
-  readonly #leases: GroupLeases;
+  readonly #schema: string;
   readonly #jobs: string;
-  readonly #queues: string;
-  readonly #workSchema: string;
   readonly #nowSql: string;
-  readonly #instance: string;
+  /** By queue; only queues whose work this process has asked for. */
+  readonly #known = new Map<string, Known>();
   #claims = 0;
   #lost: LostClaim[] = [];
-  #served = 0;
   readonly #counts: TtlCache<readonly QueueCounts[]>;
 
   constructor(options: WorkQueueOptions) {
+    this.#options = options;
     this.#database = options.database;
-    this.#leases = options.leases;
-    this.#jobs = `${quoted(options.schema)}.jobs`;
-    this.#queues = `${quoted(options.schema)}.queues`;
-    this.#workSchema = options.workSchema;
-    this.#nowSql = options.nowSql;
-    this.#instance = options.instance;
+    this.#schema = quoted(options.schema);
+    this.#jobs = `${this.#schema}.jobs`;
+    this.#nowSql = options.time.sql;
     this.#counts = new TtlCache(
       () => this.#countJobs(),
-      options.isRealTime ? MAX_COUNTS_TTL_MS : 0,
+      options.time.isReal ? MAX_COUNTS_TTL_MS : 0,
     );
   }
 
@@ -94,62 +99,46 @@ export class WorkQueue {
     leaseMs,
   }: ClaimRequest): Promise<readonly Job[]> {
     await this.#giveBackLost(queue);
-    await this.#leases.fetch(queue);
-    const candidates = candidatesOf(this.#leases.of(queue), places, (group) =>
+    const { workers, instance, time } = this.#options;
+    if (limit <= 0 || !workers.worksOn(queue)) return [];
+    const { ready, upcoming } = this.#knownOf(queue);
+    if (!time.isReal || upcoming.isDueBy(time.estimate)) await this.#look(queue);
+    const candidates = ready.candidates(places, (group) =>
       Math.min(limit, Math.floor(freeSlots(group))),
     );
-    if (candidates.length === 0 || limit <= 0) return [];
-    const { free } = places; // read now, because it may change before the answer comes
-    const claimant = `${this.#instance} ${(this.#claims += 1)}`;
+    if (candidates.length === 0) return [];
+    const askedAt = performance.now();
+    const claimant = `${instance} ${(this.#claims += 1)}`;
     const { rows } = await runOn(
       this.#database,
       {
         text: this.#claimSql,
         values: [
           queue,
-          candidates.map(({ lease }) => lease.group),
+          candidates.map(({ ready: { group } }) => group),
           candidates.map(({ slots }) => slots),
-          candidates.map(({ lease }) => lease.sinceRetry),
-          limit,
-          this.#instance,
-          leaseMs,
-          claimant,
+          candidates.map(({ ready: { sinceRetry } }) => sinceRetry),
+          candidates.map(({ ready: { group } }) => ready.isMine(group)),
           candidates.map(({ share }) => share),
           candidates.map(({ held }) => held),
-          Math.min(free, MAX_PLACES),
+          Math.min(places.free, MAX_PLACES),
+          limit,
+          instance,
+          claimant,
+          leaseMs,
         ],
         name: 'cs_claim',
       },
       () => this.#lost.push({ queue, claimant, endsAt: performance.now() + leaseMs }),
     );
-    const claimed = [...rows].sort((a, b) => Number(a.turn) - Number(b.turn));
-    this.#noteClaimed(claimed, candidates, claimed.length < limit ? free : 0);
-    return claimed.map(jobOf);
-  }
-
-  /**
-   * Updates the leases after a claim.
-   * @param free how many places were free, to find the leases with no due job left; 0 when the
-   * claim reached its limit, because it may have left due jobs behind
-   */
-  #noteClaimed(claimed: Result['rows'], candidates: readonly Candidate[], free: number): void {
-    const taken = new Map<GroupLease, number>();
-    const takenByShare = new Map<number, number>();
-    for (const row of claimed) {
-      const { lease, share } = candidates[Number(row.place) - 1]!;
-      lease.claimed.add(String(row.id));
-      lease.servedAt = ++this.#served;
-      lease.sinceRetry = row.is_retry === true ? 0 : Math.min(FRESH_IN_A_ROW, lease.sinceRetry + 1);
-      lease.emptySince = null;
-      taken.set(lease, (taken.get(lease) ?? 0) + 1);
-      takenByShare.set(share, (takenByShare.get(share) ?? 0) + 1);
-    }
-    for (const { lease, share, slots, held } of candidates) {
-      const couldTakeMore = held + (takenByShare.get(share) ?? 0) < free - claimed.length;
-      if (!couldTakeMore) continue;
-      const isEmpty = (taken.get(lease) ?? 0) < slots;
-      lease.emptySince = isEmpty ? (lease.emptySince ?? performance.now()) : null;
-    }
+    const taken = rows
+      .filter(({ id }) => id !== null)
+      .sort((a, b) => Number(a.turn) - Number(b.turn));
+    for (const { place, is_retry } of taken)
+      ready.served(candidates[Number(place) - 1]!.ready, is_retry === true);
+    for (const [place, of] of Map.groupBy(rows, (row) => Number(row.place)))
+      ready.note(candidates[place - 1]!.ready, foundOf(of), askedAt);
+    return taken.map(jobOf);
   }
 
   async msUntilDue(
@@ -157,22 +146,107 @@ export class WorkQueue {
     skip: (group: string) => boolean,
     places: SharedPlaces = PLACES_FOR_ALL,
   ): Promise<number | null> {
-    await this.#leases.fetch(queue);
-    const leases = sharesOf(this.#leases.of(queue), places).flatMap((share) => share.leases);
-    const groups = leases.flatMap(({ group }) => (skip(fromText(group)) ? [] : [group]));
-    const { rows } = await runOn(this.#database, {
-      text: `SELECT (${this.#nowSql})::float8 AS now,
-          (SELECT (extract(epoch FROM min(start_after)) * 1000)::float8 FROM ${quoted(this.#workSchema)}.job WHERE name = $3 AND state < 'active') AS timer,
-          min(${earliestDue(this.#jobs, '$1', 'g.group_key')})::float8 AS due_at
-        FROM unnest($2::text[]) g (group_key)`,
-      values: [queue, groups, timersOf(queue)],
-      name: 'cs_due',
-    });
-    const now = Number(rows[0]!.now);
-    const { timer, due_at: dueAt } = rows[0]! as { timer: number | null; due_at: number | null };
-    if (timer !== null) this.#leases.hintIn(queue, timer - now);
-    const times = [dueAt, timer].filter((at) => at !== null);
-    return times.length === 0 ? null : Math.max(0, Math.min(...times) - now);
+    const { workers, time } = this.#options;
+    if (!workers.worksOn(queue)) return null;
+    const { ready, upcoming } = this.#knownOf(queue);
+    if (ready.msUntilTry(places, skip) === 0) return 0;
+    const isFresh = upcoming.wasSeenWithin(LOOK_AGAIN_MS) && !upcoming.isDueBy(time.estimate);
+    if (!time.isReal || !isFresh) await this.#look(queue);
+    const hasRoom = (group: string) => places.heldBy(shareOf(group)) < places.free;
+    const dueAt = upcoming.nextOf((group) => !skip(group) && hasRoom(group));
+    const ms = Math.min(ready.msUntilTry(places, skip), Math.max(0, dueAt - time.estimate));
+    return ms === Infinity ? null : ms;
+  }
+
+  /**
+   * Notes groups to which jobs were added.
+   * @returns the queues that this process should look at now
+   */
+  noteAdded(added: readonly DueGroup[]): ReadonlySet<string> {
+    const now = this.#options.time.estimate;
+    const queues = new Set<string>();
+    for (const { queue, group, dueAt } of added) {
+      const known = this.#known.get(queue);
+      if (known === undefined) continue;
+      if (dueAt > now) known.upcoming.expect(dueAt);
+      else known.ready.add(group);
+      if (dueAt > now || known.ready.isMine(group)) queues.add(queue);
+    }
+    return queues;
+  }
+
+  /** Looks again, also for what was due a while ago and nobody told of. */
+  lookBack(): void {
+    for (const { ready, upcoming } of this.#known.values()) {
+      ready.forgetOld();
+      upcoming.lookBack(MISSED_MS);
+    }
+  }
+
+  /** Looks at everything again, as after an outage. */
+  lookAgain(): void {
+    for (const { upcoming } of this.#known.values()) upcoming.lookBack(Infinity);
+  }
+
+  /** Forgets a queue whose work this process no longer takes. */
+  leave(queue: string): void {
+    this.#known.delete(queue);
+  }
+
+  #knownOf(queue: string): Known {
+    let known = this.#known.get(queue);
+    if (known === undefined) {
+      known = {
+        ready: new ReadyGroups((group) => this.#options.workers.isMine(queue, group)),
+        upcoming: new UpcomingJobs(),
+      };
+      this.#known.set(queue, known);
+    }
+    return known;
+  }
+
+  /** Finds the groups whose jobs have become due since the last look, and those due next. */
+  async #look(queue: string): Promise<void> {
+    const { ready, upcoming } = this.#knownOf(queue);
+    const from = upcoming.beginLook();
+    try {
+      const { rows } = await runOn(
+        this.#database,
+        from === null
+          ? { text: this.#lookSql(this.#allDue), values: [queue], name: 'cs_look_at_all' }
+          : { text: this.#lookSql(this.#dueSince), values: [queue, from], name: 'cs_look' },
+      );
+      const look = lookOf(rows);
+      for (const { group, dueAt } of look.groups) if (dueAt === null) ready.add(group);
+      upcoming.endLook(look);
+    } catch (error) {
+      upcoming.lookBack(Infinity);
+      throw error;
+    }
+  }
+
+  /** @param due the groups with due jobs, as SQL */
+  #lookSql(due: string): string {
+    return `WITH ${due},
+      upcoming AS (SELECT group_key, min(due_at) AS due_at, max(max(due_at)) OVER () AS read_until, sum(count(*)) OVER () AS read FROM (
+        SELECT group_key, due_at FROM ${this.#jobs} WHERE queue = $1 AND due_at > (${this.#nowSql}) ORDER BY due_at LIMIT ${MAX_UPCOMING}) u GROUP BY group_key)
+      SELECT (${this.#nowSql})::float8 AS now, s.* FROM (SELECT 1) one LEFT JOIN (
+        SELECT group_key, NULL::float8 AS due_at, NULL::float8 AS read_until FROM due
+        UNION ALL SELECT group_key, due_at::float8, CASE WHEN read = ${MAX_UPCOMING} THEN read_until::float8 END FROM upcoming) s ON true`;
+  }
+
+  get #dueSince(): string {
+    return `due AS (SELECT DISTINCT group_key FROM ${this.#jobs} WHERE queue = $1 AND due_at > $2 AND due_at <= (${this.#nowSql}))`;
+  }
+
+  /** Steps from group to group, so that it reads no group's backlog. */
+  get #allDue(): string {
+    return `RECURSIVE g AS (
+        (SELECT group_key FROM ${this.#jobs} WHERE queue = $1 ORDER BY group_key LIMIT 1)
+        UNION ALL
+        SELECT n.group_key FROM g CROSS JOIN LATERAL
+          (SELECT j.group_key FROM ${this.#jobs} j WHERE j.queue = $1 AND j.group_key > g.group_key ORDER BY j.group_key LIMIT 1) n),
+      due AS (SELECT group_key FROM g WHERE (${earliestDue(this.#jobs, '$1', 'g.group_key')}) <= (${this.#nowSql}))`;
   }
 
   async stats(): Promise<Record<string, QueueStats>> {
@@ -192,7 +266,7 @@ export class WorkQueue {
           (count(j.id) FILTER (WHERE j.due_at <= (${this.#nowSql})))::int AS due,
           (count(j.id) FILTER (WHERE j.claimed_by IS NOT NULL AND j.due_at > (${this.#nowSql})))::int AS claimed,
           ((${this.#nowSql}) - min(j.due_at) FILTER (WHERE j.due_at <= (${this.#nowSql})))::float8 AS oldest
-        FROM ${this.#queues} q LEFT JOIN ${this.#jobs} j ON j.queue = q.name GROUP BY q.name`,
+        FROM ${this.#schema}.queues q LEFT JOIN ${this.#jobs} j ON j.queue = q.name GROUP BY q.name`,
     });
     return rows.map(({ name, waiting, due, claimed, oldest }) => ({
       name: String(name),
@@ -205,7 +279,7 @@ export class WorkQueue {
 
   /** Lets others claim at once what this process has claimed and not finished. */
   async giveBackAll(): Promise<void> {
-    await this.#giveBack('starts_with(claimed_by, $1)', this.#instance);
+    await this.#giveBack('starts_with(claimed_by, $1)', this.#options.instance);
   }
 
   /**
@@ -214,8 +288,9 @@ export class WorkQueue {
   async #giveBackLost(queue: string): Promise<void> {
     this.#lost = this.#lost.filter(({ endsAt }) => endsAt > performance.now());
     for (const lost of this.#lost.filter((each) => each.queue === queue)) {
-      if (await this.#giveBack('claimed_by = $1', lost.claimant))
-        this.#lost = this.#lost.filter((each) => each !== lost);
+      if (!(await this.#giveBack('claimed_by = $1', lost.claimant))) continue;
+      this.#lost = this.#lost.filter((each) => each !== lost);
+      this.#knownOf(queue).upcoming.expect(-Infinity);
     }
   }
 
@@ -238,85 +313,68 @@ export class WorkQueue {
   }
 
   /**
-   * Creates leases for groups with due jobs and none: jobs may be added while a lease is removed.
-   */
-  async offerGroupsWithoutLease(): Promise<void> {
-    const { rows } = await runOn(this.#database, {
-      text: `WITH RECURSIVE g AS (
-          (SELECT queue, group_key FROM ${this.#jobs} ORDER BY queue, group_key LIMIT 1)
-          UNION ALL
-          SELECT n.queue, n.group_key FROM g CROSS JOIN LATERAL
-            (SELECT j.queue, j.group_key FROM ${this.#jobs} j WHERE (j.queue, j.group_key) > (g.queue, g.group_key) ORDER BY j.queue, j.group_key LIMIT 1) n)
-        SELECT queue, group_key, (${this.#nowSql})::float8 AS now, (${earliestDue(this.#jobs, 'g.queue', 'g.group_key')})::float8 AS due_at FROM g`,
-      name: 'cs_without_lease',
-    });
-    await this.#leases.offerMissing(rows.map(dueGroupOf));
-  }
-
-  /**
    * Takes from each group as many jobs as it has slots, minus the jobs of it that other processes
-   * still have. Within a group, fresh jobs come first and every eighth is a retry. Within a share,
-   * the groups take turns. Of the shares, the one with the fewest places comes first, as long as it
-   * holds fewer than are free. Rows are found again by `ctid`, so that it does not
-   * matter which plan was made while the table was empty.
+   * still have. `claimed_elsewhere` counts those under a lock for each group; it gives null when
+   * another process is claiming from the group at this moment. A group that is not ours is taken
+   * from, and locked, only when no other process has any of its jobs.
+   *
+   * Within a group, fresh jobs come first and every eighth is a retry. Within a share, the groups
+   * take turns. Of the shares, the one with the fewest places comes first, as long as it holds fewer
+   * than are free. Rows are found again by `ctid`, so that it does not matter which plan was made
+   * while the table was empty; a row that changed meanwhile has another one, and is left.
    */
   get #claimSql(): string {
     const of = (
       retry: boolean,
     ) => `SELECT d.tid, row_number() OVER (ORDER BY d.due_at, d.seq) - 1 AS k FROM (
           SELECT j.ctid AS tid, j.due_at, j.seq FROM ${this.#jobs} j
-          WHERE j.queue = $1 AND j.group_key = l.group_key AND ${retry ? '' : 'NOT '}j.is_retry AND j.due_at <= n.ms
-          ORDER BY j.due_at, j.seq LIMIT greatest(l.slots, 0)) d`;
+          WHERE j.queue = $1 AND j.group_key = g.group_key AND ${retry ? '' : 'NOT '}j.is_retry AND j.due_at <= n.ms
+          ORDER BY j.due_at, j.seq LIMIT g.slots) d`;
     return `WITH n AS MATERIALIZED (SELECT ${this.#nowSql} AS ms),
-      leases AS (SELECT a.place, a.group_key, a.since_retry, a.share, a.held, a.slots - (SELECT count(*) FROM ${this.#jobs} o WHERE o.queue = $1 AND o.group_key = a.group_key
-            AND o.claimed_by IS NOT NULL AND NOT starts_with(o.claimed_by, $6) AND o.due_at > n.ms) AS slots
-          FROM unnest($2::text[], $3::int[], $4::int[], $9::int[], $10::int[]) WITH ORDINALITY AS a (group_key, slots, since_retry, share, held, place), n),
-      candidates AS (SELECT l.place, c.tid, row_number() OVER (PARTITION BY l.place ORDER BY c.position, c.retry) AS turn
-          FROM leases l CROSS JOIN n CROSS JOIN LATERAL (
-            SELECT f.tid, 0 AS retry, f.k + (f.k + l.since_retry) / ${FRESH_IN_A_ROW} AS position FROM (${of(false)}) f
+      asked AS MATERIALIZED (SELECT a.*, ${this.#schema}.claimed_elsewhere($1, a.group_key, a.is_mine, $10, n.ms) AS elsewhere
+          FROM unnest($2::text[], $3::int[], $4::int[], $5::boolean[], $6::int[], $7::int[]) WITH ORDINALITY AS a (group_key, slots, since_retry, is_mine, share, held, place), n),
+      groups AS (SELECT place, group_key, since_retry, share, held, elsewhere,
+            CASE WHEN elsewhere = 0 OR is_mine THEN greatest(0, slots - elsewhere) ELSE 0 END AS slots FROM asked),
+      candidates AS (SELECT g.place, c.tid, row_number() OVER (PARTITION BY g.place ORDER BY c.position, c.retry) AS turn
+          FROM groups g CROSS JOIN n CROSS JOIN LATERAL (
+            SELECT f.tid, 0 AS retry, f.k + (f.k + g.since_retry) / ${FRESH_IN_A_ROW} AS position FROM (${of(false)}) f
             UNION ALL
-            SELECT r.tid, 1, ${FRESH_IN_A_ROW} - l.since_retry + ${FRESH_IN_A_ROW + 1} * r.k FROM (${of(true)}) r) c
-          WHERE l.slots > 0),
-      ranked AS (SELECT c.tid, c.place, l.share, l.held + row_number() OVER (PARTITION BY l.share ORDER BY c.turn, c.place) - 1 AS held
-          FROM candidates c JOIN leases l ON l.place = c.place WHERE c.turn <= l.slots),
+            SELECT r.tid, 1, ${FRESH_IN_A_ROW} - g.since_retry + ${FRESH_IN_A_ROW + 1} * r.k FROM (${of(true)}) r) c
+          WHERE g.slots > 0),
+      ranked AS (SELECT c.tid, c.place, g.share, g.held + row_number() OVER (PARTITION BY g.share ORDER BY c.turn, c.place) - 1 AS held
+          FROM candidates c JOIN groups g ON g.place = c.place WHERE c.turn <= g.slots),
+      found AS (SELECT place, count(*)::int AS found FROM ranked GROUP BY place),
       ordered AS (SELECT tid, place, held, row_number() OVER (ORDER BY held, share) AS turn FROM ranked),
-      chosen AS (SELECT tid, place, turn FROM ordered WHERE held + turn <= $11 ORDER BY turn LIMIT $5)
-      UPDATE ${this.#jobs} j SET claimed_by = $8, due_at = n.ms + $7::bigint FROM chosen c, n
-      WHERE j.ctid = c.tid AND j.due_at <= n.ms
-      RETURNING j.id, j.queue, j.group_key, j.run_at, j.rank, j.is_retry, j.data, c.turn, c.place`;
+      chosen AS (SELECT tid, place, turn FROM ordered WHERE held + turn <= $8 ORDER BY turn LIMIT $9),
+      taken AS (UPDATE ${this.#jobs} j SET claimed_by = $11, due_at = n.ms + $12::bigint FROM chosen c, n
+          WHERE j.ctid = c.tid AND j.due_at <= n.ms
+          RETURNING j.id, j.queue, j.group_key, j.run_at, j.rank, j.is_retry, j.data, c.turn, c.place)
+      SELECT g.place, g.elsewhere, g.slots, COALESCE(f.found, 0) AS found, t.id, t.queue, t.group_key, t.run_at, t.rank, t.is_retry, t.data, t.turn
+      FROM groups g LEFT JOIN found f ON f.place = g.place LEFT JOIN taken t ON t.place = g.place`;
   }
 }
 
-/** The leases of a share that may take more places. */
-interface ShareOfLeases {
-  readonly held: number;
-  readonly leases: readonly GroupLease[];
+/** @param rows a group's: one for each job taken, or one without a job */
+function foundOf(rows: Result['rows']): Found {
+  const { elsewhere, slots, found } = rows[0]!;
+  const taken = rows.filter(({ id }) => id !== null).length;
+  return {
+    elsewhere: elsewhere === null ? null : Number(elsewhere),
+    slots: Number(slots),
+    hasMore: Number(found) === Number(slots) || taken < Number(found),
+  };
 }
 
-/** The shares that may take more places, the one served longest ago first. */
-function sharesOf(leases: readonly GroupLease[], places: SharedPlaces): readonly ShareOfLeases[] {
-  return [...Map.groupBy(leases, ({ share }) => share)]
-    .map(([share, of]) => ({
-      held: places.heldBy(share),
-      leases: of,
-      servedAt: Math.max(0, ...of.map(({ servedAt }) => servedAt)),
-    }))
-    .filter(({ held }) => held < places.free)
-    .sort((a, b) => a.servedAt - b.servedAt);
-}
+/** @param rows one for each group, or one without a group */
+const lookOf = (rows: Result['rows']): Look => ({
+  now: Number(rows[0]!.now),
+  readUntil: rows.reduce<number | null>((until, row) => until ?? numberOf(row.read_until), null),
+  groups: rows
+    .filter(({ group_key }) => group_key !== null)
+    .map(({ group_key, due_at }) => ({ group: String(group_key), dueAt: numberOf(due_at) })),
+});
 
-/** The leases with free slots, by share. Within a share, the one served longest ago comes first. */
-const candidatesOf = (
-  leases: readonly GroupLease[],
-  places: SharedPlaces,
-  slotsOf: (group: string) => number,
-): readonly Candidate[] =>
-  sharesOf(leases, places).flatMap(({ held, leases: of }, share) =>
-    of
-      .map((lease) => ({ lease, share, held, slots: slotsOf(fromText(lease.group)) }))
-      .filter(({ slots }) => slots > 0)
-      .sort((a, b) => a.lease.servedAt - b.lease.servedAt),
-  );
+const numberOf = (value: unknown): number | null => (value === null ? null : Number(value));
 
 const jobOf = ({ id, queue, group_key, run_at, rank, data }: Record<string, unknown>): Job => ({
   id: fromText(String(id)),

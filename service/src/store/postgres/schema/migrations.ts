@@ -134,6 +134,36 @@ BEGIN
 END $note$;`;
 };
 
+/**
+ * What lets processes share groups: an index by time, to find what has become due, and a function
+ * for claims.
+ *
+ * `claimed_elsewhere` locks a group until the transaction ends and counts the jobs of it that other
+ * processes have claimed; null when another process has the lock. It counts after it has the lock,
+ * with a new snapshot, so that two claims at the same moment cannot exceed a group's limit. A group
+ * of another process that has jobs of it is only counted, to stay out of its way.
+ */
+export const sharedGroups: Migration = (schema) => {
+  const s = quoted(schema);
+  const count = `SELECT count(*) INTO elsewhere FROM ${s}.jobs WHERE queue = of_queue AND group_key = of_group
+      AND claimed_by IS NOT NULL AND NOT starts_with(claimed_by, instance) AND due_at > now_ms;`;
+  return `
+CREATE INDEX jobs_by_time ON ${s}.jobs (queue, due_at, group_key);
+CREATE FUNCTION ${s}.claimed_elsewhere(of_queue text, of_group text, is_mine boolean, instance text, now_ms bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $claimed$
+DECLARE elsewhere bigint;
+BEGIN
+  IF NOT is_mine THEN
+    ${count}
+    IF elsewhere > 0 THEN RETURN elsewhere; END IF;
+  END IF;
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('${s} ' || of_queue || ' ' || of_group, 0)) THEN
+    RETURN NULL;
+  END IF;
+  ${count}
+  RETURN elsewhere;
+END $claimed$;`;
+};
+
 /** Changes with each rewrite of all documents. @see schemaLock.ts */
 export const generationTable: Migration = (schema) => {
   const table = `${quoted(schema)}.generation`;
@@ -153,8 +183,7 @@ export async function migrate(
 ): Promise<void> {
   await refuseOldServer(database);
   await refuseForeign(database, schema, migrations);
-  // The queues' schema too: pg-boss fails when two processes create it at the same moment.
-  for (const name of [schema, workSchemaOf(schema)]) await createSchema(database, name);
+  await createSchema(database, schema);
   await transactionOn(database, async (connection) => {
     await connection.query({
       text: `SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(${MIGRATION_LOCK});
@@ -226,9 +255,6 @@ function refuseNewer(schema: string, migrations: Migrations, applied: readonly s
       `its schema ${schema} belongs to a newer version of conversation-service (it has ${unknown.join(', ')}). Start that version, or restore a backup from before the upgrade.`,
     );
 }
-
-/** The schema of pg-boss. */
-export const workSchemaOf = (schema: string): string => `${schema}_work`;
 
 /** Two processes may create it at the same time, and IF NOT EXISTS checks before it locks. */
 async function createSchema(database: Database, schema: string): Promise<void> {

@@ -7,6 +7,7 @@ import { teamwork } from './0008_teamwork.ts';
 import { overview } from './0009_overview.ts';
 import { waitingSince } from './0012_waitingSince.ts';
 import { waitingOfAll } from './0013_waitingOfAll.ts';
+import { sharedGroups } from './0014_sharedGroups.ts';
 import { contacts } from './0003_contacts.ts';
 import { initial } from './0001_initial.ts';
 
@@ -23,4 +24,5 @@ export const serviceMigrations: Migrations = {
   '0009_overview': overview,
   '0012_waitingSince': waitingSince,
   '0013_waitingOfAll': waitingOfAll,
+  '0014_sharedGroups': sharedGroups,
 };

@@ -1,4 +1,4 @@
-// Two processes that share the leases of one queue: one that can be stopped, and one that goes on.
+// Two processes that share the groups of one queue: one that can be stopped, and one that goes on.
 import { expect } from '@jest/globals';
 import type pg from 'pg';
 import type { ContractStore } from '../../contract/schema.ts';
@@ -14,32 +14,27 @@ import {
 /** Before a lock's time is over (15 s). */
 export const SOON = { timeoutMs: 12_000 };
 
-export interface LeaseStage {
+export interface Stage {
   readonly schema: string;
   /** The first one's. */
   readonly database: StoppableDatabase;
   readonly stopped: ContractStore;
-  /** The second one's. */
-  readonly otherDatabase: StoppableDatabase;
   readonly other: ContractStore;
   /** Nobody of ours. */
   readonly client: pg.Client;
   close(): Promise<void>;
 }
 
-/** @param sweeps false: nobody looks for due jobs without a lease */
-export async function openLeaseStage({ sweeps }: { sweeps: boolean }): Promise<LeaseStage> {
+export async function openStage(): Promise<Stage> {
   const schema = freshSchema();
-  const database = new StoppableDatabase({ sweeps });
+  const database = new StoppableDatabase();
   const stopped = await openStore(schema, database);
-  const otherDatabase = new StoppableDatabase({ sweeps });
-  const other = await openStore(schema, otherDatabase);
+  const other = await openStore(schema);
   const client = await openClient();
   return {
     schema,
     database,
     stopped,
-    otherDatabase,
     other,
     client,
     async close() {

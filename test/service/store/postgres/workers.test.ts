@@ -1,0 +1,65 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { Workers } from '../../../../service/src/store/postgres/jobs/workers.ts';
+
+const NAMES = ['one', 'two', 'three'];
+const GROUPS = Array.from({ length: 999 }, (_, n) => `ws_1 sub_${n}`);
+
+describe('which process a group is for', () => {
+  let nowMs = 0;
+  let processes: Map<string, Workers>;
+  beforeEach(() => {
+    nowMs = 0;
+    processes = new Map(NAMES.map((name) => [name, new Workers(name, () => nowMs)]));
+  });
+  const say = (from: string, ...queues: string[]) => {
+    for (const [name, workers] of processes) if (name !== from) workers.hear(from, queues);
+  };
+  const owners = (group: string, queue = 'q') =>
+    [...processes].filter(([, workers]) => workers.isMine(queue, group)).map(([name]) => name);
+
+  it('is the one that works', () => {
+    expect(GROUPS.every((group) => processes.get('one')!.isMine('q', group))).toBe(true);
+  });
+
+  it('is one of those that work, each for about as many groups', () => {
+    for (const name of NAMES) say(name, 'q');
+    const owned = GROUPS.map((group) => owners(group));
+    expect(owned.every(({ length }) => length === 1)).toBe(true);
+    for (const name of NAMES) {
+      const count = owned.filter(([owner]) => owner === name).length;
+      expect(count).toBeGreaterThan(250);
+      expect(count).toBeLessThan(420);
+    }
+  });
+
+  it('stays the same when another process stops, except for the groups of that one', () => {
+    for (const name of NAMES) say(name, 'q');
+    const before = GROUPS.map((group) => owners(group)[0]);
+    say('three');
+    const after = GROUPS.map((group) => owners(group).filter((name) => name !== 'three')[0]);
+    for (const [n, owner] of before.entries()) if (owner !== 'three') expect(after[n]).toBe(owner);
+  });
+
+  it('is one of those that work on its queue', () => {
+    say('two', 'other');
+    say('three', 'other');
+    expect(GROUPS.every((group) => processes.get('one')!.isMine('q', group))).toBe(true);
+    const one = processes.get('one')!;
+    one.leave('q');
+    expect([one.worksOn('q'), one.worksOn('other')]).toEqual([false, true]);
+    one.join('q');
+    expect(one.worksOn('q')).toBe(true);
+  });
+
+  it('is no process that has been silent for five seconds', () => {
+    for (const name of NAMES) say(name, 'q');
+    nowMs += 4_999;
+    say('two', 'q');
+    expect(GROUPS.some((group) => !owners(group).includes('one'))).toBe(true);
+    nowMs += 2;
+    const one = processes.get('one')!;
+    const two = processes.get('two')!;
+    two.hear('one', ['q']);
+    expect(GROUPS.every((group) => one.isMine('q', group) !== two.isMine('q', group))).toBe(true);
+  });
+});
