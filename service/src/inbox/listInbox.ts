@@ -5,6 +5,7 @@ import {
   excerptOf,
   type Excerpt,
   readWordQuery,
+  type WordQuery,
   searchConversations,
   type InboxPosition,
   readMarkId,
@@ -17,6 +18,7 @@ import {
 import type { Deps } from '../platform/deps.ts';
 import type { InboxFilter } from './filter.ts';
 import { fieldsIn, findInTab } from './findInTab.ts';
+import { messageInWords } from './messageWords.ts';
 import { fieldsOfTab, orderOfTab, type InboxTab, type ListTab } from './tabs.ts';
 import { searchPage } from '../platform/http/searchPage.ts';
 import type { Member } from '../team/index.ts';
@@ -83,7 +85,7 @@ export const listInbox = ({ store }: Pick<Deps, 'store'>, member: Member, query:
     const words = readWordQuery(query.search);
     for (const [conversation, contact] of await withContacts(tx, found.conversations)) {
       const message = found.messages?.get(conversation.id);
-      const match = message ? { message, excerpt: excerptOf(words, message.text) } : null;
+      const match = message ? matchOf(words, message, conversation) : null;
       items.push({ ...(await viewItem(tx, conversation, contact, member)), match });
     }
     return {
@@ -97,6 +99,11 @@ export const listInbox = ({ store }: Pick<Deps, 'store'>, member: Member, query:
       counts: await countTabs(tx, member),
     };
   });
+
+const matchOf = (words: WordQuery, message: Message, { channel }: Conversation): Match => ({
+  message,
+  excerpt: excerptOf(words, messageInWords(message, channel)),
+});
 
 interface Found {
   readonly conversations: readonly Conversation[];

@@ -127,6 +127,9 @@ describe('the inbox', () => {
     });
     const { text } = await ana.get(path);
     expect(text).toContain('Picture See it in WhatsApp. This seam');
+    expect((await ana.get('/conversations?q=seam')).html).toContain(
+      'Picture: This <mark>seam</mark>',
+    );
     expect(text).not.toContain('[Picture]');
     await onWhatsApp('447700900778', 'Vera Voice', { type: 'audio', audio: { voice: true } });
     expect((await ana.get('/conversations?q=vera')).text).toContain('Voice message');
