@@ -1,7 +1,9 @@
-// Bare Express routes that parse a message and answer with the JSON that the service answered with.
+// Bare Express routes that parse a message and answer with the JSON that the service answered with:
+// alone, and below /safe with the headers that the service sends too.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express, { type Request, type Response } from 'express';
+import helmet from 'helmet';
 import { answerQuestions } from './children.ts';
 
 answerQuestions(async ({ teamAnswer, chatAnswer }: { teamAnswer: string; chatAnswer: string }) => {
@@ -15,8 +17,17 @@ answerQuestions(async ({ teamAnswer, chatAnswer }: { teamAnswer: string; chatAns
       response.status(status).json(sent);
     };
   };
-  app.post('/api/conversations/:id/messages', express.json(), answering(201, teamAnswer));
-  app.post('/api/chat/messages', express.json(), answering(202, chatAnswer));
+  const safe = helmet({
+    contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
+    strictTransportSecurity: false,
+  });
+  for (const [prefix, ...middleware] of [
+    ['', express.json()],
+    ['/safe', safe, express.json()],
+  ] as const) {
+    app.post(`${prefix}/api/conversations/:id/messages`, ...middleware, answering(201, teamAnswer));
+    app.post(`${prefix}/api/chat/messages`, ...middleware, answering(202, chatAnswer));
+  }
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;

@@ -26,16 +26,23 @@ export interface Run {
 export interface Comparison {
   readonly name: string;
   readonly other: string;
-  /** Of what is done a second. */
   readonly goal: Goal | null;
+  /** What the goal is for. */
+  readonly goalIsFor: 'a second' | 'CPU time';
   readonly theirs: Run[];
   readonly ours: Run[];
 }
 
-export const comparison = (name: string, other: string, goal: Goal | null): Comparison => ({
+export const comparison = (
+  name: string,
+  other: string,
+  goal: Goal | null,
+  goalIsFor: Comparison['goalIsFor'] = 'a second',
+): Comparison => ({
   name,
   other,
   goal,
+  goalIsFor,
   theirs: [],
   ours: [],
 });
@@ -46,19 +53,20 @@ const dividedBy = (above: readonly number[], below: readonly number[]) =>
   above.map((value, i) => value / below[i]!);
 
 /** How much of the other's speed ours has: by what is done a second, then by CPU time. */
-export const ratiosOf = ({ name, other, goal, theirs, ours }: Comparison): Ratio[] => [
+export const ratiosOf = ({ name, other, goal, goalIsFor, theirs, ours }: Comparison): Ratio[] => [
   {
     name: `${name} a second, to ${other}`,
     values: dividedBy(perSecond(ours), perSecond(theirs)),
-    goal,
+    goal: goalIsFor === 'a second' ? goal : null,
+    isDetail: goalIsFor === 'CPU time',
     ours: `${round(median(perSecond(ours)))} a second`,
     beside: `${round(median(perSecond(theirs)))} a second`,
   },
   {
     name: `${name}, to ${other}, by CPU time`,
     values: dividedBy(cpuEach(theirs), cpuEach(ours)),
-    goal: null,
-    isDetail: true,
+    goal: goalIsFor === 'CPU time' ? goal : null,
+    isDetail: goalIsFor === 'a second',
     ours: `${round(median(cpuEach(ours)))} µs each`,
     beside: `${round(median(cpuEach(theirs)))} µs each`,
   },

