@@ -1,24 +1,5 @@
 import { fromText } from '../connection/sql.ts';
-
-/** How many of the jobs that are due next a look reads. */
-export const MAX_UPCOMING = 500;
-
-/** What a look saw of a group. */
-export interface SeenGroup {
-  /** As stored in the table. */
-  readonly group: string;
-  /** When its next job is due, by the database's clock; null: it has a job that is due. */
-  readonly dueAt: number | null;
-}
-
-/** What a look saw. */
-export interface Look {
-  /** The database's time. */
-  readonly now: number;
-  readonly groups: readonly SeenGroup[];
-  /** When the last of the upcoming jobs that were read is due; null when all were read. */
-  readonly readUntil: number | null;
-}
+import type { Look } from './look.ts';
 
 /** When the jobs of a queue will be due, as a look saw it, and whether to look again. */
 export class UpcomingJobs {

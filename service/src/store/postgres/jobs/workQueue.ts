@@ -13,12 +13,13 @@ import {
   type Statement,
 } from '../connection/database.ts';
 import type { DatabaseClock } from '../connection/databaseClock.ts';
-import { earliestDue, fromText, quoted } from '../connection/sql.ts';
+import { fromText, quoted } from '../connection/sql.ts';
 import { transactionOn } from '../connection/transaction.ts';
 import { TtlCache } from '../ttlCache.ts';
 import type { DueGroup } from './jobWrites.ts';
+import { lookAt } from './look.ts';
 import { FRESH_IN_A_ROW, ReadyGroups, type Found } from './readyGroups.ts';
-import { MAX_UPCOMING, UpcomingJobs, type Look } from './upcomingJobs.ts';
+import { UpcomingJobs } from './upcomingJobs.ts';
 import type { Workers } from './workers.ts';
 
 /** The longest time that counts of jobs are reused. */
@@ -210,43 +211,18 @@ export class WorkQueue {
     const { ready, upcoming } = this.#knownOf(queue);
     const from = upcoming.beginLook();
     try {
-      const { rows } = await runOn(
+      const look = await lookAt(
         this.#database,
-        from === null
-          ? { text: this.#lookSql(this.#allDue), values: [queue], name: 'cs_look_at_all' }
-          : { text: this.#lookSql(this.#dueSince), values: [queue, from], name: 'cs_look' },
+        { jobs: this.#jobs, nowSql: this.#nowSql },
+        queue,
+        from,
       );
-      const look = lookOf(rows);
       for (const { group, dueAt } of look.groups) if (dueAt === null) ready.add(group);
       upcoming.endLook(look);
     } catch (error) {
       upcoming.lookBack(Infinity);
       throw error;
     }
-  }
-
-  /** @param due the groups with due jobs, as SQL */
-  #lookSql(due: string): string {
-    return `WITH ${due},
-      upcoming AS (SELECT group_key, min(due_at) AS due_at, max(max(due_at)) OVER () AS read_until, sum(count(*)) OVER () AS read FROM (
-        SELECT group_key, due_at FROM ${this.#jobs} WHERE queue = $1 AND due_at > (${this.#nowSql}) ORDER BY due_at LIMIT ${MAX_UPCOMING}) u GROUP BY group_key)
-      SELECT (${this.#nowSql})::float8 AS now, s.* FROM (SELECT 1) one LEFT JOIN (
-        SELECT group_key, NULL::float8 AS due_at, NULL::float8 AS read_until FROM due
-        UNION ALL SELECT group_key, due_at::float8, CASE WHEN read = ${MAX_UPCOMING} THEN read_until::float8 END FROM upcoming) s ON true`;
-  }
-
-  get #dueSince(): string {
-    return `due AS (SELECT DISTINCT group_key FROM ${this.#jobs} WHERE queue = $1 AND due_at > $2 AND due_at <= (${this.#nowSql}))`;
-  }
-
-  /** Steps from group to group, so that it reads no group's backlog. */
-  get #allDue(): string {
-    return `RECURSIVE g AS (
-        (SELECT group_key FROM ${this.#jobs} WHERE queue = $1 ORDER BY group_key LIMIT 1)
-        UNION ALL
-        SELECT n.group_key FROM g CROSS JOIN LATERAL
-          (SELECT j.group_key FROM ${this.#jobs} j WHERE j.queue = $1 AND j.group_key > g.group_key ORDER BY j.group_key LIMIT 1) n),
-      due AS (SELECT group_key FROM g WHERE (${earliestDue(this.#jobs, '$1', 'g.group_key')}) <= (${this.#nowSql}))`;
   }
 
   async stats(): Promise<Record<string, QueueStats>> {
@@ -364,17 +340,6 @@ function foundOf(rows: Result['rows']): Found {
     hasMore: Number(found) === Number(slots) || taken < Number(found),
   };
 }
-
-/** @param rows one for each group, or one without a group */
-const lookOf = (rows: Result['rows']): Look => ({
-  now: Number(rows[0]!.now),
-  readUntil: rows.reduce<number | null>((until, row) => until ?? numberOf(row.read_until), null),
-  groups: rows
-    .filter(({ group_key }) => group_key !== null)
-    .map(({ group_key, due_at }) => ({ group: String(group_key), dueAt: numberOf(due_at) })),
-});
-
-const numberOf = (value: unknown): number | null => (value === null ? null : Number(value));
 
 const jobOf = ({ id, queue, group_key, run_at, rank, data }: Record<string, unknown>): Job => ({
   id: fromText(String(id)),
