@@ -69,6 +69,25 @@ describe('a reader’s settings', () => {
     }
   });
 
+  it.each([false, true])('buttons have borders that are seen, in the dark: %s', async (dark) => {
+    const { page } = await team.openSignedIn('/team', { dark });
+    let seen = '';
+    for (const path of [
+      '/team',
+      '/tools/new',
+      '/settings',
+      '/keys',
+      '/account',
+      '/conversations',
+    ]) {
+      await page.goto(team.service.url + path);
+      const buttons = await page.evaluate(borderContrasts);
+      expect([path, buttons.filter(({ contrast }) => contrast < 3)]).toEqual([path, []]);
+      seen += buttons.map(({ classes }) => ` ${classes} `).join('');
+    }
+    for (const kind of ['outline', 'danger', 'open-form']) expect(seen).toContain(` ${kind} `);
+  });
+
   it('forced colours leave marks, the chosen mode and the place visible', async () => {
     const { page, overflow } = await team.openSignedIn('/conversations', {
       context: { forcedColors: 'active' },
@@ -119,3 +138,35 @@ describe('a reader’s settings', () => {
     await bar.waitFor({ state: 'detached' });
   });
 });
+
+/** Runs in the page: the contrast of each button's border with what the button lies on. */
+function borderContrasts(): { classes: string; contrast: number }[] {
+  const pen = document.createElement('canvas').getContext('2d', { willReadFrequently: true })!;
+  const channels = (colour: string) => {
+    pen.clearRect(0, 0, 1, 1);
+    pen.fillStyle = colour;
+    pen.fillRect(0, 0, 1, 1);
+    return [...pen.getImageData(0, 0, 1, 1).data];
+  };
+  const isSeen = (colour: string) => channels(colour)[3]! > 0;
+  const luminance = (colour: string) => {
+    const [red, green, blue] = channels(colour)
+      .map((each) => each / 255)
+      .map((each) => (each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
+  };
+  const groundOf = (element: Element | null): string => {
+    if (element === null) return 'Canvas';
+    const { backgroundColor } = getComputedStyle(element);
+    return isSeen(backgroundColor) ? backgroundColor : groundOf(element.parentElement);
+  };
+  const buttons = 'button, a[role=button], summary[role=button], summary.open-form';
+  return [...document.querySelectorAll(buttons)].flatMap((each) => {
+    const { borderTopWidth, borderTopColor } = getComputedStyle(each);
+    if (borderTopWidth === '0px' || !isSeen(borderTopColor) || !each.checkVisibility()) return [];
+    const [light, dark] = [borderTopColor, groundOf(each.parentElement)]
+      .map(luminance)
+      .sort((a, b) => b - a);
+    return { classes: each.className, contrast: (light! + 0.05) / (dark! + 0.05) };
+  });
+}
