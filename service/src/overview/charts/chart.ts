@@ -29,10 +29,10 @@ export interface Chart {
   readonly whenEmpty: string;
 }
 
-/** The drawing's size in its own units. On a phone, one unit is about one pixel. */
+/** The drawing's size in its own units. On a phone, a unit is less than a pixel. */
 export const WIDTH = 400;
 export const HEIGHT = 190;
-export const MARGIN = { top: 8, right: 8, bottom: 22, left: 46 };
+export const MARGIN = { top: 8, right: 8, bottom: 22, left: 60 };
 const MAX_SLOT_LABELS = 5;
 
 export const isEmpty = ({ series }: Chart): boolean =>

@@ -1,0 +1,56 @@
+// Whether the overview can be read in each width: its charts' words, and its tables on a phone.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { SHOP_ENV, fillWithSamples, lateClock } from './sampleContent.ts';
+import { startTeam, type Team } from './team.ts';
+
+const SMALLEST_PX = 11;
+
+describe('the overview', () => {
+  let team: Team;
+  beforeAll(async () => {
+    const clock = lateClock();
+    team = await startTeam({ clock, env: SHOP_ENV });
+    await fillWithSamples(team, clock);
+  });
+  afterEach(() => team.closeWindows());
+  afterAll(() => team?.close());
+
+  it.each([320, 375, 768, 1024, 1280, 1440, 1920])(
+    'has words in its charts that can be read, and none is cut off: %s px',
+    async (width) => {
+      const { page } = await team.openSignedIn('/overview', { width, height: 900 });
+      const words = await page.evaluate(wordsOfCharts);
+      expect(words.length).toBeGreaterThan(20);
+      expect(words.filter(({ px, isCut }) => px < SMALLEST_PX || isCut)).toEqual([]);
+    },
+  );
+
+  it('shows on a phone all that its tables say', async () => {
+    const { page, overflow } = await team.openSignedIn('/overview', { width: 375, height: 740 });
+    const table = page.getByRole('group', { name: 'Deliveries by subscription' });
+    expect(await overflow()).toEqual([]);
+    expect(await page.locator('.chart .rows').evaluateAll(thatScroll)).toEqual([]);
+    for (const heading of ['Attempts', 'Error rate', 'Not delivered', 'Median', '90th percentile'])
+      expect(await table.locator(`td[data-label="${heading}"]`).first().isVisible()).toBe(true);
+  });
+});
+
+/** Runs in the page: each text of a drawing, with its size on the screen. */
+function wordsOfCharts() {
+  return [...document.querySelectorAll<SVGTextElement>('.drawing text')].map((text) => {
+    const [word, card] = [text, text.closest('.chart')!].map((each) =>
+      each.getBoundingClientRect(),
+    );
+    return {
+      words: text.textContent,
+      px: parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM()!.a,
+      isCut: word!.left < card!.left || word!.right > card!.right,
+    };
+  });
+}
+
+/** Runs in the page: the boxes whose content is wider than they are. */
+const thatScroll = (boxes: Element[]) =>
+  boxes
+    .filter((box) => box.scrollWidth > box.clientWidth)
+    .map((box) => box.outerHTML.slice(0, 200));
