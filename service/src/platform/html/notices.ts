@@ -119,6 +119,6 @@ export const noticeView = (code: unknown): View => html`
 const toast = (text: string, tone: string): View => html`
   <div class=${`toast toast-${tone}`} data-notice>
     <p>${text}</p>
-    <a class="dismiss" href="?" aria-label="Dismiss">×</a>
+    <a class="dismiss" href="?" aria-label="Dismiss"></a>
   </div>
 `;

@@ -15,7 +15,6 @@ export function showToast(text, tone = 'success', link = null) {
   dismiss.type = 'button';
   dismiss.className = 'dismiss';
   dismiss.setAttribute('aria-label', 'Dismiss');
-  dismiss.textContent = '×';
   toast.append(words, dismiss);
   document.getElementById('toasts')?.append(toast);
 }
