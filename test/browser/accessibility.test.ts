@@ -2,14 +2,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Page } from 'playwright-core';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import type { BrowserWindow } from './browser.ts';
-import { SHOP_ENV, fillWithSamples, lateClock, type SampleContent } from './sampleContent.ts';
-import { SCREEN_STATES } from './screenStates.ts';
-import { startTeam, type Team } from './team.ts';
+import { MEMBER_BEN, addRareContent } from './rareContent.ts';
+import { SHOP_ENV, fillWithSamples, lateClock } from './sampleContent.ts';
+import { SCREEN_STATES, type ScreenContent, type ScreenState } from './screenStates.ts';
+import { signIn, startTeam, type Team } from './team.ts';
 
 describe('every screen in every state', () => {
   let team: Team;
-  let content: SampleContent;
+  let content: ScreenContent;
   let newService: TestService;
+  let owner: BrowserWindow;
   let member: BrowserWindow;
   let stranger: BrowserWindow;
 
@@ -19,12 +21,14 @@ describe('every screen in every state', () => {
       startTeam({ clock, env: SHOP_ENV }),
       startTestService({ env: { BOOTSTRAP_API_KEY: undefined, BOOTSTRAP_WORKSPACE: undefined } }),
     ]);
-    content = await fillWithSamples(team, clock);
-    [member, stranger] = [await team.openSignedIn(), await team.open()];
-    await takeOver(member.page);
+    const samples = await fillWithSamples(team, clock);
+    content = { ...samples, ...(await addRareContent(team.service)) };
+    [owner, member, stranger] = [await team.openSignedIn(), await team.open(), await team.open()];
+    await signIn(member.page, team.service.url, '/conversations', MEMBER_BEN);
+    await takeOver(owner.page);
   });
   afterEach(async () => {
-    for (const window of [member, stranger])
+    for (const window of [owner, member, stranger])
       await window.page.emulateMedia({ colorScheme: 'light' });
   });
   afterAll(async () => {
@@ -37,6 +41,9 @@ describe('every screen in every state', () => {
     await page.getByRole('button', { name: 'Take over' }).click();
     await page.getByText('ana took over').waitFor();
   }
+
+  const windowFor = ({ isPublic = false, isMembers = false }: ScreenState): BrowserWindow =>
+    isPublic ? stranger : isMembers ? member : owner;
 
   const SIZES = [
     [1280, 800],
@@ -73,18 +80,16 @@ describe('every screen in every state', () => {
     expect(faults).toEqual([]);
   }
 
-  it.each(SCREEN_STATES.map((state) => [state.name, state] as const))(
-    '%s',
-    async (_, { path, prepare, isPublic = false, isRefusal = false }) => {
-      const window = isPublic ? stranger : member;
-      if (isRefusal) window.allowErrors(/40\d/);
-      await window.page.setViewportSize({ width: 1440, height: 900 });
-      await window.page.goto(team.service.url + path(content));
-      await prepare?.(window.page);
-      await expectFit(window);
-      expect(window.problems).toEqual([]);
-    },
-  );
+  it.each(SCREEN_STATES.map((state) => [state.name, state] as const))('%s', async (_, state) => {
+    const { path, prepare, isRefusal = false } = state;
+    const window = windowFor(state);
+    if (isRefusal) window.allowErrors(/40\d/);
+    await window.page.setViewportSize({ width: 1440, height: 900 });
+    await window.page.goto(team.service.url + path(content));
+    await prepare?.(window.page);
+    await expectFit(window);
+    expect(window.problems).toEqual([]);
+  });
 
   it('set-up, its form and its key', async () => {
     const window = await team.open();

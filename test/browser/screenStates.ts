@@ -1,15 +1,22 @@
 // Every screen in each state that somebody can meet.
 import type { Page } from 'playwright-core';
+import type { RareContent } from './rareContent.ts';
 import type { SampleContent } from './sampleContent.ts';
+
+export type ScreenContent = SampleContent & RareContent;
 
 export interface ScreenState {
   readonly name: string;
   /** Its path, from what there is. */
-  path(content: SampleContent): string;
+  path(content: ScreenContent): string;
   /** What has to be done before it shows; a click or a form. */
   prepare?(page: Page): Promise<unknown>;
+  /** The route of the page to which that leads, where it leads to another one. */
+  readonly leadsTo?: string;
   /** For somebody who is not signed in. */
   readonly isPublic?: boolean;
+  /** For a member who is no owner. */
+  readonly isMembers?: boolean;
   /** Its answer is an error, which the browser's console repeats. */
   readonly isRefusal?: boolean;
 }
@@ -25,6 +32,8 @@ export const SCREEN_STATES: readonly ScreenState[] = [
     isRefusal: true,
     prepare: refuseSignIn,
   },
+  { name: 'invitation', path: ({ joinPath }) => joinPath, isPublic: true },
+  { name: 'another password', path: ({ resetPath }) => resetPath, isPublic: true },
   { name: 'useless link', path: () => '/join?token=unknown', isPublic: true, isRefusal: true },
   { name: 'overview', path: () => '/overview', prepare: unfold },
   { name: 'overview, 24 hours', path: () => '/overview?range=24h' },
@@ -48,6 +57,16 @@ export const SCREEN_STATES: readonly ScreenState[] = [
     name: 'conversation outside its window',
     path: ({ outsideWindow }) => `/conversations/${outsideWindow}`,
   },
+  {
+    name: 'contact, with the form that forgets',
+    path: ({ mine }) => `/conversations/${mine}/contact`,
+  },
+  {
+    name: 'contact, with the notice that nobody confirmed',
+    path: ({ mine }) => `/conversations/${mine}/contact`,
+    prepare: forgetUnsure,
+  },
+  { name: 'contact, forgotten', path: ({ forgotten }) => `/contacts/${forgotten}/forgotten` },
   { name: 'waiting', path: () => '/waiting', prepare: unfold },
   { name: 'question of a workflow', path: ({ wait }) => `/waits/${wait}` },
   { name: 'channels', path: () => '/channels' },
@@ -85,15 +104,18 @@ export const SCREEN_STATES: readonly ScreenState[] = [
   {
     name: 'key',
     path: () => '/keys',
+    leadsTo: '/keys/:id',
     prepare: async (page) => {
       await page.getByRole('link', { name: 'Default key' }).click();
       await page.getByRole('heading', { name: 'Default key' }).waitFor();
       await unfold(page);
     },
   },
+  { name: 'contact details read', path: ({ revealing }) => `/keys/${revealing}/reveals` },
   {
     name: 'delivery, with its curl command',
     path: ({ failing }) => `/keys/subscriptions/${failing}`,
+    leadsTo: '/keys/subscriptions/:id/deliveries/:deliveryId',
     prepare: async (page) => {
       await unfold(page);
       await page
@@ -141,12 +163,52 @@ export const SCREEN_STATES: readonly ScreenState[] = [
   { name: 'account', path: () => '/account' },
   { name: 'no such page', path: () => '/conversations/conv_unknown', isRefusal: true },
   { name: 'canned replies', path: () => '/settings/canned-replies' },
+  {
+    name: 'canned reply, edited',
+    path: ({ cannedReply }) => `/settings/canned-replies/${cannedReply}`,
+  },
   { name: 'pay page', path: ({ payPath }) => payPath, isPublic: true },
   { name: 'API reference', path: () => '/api/docs', isPublic: true },
   { name: 'API reference, subscriptions', path: () => '/api/docs/subscriptions', isPublic: true },
   { name: 'API reference, objects', path: () => '/api/docs/objects', isPublic: true },
   { name: 'chat', path: () => '/chat', isPublic: true },
+  ...membersStates([
+    ['overview', () => '/overview'],
+    ['conversations', () => '/conversations'],
+    ['conversation with an approval', ({ approval }) => `/conversations/${approval}`],
+    ['contact', ({ mine }) => `/conversations/${mine}/contact`],
+    ['waiting', () => '/waiting'],
+    ['tools', () => '/tools'],
+    ['tool', ({ liveTool }) => `/tools/${liveTool}`],
+    ['agent', () => '/agent'],
+    ['channels', () => '/channels'],
+    ['channel', ({ channel }) => `/channels/${channel}`],
+    ['payments', () => '/payments'],
+    ['keys', () => '/keys'],
+    ['key', ({ revealing }) => `/keys/${revealing}`],
+    ['subscription', ({ failing }) => `/keys/subscriptions/${failing}`],
+    ['examples', () => '/examples'],
+    ['team', () => '/team'],
+    ['settings', () => '/settings'],
+    ['canned replies', () => '/settings/canned-replies'],
+    ['account', () => '/account'],
+  ]),
+  {
+    name: 'tool, new, refused to a member',
+    path: () => '/tools/new',
+    isMembers: true,
+    isRefusal: true,
+  },
 ];
+
+function membersStates(pages: readonly (readonly [string, ScreenState['path']])[]): ScreenState[] {
+  return pages.map(([name, path]) => ({
+    name: `${name}, as a member`,
+    path,
+    prepare: unfold,
+    isMembers: true,
+  }));
+}
 
 async function refuseSignIn(page: Page) {
   await page.getByLabel('Email').fill('nobody@example.com');
@@ -182,6 +244,15 @@ async function refuseProvider(page: Page) {
   await page.getByLabel('Payment instructions').fill(' ');
   await button(page, 'Save').click();
   await page.getByText('Must not be empty.').waitFor();
+}
+
+/** The service asks again where a browser sends the form without its required box. */
+async function forgetUnsure(page: Page) {
+  await page.locator('form:has(#do-forget)').evaluate((form: HTMLFormElement) => {
+    form.noValidate = true;
+  });
+  await page.locator('#do-forget').click();
+  await page.getByRole('status').getByText(/./).first().waitFor();
 }
 
 /** Opens all that is folded. */

@@ -21,19 +21,25 @@ const anything: object = new Proxy(() => anything, {
 const config = { chatFrameOrigins: [], channels: anything, payments: anything };
 
 /** The paths of the screens that answer a POST, as registered: `/conversations/:id/reply`. */
-export function listPostRoutes(): string[] {
+export const listPostRoutes = (): string[] => listRoutes('post').sort();
+
+/** The paths of the screens that answer a GET, in the order in which a request meets them. */
+export const listGetRoutes = (): string[] => listRoutes('get');
+
+function listRoutes(method: string): string[] {
   const parts = new Proxy({ config }, { get: (own, name) => Reflect.get(own, name) ?? anything });
   const screens = screensRouter(parts as unknown as ScreenParts);
-  return [...new Set(postRoutesOf(screens as unknown as Layer['handle']))].sort();
+  return [...new Set(routesOf(screens as unknown as Layer['handle'], method))];
 }
 
-const postRoutesOf = ({ stack = [] }: Layer['handle']): string[] =>
+const routesOf = ({ stack = [] }: Layer['handle'], method: string): string[] =>
   stack.flatMap(({ route, rawPath, handle }) => {
-    if (route !== undefined) return answersPost(route) ? [route.path].flat() : [];
-    const paths = postRoutesOf(handle);
+    if (route !== undefined) return answers(route, method) ? [route.path].flat() : [];
+    const paths = routesOf(handle, method);
     if (paths.length > 0 && rawPath !== '/')
       throw new Error(`List the routes of the router at ${String(rawPath)} with that path.`);
     return paths;
   });
 
-const answersPost = ({ methods }: Route): boolean => Boolean(methods.post ?? methods._all);
+const answers = ({ methods }: Route, method: string): boolean =>
+  Boolean(methods[method] ?? methods._all);

@@ -1,0 +1,65 @@
+// What few pages need: somebody forgotten, links in somebody's hand, a key that reads contact details.
+import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
+import type { Browserless } from '../helpers/browserless.ts';
+import type { TestService } from '../helpers/service.ts';
+import { teamOfTwo } from '../helpers/teamOfTwo.ts';
+
+/** Ids and paths of it. */
+export interface RareContent {
+  /** A contact of whom everything was removed. */
+  readonly forgotten: string;
+  readonly cannedReply: string;
+  /** A key that read contact details. */
+  readonly revealing: string;
+  /** An invitation that nobody used yet. */
+  readonly joinPath: string;
+  /** The link with which Ben, a member, may choose another password. */
+  readonly resetPath: string;
+}
+
+/** Ben's, who is a member and no owner. */
+export const MEMBER_BEN = { email: 'ben@example.com', password: 'a second good password' };
+
+export async function addRareContent(service: TestService): Promise<RareContent> {
+  const { ana, benId } = await teamOfTwo(service, 'member');
+  const invited = await ana.post('/team/invites', { note: 'Cy', role: 'member' });
+  const reset = await ana.post(`/team/members/${benId}/reset-password`);
+  return {
+    joinPath: found(/\/join\?token=[\w-]+/, invited.html),
+    resetPath: found(/\/reset-password\?token=[\w.-]+/, reset.html),
+    cannedReply: await addCannedReply(ana),
+    revealing: await readContactDetails(service, ana),
+    forgotten: await forgetSomebody(service, ana),
+  };
+}
+
+async function addCannedReply(ana: Browserless): Promise<string> {
+  const reply = { name: 'Opening hours', shortcut: 'hours', text: 'We are open from 9 to 18.' };
+  await ana.get('/settings/canned-replies');
+  const { html } = await ana.post('/settings/canned-replies', reply);
+  return found(/(?<=\/settings\/canned-replies\/)\w{10,}/, html);
+}
+
+/** @returns the key with which they were read */
+async function readContactDetails({ url, api }: TestService, ana: Browserless): Promise<string> {
+  await ana.get('/keys');
+  const { html } = await ana.post('/keys', { name: 'CRM', reveal: 'on' });
+  const { body } = await api.get('/api/contacts?limit=1');
+  const key = apiClient(url, found(/cs_live_\w{32}/, html));
+  await key.get(`/api/contacts/${body.data[0].id}?reveal=true`);
+  return found(/(?<=\/keys\/)key_\w+(?=\/reveals)/, (await ana.get('/keys')).html);
+}
+
+async function forgetSomebody({ url }: TestService, ana: Browserless): Promise<string> {
+  const leaving = await chatCustomer(url, { name: 'Lea Brandt', email: 'lea@example.com' });
+  const { conversation_id: id } = await leaving.write('Please delete all that you have about me.');
+  await ana.get(`/conversations/${id}/contact`);
+  const { path } = await ana.post(`/conversations/${id}/forget`, { sure: 'on' });
+  return found(/(?<=^\/contacts\/)\w+/, path);
+}
+
+function found(pattern: RegExp, text: string): string {
+  const [first] = pattern.exec(text) ?? [];
+  if (first === undefined) throw new Error(`${pattern} is not in: ${text.slice(0, 2000)}`);
+  return first;
+}
