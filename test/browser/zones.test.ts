@@ -1,0 +1,68 @@
+// A thread around midnight, told in the time of where its reader is.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { chatCustomer } from '../helpers/apiClient.ts';
+import { lateClock } from './sampleContent.ts';
+import { startTeam, type Team } from './team.ts';
+
+const DAY = 86_400_000;
+const TODAY = Math.floor(Date.now() / DAY) * DAY;
+/** A time of the day before yesterday. In Tokyo, nine hours ahead, midnight is at 15:00 of UTC. */
+const atUtc = (time: string) => TODAY - 2 * DAY + Date.parse(`1970-01-01T${time}Z`);
+
+describe('a thread around midnight in Tokyo', () => {
+  let team: Team;
+  let path: string;
+  beforeAll(async () => {
+    const clock = lateClock();
+    const turnTo = (instant: number) => void (clock.behindMs = Date.now() - instant);
+    turnTo(atUtc('14:57:00'));
+    team = await startTeam({ clock });
+    const customer = await chatCustomer(team.service.url, { name: 'Yuki Mori' });
+    const { conversation_id: id } = await customer.write('Are you still open?');
+    turnTo(atUtc('15:02:00'));
+    await customer.write('And tomorrow?');
+    clock.behindMs = 0;
+    path = `/conversations/${id}`;
+  });
+  afterEach(() => team.closeWindows());
+  afterAll(() => team?.close());
+
+  it('has the reader’s days and times of day', async () => {
+    const { page } = await team.openSignedIn(path, { context: { timezoneId: 'Asia/Tokyo' } });
+    expect(await linesOf(page)).toEqual([
+      dayIn('Asia/Tokyo', '14:57:00'),
+      '23:57 Are you still open?',
+      dayIn('Asia/Tokyo', '15:02:00'),
+      '00:02 And tomorrow?',
+    ]);
+  });
+
+  it('has one day where it is afternoon', async () => {
+    const { page } = await team.openSignedIn(path, { context: { timezoneId: 'UTC' } });
+    expect(await linesOf(page)).toEqual([
+      dayIn('UTC', '14:57:00'),
+      '14:57 Are you still open?',
+      '15:02 And tomorrow?',
+    ]);
+  });
+});
+
+const dayIn = (timeZone: string, time: string): string => {
+  const dayOf = (instant: number) =>
+    new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone }).format(instant);
+  const day = dayOf(atUtc(time));
+  return day === dayOf(Date.now() - DAY) ? 'Yesterday' : day;
+};
+
+/** The lines above days, and what the customer wrote, in the order of the thread. */
+const linesOf = (page: Page): Promise<string[]> =>
+  page.locator('[data-days] > li').evaluateAll((items) =>
+    items.flatMap((item) => {
+      if (item.matches('.day')) return item.textContent!;
+      const words = ['Are you still open?', 'And tomorrow?'].find((each) =>
+        item.textContent!.includes(each),
+      );
+      return words ? `${item.querySelector('[data-clock]')!.textContent} ${words}` : [];
+    }),
+  );
