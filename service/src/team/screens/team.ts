@@ -301,7 +301,7 @@ function memberActions(signedIn: SignedIn, member: Member, canGo: boolean): View
           label: 'Reset password',
           button: {
             class: 'small secondary outline',
-            'aria-label': `Reset the password of ${name}`,
+            'aria-label': `Reset password: ${name}`,
           },
           form: { class: 'inline' },
         }),
