@@ -12,6 +12,28 @@ describe('writing in a conversation of a team without canned replies', () => {
   afterEach(() => team.closeWindows());
   afterAll(() => team?.close());
 
+  it.each([
+    ['reply', 'click', 'Your reply'],
+    ['reply', 'Control+Enter', 'Your reply'],
+    ['note', 'Control+Enter', 'Your note'],
+  ])('a %s that was sent by %s is written no second time', async (what, how, label) => {
+    const customer = await chatCustomer(team.service.url, { name: 'Clara' });
+    const { conversation_id: id } = await customer.write('Hi?');
+    const { page } = await team.openSignedIn(`/conversations/${id}`);
+    const write = async (text: string) => {
+      await page.keyboard.press(what === 'note' ? 'n' : 'r');
+      await page.keyboard.type(text);
+      if (how === 'click') await page.getByRole('button', { name: 'Send', exact: true }).click();
+      else await page.keyboard.press(how);
+      await page.getByRole('article').getByText(text, { exact: true }).waitFor();
+      await page.waitForFunction(() => document.activeElement?.id === 'thread');
+      expect(await page.getByLabel(label, { exact: true }).inputValue()).toBe('');
+    };
+    await write('One.');
+    await write('Two.');
+    expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
+  });
+
   it('/ says that there are none, and leads to where they are made', async () => {
     const customer = await chatCustomer(team.service.url, { name: 'Maria' });
     const { conversation_id: id } = await customer.write('Hello?');

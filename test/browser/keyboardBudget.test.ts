@@ -82,6 +82,26 @@ describe('from the inbox, by keyboard,', () => {
     );
   });
 
+  it('approving what a workflow asks takes at most three', async () => {
+    const { id } = await waitsForPerson(team, { name: 'Wei' });
+    const { body } = await team.service.api.post('/api/waits', {
+      kind: 'decision',
+      message: 'Refund 49 EUR?',
+      details: { order: 'A-1042' },
+      resume_url: `${team.endpoint.url}/webhook-waiting/1`,
+      conversation_id: id,
+    });
+    const { page, keys } = await atInbox();
+    await keys.press('p');
+    await page.getByRole('article', { name: 'Decision' }).and(page.locator(':focus')).waitFor();
+    await keys.press('Tab', 'Enter');
+    await waitFor('the decision', async () => {
+      const wait = (await team.service.api.get(`/api/waits/${body.id}`)).body;
+      return wait.status === 'approved';
+    });
+    within(3, keys.pressed);
+  });
+
   it('closing with a verdict takes at most six', async () => {
     const { id } = await waitsForPerson(team, { name: 'Delia' });
     const { page, keys } = await atInbox();

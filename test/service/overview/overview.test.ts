@@ -136,6 +136,19 @@ describe('the overview', () => {
     expect(figure(page, 'Handed over')).toBe('100 %');
   });
 
+  it('counts as handed over what a member takes from the agent, not what it was not there to answer', async () => {
+    const take = async (path: string) => {
+      const id = path.split('/').at(-1)!;
+      await ana.get(`/conversations/${id}`);
+      await ana.post(`/conversations/${id}/take-over`);
+    };
+    await take((await write()).path);
+    expect(figure(await ana.get('/overview'), 'Handed over')).toBe('0 %');
+    await service.api.patch('/api/agent', { enabled: true });
+    await take((await write()).path);
+    expect(figure(await ana.get('/overview'), 'Handed over')).toBe('50 %');
+  });
+
   it('shows a workspace what is its own', async () => {
     const stranger = await service.addWorkspace('Another');
     expect((await stranger.get('/api/conversations')).status).toBe(200);

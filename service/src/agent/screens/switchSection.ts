@@ -14,7 +14,7 @@ export function switchSection(signedIn: SignedIn, { settings }: AgentParts): Vie
         ${
           isOn
             ? 'It answers customers until a person takes over the conversation.'
-            : 'New conversations wait under “With the agent”, and only workflows and your team answer. Once it is turned on, it answers new messages from customers.'
+            : 'New conversations wait under “Waiting”, and only workflows and your team answer. Once it is turned on, it answers new messages from customers.'
         }
       </p>
       ${postButton(signedIn, {

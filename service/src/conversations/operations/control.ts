@@ -3,6 +3,7 @@ import {
   takeOver,
   handBack,
   close,
+  isCustomerWaiting,
   type Conversation,
   type HandoverReason,
   type Verdict,
@@ -26,8 +27,10 @@ export const takeOverConversation = (deps: Deps, workspace: Workspace, id: strin
     const view = await loadConversation(tx, workspace, id);
     const reason = actor.type === 'api' ? 'api_takeover' : 'team_takeover';
     const now = deps.clock.now();
+    const wasLeft = isCustomerWaiting(view.conversation);
     const conversation = await waitIfUnanswered(tx, view.conversation);
-    const taken = await giveToPerson(tx, deps, { ...view, conversation }, { reason, actor }, now);
+    const by = { reason, actor, wasLeft } as const;
+    const taken = await giveToPerson(tx, deps, { ...view, conversation }, by, now);
     return { ...view, conversation: taken };
   });
 
@@ -41,12 +44,15 @@ export async function lockActor(tx: Tx, { memberId }: Actor): Promise<void> {
   throw new AppError('unauthorized', 'You are no longer a member of this team.');
 }
 
-/** Saves a take-over with its event. Changes nothing when a person is in control already. */
+/**
+ * Saves a take-over with its event. Changes nothing when a person is in control already.
+ * @param by with `wasLeft`, whether the customer waited for the team already: the agent was off
+ */
 export async function giveToPerson(
   tx: Tx,
   { reactions }: Pick<Deps, 'reactions'>,
   view: ConversationView,
-  by: { reason: HandoverReason; actor: Actor },
+  by: { reason: HandoverReason; actor: Actor; wasLeft: boolean },
   now: Date,
 ): Promise<Conversation> {
   const inControl = takeOver(view.conversation, { ...by, note: null }, now);
@@ -56,7 +62,9 @@ export async function giveToPerson(
   if (view.conversation.status === 'human_active')
     return putChange(tx, view, inControl, { change, actor: by.actor }, now);
   const event = { name: 'conversation.handed_over', handover: inControl.handover } as const;
-  if (view.conversation.status === 'ai_active')
+  // What the agent was not there to answer did not leave it.
+  const leftAgent = !by.wasLeft || by.reason !== 'team_takeover';
+  if (view.conversation.status === 'ai_active' && leftAgent)
     await countHandover(tx, view.conversation, by.reason, now);
   const reacted = await reactions.onLeftToPerson(tx, inControl, now);
   return putChange(tx, view, reacted, { change, actor: by.actor, event }, now);

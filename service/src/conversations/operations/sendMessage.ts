@@ -1,6 +1,12 @@
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
-import { answered, assertOpen, countMessage, type Conversation } from '../conversation.ts';
+import {
+  answered,
+  assertOpen,
+  countMessage,
+  isCustomerWaiting,
+  type Conversation,
+} from '../conversation.ts';
 import { countAnswer } from '../counted.ts';
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
@@ -34,8 +40,9 @@ export const sendMessage = (
     assertOpen(view.conversation);
     await deps.messaging.assertReachable(tx, view.contact, now);
     const reason = actor.type === 'api' ? 'api_message' : 'team_takeover';
+    const wasLeft = isCustomerWaiting(view.conversation);
     const conversation = pausesAgent
-      ? await giveToPerson(tx, deps, view, { reason, actor }, now)
+      ? await giveToPerson(tx, deps, view, { reason, actor, wasLeft }, now)
       : view.conversation;
     const reply = { text, actor, ...(pausesAgent ? {} : { isBesideAgent: true }) };
     return { ...view, ...(await storeReply(tx, deps, { ...view, conversation }, reply, now)) };

@@ -32,7 +32,7 @@ export const waitingPage = (page: WaitingPage): View =>
 export const waitingFragment = (page: WaitingPage): View => {
   const { items, ended } = page.waiting;
   return html`
-    ${items.length === 0 ? html`<p class="empty">Nothing waits for a decision.</p>` : null}
+    ${items.length === 0 ? html`<p class="empty">Nothing waits for a decision. The agent asks before it runs a <a href="/tools">tool</a> that needs an approval, and a workflow asks with the node’s action “Ask for approval and wait”.</p>` : null}
     <ol class="waiting-list">${items.map((item) => html`<li>${itemView(item, page)}</li>`)}</ol>
     ${items.length < MAX_SHOWN ? null : html`<p class="muted">The ${MAX_SHOWN} that have waited longest are shown.</p>`}
     ${ended.length === 0 ? null : endedView(ended, page.now)}

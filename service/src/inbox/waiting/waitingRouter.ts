@@ -23,8 +23,7 @@ export function waitingRouter(deps: Deps): Router {
   });
   router.get('/waiting/next', async (request, response) => {
     const { items } = await listWaiting(deps, signedInOf(response).workspace);
-    const { from } = request.query;
-    const next = items.find(({ conversationId }) => conversationId !== from) ?? items[0];
+    const next = nextAfter(items, request.query.from);
     response.redirect(303, next === undefined ? '/waiting' : addressOf(next));
   });
   router.post('/waiting/waits/:id/decide', async (request, response) => {
@@ -47,6 +46,13 @@ async function read(
   const signedIn = signedInOf(response);
   const waiting = await listWaiting(deps, signedIn.workspace);
   return { signedIn, waiting, now: deps.clock.now(), notice: query.notice };
+}
+
+/** What waits behind a conversation's, round the list, and in another place if there is any. */
+function nextAfter(items: readonly WaitingItem[], from: unknown): WaitingItem | undefined {
+  const at = items.findLastIndex(({ conversationId }) => conversationId === from) + 1;
+  const round = [...items.slice(at), ...items.slice(0, at)];
+  return round.find(({ conversationId }) => conversationId !== from) ?? items[0];
 }
 
 const addressOf = ({ id, conversationId }: WaitingItem) =>

@@ -17,22 +17,31 @@ export interface CardParts {
 }
 
 const MAX_NAME_CHARACTERS = 80;
+/** Fits into the height that details have, also on a phone. */
+const MAX_SHORT_CHARACTERS = 250;
 
 /** A workflow's question to the team, which a person decides, or has decided. */
 export function decisionCard(wait: Wait, parts: CardParts): View {
   const { id, message, details } = wait;
   const { now, hasLink = true } = parts;
   const name = message.slice(0, MAX_NAME_CHARACTERS).toWellFormed();
-  const title = 'A workflow asks';
   return html`
     <article class=${isOpen(wait) ? 'approval waiting' : 'approval'} id=${id} tabindex=${isOpen(wait) ? -1 : null} aria-label=${`Decision: ${name}`}>
-      <header><span>${hasLink ? html`<a href=${`/waits/${id}`}>${title}</a>` : title}</span> ${waitBadge(wait)}</header>
+      <header><span>A workflow asks</span> ${waitBadge(wait)}</header>
       <p class="text question" dir="auto" id=${`question-${id}`}>${message}</p>
-      ${details === null || Object.keys(details).length === 0 ? null : html`<div class="bounded" tabindex="0" role="group" aria-label="Details">${valuesView(details)}</div>`}
+      ${detailsView(details)}
       <p class="muted">Asked ${timeView(wait.createdAt, now)} by <bdi>${actorName(wait.createdBy)}</bdi>, for a workflow at <b class="host">${wait.resumeHost}</b>.${isOpen(wait) ? html` Expires ${timeView(wait.expiresAt, now)}.` : null}</p>
       ${isOpen(wait) ? decisionForm(wait, parts) : endView(wait, now)}
+      ${hasLink ? html`<p><a href=${`/waits/${id}`}>This question alone</a></p>` : null}
     </article>
   `;
+}
+
+/** What may have to be scrolled can have the focus; what is short is no stop on the way to the buttons. */
+function detailsView(details: Wait['details']): View {
+  if (details === null || Object.keys(details).length === 0) return null;
+  const isLong = JSON.stringify(details).length > MAX_SHORT_CHARACTERS;
+  return html`<div class="bounded" tabindex=${isLong ? 0 : null} role="group" aria-label="Details">${valuesView(details)}</div>`;
 }
 
 /** In a field of several lines, Enter decides nothing. */
@@ -40,13 +49,15 @@ const decisionForm = (
   { id, approveLabel, rejectLabel }: Wait,
   { signedIn, action }: CardParts,
 ): View => html`
-  <form method="post" action=${action} class="decide" hx-sync="this:drop">
+  <form method="post" action=${action} class="decide beside" hx-sync="this:drop">
     ${csrfField(signedIn)}
-    <label for=${`note-${id}`}>Note, for your team and the workflow (optional)</label>
-    <textarea id=${`note-${id}`} name="note" rows="2" maxlength=${MAX_WAIT_NOTE_CHARACTERS} dir="auto"></textarea>
     <div class="row">
       <button id=${`approve-${id}`} name="verdict" value="approve" aria-describedby=${`question-${id}`}>${approveLabel ?? 'Approve'}</button>
       <button id=${`reject-${id}`} name="verdict" value="reject" class="secondary" aria-describedby=${`question-${id}`}>${rejectLabel ?? 'Reject'}</button>
+    </div>
+    <div class="reason">
+      <label for=${`note-${id}`}>Note, for your team and the workflow (optional)</label>
+      <textarea id=${`note-${id}`} name="note" rows="1" maxlength=${MAX_WAIT_NOTE_CHARACTERS} dir="auto"></textarea>
     </div>
   </form>
 `;

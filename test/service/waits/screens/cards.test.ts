@@ -109,6 +109,22 @@ describe('what workflows ask, on the screens', () => {
     }
   });
 
+  it('leads from each thing that waits to the next one, and round again', async () => {
+    const talks = [await startTalk(service), await startTalk(service)] as const;
+    const asked: string[] = [];
+    for (const conversation_id of [talks[0].conversationId, undefined, talks[1].conversationId])
+      asked.push((await askTeam(service, n8n.execution(), { conversation_id })).id);
+    const next = async (from: string) =>
+      (await ana.get(`/waiting/next?from=${from}`)).path.split('#')[0];
+    const [first, second] = talks.map(({ conversationId }) => `/conversations/${conversationId}`);
+    expect(await next('')).toBe(first);
+    expect(await next(talks[0].conversationId)).toBe(`/waits/${asked[1]}`);
+    expect(await next(talks[1].conversationId)).toBe(first);
+    await service.api.post(`/api/waits/${asked[1]}/cancel`);
+    expect(await next(talks[0].conversationId)).toBe(second);
+    for (const id of asked) await service.api.post(`/api/waits/${id}/cancel`);
+  });
+
   it('takes nothing but the two buttons for a decision', async () => {
     const { id } = await askTeam(service, n8n.execution());
     const wrong: Record<string, string>[] = [

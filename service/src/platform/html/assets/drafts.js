@@ -61,7 +61,10 @@ function keep({ target: field }) {
   else write(key, { value, base, at: Date.now() });
 }
 document.addEventListener('input', keep);
-document.addEventListener('change', keep);
+// A text that a swap takes the focus from is said to have changed, after its draft was removed.
+document.addEventListener('change', (event) => {
+  if (!event.target.matches(TEXT_FIELDS)) keep(event);
+});
 
 /** A field that the service fills in otherwise since then keeps what it has now. */
 function restore(root) {

@@ -204,7 +204,7 @@ function isAhead({ key, target, ctrlKey, metaKey }) {
   if (!isComing() || isOff() || metaKey) return false;
   if (ahead.length > 0 && key === 'Escape') return true;
   if (key === 'Enter') return (ctrlKey && ahead.length > 0) || target.id === 'search';
-  return key.length === 1 && !ctrlKey && !isField(target);
+  return key.length === 1 && !ctrlKey && (ahead.length > 0 || !isField(target));
 }
 
 /** Escape leaves what is open, one step at a time: a form, a field, the thread. */
