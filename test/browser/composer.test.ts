@@ -21,12 +21,15 @@ describe('writing in a conversation of a team without canned replies', () => {
     const { conversation_id: id } = await customer.write('Hi?');
     const { page } = await team.openSignedIn(`/conversations/${id}`);
     const write = async (text: string) => {
-      await page.keyboard.press(what === 'note' ? 'n' : 'r');
+      if (what === 'note') await page.keyboard.press('n');
+      else await page.getByLabel(label, { exact: true }).focus();
       await page.keyboard.type(text);
       if (how === 'click') await page.getByRole('button', { name: 'Send', exact: true }).click();
       else await page.keyboard.press(how);
       await page.getByRole('article').getByText(text, { exact: true }).waitFor();
-      await page.waitForFunction(() => document.activeElement?.id === 'thread');
+      await page.waitForFunction(
+        () => !document.querySelector('.htmx-request, .htmx-swapping, .htmx-settling'),
+      );
       expect(await page.getByLabel(label, { exact: true }).inputValue()).toBe('');
     };
     await write('One.');

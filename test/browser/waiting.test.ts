@@ -74,8 +74,7 @@ describe('what workflows ask the team', () => {
     expect(await note.inputValue()).toBe('Within 30 days\n');
     expect((await waitOf(id)).status).toBe('open');
     expect(await window.axe()).toEqual([]);
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Tab');
+    await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Enter');
     await page.getByText('Rejected by ana').waitFor();
     expect(await waitOf(id)).toMatchObject({
