@@ -13,6 +13,8 @@ export type WordQuery = readonly (readonly SearchedWord[])[];
 
 /** A whole number of 7 digits or more, as people write a phone number. */
 const NUMBER = /(?<!\S)\(?\+?\(?\d(?:[\s().\-/]{0,3}\d){6,14}(?!\S)/g;
+/** The beginning of a number with its country code: `+34 612`. */
+const BEGINNING = /(?<!\S)\+\d(?:[\s().\-/]{0,3}\d){2,14}(?!\S)/g;
 /** Numbers with these last digits are the same, with a country code or without. */
 const SUBSCRIBER_DIGITS = 8;
 /** The first ones are enough to find something. */
@@ -23,10 +25,11 @@ const MIN_PREFIX = 2;
 /** Reads what was typed. The last word may be incomplete. */
 export function readWordQuery(typed: string): WordQuery {
   const lists: SearchedWord[][] = [];
-  const rest = typed.replace(NUMBER, (number) => {
+  const take = (number: string) => {
     lists.push(numberQuery(digitsOf(number)));
     return ' ';
-  });
+  };
+  const rest = typed.replace(NUMBER, take).replace(BEGINNING, take);
   const compounds = [...compoundsIn(rest)].flatMap((parts) =>
     isUnspaced(parts) ? parts.map((part) => [part]) : [parts],
   );
