@@ -32,7 +32,7 @@ export function decisionCard(wait: Wait, parts: CardParts): View {
       ${detailsView(details)}
       <p class="muted">Asked ${timeView(wait.createdAt, now)} by <bdi>${actorName(wait.createdBy)}</bdi>, for a workflow at <b class="host">${wait.resumeHost}</b>.${isOpen(wait) ? html` Expires ${timeView(wait.expiresAt, now)}.` : null}</p>
       ${isOpen(wait) ? decisionForm(wait, parts) : endView(wait, now)}
-      ${hasLink ? html`<p><a href=${`/waits/${id}`}>This question alone</a></p>` : null}
+      ${hasLink ? html`<p class="alone"><a href=${`/waits/${id}`}>This question alone</a></p>` : null}
     </article>
   `;
 }

