@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express, { type Request, type Response } from 'express';
-import helmet from 'helmet';
+import { commonHeaders } from '../../service/src/platform/http/server/securityHeaders.ts';
 import { answerQuestions } from './children.ts';
 
 answerQuestions(async ({ teamAnswer, chatAnswer }: { teamAnswer: string; chatAnswer: string }) => {
@@ -17,13 +17,9 @@ answerQuestions(async ({ teamAnswer, chatAnswer }: { teamAnswer: string; chatAns
       response.status(status).json(sent);
     };
   };
-  const safe = helmet({
-    contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
-    strictTransportSecurity: false,
-  });
   for (const [prefix, ...middleware] of [
     ['', express.json()],
-    ['/safe', safe, express.json()],
+    ['/safe', commonHeaders(), express.json()],
   ] as const) {
     app.post(`${prefix}/api/conversations/:id/messages`, ...middleware, answering(201, teamAnswer));
     app.post(`${prefix}/api/chat/messages`, ...middleware, answering(202, chatAnswer));

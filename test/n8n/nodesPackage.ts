@@ -3,7 +3,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runNpm } from './runtime.ts';
+import { runNpm } from '../helpers/pinnedPackages.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

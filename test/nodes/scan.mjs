@@ -6,24 +6,20 @@
 // user's cache. Warnings count as findings: the scanner's own analyzePackage() shows them only
 // beside errors, so its rules are run here.
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-} from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildNodes } from '../../scripts/build.mjs';
+import { ensureInstalled } from '../helpers/pinnedPackages.ts';
 
 // typescript newer than 5.9 breaks the scanner's parser; n8n-workflow is what the rules resolve.
-const MANIFEST = fileURLToPath(new URL('scanner/', import.meta.url));
+const SCANNER = {
+  name: 'scanner',
+  manifestFolder: fileURLToPath(new URL('scanner/', import.meta.url)),
+  cost: 'about half a minute',
+};
 const INSTALLED = join('node_modules', '@n8n', 'scan-community-package', 'scanner', 'scanner.mjs');
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -36,23 +32,6 @@ function run(command, args, cwd) {
   if (error) throw error;
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`);
   return stdout;
-}
-
-/**
- * The folder of the scanner, installed outside the repository so that no lint config is near it.
- */
-function findScanner() {
-  if (process.argv[2]) return resolve(process.argv[2]);
-  const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
-  const lock = readFileSync(join(MANIFEST, 'package-lock.json'));
-  const version = createHash('sha256').update(lock).digest('hex').slice(0, 16);
-  const folder = join(cache, 'conversation-service', `scan-${version}`);
-  if (existsSync(join(folder, INSTALLED))) return folder;
-  mkdirSync(folder, { recursive: true });
-  for (const name of ['package.json', 'package-lock.json'])
-    copyFileSync(join(MANIFEST, name), join(folder, name));
-  run('npm', ['ci', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'], folder);
-  return folder;
 }
 
 /** Lints a package with the scanner's rules; returns the number of errors and warnings. */
@@ -100,7 +79,7 @@ function packInto(folder) {
 const folder = mkdtempSync(join(tmpdir(), 'conversation-service-scan-'));
 try {
   buildNodes();
-  const scanner = findScanner();
+  const scanner = process.argv[2] ? resolve(process.argv[2]) : await ensureInstalled(SCANNER);
   const { SOURCE_FILE_PATTERNS } = await import(pathToFileURL(join(scanner, INSTALLED)));
   const findings =
     (await scan(scanner, 'source', resolve(root), SOURCE_FILE_PATTERNS)) +

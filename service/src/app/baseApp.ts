@@ -1,12 +1,12 @@
 import { isIP } from 'node:net';
 import express, { type Express } from 'express';
-import helmet from 'helmet';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { Bounds } from '../platform/limits/bounds.ts';
 import type { ServiceMetrics } from './serviceMetrics.ts';
 import { maxConnectionsOfAnAddress } from '../platform/http/server/addressBudget.ts';
 import { Connections, type IsProxy } from '../platform/http/server/connections.ts';
+import { commonHeaders } from '../platform/http/server/securityHeaders.ts';
 import { loggablePath } from './api/paths.ts';
 import { logRequests } from '../platform/http/server/logRequests.ts';
 import { BodyRoom } from '../platform/http/server/readBody.ts';
@@ -45,11 +45,6 @@ export function createBaseApp({ config, log, bounds, metrics }: BaseAppParts): A
   app.use(metrics.requests);
   app.use(connections.admitRequest);
   app.use(new UnreadAnswers(bounds).watch);
-  app.use(
-    helmet({
-      contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
-      strictTransportSecurity: false,
-    }),
-  );
+  app.use(commonHeaders());
   return { app, connections };
 }

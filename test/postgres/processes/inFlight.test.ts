@@ -15,7 +15,10 @@ allowSlowStarts();
  */
 const [DEADLINE_MS, ANSWER_MS] = [10_000, 1_500];
 const INITIAL_IN_FLIGHT = 4;
-const EVENTS = 80;
+/** Written before each restart, so that there is work left however long a restart takes. */
+const EVENTS_PER_RESTART = 30;
+const RESTARTED = [1, 2, 3];
+const EVENTS = EVENTS_PER_RESTART * RESTARTED.length;
 const PATIENT = { timeoutMs: 120_000, everyMs: 50 };
 
 describe('three workers and a receiver that is slow', () => {
@@ -49,17 +52,19 @@ describe('three workers and a receiver that is slow', () => {
     const [api] = apisOf(cluster);
     await receiver.subscribe({ api: api!.api }, 'message.received');
     const customers = await Promise.all(rounds(10).map(() => visitor(cluster)));
-    await Promise.all(
-      customers.map(async (customer, c) => {
-        for (const n of rounds(EVENTS / customers.length))
-          await customer
-            .at(api!)
-            .post('/api/chat/messages', { text: `${c} ${n}`, client_message_id: `${c} ${n}` });
-      }),
-    );
+    const write = (index: number) =>
+      Promise.all(
+        customers.map(async (customer, c) => {
+          for (const n of rounds(EVENTS_PER_RESTART / customers.length)) {
+            const text = `${index} ${c} ${n}`;
+            await customer.at(api!).post('/api/chat/messages', { text, client_message_id: text });
+          }
+        }),
+      );
     // One after the other stops in the middle of it; what it has begun comes to its end while
     // another one goes on.
-    for (const index of [1, 2, 3]) {
+    for (const index of RESTARTED) {
+      await write(index);
       const before = receiver.requests.length;
       await waitFor('more of it', () => receiver.requests.length >= before + 12, PATIENT);
       await cluster.restart(index);

@@ -510,11 +510,9 @@ describe('deliveries', () => {
     });
     await start();
     const { id } = await receiver.subscribe(service, 'message.received');
-    // Fewer at once than may wait for a database.
-    const write = async () => {
-      for (let n = 0; n < 10; n += 1) await customer.write(randomUUID());
-    };
-    await Promise.all(Array.from({ length: 20 }, write));
+    // A database lets fewer wait at once, and refuses the others for a moment.
+    const write = () => waitFor('it to be accepted', () => customer.write(randomUUID()));
+    await Promise.all(Array.from({ length: 200 }, write));
     await waitFor('all', () => receiver.requests.length === 200);
     expect(most).toBeLessThanOrEqual(32);
     await waitFor(

@@ -28,7 +28,7 @@ import { examplesRouter } from './examplesRoutes.ts';
 import type { LiveFeed } from './liveFeed.ts';
 import { liveStreamRouter, noteLivePosition } from './liveStream.ts';
 import { noteCounts } from './noteCounts.ts';
-import { securityHeaders } from '../../platform/http/server/securityHeaders.ts';
+import { pageHeaders } from '../../platform/http/server/securityHeaders.ts';
 import { payRouter } from '../../payments/screens/payRouter.ts';
 import { doForMember, withMemberShare } from './memberShare.ts';
 import { paymentScreensRouter } from '../../payments/screens/paymentRoutes.ts';
@@ -151,7 +151,7 @@ export function screensRouter(parts: ScreenParts): Router {
   router.use(PUBLIC_PATHS, budget.requests);
   router.use(assetsRouter());
   router.use(chatRouter(deps, config.chatFrameOrigins), payRouter(deps, budget.payPages));
-  router.use([...SIGN_IN_PATHS, ...MEMBER_PATHS], securityHeaders(), refuseCrossSite);
+  router.use([...SIGN_IN_PATHS, ...MEMBER_PATHS], pageHeaders(), refuseCrossSite);
   router.post(ADDING_PATHS, (_request, _response, next) => {
     deps.assertRoom('data', null);
     next();
@@ -193,7 +193,7 @@ export function screensRouter(parts: ScreenParts): Router {
   router.use(keysRouter(deps, publicUrl), examplesRouter(publicUrl));
   router.use(settingsRouter(deps, parts.n8n), cannedRepliesRouter(deps));
 
-  router.use(asksForPage, securityHeaders(), noteMember(deps), noteCounts(deps), showUnknown);
+  router.use(asksForPage, pageHeaders(), noteMember(deps), noteCounts(deps), showUnknown);
   router.use(handleScreenErrors);
   return router;
 }

@@ -3,7 +3,7 @@ import { Router, type Request } from 'express';
 import type { Deps } from '../../platform/deps.ts';
 import { findWorkspace } from '../../team/index.ts';
 import { sendPage } from '../../platform/html/html.ts';
-import { securityHeaders } from '../../platform/http/server/securityHeaders.ts';
+import { pageHeaders } from '../../platform/http/server/securityHeaders.ts';
 import { LANGUAGES, type Language } from '../../platform/reading/language.ts';
 import { chatPage, noChatPage } from './chatPage.ts';
 
@@ -18,7 +18,7 @@ const EMBED_SECONDS = 300;
 export function chatRouter(deps: Deps, frameOrigins: readonly string[]): Router {
   const router = Router();
 
-  router.get('/chat', securityHeaders(frameOrigins), async (request, response) => {
+  router.get('/chat', pageHeaders(frameOrigins), async (request, response) => {
     const { workspace: slug } = request.query;
     const workspace =
       slug === undefined || typeof slug === 'string' ? await findWorkspace(deps, slug) : null;

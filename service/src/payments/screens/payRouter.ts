@@ -5,7 +5,7 @@ import { findPaymentPage } from '../operations/paymentLinks.ts';
 import { isOver, type Payment } from '../payment.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { sendPage } from '../../platform/html/html.ts';
-import { securityHeaders } from '../../platform/http/server/securityHeaders.ts';
+import { pageHeaders } from '../../platform/http/server/securityHeaders.ts';
 import { noticePage, payPage } from './payPage.ts';
 
 const TOKEN = /^[A-Za-z0-9_-]{32}$/;
@@ -21,7 +21,7 @@ const MAX_RELOADS = 20;
 export function payRouter(deps: Deps, limit: RequestHandler): Router {
   const router = Router();
 
-  router.get('/pay/:token', securityHeaders(), noIndex, limit, async (request, response) => {
+  router.get('/pay/:token', pageHeaders(), noIndex, limit, async (request, response) => {
     const { token } = request.params as { token: string };
     const isBack = request.query.from === 'provider';
     const page = TOKEN.test(token) ? await findPaymentPage(deps, token, { isBack }) : null;

@@ -15,7 +15,7 @@ let isChecking = false;
 let endWait = () => {};
 
 const banner = document.createElement('div');
-banner.id = 'connection';
+banner.id = 'connection-lost';
 banner.className = 'connection';
 banner.setAttribute('role', 'status');
 

@@ -1,4 +1,12 @@
 import type { RequestHandler } from 'express';
+import helmet from 'helmet';
+
+/** The headers of every answer. Whether there is TLS is for the proxy in front to say. */
+export const commonHeaders = (): RequestHandler =>
+  helmet({
+    contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
+    strictTransportSecurity: false,
+  });
 
 /** Scripts, styles and images come from this service only, and none are inline. */
 const POLICY = {
@@ -11,8 +19,11 @@ const POLICY = {
   'base-uri': "'none'",
 };
 
-/** @param frameAncestors the origins whose pages may show this page in a frame; none by default */
-export const securityHeaders = (frameAncestors: readonly string[] = []): RequestHandler => {
+/**
+ * The headers of a page, in place of the common ones.
+ * @param frameAncestors the origins whose pages may show this page in a frame; none by default
+ */
+export const pageHeaders = (frameAncestors: readonly string[] = []): RequestHandler => {
   const ancestors =
     frameAncestors.length === 0 ? "'none'" : ["'self'", ...frameAncestors].join(' ');
   const policy = Object.entries({ ...POLICY, 'frame-ancestors': ancestors }).map(

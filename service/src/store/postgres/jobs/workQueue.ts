@@ -297,7 +297,7 @@ export class WorkQueue {
    * Within a group, fresh jobs come first and every eighth is a retry. Within a share, the groups
    * take turns. Of the shares, the one with the fewest places comes first, as long as it holds fewer
    * than are free. Rows are found again by `ctid`, so that it does not matter which plan was made
-   * while the table was empty; a row that changed meanwhile has another one, and is left.
+   * while the table was empty. A row that has changed since has another `ctid` and is not taken.
    */
   get #claimSql(): string {
     const of = (
