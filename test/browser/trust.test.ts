@@ -82,6 +82,35 @@ describe('one live connection for all pages of a browser', () => {
       await article(page, 'Are you there?').waitFor();
     });
 
+  it('the more pages are open, the longer a page waits before it loads a part once more', async () => {
+    const { customer } = await conversation('Dee');
+    const { context, page } = await team.openSignedIn('/conversations');
+    const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join('; ');
+    const ending = new AbortController();
+    const others = Array.from({ length: 15 }, () =>
+      fetch(`${team.service.url}/live`, { headers: { cookie }, signal: ending.signal }),
+    );
+    for (const { status } of await Promise.all(others)) expect(status).toBe(200);
+    const list = page.getByRole('link', { name: /Dee/ });
+    // The answer says how long the pause is.
+    const first = page.waitForResponse('**/conversations/list*');
+    await customer.write('number 0');
+    await first;
+    const askedAt: number[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/conversations/list')) askedAt.push(performance.now());
+    });
+    for (let number = 1; number <= 12; number += 1) {
+      await customer.write(`number ${number}`);
+      await new Promise((resolve) => setTimeout(resolve, 160));
+    }
+    await list.filter({ hasText: 'number 12' }).waitFor();
+    ending.abort();
+    const gaps = askedAt.slice(1).map((at, n) => at - askedAt[n]!);
+    expect(gaps.length).toBeGreaterThan(0);
+    expect(Math.min(...gaps)).toBeGreaterThan(250);
+  });
+
   it('a page that has just loaded fetches nothing again', async () => {
     const { customer, path } = await conversation('Cem');
     const { context } = await team.openSignedIn('/settings');

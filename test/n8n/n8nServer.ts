@@ -70,6 +70,7 @@ export interface N8nServer {
   readonly owner: { readonly email: string; readonly password: string };
   readonly logFile: string;
   readonly pid: number;
+  readonly workerPids: readonly number[];
   /** n8n's public API, under /api/v1. @throws N8nFailure */
   api<T>(method: string, path: string, body?: unknown): Promise<T>;
   /**
@@ -131,6 +132,13 @@ const OWNER = {
   lastName: 'Owner',
 };
 
+export interface N8nOptions {
+  /** Environment variables beside its own, at every start. */
+  settings?: Record<string, string>;
+  /** How many processes beside the main one run executions, in queue mode. */
+  workers?: number;
+}
+
 /**
  * Starts n8n (installing the runtime first when it is missing) with our package in it and an owner
  * set up. It is ready when this resolves.
@@ -139,6 +147,7 @@ const OWNER = {
 export async function startN8n(
   tls: TlsFiles | null,
   say: (line: string) => void = () => {},
+  { settings: always = {}, workers = 0 }: N8nOptions = {},
 ): Promise<N8nServer> {
   const runtime = await ensureRuntime(say);
   const folder = await mkdtemp(join(tmpdir(), 'conversation-service-real-n8n-'));
@@ -206,6 +215,7 @@ export async function startN8n(
     N8N_VERSION_NOTIFICATIONS_ENABLED: 'false',
     N8N_TEMPLATES_ENABLED: 'false',
     N8N_PERSONALIZATION_ENABLED: 'false',
+    ...always,
   };
   const isReady = async () =>
     (await call('GET', '/healthz/readiness')).status === 200 &&
@@ -228,6 +238,27 @@ export async function startN8n(
     return program;
   };
 
+  const startWorker = async (settings: Record<string, string> = {}): Promise<Program> => {
+    const [healthPort, ownBrokerPort] = [await freePort(), await freePort()];
+    const worker = await startProgram({
+      name: 'a worker of n8n',
+      script: runtime.bin,
+      args: ['worker'],
+      cwd: folder,
+      env: {
+        ...env,
+        ...settings,
+        N8N_RUNNERS_BROKER_PORT: String(ownBrokerPort),
+        QUEUE_HEALTH_CHECK_ACTIVE: 'true',
+        QUEUE_HEALTH_CHECK_PORT: String(healthPort),
+      },
+      logFile,
+    });
+    const answers = () => fetch(`http://127.0.0.1:${healthPort}/healthz`).then(({ ok }) => ok);
+    await worker.ready(answers, { timeoutMs: 180_000, everyMs: 250 });
+    return worker;
+  };
+
   const setUpOwner = async () => {
     await rest('POST', '/owner/setup', OWNER);
     const scopes = await rest<string[]>('GET', '/api-keys/scopes');
@@ -240,8 +271,17 @@ export async function startN8n(
   };
 
   let program: Program | undefined;
+  let helpers: Program[] = [];
+  const startAll = async (settings?: Record<string, string>) => {
+    program = await start(settings);
+    for (let n = 0; n < workers; n += 1) helpers.push(await startWorker(settings));
+  };
+  const stopAll = async () => {
+    await Promise.all([program, ...helpers].map((each) => each?.stop()));
+    helpers = [];
+  };
   const close = async () => {
-    await program?.stop();
+    await stopAll();
     await agent.close();
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   };
@@ -249,7 +289,7 @@ export async function startN8n(
     say('Installing our package in n8n …');
     await installNodesPackage(folder, logFile);
     say('Starting n8n …');
-    program = await start();
+    await startAll();
     await setUpOwner();
   } catch (error) {
     await close();
@@ -264,6 +304,9 @@ export async function startN8n(
     logFile,
     get pid() {
       return running().pid;
+    },
+    get workerPids() {
+      return helpers.map(({ pid }) => pid);
     },
     api,
     rest,
@@ -313,11 +356,9 @@ export async function startN8n(
     async stopListening(workflowId) {
       await rest('DELETE', `/test-webhook/${workflowId}`);
     },
-    stop: () => running().stop(),
+    stop: stopAll,
     kill: () => running().kill(),
-    async start(settings) {
-      program = await start(settings);
-    },
+    start: startAll,
     close,
   };
 }

@@ -110,7 +110,7 @@ describe('the third channel of docs/channels.md', () => {
       'null',
     ]).catch((error: { stdout: string }) => error);
     expect(stdout).toBe('');
-  }, 120_000);
+  }, 300_000);
 
   it('is all that is needed for customer and team to write to one another', async () => {
     service = await startServiceProcess({

@@ -14,7 +14,7 @@ import { MAIN, MovingStage, otherKey, type DataPlace } from './movingStage.ts';
 const DOCUMENTS = 100_000;
 const JOBS = 5_000;
 const MIB = 1 << 20;
-const TIMEOUT_MS = 240_000;
+const TIMEOUT_MS = 480_000;
 /** What a process of the service needs before it does anything, generously. */
 const BARE_MIB = 200;
 /**

@@ -17,6 +17,12 @@ const FULL_RETRY_MS = 30_000;
  * tab elsewhere. The total leaves room for the customers' streams.
  */
 const TEAM_STREAMS: StreamLimits = { perOwner: 20, perAddress: Infinity, inAll: 2000 };
+export const openTeamStreams = (): OpenStreams => new OpenStreams(TEAM_STREAMS);
+/**
+ * All pages together load a part this often at most, however much changes: a page waits between two
+ * loads for as long as there are streams times this.
+ */
+const LOAD_EVERY_MS = 25;
 /** Changes within this time are sent as one event. */
 const GATHER_MS = 150;
 /** Of more changed threads than this, a reader is told that every thread may have changed. */
@@ -24,14 +30,17 @@ const MAX_PENDING = 200;
 
 /**
  * Each page and each part of one says how new it is, so that it is not loaded again for a change
- * that it shows.
+ * that it shows, and how many milliseconds to wait before a part is loaded once more.
  */
 export const noteLivePosition =
-  (feed: LiveFeed): RequestHandler =>
+  (feed: LiveFeed, streams: OpenStreams): RequestHandler =>
   (_request, response, next) => {
     const livePosition = feed.position();
     response.locals.signedIn = { ...signedInOf(response), livePosition };
-    response.set('Live-Position', livePosition);
+    response.set({
+      'Live-Position': livePosition,
+      'Live-Pause': String(streams.count * LOAD_EVERY_MS),
+    });
     next();
   };
 
@@ -46,11 +55,10 @@ export const noteLivePosition =
 export function liveStreamRouter(
   deps: Pick<Deps, 'store' | 'clock' | 'bounds'>,
   feed: LiveFeed,
+  streams: OpenStreams,
   signal: AbortSignal,
-  limits = TEAM_STREAMS,
 ): Router {
   const router = Router();
-  const streams = new OpenStreams(limits);
   router.get('/live', (request, response) => {
     const { workspace, member } = signedInOf(response);
     const token = sessionToken(request);

@@ -26,7 +26,7 @@ import { ownersOnly } from './ownersOnly.ts';
 import { overviewRouter } from '../../overview/screens/overviewRoutes.ts';
 import { examplesRouter } from './examplesRoutes.ts';
 import type { LiveFeed } from './liveFeed.ts';
-import { liveStreamRouter, noteLivePosition } from './liveStream.ts';
+import { liveStreamRouter, noteLivePosition, openTeamStreams } from './liveStream.ts';
 import { noteCounts } from './noteCounts.ts';
 import { pageHeaders } from '../../platform/http/server/securityHeaders.ts';
 import { payRouter } from '../../payments/screens/payRouter.ts';
@@ -166,7 +166,8 @@ export function screensRouter(parts: ScreenParts): Router {
 
   const workspaceOf = (response: Response) => signedInOf(response).workspace.id;
   const counting = { limiters: memoryLimiters, bounds: deps.bounds };
-  router.use(MEMBER_PATHS, requireMember(deps), noteLivePosition(parts.live));
+  const streams = openTeamStreams();
+  router.use(MEMBER_PATHS, requireMember(deps), noteLivePosition(parts.live, streams));
   router.post(ADDING_PATHS, (_request, response, next) => {
     deps.assertRoom('data', workspaceOf(response));
     next();
@@ -180,7 +181,7 @@ export function screensRouter(parts: ScreenParts): Router {
     ownersOnly,
     doForMember,
   );
-  router.use(liveStreamRouter(deps, parts.live, stopping));
+  router.use(liveStreamRouter(deps, parts.live, streams, stopping));
   router.use(MEMBER_PATHS, noteCounts(deps));
   router.use(overviewRouter(deps));
   router.use(conversationsRouter(deps, parts.followPayment));

@@ -18,7 +18,11 @@ const states = new WeakMap();
 /** A part is as new as its page until it is loaded again. */
 function stateOf(part) {
   if (!states.has(part))
-    states.set(part, { position: readPosition(page()?.dataset.position), failures: 0 });
+    states.set(part, {
+      position: readPosition(page()?.dataset.position),
+      failures: 0,
+      pausesUntil: 0,
+    });
   return states.get(part);
 }
 
@@ -30,13 +34,21 @@ export function load(part) {
   else htmx.trigger(part, `live:${eventOf(part)}`);
 }
 
+/** Loads a part once the pause that its last answer asked for is over. */
+function loadSoon(part) {
+  const state = stateOf(part);
+  const wait = state.pausesUntil - performance.now();
+  if (wait <= 0 || state.isLoading) return load(part);
+  state.timer ??= setTimeout(() => part.isConnected && load(part), wait);
+}
+
 /** Loads the parts that are older than a change. Positions of two processes cannot be compared. */
 function hear(changes) {
   for (const part of parts()) {
     const { position } = stateOf(part);
     const isNews = ({ topic, process, at }) =>
       hears(part, topic) && (process !== position.process || at > position.at);
-    if (changes.some(isNews)) load(part);
+    if (changes.some(isNews)) loadSoon(part);
   }
 }
 
@@ -59,6 +71,7 @@ document.addEventListener('htmx:afterRequest', ({ detail: { elt, xhr } }) => {
   state.isLoading = false;
   if (successful) {
     state.failures = 0;
+    state.pausesUntil = performance.now() + Number(xhr.getResponseHeader('Live-Pause'));
     state.position = readPosition(xhr.getResponseHeader('Live-Position'));
   } else if (xhr.status === 401) tellState('signed-out');
   else if (mayComeBack(xhr.status)) {
@@ -67,7 +80,7 @@ document.addEventListener('htmx:afterRequest', ({ detail: { elt, xhr } }) => {
   }
   if (!state.isLate) return;
   state.isLate = false;
-  if (successful) load(elt);
+  if (successful) loadSoon(elt);
 });
 const mayComeBack = (status) => status === 0 || status === 408 || status === 429 || status >= 500;
 

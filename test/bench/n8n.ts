@@ -1,0 +1,217 @@
+// How many executions a second a real n8n gives our trigger, by n8n's settings.
+import { timestamp } from '../../service/src/platform/clock.ts';
+import { startN8n, type N8nOptions, type N8nServer, type Workflow } from '../n8n/n8nServer.ts';
+import { openStage, recordEvents, type Stage } from '../n8n/stage.ts';
+import { startPostgres, type PostgresServer } from '../postgres/server.ts';
+import { ensurePostgres } from '../postgres/programs.ts';
+import { waitFor } from '../helpers/waitFor.ts';
+import { cpuSeconds } from './children.ts';
+import { scaled, type Effort } from './comparison.ts';
+import { MESSAGE_TEXT } from './customers.ts';
+import { ensureRedis, startRedis, type Redis } from './redis.ts';
+import { round, spread, type PartResult } from './report.ts';
+import { median } from './statistics.ts';
+
+const AT_ONCE = 8;
+const EXECUTIONS = 320;
+const EVENT = 'message.received';
+const FINISH = { timeoutMs: 180_000, everyMs: 100 };
+
+/** Settings that change how an expression is computed. */
+const ENGINES: Readonly<Record<string, Record<string, string>>> = {
+  'its defaults': {},
+  LAZY_ACQUIRE: { N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true' },
+  COMPILE_CACHE: { N8N_EXPRESSION_ENGINE_COMPILE_CACHE: 'true' },
+  'LAZY_ACQUIRE and COMPILE_CACHE': {
+    N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true',
+    N8N_EXPRESSION_ENGINE_COMPILE_CACHE: 'true',
+  },
+  'the legacy engine': { N8N_EXPRESSION_ENGINE: 'legacy' },
+  'no saved executions': { EXECUTIONS_DATA_SAVE_ON_SUCCESS: 'none' },
+};
+
+/** A way to run n8n, which needs an installation of its own. */
+interface Setup {
+  readonly name: string;
+  readonly engines: readonly string[];
+  readonly options: (servers: Servers) => N8nOptions;
+}
+
+interface Servers {
+  readonly postgres: PostgresServer;
+  readonly redis: Redis;
+}
+
+const onPostgres = ({ postgres }: Servers) => {
+  const { hostname, port, username, password, pathname } = new URL(postgres.url);
+  return {
+    DB_TYPE: 'postgresdb',
+    DB_POSTGRESDB_HOST: hostname,
+    DB_POSTGRESDB_PORT: port,
+    DB_POSTGRESDB_USER: username,
+    DB_POSTGRESDB_PASSWORD: password,
+    DB_POSTGRESDB_DATABASE: pathname.slice(1),
+  };
+};
+
+const SETUPS: readonly Setup[] = [
+  { name: 'SQLite', engines: Object.keys(ENGINES), options: () => ({}) },
+  {
+    name: 'PostgreSQL',
+    engines: ['its defaults', 'LAZY_ACQUIRE and COMPILE_CACHE'],
+    options: (servers) => ({ settings: onPostgres(servers) }),
+  },
+  {
+    name: 'PostgreSQL, queue mode, 2 workers',
+    engines: ['its defaults', 'LAZY_ACQUIRE and COMPILE_CACHE'],
+    options: (servers) => ({
+      workers: 2,
+      settings: {
+        ...onPostgres(servers),
+        EXECUTIONS_MODE: 'queue',
+        QUEUE_BULL_REDIS_HOST: '127.0.0.1',
+        QUEUE_BULL_REDIS_PORT: String(servers.redis.port),
+      },
+    }),
+  },
+];
+
+interface Measured {
+  readonly name: string;
+  readonly perSecond: number[];
+  /** CPU milliseconds of n8n's processes for each execution. */
+  readonly cpuMs: number[];
+  /** Milliseconds until n8n has answered a delivery. */
+  readonly p50Ms: number[];
+}
+
+/** Each setting takes its turn in each round; an n8n is started anew for it. */
+export async function measureN8n(effort: Effort): Promise<PartResult> {
+  const missing = ensurePostgres() ?? ensureRedis();
+  if (missing !== null) throw new Error(missing);
+  const measured: Measured[] = [];
+  for (const setup of SETUPS) measured.push(...(await measureSetup(setup, effort)));
+  const [defaults] = measured as [Measured, ...Measured[]];
+  return {
+    ratios: measured.slice(1).map(({ name, perSecond }) => ({
+      name: `Executions a second of n8n on ${name}, to its defaults on SQLite`,
+      values: perSecond.map((value, i) => value / defaults.perSecond[i]!),
+      goal: null,
+      ours: `${round(median(perSecond))} a second`,
+      beside: `${round(median(defaults.perSecond))} a second`,
+    })),
+    figures: measured.flatMap(({ name, perSecond, cpuMs, p50Ms }) => [
+      { name: `n8n on ${name}: executions a second`, ours: spread(perSecond), beside: '' },
+      { name: `n8n on ${name}: CPU ms of an execution`, ours: spread(cpuMs), beside: '' },
+      { name: `n8n on ${name}: answer to a delivery, p50 ms`, ours: spread(p50Ms), beside: '' },
+    ]),
+    settings: [
+      `n8n: a workflow of our trigger and a node that does nothing, published; signed deliveries of ${EVENT}, ${AT_ONCE} at once, ${scaled(EXECUTIONS, effort)} a run, ${effort.rounds} rounds; from the first delivery until the last execution has ended. ` +
+        'Sender, n8n and its database share the two cores.',
+    ],
+  };
+}
+
+async function measureSetup(setup: Setup, effort: Effort): Promise<readonly Measured[]> {
+  await using stack = new AsyncDisposableStack();
+  const postgres = stack.adopt(await startPostgres(), (server) => server.stop());
+  const redis = stack.adopt(await startRedis('everysec'), (server) => server.stop());
+  const n8n = stack.adopt(
+    await startN8n(null, undefined, setup.options({ postgres, redis })),
+    (server) => server.close(),
+  );
+  const stage = stack.adopt(await openStage({ isFirstStart: true, n8n }), (open) => open.close());
+  const workflow = await stage.run(recordEvents);
+  const secret = await stage.secretOf(workflow);
+  const measured = setup.engines.map((engine) => ({
+    name: `${setup.name}, with ${engine}`,
+    engine,
+    perSecond: [] as number[],
+    cpuMs: [] as number[],
+    p50Ms: [] as number[],
+  }));
+  for (let i = 0; i < effort.rounds; i += 1)
+    for (const each of measured) {
+      await n8n.stop();
+      await n8n.start(ENGINES[each.engine]);
+      await stage.receiving(workflow);
+      await run(stage, workflow, secret, AT_ONCE * 4);
+      const { perSecond, cpuMs, p50Ms } = await run(
+        stage,
+        workflow,
+        secret,
+        scaled(EXECUTIONS, effort),
+      );
+      console.log(`  n8n on ${each.name}: ${round(perSecond)} a second`);
+      each.perSecond.push(perSecond);
+      each.cpuMs.push(cpuMs);
+      each.p50Ms.push(p50Ms);
+    }
+  return measured;
+}
+
+let deliveries = 0;
+
+async function run(stage: Stage, workflow: Workflow, secret: string, count: number) {
+  const { n8n } = stage;
+  const cpu = () => [n8n.pid, ...n8n.workerPids].reduce((sum, pid) => sum + cpuSeconds(pid), 0);
+  const taken: number[] = [];
+  const [endedBefore, cpuBefore, startedAt] = [await newest(n8n), cpu(), performance.now()];
+  let sent = 0;
+  const deliverOnAndOn = async () => {
+    while (sent < count) {
+      sent += 1;
+      const sentAt = performance.now();
+      const id = `evt_bench${(deliveries += 1)}`;
+      const { status, text } = await stage.deliver(workflow, payload(id), {
+        secret,
+        event: EVENT,
+        deliveryId: `dlv_bench${deliveries}`,
+      });
+      if (status !== 200) throw new Error(`n8n answered a delivery with ${status}: ${text}`);
+      taken.push(performance.now() - sentAt);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, deliverOnAndOn));
+  await waitFor('every execution', async () => isDone(n8n, endedBefore + count), FINISH);
+  const seconds = (performance.now() - startedAt) / 1000;
+  return {
+    perSecond: count / seconds,
+    cpuMs: ((cpu() - cpuBefore) / count) * 1000,
+    p50Ms: median(taken),
+  };
+}
+
+interface Ended {
+  readonly id: string;
+  readonly status: string;
+}
+
+const latest = async (n8n: N8nServer, filter = ''): Promise<readonly Ended[]> =>
+  (await n8n.api<{ data: readonly Ended[] }>('GET', `/executions?limit=1${filter}`)).data;
+/** The number of the last execution: they are counted up. */
+const newest = async (n8n: N8nServer): Promise<number> => Number((await latest(n8n))[0]?.id ?? 0);
+const isDone = async (n8n: N8nServer, last: number): Promise<boolean> =>
+  (await newest(n8n)) >= last && (await latest(n8n, '&status=running')).length === 0;
+
+/** An event as the service sends it. */
+const payload = (id: string): string =>
+  JSON.stringify({
+    id,
+    event: EVENT,
+    occurred_at: timestamp(new Date()),
+    workspace: 'bench',
+    conversation: {
+      id: 'conv_01JD6Z0000000000000000000A',
+      channel: 'web_chat',
+      status: 'agent',
+      contact_name: 'María',
+      contact_display: 'ma***@example.com',
+    },
+    message: {
+      id: 'msg_01JD6Z0000000000000000000A',
+      direction: 'inbound',
+      sender: { type: 'customer', name: 'María' },
+      text: MESSAGE_TEXT,
+    },
+  });
