@@ -32,7 +32,8 @@ export class ParsedDocuments {
     for (const key in parts) {
       const part = parts[key];
       if (typeof part === 'string') {
-        if (part.length <= MAX_SHARED_CHARACTERS) parts[key] = this.shared(part);
+        if (part.length >= MIN_SHARED_CHARACTERS && part.length <= MAX_SHARED_CHARACTERS)
+          parts[key] = this.shared(part);
       } else if (typeof part === 'object' && part !== null) this.freeze(part);
     }
     Object.freeze(value);
@@ -47,6 +48,8 @@ export class ParsedDocuments {
   }
 }
 
+/** V8 itself shares strings of up to 10 characters that it parses. */
+const MIN_SHARED_CHARACTERS = 11;
 /** Ids have about 30 characters, timestamps 29. */
 const MAX_SHARED_CHARACTERS = 40;
 /** These take a few MiB. */

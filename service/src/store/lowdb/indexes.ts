@@ -1,8 +1,8 @@
-import type { Document, IndexDefinition, Query, Scalar } from '../store.ts';
+import type { Document, IndexDefinition, Query } from '../store.ts';
+import { ByFields, type Row } from './byFields.ts';
 import type { SortedTree } from './sortedTree.ts';
 import { compareStrings, isSortedTree, sortedTree } from './sortedTree.ts';
 
-type Row = Document & Readonly<Record<string, unknown>>;
 type Position = Query<Document>['after'];
 
 /**
@@ -18,13 +18,14 @@ export class Index {
   readonly unique: boolean;
   private readonly byId: boolean;
   /** A group of one document, as in most unique indexes, needs no tree. */
-  private readonly groups = new Map<string, Entry | SortedTree<Entry>>();
+  private readonly groups: ByFields<Entry | SortedTree<Entry>>;
   private readonly compare: (a: Entry, b: Entry) => number;
   private readonly get: (id: string) => Document | undefined;
 
   /** @param get returns the current document; called while walking only */
   constructor(definition: IndexDefinition<Document>, get: (id: string) => Document | undefined) {
     this.on = definition.on;
+    this.groups = new ByFields(definition.on);
     this.orderBy = definition.orderBy ?? 'id';
     this.unique = definition.unique ?? false;
     this.byId = this.orderBy === 'id';
@@ -41,32 +42,32 @@ export class Index {
       return false;
     const row = document as Row;
     if (this.on.some((field) => (row[field] ?? null) === null)) return false;
-    const group = this.groups.get(keyOf(row, this.on));
+    const group = this.groups.get(row);
     return group !== undefined && (isSortedTree(group) || idOf(group) !== document.id);
   }
 
   add(document: Document): void {
-    const key = keyOf(document as Row, this.on);
+    const row = document as Row;
     const entry = this.entryOf(document);
-    const group = this.groups.get(key);
-    if (group === undefined) this.groups.set(key, entry);
+    const group = this.groups.get(row);
+    if (group === undefined) this.groups.set(row, entry);
     else if (isSortedTree(group)) group.set(entry, undefined);
     else {
       const tree = sortedTree(this.compare);
       tree.set(group, undefined);
       tree.set(entry, undefined);
-      this.groups.set(key, tree);
+      this.groups.set(row, tree);
     }
   }
 
   remove(document: Document): void {
-    const key = keyOf(document as Row, this.on);
-    const group = this.groups.get(key);
+    const row = document as Row;
+    const group = this.groups.get(row);
     if (group === undefined) return;
-    if (!isSortedTree(group)) this.groups.delete(key);
+    if (!isSortedTree(group)) this.groups.delete(row);
     else {
       group.delete(this.entryOf(document));
-      if (group.size === 1) this.groups.set(key, group.minKey()!);
+      if (group.size === 1) this.groups.set(row, group.minKey()!);
     }
   }
 
@@ -76,9 +77,9 @@ export class Index {
       this.remove(before);
       this.add(after);
     } else if (!this.byId) {
-      const key = keyOf(after as Row, this.on);
-      const group = this.groups.get(key);
-      if (group === undefined || !isSortedTree(group)) this.groups.set(key, after);
+      const row = after as Row;
+      const group = this.groups.get(row);
+      if (group === undefined || !isSortedTree(group)) this.groups.set(row, after);
       else {
         if (this.compare(before, after) !== 0) group.delete(before);
         group.set(after, undefined);
@@ -88,14 +89,14 @@ export class Index {
 
   /** How many documents have the `on` fields of `where`. */
   countOf(where: object): number {
-    const group = this.groups.get(keyOf(where as Row, this.on));
+    const group = this.groups.get(where as Row);
     if (group === undefined) return 0;
     return isSortedTree(group) ? group.size : 1;
   }
 
   /** The documents with the `on` fields of `where`, in order, after the position. */
   walk(where: object, direction: 'asc' | 'desc', after: Position): Iterable<Document> {
-    const group = this.groups.get(keyOf(where as Row, this.on));
+    const group = this.groups.get(where as Row);
     if (group === undefined) return [];
     const start = after === undefined ? undefined : this.startAt(after, direction);
     if (isSortedTree(group)) return this.walkTree(group, direction, start);
@@ -166,17 +167,3 @@ const compareScalars = (a: unknown, b: unknown): number => {
 
 const rankOfType = (value: unknown): number =>
   (value ?? null) === null ? 0 : ['boolean', 'number', 'string'].indexOf(typeof value) + 1;
-
-const keyOf = (row: Row, fields: readonly string[]): string => {
-  let key = '';
-  for (const field of fields) key += encode(row[field] as Scalar | undefined);
-  return key;
-};
-
-/** Different values never encode alike, even when joined: a string begins with its length. */
-const encode = (value: Scalar | undefined): string => {
-  if (typeof value === 'string') return `${value.length}:${value}`;
-  if (typeof value === 'number') return `#${value};`;
-  if (typeof value === 'boolean') return value ? 't' : 'f';
-  return '~';
-};

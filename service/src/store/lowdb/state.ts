@@ -2,7 +2,7 @@ import type { Schema } from '../store.ts';
 import type { Rows } from './table.ts';
 import { Table } from './table.ts';
 
-/** What lowdb holds: `{ [collection]: { [id]: document } }`, the jobs among them. */
+/** What lowdb holds: a map of documents by id for each collection, the jobs among them. */
 export type Data = Record<string, Rows>;
 
 export const JOBS = 'jobs';
@@ -11,9 +11,6 @@ const NO_INDEXES = { indexes: [] };
 
 /** So many documents hold up others for a few milliseconds. */
 const WORDS_AT_ONCE = 200;
-
-/** Without inherited properties, so that any id can be a key. */
-export const emptyRows = (): Rows => Object.create(null) as Rows;
 
 /** Everything in memory. Replaced as a whole when it has to be read again from the disk. */
 export class State {
@@ -25,7 +22,7 @@ export class State {
     this.data = data;
     // Also keeps collections that the schema no longer names: an older version may come back.
     for (const name of new Set([...Object.keys(schema), JOBS, ...Object.keys(data)])) {
-      const rows = (data[name] ??= emptyRows());
+      const rows = (data[name] ??= new Map());
       const table = new Table(name, rows, schema[name] ?? NO_INDEXES);
       table.indexWords(WORDS_AT_ONCE);
       this.tables.set(name, table);
@@ -46,7 +43,7 @@ export class State {
   makeTable(name: string): Table {
     let table = this.tables.get(name);
     if (table === undefined) {
-      table = new Table(name, (this.data[name] ??= emptyRows()), NO_INDEXES);
+      table = new Table(name, (this.data[name] ??= new Map()), NO_INDEXES);
       this.tables.set(name, table);
     }
     return table;

@@ -6,7 +6,7 @@ import { compareStrings } from './sortedTree.ts';
 import { WordIndex } from './wordIndex.ts';
 
 /** The documents of one collection in lowdb's data, by id. */
-export type Rows = Record<string, Document>;
+export type Rows = Map<string, Document>;
 
 /** A committed transaction that is, or will be, durable. */
 export interface LastWrite {
@@ -28,7 +28,7 @@ export class Table {
   private readonly rows: Rows;
   /** The indexes of the schema, which queries can use. */
   private readonly declared: readonly Index[];
-  /** Walks the rows in slices; the keys of an object can only be listed all at once. */
+  /** Walks the rows in order. */
   private readonly byId: Index;
   private readonly indexes: readonly Index[];
   private readonly words: WordIndex | null;
@@ -42,29 +42,35 @@ export class Table {
   ) {
     this.name = name;
     this.rows = rows;
-    const get = (id: string) => rows[id];
+    const get = (id: string) => rows.get(id);
     this.declared = indexes.map((definition) => new Index(definition, get));
     const declaredById = this.declared.find(
       ({ on, orderBy }) => on.length === 0 && orderBy === 'id',
     );
     this.byId = declaredById ?? new Index({ on: [] }, get);
     this.indexes = declaredById === undefined ? [this.byId, ...this.declared] : this.declared;
-    this.words = words === undefined ? null : new WordIndex(words, (id) => rows[id]!);
+    this.words = words === undefined ? null : new WordIndex(words, (id) => rows.get(id)!);
     if (words === undefined) this.wordsUpTo = null;
-    for (const id in rows) for (const index of this.indexes) index.add(rows[id]!);
+    for (const index of this.indexes) for (const document of rows.values()) index.add(document);
   }
 
   get(id: string): Document | undefined {
-    return this.rows[id];
+    return this.rows.get(id);
   }
 
+  /** In no order. */
+  documents(): Iterable<Document> {
+    return this.rows.values();
+  }
+
+  /** By id. */
   everything(): Iterable<Document> {
     return this.byId.walk({}, 'asc', undefined);
   }
 
   /** @throws UniqueViolation before anything has changed */
   put(document: Document): void {
-    const before = this.rows[document.id];
+    const before = this.rows.get(document.id);
     for (const index of this.declared)
       if (index.refuses(document, before)) throw new UniqueViolation(this.name, index.on);
     this.restore(document.id, document);
@@ -72,13 +78,13 @@ export class Table {
 
   /** Sets the document (undefined: removes it) without checking the unique indexes. */
   restore(id: string, document: Document | undefined): void {
-    const before = this.rows[id];
+    const before = this.rows.get(id);
     if (document === undefined) {
       if (before !== undefined) this.unindex(before);
-      Reflect.deleteProperty(this.rows, id);
+      this.rows.delete(id);
       return;
     }
-    this.rows[id] = document;
+    this.rows.set(id, document);
     if (before === undefined) this.index(document);
     else this.reindex(before, document);
   }
@@ -106,7 +112,7 @@ export class Table {
     return this.words
       .find(query)
       .take(query.limit)
-      .map((id) => this.rows[id]!)
+      .map((id) => this.rows.get(id)!)
       .toArray();
   }
 

@@ -12,7 +12,6 @@ import { Replay, endsEarly, journalsSince } from './replay.ts';
 import type { Snapshot } from '../snapshots/snapshot.ts';
 import { noGoodSnapshot, passedOver, readSnapshot } from '../snapshots/snapshot.ts';
 import type { Data } from '../state.ts';
-import { emptyRows } from '../state.ts';
 
 export interface Recovered {
   readonly data: Data;
@@ -69,11 +68,11 @@ const newestGoodSnapshot = async (
 
 const apply = (data: Data, operation: Operation, parsed: ParsedDocuments): void => {
   const [kind, collection] = operation;
-  const rows = (data[collection] ??= emptyRows());
-  if (kind === 'delete') Reflect.deleteProperty(rows, operation[2]);
+  const rows = (data[collection] ??= new Map());
+  if (kind === 'delete') rows.delete(operation[2]);
   else {
     parsed.freeze(operation[2]);
-    rows[operation[2].id] = operation[2];
+    rows.set(operation[2].id, operation[2]);
   }
 };
 

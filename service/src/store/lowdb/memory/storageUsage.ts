@@ -23,7 +23,7 @@ export class StorageUsage {
   constructor(holderOf: HolderOf, state?: State) {
     this.#holderOf = holderOf;
     for (const table of state?.all() ?? []) {
-      for (const document of table.everything()) this.#count(table.name, document, 1);
+      for (const document of table.documents()) this.#count(table.name, document, 1);
     }
   }
 

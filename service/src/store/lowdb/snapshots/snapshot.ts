@@ -7,7 +7,7 @@ import type { Document } from '../../store.ts';
 import { StoreDamaged } from '../errors.ts';
 import { type Files, readLines } from '../../../platform/files.ts';
 import { snapshotName } from '../journal/folder.ts';
-import { type Data, emptyRows } from '../state.ts';
+import type { Data } from '../state.ts';
 
 /**
  * A snapshot is a file of lines: a header, one line for each document (`["contacts",{…}]`), and a
@@ -126,7 +126,7 @@ export const readSnapshot = async (
       for (const line of lines) {
         const [collection, document] = parseDocumentLine(line);
         parsed.freeze(document);
-        (data[collection] ??= emptyRows())[document.id] = document;
+        (data[collection] ??= new Map()).set(document.id, document);
       }
     }
     const { nextSequence } = await readSnapshotHeader(folder, generation);
