@@ -12,7 +12,7 @@
  *
  * `--postgres` measures the service on a PostgreSQL server of the bench's own, in about five minutes, and writes that
  * section of the page alone; a run without it leaves the section as it is. Its parts are those of
- * POSTGRES_PARTS.
+ * POSTGRES_PARTS. In the same way `--n8n` measures a real n8n with our trigger, in about fifteen minutes.
  *
  * Ours and what it is compared with take turns, so that whatever else the machine does falls on
  * both; the ratios are of neighbouring runs. On a machine that is busy, the ratio of CPU time is
@@ -30,6 +30,7 @@ import type { Effort } from './comparison.ts';
 import { measureDeliveries } from './deliveries.ts';
 import { describeMachine } from './machine.ts';
 import { measureMessages } from './messages.ts';
+import { N8N_PARTS } from './n8n.ts';
 import { burstPart, fairnessPart, screensPart, searchPart, snapshotsPart } from './otherParts.ts';
 import { POSTGRES_PARTS } from './postgres.ts';
 import { startBenchServer } from './postgresServer.ts';
@@ -37,11 +38,12 @@ import { ensureRedis } from './redis.ts';
 import { profileTable } from './profileTable.ts';
 import {
   pageWith,
-  postgresSection,
   reportPage,
+  reportSection,
   reportTable,
   type PartResult,
   type Report,
+  type SectionName,
 } from './report.ts';
 import { measureSizes } from './sizes.ts';
 import type { Tls } from './sinkClient.ts';
@@ -49,8 +51,8 @@ import type { Tls } from './sinkClient.ts';
 const PAGE = fileURLToPath(new URL('../../docs/benchmarks.md', import.meta.url));
 const WHOLE: Effort = { rounds: 5, share: 1 };
 const QUICK: Effort = { rounds: 2, share: 0.1 };
-const WHOLE_POSTGRES: Effort = { rounds: 3, share: 1 };
-const QUICK_POSTGRES: Effort = { rounds: 1, share: 0.1 };
+const WHOLE_SECTION: Effort = { rounds: 3, share: 1 };
+const QUICK_SECTION: Effort = { rounds: 1, share: 0.1 };
 const GIVE_UP_MS = 45 * 60_000;
 
 type Part = (tls: Tls, effort: Effort, profiles?: string) => Promise<PartResult>;
@@ -95,20 +97,22 @@ function readArguments() {
       quick: { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
       postgres: { type: 'boolean', default: false },
+      n8n: { type: 'boolean', default: false },
       out: { type: 'string' },
     },
   });
-  const parts = Object.keys(values.postgres ? POSTGRES_PARTS : PARTS);
+  const section: SectionName | 'main' = values.n8n ? 'n8n' : values.postgres ? 'postgres' : 'main';
+  const parts = Object.keys({ main: PARTS, postgres: POSTGRES_PARTS, n8n: N8N_PARTS }[section]);
   const unknown = positionals.filter((name) => !parts.includes(name));
   if (unknown.length > 0)
     throw new Error(`There is no part ${unknown.join(', ')}; the parts are ${parts.join(', ')}`);
   const isWhole = positionals.length === 0 && !values.quick;
-  const [whole, quick] = values.postgres ? [WHOLE_POSTGRES, QUICK_POSTGRES] : [WHOLE, QUICK];
+  const [whole, quick] = section === 'main' ? [WHOLE, QUICK] : [WHOLE_SECTION, QUICK_SECTION];
   return {
     names: positionals.length === 0 ? parts : positionals,
     effort: values.quick ? quick : whole,
     profile: values.profile,
-    onPostgres: values.postgres,
+    section,
     file: values.out ?? (isWhole ? PAGE : null),
   };
 }
@@ -151,8 +155,18 @@ async function measureOnPostgres(
   return { date, machine, parts };
 }
 
+async function measureWithN8n(names: readonly string[], _: Tls, effort: Effort): Promise<Report> {
+  const [date, machine] = [new Date(), describeMachine()];
+  console.log(machine.join('\n'));
+  const parts: PartResult[] = [];
+  for (const name of names) parts.push(await runPart(name, () => N8N_PARTS[name]!(effort)));
+  return { date, machine, parts };
+}
+
+const MEASURE = { main: measure, postgres: measureOnPostgres, n8n: measureWithN8n };
+
 async function main(): Promise<void> {
-  const { names, effort, profile, onPostgres, file } = readArguments();
+  const { names, effort, profile, section, file } = readArguments();
   setTimeout(() => {
     console.error('The bench takes too long and is given up.');
     process.exit(1);
@@ -164,22 +178,12 @@ async function main(): Promise<void> {
   const { folder, caFile } = await writeTlsFiles(testCa);
   removeAtEnd(folder);
 
-  const report = await (onPostgres ? measureOnPostgres : measure)(
-    names,
-    { ...testCa, caFile },
-    effort,
-    profiles,
-  );
+  const report = await MEASURE[section](names, { ...testCa, caFile }, effort, profiles);
   console.log(`\n${reportTable(report.parts)}\n`);
   if (file !== null) {
     const page = existsSync(file) ? readFileSync(file, 'utf8') : null;
-    writeFileSync(
-      file,
-      pageWith(
-        page,
-        onPostgres ? { section: postgresSection(report) } : { main: reportPage(report) },
-      ),
-    );
+    const text = section === 'main' ? reportPage(report) : reportSection(section, report);
+    writeFileSync(file, pageWith(page, { name: section, text }));
     console.log(`Written to ${file}`);
   }
   if (profiles !== undefined) console.log(`\n${profileTable(profiles)}\n`);

@@ -27,7 +27,6 @@ const ENGINES: Readonly<Record<string, Record<string, string>>> = {
     N8N_EXPRESSION_ENGINE_COMPILE_CACHE: 'true',
   },
   'the legacy engine': { N8N_EXPRESSION_ENGINE: 'legacy' },
-  'no saved executions': { EXECUTIONS_DATA_SAVE_ON_SUCCESS: 'none' },
 };
 
 /** A way to run n8n, which needs an installation of its own. */
@@ -85,8 +84,12 @@ interface Measured {
   readonly p50Ms: number[];
 }
 
+export const N8N_PARTS: Readonly<Record<string, (effort: Effort) => Promise<PartResult>>> = {
+  executions: measureExecutions,
+};
+
 /** Each setting takes its turn in each round; an n8n is started anew for it. */
-export async function measureN8n(effort: Effort): Promise<PartResult> {
+async function measureExecutions(effort: Effort): Promise<PartResult> {
   const missing = ensurePostgres() ?? ensureRedis();
   if (missing !== null) throw new Error(missing);
   const measured: Measured[] = [];
@@ -166,7 +169,6 @@ async function run(stage: Stage, workflow: Workflow, secret: string, count: numb
       const { status, text } = await stage.deliver(workflow, payload(id), {
         secret,
         event: EVENT,
-        deliveryId: `dlv_bench${deliveries}`,
       });
       if (status !== 200) throw new Error(`n8n answered a delivery with ${status}: ${text}`);
       taken.push(performance.now() - sentAt);

@@ -3,8 +3,8 @@ import { comparison, CPU_EACH, figuresOf, ratiosOf, scaled, type Run } from './c
 import {
   isReached,
   pageWith,
-  postgresSection,
   reportPage,
+  reportSection,
   reportTable,
   round,
   spread,
@@ -105,21 +105,28 @@ it('shows the ratios first, and folds figures, day, machine and settings', () =>
   expect(settings).toContain('\n- A machine\n\n- One.\n- Two.\n');
 });
 
-it('writes the section on PostgreSQL and leaves the rest alone, and the rest without the section', () => {
+it('writes one part of the page and leaves the others alone', () => {
   const report = (setting: string) => ({
     date: new Date('2026-11-21T23:00:00Z'),
     machine: ['A machine'],
     parts: [part({ settings: [setting] })],
   });
-  const main = (setting: string) => reportPage(report(setting));
-  const section = (setting: string) => postgresSection(report(setting));
-  const page = pageWith(pageWith(null, { main: main('One.') }), { section: section('Two.') });
-  expect(page).toBe(main('One.') + section('Two.'));
+  const main = (setting: string) => ({ name: 'main', text: reportPage(report(setting)) }) as const;
+  const section = (name: 'postgres' | 'n8n', setting: string) => ({
+    name,
+    text: reportSection(name, report(setting)),
+  });
+  const written = [section('n8n', 'n8n.'), main('One.'), section('postgres', 'Two.')];
+  const page = written.reduce<string | null>((before, each) => pageWith(before, each), null)!;
+  const [n8n, first, postgres] = written.map(({ text }) => text);
+  expect(page).toBe(first! + postgres! + n8n!);
   expect(page).toMatch(/\n\n## On PostgreSQL\n\nSeveral processes/);
   expect(page).toContain('Written by `npm run bench -- --postgres` on 2026-11-21.');
-  expect(pageWith(page, { section: section('Three.') })).toBe(main('One.') + section('Three.'));
-  expect(pageWith(page, { main: main('Four.') })).toBe(main('Four.') + section('Two.'));
-  expect(pageWith(main('One.'), { main: main('Four.') })).toBe(main('Four.'));
+  const third = section('postgres', 'Three.');
+  expect(pageWith(page, third)).toBe(first! + third.text + n8n!);
+  const fourth = main('Four.');
+  expect(pageWith(page, fourth)).toBe(fourth.text + postgres! + n8n!);
+  expect(pageWith(first!, fourth)).toBe(fourth.text);
 });
 
 it('writes figures with the digits that mean something', () => {

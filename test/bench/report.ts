@@ -117,31 +117,51 @@ const ratioCells = ({ name, values, goal, ours, beside }: Ratio): string[] => [
   beside,
 ];
 
-const SECTION = '\n## On PostgreSQL\n';
+/** What follows the page's first part, in this order. A run of its own writes each. */
+const SECTIONS = {
+  postgres: {
+    title: 'On PostgreSQL',
+    about:
+      'Several processes of the service share one PostgreSQL server. CPU time is that of all of them and of the server together.',
+  },
+  n8n: {
+    title: 'With n8n',
+    about:
+      'A real n8n runs workflows more slowly than the service delivers events. These are the executions that its settings allow.',
+  },
+} as const;
+export type SectionName = keyof typeof SECTIONS;
+
+const headingOf = (name: SectionName) => `\n## ${SECTIONS[name].title}\n`;
 
 /**
- * The page with its first part, or its section on PostgreSQL, written anew; the other one stays as
- * it is. @param page as it stands; null: there is none yet
+ * The page with one of its parts written anew; the others stay as they are.
+ * @param page as it stands; null: there is none yet
  */
 export function pageWith(
   page: string | null,
-  written: { readonly main: string } | { readonly section: string },
+  written: { readonly name: 'main' | SectionName; readonly text: string },
 ): string {
-  const at = page?.indexOf(SECTION) ?? -1;
-  const [main, section] =
-    at === -1 ? [page ?? '# Benchmarks\n', ''] : [page!.slice(0, at), page!.slice(at)];
-  return 'main' in written ? written.main + section : main + written.section;
+  const [main = '', ...sections] = (page ?? '# Benchmarks\n').split(/(?=\n## )/);
+  const textOf = (name: SectionName) =>
+    sections.find((text) => text.startsWith(headingOf(name))) ?? '';
+  return [
+    written.name === 'main' ? written.text : main,
+    ...(Object.keys(SECTIONS) as SectionName[]).map((name) =>
+      written.name === name ? written.text : textOf(name),
+    ),
+  ].join('');
 }
 
-/** The section on PostgreSQL. @param report.machine also names the server */
-export const postgresSection = (report: Report): string => `${SECTION}
-Several processes of the service share one PostgreSQL server. CPU time is that of all of them and of the server together.
+/** A section of the page. @param report.machine also names what the service ran with */
+export const reportSection = (name: SectionName, report: Report): string => `${headingOf(name)}
+${SECTIONS[name].about}
 
 ${headlineTable(report.parts)}
 
-${details(report, 'npm run bench -- --postgres')}`;
+${details(report, `npm run bench -- --${name}`)}`;
 
-/** The whole page but for its section on PostgreSQL, as docs/benchmarks.md holds it. */
+/** The first part of the page, as docs/benchmarks.md holds it. */
 export const reportPage = (report: Report): string => `# Benchmarks
 
 How the service compares with bare programs that do the same work without its guarantees (an undici loop that signs and
