@@ -8,6 +8,7 @@ import type {
 import { NodeConnectionTypes } from 'n8n-workflow';
 import { testConnection } from './api/credentialTest';
 import { withFixInMessage } from './api/publishingErrors';
+import { TRIGGER_VERSIONS } from './shared/versions';
 import { receiveToolCall } from './workflowTool/receiveToolCall';
 import { publishTool, releaseTool } from './workflowTool/toolLifecycle';
 import { listenWithDraft } from './workflowTool/toolListening';
@@ -20,7 +21,7 @@ export class ConversationServiceAgentCallTrigger implements INodeType {
 		name: 'conversationServiceAgentCallTrigger',
 		icon: { light: 'file:conversationService.svg', dark: 'file:conversationService.dark.svg' },
 		group: ['trigger'],
-		version: 1,
+		version: TRIGGER_VERSIONS,
 		subtitle: '={{ $parameter["toolName"] }}',
 		description:
 			'Makes this workflow a tool of the agent: starts it when the agent calls the tool, and answers with the result',

@@ -8,6 +8,7 @@ import type {
 import { NodeConnectionTypes } from 'n8n-workflow';
 import { testConnection } from './api/credentialTest';
 import { withFixInMessage } from './api/publishingErrors';
+import { TRIGGER_VERSIONS } from './shared/versions';
 import { listenForTestTurns, publishAgent, releaseAgent } from './workflowAgent/agentLifecycle';
 import { agentTriggerFields } from './workflowAgent/agentTriggerFields';
 import { receiveTurn } from './workflowAgent/receiveTurn';
@@ -19,7 +20,7 @@ export class ConversationServiceAgentTrigger implements INodeType {
 		name: 'conversationServiceAgentTrigger',
 		icon: { light: 'file:conversationService.svg', dark: 'file:conversationService.dark.svg' },
 		group: ['trigger'],
-		version: 1,
+		version: TRIGGER_VERSIONS,
 		subtitle:
 			'={{ $parameter["responseMode"] === "onReceived" ? "answers by Agent Turn" : "answers by the last node" }}',
 		description:

@@ -8,6 +8,7 @@ import type {
 import { NodeConnectionTypes } from 'n8n-workflow';
 import { testConnection } from './api/credentialTest';
 import { withFixInMessage } from './api/publishingErrors';
+import { TRIGGER_VERSIONS } from './shared/versions';
 import { receiveDelivery } from './trigger/receiveDelivery';
 import {
 	createSubscription,
@@ -26,7 +27,7 @@ export class ConversationServiceTrigger implements INodeType {
 		name: 'conversationServiceTrigger',
 		icon: { light: 'file:conversationService.svg', dark: 'file:conversationService.dark.svg' },
 		group: ['trigger'],
-		version: 1,
+		version: TRIGGER_VERSIONS,
 		subtitle: '={{ $parameter["events"].join(", ") }}',
 		description:
 			'Conversations with customers: starts the workflow when a customer writes, the agent asks for a person or an approval, a conversation opens, qualifies, is handed over or closes, or a payment arrives',

@@ -13,7 +13,7 @@ import { round, spread, type PartResult } from './report.ts';
 import { median } from './statistics.ts';
 
 const AT_ONCE = 8;
-const EXECUTIONS = 320;
+const EXECUTIONS = 160;
 const EVENT = 'message.received';
 const FINISH = { timeoutMs: 180_000, everyMs: 100 };
 
