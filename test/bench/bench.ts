@@ -47,6 +47,7 @@ import {
 } from './report.ts';
 import { measureSizes } from './sizes.ts';
 import type { Tls } from './sinkClient.ts';
+import { measureTeam } from './team.ts';
 
 const PAGE = fileURLToPath(new URL('../../docs/benchmarks.md', import.meta.url));
 const WHOLE: Effort = { rounds: 5, share: 1 };
@@ -68,6 +69,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   bullmq: measureBullmq,
   screens: screensPart,
   search: (_, effort) => searchPart(effort),
+  team: measureTeam,
 };
 
 /** A part that fails says so in the table, and the others go on. */

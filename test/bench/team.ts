@@ -1,0 +1,161 @@
+// What the service spends on a tool call, and on pages that the team has open while customers write.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MEMBER_ENV, signedInBrowser, type Browserless } from '../helpers/browserless.ts';
+import { cpuSeconds, startService, type RunningService } from './children.ts';
+import { scaled, type Effort } from './comparison.ts';
+import { call, newCustomer, write } from './customers.ts';
+import { round, spread, type PartResult } from './report.ts';
+import { startSink, type Tls } from './sinkClient.ts';
+
+const CALLS = 800;
+const CALLERS = 8;
+/** A member may have as many streams. */
+const PAGES = [0, 5, 20];
+const MESSAGES_A_SECOND = 10;
+const SECONDS = 10;
+const CUSTOMERS = 50;
+/** Where the answers of a service before it had pauses say nothing. */
+const NO_PAUSE = '0';
+
+export async function measureTeam(tls: Tls, effort: Effort): Promise<PartResult> {
+  const sink = await startSink(tls);
+  const service = await startService(tls.caFile, undefined, { env: MEMBER_ENV });
+  await sink.ask({ do: 'begin', status: 200 });
+  const calls = scaled(CALLS, effort);
+  const id = await createTool(service, sink.origin);
+  const ofCalls: number[] = [];
+  await callTool(service, id, calls / 4);
+  for (let i = 0; i < effort.rounds; i += 1)
+    ofCalls.push(await cpuOf(service, () => callTool(service, id, calls), calls));
+
+  const customers = await Promise.all(
+    Array.from({ length: CUSTOMERS }, () => newCustomer(service)),
+  );
+  const member = await signedInBrowser(service.url);
+  const messages = scaled(MESSAGES_A_SECOND * SECONDS, effort);
+  const ofPages = new Map(PAGES.map((count) => [count, { cpu: [] as number[], loads: 0 }]));
+  for (let i = 0; i < effort.rounds; i += 1)
+    for (const [count, { cpu }] of ofPages) {
+      const pages = await openPages(service, member, count);
+      cpu.push(await cpuOf(service, () => writeEvenly(service, customers, messages), messages));
+      ofPages.get(count)!.loads += (await pages.close()) / effort.rounds;
+    }
+  await service.stop();
+  await sink.helper.stop();
+  const seconds = messages / MESSAGES_A_SECOND;
+  return {
+    ratios: [],
+    figures: [
+      { name: 'A tool call: CPU µs', ours: spread(ofCalls), beside: '' },
+      ...[...ofPages].map(([count, { cpu, loads }]) => ({
+        name: `${count} open inboxes, ${MESSAGES_A_SECOND} messages a second: CPU µs of a message, beside loads of the list a second`,
+        ours: spread(cpu),
+        beside: round(loads / seconds),
+      })),
+    ],
+    settings: [
+      `Tool calls: test calls over the API, ${CALLERS} at once, ${calls} a run; each is signed, sent over TLS, recorded and answered.`,
+      `Open inboxes: one member with so many pages in as many browsers, each with a stream, which loads its list and count again as a browser does; chat messages to ${CUSTOMERS} conversations at an even pace, ${seconds} seconds a run.`,
+    ],
+  };
+}
+
+async function cpuOf(service: RunningService, work: () => Promise<void>, count: number) {
+  const before = cpuSeconds(service.pid);
+  await work();
+  return ((cpuSeconds(service.pid) - before) / count) * 1e6;
+}
+
+async function createTool(service: RunningService, origin: string): Promise<string> {
+  const tool = {
+    name: 'find_order',
+    description: 'Finds an order by its number and says where it is.',
+    kind: 'Webhook',
+    endpoint: `${origin}/tools/find-order`,
+    parameters: {
+      type: 'object',
+      properties: { order_number: { type: 'string' } },
+      required: ['order_number'],
+    },
+  };
+  return (await call<{ id: string }>(service, 'POST', '/api/tools', tool)).id;
+}
+
+async function callTool(service: RunningService, id: string, count: number): Promise<void> {
+  let called = 0;
+  const callOnAndOn = async () => {
+    while (called < count) {
+      called += 1;
+      const { status } = await call<{ status: string }>(service, 'POST', `/api/tools/${id}/test`, {
+        arguments: { order_number: `A-${called}` },
+      });
+      if (status !== 'succeeded') throw new Error(`a tool call ${status}`);
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS }, callOnAndOn));
+}
+
+async function writeEvenly(
+  service: RunningService,
+  customers: readonly string[],
+  count: number,
+): Promise<void> {
+  const startedAt = performance.now();
+  const written: Promise<unknown>[] = [];
+  for (let n = 0; n < count; n += 1) {
+    await sleep(startedAt + (n * 1000) / MESSAGES_A_SECOND - performance.now());
+    written.push(write(service, customers[n % customers.length]!));
+  }
+  await Promise.all(written);
+}
+
+interface OpenPages {
+  /** @returns how often their lists were loaded */
+  close(): Promise<number>;
+}
+
+async function openPages(
+  service: RunningService,
+  member: Browserless,
+  count: number,
+): Promise<OpenPages> {
+  const ending = new AbortController();
+  let loads = 0;
+  const load = async (): Promise<number> => {
+    loads += 1;
+    const headers = { 'Live-Part': 'yes' };
+    const [list] = await Promise.all([
+      member.get('/conversations/list', headers),
+      member.get('/conversations/count', headers),
+    ]);
+    return Number(list.headers.get('live-pause') ?? NO_PAUSE);
+  };
+  const followed = Array.from({ length: count }, async () => {
+    const { body } = await fetch(`${service.url}/live`, {
+      headers: { cookie: member.cookie },
+      signal: ending.signal,
+    });
+    let hasNews = false;
+    let loading: Promise<void> | null = null;
+    const loadWhileNews = async () => {
+      while (hasNews && !ending.signal.aborted) {
+        hasNews = false;
+        await sleep(await load());
+      }
+      loading = null;
+    };
+    for await (const chunk of body!.pipeThrough(new TextDecoderStream())) {
+      if (!chunk.includes('event: conversations')) continue;
+      hasNews = true;
+      loading ??= loadWhileNews();
+    }
+  });
+  for (const each of followed) each.catch(() => {});
+  return {
+    async close() {
+      ending.abort();
+      await Promise.allSettled(followed);
+      return loads;
+    },
+  };
+}
