@@ -85,7 +85,9 @@ describe('one live connection for all pages of a browser', () => {
   it('the more pages are open, the longer a page waits before it loads a part once more', async () => {
     const { customer } = await conversation('Dee');
     const { context, page } = await team.openSignedIn('/conversations');
-    const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join('; ');
+    const cookie = (await context.cookies())
+      .map(({ name, value }) => `${name}=${value}`)
+      .join('; ');
     const ending = new AbortController();
     const others = Array.from({ length: 15 }, () =>
       fetch(`${team.service.url}/live`, { headers: { cookie }, signal: ending.signal }),
