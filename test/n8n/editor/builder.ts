@@ -8,7 +8,9 @@ export interface Builder {
    * @param action of a node that has several
    */
   addBehind(behind: string, name: string, action?: string, output?: number): Promise<void>;
-  /** Types into a field of the open node. */
+  /** Waits until n8n saves the workflow with all of these in it. */
+  saved(...texts: readonly string[]): Promise<unknown>;
+  /** Types into a field of the open node, and waits until n8n has saved it. */
   fill(parameter: string, text: string): Promise<void>;
   /** The same after a click on "Expression" above the field. */
   fillExpression(parameter: string, text: string): Promise<void>;
@@ -23,6 +25,9 @@ export function builder(editor: Editor): Builder {
   const byId = (id: string) => page.getByTestId(id);
   const creator = byId('node-creator');
   const field = (parameter: string) => node.getByTestId(`parameter-input-${parameter}`);
+  // It takes over what was entered a second later, and nothing if the panel is closed by then.
+  const saved = (...texts: readonly string[]) =>
+    page.waitForRequest((asked) => texts.every((text) => asked.postData()?.includes(text)));
   return {
     async addBehind(behind, name, action, output = 0) {
       // What has grown beyond the window is not to be clicked.
@@ -35,13 +40,20 @@ export function builder(editor: Editor): Builder {
       if (action) await creator.getByText(action, { exact: true }).click();
       await node.waitFor();
     },
-    fill: (parameter, text) => field(parameter).locator('input, textarea').fill(text),
+    saved,
+    async fill(parameter, text) {
+      const isSaved = saved(text);
+      await field(parameter).locator('input, textarea').fill(text);
+      await isSaved;
+    },
     async fillExpression(parameter, text) {
       await field(parameter).hover();
       const toggle = '@data-test-id="radio-button-expression"';
       const withToggle = field(parameter).locator(`xpath=ancestor::*[.//*[${toggle}]][1]`);
       await withToggle.getByTestId('radio-button-expression').click();
+      const isSaved = saved(text);
       await field(parameter).locator('.cm-content').fill(text);
+      await isSaved;
     },
     async choose(parameter, option) {
       await field(parameter).click();
