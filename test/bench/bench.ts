@@ -7,8 +7,8 @@
  * written by whole runs only, so that its rows are of one machine and one day. `--quick` tries
  * everything out with little and writes nothing. `--out <file>` writes the page there instead, also
  * for parts and for `--quick`.
- * `--profile` writes CPU profiles of the service in deliveries and messages, and prints what the time is
- * spent for.
+ * `--profile` measures deliveries and messages under a CPU profiler, in about five minutes, and writes the section that
+ * says what the time is spent for. It can be added to `--postgres`, and then prints that.
  *
  * `--postgres` measures the service on a PostgreSQL server of the bench's own, in about five minutes, and writes that
  * section of the page alone; a run without it leaves the section as it is. Its parts are those of
@@ -38,6 +38,7 @@ import { ensureRedis } from './redis.ts';
 import { profileTable } from './profileTable.ts';
 import {
   pageWith,
+  profileSection,
   reportPage,
   reportSection,
   reportTable,
@@ -72,6 +73,8 @@ const PARTS: Readonly<Record<string, Part>> = {
   team: measureTeam,
 };
 
+const PROFILED_PARTS = { deliveries: measureDeliveries, messages: measureMessages };
+
 /** A part that fails says so in the table, and the others go on. */
 async function runPart(name: string, run: () => Promise<PartResult>): Promise<PartResult> {
   const startedAt = performance.now();
@@ -92,6 +95,13 @@ async function runPart(name: string, run: () => Promise<PartResult>): Promise<Pa
   }
 }
 
+const PARTS_OF = {
+  main: PARTS,
+  profile: PROFILED_PARTS,
+  postgres: POSTGRES_PARTS,
+  n8n: N8N_PARTS,
+};
+
 function readArguments() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -103,13 +113,16 @@ function readArguments() {
       out: { type: 'string' },
     },
   });
-  const section: SectionName | 'main' = values.n8n ? 'n8n' : values.postgres ? 'postgres' : 'main';
-  const parts = Object.keys({ main: PARTS, postgres: POSTGRES_PARTS, n8n: N8N_PARTS }[section]);
+  const section =
+    (['n8n', 'postgres', 'profile'] as const).find((name) => values[name]) ?? ('main' as const);
+  const parts = Object.keys(PARTS_OF[section]);
   const unknown = positionals.filter((name) => !parts.includes(name));
   if (unknown.length > 0)
     throw new Error(`There is no part ${unknown.join(', ')}; the parts are ${parts.join(', ')}`);
   const isWhole = positionals.length === 0 && !values.quick;
-  const [whole, quick] = section === 'main' ? [WHOLE, QUICK] : [WHOLE_SECTION, QUICK_SECTION];
+  const [whole, quick] = ['main', 'profile'].includes(section)
+    ? [WHOLE, QUICK]
+    : [WHOLE_SECTION, QUICK_SECTION];
   return {
     names: positionals.length === 0 ? parts : positionals,
     effort: values.quick ? quick : whole,
@@ -119,53 +132,41 @@ function readArguments() {
   };
 }
 
+/** Measures these parts one after the other. */
 async function measure(
   names: readonly string[],
-  tls: Tls,
-  effort: Effort,
-  profiles?: string,
+  machine: readonly string[],
+  part: (name: string) => Promise<PartResult>,
 ): Promise<Report> {
-  if (names.includes('bullmq')) ensureRedis(); // before its version is named
-  const [date, machine] = [new Date(), describeMachine()];
-  console.log(machine.join('\n'));
-  const parts: PartResult[] = [];
-  for (const name of names)
-    parts.push(await runPart(name, () => PARTS[name]!(tls, effort, profiles)));
-  return { date, machine, parts };
-}
-
-async function measureOnPostgres(
-  names: readonly string[],
-  tls: Tls,
-  effort: Effort,
-  profiles?: string,
-): Promise<Report> {
-  const server = await startBenchServer();
   const date = new Date();
-  const machine = [
-    ...describeMachine(),
-    `PostgreSQL ${server.version} on the same machine, with its defaults: fsync and synchronous_commit on, 128 MB of shared buffers`,
-  ];
   console.log(machine.join('\n'));
   const parts: PartResult[] = [];
-  try {
-    for (const name of names)
-      parts.push(await runPart(name, () => POSTGRES_PARTS[name]!(server, tls, effort, profiles)));
-  } finally {
-    await server.stop();
-  }
+  for (const name of names) parts.push(await runPart(name, () => part(name)));
   return { date, machine, parts };
 }
 
-async function measureWithN8n(names: readonly string[], _: Tls, effort: Effort): Promise<Report> {
-  const [date, machine] = [new Date(), describeMachine()];
-  console.log(machine.join('\n'));
-  const parts: PartResult[] = [];
-  for (const name of names) parts.push(await runPart(name, () => N8N_PARTS[name]!(effort)));
-  return { date, machine, parts };
-}
+type Measure = (names: readonly string[], ...of: Parameters<Part>) => Promise<Report>;
 
-const MEASURE = { main: measure, postgres: measureOnPostgres, n8n: measureWithN8n };
+const MEASURE: Readonly<Record<SectionName | 'main', Measure>> = {
+  async main(names, ...of) {
+    if (names.includes('bullmq')) ensureRedis(); // before its version is named
+    return await measure(names, describeMachine(), (name) => PARTS[name]!(...of));
+  },
+  profile: (names, ...of) => measure(names, describeMachine(), (name) => PARTS[name]!(...of)),
+  async postgres(names, ...of) {
+    const server = await startBenchServer();
+    const machine = [
+      ...describeMachine(),
+      `PostgreSQL ${server.version} on the same machine, with its defaults: fsync and synchronous_commit on, 128 MB of shared buffers`,
+    ];
+    try {
+      return await measure(names, machine, (name) => POSTGRES_PARTS[name]!(server, ...of));
+    } finally {
+      await server.stop();
+    }
+  },
+  n8n: (names, _, effort) => measure(names, describeMachine(), (name) => N8N_PARTS[name]!(effort)),
+};
 
 async function main(): Promise<void> {
   const { names, effort, profile, section, file } = readArguments();
@@ -182,15 +183,22 @@ async function main(): Promise<void> {
 
   const report = await MEASURE[section](names, { ...testCa, caFile }, effort, profiles);
   console.log(`\n${reportTable(report.parts)}\n`);
+  const profiled = profiles === undefined ? '' : profileTable(profiles);
   if (file !== null) {
     const page = existsSync(file) ? readFileSync(file, 'utf8') : null;
-    const text = section === 'main' ? reportPage(report) : reportSection(section, report);
+    const text = {
+      main: () => reportPage(report),
+      profile: () => profileSection(profiled, report),
+      postgres: () => reportSection('postgres', report),
+      n8n: () => reportSection('n8n', report),
+    }[section]();
     writeFileSync(file, pageWith(page, { name: section, text }));
     console.log(`Written to ${file}`);
   }
-  if (profiles !== undefined) console.log(`\n${profileTable(profiles)}\n`);
   if (profiles !== undefined)
-    console.log(`CPU profiles of the measured runs, for Chrome's DevTools: ${profiles}`);
+    console.log(
+      `${profiled}\n\nCPU profiles of the measured runs, for Chrome's DevTools: ${profiles}`,
+    );
 }
 
 try {

@@ -3,6 +3,7 @@ import { comparison, CPU_EACH, figuresOf, ratiosOf, scaled, type Run } from './c
 import {
   isReached,
   pageWith,
+  profileSection,
   reportPage,
   reportSection,
   reportTable,
@@ -127,6 +128,12 @@ it('writes one part of the page and leaves the others alone', () => {
   const fourth = main('Four.');
   expect(pageWith(page, fourth)).toBe(fourth.text + postgres! + n8n!);
   expect(pageWith(first!, fourth)).toBe(fourth.text);
+  const profile = profileSection('| A table |', report('Profiled.'));
+  expect(pageWith(page, { name: 'profile', text: profile })).toBe(
+    first! + profile + postgres! + n8n!,
+  );
+  expect(profile).toMatch(/\n## Where the time goes\n\n.*\n\n\| A table \|\n/);
+  expect(profile).not.toContain('Every figure');
 });
 
 it('writes figures with the digits that mean something', () => {

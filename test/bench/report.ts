@@ -119,6 +119,11 @@ const ratioCells = ({ name, values, goal, ours, beside }: Ratio): string[] => [
 
 /** What follows the page's first part, in this order. A run of its own writes each. */
 const SECTIONS = {
+  profile: {
+    title: 'Where the time goes',
+    about:
+      'CPU profiles of the service while it was measured on the embedded store, by what the code is there for.',
+  },
   postgres: {
     title: 'On PostgreSQL',
     about:
@@ -159,7 +164,16 @@ ${SECTIONS[name].about}
 
 ${headlineTable(report.parts)}
 
-${details(report, `npm run bench -- --${name}`)}`;
+${everyFigure(report.parts)}
+${howMeasured(report, `npm run bench -- --${name}`)}`;
+
+/** The section of a run under the profiler, whose other figures are the profiler's too. @param table of `profileTable` */
+export const profileSection = (table: string, report: Report): string => `${headingOf('profile')}
+${SECTIONS.profile.about}
+
+${table}
+
+${howMeasured(report, 'npm run bench -- --profile')}`;
 
 /** The first part of the page, as docs/benchmarks.md holds it. */
 export const reportPage = (report: Report): string => `# Benchmarks
@@ -173,11 +187,10 @@ about the program than a figure, which depends on the machine too.
 
 ${headlineTable(report.parts)}
 
-${details(report, 'npm run bench')}`;
+${everyFigure(report.parts)}
+${howMeasured(report, 'npm run bench')}`;
 
-/** @param command what writes this part of the page */
-const details = ({ date, machine, parts }: Report, command: string): string =>
-  `<details>
+const everyFigure = (parts: readonly PartResult[]): string => `<details>
 <summary>Every figure</summary>
 
 CPU time is user and system time of the program measured. It is what to look at when the machine did other things at the
@@ -186,8 +199,10 @@ same time, or when the sender, the receiver and the program share its cores, as 
 ${reportTable(parts)}
 
 </details>
+`;
 
-<details>
+/** @param command what writes this part of the page */
+const howMeasured = ({ date, machine, parts }: Report, command: string): string => `<details>
 <summary>How it was measured</summary>
 
 Written by \`${command}\` on ${date.toISOString().slice(0, 10)}. Do not edit it: run the command again.
