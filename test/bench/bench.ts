@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: what the service costs beside bare programs, with much stored, beside a bad receiver, and
- * beside what people would otherwise build. The whole run takes about twenty minutes and writes
+ * beside what people would otherwise build. The whole run takes about half an hour and writes
  * docs/benchmarks.md.
  *
  * `-- deliveries` (or any of the names in PARTS, several too) runs those parts and prints their table; the page is
@@ -10,7 +10,7 @@
  * `--profile` measures deliveries and messages under a CPU profiler, in about five minutes, and writes the section that
  * says what the time is spent for. It can be added to `--postgres`, and then prints that.
  *
- * `--postgres` measures the service on a PostgreSQL server of the bench's own, in about five minutes, and writes that
+ * `--postgres` measures the service on a PostgreSQL server of the bench's own, in about ten minutes, and writes that
  * section of the page alone; a run without it leaves the section as it is. Its parts are those of
  * POSTGRES_PARTS. In the same way `--n8n` measures a real n8n with our trigger, in about fifteen minutes.
  *
