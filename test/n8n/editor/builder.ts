@@ -8,7 +8,7 @@ export interface Builder {
    * @param action of a node that has several
    */
   addBehind(behind: string, name: string, action?: string, output?: number): Promise<void>;
-  /** Waits until n8n saves the workflow with all of these in it. */
+  /** Waits until n8n has saved the workflow with all of these in it. */
   saved(...texts: readonly string[]): Promise<unknown>;
   /** Types into a field of the open node, and waits until n8n has saved it. */
   fill(parameter: string, text: string): Promise<void>;
@@ -25,9 +25,15 @@ export function builder(editor: Editor): Builder {
   const byId = (id: string) => page.getByTestId(id);
   const creator = byId('node-creator');
   const field = (parameter: string) => node.getByTestId(`parameter-input-${parameter}`);
-  // It takes over what was entered a second later, and nothing if the panel is closed by then.
+  // It saves what was entered a second later, and nothing if the panel is closed by then. What is
+  // published is what was saved.
   const saved = (...texts: readonly string[]) =>
-    page.waitForRequest((asked) => texts.every((text) => asked.postData()?.includes(text)));
+    page.waitForResponse(
+      (answer) =>
+        answer.ok() &&
+        new URL(answer.url()).pathname.startsWith('/rest/workflows') &&
+        texts.every((text) => answer.request().postData()?.includes(text)),
+    );
   return {
     async addBehind(behind, name, action, output = 0) {
       // What has grown beyond the window is not to be clicked.
