@@ -156,7 +156,7 @@ export async function searchPart(effort: Effort): Promise<PartResult> {
   const times = await measureSearch(conversations);
   return {
     ratios: times.map(({ store, search, taken, byName }) => ({
-      name: `Search, ${store}: ${search}, median to that by name`,
+      name: `Search, ${store}: ${search}, median, to the API's search by name`,
       values: [median(taken) / median(byName)],
       goal: { atMost: 1 },
       ours: ms(median(taken)),

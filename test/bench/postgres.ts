@@ -104,7 +104,7 @@ async function pathsPart(server: BenchServer, tls: Tls, effort: Effort): Promise
       beside: `${round(perSecond)} a second${Number.isNaN(p50Ms) ? '' : `, p50 ${round(p50Ms)} ms`}`,
     })),
     settings: [
-      `Paths: ${calls} requests of each kind to as many conversations, ${AT_ONCE.join(', ')} at once, counted by a proxy before PostgreSQL; the process's own looks at what has changed are among them. The bare route writes two rows in one transaction through the same driver, on ten connections. A trip is what is sent without waiting for an answer. The deliveries are those of the messages before, by one worker that finds them waiting.`,
+      `Paths: ${calls} requests of each kind to as many conversations, ${AT_ONCE.join(', ')} at once, counted by a proxy in front of PostgreSQL, the service's own polling for changes included. The bare route writes two rows in one transaction through the same driver, on ten connections. A trip is a group of statements sent without waiting for an answer in between. The deliveries are those of the messages before, by one worker that finds them waiting.`,
     ],
   };
 }

@@ -43,7 +43,7 @@ export interface Report {
   readonly parts: readonly PartResult[];
 }
 
-/** Three digits that mean something. */
+/** Two decimals below 100, whole numbers from there. */
 export const round = (value: number): string => {
   if (!Number.isFinite(value)) return 'unknown';
   if (Math.abs(value) >= 999.5) return Math.round(value).toLocaleString('en-US');
@@ -182,8 +182,9 @@ How the service compares with bare programs that do the same work without its gu
 posts, an Express server that answers), with itself when much is stored or a receiver is bad, and with BullMQ on Redis.
 
 A ratio is the median of neighbouring runs, with the lowest and highest in brackets; what is compared takes turns within
-one run. Above 1 is faster where something is counted per second, and slower where time is compared. A ratio says more
-about the program than a figure, which depends on the machine too.
+one run. Above 1 is better for what is counted a second and for “by CPU time”, which divides theirs by ours; in every
+other comparison of times, below 1 is better. A ratio says more about the program than a figure, which depends on the
+machine too.
 
 ${headlineTable(report.parts)}
 

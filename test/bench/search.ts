@@ -90,7 +90,7 @@ async function measureOn(
     'a phone': (i) => `+54 9 11 ${String(5_000_0000 + pick(i)).replace(/(....)$/, '-$1')}`,
     'an e-mail': (i) => `customer${pick(i)}@example.com`,
     'an order number': (i) => `A-${10_000 + pick(i)}`,
-    'nothing that was said': (i) => `nowhere${i}`,
+    'a word that nobody wrote': (i) => `nowhere${i}`,
   };
   const times: SearchTimes[] = [];
   for (const [search, typed] of Object.entries(searches)) {

@@ -16,7 +16,7 @@ describe('writing in a conversation of a team without canned replies', () => {
     ['reply', 'click', 'Your reply'],
     ['reply', 'Control+Enter', 'Your reply'],
     ['note', 'Control+Enter', 'Your note'],
-  ])('a %s that was sent by %s is written no second time', async (what, how, label) => {
+  ])('a %s sent by %s leaves an empty field and no draft', async (what, how, label) => {
     const customer = await chatCustomer(team.service.url, { name: 'Clara' });
     const { conversation_id: id } = await customer.write('Hi?');
     const { page } = await team.openSignedIn(`/conversations/${id}`);
@@ -37,7 +37,7 @@ describe('writing in a conversation of a team without canned replies', () => {
     expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
   });
 
-  it('/ says that there are none, and leads to where they are made', async () => {
+  it('/ says that there are no canned replies, and links to where they are created', async () => {
     const customer = await chatCustomer(team.service.url, { name: 'Maria' });
     const { conversation_id: id } = await customer.write('Hello?');
     const { page, axe, overflow } = await team.openSignedIn(`/conversations/${id}`);
@@ -106,7 +106,7 @@ describe('writing in a conversation', () => {
     expect((await customer.read()).at(-1)?.text).toBe('Hello Maria, this is ana.');
   });
 
-  it('moves with the arrows, marks what is left to fill in, and keeps what stands behind', async () => {
+  it('moves with the arrows, selects what is left to fill in, and keeps the text behind it', async () => {
     const { path } = await begin('Noor');
     const { page } = await team.openSignedIn(path);
     await reply(page).fill(' Bye!');
@@ -157,7 +157,7 @@ describe('writing in a conversation', () => {
     expect((await customer.read()).map(({ text }) => text)).toEqual(['Hello?', 'I will look']);
   });
 
-  it.each([false, true])('is accessible and fits, in the dark: %s', async (dark) => {
+  it.each([false, true])('is accessible and fits the window (dark: %s)', async (dark) => {
     const { path } = await begin('Rosa');
     const window = await team.openSignedIn(path, { dark });
     await expectFit(window);

@@ -7,8 +7,8 @@ import { checksPassed, failure, success } from './terminal.ts';
 
 const { values } = parseArgs({ options: { n8n: { type: 'boolean', default: false } } });
 
-// From the start, so that a Ctrl-C at any time ends in the clean-up below and not in the middle of
-// it.
+// Listens from the start: a Ctrl-C at any time then ends in the `finally` blocks of the demo, which stop
+// what it started.
 let isStopped = false;
 const stopped = new Promise<void>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

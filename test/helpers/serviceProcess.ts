@@ -17,14 +17,14 @@ const randomApiKey = () =>
 export interface ServiceOptions {
   /** The authority that its targets' certificates come from. */
   caFile?: string;
-  /** Beside the settings a test wants anyway: local targets, short retries, no rate limits. */
+  /** Added to the settings that every test has: local targets, short retries, no rate limits. */
   env?: Record<string, string>;
-  /** Another build of it than service/dist. */
+  /** The main file of another build; by default that of service/dist. */
   script?: string;
-  /** With every limit as an operator has it who sets none. */
+  /** Keeps the default rate limits. */
   hasLimits?: boolean;
   /**
-   * Given, no setting says what may be called, and this sets the service up as a person does.
+   * When given, the service starts without a setting that says what may be called, and this sets it up as a person would.
    * @param link the set-up link that the first start prints
    * @returns the API key that the service shows afterwards
    */
@@ -54,11 +54,10 @@ export interface ServiceProcess {
   readonly api: ApiClient;
   /** SIGTERM, then a new process on the same port and data. */
   restart(): Promise<void>;
-  /** The same, and its clock is later by so much from then on, as if that time had passed. */
+  /** Restarts it with its clock `byMs` further ahead, as if that time had passed. */
   restartLater(byMs: number): Promise<void>;
   /**
-   * SIGKILL, then, when nobody can still take it for living, a new process on the same port and
-   * data.
+   * SIGKILL, then, once its leases have run out, a new process on the same port and data.
    */
   crashAndRestart(): Promise<void>;
   /** Stops it and removes what it stored. */
@@ -120,7 +119,11 @@ export async function startServiceProcess({
     return program;
   };
 
-  let program = await start();
+  const forgotten = async (error: unknown): Promise<never> => {
+    await storage.remove();
+    throw error;
+  };
+  let program = await start().catch(forgotten);
   const restart = async () => {
     await program.stop();
     program = await start();
@@ -130,7 +133,7 @@ export async function startServiceProcess({
       apiKey = await setUp(await setupLink(logFile));
     } catch (error) {
       await program.stop();
-      throw error;
+      await forgotten(error);
     }
   }
   return {
@@ -169,8 +172,9 @@ function clockLaterBy(ms: number): string {
 }
 
 async function setupLink(logFile: string): Promise<string> {
-  const link = /https?:\S+\/setup\?token=\S+/.exec(await tailOf(logFile));
-  if (link === null) throw new Error(`The service has printed no set-up link; see ${logFile}.`);
+  const log = await tailOf(logFile);
+  const link = /https?:\S+\/setup\?token=\S+/.exec(log);
+  if (link === null) throw new Error(`The service has printed no set-up link: ${log}`);
   return link[0];
 }
 

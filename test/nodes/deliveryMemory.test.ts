@@ -27,7 +27,7 @@ describe('DeliveryMemory', () => {
     expect(memory.stateOf('evt_2', sent())).toBe('new');
   });
 
-  it('takes a delivery again whose response ended with an error', () => {
+  it('accepts a delivery again when its response ended with an error', () => {
     const memory = new DeliveryMemory();
     const res = response();
     memory.follow('evt_1', res, sent());
@@ -36,7 +36,7 @@ describe('DeliveryMemory', () => {
     expect(memory.stateOf('evt_1', sent())).toBe('new');
   });
 
-  it('takes a delivery again whose caller hung up before the answer', () => {
+  it('accepts a delivery again when its caller hung up before the answer', () => {
     const memory = new DeliveryMemory();
     const res = response();
     memory.follow('evt_1', res, sent());
@@ -50,7 +50,7 @@ describe('DeliveryMemory', () => {
     expect(memory.stateOf('evt_1', sent())).toBe('new');
   });
 
-  describe('of a delivery that someone is said to have asked for again', () => {
+  describe('when somebody is said to have asked for a delivery again', () => {
     const taken = (...attempts: DeliveryAttempt[]) => {
       const memory = new DeliveryMemory();
       for (const attempt of attempts) {
@@ -61,14 +61,14 @@ describe('DeliveryMemory', () => {
       return (attempt: DeliveryAttempt) => memory.stateOf('evt_1', attempt);
     };
 
-    it('believes it when it was signed later than the one that was taken', () => {
+    it('believes it only if it was signed later than the accepted one', () => {
       expect(taken()(askedFor(100))).toBe('new');
       expect([99, 100, 101].map((t) => taken(sent(100))(askedFor(t)))).toEqual([
         'done',
         'done',
         'new',
       ]);
-      // An older one that came late does not open what lies between.
+      // An older one that came late does not lower that bar.
       expect([104, 105, 106].map((t) => taken(sent(105), sent(103))(askedFor(t)))).toEqual([
         'done',
         'done',
@@ -76,14 +76,14 @@ describe('DeliveryMemory', () => {
       ]);
     });
 
-    it('takes each round once, whatever it was signed for', () => {
+    it('accepts each round once, and only if it was signed later', () => {
       const state = taken(sent(100), askedFor(105, 1));
       expect(
         [askedFor(110, 1), askedFor(110, 0), askedFor(104, 2), askedFor(110, 2)].map(state),
       ).toEqual(['done', 'done', 'done', 'new']);
     });
 
-    it('while it is being taken has its retry wait, and takes the next round', () => {
+    it('holds back the retries of one in flight, and accepts the next round', () => {
       const memory = new DeliveryMemory();
       const [first, second] = [response(), response()];
       memory.follow('evt_1', first, askedFor(105, 1));

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { signedInBrowser, type Browserless } from '../../helpers/browserless.ts';
 import type { Stage } from '../stage.ts';
 import { CALL_TRIGGER, EVENT_TRIGGER, makeChain, type ChainNode } from './chain.ts';
@@ -30,7 +30,7 @@ export function provesPublishFailures(stage: () => Stage, editor: () => Editor):
     describe('while the service may not call n8n', () => {
       const n8nRuns = (where: Record<string, string>) => ana.post('/settings/n8n', where);
       beforeAll(() => n8nRuns({ n8n: 'public' }));
-      afterEach(() => n8nRuns({ n8n: 'this_machine', n8n_port: String(stage().n8n.port) }));
+      afterAll(() => n8nRuns({ n8n: 'this_machine', n8n_port: String(stage().n8n.port) }));
 
       it('leads to the setting of the service', async () => {
         const toast = await failure('Not reachable', EVENT_TRIGGER);
@@ -45,7 +45,7 @@ export function provesPublishFailures(stage: () => Stage, editor: () => Editor):
       beforeAll(async () => {
         const { data } = (await api().get('/api/hooks?limit=200')).body as { data: unknown[] };
         for (let number = data.length; number < 25; number++) {
-          const { body } = await api().post('/api/hooks', {
+          const { status, body } = await api().post('/api/hooks', {
             event: 'message.received',
             target_url: `http://localhost:${stage().n8n.port}/${number}`,
             source: 'n8n',
@@ -55,10 +55,11 @@ export function provesPublishFailures(stage: () => Stage, editor: () => Editor):
               workflow_name: `Orders ${number}`,
             },
           });
+          expect(status).toBe(201);
           made.push(body.id as string);
         }
       });
-      afterEach(async () => {
+      afterAll(async () => {
         for (const id of made) await api().delete(`/api/hooks/${id}`);
       });
 

@@ -72,7 +72,7 @@ describe('Listening for a test event', () => {
     expect(await named('find_order_test')).toEqual(draft);
   });
 
-  it('never touches the published tool either when what n8n kept of both is lost', async () => {
+  it('leaves the published tool alone when the static data was lost', async () => {
     const made = await published();
     const before = await theTool();
     await made.test.activate();
@@ -95,6 +95,7 @@ describe('Listening for a test event', () => {
     const { test } = trigger();
     await test.activate();
     const known = test.staticData;
+    // The first read finds nothing: n8n has not saved the secret yet.
     const reads: object[] = [];
     Object.defineProperty(test, 'staticData', {
       get: () => (reads.push(known) === 1 ? {} : known),
@@ -110,6 +111,9 @@ describe('Listening for a test event', () => {
     const { draftId } = stored(test);
     await test.deactivate();
     await waitFor('the call to be asked for', () => calls(`${draftId}/test`).length > 0);
+    const later = trigger({ toolName: 'other' });
+    await later.test.activate();
+    await waitFor('a later call', () => later.test.executions.length > 0);
     expect(test.executions).toEqual([]);
   });
 
@@ -151,7 +155,7 @@ describe('Listening for a test event', () => {
     expect(await test.delete()).toBe(true);
   });
 
-  it('never throws when it ends', async () => {
+  it('does not throw when the service cannot be reached at the end', async () => {
     const { test } = trigger({ options: { sendTestCall: false } });
     await test.activate();
     stage.credential = { baseUrl: await freeAddress(), apiKey: 'k' };

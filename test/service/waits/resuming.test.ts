@@ -1,4 +1,4 @@
-// The execution is called until it has collected what it waits for, and never after that.
+// The execution is called until a call has ended well and its wait is collected, and never after that.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   startExecutionHost,
@@ -40,7 +40,7 @@ describe('an execution that is resumed', () => {
       offset += stepMs;
       return null;
     });
-  const asked = async (execution: RestingExecution): Promise<Json> => {
+  const askAndDecide = async (execution: RestingExecution): Promise<Json> => {
     const wait = await askTeam(service, execution);
     await decide(wait);
     return wait;
@@ -49,7 +49,7 @@ describe('an execution that is resumed', () => {
   it('is called again when the decision comes before it rests', async () => {
     const execution = n8n.execution();
     execution.answer(409);
-    const wait = await asked(execution);
+    const wait = await askAndDecide(execution);
     const [first] = await attempts(wait, 1, 0);
     expect(first).toMatchObject({
       status: 409,
@@ -70,7 +70,7 @@ describe('an execution that is resumed', () => {
   it('is called again when it answers 200 without collecting', async () => {
     const execution = n8n.execution();
     execution.answer(200, 200);
-    const wait = await asked(execution);
+    const wait = await askAndDecide(execution);
     expect(await attempts(wait, 2)).toMatchObject([
       { status: 200, problem: expect.stringContaining('was not collected') },
       { status: 200 },
@@ -84,7 +84,7 @@ describe('an execution that is resumed', () => {
     const host = await startExecutionHost(() => service.api);
     const execution = host.execution();
     await host.goAway();
-    const wait = await asked(execution);
+    const wait = await askAndDecide(execution);
     const from = offset;
     await waitFor('ten minutes of attempts', async () => {
       offset += 20_000;
@@ -109,7 +109,7 @@ describe('an execution that is resumed', () => {
 
   it('is never called again once it has collected, and collecting late gives the same', async () => {
     const execution = n8n.execution();
-    const wait = await asked(execution);
+    const wait = await askAndDecide(execution);
     const collected = await goesOn(execution);
     await attempts(wait, 1, 0);
     offset += 3 * 3600_000;
@@ -123,7 +123,7 @@ describe('an execution that is resumed', () => {
   it('leaves an older wait alone once a newer one has its address', async () => {
     const execution = n8n.execution();
     execution.answer(409);
-    const older = await asked(execution);
+    const older = await askAndDecide(execution);
     await attempts(older, 1, 0);
     const newer = await askTeam(service, execution);
     offset += 5000;
@@ -139,7 +139,7 @@ describe('an execution that is resumed', () => {
     expect(execution.calls).toEqual([older.id, newer.id]);
   });
 
-  it('gives up an open wait when a newer one has its address', async () => {
+  it('has its open wait cancelled when a newer one has its address', async () => {
     const execution = n8n.execution();
     const older = await askTeam(service, execution);
     await askTeam(service, execution);
@@ -149,10 +149,10 @@ describe('an execution that is resumed', () => {
     });
   });
 
-  it('that is gone ends the calls after a day, in words', async () => {
+  it('is given up after a day of 404, and the wait says why', async () => {
     const execution = n8n.execution();
     execution.answerAlways(404);
-    const wait = await asked(execution);
+    const wait = await askAndDecide(execution);
     const { resume } = await waitFor(
       'the wait to be given up',
       async () => {
@@ -170,7 +170,7 @@ describe('an execution that is resumed', () => {
     const calls = execution.calls.length;
     offset += 24 * 3600_000;
     const other = n8n.execution();
-    await asked(other);
+    await askAndDecide(other);
     await goesOn(other);
     expect(execution.calls).toHaveLength(calls);
   });
@@ -180,11 +180,11 @@ describe('an execution that is resumed', () => {
     [409, 'The execution "2 has finished already.'],
     [404, 'The execution "2" does not exist.'],
   ])(
-    'is not called again once n8n says that it was stopped or deleted (%d)',
+    'is not called again once n8n says that it was stopped or deleted (%d: %s)',
     async (status, message) => {
       const execution = n8n.execution();
       execution.answer(409, { status, message });
-      const wait = await asked(execution);
+      const wait = await askAndDecide(execution);
       await attempts(wait, 2);
       expect((await waitOf(service, wait)).resume).toMatchObject({
         state: 'gave_up',
@@ -198,7 +198,7 @@ describe('an execution that is resumed', () => {
   it('has what it answered on record, and never its signature', async () => {
     const execution = n8n.execution();
     execution.answer({ status: 503, message: `Not at ${execution.url} now` });
-    const [first] = await attempts(await asked(execution), 1);
+    const [first] = await attempts(await askAndDecide(execution), 1);
     expect(first.problem).toMatch(/ answered 503\. It says: Not at https:.*\?… now$/);
     await goesOn(execution);
   });

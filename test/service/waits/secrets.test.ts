@@ -1,4 +1,5 @@
-// Who sees what of a wait: the address of the execution nobody, the answer its own key alone.
+// Who may see what of a wait: nobody sees the execution's address, and only the wait's own key sees
+// the answer unmasked.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { apiClient, type ApiClient } from '../../helpers/apiClient.ts';
@@ -57,7 +58,7 @@ describe('a wait', () => {
     expect(body.answer.value).toBe(masked);
   });
 
-  it("masks the contact's details in question, details and note for other keys", async () => {
+  it("masks the contact's e-mail in question, details and note for other keys", async () => {
     const talk = await startTalk(service, { email: EMAIL });
     const wait = await askTeam(service, n8n.execution(), {
       conversation_id: talk.conversationId,
@@ -102,7 +103,7 @@ describe('a wait', () => {
     expect(said).not.toMatch(/ab%2bcd|ab\+cd|t0ken/i);
   });
 
-  it('of another workspace is not there', async () => {
+  it('answers 404 to the key of another workspace', async () => {
     const wait = await askTeam(service, n8n.execution());
     const stranger = await service.addWorkspace('Strangers');
     for (const path of ['', '/collect', '/cancel', '/decide']) {

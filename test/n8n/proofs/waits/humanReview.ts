@@ -6,7 +6,7 @@ import { withWorkflow } from '../withWorkflow.ts';
 import { askTheCustomer, askTheTeam, reviewATool, waitActors } from './waitActors.ts';
 import { nodeOf, withChanged } from './withChanged.ts';
 
-/** n8n's AI Agent runs a tool when a colleague approves, and reads the note when not. */
+/** n8n's AI Agent runs a tool when a colleague approves, and its model reads the note of a rejection. */
 export function provesHumanReview(stage: () => Stage): void {
   const { openWait, decide, resting, output } = waitActors(stage);
 
@@ -15,7 +15,7 @@ export function provesHumanReview(stage: () => Stage): void {
     const review = withChanged(stage, reviewATool, (workflow) =>
       model().connect(stage().n8n, nodeOf(workflow, 'OpenAI Chat Model')),
     );
-    /** Wants the calculator, and then says what it got of it. */
+    /** Calls the calculator, then replies with its results. */
     const scriptModel = (...inputs: string[]) =>
       model().answerBy((request) => {
         const results = request.body.messages.filter(({ role }) => role === 'tool');
@@ -51,7 +51,7 @@ export function provesHumanReview(stage: () => Stage): void {
       expect(said).not.toContain('42');
     });
 
-    it('runs none of several calls at once that nobody saw: n8n asks for the first alone', async () => {
+    it('runs only the approved call of several at once: n8n asks for the first alone', async () => {
       scriptModel('6*7', '6*8');
       const { conversationId } = await stage().customerWrites('Two at once');
       const { id, details } = await openWait(conversationId);
@@ -67,7 +67,7 @@ export function provesHumanReview(stage: () => Stage): void {
       const reply = withWorkflow(stage, askTheCustomer);
       const decision = withWorkflow(stage, askTheTeam);
 
-      it('goes on as they do after both programs were started again', async () => {
+      it('goes on, as they do, after n8n and the service were restarted', async () => {
         scriptModel('6*7');
         const customer = await stage().customerWrites('All three');
         const { conversationId } = customer;

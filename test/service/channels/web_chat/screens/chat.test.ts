@@ -38,7 +38,7 @@ describe('the chat page', () => {
     expect(headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('holds no script or style of its own, and loads only what is there', async () => {
+  it('has no inline script or style, and every asset that it loads exists', async () => {
     const page = await (await get('/chat?workspace=acme')).text();
     expect(page).not.toMatch(/<script(?![^>]*\bsrc=)[^>]*>/);
     expect(page).not.toMatch(/<style|\sstyle=|\son[a-z]+=/);
@@ -111,7 +111,7 @@ describe('the chat page', () => {
     expect(page).toContain('&quot;>&lt;script>alert(1)&lt;/script>');
   });
 
-  it('is the first workspace’s, or the one that is asked for', async () => {
+  it('shows the first workspace, or the one that is asked for', async () => {
     expect(await (await get('/chat?workspace=acme')).text()).toContain(
       '<h1 dir="auto" tabindex="-1">Acme</h1>',
     );
@@ -133,7 +133,7 @@ describe('the chat page', () => {
     expect(page).not.toContain('alert(1)');
   });
 
-  it('says so before the service is set up', async () => {
+  it('answers 404 before the service is set up', async () => {
     const fresh = await startTestService({
       env: { BOOTSTRAP_API_KEY: undefined, BOOTSTRAP_WORKSPACE: undefined },
     });
@@ -171,14 +171,14 @@ describe('the chat page', () => {
       '/api/docs',
       '/nothing',
       '/chat/more',
-    ])('leaves %s framed by nobody else', async (path) => {
+    ])('does not let them frame %s', async (path) => {
       const { headers } = await get(path);
       expect(["'none'", "'self'"]).toContain(directive(headers, 'frame-ancestors'));
       expect(['DENY', 'SAMEORIGIN']).toContain(headers.get('x-frame-options'));
     });
   });
 
-  it('gives the script for other sites, and that alone, to everybody', async () => {
+  it('serves the embed script, and nothing else, to other origins', async () => {
     const { status, headers } = await get('/chat/embed.js');
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/javascript; charset=utf-8');
