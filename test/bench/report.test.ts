@@ -100,7 +100,7 @@ it('shows the ratios first, and folds figures, day, machine and settings', () =>
   const [shown = '', figures = '', settings = ''] = page.split('<details>');
   expect(shown).toMatch(/^# Benchmarks\n/);
   expect(shown).toContain('\n| Deliveries | 2.00 |  |  |\n');
-  expect(shown).not.toContain('CPU');
+  expect(shown).not.toContain('| CPU');
   expect(figures).toMatch(/\| CPU +\| 2\.00 +\| +\| +\| 5 /);
   expect(settings).toContain('Written by `npm run bench` on 2026-11-21.');
   expect(settings).toContain('\n- A machine\n\n- One.\n- Two.\n');
