@@ -101,7 +101,9 @@ async function build(editor: Editor, begin: (step: string) => void): Promise<voi
     await drag(field.split('.').at(-1)!, node.getByTestId('filter-condition-left'));
     await node.getByTestId('filter-operator-select').click();
     await page.getByText('Boolean', { exact: true }).hover();
-    const isSaved = saved(`$json.${field}`, '"operation":"true"');
+    // As one text: another If of the workflow asks whether something else is true.
+    const isTrue = '"operator":{"type":"boolean","operation":"true"';
+    const isSaved = saved(`"leftValue":"={{ $json.${field} }}","rightValue":"",${isTrue}`);
     await page.getByText('is true', { exact: true }).click();
     await isSaved;
   };
