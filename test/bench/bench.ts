@@ -38,7 +38,6 @@ import { ensureRedis } from './redis.ts';
 import { profileTable } from './profileTable.ts';
 import {
   pageWith,
-  profileSection,
   reportPage,
   reportSection,
   reportTable,
@@ -73,8 +72,6 @@ const PARTS: Readonly<Record<string, Part>> = {
   team: measureTeam,
 };
 
-const PROFILED_PARTS = { deliveries: measureDeliveries, messages: measureMessages };
-
 /** A part that fails says so in the table, and the others go on. */
 async function runPart(name: string, run: () => Promise<PartResult>): Promise<PartResult> {
   const startedAt = performance.now();
@@ -95,11 +92,11 @@ async function runPart(name: string, run: () => Promise<PartResult>): Promise<Pa
   }
 }
 
-const PARTS_OF = {
-  main: PARTS,
-  profile: PROFILED_PARTS,
-  postgres: POSTGRES_PARTS,
-  n8n: N8N_PARTS,
+const NAMES_OF = {
+  main: Object.keys(PARTS),
+  profile: ['deliveries', 'messages'],
+  postgres: Object.keys(POSTGRES_PARTS),
+  n8n: Object.keys(N8N_PARTS),
 };
 
 function readArguments() {
@@ -115,7 +112,7 @@ function readArguments() {
   });
   const section =
     (['n8n', 'postgres', 'profile'] as const).find((name) => values[name]) ?? ('main' as const);
-  const parts = Object.keys(PARTS_OF[section]);
+  const parts = NAMES_OF[section];
   const unknown = positionals.filter((name) => !parts.includes(name));
   if (unknown.length > 0)
     throw new Error(`There is no part ${unknown.join(', ')}; the parts are ${parts.join(', ')}`);
@@ -147,12 +144,14 @@ async function measure(
 
 type Measure = (names: readonly string[], ...of: Parameters<Part>) => Promise<Report>;
 
+const measureHere: Measure = (names, ...of) => {
+  if (names.includes('bullmq')) ensureRedis(); // before its version is named
+  return measure(names, describeMachine(), (name) => PARTS[name]!(...of));
+};
+
 const MEASURE: Readonly<Record<SectionName | 'main', Measure>> = {
-  async main(names, ...of) {
-    if (names.includes('bullmq')) ensureRedis(); // before its version is named
-    return await measure(names, describeMachine(), (name) => PARTS[name]!(...of));
-  },
-  profile: (names, ...of) => measure(names, describeMachine(), (name) => PARTS[name]!(...of)),
+  main: measureHere,
+  profile: measureHere,
   async postgres(names, ...of) {
     const server = await startBenchServer();
     const machine = [
@@ -183,15 +182,11 @@ async function main(): Promise<void> {
 
   const report = await MEASURE[section](names, { ...testCa, caFile }, effort, profiles);
   console.log(`\n${reportTable(report.parts)}\n`);
-  const profiled = profiles === undefined ? '' : profileTable(profiles);
+  const profiled = profiles && profileTable(profiles);
   if (file !== null) {
     const page = existsSync(file) ? readFileSync(file, 'utf8') : null;
-    const text = {
-      main: () => reportPage(report),
-      profile: () => profileSection(profiled, report),
-      postgres: () => reportSection('postgres', report),
-      n8n: () => reportSection('n8n', report),
-    }[section]();
+    const table = section === 'profile' ? profiled : undefined;
+    const text = section === 'main' ? reportPage(report) : reportSection(section, report, table);
     writeFileSync(file, pageWith(page, { name: section, text }));
     console.log(`Written to ${file}`);
   }

@@ -158,22 +158,20 @@ export function pageWith(
   ].join('');
 }
 
-/** A section of the page. @param report.machine also names what the service ran with */
-export const reportSection = (name: SectionName, report: Report): string => `${headingOf(name)}
+/**
+ * A section of the page.
+ * @param report.machine also names what the service ran with
+ * @param table in place of the report's own tables
+ */
+export const reportSection = (
+  name: SectionName,
+  report: Report,
+  table?: string,
+): string => `${headingOf(name)}
 ${SECTIONS[name].about}
 
-${headlineTable(report.parts)}
-
-${everyFigure(report.parts)}
+${table === undefined ? tables(report.parts) : `${table}\n`}
 ${howMeasured(report, `npm run bench -- --${name}`)}`;
-
-/** The section of a run under the profiler, whose other figures are the profiler's too. @param table of `profileTable` */
-export const profileSection = (table: string, report: Report): string => `${headingOf('profile')}
-${SECTIONS.profile.about}
-
-${table}
-
-${howMeasured(report, 'npm run bench -- --profile')}`;
 
 /** The first part of the page, as docs/benchmarks.md holds it. */
 export const reportPage = (report: Report): string => `# Benchmarks
@@ -186,12 +184,12 @@ one run. Above 1 is better for what is counted a second and for â€œby CPU timeâ€
 other comparison of times, below 1 is better. A ratio says more about the program than a figure, which depends on the
 machine too.
 
-${headlineTable(report.parts)}
-
-${everyFigure(report.parts)}
+${tables(report.parts)}
 ${howMeasured(report, 'npm run bench')}`;
 
-const everyFigure = (parts: readonly PartResult[]): string => `<details>
+const tables = (parts: readonly PartResult[]): string => `${headlineTable(parts)}
+
+<details>
 <summary>Every figure</summary>
 
 CPU time is user and system time of the program measured. It is what to look at when the machine did other things at the

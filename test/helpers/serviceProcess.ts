@@ -24,7 +24,8 @@ export interface ServiceOptions {
   /** Keeps the default rate limits. */
   hasLimits?: boolean;
   /**
-   * When given, the service starts without a setting that says what may be called, and this sets it up as a person would.
+   * When given, the service starts without a setting that says what may be called, and this sets it
+   * up as a person would.
    * @param link the set-up link that the first start prints
    * @returns the API key that the service shows afterwards
    */
@@ -56,9 +57,7 @@ export interface ServiceProcess {
   restart(): Promise<void>;
   /** Restarts it with its clock `byMs` further ahead, as if that time had passed. */
   restartLater(byMs: number): Promise<void>;
-  /**
-   * SIGKILL, then, once its leases have run out, a new process on the same port and data.
-   */
+  /** SIGKILL, then, once its leases have run out, a new process on the same port and data. */
   crashAndRestart(): Promise<void>;
   /** Stops it and removes what it stored. */
   close(): Promise<void>;
@@ -119,11 +118,14 @@ export async function startServiceProcess({
     return program;
   };
 
-  const forgotten = async (error: unknown): Promise<never> => {
+  let program = await start().catch(async (error: unknown) => {
     await storage.remove();
     throw error;
+  });
+  const close = async () => {
+    await program.stop();
+    await storage.remove();
   };
-  let program = await start().catch(forgotten);
   const restart = async () => {
     await program.stop();
     program = await start();
@@ -132,8 +134,8 @@ export async function startServiceProcess({
     try {
       apiKey = await setUp(await setupLink(logFile));
     } catch (error) {
-      await program.stop();
-      await forgotten(error);
+      await close();
+      throw error;
     }
   }
   return {
@@ -155,10 +157,7 @@ export async function startServiceProcess({
       await storage.leasesRunOut();
       program = await start();
     },
-    async close() {
-      await program.stop();
-      await storage.remove();
-    },
+    close,
   };
 }
 

@@ -45,6 +45,7 @@ export function provesAskingWorkflow(
   describe('a workflow that asks the customer and the team', () => {
     const steps = countSteps();
     let colleague: Page;
+    let workflowId: string;
     beforeAll(async () => {
       colleague = (await openWindow(browser())).page;
       await signIn(colleague, stage().service.url, '/waiting');
@@ -55,6 +56,7 @@ export function provesAskingWorkflow(
       await build(editor(), steps.begin);
       steps.begin(STEPS.publish);
       await editor().publish();
+      workflowId = /\/workflow\/(\w+)/.exec(editor().page.url())![1]!;
       await editor().page.getByText('This workflow is now the agent').waitFor();
       await editor().page.getByRole('button', { name: 'Got it' }).click();
     });
@@ -71,15 +73,12 @@ export function provesAskingWorkflow(
       if (verdict === 'Approve') steps.begin(STEPS.decide);
       await colleague.getByText(order).waitFor();
       await colleague.getByRole('button', { name: verdict }).click();
-      await stage().until(
-        `the customer to read “${answer}”`,
-        async () => {
-          if (await customer.getByText(answer).isVisible()) return true;
-          const ran = await stage().n8n.api<unknown>('GET', '/executions?limit=2&includeData=true');
-          throw new Error(`n8n ran ${JSON.stringify(ran)}`);
-        },
-        { everyMs: 500 },
-      );
+      await stage()
+        .until(`the customer to read “${answer}”`, () => customer.getByText(answer).isVisible())
+        .catch(async (cause: unknown) => {
+          const ran = await stage().n8n.executions(workflowId);
+          throw new Error(`n8n ran ${JSON.stringify(ran.slice(-2))}`, { cause });
+        });
       steps.end();
       await customer.context().close();
     });
@@ -94,7 +93,7 @@ export function provesAskingWorkflow(
 }
 
 async function build(editor: Editor, begin: (step: string) => void): Promise<void> {
-  const { addBehind, choose, drag, fill, fillExpression, saved } = builder(editor);
+  const { addBehind, choose, drag, fill, fillExpression, save } = builder(editor);
   const { node, page, closeNode } = editor;
   /** In the open panel of an If. */
   const asksWhether = async (field: string) => {
@@ -103,9 +102,9 @@ async function build(editor: Editor, begin: (step: string) => void): Promise<voi
     await page.getByText('Boolean', { exact: true }).hover();
     // As one text: another If of the workflow asks whether something else is true.
     const isTrue = '"operator":{"type":"boolean","operation":"true"';
-    const isSaved = saved(`"leftValue":"={{ $json.${field} }}","rightValue":"",${isTrue}`);
-    await page.getByText('is true', { exact: true }).click();
-    await isSaved;
+    await save(`"leftValue":"={{ $json.${field} }}","rightValue":"",${isTrue}`, () =>
+      page.getByText('is true', { exact: true }).click(),
+    );
   };
   begin(STEPS.trigger);
   await editor.newWorkflow();

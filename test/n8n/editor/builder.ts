@@ -1,5 +1,5 @@
 // Builds a workflow on n8n's canvas as a person does: by clicking, typing and dragging.
-import type { Locator } from 'playwright-core';
+import type { Locator, Response } from 'playwright-core';
 import type { Editor } from './editor.ts';
 
 export interface Builder {
@@ -8,8 +8,8 @@ export interface Builder {
    * @param action of a node that has several
    */
   addBehind(behind: string, name: string, action?: string, output?: number): Promise<void>;
-  /** Waits until n8n has saved the workflow with all of these in it. */
-  saved(...texts: readonly string[]): Promise<unknown>;
+  /** Changes something, and waits until n8n has saved a workflow with this text in it. */
+  save(text: string, change: () => Promise<void>): Promise<void>;
   /** Types into a field of the open node, and waits until n8n has saved it. */
   fill(parameter: string, text: string): Promise<void>;
   /** The same after a click on "Expression" above the field. */
@@ -27,13 +27,13 @@ export function builder(editor: Editor): Builder {
   const field = (parameter: string) => node.getByTestId(`parameter-input-${parameter}`);
   // It saves what was entered a second later, and nothing if the panel is closed by then. What is
   // published is what was saved.
-  const saved = (...texts: readonly string[]) =>
-    page.waitForResponse(
-      (answer) =>
-        answer.ok() &&
-        new URL(answer.url()).pathname.startsWith('/rest/workflows') &&
-        texts.every((text) => answer.request().postData()?.includes(text)),
-    );
+  const save: Builder['save'] = async (text, change) => {
+    const isSaved = (answer: Response) =>
+      answer.ok() &&
+      new URL(answer.url()).pathname.startsWith('/rest/workflows') &&
+      answer.request().postData()?.includes(text) === true;
+    await Promise.all([page.waitForResponse(isSaved), change()]);
+  };
   return {
     async addBehind(behind, name, action, output = 0) {
       // What has grown beyond the window is not to be clicked.
@@ -46,20 +46,15 @@ export function builder(editor: Editor): Builder {
       if (action) await creator.getByText(action, { exact: true }).click();
       await node.waitFor();
     },
-    saved,
-    async fill(parameter, text) {
-      const isSaved = saved(text);
-      await field(parameter).locator('input, textarea').fill(text);
-      await isSaved;
-    },
+    save,
+    fill: (parameter, text) =>
+      save(text, () => field(parameter).locator('input, textarea').fill(text)),
     async fillExpression(parameter, text) {
       await field(parameter).hover();
       const toggle = '@data-test-id="radio-button-expression"';
       const withToggle = field(parameter).locator(`xpath=ancestor::*[.//*[${toggle}]][1]`);
       await withToggle.getByTestId('radio-button-expression').click();
-      const isSaved = saved(text);
-      await field(parameter).locator('.cm-content').fill(text);
-      await isSaved;
+      await save(text, () => field(parameter).locator('.cm-content').fill(text));
     },
     async choose(parameter, option) {
       await field(parameter).click();

@@ -24,7 +24,7 @@ const TIMEOUT_MS = 180_000;
 
 describe('rotate-encryption-key, killed at any moment', () => {
   const SECRETS = 40;
-  /** The folder that is copied for each kill: a snapshot, a journal and few secrets, so that each run is quick. */
+  /** Copied for each kill: a folder with a snapshot, a journal and so few secrets that a run is quick. */
   let prepared: string;
   let oldKey: string;
   beforeAll(async () => {
