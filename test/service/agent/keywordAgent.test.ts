@@ -310,9 +310,11 @@ describe('a tool that is not read-only', () => {
       'calls',
     );
     // The customer had said yes before.
-    expect(await next([...asked, 'yes', beside('Your parcel has shipped.'), 'please'])).toEqual(
-      await next([...asked, 'yes', 'please']),
-    );
+    const shipped = beside('Your parcel has shipped.');
+    const twice = [shipped, beside('It arrives tomorrow.')];
+    const expected = await next([...asked, 'yes', 'please']);
+    expect(await next([...asked, 'yes', shipped, 'please'])).toEqual(expected);
+    expect(await next([...asked, 'yes', ...twice, 'please'])).toEqual(expected);
   });
 
   it('is not called on a yes to the offer of a person after it', async () => {

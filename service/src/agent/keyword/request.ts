@@ -12,12 +12,22 @@ export interface CustomerRequest {
   readonly questions: readonly AgentQuestion[];
 }
 
+/** What an automation sent beside the agent. */
+const isBeside = (item: HistoryItem): boolean =>
+  item.type === 'reply' && item.isBesideAgent === true;
+
 /**
- * Whether an item ends or answers what the customer said. What an automation sent in the middle of
- * the customer's messages does not. Directly after our question it does: the customer may answer it.
+ * A history without what an automation sent in the middle of the customer's messages: that ends no
+ * request. What it sent directly after our question stays, because the customer may answer it.
  */
-const isOfTalk = (item: HistoryItem, at: number, history: readonly HistoryItem[]): boolean =>
-  !(item.type === 'reply' && item.isBesideAgent === true && history[at - 1]?.type === 'customer');
+function withoutInterjections(history: readonly HistoryItem[]): readonly HistoryItem[] {
+  let before: HistoryItem | undefined;
+  return history.filter((item) => {
+    if (isBeside(item)) return before?.type !== 'customer';
+    before = item;
+    return true;
+  });
+}
 
 const MAX_STEPS = 100;
 const MAX_SOURCES = 20;
@@ -40,7 +50,7 @@ export function currentRequest(history: readonly HistoryItem[]): CustomerRequest
       sources.push({ text: texts.toReversed().join('\n'), asked, isCorrection });
     texts = [];
   };
-  for (const item of history.filter(isOfTalk).toReversed().slice(0, MAX_STEPS)) {
+  for (const item of withoutInterjections(history).toReversed().slice(0, MAX_STEPS)) {
     if (item.type === 'customer') {
       length += item.text.length;
       if (length > MAX_REQUEST_CHARACTERS && length > item.text.length) break;
