@@ -7,15 +7,15 @@ const FIRST_CAPACITY = 1024;
 export class BoundedBody {
   #buffer = Buffer.alloc(0);
   #length = 0;
-  readonly #maxBytes: number;
+  readonly maxBytes: number;
 
   constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+    this.maxBytes = maxBytes;
   }
 
   /** @returns false when the limit was passed; what fits is kept */
   append(chunk: Buffer): boolean {
-    const fitting = Math.min(chunk.length, this.#maxBytes - this.#length);
+    const fitting = Math.min(chunk.length, this.maxBytes - this.#length);
     this.#reserve(this.#length + fitting);
     chunk.copy(this.#buffer, this.#length, 0, fitting);
     this.#length += fitting;
@@ -29,7 +29,7 @@ export class BoundedBody {
   #reserve(needed: number) {
     if (needed <= this.#buffer.length) return;
     const grown = Buffer.allocUnsafe(
-      Math.max(needed, Math.min(this.#maxBytes, Math.max(FIRST_CAPACITY, 2 * this.#buffer.length))),
+      Math.max(needed, Math.min(this.maxBytes, Math.max(FIRST_CAPACITY, 2 * this.#buffer.length))),
     );
     this.#buffer.copy(grown, 0, 0, this.#length);
     this.#buffer = grown;

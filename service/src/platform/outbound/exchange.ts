@@ -142,7 +142,7 @@ class Exchange implements PooledHandler {
     if (length <= this.#room) return 0;
     const isEncoded = this.#headers['content-encoding'] !== undefined;
     if (!isEncoded && length <= FIRST_ROOM_BYTES) return (this.#room = FIRST_ROOM_BYTES);
-    const { maxBytes } = this.#request;
+    const { maxBytes } = this.#body;
     const all =
       Math.min(maxBytes, Number(this.#headers['content-length'] ?? maxBytes)) +
       (isEncoded ? maxBytes : 0);
