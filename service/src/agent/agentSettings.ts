@@ -71,8 +71,8 @@ export interface AgentTurn extends Document {
   /** The number of the newest turn. The outcome of an earlier one is out of date. */
   readonly number: number;
   /**
-   * The last message that a workflow's turn has dealt with, also without a word: up to here nothing
-   * waits for an answer. Absent: none.
+   * The last message that a workflow's turn has dealt with, even if it replied nothing: up to here
+   * nothing waits for an answer. Absent: none.
    */
   readonly answeredThrough?: number;
 }

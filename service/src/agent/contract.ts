@@ -15,7 +15,7 @@ const webhookSchema = z
     endpoint: z.string().describe('Where turns are sent'),
     timeout: z.number().describe('How long a turn may take, in seconds'),
     owner: ownerSchema,
-    revision: z.number().describe('How often it was published'),
+    revision: z.number().describe('How many times it was published'),
     published_at: timestampSchema,
     removed_at: timestampSchema
       .nullable()

@@ -49,14 +49,14 @@ export async function tryAgent(
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
 ): Promise<TriedStep> {
   const turn = await inventTurn(deps, workspace, text);
-  using tooLate = deadlineAfter(timeoutMs);
+  using deadline = deadlineAfter(timeoutMs);
   const outcome = await decideTurn(turn, model, {
     now: deps.clock.now(),
     signal,
-    modelSignal: AbortSignal.any([signal, tooLate.signal]),
+    modelSignal: AbortSignal.any([signal, deadline.signal]),
   });
   const isTooLate =
-    outcome.type === 'hand_over' && outcome.reason === 'agent_error' && tooLate.signal.aborted;
+    outcome.type === 'hand_over' && outcome.reason === 'agent_error' && deadline.signal.aborted;
   return toTriedStep(
     deps,
     turn,

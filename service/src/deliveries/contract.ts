@@ -23,7 +23,7 @@ const REVIVAL_SECONDS = REVIVAL_MS / 1000;
 const MAX_EVENTS = 50;
 /** Checked by the route, so that an unknown name has an error code of its own. */
 export const eventTextSchema = z
-  .string('must be a text')
+  .string('must be a string')
   .meta({ description: 'A name from GET /api/hooks/events', example: 'message.received' });
 
 const manyOf = <const Words extends readonly string[]>(words: Words) =>
@@ -148,7 +148,7 @@ export const createSubscription = operation('POST /hooks', {
         .default(false)
         .describe('Takes the subscription of this address over from another n8n; needs `owner`'),
       source: z
-        .string('must be a text')
+        .string('must be a string')
         .max(64, 'must have at most 64 characters')
         .default('')
         .describe('Who subscribes, as free text'),

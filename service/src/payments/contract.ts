@@ -34,7 +34,7 @@ export const amountSchema = z
     example: 4900,
   });
 export const currencySchema = z
-  .string('must be a text')
+  .string('must be a string')
   .max(8, 'must be the three letters of a currency, such as usd')
   .transform((code) => code.toLowerCase())
   .refine(isCurrency, 'must be the three letters of a currency of ISO 4217, such as usd')

@@ -27,7 +27,7 @@ export interface OpenStoreOptions {
 
 /**
  * Opens the database, or the data folder when no database is set.
- * @throws Error in one line that names DATA_DIR or DATABASE_URL, without a password
+ * @throws Error in one line, without a password, that says what to do
  */
 export async function openStore<S extends Schema>(
   schema: S,

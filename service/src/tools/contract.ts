@@ -30,7 +30,7 @@ import { toolCallSchema } from './calls/contract.ts';
 const TOOL_ID = 'tool_01JD6Z0000000000000000000A';
 
 const nameSchema = z
-  .string('must be a text')
+  .string('must be a string')
   .regex(TOOL_NAME_PATTERN, TOOL_NAME_RULE)
   .meta({ example: 'find_order' });
 const descriptionSchema = textSchema(1024).meta({
@@ -67,7 +67,7 @@ const secretsSchema = z
         'has a name that is not made of letters, digits and _',
       ),
     z
-      .string('must be a text')
+      .string('must be a string')
       .trim()
       .min(1, 'must not be empty')
       .max(4096, 'must have at most 4096 characters'),

@@ -197,7 +197,7 @@ describe('what is filled in', () => {
       'a number',
       () => ({ settings: settings({ app_secret: 5 }) }),
       'settings.app_secret',
-      'must be a text',
+      'must be a string',
     ],
     ['a list', () => ({ settings: [] }), 'settings', 'must be an object'],
     ['no settings', () => ({ settings: undefined }), 'settings', 'is missing'],

@@ -218,7 +218,7 @@ describe('a request template when a tool is saved', () => {
     [{ 'X-Key': 'a\r\nX-Other: b' }, 'cannot carry'],
     [{ 'X-Key': 'a\0' }, 'cannot carry'],
     [{ 'X-Key': 'Łódź' }, 'cannot carry'],
-    [{ 'X-Key': 5 }, 'must be a text'],
+    [{ 'X-Key': 5 }, 'must be a string'],
     [{ 'Content-Type': '{{args.id}}' }, 'fixed content type'],
     [{ 'Content-Type': '' }, 'fixed content type'],
     [{ Authorization: 'Bearer abc' }, 'put the key into secrets and write {{secrets.NAME}}'],

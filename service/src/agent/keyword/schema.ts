@@ -11,7 +11,7 @@ export interface Argument {
   readonly required: boolean;
 }
 
-/** Further arguments of a tool are ignored: nobody answers so many questions in a chat. */
+/** Further arguments of a tool are ignored: nobody answers that many questions in a chat. */
 const MAX_ARGUMENTS = 50;
 
 /** By the parameters, which never change in place. */

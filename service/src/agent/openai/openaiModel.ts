@@ -36,7 +36,7 @@ export async function createOpenAiModel(options: OpenAiModelOptions): Promise<Ag
 }
 
 function checkSettings({ baseUrl, apiKey, model }: OpenAiModelOptions): ModelServer {
-  if (!URL.canParse(baseUrl)) throw new ModelError('LLM_BASE_URL is not an address.');
+  if (!URL.canParse(baseUrl)) throw new ModelError('LLM_BASE_URL is not a URL.');
   const url = new URL(baseUrl);
   if (url.username || url.password)
     throw new ModelError(

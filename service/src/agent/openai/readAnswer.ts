@@ -50,7 +50,7 @@ export function readAnswer(body: string): ModelAnswer {
   const completion = completionSchema.safeParse(parseBody(body));
   if (!completion.success)
     throw new ModelError(
-      'The model answered with something that is no chat completion: check that LLM_BASE_URL leads to an OpenAI-compatible API.',
+      'The model answered with something that is not a chat completion: check that LLM_BASE_URL leads to an OpenAI-compatible API.',
     );
   const choice = completion.data.choices?.[0];
   if (!choice) throw new ModelError('The model answered without any choice.');

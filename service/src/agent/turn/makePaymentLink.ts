@@ -69,9 +69,8 @@ async function findView(
 }
 
 /**
- * No link is made while links are off. A link that a person approved is otherwise always made; any
- * other only while the agent may make links alone, is in control, and the customer has written
- * nothing since.
+ * Whether the link may still be made: links are on, and either a person approved this one, or the
+ * agent may make links alone, is in control, and the customer has written nothing since.
  */
 const isStillWanted = (
   call: ToolCall,

@@ -50,7 +50,7 @@ export async function recordOutcome(
     const { mayAnswer, conversation } = controlled;
     const now = deps.clock.now();
     if (mayAnswer !== turn.mayAnswer || !(await isCurrent(tx, conversation, turn))) {
-      // A message to a conversation that waits for a person does not wake the agent, so this does.
+      // Messages to a conversation that waits for a person schedule no turn, so this does.
       if (!mayAnswer) await scheduleTurn(tx, conversation.id, now);
       return false;
     }
@@ -140,7 +140,7 @@ async function sendReply(
     await putClosed(tx, deps, after, { ...outcome.close, actor }, now);
 }
 
-/** What the service itself says while a workflow has the customer's messages answers none of them. */
+/** While a workflow is the agent, what the service itself says answers no message of the customer. */
 const besideWorkflow = ({ settings, unanswered }: LoadedTurn) =>
   usesWebhook(settings) && unanswered.length === 0 ? { isBesideAgent: true } : {};
 

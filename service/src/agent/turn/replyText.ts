@@ -5,7 +5,7 @@ import type { LoadedTurn } from './loadTurn.ts';
 import { cutText } from '../cutText.ts';
 import { madeLink } from '../keyword/resultWording.ts';
 
-/** What a reply depends on. */
+/** What the text of a reply depends on. */
 type Replying = Pick<LoadedTurn, 'settings' | 'messages' | 'untold' | 'contact'>;
 
 /**

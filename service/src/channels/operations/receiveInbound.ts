@@ -185,7 +185,7 @@ async function storeNote(
 }
 
 /**
- * Runs `run` for all items, up to `most` at a time. A failure does not stop the others.
+ * Runs `run` for all items, up to `maxConcurrent` at a time. A failure does not stop the others.
  * @throws the first failure, at the end
  */
 async function forEachConcurrently<T>(

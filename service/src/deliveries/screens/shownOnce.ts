@@ -32,7 +32,7 @@ export const newSubscriptionView = (secret: string, subscription: Subscription):
     `,
   );
 
-/** The secret after a rotation. @param overlapEndsAt when the previous secret expires, in words */
+/** The secret after a rotation. @param overlapEndsAt when the previous secret expires, ISO 8601 */
 export const rotatedSecretView = (secret: string, overlapEndsAt: string): View =>
   shownOnce(
     'Your new signing secret',

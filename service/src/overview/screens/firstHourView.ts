@@ -12,7 +12,7 @@ interface Words {
 
 const WORDS: Readonly<Record<Step, Words>> = {
   key: {
-    label: 'Make an API key',
+    label: 'Create an API key',
     next: html`Under <a href="/keys">Keys and subscriptions</a>, choose a name such as “n8n” and create it. Copy the key: it is shown once.`,
   },
   n8n: {
@@ -21,10 +21,10 @@ const WORDS: Readonly<Record<Step, Words>> = {
   },
   event: {
     label: 'Deliver the first event',
-    next: 'With a published workflow, send yourself a test message below. The workflow gets its event within seconds.',
+    next: 'Publish a workflow, then send a test message (an owner can do it on this page). The workflow gets its event within seconds.',
   },
   answer: {
-    label: 'Give the first answer',
+    label: 'Send the first reply',
     next: html`Open the test message under <a href="/conversations?tab=all">Conversations</a> and reply, or let a workflow reply.`,
   },
   channel: {
@@ -41,7 +41,7 @@ const WORDS: Readonly<Record<Step, Words>> = {
   },
 };
 
-/** What is to be done after the set-up. Each step ticks itself. */
+/** What to do after the set-up. A step is ticked once it has happened, whoever did it. */
 export const firstHourView = (signedIn: SignedIn, done: FirstHour): View => html`
   <section class="first-hour" aria-labelledby="first-hour-title">
     <h2 id="first-hour-title">First steps: ${done.size} of ${STEPS.length} done</h2>

@@ -6,7 +6,7 @@ import { timestampSchema } from '../http/schemas.ts';
 export const settingsSchema = z
   .record(
     z.string().max(64),
-    z.string('must be a text').max(8192, 'must have at most 8192 characters'),
+    z.string('must be a string').max(8192, 'must have at most 8192 characters'),
     'must be an object of texts',
   )
   .describe('Values by field name. An empty string removes a value.');

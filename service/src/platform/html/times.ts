@@ -10,8 +10,8 @@ const UNITS = [
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
 /**
- * "5 minutes ago", "in 2 hours", "now". What is to come is told to the nearest minute: a day that has
- * just begun is no 23 hours.
+ * "5 minutes ago", "in 2 hours", "now". A time in the future is rounded to the nearest minute: a wait of
+ * 24 hours that has just begun says "in 1 day", not "in 23 hours".
  * @param time ISO 8601
  */
 export function ago(time: string, now: Date): string {

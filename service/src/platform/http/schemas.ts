@@ -15,7 +15,7 @@ export const timestampSchema = z.iso
 
 /** A time in a query, with any offset. A `+` that was not escaped arrives as a space. */
 export const instantSchema = z
-  .string('must be a text')
+  .string('must be a string')
   .transform((text) => text.replace(' ', '+'))
   .pipe(
     z.iso.datetime({
@@ -96,7 +96,7 @@ export const errorSchema = z
 /** Text without unpaired surrogates and without NUL. */
 export const textSchema = (max: number) =>
   z
-    .string('must be a text')
+    .string('must be a string')
     .refine((text) => text.trim() !== '', 'must not be empty')
     // A character has one or two UTF-16 units, so short texts need no counting.
     .refine(
@@ -111,7 +111,7 @@ export const textSchema = (max: number) =>
 
 /** A phone number as people write it, with its country code. The output is the stored form. */
 export const phoneSchema = z
-  .string('must be a text')
+  .string('must be a string')
   .max(40, 'must have at most 40 characters')
   .transform((text, context) => {
     const digits = normalizePhone(text);
@@ -127,13 +127,13 @@ export const phoneSchema = z
 /** A JSON object as a caller sends it. Its own rules are checked in the domain. */
 export const jsonObjectSchema = z
   .record(z.string(), z.unknown(), 'must be an object')
-  .refine((object) => !holdsInfinity(object), 'must not hold a number beyond 1.8e308')
+  .refine((object) => !holdsInfinity(object), 'must not contain a number larger than 1.8e308')
   .transform((object) => object as JsonObject);
 
 /** A text that need not be well-formed: an address or an id. */
 export const plainTextSchema = (max: number) =>
   z
-    .string('must be a text')
+    .string('must be a string')
     .min(1, 'must not be empty')
     .max(max, `must have at most ${max} characters`);
 

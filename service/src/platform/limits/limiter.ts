@@ -44,8 +44,8 @@ export const MAX_KEYS = 50_000;
 const KEY_BYTES = 16;
 
 /**
- * Replaces an address or an e-mail as the key of a count. It stores no personal data, has a fixed
- * length, and holds nothing that a PostgreSQL text cannot.
+ * Replaces an address or an e-mail as the key of a count. It has a fixed length, holds
+ * nothing that a PostgreSQL text cannot, and does not show what it replaces.
  */
 export function shortKey(key: string): string {
   const known = shortened.get(key);

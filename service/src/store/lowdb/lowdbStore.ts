@@ -27,7 +27,7 @@ import { JobClock, type StoredJob } from './jobs/jobClock.ts';
 import { JobQueues } from './jobs/jobQueues.ts';
 import { DEFAULTS, type LowdbOptions } from './options.ts';
 import { ReadView, recordOf, type TableView } from './readView.ts';
-import { Restoring } from './snapshots/restore.ts';
+import { Restoration } from './snapshots/restore.ts';
 import { Snapshots } from './snapshots/snapshots.ts';
 import { JOBS, State, type Data } from './state.ts';
 import { WordsNotReady } from './table.ts';
@@ -241,7 +241,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     const { folder, files } = this.options;
     if (taken !== undefined)
       throw new StoreNotEmpty(`The data folder ${folder} is not empty: it holds ${taken.name}.`);
-    const restored = new Restoring(this.schema, this.clock);
+    const restored = new Restoration(this.schema, this.clock);
     try {
       await this.adapter.writeFrom(restored.lines(records));
     } catch (error) {

@@ -9,8 +9,8 @@ export const JOBS = 'jobs';
 
 const NO_INDEXES = { indexes: [] };
 
-/** So many documents hold up others for a few milliseconds. */
-const WORDS_AT_ONCE = 200;
+/** Indexing the words of so many documents takes a few milliseconds, in which nothing else runs. */
+const DOCUMENTS_AT_ONCE = 200;
 
 /** Everything in memory. Replaced as a whole when it has to be read again from the disk. */
 export class State {
@@ -24,14 +24,15 @@ export class State {
     for (const name of new Set([...Object.keys(schema), JOBS, ...Object.keys(data)])) {
       const rows = (data[name] ??= new Map());
       const table = new Table(name, rows, schema[name] ?? NO_INDEXES);
-      table.indexWords(WORDS_AT_ONCE);
+      table.indexWords(DOCUMENTS_AT_ONCE);
       this.tables.set(name, table);
     }
   }
 
-  /** Indexes the words of some documents more. @returns whether those of all are indexed now */
+  /** Indexes the words of some more documents. @returns whether those of all are indexed now */
   indexWords(): boolean {
-    for (const table of this.tables.values()) if (!table.indexWords(WORDS_AT_ONCE)) return false;
+    for (const table of this.tables.values())
+      if (!table.indexWords(DOCUMENTS_AT_ONCE)) return false;
     return true;
   }
 

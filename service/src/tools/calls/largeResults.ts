@@ -10,7 +10,7 @@ import {
 /** More large results than this cannot stay within the bound. */
 const MAX_LARGE_RESULTS = Math.ceil(MAX_LARGE_RESULTS_CHARACTERS / LARGE_RESULT_CHARACTERS) + 1;
 /** How much stays when results are cut: low enough that the next check is not due at once. */
-const LEFT_CHARACTERS = MAX_LARGE_RESULTS_CHARACTERS - 6 * 1024 * 1024;
+const CHARACTERS_AFTER_CUT = MAX_LARGE_RESULTS_CHARACTERS - 6 * 1024 * 1024;
 
 /**
  * Keeps the large results of a store within their bound. A check reads all of them, up to 48 MB, so it
@@ -31,7 +31,7 @@ export class LargeResults {
     this.#room -= lengthOf(call);
     if (this.#room >= 0) return;
     const storedBefore = this.#stored;
-    const { cut, total } = await store.transaction((tx) => boundResults(tx, LEFT_CHARACTERS));
+    const { cut, total } = await store.transaction((tx) => boundResults(tx, CHARACTERS_AFTER_CUT));
     this.#room = MAX_LARGE_RESULTS_CHARACTERS - total - (this.#stored - storedBefore);
     if (cut > 0) bounds.reached('workspace_results');
   }
@@ -41,12 +41,12 @@ export class LargeResults {
  * Keeps the large results together below `MAX_LARGE_RESULTS_CHARACTERS`. The workspace that has
  * stored the most gives up its oldest, so one workspace may fill all of it while no other needs
  * any.
- * @param left how much stays when some have to go
+ * @param keep how many characters stay when some results are cut
  * @returns how many were cut, and the characters of those that stay
  */
 export async function boundResults(
   tx: Tx,
-  left = MAX_LARGE_RESULTS_CHARACTERS,
+  keep = MAX_LARGE_RESULTS_CHARACTERS,
 ): Promise<{ readonly cut: number; readonly total: number }> {
   const newestFirst = await tx.toolCalls.find({
     where: { hasLargeResult: true },
@@ -59,7 +59,7 @@ export async function boundResults(
   let total = charactersOf(newestFirst);
   let cut = 0;
   if (total <= MAX_LARGE_RESULTS_CHARACTERS) return { cut, total };
-  while (total > left) {
+  while (total > keep) {
     const largest = workspaces.reduce((a, b) => (b.characters > a.characters ? b : a));
     const oldest = largest.calls.pop()!;
     largest.characters -= lengthOf(oldest);

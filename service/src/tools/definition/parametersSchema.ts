@@ -135,7 +135,7 @@ function checkSize(args: unknown, weight: number): string | null {
     return `arguments must take at most ${ARGUMENT_LIMITS.maxBytes} bytes as JSON.`;
   if (broken === 'maxDepth')
     return `arguments must not be nested deeper than ${ARGUMENT_LIMITS.maxDepth} levels.`;
-  if (holdsInfinity(args)) return 'arguments must not hold a number beyond 1.8e308.';
+  if (holdsInfinity(args)) return 'arguments must not contain a number larger than 1.8e308.';
   return brokenLimit(args, { ...ARGUMENT_LIMITS, maxBytes: Math.floor(MAX_WORK / weight) }) === null
     ? null
     : 'arguments are too large for parameters with so many rules; send less.';

@@ -153,7 +153,7 @@ function parseTexts(value: Json | undefined, param: string): [name: string, text
       name,
       typeof text === 'string'
         ? text
-        : fail(inside(param, name), 'must be a text; write a number as "10".'),
+        : fail(inside(param, name), 'must be a string; write a number as "10".'),
     ];
   });
 }

@@ -5,12 +5,12 @@ import { snapshotLine } from './snapshot.ts';
 import { JOBS, State, type Data } from '../state.ts';
 
 /** Builds a store in memory from the records of a dump. */
-export class Restoring {
+export class Restoration {
   readonly data: Data = {};
   readonly state: State;
   /** When each job can be claimed, by its id, in steady milliseconds. */
   readonly dueAt = new Map<string, number>();
-  /** What the records failed with; stays null when only the disk failed. */
+  /** The error in the records. Null when only the disk failed. */
   failure: unknown = null;
   private readonly clock: JobClock;
 
