@@ -20,6 +20,7 @@ import type { Workspace } from '../../service/src/team/workspace.ts';
 import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
 import { answerQuestions } from './children.ts';
 import { MESSAGE_TEXT } from './customers.ts';
+import { openOnServer, type BenchServer } from './postgresServer.ts';
 
 const MESSAGES = 8;
 /**
@@ -33,28 +34,64 @@ export const DOCUMENTS_PER_CONVERSATION = 2 + MESSAGES + 2 * (1 + MESSAGES / 2);
  */
 const CONVERSATIONS_PER_TRANSACTION = 5;
 
-export interface FillQuestion {
-  /** A store that a service has made, with a workspace. */
-  readonly folder: string;
+/** An event and its delivery. */
+const DOCUMENTS_PER_DELIVERY = 2;
+/** No service runs beside, and PostgreSQL answers a larger transaction sooner. */
+const DELIVERIES_PER_TRANSACTION = 1000;
+
+/** A store that a service has made, with a workspace. */
+export type FillQuestion = {
   readonly documents: number;
   /** The deliveries are its own. */
   readonly subscriptionId: string;
-}
+} & (
+  | { readonly folder: string }
+  /** Gets events and deliveries only. */
+  | { readonly server: Pick<BenchServer, 'url'>; readonly schema: string }
+);
 
-async function fill({ folder, documents, subscriptionId }: FillQuestion): Promise<number> {
-  const store = await openLowdbStore(collections, { folder });
+async function fill(question: FillQuestion): Promise<number> {
+  const { documents, subscriptionId } = question;
+  const isFolder = 'folder' in question;
+  const store = isFolder
+    ? await openLowdbStore(collections, { folder: question.folder })
+    : await openOnServer(question.server, question.schema);
   const workspace = (await findWorkspace({ store }))!;
-  const conversations = Math.ceil(documents / DOCUMENTS_PER_CONVERSATION);
-  for (let done = 0; done < conversations; ) {
-    const end = Math.min(conversations, done + CONVERSATIONS_PER_TRANSACTION);
+  const [each, perTransaction] = isFolder
+    ? [DOCUMENTS_PER_CONVERSATION, CONVERSATIONS_PER_TRANSACTION]
+    : [DOCUMENTS_PER_DELIVERY, DELIVERIES_PER_TRANSACTION];
+  const count = Math.ceil(documents / each);
+  for (let done = 0; done < count; ) {
+    const end = Math.min(count, done + perTransaction);
     await store.transaction(async (tx) => {
-      for (let i = done; i < end; i += 1) await putConversation(tx, workspace, subscriptionId, i);
+      for (let i = done; i < end; i += 1)
+        await (isFolder ? putConversation : putOpened)(tx, workspace, subscriptionId, i);
     });
     done = end;
   }
   await store.close();
-  return conversations * DOCUMENTS_PER_CONVERSATION;
+  return count * each;
 }
+
+/** The event of a conversation that was opened, and its delivery. */
+async function putOpened(
+  tx: Tx,
+  workspace: Workspace,
+  subscriptionId: string,
+  i: number,
+): Promise<void> {
+  const now = new Date();
+  const contact = contactOf(workspace, i, now);
+  const conversation = opened(contact, now);
+  const about = { workspace, conversation, contact };
+  await putDelivered(tx, { name: 'conversation.opened' }, about, subscriptionId, now);
+}
+
+const opened = ({ id: contactId, workspaceId, channel }: Contact, now: Date): Conversation =>
+  openConversation(
+    { id: newId('conv'), workspaceId, contactId, channel, previousConversationId: null },
+    now,
+  );
 
 /** One that the agent led and closed, as the service would have stored it just now. */
 async function putConversation(
@@ -66,16 +103,7 @@ async function putConversation(
   const now = new Date();
   const contact = contactOf(workspace, i, now);
   await tx.contacts.put(contact);
-  let conversation = openConversation(
-    {
-      id: newId('conv'),
-      workspaceId: workspace.id,
-      contactId: contact.id,
-      channel: 'web_chat',
-      previousConversationId: null,
-    },
-    now,
-  );
+  let conversation = opened(contact, now);
   const emit = (detail: EventDetail) =>
     putDelivered(tx, detail, { workspace, conversation, contact }, subscriptionId, now);
   await emit({ name: 'conversation.opened' });

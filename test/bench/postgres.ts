@@ -1,5 +1,5 @@
 // `npm run bench -- --postgres`: the service on PostgreSQL, as one section of docs/benchmarks.md.
-import { CPU_EACH, type Effort, type Run } from './comparison.ts';
+import { CPU_EACH, scaled, type Effort, type Run } from './comparison.ts';
 import { measureClaims, SIZES, type ClaimCosts, type Cost } from './postgresClaims.ts';
 import {
   BUFFERS_EACH,
@@ -12,6 +12,13 @@ import {
 } from './postgresDeliveries.ts';
 import { MESSAGES_A_SECOND, runLatency } from './postgresLatency.ts';
 import { AT_ONCE, measurePaths } from './postgresPaths.ts';
+import {
+  EVENTS,
+  measureGrowth,
+  SHARE_SWEPT,
+  type Grown,
+  type TableFigures,
+} from './postgresGrowth.ts';
 import type { BenchServer } from './postgresServer.ts';
 import { API_PROCESSES, runWrites, WRITE_CONNECTIONS } from './postgresWrites.ts';
 import { round, spread, type Figure, type Goal, type PartResult, type Ratio } from './report.ts';
@@ -23,6 +30,8 @@ import { median, quantile } from './statistics.ts';
  * level.
  */
 const FLAT = { atMost: 1.5 };
+/** What is stored may make work dearer by so much. */
+const STEADY = { atMost: 1.2 };
 /** How paths compare with the bare route, by how many requests are under way. */
 const GOALS: Readonly<Record<number, Goal>> = { 32: { atLeast: 0.8 }, 128: { atLeast: 1.5 } };
 const TO_BARE: Readonly<Record<string, typeof GOALS>> = {
@@ -43,6 +52,7 @@ export const POSTGRES_PARTS: Readonly<
   writes: writesPart,
   claims: claimsPart,
   latency: latencyPart,
+  growth: growthPart,
 };
 
 const perSecond = (runs: readonly Run[]) => runs.map((run) => run.perSecond);
@@ -298,3 +308,64 @@ async function latencyPart(server: BenchServer, tls: Tls, effort: Effort): Promi
     ],
   };
 }
+
+async function growthPart(server: BenchServer, tls: Tls, effort: Effort): Promise<PartResult> {
+  const [few, many] = (await measureGrowth(server, tls, effort)) as [Grown, Grown];
+  const beside = ({ deliveries }: Grown) =>
+    `beside ${deliveries.toLocaleString('en-US')} deliveries`;
+  const both = `${beside(many)}, to ${few.deliveries.toLocaleString('en-US')}`;
+  const ofEvent = (what: string, of: (event: Grown['event']) => readonly number[]): Ratio => ({
+    name: `${what} of an event ${both}`,
+    values: dividedBy(of(many.event), of(few.event)),
+    goal: STEADY,
+    ours: `${round(median(of(many.event)))} µs`,
+    beside: `${round(median(of(few.event)))} µs`,
+  });
+  const pages = (what: string, of: (grown: Grown) => { pages: number; text: string }): Ratio => ({
+    name: `Pages looked at for ${what} ${both}`,
+    values: [of(many).pages / of(few).pages],
+    goal: FLAT,
+    ours: of(many).text,
+    beside: of(few).text,
+  });
+  const pageOf = ({ pages, ms }: Grown['newest']) => ({
+    pages,
+    text: `${round(pages)} pages, ${round(ms)} ms`,
+  });
+  const sweptOf = ({ swept: { pages, micros } }: Grown) => ({
+    pages,
+    text: `${round(pages)} pages, ${round(micros)} µs`,
+  });
+  const cpu = ({ serviceMicros, serverMicros }: Grown['event']) =>
+    serviceMicros.map((micros, i) => micros + serverMicros[i]!);
+  return {
+    ratios: [
+      ofEvent('Wall time', ({ wallMicros }) => wallMicros),
+      ofEvent('CPU time', cpu),
+      pages('the newest 50 of the log', ({ newest }) => pageOf(newest)),
+      pages('the oldest 50 of the log', ({ oldest }) => pageOf(oldest)),
+      pages('a document that retention removes', sweptOf),
+    ],
+    figures: [few, many].flatMap((grown) => [
+      figure(`CPU µs of PostgreSQL for an event ${beside(grown)}`, grown.event.serverMicros),
+      figure(`Pages looked at for an event ${beside(grown)}`, grown.event.pages),
+      figure(`Filling, seconds, ${beside(grown)}`, [grown.fillSeconds]),
+      figure(`Documents that retention removed ${beside(grown)}`, [grown.swept.documents]),
+      figure(`Seconds for a VACUUM after it ${beside(grown)}`, [grown.vacuumSeconds]),
+      ...grown.tables.map((table) => tableFigure(table, beside(grown))),
+    ]),
+    settings: [
+      `Growth: an event is a customer's message over the API with its one signed delivery, received and recorded, by one process; ${scaled(EVENTS, effort)} a run, ${effort.rounds} rounds in turn. The deliveries and their events are stored through the store itself, all of one subscription. ` +
+        `Retention removes the oldest ${SHARE_SWEPT * 100} % of both as the service does, without anything beside it. Bytes are for a row: in the table, out of line (TOAST) and in its indexes. An update is HOT when no index had to be written for it.`,
+    ],
+  };
+}
+
+const tableFigure = (
+  { name, rows, heap, toast, indexes, updates, hot }: TableFigures,
+  beside: string,
+): Figure => ({
+  name: `Table ${name} ${beside}`,
+  ours: `${rows.toLocaleString('en-US')} rows, ${round(heap)} + ${round(toast)} + ${round(indexes)} bytes`,
+  beside: `${updates.toLocaleString('en-US')} updates, ${round(hot * 100)} % of them HOT`,
+});

@@ -1,9 +1,8 @@
 // What it costs to claim a due job beside the waiting, or overdue, retries of a dead subscriber.
-import { collections } from '../../service/src/app/collections.ts';
-import { openPostgresStore, serviceMigrations } from '../../service/src/store/postgres/index.ts';
+import type { collections } from '../../service/src/app/collections.ts';
 import type { Job, Store } from '../../service/src/store/store.ts';
 import type { Effort } from './comparison.ts';
-import type { BenchServer } from './postgresServer.ts';
+import { openOnServer, type BenchServer } from './postgresServer.ts';
 import { median } from './statistics.ts';
 
 const QUEUE = 'deliveries';
@@ -50,13 +49,7 @@ export async function measureClaims(server: BenchServer, { share }: Effort): Pro
   const measured: ClaimCosts[] = [];
   for (const backlog of ['waiting', 'due'] as const) {
     const schema = `claims_${backlog}`;
-    const store = await openPostgresStore(collections, {
-      database: server.url,
-      schema,
-      migrations: serviceMigrations,
-      queues: [QUEUE],
-      connections: 2,
-    });
+    const store = await openOnServer(server, schema, [QUEUE]);
     try {
       await server.query(`ALTER TABLE ${schema}.jobs SET (autovacuum_enabled = false)`);
       let there = 0;

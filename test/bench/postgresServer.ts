@@ -2,6 +2,9 @@
 // with the bench.
 import { readdirSync, readFileSync } from 'node:fs';
 import pg from 'pg';
+import { collections } from '../../service/src/app/collections.ts';
+import { openPostgresStore, serviceMigrations } from '../../service/src/store/postgres/index.ts';
+import type { Store } from '../../service/src/store/store.ts';
 import { startPostgres, type PostgresServer } from '../postgres/server.ts';
 import { ensurePostgres } from '../postgres/programs.ts';
 import { startService, type RunningService } from './children.ts';
@@ -96,6 +99,20 @@ function cpuOfServer(pid: number): number {
     return Number.NaN;
   }
 }
+
+/** The store of a schema, in this process. */
+export const openOnServer = (
+  { url }: Pick<BenchServer, 'url'>,
+  schema: string,
+  queues: readonly string[] = [],
+): Promise<Store<typeof collections>> =>
+  openPostgresStore(collections, {
+    database: url,
+    schema,
+    migrations: serviceMigrations,
+    queues,
+    connections: 2,
+  });
 
 /** A process of the service on a schema of the server, with the same key for all. */
 export const startOnServer = (
