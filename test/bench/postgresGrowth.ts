@@ -1,11 +1,16 @@
 // What work on deliveries costs beside a million stored ones: an event, a page of the log, and
 // retention.
-import { openOnServer, startOnServer, type BenchServer } from './postgresServer.ts';
 import { sweepAll } from '../../service/src/app/retention/housekeeping.ts';
 import { cpuSeconds, startHelper, type RunningService } from './children.ts';
 import { scaled, type Effort } from './comparison.ts';
 import { call, newCustomer, nothingPending, subscribe, writeMany } from './customers.ts';
 import type { FillQuestion } from './fillStore.ts';
+import {
+  openOnServer,
+  startOnServer,
+  type BenchServer,
+  type StatementWork,
+} from './postgresServer.ts';
 import { startSink, type Sink, type Tls } from './sinkClient.ts';
 import { median } from './statistics.ts';
 
@@ -38,6 +43,8 @@ export interface Grown {
   /** Seconds that a VACUUM of the tables takes afterwards. */
   readonly vacuumSeconds: number;
   readonly tables: readonly TableFigures[];
+  /** Of an event, the dearest first; empty without pg_stat_statements. */
+  readonly statements: readonly StatementCost[];
 }
 
 export interface Page {
@@ -55,6 +62,16 @@ export interface TableFigures {
   readonly updates: number;
   /** Of the updates, the share that touched no index (HOT). */
   readonly hot: number;
+}
+
+/** What statements of one kind cost for an event. */
+export interface StatementCost {
+  /** Such as `write conversations`. */
+  readonly what: string;
+  /** Time in which the statements were planned and ran. */
+  readonly micros: number;
+  readonly pages: number;
+  readonly walBytes: number;
 }
 
 interface Side {
@@ -83,7 +100,10 @@ export async function measureGrowth(
   for (let round = 0; round < effort.rounds; round += 1)
     for (const side of sides) await run(server, sink, side, events);
   const grown: Grown[] = [];
-  for (const side of sides) grown.push(await finish(server, side));
+  for (const side of sides) {
+    const statements = await server.statements(() => run(server, sink, side, events));
+    grown.push(await finish(server, side, statementCosts(statements, events)));
+  }
   await sink.helper.stop();
   return grown;
 }
@@ -145,7 +165,11 @@ async function run(
   event.pages.push((after.buffers - before.buffers) / count);
 }
 
-async function finish(server: BenchServer, side: Side): Promise<Grown> {
+async function finish(
+  server: BenchServer,
+  side: Side,
+  statements: Grown['statements'],
+): Promise<Grown> {
   const { schema, service, hook, deliveries, fillSeconds, event } = side;
   const newest = await pageOf(server, service, hook, '');
   // A cursor of the API is the last id of the page before.
@@ -157,7 +181,17 @@ async function finish(server: BenchServer, side: Side): Promise<Grown> {
   const startedAt = performance.now();
   for (const name of TABLES) await server.query(`VACUUM ${schema}.${name}`);
   const vacuumSeconds = (performance.now() - startedAt) / 1000;
-  return { deliveries, fillSeconds, event, newest, oldest, swept, vacuumSeconds, tables };
+  return {
+    deliveries,
+    fillSeconds,
+    event,
+    newest,
+    oldest,
+    swept,
+    vacuumSeconds,
+    tables,
+    statements,
+  };
 }
 
 /** The id of the delivery that has `PAGE` older ones. */
@@ -240,4 +274,37 @@ async function tablesOf(server: BenchServer, schema: string): Promise<readonly T
       hot: Number(row.hot) / Math.max(1, Number(row.updates)),
     };
   });
+}
+
+const KINDS: readonly (readonly [RegExp, (table: string) => string])[] = [
+  [/claimed_elsewhere/, () => 'claim jobs'],
+  [/change_life/, () => 'tell screens what changed'],
+  [/^INSERT INTO "\w+"\."?(\w+)/, (table) => `write ${table}`],
+  [/^DELETE FROM "\w+"\."?(\w+)/, (table) => `remove ${table}`],
+  [/FROM "\w+"\."?(\w+)"? WHERE id.*FOR UPDATE/s, (table) => `lock ${table}`],
+  [/FROM "\w+"\."?(\w+)/, (table) => `read ${table}`],
+];
+
+const kindOf = (query: string): string =>
+  KINDS.values()
+    .map(([pattern, name]) => {
+      const found = pattern.exec(query);
+      return found && name(found[1] ?? '');
+    })
+    .find((name) => name !== null) ?? 'begin, commit and the rest';
+
+/** What statements cost for each of `events`, by kind. */
+export function statementCosts(
+  statements: readonly StatementWork[],
+  events: number,
+): readonly StatementCost[] {
+  const kinds = Map.groupBy(statements, ({ query }) => kindOf(query.trim()));
+  const each = (of: readonly StatementWork[], field: 'micros' | 'pages' | 'walBytes') =>
+    of.reduce((sum, work) => sum + work[field], 0) / events;
+  return Array.from(kinds, ([what, of]) => ({
+    what,
+    micros: each(of, 'micros'),
+    pages: each(of, 'pages'),
+    walBytes: each(of, 'walBytes'),
+  })).sort((a, b) => b.micros - a.micros);
 }

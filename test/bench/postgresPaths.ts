@@ -1,5 +1,5 @@
-// What each hot path asks of PostgreSQL: statements, trips and bytes of its log (WAL), alone and
-// with others beside it.
+// What each hot path asks of PostgreSQL: statements, trips, pages and bytes of its log (WAL), alone
+// and with others beside it.
 import { cpuSeconds, startHelper, type Helper, type RunningService } from './children.ts';
 import { scaled, type Effort } from './comparison.ts';
 import { startCountingProxy, type CountingProxy } from './countingProxy.ts';
@@ -20,6 +20,8 @@ export interface PathCost {
   readonly statements: number;
   readonly trips: number;
   readonly walBytes: number;
+  /** Looked at, of 8 KiB each. */
+  readonly pages: number;
   readonly serverMicros: number;
   /** Of the process or processes that asked. */
   readonly ownMicros: number;
@@ -235,7 +237,7 @@ async function costOf(
     return {
       ...proxy.traffic,
       wal: Number(wal!.bytes),
-      server: (await server.work()).cpuSeconds,
+      work: await server.work(),
       own: services.reduce((sum, { pid }) => sum + cpuSeconds(pid), 0),
     };
   };
@@ -246,7 +248,8 @@ async function costOf(
       statements: (after.statements - before.statements) / count,
       trips: (after.trips - before.trips) / count,
       walBytes: (after.wal - before.wal) / count,
-      serverMicros: ((after.server - before.server) / count) * 1e6,
+      pages: (after.work.buffers - before.work.buffers) / count,
+      serverMicros: ((after.work.cpuSeconds - before.work.cpuSeconds) / count) * 1e6,
       ownMicros: ((after.own - before.own) / count) * 1e6,
     };
   };

@@ -21,10 +21,25 @@ export interface ServerWork {
   readonly buffers: number;
 }
 
+/** All runs of one statement. */
+export interface StatementWork {
+  readonly query: string;
+  /** In which it was planned and executed. */
+  readonly micros: number;
+  /** Of 8 KiB, looked at. */
+  readonly pages: number;
+  readonly walBytes: number;
+}
+
 export interface BenchServer {
   readonly url: string;
   readonly version: string;
   work(): Promise<ServerWork>;
+  /**
+   * The service's statements during `run`; none without pg_stat_statements. No `work()` from before
+   * it may be compared with one from after it.
+   */
+  statements(run: () => Promise<void>): Promise<readonly StatementWork[]>;
   /** As its superuser. */
   query(text: string): Promise<readonly Record<string, unknown>[]>;
   stop(): Promise<void>;
@@ -58,6 +73,21 @@ export async function startBenchServer(): Promise<BenchServer> {
       );
       return { cpuSeconds, statements: Number(sums!.statements), buffers: Number(sums!.buffers) };
     },
+    async statements(run) {
+      if (counts) await query('SELECT pg_stat_statements_reset()');
+      await run();
+      if (!counts) return [];
+      const rows = await query(
+        `SELECT query, (total_plan_time + total_exec_time) * 1000 AS micros, shared_blks_hit + shared_blks_read AS pages, wal_bytes
+          FROM pg_stat_statements JOIN pg_roles ON pg_roles.oid = userid WHERE rolname = 'service'`,
+      );
+      return rows.map((row) => ({
+        query: String(row.query),
+        micros: Number(row.micros),
+        pages: Number(row.pages),
+        walBytes: Number(row.wal_bytes),
+      }));
+    },
     async stop() {
       await admin.end();
       await server.stop();
@@ -72,6 +102,7 @@ async function startCounting(): Promise<PostgresServer> {
       settings: {
         shared_preload_libraries: 'pg_stat_statements',
         'pg_stat_statements.max': '10000',
+        'pg_stat_statements.track_planning': 'on',
       },
     });
   } catch {

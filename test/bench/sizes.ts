@@ -22,6 +22,8 @@ const CUSTOMERS = 16;
 const START_WITHIN_MS = 180_000;
 /** The goal: within a factor of 1.2 of each other. */
 const GOAL = { atMost: 1.2 };
+/** Of a start, with a million documents stored. */
+const START = { seconds: 5, mib: 800 };
 const MIB = 2 ** 20;
 const SNAPSHOT = /^snapshot-\d+\.ndjson$/;
 const JOURNAL = /^journal-\d+\.log$/;
@@ -172,7 +174,22 @@ function ratios([smallest, ...larger]: readonly Sized[]): Ratio[] {
     ours: `${round(median(each[of]))} µs`,
     beside: `${round(median(smallest[of]))} µs`,
   });
-  return larger.flatMap((each) => [pair(each, 'cpu', 'CPU time'), pair(each, 'wall', 'Wall time')]);
+  const start = (each: Sized, what: string, value: number, goal: number, unit: string): Ratio => ({
+    name: `${what} with ${number(each.documents)} stored, to the goal of ${goal} ${unit}`,
+    values: [value / goal],
+    goal: { atMost: 1 },
+    ours: `${round(value)} ${unit}`,
+    beside: '',
+  });
+  return [
+    ...larger.flatMap((each) => [pair(each, 'cpu', 'CPU time'), pair(each, 'wall', 'Wall time')]),
+    ...larger
+      .slice(-1)
+      .flatMap((each) => [
+        start(each, 'A start', each.service.startMs / 1000, START.seconds, 's'),
+        start(each, 'Memory after a start', each.residentMib, START.mib, 'MiB'),
+      ]),
+  ];
 }
 
 const figures = (each: Sized, residentAfterwards: number): Figure[] =>

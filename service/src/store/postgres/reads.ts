@@ -66,7 +66,11 @@ export class Reads {
   }
 }
 
-/** One row of `q` for each time that the same is asked. */
+/**
+ * One row of `q` for each time that the same is asked. Each list is a SELECT of its own, so that the
+ * server cannot see how long it is: otherwise it plans the statement again with each call, because
+ * a plan for this number of rows looks cheaper than one for any number.
+ */
 function textOf(queries: readonly ReadQuery[]): string {
   let first = 0;
   const parts = queries.map(({ text, types }, part) => {
@@ -75,7 +79,7 @@ function textOf(queries: readonly ReadQuery[]): string {
     return `(SELECT ${part} AS part, document, version FROM (${own}) r)`;
   });
   const types = queries.flatMap((query) => query.types);
-  const lists = types.map((type, i) => `$${i + 1}::${type}[]`).join(', ');
+  const lists = types.map((type, i) => `(SELECT $${i + 1}::${type}[])`).join(', ');
   const names = types.map((_, i) => `p${i}`).join(', ');
   return `SELECT q.n::int AS n, d.part, d.document, d.version FROM unnest(${lists}) WITH ORDINALITY q (${names}, n) CROSS JOIN LATERAL (${parts.join(' UNION ALL ')}) d`;
 }
