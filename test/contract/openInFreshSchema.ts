@@ -5,6 +5,7 @@ import {
   createTable,
   generationTable,
   openPostgresStore,
+  selectiveFields,
   sharedGroups,
   type Database,
   type Migrations,
@@ -33,6 +34,7 @@ export const contractMigrations: Migrations = {
       createTable(schema, 'others', []),
       generationTable(schema),
       sharedGroups(schema),
+      selectiveFields(schema),
     ].join('\n'),
 };
 
@@ -88,8 +90,8 @@ export const openInFreshSchema = async (
 const idle: { readonly pglite: PGlite; readonly schema?: string }[] = [];
 
 /**
- * In this process, on PGlite. Making the tables takes three times as long as emptying them: they
- * are used again.
+ * Opens a store on PGlite, in this process. Making the tables takes three times as long as emptying
+ * them, so those of a removed store are used again.
  */
 export const openInPglite = async () => {
   const { pglite, schema: used } = idle.pop() ?? { pglite: await PGlite.create() };
@@ -107,7 +109,7 @@ export const openInPglite = async () => {
   };
 };
 
-/** For the end of a test file: each holds a few hundred megabytes. */
+/** Closes the idle databases. For the end of a test file: each holds a few hundred megabytes. */
 export const closePglite = async (): Promise<void> => {
   await Promise.all(idle.splice(0).map(({ pglite }) => pglite.close()));
 };

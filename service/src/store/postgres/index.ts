@@ -11,6 +11,7 @@ export {
   baseTables,
   createTable,
   generationTable,
+  selectiveFields,
   sharedGroups,
   type Migrations,
 } from './schema/migrations.ts';

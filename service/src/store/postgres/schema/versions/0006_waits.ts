@@ -1,6 +1,6 @@
 import { createTable, type Migration } from '../migrations.ts';
 
-/** The questions for whose answers workflows wait. */
+/** Waits: a workflow waits until the customer or the team answers its question. */
 export const waits: Migration = (schema) =>
   createTable(
     schema,

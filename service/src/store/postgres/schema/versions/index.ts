@@ -1,4 +1,4 @@
-import { generationTable, type Migrations } from '../migrations.ts';
+import { generationTable, selectiveFields, type Migrations } from '../migrations.ts';
 import { agentWebhooks } from './0004_agentWebhooks.ts';
 import { typings } from './0005_typings.ts';
 import { waits } from './0006_waits.ts';
@@ -25,4 +25,5 @@ export const serviceMigrations: Migrations = {
   '0012_waitingSince': waitingSince,
   '0013_waitingOfAll': waitingOfAll,
   '0014_sharedGroups': sharedGroups,
+  '0015_selectiveFields': selectiveFields,
 };

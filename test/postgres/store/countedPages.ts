@@ -1,0 +1,73 @@
+// What a store asks of the server, counted in pages and not in time.
+import type pg from 'pg';
+import { silent } from '../../../service/src/store/clockAndLog.ts';
+import type {
+  Connection,
+  Database,
+  Statement,
+} from '../../../service/src/store/postgres/connection/database.ts';
+import { PgDatabase } from '../../../service/src/store/postgres/connection/pgDatabase.ts';
+import type { ContractStore } from '../../contract/schema.ts';
+import { freshSchema, openClient, openStore, removeSchema } from './contractStores.ts';
+
+export interface CountedStore {
+  readonly schema: string;
+  readonly store: ContractStore;
+  readonly client: pg.Client;
+  /** The statements of the store, in the order in which it asked them. */
+  readonly asked: Statement[];
+  /** Runs statements once more. @returns the pages that they look at */
+  pagesOf(statements: readonly Statement[]): Promise<number>;
+  close(): Promise<void>;
+}
+
+export async function openCounted(): Promise<CountedStore> {
+  const schema = freshSchema();
+  const asked: Statement[] = [];
+  const inner = new PgDatabase({ url: process.env.DATABASE_URL!, connections: 5, log: silent });
+  const database: Database = {
+    kind: 'postgres',
+    connect: async (): Promise<Connection> => {
+      const connection = await inner.connect();
+      return {
+        query: (statement) => {
+          asked.push(statement);
+          return connection.query(statement);
+        },
+        release: (error) => connection.release(error),
+      };
+    },
+    listen: (...args) => inner.listen(...args),
+    setSessionStatements: (statements) => inner.setSessionStatements(statements),
+    setGuard: (guard) => inner.setGuard(guard),
+    close: () => inner.close(),
+  };
+  const store = await openStore(schema, database, undefined, false);
+  const client = await openClient();
+  await client.query('SET enable_seqscan = off');
+  return {
+    schema,
+    store,
+    client,
+    asked,
+    async pagesOf(statements) {
+      let pages = 0;
+      for (const { text, values } of statements) {
+        await client.query('BEGIN');
+        const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>({
+          text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
+          values: [...(values ?? [])],
+        });
+        await client.query('ROLLBACK');
+        const { Plan } = rows[0]!['QUERY PLAN'][0]!;
+        pages += Plan['Shared Hit Blocks']! + Plan['Shared Read Blocks']!;
+      }
+      return pages;
+    },
+    async close() {
+      await client.end();
+      await store.close();
+      await removeSchema(schema);
+    },
+  };
+}
