@@ -1,6 +1,6 @@
 // What the agent says about calls that failed or wait is not left to the model.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { text, toolCalls } from '../../helpers/modelServer.ts';
+import { badRequest, text, toolCalls } from '../../helpers/modelServer.ts';
 import {
   answers,
   held,
@@ -113,6 +113,24 @@ describe('what the agent says about its tool calls', () => {
       `This is the result:\nStock: 3\n\n${FAILED.en}\n\nSorry, something went wrong on our side. A person will follow up and write to you here.`,
     );
     expect(agent.tools.calls).toHaveLength(2);
+  });
+
+  it('says of eight long results as much as a message holds, and that it hands over', async () => {
+    const n = Array.from({ length: 8 }, (_, at) => at);
+    agent.tools.on('find_stock', (res, call) =>
+      answers({ message: `${String(call.arguments.n)}${' many'.repeat(300)}` })(res, call),
+    );
+    agent.model.answerBy(
+      inTurn(
+        toolCalls(n.map((at) => ({ name: 'find_stock', arguments: { n: at } }))),
+        badRequest('no'),
+      ),
+    );
+    const talk = await agent.talk('how many are there?');
+    const long = await talk.reply();
+    expect(long.length).toBeLessThanOrEqual(4096);
+    for (const at of n) expect(long).toMatch(new RegExp(`^${at} many.*…$`, 'm'));
+    expect(long.endsWith('A person will follow up and write to you here.')).toBe(true);
   });
 
   it('says what failed also to a customer who asks for a person while another call runs', async () => {

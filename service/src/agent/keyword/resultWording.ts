@@ -13,13 +13,20 @@ const MAX_NESTING = 6;
 const ANSWERS = ['message', 'text', 'answer', 'reply', 'result', 'output'] as const;
 
 /**
- * How a tool call ended, for the customer: at most 1,000 characters (a payment link: whole), and
- * never JSON. Null for `invalid`, which is nothing to tell.
+ * How a tool call ended, for the customer, and never JSON. A result has at most 1,000 characters, or
+ * fewer; a payment link stays whole. Null for `invalid`, which is nothing to tell.
  */
-export function callInWords(call: PastToolCall, language: Language): string | null {
+export function callInWords(
+  call: PastToolCall,
+  language: Language,
+  maxCharacters = MAX_TEXT_CHARACTERS,
+): string | null {
   switch (call.status) {
     case 'succeeded':
-      return madeLink(call, language)?.words ?? cut(outcomeInWords(call.outcome, language));
+      return (
+        madeLink(call, language)?.words ??
+        cut(outcomeInWords(call.outcome, language), Math.min(maxCharacters, MAX_TEXT_CHARACTERS))
+      );
     case 'pending_approval':
       return sentence('waitingForApproval', language);
     case 'rejected':

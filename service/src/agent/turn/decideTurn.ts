@@ -195,10 +195,16 @@ function allNotices(turn: LoadedTurn, language: Language): string[] {
   return [...notices, failed];
 }
 
+/** For all results together. A message has room for as much beside them. */
+const MAX_RESULTS_CHARACTERS = 2_000;
+
 /** Results that the customer has not been told, in the service's own sentences. */
 function resultsInWords({ untold, contact }: LoadedTurn, language: Language): string[] {
   const succeeded = untold.filter(({ status }) => status === 'succeeded');
-  const words = succeeded.map((call) => callInWords(pastCall(call, contact, false), language));
+  const share = Math.floor(MAX_RESULTS_CHARACTERS / succeeded.length);
+  const words = succeeded.map((call) =>
+    callInWords(pastCall(call, contact, false), language, share),
+  );
   return [...new Set(words.filter((each) => each !== null))];
 }
 
