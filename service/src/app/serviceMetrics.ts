@@ -11,11 +11,15 @@ import { countBounds } from '../platform/metrics/boundMetrics.ts';
 import { countDeliveries } from '../deliveries/deliveryMetrics.ts';
 import { gauge } from '../platform/metrics/gauge.ts';
 import { watchProcess } from '../platform/metrics/processMetrics.ts';
-import { countRequests } from '../platform/metrics/requestMetrics.ts';
+import { SCREENS } from './screens/screenPaths.ts';
+import { measureRequests } from '../platform/metrics/requestMetrics.ts';
 import { watchStalls } from '../platform/metrics/stallWatch.ts';
 import { watchStore } from '../platform/metrics/storeMetrics.ts';
 import { countWaits, type WaitObserver } from '../waits/waitMetrics.ts';
 import { watchSubscriptions } from '../deliveries/subscriptionMetrics.ts';
+
+/** The first words of all paths outside the API. */
+const PAGES: ReadonlySet<string> = new Set([...SCREENS, 'healthz', 'readyz', 'metrics', 'pay']);
 
 /** The metrics of one service. */
 export interface ServiceMetrics {
@@ -43,7 +47,7 @@ export function createMetrics(
   const deliveries = countDeliveries(registry, clock);
   const waits = countWaits(registry, store);
   const turns = countTurns(registry, store);
-  const requests = countRequests(registry);
+  const requests = measureRequests(registry, PAGES);
   const boundReached = countBounds(registry);
   watchStore(registry, store);
   watchSubscriptions(registry, store);

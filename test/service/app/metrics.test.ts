@@ -156,6 +156,7 @@ describe('/metrics tells how the service is', () => {
       '/pay/some-token',
       '/api/no-such-thing',
       '/tools/x/y/z',
+      '/contacts/ctc_unknown',
       `/%00/${id}`,
     ])
       await fetch(service.url + path, { redirect: 'manual' });
@@ -180,6 +181,7 @@ describe('/metrics tells how the service is', () => {
       });
     expect(requests('GET', '/api/conversations/:id', '2xx')).toBe(1);
     expect(requests('GET', '/api/conversations/:id', '4xx')).toBe(1);
+    expect(requests('GET', '/contacts', '3xx')).toBe(1);
     expect(requests('GET', 'unknown', '4xx')).toBeGreaterThan(0);
     expect(requests('POST', '/api/chat/messages', '2xx')).toBe(1);
     expect(requests('other', '/api/other', '4xx')).toBe(1);

@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
 import { addressOf } from '../../platform/http/errors.ts';
+import { SCREENS } from '../screens/screenPaths.ts';
 import { operations, type NamedOperation } from './apiOperations.ts';
 
 const PATTERNS = operations.map((operation) => ({
@@ -14,9 +15,10 @@ export const operationsAt = (path: string): readonly NamedOperation[] =>
 
 const PLAIN_PATHS =
   /^\/(healthz|readyz|metrics|setup|api\/openapi\.json|api\/docs(\/[a-z.-]+)*)?\/?$/;
-/** Paths of the screens: fixed words and ids. */
-const SCREEN_PATHS =
-  /^\/(conversations|tools|agent|channels|payments|keys|team|account|live|chat|sign-in|sign-out|sign-out-everywhere|join|assets)(\/([a-z-]{1,30}(\.(js|css|svg))?|[a-z]+_[0-9A-Z]{26}))*\/?$/;
+/** Paths of the screens: words in lower case, and ids. */
+const SCREEN_PATHS = new RegExp(
+  `^/(${[...SCREENS].join('|')})(/([a-z-]{1,30}(\\.(js|css|svg))?|[a-z]+_[0-9A-Z]{26}))*/?$`,
+);
 /** The token in it opens the payment page. */
 const PAY_PATH = /^\/pay\/[^/]*\/?$/;
 /** Webhooks of channels and payment providers: `/api/channels/:type/webhook/:id`. */
@@ -25,7 +27,7 @@ const ID = /^[a-z]+_[0-9A-Z]{26}$/;
 
 /**
  * A path that may be logged. A caller can put a key, a phone number or an e-mail into a path, so only
- * our ids stay, and an unknown path is not logged at all.
+ * our ids stay and, on screens, words in lower case. An unknown path is not logged at all.
  */
 export function loggablePath(path: string): string {
   if (PLAIN_PATHS.test(path) || SCREEN_PATHS.test(path)) return path;

@@ -28,6 +28,7 @@ import { examplesRouter } from './examplesRoutes.ts';
 import type { LiveFeed } from './liveFeed.ts';
 import { liveStreamRouter, noteLivePosition, openTeamStreams } from './liveStream.ts';
 import { noteCounts } from './noteCounts.ts';
+import { MEMBER_PATHS, PUBLIC_PATHS, SIGN_IN_PATHS } from './screenPaths.ts';
 import { pageHeaders } from '../../platform/http/server/securityHeaders.ts';
 import { payRouter } from '../../payments/screens/payRouter.ts';
 import { doForMember, withMemberShare } from './memberShare.ts';
@@ -68,37 +69,6 @@ export interface ScreenParts {
   /** Ends open streams. */
   readonly stopping: AbortSignal;
 }
-
-/** Pages that anyone can request. */
-const PUBLIC_PATHS = ['/assets', '/chat', '/setup', '/sign-in', '/join', '/reset-password'];
-
-/** Pages that only members see. */
-const MEMBER_PATHS = [
-  '/overview',
-  '/conversations',
-  '/contacts',
-  '/waiting',
-  '/waits',
-  '/tools',
-  '/agent',
-  '/channels',
-  '/payments',
-  '/keys',
-  '/examples',
-  '/team',
-  '/settings',
-  '/account',
-  '/live',
-];
-
-const SIGN_IN_PATHS = [
-  '/setup',
-  '/sign-in',
-  '/sign-out',
-  '/sign-out-everywhere',
-  '/join',
-  '/reset-password',
-];
 
 /** Requests that add data. Requests that free space, or hardly use any, are always accepted. */
 const ADDING_PATHS = [

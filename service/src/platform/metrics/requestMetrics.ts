@@ -3,32 +3,11 @@ import { Histogram, type Registry } from 'prom-client';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-/** The first path segments of pages, which are not part of the API. */
-const PAGES = new Set([
-  'healthz',
-  'readyz',
-  'metrics',
-  'setup',
-  'sign-in',
-  'sign-out',
-  'sign-out-everywhere',
-  'join',
-  'account',
-  'assets',
-  'chat',
-  'pay',
-  'live',
-  'conversations',
-  'tools',
-  'agent',
-  'channels',
-  'payments',
-  'keys',
-  'team',
-]);
-
-/** Measures requests by route. Streams last as long as a page is open, so they are left out. */
-export function countRequests(registry: Registry): RequestHandler {
+/**
+ * Measures requests by route. Streams last as long as a page is open, so they are left out.
+ * @param pages the first words of the paths outside the API
+ */
+export function measureRequests(registry: Registry, pages: ReadonlySet<string>): RequestHandler {
   const duration = new Histogram({
     name: 'conversation_service_http_request_duration_seconds',
     help: 'Duration of requests, by method, route and status class (aborted: the client disconnected).',
@@ -43,7 +22,7 @@ export function countRequests(registry: Registry): RequestHandler {
       const method = METHODS.has(request.method) ? request.method : 'other';
       const status_class = response.writableFinished ? statusClass(response.statusCode) : 'aborted';
       duration.observe(
-        { method, route: routeOf(request), status_class },
+        { method, route: routeOf(request, pages), status_class },
         (performance.now() - startedAt) / 1000,
       );
     });
@@ -55,12 +34,12 @@ const isStream = (response: Response) =>
   String(response.getHeader('content-type') ?? '').startsWith('text/event-stream');
 
 /** One of a fixed set of names, such as `/api/hooks/:id`, whatever the client requests. */
-function routeOf(request: Request): string {
+function routeOf(request: Request, pages: ReadonlySet<string>): string {
   const first = /^\/([^/?]*)/.exec(request.originalUrl)?.[1] ?? '';
   const { path } = (request.route ?? {}) as { path?: unknown };
-  // A request without a route was refused before the router ran.
+  // A request has no route when it was refused before the router ran, or fits no endpoint.
   if (first === 'api') return typeof path === 'string' ? `/api${path}` : '/api/other';
-  return first === '' || PAGES.has(first) ? `/${first}` : 'unknown';
+  return first === '' || pages.has(first) ? `/${first}` : 'unknown';
 }
 
 /** `2xx`, `3xx`, `4xx`, `5xx`; `none` when no answer came. */

@@ -1,0 +1,37 @@
+/** Where the screens are. Logs and metrics name them too. */
+
+/** Pages that anyone can request. */
+export const PUBLIC_PATHS = ['/assets', '/chat', '/setup', '/sign-in', '/join', '/reset-password'];
+
+/** Pages that only members see. */
+export const MEMBER_PATHS = [
+  '/overview',
+  '/conversations',
+  '/contacts',
+  '/waiting',
+  '/waits',
+  '/tools',
+  '/agent',
+  '/channels',
+  '/payments',
+  '/keys',
+  '/examples',
+  '/team',
+  '/settings',
+  '/account',
+  '/live',
+];
+
+export const SIGN_IN_PATHS = [
+  '/setup',
+  '/sign-in',
+  '/sign-out',
+  '/sign-out-everywhere',
+  '/join',
+  '/reset-password',
+];
+
+/** The first words of all these paths. */
+export const SCREENS: ReadonlySet<string> = new Set(
+  [...PUBLIC_PATHS, ...SIGN_IN_PATHS, ...MEMBER_PATHS].map((path) => path.slice(1)),
+);
