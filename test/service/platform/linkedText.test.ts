@@ -14,6 +14,7 @@ describe('web addresses in a text', () => {
     ['https://example.com/a', ['https://example.com/a']],
     ['http://example.com, or HTTPS://EXAMPLE.ORG!', ['http://example.com', 'HTTPS://EXAMPLE.ORG']],
     ['(see https://example.com/a_(b))', ['https://example.com/a_(b)']],
+    ['(https://example.com/a_(b)/c)', ['https://example.com/a_(b)/c']],
     ['“https://example.com/a”.', ['https://example.com/a']],
   ])('are links: %s', (text, links) => {
     expect(linksIn(text)).toEqual(links);

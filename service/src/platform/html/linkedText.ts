@@ -6,8 +6,8 @@ const ADDRESS = /https?:\/\/[^\s\p{C}<>"]+/giu;
 const SENTENCE_END = /[.,;:!?'’”»)\]}…*_~]+$/u;
 
 /**
- * A text that somebody else wrote, in which web addresses are links. Nothing else of it is markup.
- * The link opens beside the page, tells the other site nothing, and earns it no rank.
+ * Shows what somebody else wrote as plain text, with its web addresses as links. A link opens in a
+ * new tab, sends no referrer, and tells search engines not to follow it.
  */
 export function linkedText(text: string): View {
   const parts: View[] = [];
@@ -21,19 +21,19 @@ export function linkedText(text: string): View {
   return parts.length === 0 ? text : [...parts, text.slice(end)];
 }
 
-/** A closing bracket stays when the address opens it, as in a title of Wikipedia. */
+/** A closing bracket stays when the address opens it, as in the address of a Wikipedia article. */
 function trimmed(address: string): string {
   const short = address.replace(SENTENCE_END, '');
   const rest = address.slice(short.length);
-  return rest.startsWith(')') && short.includes('(') ? `${short})` : short;
+  const isOpen = short.split('(').length > short.split(')').length;
+  return rest.startsWith(')') && isOpen ? `${short})` : short;
 }
 
-/** A name before the host makes a link look like another site's. */
+/** A user name before the host makes a link look like another site's: https://bank.example@evil.example. */
 function isSafe(address: string): boolean {
   if (!URL.canParse(address)) return false;
-  const { protocol, username, password, hostname } = new URL(address);
-  const isWeb = protocol === 'https:' || protocol === 'http:';
-  return isWeb && hostname !== '' && username === '' && password === '';
+  const { username, password } = new URL(address);
+  return username === '' && password === '';
 }
 
 const link = (address: string): View =>
