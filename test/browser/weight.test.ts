@@ -1,4 +1,4 @@
-// What a browser loads before a page of the inbox shows, as it is after decompression.
+// The bytes that a browser loads to show a page of the inbox, after decompression.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Response } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';

@@ -2,11 +2,11 @@ import { expect, it } from '@jest/globals';
 import type { ContractStore, Thing } from './schema.ts';
 import { all, put, thing } from './schema.ts';
 
-/** What `rewrite` and `forgetHistory` owe. */
+/** What `rewrite` and `forgetHistory` promise. */
 export const describeRewrite = (
   opened: () => { store: ContractStore; reopen: () => Promise<ContractStore> },
 ): void => {
-  it('rewrites every document of every collection, and keeps that', async () => {
+  it('rewrites every document of every collection, and the changes survive a restart', async () => {
     const { store, reopen } = opened();
     await put(store, thing('a', { group: 'old' }), thing('b', { group: 'left' }));
     await store.transaction((tx) => tx.others.put({ id: 'o' }));
@@ -39,7 +39,7 @@ export const describeRewrite = (
     expect(await all(await reopen())).toEqual([thing('a'), thing('b')]);
   });
 
-  it('goes on after its history was forgotten, and gives back the same after that', async () => {
+  it('works on after forgetHistory, and keeps its documents over a restart', async () => {
     const { store, reopen } = opened();
     await put(store, thing('a'));
     await store.forgetHistory();

@@ -36,11 +36,11 @@ export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<v
       .setHeader('content-type', 'application/json')
       .end(JSON.stringify({ message: `Order ${number} arrives on Tuesday.` }));
   });
-  const answers = (customer: ChatCustomer, count: number) =>
+  const nthAnswer = (customer: ChatCustomer, nth: number) =>
     waitFor(
-      `answer ${count} of the agent`,
+      `answer ${nth} of the agent`,
       async () =>
-        (await customer.read()).filter(({ from }) => from === 'agent')[count - 1]?.text as
+        (await customer.read()).filter(({ from }) => from === 'agent')[nth - 1]?.text as
           | string
           | undefined,
     );
@@ -82,7 +82,7 @@ export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<v
     const customer = await chatCustomer(url, { name: 'Ada' });
     quote('Ada', 'Where is my order A-1042?');
     await customer.write('Where is my order A-1042?');
-    const answer = await answers(customer, 1);
+    const answer = await nthAnswer(customer, 1);
     quote('Ada reads', answer);
     check(
       'the shop was asked for A-1042, and the agent answers with what it said',
@@ -93,8 +93,9 @@ export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<v
 
     step('With “ask before running” a person decides first');
     await api.patch(`/api/tools/${tool.id}`, { ask_before_running: true });
+    quote('Ada', 'And where is order A-1043?');
     await customer.write('And where is order A-1043?');
-    quote('Ada reads', await answers(customer, 2));
+    quote('Ada reads', await nthAnswer(customer, 2));
     const { body: waiting } = await api.get('/api/tool-calls?status=pending_approval');
     check(
       'the call waits, and the shop was not asked',
@@ -102,7 +103,7 @@ export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<v
       waiting,
     );
     await api.post(`/api/tool-calls/${waiting.data[0].tool_call_id}/approve`, {});
-    const approved = await answers(customer, 3);
+    const approved = await nthAnswer(customer, 3);
     quote('Ada reads', approved);
     check(
       'after the approval it runs under its id',
@@ -115,7 +116,7 @@ export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<v
     await api.patch(`/api/tools/${tool.id}`, { ask_before_running: false, read_only: false });
     quote('Ada', 'Find order A-1044');
     await customer.write('Find order A-1044');
-    const question = await answers(customer, 4);
+    const question = await nthAnswer(customer, 4);
     quote('Ada reads', question);
     check(
       'the agent asks first, and the shop was not asked',
@@ -124,14 +125,14 @@ export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<v
     );
     quote('Ada', 'Yes');
     await customer.write('Yes');
-    const done = await answers(customer, 5);
+    const done = await nthAnswer(customer, 5);
     quote('Ada reads', done);
     check('after her yes the tool is called', done === 'Order A-1044 arrives on Tuesday.', done);
 
     step('A customer wants a person');
     quote('Ada', 'I want to talk to a person');
     const { conversation_id: conversationId } = await customer.write('I want to talk to a person');
-    quote('Ada reads', await answers(customer, 6));
+    quote('Ada reads', await nthAnswer(customer, 6));
     const { body } = await api.get(`/api/conversations/${conversationId}`);
     check(
       'the agent hands over',

@@ -2,8 +2,8 @@ import { createServer, connect, type Socket } from 'node:net';
 import { listenTracked, type TrackedServer } from './trackedServer.ts';
 
 /**
- * What befalls a connection: `cut` both sides are reset, `stall` nothing passes any more, either
- * way, until it is given up.
+ * What happens to a connection. `cut`: the client's side is reset and the service's closed. `stall`:
+ * nothing passes any more, either way, until one side closes it.
  */
 export interface Fault {
   readonly what: 'cut' | 'stall';
@@ -89,7 +89,7 @@ export async function startFlakyProxy(
   });
 }
 
-/** One of each kind first, then by chance; each with the bytes within which it strikes. */
+/** One fault of each kind first, then faults by chance. */
 function* planFaults(
   random: () => number,
   kinds: readonly Fault['what'][],
@@ -115,11 +115,11 @@ function relay(client: Socket, service: Socket, fault: Fault | null, onStrike: (
     client.destroy();
     service.destroy();
   };
-  const strike = (whatIsLeft: Buffer, to: Socket) => {
+  const strike = (lastBytes: Buffer, to: Socket) => {
     isStruck = true;
     onStrike();
     // What goes before the break must be on its way before the connection ends.
-    to.write(whatIsLeft, () => {
+    to.write(lastBytes, () => {
       if (fault!.what === 'stall') return;
       client.resetAndDestroy();
       service.destroy();

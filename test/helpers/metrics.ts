@@ -10,12 +10,12 @@ export interface Metrics {
 
 const LINE = /^([a-z_:][a-z0-9_:]*)(?:\{(.*)\})? (-?[\d.e+-]+|NaN|\+Inf)$/i;
 
-/** Reads Prometheus' text format, line by line. @throws Error for a line that is none of it */
+/** Reads Prometheus' text format, line by line. @throws Error for a line that is not in this format */
 export function parseMetrics(text: string): Metrics {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const series = lines.map((line) => {
     const [, name, labels = '', value] = LINE.exec(line) ?? [];
-    if (name === undefined) throw new Error(`This is no line of metrics: ${line}`);
+    if (name === undefined) throw new Error(`This is not a line of metrics: ${line}`);
     const pairs = [...labels.matchAll(/([a-z_]+)="((?:[^"\\]|\\.)*)"/g)].map(
       ([, label, given]) => [label!, given!] as const,
     );

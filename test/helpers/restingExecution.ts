@@ -1,9 +1,9 @@
-// What n8n is to the service while a workflow waits: an address that lets a resting execution go on.
-// The execution then collects the wait with its API key.
+// Stands in for n8n while a workflow waits. The service calls the resume address of an execution that
+// rests; the execution then collects the wait with its API key and goes on.
 import type { ApiClient } from './apiClient.ts';
 import { startTlsReceiver, type ReceiverHandler, type TlsReceiver } from './tls.ts';
 
-/** What lets an execution go on, and nobody may see. */
+/** The signature in a resume address. No page, log or stored text may show it. */
 export const SIGNATURE = 's3cr3t'.repeat(8);
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked at field by field
@@ -26,9 +26,9 @@ export interface RestingExecution {
   readonly calls: string[];
   /** What it went on with, one entry for each time that it went on. */
   readonly wentOnWith: Json[];
-  /** What the next calls are answered; after them, it rests. */
+  /** The answers to the next calls, in order. After them `answerAlways` applies, which is `rest` by default. */
   answer(...answers: ResumeAnswer[]): void;
-  /** What every call is answered that no other answer is set for. */
+  /** The answer to every call for which `answer` set none. */
   answerAlways(answer: ResumeAnswer): void;
 }
 
@@ -48,7 +48,7 @@ interface Running extends RestingExecution {
   standing: ResumeAnswer;
 }
 
-/** @param api the key of the workflow's credential */
+/** @param api calls with the key of the workflow's credential */
 export async function startExecutionHost(api: () => ApiClient): Promise<ExecutionHost> {
   const executions = new Map<string, Running>();
   const answer: ReceiverHandler = (request, response) => {

@@ -57,7 +57,7 @@ export interface ServiceProcess {
   restart(): Promise<void>;
   /** Restarts it with its clock `byMs` further ahead, as if that time had passed. */
   restartLater(byMs: number): Promise<void>;
-  /** SIGKILL, then, once its leases have run out, a new process on the same port and data. */
+  /** SIGKILL, lets its leases run out, then a new process on the same port and data. */
   crashAndRestart(): Promise<void>;
   /** Stops it and removes what it stored. */
   close(): Promise<void>;

@@ -27,11 +27,11 @@ export interface Storage {
    * test/postgres/outage/takeOver, test/chaos/postgres.
    */
   leasesRunOut(): Promise<void>;
-  /** Leaves nothing of it. The schema of a test that failed stays, and its name is printed. */
+  /** Removes the folder and the schema. If a test failed, the schema stays and its name is printed. */
   remove(): Promise<void>;
 }
 
-/** @param name of the folder within a new temporary one; default: that one itself */
+/** @param name the data folder within a new temporary one; empty: that one itself */
 export async function freshStorage(name = ''): Promise<Storage> {
   const folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
   const env = { DATA_DIR: join(folder, name), ...freshDatabase() };

@@ -9,7 +9,7 @@ export interface StripeFault {
   readonly param?: string;
 }
 
-/** Some of those Stripe knows. */
+/** A selection of the currencies that Stripe supports. */
 const CURRENCIES = [
   'usd',
   'eur',

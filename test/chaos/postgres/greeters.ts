@@ -21,7 +21,7 @@ export async function startGreeters(urls: readonly string[]): Promise<Greeters> 
   let calls = 0;
   let stopping = false;
   const api = (token: string | null): ApiClient => apiClient(urls[calls++ % urls.length]!, token);
-  /** Until there is an answer of this status: no answer, and a 503, are asked again. */
+  /** Repeats a call until its answer has this status. Only a 503 or no answer is repeated. */
   const insist = async (status: number, token: string | null, path: string, body: unknown) => {
     for (;;) {
       const answer = await Promise.race([

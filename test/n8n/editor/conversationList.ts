@@ -20,7 +20,7 @@ export function provesConversationList(stage: () => Stage, editor: () => Editor)
       await editor().openNode('Send');
     });
 
-    it('shows who it is, when, who has to answer and where', async () => {
+    it('shows the customer, the time, who is in control and the channel', async () => {
       const entries = await editor().listOf('conversationId', 'Grace');
       await editor().screenshot('n8n-conversation-list');
       expect(new Set(entries).size).toBe(2);

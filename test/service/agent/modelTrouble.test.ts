@@ -50,7 +50,7 @@ describe('a model that fails', () => {
     ['refuses to answer', refusal(), /refused to answer/],
     ['is filtered', contentFilter(), /content filter/],
     ['answers garbage', raw('<html>hello</html>', 'text/html'), /not JSON/],
-    ['answers JSON that is no completion', raw('{"choices":7}'), /no chat completion/],
+    ['answers JSON that is no completion', raw('{"choices":7}'), /not a chat completion/],
     ['makes no choice', emptyChoices(), /without any choice/],
     ['says nothing', text('   '), /empty answer/],
     ['hangs up', truncatedBody(), /./],

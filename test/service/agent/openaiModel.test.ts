@@ -442,11 +442,11 @@ describe('an answer that says nothing is an error:', () => {
       raw(''),
       'The model answered with something that is not JSON: check LLM_BASE_URL (it usually ends in /v1).',
     ],
-    ['JSON null', raw('null'), expect.stringContaining('no chat completion')],
+    ['JSON null', raw('null'), expect.stringContaining('not a chat completion')],
     [
       'another form of message',
       raw('{"choices":[{"message":"hi"}]}'),
-      expect.stringContaining('no chat completion'),
+      expect.stringContaining('not a chat completion'),
     ],
   ])('%s', async (_what, reply, message) => {
     const { server, next } = await openModel();

@@ -18,7 +18,7 @@ describe("the agent's settings", () => {
   const settings = async () => (await agent.service.api.get('/api/agent')).body;
   const patch = (changes: unknown) => agent.service.api.patch('/api/agent', changes);
 
-  it('begin with an id, a name and all languages, and off, with a model too', async () => {
+  it('begin with an id, a name and all languages, and are off even with a language model configured', async () => {
     expect(await settings()).toEqual({
       id: expect.stringMatching(/^agent_/),
       name: 'Assistant',
@@ -100,11 +100,11 @@ describe("the agent's settings", () => {
     const before = await settings();
     const { status, body } = await patch({ [field]: value });
     expect([status, body.error.code]).toEqual([400, 'invalid_request']);
-    expect(`${body.error.param} ${body.error.message}`).toContain(field);
+    expect(body.error.param).toMatch(new RegExp(`^${field}(\\.|$)`));
     expect(await settings()).toEqual(before);
   });
 
-  it('give their name to what the agent writes, and the greeting to the first message of a conversation alone', async () => {
+  it("put the name on each of the agent's messages, and the greeting before the first one of a conversation only", async () => {
     await patch({ name: 'Ana', greeting: 'Welcome to Lamps & Co.' });
     agent.reset();
     const talk = await agent.talk('hi');
@@ -150,7 +150,7 @@ describe("the agent's settings", () => {
     await patch({ name: 'Assistant', instructions: '', languages: ['en', 'es', 'pt'] });
   });
 
-  it('drop the reply that is being worked out when the agent is switched off, and answer what is written after switching on', async () => {
+  it('switch the agent off in the middle of a reply, which is dropped; once on again, it answers only what is written after that', async () => {
     const late = held(text('Too late.'));
     agent.reset();
     agent.model.answerBy(inTurn(late.reply, text('On again.')));
@@ -170,7 +170,7 @@ describe("the agent's settings", () => {
     expect(agent.asked().at(-1)!.at(-1)!.content).toBe('one\n\ntwo\n\nthree');
   });
 
-  it("make a tool call that ends while the agent is off nobody's to tell", async () => {
+  it('keep the agent from ever telling the customer about a tool call that ended while it was off', async () => {
     await agent.tool('slow_tool');
     agent.reset();
     const slow = held((res) => void res.writeHead(400).end('{}'));
@@ -206,7 +206,7 @@ describe('the agent', () => {
     await early.reply();
   });
 
-  it('stays off over a restart with a language model', async () => {
+  it('stays off after a restart that adds a language model', async () => {
     agent = await startAgentService({ env: KEYWORD_ONLY, isOn: false });
     await agent.service.restart({
       LLM_BASE_URL: agent.model.url,
@@ -221,7 +221,7 @@ describe('the agent', () => {
   });
 });
 
-it('are of one workspace, and so is whether the agent is on', async () => {
+it("the agent's settings, and whether it is on, belong to one workspace", async () => {
   const service = await startTestService({ env: { AGENT_QUIET_MS: '20' } });
   try {
     const other = await service.addWorkspace('Other');
@@ -250,7 +250,7 @@ it('are of one workspace, and so is whether the agent is on', async () => {
   }
 });
 
-it('answers 401 without a key', async () => {
+it("/api/agent answers 401 without a key, with a wrong one and with a visitor's token", async () => {
   const service = await startTestService();
   try {
     expect((await apiClient(service.url, null).get('/api/agent')).status).toBe(401);

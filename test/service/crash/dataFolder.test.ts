@@ -147,7 +147,7 @@ describe('a data folder', () => {
         const damaged = damage(bytes);
         await writeFile(path, damaged);
         expect(await refusal(run())).toMatch(
-          /^conversation-service: The journal is damaged and acknowledged data follows the damage \(journal-1\.log, byte \d+\)\. Nothing was changed\. Restore the whole data folder from a backup; or, .*truncate -s \d+ journal-1\.log/,
+          /^conversation-service: The journal is damaged and acknowledged data follows the damage \(journal-1\.log, byte \d+\)\. Nothing was changed\. Restore the whole data folder from a backup; or copy the folder and .*truncate -s \d+ journal-1\.log/,
         );
         expect(await readFile(path)).toEqual(damaged);
       },

@@ -50,7 +50,7 @@ async function longestRead<T>(work: () => Promise<T>): Promise<{ longest: number
 }
 
 describe('a large result', () => {
-  it('of a test call is written as it is kept', async () => {
+  it('of a test call is answered as it is stored, without being parsed', async () => {
     const json = manyKeys({ 'a "key"': [null, 'ñ', { 1: 2 }] });
     const { longest, made } = await longestRead(async () =>
       writeJson(await toolCallJson({ call: callWith(json), contact: null })),
@@ -64,7 +64,7 @@ describe('a large result', () => {
     });
   });
 
-  it('with a contact is masked piece by piece, and others have their turn between', async () => {
+  it('with a contact is masked piece by piece, and other work runs in between', async () => {
     const json = manyKeys({
       'Maria@Example.com': ['+54 9 11 5555-1234', 5_491_155_551_234, '11 5555\t1234', 'order 77'],
     });
@@ -85,7 +85,7 @@ describe('a large result', () => {
     );
   });
 
-  it('has as many pieces as its length asks for', async () => {
+  it('is masked in pieces of 64 Ki characters', async () => {
     let pieces = 0;
     const json = manyKeys();
     await maskJsonText(json, contact, async (work) => {

@@ -129,7 +129,7 @@ function checkStart(context: IExecuteFunctions): void {
 			'This execution was not started by a tool call, so there is nothing to respond to',
 			{
 				description:
-					'Put this node after a "Conversation Service Agent Call Trigger", and start the workflow by a call of its tool: with "Execute step", or by Tool → Test.',
+					'Put this node after a "Conversation Service Agent Call Trigger", and start the workflow by calling its tool: press "Execute step", or use Tool → Test.',
 				itemIndex: 0,
 			},
 		);

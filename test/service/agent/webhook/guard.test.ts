@@ -67,7 +67,7 @@ describe('a take-over while a workflow answers', () => {
     await expectRefused(talk, turn.body.turn_id, /person took over/);
   });
 
-  it('drops the answer of the HTTP call', async () => {
+  it('sends the answer of the HTTP call if it came before the take-over, and drops it otherwise', async () => {
     const late = held();
     stage.workflow.answer(late.answer);
     const talk = await stage.talk('hello');
@@ -108,7 +108,7 @@ describe('a newer message while a workflow answers', () => {
     expect(await talk.replies()).toHaveLength(1);
   });
 
-  it('lets go of the HTTP call: one turn at a time', async () => {
+  it('ends the HTTP call of the turn, and answers in the next one', async () => {
     stage.workflow.answer(hangs, says('Now.'));
     const talk = await stage.talk('first');
     const first = await stage.workflow.turn();
@@ -142,7 +142,7 @@ it('answers a burst of three in one turn', async () => {
   expect(await talk.replies()).toEqual(['All three.']);
 });
 
-it('does not repeat to the workflow what it answered without a word', async () => {
+it('does not ask the workflow again about a message whose turn it ended without a reply', async () => {
   stage.workflow.answer(answers({}), says('Yes?'));
   const talk = await stage.talk('thanks');
   await talk.turnIn('answered');
@@ -198,7 +198,7 @@ it('is refused while the agent is off', async () => {
   await stage.api.patch('/api/agent', { enabled: true });
 });
 
-it('shows the customer that somebody is typing, until it has answered or a person takes over', async () => {
+it('shows the customer that somebody is typing until the turn ends or a person takes over', async () => {
   stage.workflow.answer(accepts);
   const customer = await chatCustomer(stage.service.url);
   const stream = await readChatStream(stage.service.url, customer.token);

@@ -81,7 +81,7 @@ describe('a message to a customer on WhatsApp', () => {
     ]);
   });
 
-  it('arrives in several, split at the ends of sentences, when it is longer than WhatsApp takes', async () => {
+  it('arrives as several messages, split at the ends of sentences, when it is longer than WhatsApp allows', async () => {
     const phone = newPhone();
     const customer = await account.customer(phone);
     const sentences = Array.from(
@@ -96,7 +96,7 @@ describe('a message to a customer on WhatsApp', () => {
     expect(texts.every((text) => text.length <= 4096 && text.endsWith('cut.'))).toBe(true);
     expect(texts.join(' ')).toBe(sentences.join(' '));
     for (const taken of takenFor(phone)) {
-      expect((await customer.deliveries())[0]!.state).toBe('sent'); // as far as its last part
+      expect((await customer.deliveries())[0]!.state).toBe('sent'); // until every part is delivered
       await account.tell(taken, 'delivered');
     }
     expect((await customer.deliveries())[0]!.state).toBe('delivered');
@@ -189,7 +189,7 @@ describe('a message to a customer on WhatsApp', () => {
     expect(second!.at).toBeGreaterThanOrEqual(notBefore(asked, first!.at) - 5);
   });
 
-  it('has failed after the last try, and says why; the next message is sent all the same', async () => {
+  it('fails after the last attempt and says why; the next message is still sent', async () => {
     const phone = newPhone();
     const customer = await account.customer(phone);
     graph.answerWith(...Array<GraphReply>(5).fill(outage));
@@ -253,7 +253,7 @@ describe('a message to a customer on WhatsApp', () => {
       raw(302, '', { location: 'https://example.com/' }),
       'a redirect (302), which is not followed',
     ],
-  ])('has failed at once, in words, when %s', async (_what, reply, words) => {
+  ])('fails at once and says why when %s', async (_what, reply, words) => {
     const phone = newPhone();
     const customer = await account.customer(phone);
     graph.answerWith(reply);
@@ -311,7 +311,7 @@ describe('a message to a customer on WhatsApp', () => {
     expect(textsTo(phone)).toEqual(['Maybe there', 'After it']);
   });
 
-  it('fails when Meta says so afterwards, in words', async () => {
+  it('fails and says why when Meta reports a failure afterwards', async () => {
     const phone = newPhone();
     const customer = await account.customer(phone);
     await customer.reply('Too late');
@@ -361,13 +361,13 @@ describe('a message to a customer on WhatsApp', () => {
     await customer.delivery(1, 'sent');
   });
 
-  it('has failed, in words, when the account is disconnected before its turn comes', async () => {
+  it('fails and says why when the account is disconnected before it is sent', async () => {
     const phone = newPhone();
     const customer = await account.customer(phone);
     graph.answerWith(tooMany('1'));
     await customer.reply('one');
     await customer.reply('two');
-    await waitFor('the first try', () => requestsTo(phone).length === 1);
+    await waitFor('the first attempt', () => requestsTo(phone).length === 1);
     await service.api.delete(`/api/channels/${account.channelId}`);
     await customer.delivery(2, 'failed');
     expect((await customer.deliveries()).map(({ error }) => error)).toEqual(
@@ -393,12 +393,12 @@ describe('a message to a customer on WhatsApp', () => {
     for (const phone of customers) expect(textsTo(phone)).toEqual(['1', '2', '3']);
   });
 
-  it('survives an orderly stop while it waits for its next try', async () => {
+  it('survives an orderly stop while it waits for its next attempt', async () => {
     const phone = newPhone();
     const customer = await account.customer(phone);
     graph.answerWith(tooMany('1'));
     await customer.reply('Patience');
-    await waitFor('the first try', () => requestsTo(phone).length === 1);
+    await waitFor('the first attempt', () => requestsTo(phone).length === 1);
     await service.restart();
     await customer.delivery(1, 'sent');
     expect(textsTo(phone)).toEqual(['Patience']);
@@ -418,7 +418,7 @@ describe('a message to a customer on WhatsApp', () => {
 });
 
 describe("the agent's reply on WhatsApp", () => {
-  it('is sent like any other; one that the window closed on has failed in words, and nothing is sent', async () => {
+  it('is sent like any other message; if the window has closed it is not sent, and fails with the reason', async () => {
     const graph = await startGraphServer();
     let aheadMs = 0;
     const service = await startTestService({

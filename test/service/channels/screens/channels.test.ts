@@ -78,7 +78,7 @@ const expectNoSecrets = (page: Page) => {
 };
 
 describe('the channels', () => {
-  it('are the web chat, with its page and the way to its snippet, when nothing is connected', async () => {
+  it('are the web chat alone, with links to its page and its snippet, when nothing is connected', async () => {
     const { text, html } = await browser.get('/channels');
     expect(text).toContain('Web chat on Always available, without an account');
     expect(html).toContain(`${service.url.replace('127.0.0.1', 'localhost')}/chat?workspace=test"`);
@@ -87,7 +87,7 @@ describe('the channels', () => {
     expect(text).toContain('Connected accounts No connected accounts yet. Connect WhatsApp');
   });
 
-  it('show each account with its state in words, here and as the part that loads again', async () => {
+  it('show each account with its state in words, on the page and in its live part', async () => {
     const { path } = await connected({ name: HOSTILE });
     const list = await browser.get('/channels');
     expect(list.text).toContain(
@@ -111,7 +111,7 @@ describe('the channels', () => {
     await service.restart({ PUBLIC_URL: 'https://chat.example.com' });
     browser = await signedInBrowser(service.url);
     for (const path of ['/channels', '/channels/new?type=whatsapp_cloud'])
-      expect((await browser.get(path)).text).not.toContain('cannot deliver');
+      expect((await browser.get(path)).text).not.toContain('cannot reach this service');
     const { page } = await connected();
     expect(page.text).toContain(
       'https://chat.example.com/api/channels/whatsapp_cloud/webhook/chan_',
@@ -213,7 +213,7 @@ describe('an account', () => {
     expect((await channels())[0].settings.verify_token).toBe(verifyToken);
   });
 
-  it('is left as it is when a change is wrong, which shows what was typed', async () => {
+  it('stays as it is when a change is invalid or its number is already connected; the form keeps what was typed', async () => {
     const { path } = await connected();
     const page = await browser.post(path, {
       name: 'X',
@@ -427,7 +427,7 @@ describe('a conversation on WhatsApp', () => {
     );
     const fresh = await receive(number, 'Just now');
     expect((await browser.get(fresh.path)).text).not.toContain(
-      'takes messages to this customer until',
+      'accepts messages to this customer until',
     );
   });
 

@@ -1,4 +1,4 @@
-// The built service as a real process, told of a real proxy by every variable there is.
+// The built service as a real process, with a real proxy in every variable that names one.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../../helpers/apiClient.ts';
 import { startEventReceiver, type EventReceiver } from '../../../helpers/eventReceiver.ts';

@@ -110,7 +110,7 @@ describe('what a target may look like', () => {
     expect(await kindOf(client.request(delivery(url)))).toBe(kind);
   });
 
-  it('accepts a public name, also an international one, without calling it', async () => {
+  it('accepts an international name that leads to public addresses', async () => {
     const client = add(
       await localClient({
         resolver: names({ 'xn--bcher-kva.example': ['1.1.1.1', '2606:4700::1'] }),
@@ -156,7 +156,7 @@ describe('names', () => {
     );
   });
 
-  it('are refused as soon as any one address of any answer is closed', async () => {
+  it('are refused as soon as one of their addresses is blocked', async () => {
     const publicAddress = fc.constantFrom('1.1.1.1', '8.8.4.4', '2606:4700::1', '64:ff9b::808:808');
     const closedAddress = fc.constantFrom(
       '10.0.0.1',
@@ -198,7 +198,7 @@ describe('names', () => {
     expect(receiver.acceptedSockets).toBe(0);
   });
 
-  it('are asked for once a connection, and the checked address is the one dialled', async () => {
+  it('are looked up once per connection, and the address that was checked is dialled', async () => {
     const asked: string[] = [];
     // A second question would be answered with an address that must never be dialled.
     const resolver = async (hostname: string) =>
@@ -210,7 +210,7 @@ describe('names', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('share one question while it is being asked', async () => {
+  it('share one look-up while it is under way', async () => {
     let asked = 0;
     const resolver = async () => {
       asked += 1;
@@ -275,7 +275,7 @@ describe('where a refused name leads', () => {
     );
   });
 
-  it('is not told where http:// is not for it either', async () => {
+  it('is not told either when a public name is refused for http://', async () => {
     const client = add(
       await localClient({ insecureTargets: true, resolver: async () => ['1.1.1.1'] }),
     );
@@ -284,7 +284,7 @@ describe('where a refused name leads', () => {
     );
   });
 
-  it('is said of an address that was written out, with what it carries', async () => {
+  it('is told when the URL itself holds the address, with the IPv4 address inside it', async () => {
     const client = add(await localClient({ allowedNetworks: [] }));
     expect(
       (await failureOf(client.checkTarget('https://[64:ff9b::a01:203]/', 'ws_test'))).message,
