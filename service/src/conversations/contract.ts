@@ -85,7 +85,7 @@ export const trackedMessageSchema = z
       })
       .nullable()
       .describe(
-        'The delivery state of an outgoing message on its channel. Null in the web chat and for messages of the customer.',
+        'The delivery state of an outbound message on its channel. Null in the web chat and for messages of the customer.',
       ),
   })
   .meta({
@@ -164,7 +164,7 @@ export const lookupContact = operation('POST /contacts/lookup', {
 export const listConversations = operation('GET /conversations', {
   summary: 'List conversations, newest first',
   description:
-    'With `updated_since`, the last changed come first. A page may have few items although others follow: `next_cursor` says whether there are more.',
+    'With `updated_since`, the most recently changed come first. A page may have few items although others follow: `next_cursor` says whether there are more.',
   extension: true,
   query: pageQuerySchema.extend({
     status: statusSchema.optional(),

@@ -113,7 +113,7 @@ export function recordAttempt(
       nextAttemptAt: timestamp(new Date(now.getTime() + jittered)),
     };
   }
-  // A second sending that fails does not undo that the event has arrived once.
+  // A later attempt that fails does not change that the event has arrived.
   return { ...recorded, status: delivery.everDelivered ? 'delivered' : 'failed' };
 }
 

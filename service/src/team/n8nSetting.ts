@@ -13,7 +13,7 @@ const RETRY_MS = 1_000;
 
 /** What a screen shows of the setting. */
 export interface N8nSettingState {
-  /** Null: nobody has chosen yet, and nothing is opened. */
+  /** Null: nobody has chosen yet. N8N_URL counts all the same. */
   readonly chosen: N8nAddress | null;
   /** Null: nobody has set the service up, or the owner was removed. */
   readonly owner: Member | null;

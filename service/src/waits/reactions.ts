@@ -10,7 +10,7 @@ declare module '../conversations/reactions.ts' {
     /**
      * A turn of the agent opens a wait, which suspends it.
      * @param conversation the one of the wait, locked; null for a decision that names none
-     * @returns the turn's conversation (null for a try), and in whose name the question is sent
+     * @returns the turn's conversation (null for a test), and in whose name the question is sent
      * @throws not_found (404); turn_superseded, try_without_customer (409)
      */
     onWaitOpened(

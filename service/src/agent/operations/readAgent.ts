@@ -13,7 +13,7 @@ const RECENT_TURNS = 10;
 
 export interface RecentTurn {
   readonly turn: WebhookTurn;
-  /** The customer's name; null for a try, and when the conversation was removed. */
+  /** The customer's name; null for a test, and when the conversation was removed. */
   readonly customer: string | null;
 }
 

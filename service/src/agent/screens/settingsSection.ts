@@ -34,7 +34,7 @@ const PAYMENT_LINK_OPTIONS: readonly (readonly [PaymentLinkPolicy, string])[] = 
   ['allow', 'Let the agent create links by itself'],
 ];
 
-/** The agent's settings: a form for an owner, to read for a member. */
+/** The agent's settings: a form for an owner, a list for other members. */
 export const settingsSection = (signedIn: SignedIn, page: AgentPage): View => html`
   <section aria-labelledby="settings-title">
     <h2 id="settings-title">Settings</h2>
@@ -149,6 +149,6 @@ const phrasesField = (form: FormState): View =>
     name: 'handover_phrases',
     label: 'Phrases that ask for a person',
     form,
-    help: 'One per line. A message that contains one is handed over to a person. Common phrases in English, Spanish and Portuguese are built in.',
+    help: 'One per line. When a message of a customer contains one, the conversation is handed over to a person. Common phrases in English, Spanish and Portuguese are built in.',
     attributes: { rows: 3 },
   });

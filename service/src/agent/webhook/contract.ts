@@ -27,7 +27,7 @@ const turnSchema = z
       description: 'The same for all attempts of the turn',
       example: 'turn_01JD6Z0000000000000000000A',
     }),
-    conversation_id: z.string().describe('The conversation; `conv_test` for a try of the team'),
+    conversation_id: z.string().describe('The conversation; `conv_test` for a test by the team'),
     status: z
       .enum(TURN_STATUSES)
       .describe(
@@ -43,11 +43,11 @@ const turnSchema = z
       .describe('Why the turn failed, was superseded or is tried again'),
     attempts: z.int().describe('How often the turn was sent'),
     messages_sent: z.int(),
-    is_test: z.boolean().describe('A try of the team: its answer is shown and not sent'),
+    is_test: z.boolean().describe('A test by the team: its answer is shown and not sent'),
     is_resumed: z.boolean().describe('The workflow waited for a customer or a colleague'),
     created_at: timestampSchema,
     started_at: timestampSchema.nullable(),
-    deadline: timestampSchema.nullable().describe('When the turn fails without an answer'),
+    deadline: timestampSchema.nullable().describe('When the turn fails if no answer has come'),
     ended_at: timestampSchema.nullable(),
   })
   .meta({ id: 'AgentTurn' });
@@ -57,15 +57,15 @@ const answeredSchema = z
     turn: turnSchema,
     messages: z
       .array(trackedMessageSchema)
-      .describe('The messages that this call sent; none for a try'),
-    conversation: conversationSchema.nullable().describe('Null for a try'),
+      .describe('The messages that this call sent; none for a test'),
+    conversation: conversationSchema.nullable().describe('Null for a test'),
   })
   .meta({ id: 'AnsweredAgentTurn' });
 
 const operation = operationsOf({ tag: 'Agent', auth: 'key', extension: true });
 
 export const listAgentTurns = operation('GET /agent-turns', {
-  summary: 'List the turns that workflows answered for the agent, newest first',
+  summary: 'List the turns that went to a workflow, newest first',
   query: pageQuerySchema.extend({
     status: oneOf(TURN_STATUSES).optional(),
     conversation_id: z.string().optional().describe('Only turns of this conversation'),

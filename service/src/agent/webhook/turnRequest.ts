@@ -57,7 +57,7 @@ export function turnBody({ turn, view, settings, messages, history, suspendedTur
       languages: settings.languages,
     },
     chatInput: shown.map(({ text }) => text).join('\n'),
-    // A try is a new conversation each time: a memory must not know the try before it.
+    // Each test is a new conversation: a memory must not know the test before it.
     sessionId: turn.isTest ? turn.id : conversationId,
     suspended_turns: suspendedTurns,
     ...(turn.isTest ? { is_test: true } : {}),

@@ -26,7 +26,7 @@ export type TurnOutcome = (typeof TURN_OUTCOMES)[number];
 /** One time that a workflow answers for the agent. */
 export interface WebhookTurn extends Document {
   readonly workspaceId: string;
-  /** Null for a try, which is about a made-up message. */
+  /** Null for a test, which is about a made-up message. */
   readonly conversationId: string | null;
   /** The number of the agent's turn in the conversation. */
   readonly number: number;
@@ -56,7 +56,7 @@ export interface WebhookTurn extends Document {
   readonly isComingBack?: boolean;
   /** How many waits of its workflow are open; absent: none. */
   readonly openWaits?: number;
-  /** A try of the team: its answer is shown and not sent. */
+  /** A test by the team: its answer is shown and not sent. */
   readonly isTest: boolean;
   /** Of a try: the made-up message, and the answer once there is one. */
   readonly tried?: { readonly text: string; readonly answer: TurnAnswer | null };

@@ -33,8 +33,6 @@ const page = (title: string, reload: Reload | null, content: View): View => html
 
 export interface PayPageState {
   readonly now: Date;
-  /** Whether the customer comes back from the provider's page. */
-  readonly isBack: boolean;
   readonly reload: Reload | null;
 }
 

@@ -30,7 +30,7 @@ export function payRouter(deps: Deps, limit: RequestHandler): Router {
     const now = deps.clock.now();
     if (!isBack && isPayable(payment, now)) return response.redirect(303, payment.providerUrl);
     const reload = nextReload(payment, token, isBack, reloadCountFrom(request.query.reload));
-    sendPage(response, payPage(page, { now, isBack, reload }));
+    sendPage(response, payPage(page, { now, reload }));
   });
 
   router.use('/pay', showErrorPage);

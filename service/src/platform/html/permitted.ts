@@ -44,7 +44,7 @@ function without(view: View, may: May): View {
   return { ...view, props: { ...props, children } } as View;
 }
 
-/** Whether it only unfolds to a form, which the reader may not send. */
+/** Whether a `details` element only opens a form that the reader may not send. */
 const isWithheldForm = (all: View, permitted: View): boolean =>
   hasElement(all, isFormOpener) && hasElement(all, isForm) && !hasElement(permitted, isForm);
 

@@ -33,7 +33,7 @@ export class LoopShare {
     return promise;
   }
 
-  /** Tasks of a workspace that wait for their turn. */
+  /** How many tasks of a workspace wait for their turn. */
   waitingOf(workspaceId: string): number {
     return this.#waiting.lengthOf(workspaceId);
   }

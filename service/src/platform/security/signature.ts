@@ -4,7 +4,7 @@ import { createHmac, createSecretKey } from 'node:crypto';
  * The headers that prove to a receiver that the service sent a body.
  *
  * `X-Service-Signature: t=<unix>,v1=<hex>[,v1=<hex>]` is an HMAC-SHA256 over `<t>.<raw body>`. Its key
- * is the whole secret as UTF-8. There is one `v1` for each valid secret (two during a rotation).
+ * is the whole secret as UTF-8. There is one `v1` for each valid secret (two to five during a rotation).
  *
  * The Standard Webhooks headers carry the same id and time. Their HMAC is over `<id>.<t>.<raw body>`,
  * and its key is the 32 bytes that the secret encodes.

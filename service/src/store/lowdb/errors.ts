@@ -11,7 +11,7 @@ export class StoreDamaged extends Error {
       `${what} (${file}, byte ${position}). Nothing was changed. Restore the whole data folder from a backup` +
         (wayOut === undefined
           ? '.'
-          : `; or, knowing that everything written from that place on is lost, copy the folder and ${wayOut}.`),
+          : `; or copy the folder and ${wayOut}: everything written from this position on is then lost.`),
     );
     this.file = file;
     this.position = position;

@@ -71,9 +71,9 @@ export interface PostgresOptions {
  * How often to check the database, even without requests, because load balancers ask for its state.
  */
 const CHECK_MS = 5_000;
-/** How often each process says that it works. */
+/** How often each process tells the others which queues it works on. */
 const ANNOUNCE_MS = 1_000;
-/** How often to look for jobs that nobody told of, lately and at all. */
+/** How often to look for jobs that no notification named: among those due lately, and among all. */
 const LOOK_BACK_MS = 5_000;
 const LOOK_AT_ALL_MS = 60_000;
 const SWEEP_CHANGES_MS = 60_000;
@@ -131,7 +131,8 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   ) {
     this.database = database;
     this.schemaName = options.schema;
-    this.#options = { ...DEFAULTS, ...options };
+    const given = Object.entries(options).filter(([, value]) => value !== undefined);
+    this.#options = { ...DEFAULTS, ...(Object.fromEntries(given) as unknown as PostgresOptions) };
     this.#listeners = new WorkListeners(this.#options.log, this.#options.clock);
     this.#queues = new Set(options.queues);
     this.#time = time;
@@ -191,13 +192,12 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     database: Database,
     options: PostgresOptions,
   ): Promise<PostgresStore<S>> {
-    const { works = true } = options;
     await assertWritable(database);
     await migrate(database, options.schema, options.migrations);
     const tables = await readTables(database, options.schema, schema);
     const time = new DatabaseClock(options.databaseNow);
     const store = new PostgresStore(schema, database, options, tables, time);
-    await store.#start(works);
+    await store.#start();
     return store;
   }
 
@@ -213,7 +213,10 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   }
 
   async claim(request: ClaimRequest): Promise<readonly Job[]> {
-    if (!this.#queues.has(request.queue)) return (this.#refuseWhenUnavailable(), []);
+    if (!this.#queues.has(request.queue)) {
+      this.#refuseWhenUnavailable();
+      return [];
+    }
     return this.#tracked(async () => {
       this.#time.sync(this.database);
       return this.#outage.watch(() => this.#work.claim(request));
@@ -225,7 +228,10 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     skip: (group: string) => boolean = () => false,
     places?: SharedPlaces,
   ): Promise<number | null> {
-    if (!this.#queues.has(queue)) return (this.#refuseWhenUnavailable(), null);
+    if (!this.#queues.has(queue)) {
+      this.#refuseWhenUnavailable();
+      return null;
+    }
     return this.#tracked(async () => {
       this.#time.sync(this.database);
       return this.#outage.watch(() => this.#work.msUntilDue(queue, skip, places));
@@ -299,7 +305,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     return this.#closed;
   }
 
-  async #start(works: boolean): Promise<void> {
+  async #start(): Promise<void> {
     await this.#changes.start();
     await this.#notifications.listen(this.#options.exclusive);
     if (!this.#options.exclusive)
@@ -312,7 +318,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
         ),
       );
     this.#every(CHECK_MS, () => this.#outage.look());
-    if (!works) return;
+    if (!this.#options.works) return;
     this.#atOnceAndEvery(ANNOUNCE_MS, () => this.#announce());
     this.#every(LOOK_BACK_MS, async () => this.#work.lookBack());
     this.#every(LOOK_AT_ALL_MS, async () => this.#work.lookAgain());
@@ -321,7 +327,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#atOnceAndEvery(ADD_WORDS_MS, () => this.#addMissingWords());
   }
 
-  /** Also later, because a process of an earlier version may still be writing. */
+  /** Again and again, because a process of an earlier version may still write rows without words. */
   #addMissingWords(): Promise<void> {
     const { tables } = this.#opened;
     return this.#tracked(() =>

@@ -31,7 +31,7 @@ export interface AnsweredTurn {
   readonly turn: WebhookTurn;
   /** The messages that were sent, in their order. */
   readonly messages: readonly Message[];
-  /** Null for a try. */
+  /** Null for a test. */
   readonly view: ConversationView | null;
 }
 

@@ -19,7 +19,7 @@ import { lockTurn, markDealtWith, putSuperseded, refuse, stopTyping } from './tu
 /**
  * Lets a turn rest while its workflow waits for a customer or a colleague: its time stops, and what
  * the HTTP call answers does not count. Its messages stay its own.
- * @returns the conversation of the turn (null for a try), and in whose name the workflow asks
+ * @returns the conversation of the turn (null for a test), and in whose name the workflow asks
  * @throws not_found (404); try_without_customer (409) when a try asks a customer; turn_superseded
  * (409) when it has ended or no longer fits
  */
@@ -78,7 +78,7 @@ const WROTE_AGAIN = 'The question was cancelled after the customer had written a
 /**
  * Lets a turn go on whose last wait has ended. From here it needs only that the agent is in control.
  * Its time begins when its execution is back (`continueTurn`).
- * @param end.conversation as the caller has locked and changed it; null for a try
+ * @param end.conversation as the caller has locked and changed it; null for a test
  * @param end.isUnread the customer wrote to the wait, and a newer turn gets it: this one ends
  */
 export async function resumeTurn(

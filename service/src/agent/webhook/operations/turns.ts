@@ -44,11 +44,11 @@ export const listTurns = (
       newestFirst(tx.webhookTurns, { workspaceId: workspace.id, ...filter }, page),
   );
 
-/** A turn that can be changed, with the conversation as it is then; null for a try. */
+/** A turn that can be changed, with the conversation as it is then; null for a test. */
 export interface LockedTurn {
   readonly turn: WebhookTurn;
   readonly conversation: Conversation | null;
-  /** Why nothing of it may be sent, in words; null while it fits. Always null for a try. */
+  /** Why nothing of it may be sent, in words; null while it fits. Always null for a test. */
   readonly misfit: string | null;
 }
 

@@ -3,17 +3,17 @@ import type { Look } from './look.ts';
 
 /** When the jobs of a queue will be due, as a look saw it, and whether to look again. */
 export class UpcomingJobs {
-  /** By the database's clock. By then, look. */
+  /** When to look next, by the database's clock. */
   #nextDueAt = -Infinity;
-  /** The earliest time that was expected since the last look began. */
+  /** The earliest time given to `expect` since the last look began. */
   #expectedAt = Infinity;
   /** The database's time of the last look. */
   #lookedUntil = 0;
-  /** How far before that the next look begins; Infinity: it looks at everything. */
+  /** How far before `#lookedUntil` the next look begins. Infinity: it looks at everything. */
   #backMs = Infinity;
   /** When the last look began, in steady milliseconds. */
   #lookedAt = -Infinity;
-  /** The first one first. */
+  /** Sorted by `dueAt`. */
   #upcoming: readonly { readonly group: string; readonly dueAt: number }[] = [];
   #readUntil = Infinity;
 
