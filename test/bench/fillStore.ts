@@ -52,20 +52,26 @@ export type FillQuestion = {
 
 async function fill(question: FillQuestion): Promise<number> {
   const { documents, subscriptionId } = question;
-  const isFolder = 'folder' in question;
-  const store = isFolder
-    ? await openLowdbStore(collections, { folder: question.folder })
-    : await openOnServer(question.server, question.schema);
+  const { store, put, each, perTransaction } =
+    'folder' in question
+      ? {
+          store: await openLowdbStore(collections, { folder: question.folder }),
+          put: putConversation,
+          each: DOCUMENTS_PER_CONVERSATION,
+          perTransaction: CONVERSATIONS_PER_TRANSACTION,
+        }
+      : {
+          store: await openOnServer(question.server, question.schema),
+          put: putOpened,
+          each: DOCUMENTS_PER_DELIVERY,
+          perTransaction: DELIVERIES_PER_TRANSACTION,
+        };
   const workspace = (await findWorkspace({ store }))!;
-  const [each, perTransaction] = isFolder
-    ? [DOCUMENTS_PER_CONVERSATION, CONVERSATIONS_PER_TRANSACTION]
-    : [DOCUMENTS_PER_DELIVERY, DELIVERIES_PER_TRANSACTION];
   const count = Math.ceil(documents / each);
   for (let done = 0; done < count; ) {
     const end = Math.min(count, done + perTransaction);
     await store.transaction(async (tx) => {
-      for (let i = done; i < end; i += 1)
-        await (isFolder ? putConversation : putOpened)(tx, workspace, subscriptionId, i);
+      for (let i = done; i < end; i += 1) await put(tx, workspace, subscriptionId, i);
     });
     done = end;
   }
@@ -73,19 +79,16 @@ async function fill(question: FillQuestion): Promise<number> {
   return count * each;
 }
 
+type Put = (tx: Tx, workspace: Workspace, subscriptionId: string, i: number) => Promise<void>;
+
 /** The event of a conversation that was opened, and its delivery. */
-async function putOpened(
-  tx: Tx,
-  workspace: Workspace,
-  subscriptionId: string,
-  i: number,
-): Promise<void> {
+const putOpened: Put = async (tx, workspace, subscriptionId, i) => {
   const now = new Date();
   const contact = contactOf(workspace, i, now);
   const conversation = opened(contact, now);
   const about = { workspace, conversation, contact };
   await putDelivered(tx, { name: 'conversation.opened' }, about, subscriptionId, now);
-}
+};
 
 const opened = ({ id: contactId, workspaceId, channel }: Contact, now: Date): Conversation =>
   openConversation(
@@ -94,12 +97,7 @@ const opened = ({ id: contactId, workspaceId, channel }: Contact, now: Date): Co
   );
 
 /** One that the agent led and closed, as the service would have stored it just now. */
-async function putConversation(
-  tx: Tx,
-  workspace: Workspace,
-  subscriptionId: string,
-  i: number,
-): Promise<void> {
+const putConversation: Put = async (tx, workspace, subscriptionId, i) => {
   const now = new Date();
   const contact = contactOf(workspace, i, now);
   await tx.contacts.put(contact);
@@ -124,7 +122,7 @@ async function putConversation(
       now,
     ),
   );
-}
+};
 
 const contactOf = (workspace: Workspace, i: number, now: Date): Contact => ({
   id: newId('ctc'),

@@ -1,8 +1,7 @@
 // What it costs to claim a due job beside the waiting, or overdue, retries of a dead subscriber.
-import type { collections } from '../../service/src/app/collections.ts';
-import type { Job, Store } from '../../service/src/store/store.ts';
+import type { Job } from '../../service/src/store/store.ts';
 import type { Effort } from './comparison.ts';
-import { openOnServer, type BenchServer } from './postgresServer.ts';
+import { openOnServer, type BenchServer, type BenchStore } from './postgresServer.ts';
 import { median } from './statistics.ts';
 
 const QUEUE = 'deliveries';
@@ -42,8 +41,6 @@ export interface ClaimCosts extends Costs {
   /** Whether the server has been told how much the tables hold now. */
   readonly analyzed: boolean;
 }
-
-type BenchStore = Store<typeof collections>;
 
 export async function measureClaims(server: BenchServer, { share }: Effort): Promise<ClaimCosts[]> {
   const measured: ClaimCosts[] = [];

@@ -1,9 +1,10 @@
 // What work on deliveries costs beside a million stored ones: an event, a page of the log, and
 // retention.
 import { sweepAll } from '../../service/src/app/retention/housekeeping.ts';
-import { cpuSeconds, startHelper, type RunningService } from './children.ts';
+import { startHelper, type RunningService } from './children.ts';
 import { scaled, type Effort } from './comparison.ts';
-import { call, newCustomer, nothingPending, subscribe, writeMany } from './customers.ts';
+import { call } from './customers.ts';
+import { runEvents, startEvents, type EventSource } from './events.ts';
 import type { FillQuestion } from './fillStore.ts';
 import {
   openOnServer,
@@ -16,7 +17,6 @@ import { median } from './statistics.ts';
 
 export const SIZES = [1000, 1_000_000] as const;
 export const EVENTS = 2000;
-const CUSTOMERS = 16;
 const PAGES = 20;
 const PAGE = 50;
 const RETENTION_DAYS = 30;
@@ -74,11 +74,8 @@ export interface StatementCost {
   readonly walBytes: number;
 }
 
-interface Side {
+interface Side extends EventSource {
   readonly schema: string;
-  readonly service: RunningService;
-  readonly hook: string;
-  readonly customers: readonly string[];
   readonly deliveries: number;
   readonly fillSeconds: number;
   readonly event: Grown['event'];
@@ -95,13 +92,12 @@ export async function measureGrowth(
     sides.push(await startSide(server, tls, sink, size === SIZES[0] ? size : scaled(size, effort)));
   await server.query('VACUUM ANALYZE'); // as after an hour of rest
   const events = scaled(EVENTS, effort);
-  for (const side of sides) await run(server, sink, side, events / 2);
-  for (const { event } of sides) for (const values of Object.values(event)) values.length = 0;
+  for (const side of sides) await runEvents(side, sink, events / 2);
   for (let round = 0; round < effort.rounds; round += 1)
     for (const side of sides) await run(server, sink, side, events);
   const grown: Grown[] = [];
   for (const side of sides) {
-    const statements = await server.statements(() => run(server, sink, side, events));
+    const statements = await server.statements(() => runEvents(side, sink, events));
     grown.push(await finish(server, side, statementCosts(statements, events)));
   }
   await sink.helper.stop();
@@ -116,10 +112,7 @@ async function startSide(
 ): Promise<Side> {
   const schema = `growth_${wanted}`;
   const service = await startOnServer(server, schema, 'all', caFile);
-  const hook = await subscribe(service, 'message.received', `${sink.origin}/hooks/${wanted}`);
-  const customers = await Promise.all(
-    Array.from({ length: CUSTOMERS }, () => newCustomer(service)),
-  );
+  const source = await startEvents(service, sink, wanted);
   console.log(`  filling ${schema}`);
   const filler = startHelper('fillStore.ts');
   const startedAt = performance.now();
@@ -128,39 +121,25 @@ async function startSide(
     server: { url },
     schema,
     documents: 2 * wanted,
-    subscriptionId: hook,
+    subscriptionId: source.hook,
   } satisfies FillQuestion);
   await filler.stop();
   return {
+    ...source,
     schema,
-    service,
-    hook,
-    customers,
     deliveries: documents / 2,
     fillSeconds: (performance.now() - startedAt) / 1000,
     event: { wallMicros: [], serviceMicros: [], serverMicros: [], pages: [] },
   };
 }
 
-async function run(
-  server: BenchServer,
-  sink: Sink,
-  { service, hook, customers, event }: Side,
-  count: number,
-): Promise<void> {
-  await sink.ask({ do: 'begin', status: 200 });
-  const [before, cpuBefore, startedAt] = [
-    await server.work(),
-    cpuSeconds(service.pid),
-    performance.now(),
-  ];
-  await writeMany(service, customers, count);
-  await sink.ask({ do: 'await', count });
-  await nothingPending(service, [hook]);
-  const wallMs = performance.now() - startedAt;
+async function run(server: BenchServer, sink: Sink, side: Side, count: number): Promise<void> {
+  const { event } = side;
+  const before = await server.work();
+  const { wall, cpu } = await runEvents(side, sink, count);
   const after = await server.work();
-  event.wallMicros.push((wallMs / count) * 1000);
-  event.serviceMicros.push(((cpuSeconds(service.pid) - cpuBefore) / count) * 1e6);
+  event.wallMicros.push(wall);
+  event.serviceMicros.push(cpu);
   event.serverMicros.push(((after.cpuSeconds - before.cpuSeconds) / count) * 1e6);
   event.pages.push((after.buffers - before.buffers) / count);
 }
@@ -231,14 +210,12 @@ async function sweep(server: BenchServer, schema: string, deliveries: number) {
     `SELECT document->>'createdAt' AS at FROM ${schema}.deliveries ORDER BY id OFFSET ${deliveries} LIMIT 1`,
   );
   const now = new Date(Date.parse(String(youngest!.at)) + RETENTION_DAYS * DAY_MS);
-  const count = async () =>
-    Number(
-      (
-        await server.query(
-          `SELECT (SELECT count(*) FROM ${schema}.deliveries) + (SELECT count(*) FROM ${schema}.events) AS n`,
-        )
-      )[0]!.n,
+  const count = async () => {
+    const [row] = await server.query(
+      `SELECT (SELECT count(*) FROM ${schema}.deliveries) + (SELECT count(*) FROM ${schema}.events) AS n`,
     );
+    return Number(row!.n);
+  };
   const store = await openOnServer(server, schema);
   try {
     const [thereBefore, before] = [await count(), await server.work()];
@@ -285,16 +262,16 @@ const KINDS: readonly (readonly [RegExp, (table: string) => string])[] = [
   [/FROM "\w+"\."?(\w+)/, (table) => `read ${table}`],
 ];
 
-const kindOf = (query: string): string =>
-  KINDS.values()
-    .map(([pattern, name]) => {
-      const found = pattern.exec(query);
-      return found && name(found[1] ?? '');
-    })
-    .find((name) => name !== null) ?? 'begin, commit and the rest';
+function kindOf(query: string): string {
+  for (const [pattern, name] of KINDS) {
+    const found = pattern.exec(query);
+    if (found) return name(found[1] ?? '');
+  }
+  return 'begin, commit and the rest';
+}
 
 /** What statements cost for each of `events`, by kind. */
-export function statementCosts(
+function statementCosts(
   statements: readonly StatementWork[],
   events: number,
 ): readonly StatementCost[] {

@@ -39,7 +39,7 @@ export interface BenchServer {
    * The service's statements during `run`; none without pg_stat_statements. No `work()` from before
    * it may be compared with one from after it.
    */
-  statements(run: () => Promise<void>): Promise<readonly StatementWork[]>;
+  statements(run: () => Promise<unknown>): Promise<readonly StatementWork[]>;
   /** As its superuser. */
   query(text: string): Promise<readonly Record<string, unknown>[]>;
   stop(): Promise<void>;
@@ -131,12 +131,14 @@ function cpuOfServer(pid: number): number {
   }
 }
 
+export type BenchStore = Store<typeof collections>;
+
 /** The store of a schema, in this process. */
 export const openOnServer = (
   { url }: Pick<BenchServer, 'url'>,
   schema: string,
   queues: readonly string[] = [],
-): Promise<Store<typeof collections>> =>
+): Promise<BenchStore> =>
   openPostgresStore(collections, {
     database: url,
     schema,

@@ -1,16 +1,9 @@
 // What an event costs, and what a start takes, with little and with much stored.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  cpuSeconds,
-  residentBytes,
-  startHelper,
-  startService,
-  temporaryFolder,
-  type RunningService,
-} from './children.ts';
+import { residentBytes, startHelper, startService, temporaryFolder } from './children.ts';
 import { scaled, type Effort } from './comparison.ts';
-import { newCustomer, nothingPending, subscribe, writeMany } from './customers.ts';
+import { runEvents, startEvents, type EventSource } from './events.ts';
 import { DOCUMENTS_PER_CONVERSATION, type FillQuestion } from './fillStore.ts';
 import { round, spread, type Figure, type PartResult, type Ratio } from './report.ts';
 import { startSink, type Sink, type Tls } from './sinkClient.ts';
@@ -18,7 +11,6 @@ import { median } from './statistics.ts';
 
 const SIZES = [1000, 100_000, 1_000_000];
 const EVENTS = 4000;
-const CUSTOMERS = 16;
 const START_WITHIN_MS = 180_000;
 /** The goal: within a factor of 1.2 of each other. */
 const GOAL = { atMost: 1.2 };
@@ -29,11 +21,8 @@ const SNAPSHOT = /^snapshot-\d+\.ndjson$/;
 const JOURNAL = /^journal-\d+\.log$/;
 
 /** A service on a store of one size, with what its start came to. */
-interface Sized {
+interface Sized extends EventSource {
   readonly documents: number;
-  readonly service: RunningService;
-  readonly hook: string;
-  readonly customers: readonly string[];
   readonly fillSeconds: number;
   readonly residentMib: number;
   readonly snapshotMib: number;
@@ -64,12 +53,15 @@ export async function measureSizes(tls: Tls, effort: Effort): Promise<PartResult
   }
   const events = scaled(EVENTS, effort);
   // opens connections, lets limits rise
-  for (const each of sizes) await run(sink, each, events / 2);
-  for (const each of sizes) [each.cpu.length, each.wall.length] = [0, 0];
+  for (const each of sizes) await runEvents(each, sink, events / 2);
   for (let i = 0; i < effort.rounds; i += 1) {
     // Nobody is always first: each round begins with the next one.
-    for (let place = 0; place < sizes.length; place += 1)
-      await run(sink, sizes[(i + place) % sizes.length]!, events);
+    for (let place = 0; place < sizes.length; place += 1) {
+      const each = sizes[(i + place) % sizes.length]!;
+      const { wall, cpu } = await runEvents(each, sink, events);
+      each.wall.push(wall);
+      each.cpu.push(cpu);
+    }
   }
   const afterwards = sizes.map(({ service }) => residentBytes(service.pid) / MIB);
   for (const { service } of sizes) await service.stop();
@@ -90,8 +82,7 @@ async function startSized(tls: Tls, sink: Sink, documents: number): Promise<Size
   console.log(`  filling a store with ${number(documents)} documents`);
   const folder = temporaryFolder();
   const first = await startService(tls.caFile, undefined, { folder });
-  const hook = await subscribe(first, 'message.received', `${sink.origin}/hooks/${documents}`);
-  const customers = await Promise.all(Array.from({ length: CUSTOMERS }, () => newCustomer(first)));
+  const { hook, customers } = await startEvents(first, sink, documents);
   await first.stop({ folder: true });
 
   const filler = startHelper('fillStore.ts', ['--max-old-space-size=8192']);
@@ -143,21 +134,6 @@ function readAtStart(folder: string): { snapshot: number; journal: number } {
       .filter(({ name, generation }) => wanted.test(name) && generation >= newest)
       .reduce((sum, { name }) => sum + statSync(join(data, name)).size, 0);
   return { snapshot: bytes(SNAPSHOT), journal: bytes(JOURNAL) };
-}
-
-async function run(
-  sink: Sink,
-  { service, hook, customers, cpu, wall }: Sized,
-  events: number,
-): Promise<void> {
-  await sink.ask({ do: 'begin', status: 200 });
-  const cpuBefore = cpuSeconds(service.pid);
-  const startedAt = performance.now();
-  await writeMany(service, customers, events);
-  await sink.ask({ do: 'await', count: events });
-  await nothingPending(service, [hook]);
-  wall.push(((performance.now() - startedAt) / events) * 1000);
-  cpu.push(((cpuSeconds(service.pid) - cpuBefore) / events) * 1e6);
 }
 
 const number = (value: number) => value.toLocaleString('en-US');

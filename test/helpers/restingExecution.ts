@@ -26,7 +26,10 @@ export interface RestingExecution {
   readonly calls: string[];
   /** What it went on with, one entry for each time that it went on. */
   readonly wentOnWith: Json[];
-  /** The answers to the next calls, in order. After them `answerAlways` applies, which is `rest` by default. */
+  /**
+   * The answers to the next calls, in order. After them `answerAlways` applies, which is `rest` by
+   * default.
+   */
   answer(...answers: ResumeAnswer[]): void;
   /** The answer to every call for which `answer` set none. */
   answerAlways(answer: ResumeAnswer): void;

@@ -21,7 +21,10 @@ const readLimit = (context: IExecuteFunctions, itemIndex: number): number | unde
 		? undefined
 		: Math.max(1, Math.floor(Number(context.getNodeParameter('limit', itemIndex, 50))) || 1);
 
-/** Leaves out filters that were added but left empty. Those that end in `since` or `before` are times. */
+/**
+ * Leaves out filters that were added but left empty. Those that end in `since` or `before` are
+ * times.
+ */
 function readFilters(context: IExecuteFunctions, itemIndex: number): IDataObject {
 	const filters: IDataObject = {};
 	for (const name of Object.keys(context.getNodeParameter('filters', itemIndex, {}) as object)) {

@@ -172,7 +172,7 @@ async function openCore(started: AsyncDisposableStack, config: Config, options: 
 
 const openServiceStore = (
   config: Config,
-  { databaseNow, store: embedded, onStoreLost }: StartOptions,
+  { databaseNow, store: embedded, onStoreLost = () => {} }: StartOptions,
   clock: SteadyClock,
   log: Logger,
 ): Promise<ServiceStore> =>

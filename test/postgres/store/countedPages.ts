@@ -1,12 +1,10 @@
 // What a store asks of the server, counted in pages and not in time.
 import type pg from 'pg';
-import { silent } from '../../../service/src/store/clockAndLog.ts';
 import type {
   Connection,
-  Database,
   Statement,
 } from '../../../service/src/store/postgres/connection/database.ts';
-import { PgDatabase } from '../../../service/src/store/postgres/connection/pgDatabase.ts';
+import { WrappedDatabase } from './wrappedDatabase.ts';
 import type { ContractStore } from '../../contract/schema.ts';
 import { freshSchema, openClient, openStore, removeSchema } from './contractStores.ts';
 
@@ -21,27 +19,21 @@ export interface CountedStore {
   close(): Promise<void>;
 }
 
+/** Keeps what is asked of it. */
+class KeepingDatabase extends WrappedDatabase {
+  readonly asked: Statement[] = [];
+
+  protected wrap(connection: Connection): Connection['query'] {
+    return (statement) => {
+      this.asked.push(statement);
+      return connection.query(statement);
+    };
+  }
+}
+
 export async function openCounted(): Promise<CountedStore> {
   const schema = freshSchema();
-  const asked: Statement[] = [];
-  const inner = new PgDatabase({ url: process.env.DATABASE_URL!, connections: 5, log: silent });
-  const database: Database = {
-    kind: 'postgres',
-    connect: async (): Promise<Connection> => {
-      const connection = await inner.connect();
-      return {
-        query: (statement) => {
-          asked.push(statement);
-          return connection.query(statement);
-        },
-        release: (error) => connection.release(error),
-      };
-    },
-    listen: (...args) => inner.listen(...args),
-    setSessionStatements: (statements) => inner.setSessionStatements(statements),
-    setGuard: (guard) => inner.setGuard(guard),
-    close: () => inner.close(),
-  };
+  const database = new KeepingDatabase(5);
   const store = await openStore(schema, database, undefined, false);
   const client = await openClient();
   await client.query('SET enable_seqscan = off');
@@ -49,7 +41,7 @@ export async function openCounted(): Promise<CountedStore> {
     schema,
     store,
     client,
-    asked,
+    asked: database.asked,
     async pagesOf(statements) {
       let pages = 0;
       for (const { text, values } of statements) {

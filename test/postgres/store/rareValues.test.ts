@@ -1,6 +1,7 @@
 // A value that is rare, or was never stored, is found without reading past all others.
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { collections } from '../../../service/src/app/collections.ts';
+import { snakeCase } from '../../../service/src/store/postgres/connection/sql.ts';
 import { openPostgresStore, serviceMigrations } from '../../../service/src/store/postgres/index.ts';
 import { thing } from '../../contract/schema.ts';
 import { freshSchema, removeSchema } from './contractStores.ts';
@@ -46,12 +47,7 @@ it('in every collection of the service: each indexed field is taken for selectiv
       `SELECT c.relname, a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
         WHERE c.relnamespace = $1::regnamespace AND c.relname = ANY($2) AND a.attnum > 0 AND NOT a.attisdropped
           AND a.attname NOT IN ('id', 'document', 'words') AND a.attoptions IS NULL`,
-      [
-        `"${schema}"`,
-        Object.keys(collections).map((name) =>
-          name.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`),
-        ),
-      ],
+      [`"${schema}"`, Object.keys(collections).map(snakeCase)],
     );
     expect(rows).toEqual([]);
   } finally {

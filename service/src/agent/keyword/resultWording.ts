@@ -13,8 +13,8 @@ const MAX_NESTING = 6;
 const ANSWERS = ['message', 'text', 'answer', 'reply', 'result', 'output'] as const;
 
 /**
- * How a tool call ended, for the customer, and never JSON. A result has at most 1,000 characters, or
- * fewer; a payment link stays whole. Null for `invalid`, which is nothing to tell.
+ * How a tool call ended, for the customer, and never JSON. A result has at most `maxCharacters`, and
+ * never more than 1,000; a payment link stays whole. Null for `invalid`, which is nothing to tell.
  */
 export function callInWords(
   call: PastToolCall,

@@ -3,7 +3,10 @@ import { ModelError } from './modelFailure.ts';
 /** Far more than any answer of a model, and little enough to hold in memory. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-/** The SDK waits at most this long. If a server asks for more, the SDK ignores it and retries too early. */
+/**
+ * The SDK waits at most this long. If a server asks for more, the SDK ignores it and retries too
+ * early.
+ */
 const MAX_WAIT_MS = 60_000;
 
 const ALLOWED_HEADERS = ['accept', 'authorization', 'content-type', 'user-agent'];

@@ -30,7 +30,7 @@ interface AgentScreens {
   readonly deps: Deps;
   readonly model: ScreenModel;
   readonly publicUrl: () => string;
-  /** Aborts a try at shutdown. */
+  /** Aborts a test at shutdown. */
   readonly stopping: AbortSignal;
 }
 
@@ -48,7 +48,7 @@ export function agentScreenRouter(screens: AgentScreens): Router {
   return router;
 }
 
-/** What the page and its live parts show. @param turn the id of a try */
+/** What the page and its live parts show. @param turn the id of a test */
 const read = async ({ deps, model }: AgentScreens, response: Response, turn: unknown = null) => ({
   ...(await readAgent(deps, workspaceOf(response), typeof turn === 'string' ? turn : null)),
   model,

@@ -3,7 +3,7 @@ import type { AgentSettings } from '../agentSettings.ts';
 import { withGreeting } from '../webhook/operations/turnMessages.ts';
 import type { TurnAnswer, WebhookTurn } from '../webhook/webhookTurn.ts';
 
-/** What a workflow answered to a try, as far as it has come. */
+/** What a workflow answered to a test, as far as it has come. */
 export const triedTurnView = (turn: WebhookTurn, settings: AgentSettings): View =>
   html`<article class="tried">${stateView(turn, settings)}</article>`;
 

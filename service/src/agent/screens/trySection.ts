@@ -42,7 +42,7 @@ export const tryHint = ({ member }: SignedIn, parts: AgentParts): View =>
     ? html`<p id="try-hint" class="muted">Write a message as a customer would. ${whatHappens(parts)}</p>`
     : html`<p id="try-hint" class="muted">An owner can write to the agent here as a customer would.</p>`;
 
-/** What a workflow answered to a try. Live updates replace it. */
+/** What a workflow answered to a test. Live updates replace it. */
 export const triedPart = ({ triedTurn, settings }: AgentParts): View => html`
   <div id="tried" aria-live="polite">${triedTurn === null ? null : triedTurnView(triedTurn, settings)}</div>
 `;

@@ -58,7 +58,7 @@ export interface WebhookTurn extends Document {
   readonly openWaits?: number;
   /** A test by the team: its answer is shown and not sent. */
   readonly isTest: boolean;
-  /** Of a try: the made-up message, and the answer once there is one. */
+  /** Of a test: the made-up message, and the answer once there is one. */
   readonly tried?: { readonly text: string; readonly answer: TurnAnswer | null };
   readonly createdAt: string;
 }

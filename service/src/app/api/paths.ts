@@ -13,8 +13,7 @@ const PATTERNS = operations.map((operation) => ({
 export const operationsAt = (path: string): readonly NamedOperation[] =>
   PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ operation }) => operation);
 
-const PLAIN_PATHS =
-  /^\/(healthz|readyz|metrics|setup|api\/openapi\.json|api\/docs(\/[a-z.-]+)*)?\/?$/;
+const PLAIN_PATHS = /^\/(healthz|readyz|metrics|api\/openapi\.json|api\/docs(\/[a-z.-]+)*)?\/?$/;
 /** Paths of the screens: words in lower case, and ids. */
 const SCREEN_PATHS = new RegExp(
   `^/(${[...SCREENS].join('|')})(/([a-z-]{1,30}(\\.(js|css|svg))?|[a-z]+_[0-9A-Z]{26}))*/?$`,

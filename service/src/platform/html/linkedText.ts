@@ -29,7 +29,10 @@ function trimmed(address: string): string {
   return rest.startsWith(')') && isOpen ? `${short})` : short;
 }
 
-/** A user name before the host makes a link look like another site's: https://bank.example@evil.example. */
+/**
+ * A user name before the host makes a link look like another site's:
+ * https://bank.example@evil.example.
+ */
 function isSafe(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { username, password } = new URL(address);

@@ -1,7 +1,8 @@
 /**
  * Places that workspaces share. A workspace may take one more while it holds fewer than are free. So
  * one workspace alone gets half of the pool, two get a third each, and there is a place for one that
- * has none, until so many share it that nothing is left. The pool never has to know who waits, or to take a place back.
+ * has none, until so many share it that nothing is left. The pool never has to know who waits, or to
+ * take a place back.
  *
  * Make the pool twice as large as what one workspace may use alone.
  */

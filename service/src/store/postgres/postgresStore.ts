@@ -131,8 +131,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   ) {
     this.database = database;
     this.schemaName = options.schema;
-    const given = Object.entries(options).filter(([, value]) => value !== undefined);
-    this.#options = { ...DEFAULTS, ...(Object.fromEntries(given) as unknown as PostgresOptions) };
+    this.#options = { ...DEFAULTS, ...options };
     this.#listeners = new WorkListeners(this.#options.log, this.#options.clock);
     this.#queues = new Set(options.queues);
     this.#time = time;

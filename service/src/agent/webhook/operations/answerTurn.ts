@@ -141,7 +141,7 @@ const outcomeOf = (type: 'end' | 'hand_over' | 'close', replies: number): TurnOu
   return replies > 0 ? 'reply' : 'nothing';
 };
 
-/** The answer to a try is kept to be shown. */
+/** The answer to a test is kept to be shown. */
 async function putTried(
   tx: Tx,
   turn: WebhookTurn,

@@ -20,7 +20,7 @@ import { lockTurn, markDealtWith, putSuperseded, refuse, stopTyping } from './tu
  * Lets a turn rest while its workflow waits for a customer or a colleague: its time stops, and what
  * the HTTP call answers does not count. Its messages stay its own.
  * @returns the conversation of the turn (null for a test), and in whose name the workflow asks
- * @throws not_found (404); try_without_customer (409) when a try asks a customer; turn_superseded
+ * @throws not_found (404); try_without_customer (409) when a test asks a customer; turn_superseded
  * (409) when it has ended or no longer fits
  */
 export async function suspendTurn(
