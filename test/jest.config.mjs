@@ -22,18 +22,9 @@ export default {
     '<rootDir>/test/deploy/running/',
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
-  extensionsToTreatAsEsm: ['.ts'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
-  transform: {
-    '\\.ts$': [
-      '@swc/jest',
-      {
-        jsc: { parser: { syntax: 'typescript' }, target: 'es2024' },
-        module: { type: 'es6' },
-        sourceMaps: true,
-      },
-    ],
-  },
+  transform: {},
+  testRunner: '<rootDir>/test/runner.mjs',
   testEnvironment: '<rootDir>/test/environment.mjs',
   testSequencer: '<rootDir>/test/sequencer.mjs',
   testTimeout: 90_000,

@@ -5,7 +5,7 @@ export default class extends Base {
   async handleTestEvent(event) {
     await super.handleTestEvent(event);
     const { name, test, hook } = event;
-    if (name === 'test_fn_failure') await this.global.keepPictures?.(test.name);
-    if (name === 'hook_failure') await this.global.keepPictures?.(hook.type);
+    if (name === 'test_fn_failure') await globalThis.keepPictures?.(test.name);
+    if (name === 'hook_failure') await globalThis.keepPictures?.(hook.type);
   }
 }

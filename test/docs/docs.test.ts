@@ -3,12 +3,16 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
-import { ConversationService } from '../../nodes/ConversationService/ConversationService.node';
-import { checkSignature } from '../../nodes/ConversationService/shared/signature';
+import type * as actionNodeFile from '../../nodes/ConversationService/ConversationService.node';
+import type * as signatureFile from '../../nodes/ConversationService/shared/signature';
 import { SETTINGS } from '../../service/src/app/config.ts';
 import { ERROR_CATALOGUE } from '../../service/src/platform/http/errorCatalogue.ts';
 import { BOUNDS } from '../../service/src/platform/limits/bounds.ts';
 import { operations } from '../../service/src/app/api/apiOperations.ts';
+import { builtFile } from '../nodes/helpers/builtFile.ts';
+
+const { ConversationService } = builtFile<typeof actionNodeFile>('ConversationService.node');
+const { checkSignature } = builtFile<typeof signatureFile>('shared/signature');
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');

@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkBaseUrl, isLocalHost } from '../../nodes/ConversationService/api/baseUrl';
+import type * as baseUrlFile from '../../nodes/ConversationService/api/baseUrl';
+import { builtFile } from './helpers/builtFile.ts';
+
+const { checkBaseUrl, isLocalHost } = builtFile<typeof baseUrlFile>('api/baseUrl');
 
 describe('checkBaseUrl', () => {
   it.each([

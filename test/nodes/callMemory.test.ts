@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { EventEmitter } from 'node:events';
-import { CallMemory, type MemoryLimits } from '../../nodes/ConversationService/shared/callMemory';
+import type * as callMemoryFile from '../../nodes/ConversationService/shared/callMemory';
+import { builtFile } from './helpers/builtFile.ts';
+
+const { CallMemory } = builtFile<typeof callMemoryFile>('shared/callMemory');
+type CallMemory = callMemoryFile.CallMemory;
 
 /** What the memory sees of an HTTP response, and what a caller would have got. */
 class FakeResponse extends EventEmitter {
@@ -40,7 +44,8 @@ class FakeResponse extends EventEmitter {
 }
 
 let nowMs = 0;
-const memoryOf = (limits: Partial<MemoryLimits> = {}) => new CallMemory(limits, () => nowMs);
+const memoryOf = (limits: Partial<callMemoryFile.MemoryLimits> = {}) =>
+  new CallMemory(limits, () => nowMs);
 /** A call that comes for the first time, answered at once. */
 function take(memory: CallMemory, key: string, body: unknown = {}, status = 200) {
   const response = new FakeResponse();

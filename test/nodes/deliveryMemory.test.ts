@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { EventEmitter } from 'node:events';
-import {
-  DeliveryMemory,
-  type DeliveryAttempt,
-} from '../../nodes/ConversationService/trigger/deliveryMemory';
+import type * as deliveryMemoryFile from '../../nodes/ConversationService/trigger/deliveryMemory';
+import { builtFile } from './helpers/builtFile.ts';
+
+const { DeliveryMemory } = builtFile<typeof deliveryMemoryFile>('trigger/deliveryMemory');
+type DeliveryAttempt = deliveryMemoryFile.DeliveryAttempt;
 
 const response = (statusCode = 200) =>
   Object.assign(new EventEmitter(), { statusCode, destroyed: false });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ERROR_CATALOGUE } from '../../service/src/platform/http/errorCatalogue.ts';
-import { builtFile } from './helpers/n8n.ts';
+import { builtFile } from './helpers/builtFile.ts';
 
 const { FIXES } = builtFile<{ FIXES: Record<string, string> }>('api/errors');
 

@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { toInstant } from '../../nodes/ConversationService/shared/instant';
+import type * as instantFile from '../../nodes/ConversationService/shared/instant';
+import { builtFile } from './helpers/builtFile.ts';
+
+const { toInstant } = builtFile<typeof instantFile>('shared/instant');
 
 describe('toInstant', () => {
   it.each([

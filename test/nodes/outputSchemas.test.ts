@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { useService } from './helpers/actions.ts';
-import { builtFile } from './helpers/n8n.ts';
+import { builtFile } from './helpers/builtFile.ts';
 
 const FOLDER = fileURLToPath(
   new URL('../../nodes/ConversationService/__schema__/v1.0.0', import.meta.url),

@@ -4,10 +4,10 @@ import { PAYMENT_PROVIDERS, PAYMENT_STATUSES } from '../../service/src/payments/
 import { CURRENCIES, decimalsOf } from '../../service/src/platform/currency.ts';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
+import { builtFile } from './helpers/builtFile.ts';
 import {
   ACTION,
   actionNode,
-  builtFile,
   failureOf,
   loadOptionsContext,
   ourNode,

@@ -2,10 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createHmac } from 'node:crypto';
 import Stripe from 'stripe';
-import {
-  checkSignature,
-  isSignedByOlderSecret,
-} from '../../nodes/ConversationService/shared/signature';
+import type * as signatureFile from '../../nodes/ConversationService/shared/signature';
+import { builtFile } from './helpers/builtFile.ts';
+
+const { checkSignature, isSignedByOlderSecret } =
+  builtFile<typeof signatureFile>('shared/signature');
 
 // The fixture signer: written from docs/events-and-signatures.md alone, never with the code under test.
 const secret = 'whsec_dGhpcyBpcyBhIHRlc3Qgc2VjcmV0IG9mIDMyIGI=';

@@ -46,13 +46,11 @@ async function startOwn() {
 }
 
 async function runJest() {
-  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
   const args = ['-c', pathOf(configOf(process.argv.slice(2))), ...process.argv.slice(2)];
-  const jest = spawn(
-    process.execPath,
-    [...flags, pathOf('../../node_modules/jest/bin/jest.js'), ...args],
-    { stdio: 'inherit', env: { ...process.env, DATABASE_URL: url } },
-  );
+  const jest = spawn(process.execPath, [pathOf('../../node_modules/jest/bin/jest.js'), ...args], {
+    stdio: 'inherit',
+    env: { ...process.env, DATABASE_URL: url },
+  });
   const [code] = await once(jest, 'exit');
   return code ?? 1;
 }

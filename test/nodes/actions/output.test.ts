@@ -6,7 +6,8 @@ import * as toolCalls from '../../../service/src/tools/calls/contract.ts';
 import * as tools from '../../../service/src/tools/contract.ts';
 import * as turns from '../../../service/src/agent/webhook/contract.ts';
 import { byId, useService } from '../helpers/actions.ts';
-import { ACTION_TOOL, builtFile } from '../helpers/n8n.ts';
+import { builtFile } from '../helpers/builtFile.ts';
+import { ACTION_TOOL } from '../helpers/n8n.ts';
 
 interface RecordShape {
   id: string;

@@ -32,9 +32,6 @@ export const core = require('n8n-core') as typeof N8nCore;
 export const workflow = require('n8n-workflow') as typeof N8nWorkflow;
 const dist = (path: string) =>
   require(`../../../dist/${path}`) as Record<string, new () => unknown>;
-/** A file of the nodes as it is built, for example `api/errors`. */
-export const builtFile = <T>(path: string): T =>
-  require(`../../../dist/nodes/ConversationService/${path}.js`) as T;
 
 export const credentialType = new (dist(
   'credentials/ConversationServiceApi.credentials.js',

@@ -2,20 +2,20 @@ import { describe, expect, it } from '@jest/globals';
 import { createRequire } from 'node:module';
 import type { Ajv2020 as Ajv } from 'ajv/dist/2020.js';
 import type { IDataObject, IHookFunctions, NodeOperationError } from 'n8n-workflow';
+import { builtFile } from '../helpers/builtFile.ts';
 import { additionalData, core, ourNode, TOOL_TRIGGER, workflowWith } from '../helpers/n8n.ts';
 
 const require = createRequire(import.meta.url);
-const dist = '../../../dist/nodes/ConversationService/workflowTool';
-const { readDefinition, readSample, testDefinition } = require(`${dist}/toolDefinition.js`) as {
+const { readDefinition, readSample, testDefinition } = builtFile<{
   readDefinition: (
     context: IHookFunctions,
   ) => IDataObject & { name: string; parameters: IDataObject };
   readSample: (context: IHookFunctions, parameters: IDataObject) => IDataObject;
   testDefinition: (definition: IDataObject) => IDataObject & { name: string };
-};
-const { sampleArguments } = require(`${dist}/sampleArguments.js`) as {
+}>('workflowTool/toolDefinition');
+const { sampleArguments } = builtFile<{
   sampleArguments: (schema: IDataObject) => IDataObject;
-};
+}>('workflowTool/sampleArguments');
 const { Ajv2020 } = require('ajv/dist/2020.js') as { Ajv2020: typeof Ajv };
 const addFormats = require('ajv-formats') as (ajv: Ajv) => void;
 

@@ -1,5 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { TestService } from '../../helpers/service.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import dns from 'node:dns/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { startTestService, type TestService } from '../../helpers/service.ts';
 import {
   agentSays,
   ask,
@@ -17,17 +19,19 @@ import { sharedTestCa } from '../../helpers/tls.ts';
  * What names stand for: the network outside of the service, which a test cannot change otherwise.
  */
 const names = new Map<string, string[]>();
-jest.unstable_mockModule('node:dns/promises', () => ({
-  lookup: (name: string) => {
-    const addresses = names.get(name);
-    if (addresses === undefined)
-      return Promise.reject(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }));
-    return Promise.resolve(
-      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-    );
-  },
-}));
-const { startTestService } = await import('../../helpers/service.ts');
+const lookup = (name: string) => {
+  const addresses = names.get(name);
+  if (addresses === undefined)
+    return Promise.reject(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }));
+  return Promise.resolve(
+    addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+  );
+};
+const realLookup = dns.lookup;
+const useLookup = (used: unknown) => {
+  Object.assign(dns, { lookup: used });
+  syncBuiltinESMExports();
+};
 
 describe('the address of a tool, at each call', () => {
   let service: TestService;
@@ -37,6 +41,7 @@ describe('the address of a tool, at each call', () => {
   let count = 0;
 
   beforeAll(async () => {
+    useLookup(lookup);
     const ca = await sharedTestCa();
     const certificate = await ca.issue({
       dnsNames: ['shop.test', 'localhost'],
@@ -55,6 +60,7 @@ describe('the address of a tool, at each call', () => {
     expect([inside.requests.length, inside.acceptedSockets]).toEqual([0, 0]);
   });
   afterAll(async () => {
+    useLookup(realLookup);
     await service?.stop();
     await endpoint?.close();
     await inside?.close();
