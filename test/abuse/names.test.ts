@@ -9,7 +9,7 @@ import { SILENCE, startDnsServer, type DnsServer } from '../helpers/dnsServer.ts
 import { sized } from './size.ts';
 import { onStage } from './stage.ts';
 
-/** Whether this user may have a file system of their own, in which /etc/resolv.conf is another. */
+/** Whether this user may give a process another /etc/resolv.conf, in a mount namespace of its own. */
 const mayMount = (() => {
   try {
     execFileSync('unshare', ['-m', 'true'], { stdio: 'ignore' });
@@ -74,11 +74,17 @@ const SUBSCRIPTIONS = 5;
             if (status === 201) await honest.api.delete(`/api/hooks/${body.id}`);
           }
         };
-        const fresh = sized(300, 600);
+        const nameCount = sized(300, 600);
         await stage.attack(
-          `4: subscriptions to ${fresh} names under a dead name server`,
+          `4: subscriptions to ${nameCount} names under a dead name server`,
           'subscriptions',
-          { key: hostile.key, domain: 'dead.test', names: fresh, connections: fresh, seconds: 60 },
+          {
+            key: hostile.key,
+            domain: 'dead.test',
+            names: nameCount,
+            connections: nameCount,
+            seconds: 60,
+          },
           subscribe,
         );
         expect(statuses).toEqual(Array(SUBSCRIPTIONS).fill(201));

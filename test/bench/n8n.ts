@@ -159,7 +159,7 @@ async function run(stage: Stage, workflow: Workflow, secret: string, count: numb
   const { n8n } = stage;
   const cpu = () => [n8n.pid, ...n8n.workerPids].reduce((sum, pid) => sum + cpuSeconds(pid), 0);
   const taken: number[] = [];
-  const [endedBefore, cpuBefore, startedAt] = [await newest(n8n), cpu(), performance.now()];
+  const [lastBefore, cpuBefore, startedAt] = [await newest(n8n), cpu(), performance.now()];
   let sent = 0;
   const deliverOnAndOn = async () => {
     while (sent < count) {
@@ -175,7 +175,7 @@ async function run(stage: Stage, workflow: Workflow, secret: string, count: numb
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, deliverOnAndOn));
-  await waitFor('every execution', async () => isDone(n8n, endedBefore + count), FINISH);
+  await waitFor('every execution', async () => isDone(n8n, lastBefore + count), FINISH);
   const seconds = (performance.now() - startedAt) / 1000;
   return {
     perSecond: count / seconds,
@@ -184,14 +184,14 @@ async function run(stage: Stage, workflow: Workflow, secret: string, count: numb
   };
 }
 
-interface Ended {
+interface ExecutionRow {
   readonly id: string;
   readonly status: string;
 }
 
-const latest = async (n8n: N8nServer, filter = ''): Promise<readonly Ended[]> =>
-  (await n8n.api<{ data: readonly Ended[] }>('GET', `/executions?limit=1${filter}`)).data;
-/** The number of the last execution: they are counted up. */
+const latest = async (n8n: N8nServer, filter = ''): Promise<readonly ExecutionRow[]> =>
+  (await n8n.api<{ data: readonly ExecutionRow[] }>('GET', `/executions?limit=1${filter}`)).data;
+/** The id of the newest execution. n8n numbers them without gaps. */
 const newest = async (n8n: N8nServer): Promise<number> => Number((await latest(n8n))[0]?.id ?? 0);
 const isDone = async (n8n: N8nServer, last: number): Promise<boolean> =>
   (await newest(n8n)) >= last && (await latest(n8n, '&status=running')).length === 0;
@@ -205,15 +205,21 @@ const payload = (id: string): string =>
     workspace: 'bench',
     conversation: {
       id: 'conv_01JD6Z0000000000000000000A',
+      agent_id: 'agent_01JD6Z0000000000000000000A',
       channel: 'web_chat',
-      status: 'agent',
+      contact_display: 'm••••@e••••••.com',
       contact_name: 'María',
-      contact_display: 'ma***@example.com',
+      status: 'ai_active',
+      funnel_stage: 'new',
+      message_count: 1,
     },
     message: {
       id: 'msg_01JD6Z0000000000000000000A',
       direction: 'inbound',
       sender: { type: 'customer', name: 'María' },
+      type: 'text',
       text: MESSAGE_TEXT,
+      channel_message_id: null,
+      created_at: timestamp(new Date()),
     },
   });

@@ -22,25 +22,28 @@ export type SnapshotQuestion =
   | { readonly do: 'takeDelays' }
   | { readonly do: 'stop' };
 
-/** Of the service's event loop, since it was asked last. */
+/** Delays of the service's event loop since they were last taken. */
 export interface Delays {
-  /** How late timers were, whatever for. */
+  /** How late timers fired, for whatever reason. */
   readonly p99Ms: number;
   readonly maxMs: number;
   /**
-   * The longest that it computed without a break: of this thread's CPU time, so that other
-   * processes do not show.
+   * The longest turn of the event loop, in CPU time of this thread, so that other processes do not
+   * count.
    */
   readonly longestTurnMs: number;
 }
+
+/** What a document's other fields take, about. */
+const OTHER_BYTES = 200;
 
 let service: Service | null = null;
 let delays: ReturnType<typeof monitorEventLoopDelay> | null = null;
 let longestTurnMs = 0;
 
 /**
- * Documents in a snapshot, and each of them changed once behind it: as much journal as it takes for
- * the next snapshot.
+ * Stores documents in a snapshot, then changes each of them once in the journal after it, which is as
+ * much journal as the next snapshot takes.
  */
 async function fill({
   folder,
@@ -55,7 +58,7 @@ async function fill({
   const createdAt = new Date().toISOString();
   const ids = Array.from({ length: documents }, () => newId('evt'));
   for (const letter of ['x', 'y']) {
-    const body = letter.repeat(documentBytes - 200);
+    const body = letter.repeat(documentBytes - OTHER_BYTES);
     for (let n = 0; n < documents; n += 500) {
       await store.transaction(async (tx) => {
         for (const id of ids.slice(n, n + 500))

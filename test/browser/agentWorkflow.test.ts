@@ -26,7 +26,7 @@ describe('a workflow as the agent, on the page', () => {
     window = await team.openSignedIn('/agent');
     ({ page } = window);
     page.on('dialog', (dialog) => void dialog.accept());
-    await page.evaluate(() => Object.assign(window, { isSamePage: true }));
+    await page.evaluate('window.isSamePage = true');
   });
   afterEach(() => team.closeWindows());
   afterAll(() => team?.close());

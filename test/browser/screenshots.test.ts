@@ -1,5 +1,5 @@
-// Pictures of the screens for the documents: SCREENSHOTS=docs/screenshots npm run test:browser --
-// screenshots
+// Pictures of the screens for the documents:
+// SCREENSHOTS=docs/screenshots npm run test:browser -- screenshots
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { signedInBrowser } from '../helpers/browserless.ts';

@@ -87,6 +87,8 @@ export async function signIn(
   await page.goto(url + path);
   await fillSignIn(page, member);
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  // Its scripts hear keys from now on.
+  await page.waitForLoadState();
 }
 
 /** Fills in the sign-in form that is shown, and sends it. */

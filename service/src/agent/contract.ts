@@ -101,7 +101,7 @@ export const updateAgent = operation('PATCH /agent', {
           'Whether the agent may create payment links: `off`, `ask` (a person approves each) or `allow`',
         ),
       handover_phrases: z
-        .array(textSchema(MAX_HANDOVER_PHRASE_CHARACTERS), 'must be a list of texts')
+        .array(textSchema(MAX_HANDOVER_PHRASE_CHARACTERS), 'must be a list of strings')
         .max(MAX_HANDOVER_PHRASES, `must have at most ${MAX_HANDOVER_PHRASES} entries`)
         .optional()
         .meta({

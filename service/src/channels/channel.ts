@@ -36,7 +36,7 @@ export interface ChannelCapabilities {
    * True: messages to the customer are sent by the channel's adapter. False: a stored message is in
    * the channel.
    */
-  readonly isSent: boolean;
+  readonly isSentByAdapter: boolean;
   /** The longest text that the channel takes at once, in characters; longer messages are split. */
   readonly textMax: number;
   /** How long after the customer's last message they may be written to, in ms; null: always. */

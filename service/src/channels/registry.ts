@@ -8,7 +8,7 @@ const webChat: HostedChannel = {
   type: WEB_CHAT,
   label: 'Web chat',
   isHosted: true,
-  capabilities: { isSent: false, textMax: MAX_REPLY_CHARACTERS, windowMs: null },
+  capabilities: { isSentByAdapter: false, textMax: MAX_REPLY_CHARACTERS, windowMs: null },
 };
 
 /**

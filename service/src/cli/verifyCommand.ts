@@ -20,17 +20,20 @@ export function addVerifyCommand(program: Command): void {
 
 async function verify(folder: string): Promise<void> {
   const manifest = await readBackup(folder).catch((error: unknown) => refuse(folder, error));
-  const { at, made_by: madeBy, files, store } = manifest;
+  const { at, made_by: madeBy, store } = manifest;
   const lines =
     store === 'folder'
       ? await openCopy(folder, manifest)
-      : `${countLines(await countDump(join(folder, DUMP_FILE)))}  To open it too, restore it into an empty database.\n`;
-  const keyNote = files.some(({ name }) => name === KEY_FILE)
-    ? ''
-    : `  It holds no encryption key${manifest.key_fingerprint === null ? '' : `; its key has the fingerprint ${manifest.key_fingerprint}`}.\n`;
+      : `${countLines(await countDump(join(folder, DUMP_FILE)))}  A dump is not opened here: to see that it opens, restore it into an empty database.\n`;
   process.stdout.write(
-    `${folder} is whole. conversation-service ${madeBy} made it at ${at}:\n${lines}${keyNote}`,
+    `${folder} is whole. conversation-service ${madeBy} made it at ${at}:\n${lines}${keyNote(manifest)}`,
   );
+}
+
+function keyNote({ files, key_fingerprint: fingerprint }: BackupManifest): string {
+  if (files.some(({ name }) => name === KEY_FILE)) return '';
+  const named = fingerprint === null ? '' : ` with the fingerprint ${fingerprint}`;
+  return `  It does not hold the encryption key: a restore needs the key${named}.\n`;
 }
 
 /** Opens a copy in the system's folder for temporary files, since opening writes. */

@@ -4,7 +4,7 @@ import type { Tx } from '../store/collections.ts';
 import type { Conversation, HandoverReason, Outcome } from './conversation.ts';
 import type { DecidedBy, Message, SenderType } from './message.ts';
 
-/** Who answered: what decided the agent's message, the agent's own sentences, or another sender. */
+/** What decided the agent's message, or the sender. `agent`: a sentence of the service itself. */
 export type AnsweredBy = DecidedBy | Exclude<SenderType, 'customer'>;
 
 declare module '../platform/counting/count.ts' {
@@ -18,7 +18,7 @@ declare module '../platform/counting/count.ts' {
     answered: readonly [channel: string, by: AnsweredBy];
     /** Control left the agent. */
     handed_over: readonly [channel: string, reason: HandoverReason];
-    /** Control left the agent for the first time; counted in the hour in which it was opened. */
+    /** Control left the agent for the first time; counted in the hour in which the conversation was opened. */
     opened_handed_over: readonly [channel: string];
   }
 }
@@ -52,6 +52,7 @@ export async function countHandover(
 ): Promise<void> {
   const { workspaceId, channel, createdAt, wasHandedOver } = before;
   await count(tx, workspaceId, now, ['handed_over', [channel, reason]]);
+  // Undefined in a conversation of an earlier version: nobody knows whether this is the first time.
   if (wasHandedOver === false)
     await count(tx, workspaceId, new Date(createdAt), ['opened_handed_over', [channel]]);
 }

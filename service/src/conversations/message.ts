@@ -53,15 +53,15 @@ export interface Message extends Document {
 export type MessageExtras = Pick<Message, 'isBesideAgent' | 'decidedBy' | 'choices' | 'waitId'>;
 
 /**
- * Whether the agent has to do with a message. What an automation sent beside it, and what answers
- * the question of a wait, are part of the history alone.
+ * Whether a message is part of what the customer, the agent and the team say to each other. What an
+ * automation sent beside the agent, and a customer's answer to a wait, are not.
  */
 export const isOfTalk = ({ isBesideAgent, direction, waitId }: Message): boolean =>
   isBesideAgent !== true && !(direction === 'inbound' && waitId !== undefined);
 
 /**
- * Whether a person can have it sent again: it failed for good. The workflow of a question has gone on
- * by then, and would not get the answer.
+ * Whether a person can have the message sent again: it failed for good, and asks no question. A
+ * workflow that asked one has gone on by then and would not get the answer.
  */
 export const isResendable = ({ delivery, waitId }: Message): boolean =>
   delivery?.state === 'failed' && waitId === undefined;

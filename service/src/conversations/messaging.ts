@@ -17,7 +17,7 @@ export interface Messaging {
    */
   assertReachable(tx: Tx, contact: Contact, now: Date): Promise<void>;
   /** Whether messages are sent by the channel. Otherwise a stored message is in it at once. */
-  isSent(contact: Contact): boolean;
+  isSentByAdapter(contact: Contact): boolean;
   /**
    * Queues a message for its channel. If the channel would refuse it now, nothing is queued and the
    * message fails with the reason.

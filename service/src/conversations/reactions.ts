@@ -13,21 +13,21 @@ declare module '../platform/deps.ts' {
  */
 export interface Reactions {
   /**
-   * A customer wrote; if the conversation has a `replyWaitId`, to answer that wait.
+   * A customer wrote. If the conversation has a `replyWaitId`, the message answers that wait.
    * @returns the conversation, unsaved: it waits for the team if nothing will answer by itself
    */
   onInbound(tx: Tx, conversation: Conversation, now: Date): Promise<Conversation>;
   /**
    * A conversation was closed.
-   * @returns the conversation, with what the reaction changed in it
+   * @returns the conversation, unsaved, with what the reaction changed in it
    */
   onClosed(tx: Tx, conversation: Conversation, now: Date): Promise<Conversation>;
   /**
    * The agent is no longer in control: a person took over, or is asked for.
-   * @returns the conversation, with what the reaction changed in it
+   * @returns the conversation, unsaved, with what the reaction changed in it
    */
   onLeftToPerson(tx: Tx, conversation: Conversation, now: Date): Promise<Conversation>;
-  /** A message that asks for a wait failed for good on its channel. */
+  /** The message in which a wait asks the customer failed for good on its channel. */
   onUndeliverable(tx: Tx, waitId: string, now: Date): Promise<void>;
   /**
    * The agent has a conversation again.

@@ -6,8 +6,8 @@ import type { Contact } from './contact.ts';
 import type { Conversation } from './conversation.ts';
 
 /**
- * A turn of the agent takes longer than a moment: the customer sees that somebody is typing. It has
- * the contact's id, and is removed when the turn ends.
+ * A turn of the agent takes longer than a moment, so the customer sees that somebody is typing. This
+ * document has the contact's id, and is removed when the turn ends or rests.
  */
 export interface Typing extends Document {
   readonly workspaceId: string;
@@ -33,7 +33,7 @@ export async function beginTyping(
   await messaging.queueTyping(tx, contact, now);
 }
 
-/** The turn has ended. What the agent sends next can be of another one. */
+/** The customer no longer sees that somebody is typing: the turn has ended, or rests. */
 export const endTyping = async (tx: Tx, contactId: string): Promise<void> =>
   void (await tx.typings.delete(contactId));
 

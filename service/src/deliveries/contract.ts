@@ -47,7 +47,7 @@ const filterSchema = z
   .meta({
     id: 'Filter',
     description:
-      'Only events with one of the values of each list are sent. A list applies only to events that have its field: `senders` to messages, `received_as` to what customers write: `answer` is the answer to a waiting workflow, and carries its `wait_id`. An empty list is the same as none: nothing is filtered by it.',
+      'Only events with one of the values of each list are sent. A list applies only to events that have its field: `senders` to messages, `received_as` to messages of customers. An `answer` is a message that answers a waiting workflow; it carries the `wait_id`. An empty list is the same as none: nothing is filtered by it.',
     example: { channels: ['whatsapp_cloud'], senders: ['customer', 'agent', 'team_member'] },
   });
 
@@ -141,7 +141,7 @@ export const createSubscription = operation('POST /hooks', {
         .nullable()
         .default(null)
         .describe(
-          'The n8n workflow that subscribes. Another n8n is refused the same address, and its path on another host, with `published_elsewhere`',
+          'The n8n workflow that subscribes. Another n8n that subscribes the same address, or the same path on another host, is refused with `published_elsewhere`',
         ),
       take_over: z
         .boolean('must be true or false')
@@ -219,7 +219,7 @@ export const listSubscriptions = operation('GET /hooks', {
 
 export const deleteSubscription = operation('DELETE /hooks/:id', {
   summary: 'Delete a subscription',
-  description: `The service sends nothing more. With the fields of an owner, nothing happens to the subscription of another one. For ${REVIVAL_SECONDS} seconds it keeps pending deliveries and new events: creating a subscription with the same \`target_url\` and \`source\` and one of its events in that time revives this one under its id, with a new secret. After that, they are cancelled.`,
+  description: `The service sends nothing more. For ${REVIVAL_SECONDS} seconds it keeps the pending deliveries and the new events: creating a subscription with the same \`target_url\` and \`source\` and one of its events in that time revives this one under its id, with a new secret. After that time, the deliveries are cancelled. With the fields of an owner, a subscription of another owner stays as it is.`,
   query: z.object({
     pending: oneOf(PENDING_CHOICES).default('keep').meta({
       description:

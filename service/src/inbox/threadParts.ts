@@ -12,7 +12,7 @@ export interface PaymentForm extends FormState {
   readonly providers: readonly PaymentProvider[];
 }
 
-/** What every part of an open conversation is made from. */
+/** What every part of a conversation's page is made from. */
 export interface ThreadParts {
   readonly signedIn: SignedIn;
   readonly thread: Thread;
@@ -29,13 +29,14 @@ export interface PanelParts {
   readonly now: Date;
 }
 
-/** The form that is open below the messages, if it is not an empty reply. */
+/** What is below the messages: an empty reply unless one of these is given. */
 export interface OpenForm {
   readonly isClosing?: boolean;
-  /** The form is a note's. */
+  /** The note is open instead of the reply. */
   readonly isNoting?: boolean;
+  /** The payment form, with what was refused in it. */
   readonly paying?: PaymentForm;
-  /** A form that was refused. */
+  /** What was refused in the reply, the note or the close. */
   readonly form?: FormState;
 }
 

@@ -71,7 +71,7 @@ const secretsSchema = z
       .trim()
       .min(1, 'must not be empty')
       .max(4096, 'must have at most 4096 characters'),
-    'must be an object of texts',
+    'must be an object of strings',
   )
   .refine((secrets) => Object.keys(secrets).length <= 20, 'must have at most 20 entries')
   .meta({
@@ -92,7 +92,7 @@ const readOnlySchema = z
     'Whether the tool only reads and changes nothing. The keyword agent calls such a tool without asking the customer first. Like `readOnlyHint` in MCP.',
   );
 const examplePhrasesSchema = z
-  .array(textSchema(MAX_EXAMPLE_PHRASE_CHARACTERS), 'must be a list of texts')
+  .array(textSchema(MAX_EXAMPLE_PHRASE_CHARACTERS), 'must be a list of strings')
   .max(MAX_EXAMPLE_PHRASES, `must have at most ${MAX_EXAMPLE_PHRASES} entries`)
   .meta({
     description:

@@ -1,5 +1,5 @@
-// API calls with the many keys of one workspace: the rate limit counted by key, and 300 keys had
-// 300 times as much.
+// API calls with many keys of one workspace. While the rate limit was counted by key alone, 300 keys
+// were allowed 300 times as many calls.
 import { attack, inParallel, send, type Target } from './attack.ts';
 
 interface Args extends Target {

@@ -1,8 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { signedInBrowser } from '../../helpers/browserless.ts';
 import { answerWhatIsSent, payloadOf, recordEvents, type Stage } from '../stage.ts';
+import type { Workflow } from '../n8nServer.ts';
 import { askTheCustomer, waitActors } from './waits/waitActors.ts';
 import { withWorkflow } from './withWorkflow.ts';
+
+/**
+ * Everything that was ever owed to a workflow. A message and what is owed for it are one write, so
+ * nothing comes later.
+ */
+async function deliveriesTo(stage: Stage, workflow: Workflow): Promise<readonly unknown[]> {
+  const [subscription] = await stage.subscriptionsOf(workflow);
+  return (await stage.service.api.get(`/api/hooks/${subscription!.id}/deliveries`)).body.data;
+}
 
 /** A workflow that sends does not start itself, and a filter leaves out what it does not name. */
 export function provesSentBy(stage: () => Stage): void {
@@ -19,10 +29,7 @@ export function provesSentBy(stage: () => Stage): void {
         'On its way.',
         'And one more after: On its way.',
       ]);
-      // The message and what is owed for it are one write: nothing can come later.
-      const [subscription] = await stage().subscriptionsOf(workflow());
-      const { body } = await stage().service.api.get(`/api/hooks/${subscription!.id}/deliveries`);
-      expect(body.data).toHaveLength(1);
+      expect(await deliveriesTo(stage(), workflow())).toHaveLength(1);
     });
   });
 
@@ -36,9 +43,7 @@ export function provesSentBy(stage: () => Stage): void {
       await resting(workflow());
       await write('A-1042');
       expect(await output(workflow(), conversationId)).toMatchObject({ text: 'A-1042' });
-      const [subscription] = await stage().subscriptionsOf(workflow());
-      const { body } = await stage().service.api.get(`/api/hooks/${subscription!.id}/deliveries`);
-      expect(body.data).toHaveLength(1);
+      expect(await deliveriesTo(stage(), workflow())).toHaveLength(1);
     });
   });
 
@@ -54,9 +59,7 @@ export function provesSentBy(stage: () => Stage): void {
       await write('A person, please.');
       const execution = await stage().execution(workflow(), 'message.received', conversationId);
       expect(payloadOf(execution)).toMatchObject({ message: { text: 'A person, please.' } });
-      const [subscription] = await stage().subscriptionsOf(workflow());
-      const { body } = await stage().service.api.get(`/api/hooks/${subscription!.id}/deliveries`);
-      expect(body.data).toHaveLength(1);
+      expect(await deliveriesTo(stage(), workflow())).toHaveLength(1);
     });
   });
 }

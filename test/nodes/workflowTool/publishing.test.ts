@@ -91,11 +91,11 @@ describe('Publishing', () => {
     await side.create();
     const known = side.staticData;
     side.staticData = {};
-    const attempts = async () =>
+    const newestStatus = async () =>
       (await stage.service.api.get('/api/tool-calls')).body.data[0]?.http_status as
         | number
         | undefined;
-    await waitFor('a refusal', async () => (await attempts()) === 503);
+    await waitFor('a refusal', async () => (await newestStatus()) === 503);
     expect(side.executions).toEqual([]);
     side.staticData = known;
     await isLive();
@@ -235,7 +235,7 @@ describe('Publishing', () => {
     await isLive();
   });
 
-  it('is not undone by a late delete of the time before', async () => {
+  it('is not undone by a late delete of an earlier publication', async () => {
     const { production: side } = await published();
     const before = side.staticData;
     await side.deactivate();
@@ -249,10 +249,10 @@ describe('Publishing', () => {
     expect(await theTool()).toMatchObject({ status: 'paused' });
   });
 
-  it('survives five tries, each followed by delete, the answer to each lost but the last', async () => {
+  it('survives four tries whose answer is lost, each followed by delete, and goes live at the fifth', async () => {
     const { production: side } = trigger();
     side.isRegistered = true;
-    for (let n = 1; n < 5; n++) {
+    for (let n = 1; n <= 4; n++) {
       stage.wire.loses = (method) => method === 'PUT';
       await failureOf(side.create());
       stage.wire.loses = () => false;
@@ -281,7 +281,7 @@ describe('Publishing', () => {
     ['the sample', { sampleArguments: '[]' }],
     ['the sample, without a required parameter,', { sampleArguments: '{}' }],
     ['the sample, with an unknown parameter,', { sampleArguments: '{"order_number":"A","x":1}' }],
-  ])('calls nothing when %s cannot be', async (_what, parameters) => {
+  ])('calls nothing when %s is not valid', async (_what, parameters) => {
     expect(await failureOf(trigger(parameters).production.activate())).toMatchObject({
       name: 'NodeOperationError',
       // What is wrong, and what to enter.
@@ -323,7 +323,7 @@ describe('Unpublishing', () => {
     expect(await side.delete()).toBe(true);
   });
 
-  it('never throws: when the service is away, or the fields cannot be', async () => {
+  it('never throws, neither when the service is away nor when a field is not valid', async () => {
     const made = await published();
     stage.credential = { baseUrl: await freeAddress(), apiKey: 'k' };
     expect(await made.production.delete()).toBe(false);

@@ -5,7 +5,7 @@ import { chatCustomer } from '../../helpers/apiClient.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { startCommitProxy, type CommitProxy } from './commitProxy.ts';
 import {
-  lostOf,
+  faultsOf,
   openOutageStage,
   RECOVERED_MS,
   waitUntilReady,
@@ -48,7 +48,7 @@ describe('connections to PostgreSQL are cut', () => {
     await waitFor('writes to go on', () => writers.acknowledged.size > before + 10);
     await writers.stop();
     expect([...new Set(writers.answers.map(({ status }) => status))]).toEqual([202]);
-    expect(await lostOf(writers, stage)).toEqual([]);
+    expect(await faultsOf(writers, stage)).toEqual([]);
   }, 180_000);
 
   it.each([

@@ -5,7 +5,7 @@ import { chatCustomer } from '../../helpers/apiClient.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import type { PostgresServer } from '../server.ts';
 import {
-  lostOf,
+  faultsOf,
   openOutageStage,
   readiness,
   RECOVERED_MS,
@@ -95,7 +95,7 @@ describe('PostgreSQL keeps its connections and answers nothing', () => {
     });
     await writers.stop();
     expect([...new Set(writers.answers.map(({ status }) => status))].sort()).toEqual([202, 503]);
-    expect(await lostOf(writers, stage)).toEqual([]);
+    expect(await faultsOf(writers, stage)).toEqual([]);
     // Nothing piles up at the server: at most DATABASE_CONNECTIONS and one that listens for each
     // process.
     await waitFor(
@@ -135,6 +135,6 @@ describe('PostgreSQL keeps its connections and answers nothing', () => {
     });
     await writers.stop();
     expect([...new Set(writers.answers.map(({ status }) => status))]).toEqual([202]);
-    expect(await lostOf(writers, stage)).toEqual([]);
+    expect(await faultsOf(writers, stage)).toEqual([]);
   }, 180_000);
 });

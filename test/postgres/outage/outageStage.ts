@@ -84,7 +84,7 @@ export async function openOutageStage({
   }
 }
 
-/** What one write came to. `network`: no answer came. */
+/** The answer to one write. `network`: none came. */
 export type WriteAnswer =
   | { readonly status: number; readonly answer: ApiAnswer }
   | { readonly status: 'network' };
@@ -94,7 +94,7 @@ export interface SteadyWriters {
   readonly acknowledged: ReadonlyMap<string, string>;
   readonly answers: readonly WriteAnswer[];
   stop(): Promise<void>;
-  /** Every message stored of these customers. */
+  /** All stored messages of these customers. */
   readAll(url: string): Promise<{ id: string; text: string }[]>;
 }
 
@@ -188,7 +188,7 @@ export const waitUntilReady = ({ processes }: Cluster): Promise<unknown> =>
  * Every acknowledged message is stored once and was delivered, each under one event id. @returns
  * what is wrong, in words
  */
-export async function lostOf(
+export async function faultsOf(
   { acknowledged, readAll }: SteadyWriters,
   { cluster, receiver }: OutageStage,
 ): Promise<string[]> {

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { waitFor } from '../../helpers/waitFor.ts';
 import {
-  lostOf,
+  faultsOf,
   openOutageStage,
   readiness,
   RECOVERED_MS,
@@ -79,7 +79,7 @@ describe('PostgreSQL is at its limits', () => {
     });
     await writers.stop();
     expect([...new Set(writers.answers.map(({ status }) => status))].sort()).toEqual([202, 503]);
-    expect(await lostOf(writers, stage)).toEqual([]);
+    expect(await faultsOf(writers, stage)).toEqual([]);
   }, 240_000);
 
   it('its disk is full: 503 in words, and it goes on by itself when there is room again', async () => {
@@ -124,7 +124,7 @@ describe('PostgreSQL is at its limits', () => {
       });
       await writers.stop();
       expect([...new Set(writers.answers.map(({ status }) => status))].sort()).toEqual([202, 503]);
-      expect(await lostOf(writers, stage)).toEqual([]);
+      expect(await faultsOf(writers, stage)).toEqual([]);
     } finally {
       await stage?.close();
       stage = undefined;

@@ -5,7 +5,7 @@ import { readChatStream } from '../../helpers/chatStreamReader.ts';
 import { tailOf } from '../../helpers/program.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import {
-  lostOf,
+  faultsOf,
   openOutageStage,
   readiness,
   RECOVERED_MS,
@@ -71,7 +71,7 @@ describe('PostgreSQL is stopped while requests run, and started again', () => {
       const before = writers.acknowledged.size;
       await waitFor('writes to go on', () => writers.acknowledged.size > before + 10);
       await writers.stop();
-      expect(await lostOf(writers, stage)).toEqual([]);
+      expect(await faultsOf(writers, stage)).toEqual([]);
       // Nothing but these: no 500, and no answer that breaks off.
       expect([...new Set(writers.answers.map(({ status }) => status))].sort()).toEqual([202, 503]);
 

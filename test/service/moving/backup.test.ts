@@ -113,7 +113,7 @@ describe('backup, verify and restore', () => {
     const key = await stage.keyOf(home);
     const backup = await backUp(home, '--without-key');
     expect(await readdir(backup)).not.toContain('encryption.key');
-    expect((await verify(backup, home)).out).toContain('It holds no encryption key');
+    expect((await verify(backup, home)).out).toContain('It does not hold the encryption key');
     const next = stage.folderPlace();
     refused(await restore(backup, next), /sealed with the key .*, and there is none in/);
     refused(

@@ -93,7 +93,7 @@ export const replyInTurn = operation('POST /agent-turns/:id/replies', {
     .strictObject({
       text: text.optional().describe('One message'),
       texts: z
-        .array(text, 'must be a list of texts')
+        .array(text, 'must be a list of strings')
         .min(1, 'must have at least one text')
         .max(MAX_ANSWER_TEXTS, `must have at most ${MAX_ANSWER_TEXTS} texts`)
         .optional()

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { encodeTime } from 'ulid';
 import type { Contact, ForgettingStep, Removed, RemovedKind } from '../../conversations/contact.ts';
-import { FORGETTING_QUEUE, forgettingJob } from '../../conversations/contacts/forgetContact.ts';
+import { FORGETTING_QUEUE, forgettingJobId } from '../../conversations/contacts/forgetContact.ts';
 import type { Event } from '../../deliveries/event.ts';
 import { type Clock, timestamp } from '../../platform/clock.ts';
 import { startWorker, type Worker } from '../../platform/jobs/worker.ts';
@@ -63,7 +63,7 @@ export const forgetNext = (
     const contact = await tx.contacts.get(contactId);
     const forgetting = contact?.forgotten;
     if (!contact || !forgetting?.next) {
-      await tx.jobs.complete(forgettingJob(contactId));
+      await tx.jobs.complete(forgettingJobId(contactId));
       return true;
     }
     const { removed, next } = await TASKS[forgetting.next.task](tx, contact, forgetting.next, now);
@@ -77,7 +77,7 @@ export const forgetNext = (
         finishedAt: isDone ? timestamp(now) : null,
       },
     });
-    if (isDone) await tx.jobs.complete(forgettingJob(contactId));
+    if (isDone) await tx.jobs.complete(forgettingJobId(contactId));
     return isDone;
   });
 

@@ -27,7 +27,7 @@ export async function findObstacle(
   now: Date,
 ): Promise<AppError | null> {
   const capabilities = deps.channels.capabilitiesOf(contact.channel);
-  if (capabilities.isSent && !(await findChannelOf(tx, contact))) {
+  if (capabilities.isSentByAdapter && !(await findChannelOf(tx, contact))) {
     return new AppError(
       'channel_removed',
       `The channel that this customer wrote to is not connected any more. ${ERROR_CATALOGUE.channel_removed.fix}`,
@@ -63,7 +63,7 @@ export async function readReach(
 ): Promise<Reach> {
   const capabilities = channels.capabilitiesOf(contact.channel);
   const window = windowOf(capabilities, contact, now);
-  if (!capabilities.isSent) return { isConnected: true, accountName: null, window };
+  if (!capabilities.isSentByAdapter) return { isConnected: true, accountName: null, window };
   const channel = await findChannelOf(tx, contact);
   const all = await tx.channels.find({
     where: { workspaceId: contact.workspaceId },

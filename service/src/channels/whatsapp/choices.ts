@@ -4,8 +4,8 @@ import type { OutboundText } from '../channelAdapter.ts';
 /**
  * Messages with choices: reply buttons, or a list that opens by a button of its own.
  * @see developers.facebook.com, Cloud API, "Interactive reply buttons messages" and "Interactive
- * list messages". Where its pages differ (the longest text of a list, whether its one section has a
- * title) this is what fits all of them.
+ * list messages". The pages disagree on the longest text of a list and on whether its only section
+ * needs a title: what is sent satisfies all of them.
  */
 const BUTTONS = { type: 'button', most: 3, titleMax: 20, bodyMax: 1024 } as const;
 const LIST = { type: 'list', most: 10, titleMax: 24, bodyMax: 1024 } as const;
@@ -16,8 +16,9 @@ const LIST_BUTTON = 'Choose';
 
 /** The form that takes these choices; null when none does. */
 function formOf(text: string, choices: readonly string[]): 'button' | 'list' | null {
-  const areLines = choices.every((title) => title.trim() !== '' && !/\p{Cc}/u.test(title));
-  if (choices.length === 0 || !areLines || new Set(choices).size < choices.length) return null;
+  const areSingleLines = choices.every((title) => title.trim() !== '' && !/\p{Cc}/u.test(title));
+  if (choices.length === 0 || !areSingleLines || new Set(choices).size < choices.length)
+    return null;
   const takes = ({ most, titleMax, bodyMax }: typeof BUTTONS | typeof LIST) =>
     choices.length <= most &&
     text.length <= bodyMax &&

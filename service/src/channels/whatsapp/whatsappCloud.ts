@@ -19,7 +19,7 @@ export const whatsappCloud: ConnectedChannel = {
   label: 'WhatsApp',
   isHosted: false,
   capabilities: {
-    isSent: true,
+    isSentByAdapter: true,
     textMax: MAX_TEXT_CHARACTERS,
     windowMs: 24 * HOUR_MS,
     takesChoices,

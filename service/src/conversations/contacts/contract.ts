@@ -36,7 +36,8 @@ const operation = operationsOf({ tag: 'Conversations', auth: 'key', extension: t
 
 export const listContacts = operation('GET /contacts', {
   summary: 'List contacts, newest first',
-  description: 'Phone and e-mail are masked. A page may have few items although others follow.',
+  description:
+    'Phone and e-mail are masked. A page may have fewer items than `limit`, or none, although more follow: `next_cursor` tells.',
   query: pageQuerySchema.extend({ q: contactSearchSchema.optional() }),
   answer: listOf(contactSchema),
 });
@@ -60,6 +61,6 @@ export const getContact = operation('GET /contacts/:id', {
         .meta({ description: 'Only with `reveal`', example: '+5491155550134' }),
       email: z.string().nullable().optional().describe('Only with `reveal`'),
     })
-    .meta({ id: 'RevealedContact' }),
+    .meta({ id: 'ContactDetails' }),
   errors: ['not_found', 'permission_missing'],
 });

@@ -12,7 +12,7 @@ import { peekConversation } from '../operations/conversations.ts';
 /** The queue of what is left to remove of forgotten contacts. */
 export const FORGETTING_QUEUE = 'forgetting';
 
-/** More than one contact has. */
+/** More conversations than any contact has. */
 const ALL = 100_000;
 
 /**
@@ -46,7 +46,7 @@ export const forgetContact = (
     const forgotten = forget(contact, forgetting);
     await tx.contacts.put(forgotten);
     await tx.jobs.enqueue({
-      id: forgettingJob(contactId),
+      id: forgettingJobId(contactId),
       queue: FORGETTING_QUEUE,
       group: workGroup(workspace.id, 'forgetting'),
       runAt: now.getTime(),
@@ -56,10 +56,12 @@ export const forgetContact = (
     return forgotten;
   });
 
-/** A contact's own id is that of its outbound messages' job. */
-export const forgettingJob = (contactId: string): string => `forget_${contactId}`;
+/** The id of the job. A contact's id is taken: it names the job that sends their messages. */
+export const forgettingJobId = (contactId: string): string => `forget_${contactId}`;
 
-/** Those that were removed before may still have events. */
+/**
+ * Each conversation with the one before it, which retention may have removed without its events.
+ */
 const idsOf = (conversations: readonly Conversation[]): readonly string[] => [
   ...new Set(
     conversations.flatMap(({ id, previousConversationId }) =>
@@ -106,7 +108,7 @@ export const readForgetPreview = (
     return { contact, conversations: conversations.length, messages };
   });
 
-/** The record of a contact's removal. @throws not_found (404), also when nobody forgot it */
+/** The record of a contact's removal. @throws not_found (404), also of a contact that is not forgotten */
 export const readForgotten = (
   { store }: Pick<Deps, 'store'>,
   workspace: Workspace,

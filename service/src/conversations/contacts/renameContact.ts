@@ -15,11 +15,11 @@ export const renameContact = (
   name: string | null,
 ) =>
   store.transaction(async (tx): Promise<Contact> => {
-    const known = await tx.conversations.peek(conversationId);
     // The contact is locked before the conversation.
-    const contact = known && (await tx.contacts.get(known.contactId));
-    const view = await loadConversation(tx, workspace, conversationId);
-    const { isNamedByTeam: _, ...rest } = contact ?? view.contact;
+    const known = await tx.conversations.peek(conversationId);
+    if (known) await tx.contacts.get(known.contactId);
+    const { contact } = await loadConversation(tx, workspace, conversationId);
+    const { isNamedByTeam: _, ...rest } = contact;
     const renamed = { ...rest, name, ...(name === null ? {} : { isNamedByTeam: true }) };
     await tx.contacts.put(renamed);
     return renamed;

@@ -27,9 +27,9 @@ export const takeOverConversation = (deps: Deps, workspace: Workspace, id: strin
     const view = await loadConversation(tx, workspace, id);
     const reason = actor.type === 'api' ? 'api_takeover' : 'team_takeover';
     const now = deps.clock.now();
-    const wasLeft = isCustomerWaiting(view.conversation);
+    const wasWaiting = isCustomerWaiting(view.conversation);
     const conversation = await waitIfUnanswered(tx, view.conversation);
-    const by = { reason, actor, wasLeft } as const;
+    const by = { reason, actor, wasWaiting } as const;
     const taken = await giveToPerson(tx, deps, { ...view, conversation }, by, now);
     return { ...view, conversation: taken };
   });
@@ -46,13 +46,13 @@ export async function lockActor(tx: Tx, { memberId }: Actor): Promise<void> {
 
 /**
  * Saves a take-over with its event. Changes nothing when a person is in control already.
- * @param by with `wasLeft`, whether the customer waited for the team already: the agent was off
+ * @param by with `wasWaiting`, whether the customer already waited for the team, since the agent was off
  */
 export async function giveToPerson(
   tx: Tx,
   { reactions }: Pick<Deps, 'reactions'>,
   view: ConversationView,
-  by: { reason: HandoverReason; actor: Actor; wasLeft: boolean },
+  by: { reason: HandoverReason; actor: Actor; wasWaiting: boolean },
   now: Date,
 ): Promise<Conversation> {
   const inControl = takeOver(view.conversation, { ...by, note: null }, now);
@@ -63,7 +63,7 @@ export async function giveToPerson(
     return putChange(tx, view, inControl, { change, actor: by.actor }, now);
   const event = { name: 'conversation.handed_over', handover: inControl.handover } as const;
   // What the agent was not there to answer did not leave it.
-  const leftAgent = !by.wasLeft || by.reason !== 'team_takeover';
+  const leftAgent = !by.wasWaiting || by.reason !== 'team_takeover';
   if (view.conversation.status === 'ai_active' && leftAgent)
     await countHandover(tx, view.conversation, by.reason, now);
   const reacted = await reactions.onLeftToPerson(tx, inControl, now);

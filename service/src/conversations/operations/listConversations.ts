@@ -3,6 +3,7 @@ import { AppError } from '../../platform/http/errorCatalogue.ts';
 import type { From, Page } from '../../platform/http/page.ts';
 import { searchPage, type Position, type Search } from '../../platform/http/searchPage.ts';
 import { timestamp } from '../../platform/clock.ts';
+import { compareText } from '../../platform/compareText.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Workspace } from '../../team/index.ts';
 import {
@@ -30,7 +31,7 @@ type Order = 'id' | 'createdAt' | 'updatedAt';
 
 /**
  * Lists the workspace's conversations: newest first, or with `updatedSince` the last changed first.
- * A page may have few items although others follow, since no call looks at everything.
+ * A page may have fewer items than `limit` although more follow, since no call looks at everything.
  * @param cursor undefined for the first page
  * @throws invalid_request (400) for a cursor that this list did not give out
  */
@@ -129,11 +130,11 @@ function pageOfKnown(
     (after.id !== undefined && each[order] === after.value && each.id < after.id);
   return known
     .filter(isBehind)
-    .toSorted((a, b) => (a[order] === b[order] ? byText(b.id, a.id) : byText(b[order], a[order])))
+    .toSorted((a, b) =>
+      a[order] === b[order] ? compareText(b.id, a.id) : compareText(b[order], a[order]),
+    )
     .slice(0, limit);
 }
-
-const byText = (a: string, b: string) => (a < b ? -1 : Number(a > b));
 
 /** Whether this conversation and all that follow in the order are too old. */
 const isBefore = (

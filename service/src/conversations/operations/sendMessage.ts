@@ -40,9 +40,9 @@ export const sendMessage = (
     assertOpen(view.conversation);
     await deps.messaging.assertReachable(tx, view.contact, now);
     const reason = actor.type === 'api' ? 'api_message' : 'team_takeover';
-    const wasLeft = isCustomerWaiting(view.conversation);
+    const wasWaiting = isCustomerWaiting(view.conversation);
     const conversation = pausesAgent
-      ? await giveToPerson(tx, deps, view, { reason, actor, wasLeft }, now)
+      ? await giveToPerson(tx, deps, view, { reason, actor, wasWaiting }, now)
       : view.conversation;
     const reply = { text, actor, ...(pausesAgent ? {} : { isBesideAgent: true }) };
     return { ...view, ...(await storeReply(tx, deps, { ...view, conversation }, reply, now)) };
@@ -96,15 +96,15 @@ export async function storeReply(
   { text, actor, ...extras }: { text: string; actor: Actor } & MessageExtras,
   now: Date,
 ) {
-  const isSent = messaging.isSent(view.contact);
-  const delivery = isSent ? ({ state: 'pending', error: null } as const) : null;
+  const isSentByAdapter = messaging.isSentByAdapter(view.contact);
+  const delivery = isSentByAdapter ? ({ state: 'pending', error: null } as const) : null;
   const written = await storeMessage(
     tx,
     view,
     { sender: actor, text, channelMessageId: null, delivery, ...extras },
     now,
   );
-  const stored = isSent
+  const stored = isSentByAdapter
     ? { ...written, message: await messaging.queue(tx, { ...view, ...written }, now) }
     : written;
   await emitEvent(

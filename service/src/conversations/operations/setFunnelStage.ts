@@ -6,9 +6,8 @@ import type { Workspace } from '../../team/index.ts';
 import { loadConversation, putChange, type ConversationView } from './conversations.ts';
 
 /**
- * Sets the funnel stage, forward or back, of a closed conversation too (a customer can pay after
- * the talk is over). The first time in its life that the conversation is at
- * `qualified` or beyond, `conversation.qualified` is emitted.
+ * Sets the funnel stage, forward or back. The conversation may be closed: a customer can pay after it.
+ * The first time in its life that it is at `qualified` or beyond, `conversation.qualified` is emitted.
  * @throws not_found (404)
  */
 export const setFunnelStage = (
@@ -26,8 +25,8 @@ export const setFunnelStage = (
   });
 
 /**
- * Moves the funnel by itself: forward only, and never out of `lost`. @returns the conversation,
- * moved or as it was
+ * Makes a move on the funnel that nobody asked for: forward only, and never out of `lost`.
+ * @returns the conversation, moved or as it was
  */
 export async function putStageForward(
   tx: Tx,

@@ -1,10 +1,16 @@
 import { decodeTime, encodeTime, TIME_MAX } from 'ulid';
 import { timestamp } from '../../platform/clock.ts';
 import { MAX_SEARCHED, searchPage, type SearchedPage } from '../../platform/http/searchPage.ts';
+import { compareText } from '../../platform/compareText.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Contact } from '../contact.ts';
 import { ofContacts, shownMatcher } from '../contacts/contactSearch.ts';
-import { isCustomerWaiting, type Conversation, type InboxPosition } from '../conversation.ts';
+import {
+  isCustomerWaiting,
+  type Conversation,
+  positionOf,
+  type InboxPosition,
+} from '../conversation.ts';
 import type { Message } from '../message.ts';
 import { findNewestMessages } from '../operations/conversations.ts';
 import { wordsOfContact } from './contactWords.ts';
@@ -19,7 +25,7 @@ export interface ConversationSearch {
   readonly workspaceId: string;
   /** As somebody typed it: a name, a phone, an e-mail, or what was said. */
   readonly typed: string;
-  /** What the conversations have: all fields of one of these. */
+  /** Alternatives: a conversation has all the fields of at least one. */
   readonly fields: readonly Fields[];
   /** Only those whose customers wait for the team. */
   readonly onlyWaiting: boolean;
@@ -37,12 +43,7 @@ interface Placed extends FoundConversation {
   readonly position: InboxPosition;
 }
 
-interface Found {
-  readonly items: readonly Placed[];
-  /** Everything up to here was seen; null: everything. */
-  readonly next: InboxPosition | null;
-  readonly stoppedEarly: boolean;
-}
+type Found = SearchedPage<Placed>;
 
 const NOTHING: Found = { items: [], next: null, stoppedEarly: false };
 
@@ -121,7 +122,7 @@ async function scanContacts(
           direction: 'desc',
           ...query,
         }),
-      positionOf: (conversation) => placedByChange(conversation).position,
+      positionOf,
       matching: async (conversations) =>
         ofContacts(
           tx,
@@ -168,7 +169,7 @@ async function findSaid(tx: Tx, search: ConversationSearch, query: WordQuery): P
   return { items, next, stoppedEarly: true };
 }
 
-/** Null when the conversation is not wanted, or has its place further up. */
+/** Null when the conversation is not wanted, its contact matches, or a page before has it. */
 async function placedByMessage(
   tx: Tx,
   search: ConversationSearch,
@@ -211,7 +212,7 @@ const hasFields = (conversation: Conversation, fields: Fields): boolean =>
 const placedByChange = (conversation: Conversation): Placed => ({
   conversation,
   message: null,
-  position: { value: conversation.updatedAt, id: conversation.id },
+  position: positionOf(conversation),
 });
 
 const TIME_AT = 'msg_'.length;
@@ -222,14 +223,12 @@ const positionOfMessage = ({ id }: Message): InboxPosition => ({
   id,
 });
 
-/** The id behind whose place the messages follow. */
+/** The id that older messages come before; at a conversation's place it is made from the time alone. */
 const idAt = ({ value, id }: InboxPosition): string =>
   id.startsWith('msg_') ? id : `msg_${encodeTime(Math.min(Date.parse(value), TIME_MAX))}`;
 
 const compare = (a: InboxPosition, b: InboxPosition): number =>
-  byText(a.value, b.value) || byText(a.id, b.id);
-
-const byText = (a: string, b: string) => (a < b ? -1 : Number(a > b));
+  compareText(a.value, b.value) || compareText(a.id, b.id);
 
 const isBehind = (position: InboxPosition, after: InboxPosition): boolean =>
   compare(position, after) < 0;

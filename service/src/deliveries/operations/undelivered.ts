@@ -7,11 +7,11 @@ import { peekSubscription } from './subscriptions.ts';
 
 /** What failed and never arrived, before and since a time. */
 export interface Undelivered {
-  /** What recovering since that time sends. */
-  readonly since: number;
-  /** What it leaves over. */
-  readonly before: number;
-  /** When the first and the last of all of them failed; null when there is none. */
+  /** How many failed since that time: recovering sends them. */
+  readonly sinceCount: number;
+  /** How many failed before it: recovering leaves them. */
+  readonly beforeCount: number;
+  /** When the first and the last of those counted failed; null when there is none. */
   readonly firstFailedAt: string | null;
   readonly lastFailedAt: string | null;
   /** There are more, which were not counted. */
@@ -49,8 +49,8 @@ export async function countUndelivered(
   const wanted = counted.filter((time) => time >= sinceMs).length;
   const at = (time: number) => (counted.length === 0 ? null : timestamp(new Date(time)));
   return {
-    since: wanted,
-    before: counted.length - wanted,
+    sinceCount: wanted,
+    beforeCount: counted.length - wanted,
     firstFailedAt: at(counted.reduce((a, b) => Math.min(a, b), Infinity)),
     lastFailedAt: at(counted.reduce((a, b) => Math.max(a, b), -Infinity)),
     isCut: times.length > MAX_COUNTED,

@@ -7,7 +7,7 @@ export const settingsSchema = z
   .record(
     z.string().max(64),
     z.string('must be a string').max(8192, 'must have at most 8192 characters'),
-    'must be an object of texts',
+    'must be an object of strings',
   )
   .describe('Values by field name. An empty string removes a value.');
 

@@ -22,9 +22,9 @@ const HTMX_CONFIG = JSON.stringify({
   ],
 });
 
-const STYLED_BY_ITSELF: readonly (Section | undefined)[] = ['conversations', 'waiting'];
+/** Sections that app.css styles alone. app.js applies their sections.css when a link leads on. */
+const NEED_ONLY_APP_CSS: readonly (Section | undefined)[] = ['conversations', 'waiting'];
 
-/** @param page.writes whether something can be written or pressed beyond links and searches */
 const head = ({
   title,
   section,
@@ -42,7 +42,7 @@ const head = ({
     <title>${count === '' ? '' : `(${count}) `}${title} · Conversation Service</title>
     <link rel="icon" type="image/svg+xml" href=${assetUrl('mark.svg')} />
     <link rel="stylesheet" href=${assetUrl('app.css')} />
-    <link rel=${STYLED_BY_ITSELF.includes(section) ? 'alternate' : 'stylesheet'} id="sections" href=${assetUrl('sections.css')} />
+    <link rel=${NEED_ONLY_APP_CSS.includes(section) ? 'alternate' : 'stylesheet'} id="sections" href=${assetUrl('sections.css')} />
     <script src=${assetUrl('htmx.js')} defer></script>
     <script type="module" src=${assetUrl('app.js')}></script>
     ${[...(writes ? ['writing.js' as const] : []), ...scripts].map((name) => html`<script type="module" src=${assetUrl(name)}></script>`)}
@@ -62,7 +62,7 @@ export const plainPage = (title: string, content: View): View => html`
   </html>
 `;
 
-/** The first one has no heading. */
+/** The heading of the first one is for screen readers alone. */
 const GROUPS = ['Work', 'Automation', 'Business'] as const;
 
 interface SectionLink {

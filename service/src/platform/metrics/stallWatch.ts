@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000;
 
 /** Measures how long the event loop stands still. Reading it does not reset it. */
 export interface StallWatch {
-  /** The longest stall of the last five minutes, to within `TICK_MS`. */
+  /** The longest stall of this minute and the four before it, to within `TICK_MS`. */
   longestMs(): number;
   stop(): void;
 }

@@ -34,7 +34,7 @@ const withoutBrackets = (hostname: string) =>
  * Reads a target's URL and applies the rules that need no network. `URL` turns every spelling of an
  * IPv4 literal (`127.1`, `0x7f.1`, `2130706433`, full-width digits) into the same form.
  * @param mayUseHttp whether http:// may be used to this host; its addresses are checked later
- * @throws OutboundError `invalid_url` (no URL, or with a user name or password) or `not_https`
+ * @throws OutboundError `invalid_url` (no URL, port 0, or with a user name or password) or `not_https`
  */
 export const parseTarget = (
   text: string,
@@ -64,8 +64,8 @@ export const parseTarget = (
 };
 
 /**
- * Refuses an address that `URL` would repair (spaces, line breaks, backslashes, a missing `//`).
- * The person who saves such an address probably meant another one.
+ * Refuses an address that `URL` would repair (spaces, line breaks, backslashes, a missing `//`): the
+ * person who saves it probably meant another one. Refuses a # part too.
  * @throws OutboundError `invalid_url`
  */
 export const assertPlainlyWritten = (text: string, { url }: Target): void => {
@@ -77,7 +77,7 @@ export const assertPlainlyWritten = (text: string, { url }: Target): void => {
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^/]/i.test(text))
     throw new OutboundError(
       'invalid_url',
-      'The address must be written with //, like https://example.com/path.',
+      'The address must begin with https:// and a host name, like https://example.com/path.',
     );
   if (url.hash !== '' || text.endsWith('#'))
     throw new OutboundError(

@@ -28,11 +28,11 @@ export const FUNCTION_WORDS: Readonly<Record<Language, ReadonlySet<string>>> = {
     'e sao sou era foi ser estar estou esta estao tem tenho temos ter ha fazer faco faz posso pode podem poderia consigo consegue quero queria quer preciso precisa gostaria desejo',
     'saber dizer diga me ver vou vai vamos ir favor obrigado obrigada obg ola oi bom boa dia tarde noite quando onde como qual quais quem quanto quanta quantos quantas porque',
     'muito muita muitos muitas pouco algo alguem algum alguma nada ninguem tambem ja ainda agora hoje amanha ontem aqui ai ali la so todo toda todos tudo outro outra',
-    'ok ta claro sim tchau ajuda ajudar bem senhor senhora desculpe desculpa falar voce',
+    'ok ta claro sim tchau ajuda ajudar bem senhor senhora desculpe desculpa falar',
   ),
 };
 
-/** Characters and endings that only one of the languages has. */
+/** Characters and endings that tell the languages apart. A shared ending counts for both. */
 const TRAITS: Readonly<Record<Language, RegExp>> = {
   en: /\b\w+(?:ing|ght)\b|'(?:s|t|re|ll|ve|m|d)\b/i,
   es: /[ñ¿¡]|\b\w+(?:ci[oó]n|ciones|dad|dades)\b/i,

@@ -2,8 +2,8 @@
 const MAX_READ_CHARACTERS = 8_192;
 
 /**
- * Lower case, without accents, apostrophes and invisible characters: `¿Dónde está? Don't` → `¿donde
- * esta? dont`.
+ * Lower case, without accents, apostrophes, ordinal signs and invisible characters: `¿Dónde está?
+ * Don't` → `¿donde esta? dont`.
  */
 export const foldCase = (text: string): string =>
   text
@@ -37,14 +37,14 @@ export function readableName(name: string): string {
 }
 
 /**
- * A word roughly without its plural ending, in each of the three languages. Good for comparing, since
- * singular and plural have the same stem, but not for showing.
+ * A folded word without its plural ending in English, Spanish or Portuguese. Good for comparing, since
+ * most singulars have the stem of their plural, but not for showing.
  */
 export function stem(word: string): string {
-  if (word.length < 4) return word;
-  const singular = word
-    .replace(/(?:oes|aes)$/, 'ao')
-    .replace(/ies$/, 'y')
-    .replace(/(?<!s)s$/, '');
+  if (word.length < 3) return word;
+  // cookie, cookies → cooky; shoe, shoes → sho; petição, petições → petico
+  const base = word.replace(/ies?$/, 'y').replace(/(?:oe|ae|ao)s?$/, 'o');
+  if (base.length < 4) return base;
+  const singular = base.replace(/(?<!s)s$/, '');
   return singular.length > 4 ? singular.replace(/e$/, '') : singular;
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { nodeFiles, type Files } from '../files.ts';
+import { nodeFiles, withFile, type Files } from '../files.ts';
 
 const KEY_BYTES = 32;
 const HEX = /^[0-9a-f]{64}$/i;
@@ -76,13 +76,10 @@ export async function writeNewKey(
   key: Buffer,
   files: Files = nodeFiles,
 ): Promise<void> {
-  const file = await files.open(join(folder, NEW_KEY_FILE), 'w');
-  try {
+  await withFile(files, join(folder, NEW_KEY_FILE), 'w', async (file) => {
     await file.write(Buffer.from(`${key.toString('base64')}\n`), 0);
     await file.sync();
-  } finally {
-    await file.close();
-  }
+  });
   await files.syncFolder(folder);
 }
 

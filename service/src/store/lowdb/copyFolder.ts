@@ -13,7 +13,7 @@ import {
   TEMPORARY,
 } from './journal/folder.ts';
 import { ACKNOWLEDGED, HighWaterMark, readHighWaterMark } from './journal/highWaterMark.ts';
-import { endsEarly, journalsSince, Replay } from './journal/replay.ts';
+import { lostFrames, journalsSince, Replay } from './journal/replay.ts';
 import {
   noGoodSnapshot,
   readDocumentLines,
@@ -52,7 +52,7 @@ export async function copyDataFolder(folder: string, to: string): Promise<readon
   }
   const replay = new Replay(await baseHeader(to, pinned.base));
   for await (const _ of replay.read(to, pinned.journals));
-  if (promised !== null && promised > replay.nextSequence) throw endsEarly(replay, promised);
+  if (promised !== null && promised > replay.nextSequence) throw lostFrames(replay, promised);
   // A frame that was being written.
   if (replay.isTorn) await cutFile(nodeFiles, join(to, replay.end.file), replay.end.position);
   const mark = await HighWaterMark.open(to, nodeFiles);

@@ -1,4 +1,5 @@
 import { Batcher } from '../../platform/async/batcher.ts';
+import { compareText } from '../../platform/compareText.ts';
 import type { Document } from '../store.ts';
 import type { Connection, Result, Statement } from './connection/database.ts';
 import { isOutage } from './connection/errors.ts';
@@ -8,12 +9,13 @@ import { Reads } from './reads.ts';
 import type { Table } from './schema/tables.ts';
 import type { Written } from './writes.ts';
 
-/** How long a batch waits for its last members once one has ended. */
+/** How long a batch waits for its last members once one that wrote something has ended. */
 const LATE_MS = 200;
 
 /**
  * A transaction cannot go on in a batch with others: it would have to wait for a lock, or read what
- * it wrote; it takes too long; or the database refused the batch. It runs again in one of its own.
+ * it wrote; it takes too long; or the database refused the batch. It runs again in a batch of its own,
+ * a little later when too many do.
  */
 export class RunsAlone extends Error {
   override readonly name: string = 'RunsAlone';
@@ -34,7 +36,7 @@ interface BatchOptions {
   readonly connection: Connection;
   /** How many transactions take part. */
   readonly size: number;
-  /** Whether it may wait for the locks of other connections, because it keeps no other waiting. */
+  /** Whether it may wait for locks of other connections. A batch of one may: no other waits with it. */
   readonly isPatient: boolean;
   /** Writes, commits, and releases the connection. */
   readonly commit: (batch: Batch, written: readonly Written[]) => Promise<void>;
@@ -81,7 +83,7 @@ export class Batch {
     return this.#xid;
   }
 
-  /** Whether it has sent its commit, or gone without one. */
+  /** Whether it has begun to commit or to roll back: it takes no more statements. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -182,7 +184,7 @@ export class Batch {
   ): Promise<readonly (ReadRow | null | RunsAlone)[]> {
     this.#assertNotOver();
     // In the order of ids, as all transactions lock them.
-    const wanted = [...new Set(ids)].sort(byText);
+    const wanted = [...new Set(ids)].sort(compareText);
     void this.transaction.begin();
     const rows = await this.#lockRows(table, wanted);
     const missing = wanted.filter((id) => !rows.has(id));
@@ -219,7 +221,7 @@ export class Batch {
       ? 'pg_advisory_xact_lock(n) IS NOT NULL'
       : 'pg_try_advisory_xact_lock(n)';
     // One after the other on the server, in one trip.
-    const [locks, there, created] = await Promise.all([
+    const [locks, existing, created] = await Promise.all([
       this.query({
         text: `SELECT pg_current_xact_id()::text AS xid, ${lock} AS is_ours FROM unnest($1::bigint[]) n`,
         values: [ids.map((id) => lockNumber(`${table.name} ${id}`))],
@@ -230,9 +232,10 @@ export class Batch {
     ]);
     this.#xid = String(locks.rows[0]!.xid);
     for (const [id, row] of created) rows.set(id, row);
-    const known = new Set(there?.rows.map(({ id }) => fromText(String(id))));
+    // What exists and was not returned, since its rows skip locks, another connection has locked.
+    const locked = new Set(existing?.rows.map(({ id }) => fromText(String(id))));
     return new Set(
-      ids.filter((id, i) => !rows.has(id) && (locks.rows[i]!.is_ours !== true || known.has(id))),
+      ids.filter((id, i) => !rows.has(id) && (locks.rows[i]!.is_ours !== true || locked.has(id))),
     );
   }
 
@@ -246,5 +249,3 @@ export const readRowOf = ({ document, version }: Record<string, unknown>): ReadR
   document: document as Document,
   version: String(version),
 });
-
-const byText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

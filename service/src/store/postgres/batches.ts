@@ -5,7 +5,7 @@ import type { Written } from './writes.ts';
 /** With more than one at once, each is smaller: 2 cost a fifth more of the server's CPU. */
 const MAX_BATCHES = 1;
 const MAX_MEMBERS = 64;
-/** A batch that takes longer, because a transaction of it does, keeps the next one no longer waiting. */
+/** After this time the next batch starts, although a slow transaction still holds this one. */
 const SLOW_MS = 100;
 
 /**
@@ -42,7 +42,7 @@ export class Batches {
 
   /**
    * A batch for one, which may wait for locks.
-   * @throws RunsAlone when there are too many already
+   * @throws RunsAlone when so many run already that the caller has to try again a little later
    */
   async alone(): Promise<Batch> {
     if (this.#alone >= this.#maxAlone) throw new RunsAlone('too many wait for locks');

@@ -63,7 +63,7 @@ export class Committer {
     const time = { wall: clock.now().getTime(), database: databaseClock.estimate, sql: nowSql };
     const jobs = new JobWrites(this.#options.queues);
     for (const each of written) jobs.add(each.jobs);
-    const added = jobs.added(time);
+    const added = jobs.enqueuedGroups(time);
     const writes = allDone([
       sendWrites(connection, written),
       jobs.send(connection, schemaName, time),

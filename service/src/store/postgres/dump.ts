@@ -89,6 +89,7 @@ async function* rowsOf(connection: Connection, name: string, columns: string): A
  */
 function jobOf(row: Row, clocks: { readonly wall: number; readonly database: number }): Job {
   const runAt = Number(row.run_at);
+  // While a job is claimed, due_at is the end of its lease: the job itself is due already.
   const dueAt =
     row.claimed_by === null
       ? Math.round(clocks.wall + Number(row.due_at) - clocks.database)

@@ -316,7 +316,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
           this.#options.onRewritten,
         ),
       );
-    this.#every(CHECK_MS, () => this.#outage.look());
+    this.#every(CHECK_MS, () => this.#outage.check());
     if (!this.#options.works) return;
     this.#atOnceAndEvery(ANNOUNCE_MS, () => this.#announce());
     this.#every(LOOK_BACK_MS, async () => this.#work.lookBack());

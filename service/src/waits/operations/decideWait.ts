@@ -21,7 +21,7 @@ export const decideWait = (
 ) =>
   deps.store.transaction(async (tx): Promise<WaitView> => {
     const now = deps.clock.now();
-    await peekWait(tx, workspace, id);
+    await peekWait(tx, workspace, id); // throws for another workspace's: lockWait takes any id
     const locked = await lockWait(tx, id);
     if (!locked) throw notFound('wait', id);
     assertDecidable(locked.wait, now);
@@ -34,7 +34,7 @@ function assertDecidable(wait: Wait, now: Date): void {
   if (wait.kind !== 'decision')
     throw new AppError(
       'invalid_request',
-      `Wait ${wait.id} asks the customer: only their reply ends it. It can be cancelled.`,
+      `Wait ${wait.id} asks the customer, so nobody can decide it. Wait for their reply, or cancel the wait.`,
       { param: 'id' },
     );
   if (isOpen(wait) && Date.parse(wait.expiresAt) > now.getTime()) return;

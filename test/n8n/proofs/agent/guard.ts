@@ -29,7 +29,7 @@ export function provesGuard(stage: () => Stage): void {
       await customer.write('And which one?');
       await turnIs(customer, 'answered', 2);
       expect((await texts(customer)).at(-1)).toBe('You wrote: And which one?');
-      // n8n stores an execution only after its last node.
+      // n8n stores an execution only after its last node: later than the reply arrives.
       expect(await executions(workflow, customer, 2)).toHaveLength(2);
     });
 

@@ -55,7 +55,11 @@ describe('the sender', () => {
       agent: { quietMs: 0, approvalExpiresMs: 1 },
       channels: {
         ...channelDirectory,
-        capabilitiesOf: () => ({ isSent: true, textMax: MAX_TEXT_CHARACTERS, windowMs: null }),
+        capabilitiesOf: () => ({
+          isSentByAdapter: true,
+          textMax: MAX_TEXT_CHARACTERS,
+          windowMs: null,
+        }),
       },
     });
     view = await connected();

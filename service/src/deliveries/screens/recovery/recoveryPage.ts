@@ -40,14 +40,20 @@ export const recoveryPage = (
   );
 
 const totalView = (undelivered: Undelivered, now: Date): View => {
-  const { since, before, firstFailedAt, lastFailedAt } = undelivered;
-  const total = since + before;
+  const { sinceCount, beforeCount, firstFailedAt, lastFailedAt, isCut } = undelivered;
+  const total = sinceCount + beforeCount;
   if (total === 0) return html`<p>No failed delivery is left.</p>`;
-  return html`<p>${countOf(total, undelivered)} failed and never arrived: the first ${timeView(firstFailedAt, now)}, the last ${timeView(lastFailedAt, now)}.</p>`;
+  const first = html`failed and never arrived: the first ${timeView(firstFailedAt, now)}`;
+  return isCut
+    ? html`<p>More than ${deliveries(total)} ${first}.</p>`
+    : html`<p>${deliveries(total)} ${first}, the last ${timeView(lastFailedAt, now)}.</p>`;
 };
 
-const countOf = (count: number, { isCut }: Undelivered): string =>
-  `${isCut ? 'More than ' : ''}${count.toLocaleString('en')} ${count === 1 ? 'delivery' : 'deliveries'}`;
+const deliveries = (count: number): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? 'delivery' : 'deliveries'}`;
+
+/** Of what was not counted, each part may have more. */
+const atLeast = ({ isCut }: Undelivered): string => (isCut ? 'at least ' : '');
 
 function sinceForm(
   signedIn: SignedIn,
@@ -68,7 +74,7 @@ function sinceForm(
         attributes: { type: 'datetime-local', required: true, 'data-own-zone': true },
       })}
       <div role="status"><dl class="facts-list">
-        <dt>Will be sent</dt><dd>${countOf(undelivered.since, undelivered)}</dd>
+        <dt>Will be sent</dt><dd>${atLeast(undelivered)}${deliveries(undelivered.sinceCount)}</dd>
         <dt>Will not be sent</dt><dd>${notSent(undelivered)}</dd>
       </dl></div>
       <p class="muted">Event ids and payloads stay the same, and receivers that follow the documentation drop what they have taken before. Pending deliveries go out by themselves.</p>
@@ -80,8 +86,11 @@ function sinceForm(
   `;
 }
 
-const notSent = ({ before }: Undelivered): string =>
-  before === 0 ? 'none' : `${before.toLocaleString('en')} that failed before this time`;
+const notSent = (undelivered: Undelivered): string => {
+  const { beforeCount, isCut } = undelivered;
+  if (beforeCount === 0 && !isCut) return 'none';
+  return `${atLeast(undelivered)}${beforeCount.toLocaleString('en')} that failed before this time`;
+};
 
 /** The form as it was sent, or with the minute of the first failure. */
 function proposed(form: FormState | undefined, firstFailedAt: string | null): FormState {

@@ -35,9 +35,9 @@ export function addRecovery(router: Router, deps: Deps): void {
     }
     if (values.count !== undefined) return show(response, id, 200, { values, problems: {} });
     const workspace = workspaceOf(response);
-    const { before } = await countUndelivered(deps, workspace, id, since);
+    const { beforeCount } = await countUndelivered(deps, workspace, id, since);
     const recovered = await recoverDeliveries(deps, workspace, id, since);
-    const done = { recovered: String(recovered), left: String(before) };
+    const done = { recovered: String(recovered), left: String(beforeCount) };
     response.redirect(303, subscriptionHref(id, {}, done));
   });
 }

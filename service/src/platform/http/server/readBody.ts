@@ -113,15 +113,15 @@ async function eachPart(
   const abort = () => reject(Object.assign(new Error('the request was aborted'), { status: 400 }));
   const onData = (part: Buffer) => {
     try {
-      const counted = take(part);
-      if (counted === undefined) return;
-      counted.catch(reject);
-      taken.push(counted);
+      const taking = take(part);
+      if (taking === undefined) return;
+      taking.catch(reject);
+      taken.push(taking);
     } catch (error) {
       reject(error as Error);
     }
   };
-  // Every request closes at last, and an error costs a stack trace.
+  // Each request closes after its end: that would make an error, with a stack trace, for nothing.
   const end = () => {
     request.off('close', abort);
     resolve(undefined);

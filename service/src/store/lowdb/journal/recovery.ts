@@ -8,7 +8,7 @@ import type { Operation } from './frame.ts';
 import type { JournalPosition } from './journal.ts';
 import type { Line } from '../../../platform/lines.ts';
 import type { Logger } from '../../clockAndLog.ts';
-import { Replay, endsEarly, journalsSince } from './replay.ts';
+import { Replay, lostFrames, journalsSince } from './replay.ts';
 import type { Snapshot } from '../snapshots/snapshot.ts';
 import { noGoodSnapshot, passedOver, readSnapshot } from '../snapshots/snapshot.ts';
 import type { Data } from '../state.ts';
@@ -37,7 +37,7 @@ export const recover = async (folder: string, files: Files, log: Logger): Promis
   for await (const operations of replay.read(folder, journals))
     for (const operation of operations) apply(base.data, operation, parsed);
   const promised = await readHighWaterMark(folder);
-  if (promised !== null && promised > replay.nextSequence) throw endsEarly(replay, promised);
+  if (promised !== null && promised > replay.nextSequence) throw lostFrames(replay, promised);
   if (journals.length === 0) return { data: base.data, position: null, base, journalBytes: 0 };
   const { end, nextSequence, bytes: journalBytes } = replay;
   if (replay.isTorn) await cut(folder, end, files, log);

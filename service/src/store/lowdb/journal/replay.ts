@@ -110,8 +110,11 @@ export const journalsSince = (
   return since;
 };
 
-/** @param promised the number of the first frame that may be missing */
-export const endsEarly = (
+/**
+ * The error when acknowledged frames are missing at the end.
+ * @param promised every frame before this number was acknowledged
+ */
+export const lostFrames = (
   { end, nextSequence }: Pick<Replay, 'end' | 'nextSequence'>,
   promised: number,
 ) =>

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import type { Files } from '../../../platform/files.ts';
 import { FIRST_GENERATION, basesOf, listFolder } from '../journal/folder.ts';
 import type { Operation } from '../journal/frame.ts';
-import { Replay, endsEarly, journalsSince } from '../journal/replay.ts';
+import { Replay, lostFrames, journalsSince } from '../journal/replay.ts';
 import {
   SnapshotDamaged,
   documentOf,
@@ -145,7 +145,7 @@ async function* closedJournals(
 ): AsyncGenerator<readonly Operation[]> {
   const replay = new Replay(from);
   yield* replay.read(folder, journals);
-  if (replay.nextSequence < to.nextSequence) throw endsEarly(replay, to.nextSequence);
+  if (replay.nextSequence < to.nextSequence) throw lostFrames(replay, to.nextSequence);
 }
 
 type Put = Extract<Operation, readonly ['put', ...unknown[]]>;

@@ -36,8 +36,9 @@ const SYSTEM_CODES = setOf(
   'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ENOENT EADDRNOTAVAIL',
 );
 /**
- * The server is starting or stopping (57), out of connections, disk or memory (53), read-only (25),
- * has another password or database (28, 3D), or has failed (58, XX).
+ * The server is starting or stopping (57), out of connections, disk or memory (53), read-only (25006),
+ * has ended an idle session (25P03, 57P05), has another password or database (28, 3D), or has failed
+ * (58, XX).
  */
 const SERVER_CODES = setOf(
   '57P01 57P02 57P03 57P04 57P05 53000 53100 53200 53300 53400 25006 25P03 28000 28P01 3D000 58000 58030 XX000',
@@ -100,12 +101,12 @@ const PLAIN_WORDS: readonly (readonly [RegExp, string])[] = [
   ],
   [/client password must be a string/, 'it asks for a password, and the address holds none'],
   [
-    /Connection terminated|connection error and is not queryable|not queryable|EPIPE|ECONNRESET|server closed the connection/i,
+    /Connection terminated|not queryable|EPIPE|ECONNRESET|server closed the connection/i,
     'the connection was lost',
   ],
 ];
 
-/** The error in one line. Of the address it has only host, port and database. */
+/** The error in one line. Never holds the password of the address. */
 export const inWords = (error: unknown): string => {
   const { message, code } = error as PgError;
   // When all addresses of a name refuse, it is an AggregateError without a message.

@@ -47,7 +47,8 @@ export class Outage {
   }
 
   /**
-   * Runs `fn`, which has no effect when it fails, and again when only its connection was cut.
+   * Runs `fn`, and runs it again as long as the database answers: then only its connection was lost.
+   * `fn` must have no effect when it fails.
    * @throws Busy when all connections are in use
    * @throws StoreUnavailable when the server cannot be reached or takes too long
    */
@@ -73,8 +74,8 @@ export class Outage {
     }
   }
 
-  /** Checks the database while there are no requests. */
-  async look(): Promise<void> {
+  /** Checks whether the database can be written to, so that an outage shows without a request too. */
+  async check(): Promise<void> {
     try {
       await this.watch(() => assertWritable(this.#database));
     } catch (error) {
@@ -92,10 +93,10 @@ export class Outage {
   }
 
   async #heal(): Promise<void> {
-    while (!this.#closing.signal.aborted) {
-      await sleep(RETRY_MS, undefined, { ref: false, signal: this.#closing.signal }).catch(
-        () => {},
-      );
+    const { signal } = this.#closing;
+    for (;;) {
+      await sleep(RETRY_MS, undefined, { ref: false, signal }).catch(() => {});
+      if (signal.aborted) return;
       this.#reason = await this.#whyNot();
       if (this.#reason !== null) continue;
       this.#log.info('the database can be written to again');

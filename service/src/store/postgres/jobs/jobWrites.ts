@@ -33,7 +33,8 @@ export interface JobTime {
 }
 
 /**
- * The jobs that a transaction changes, written when it ends. The last change of each job counts.
+ * The jobs that a transaction changes, written when it ends: one write for each job. A release changes
+ * the time of a job enqueued before, and does nothing to a completed one.
  */
 export class JobWrites implements TransactionJobs {
   readonly #writes = new Map<string, Write>();
@@ -84,8 +85,8 @@ export class JobWrites implements TransactionJobs {
     );
   }
 
-  /** The groups of added jobs, and when those are due. */
-  added({ wall, database }: JobTime): readonly DueGroup[] {
+  /** The groups of enqueued jobs, and when those are due. */
+  enqueuedGroups({ wall, database }: JobTime): readonly DueGroup[] {
     return [...this.#writes.values()].flatMap((write) =>
       write.type === 'put'
         ? [
@@ -134,7 +135,8 @@ const releaseJobs = (
   released: readonly Pick<Job, 'id' | 'runAt' | 'rank'>[],
   { wall, sql }: Pick<JobTime, 'wall' | 'sql'>,
 ): Statement => ({
-  // Not joined: a plan made while the table was empty would then read all of it.
+  // A subquery instead of UPDATE … FROM: a plan made for a join while the table was empty would read
+  // all of it.
   text: `UPDATE ${table} j SET claimed_by = NULL, seq = nextval(pg_get_serial_sequence('${table}', 'seq')), (run_at, rank, due_at) = (
       SELECT v.run_at, v.rank, (${sql}) + v.wait::bigint FROM unnest($1::text[], $2::float8[], $3::int[], $4::float8[]) v (id, run_at, rank, wait) WHERE v.id = j.id)
     WHERE j.id = ANY($1::text[])
