@@ -4,6 +4,7 @@ import { systemClock, type Clock, type SteadyClock } from '../../service/src/pla
 import { createApiKey } from '../../service/src/team/operations/apiKeys.ts';
 import { createWorkspace } from '../../service/src/team/operations/team.ts';
 import { startService, type Service, type StartOptions } from '../../service/src/app/service.ts';
+import type { ServiceStore } from '../../service/src/store/collections.ts';
 import { apiClient, type ApiClient } from './apiClient.ts';
 import { openStoreOf } from './openStore.ts';
 import { freshStorage, type Storage } from './storage.ts';
@@ -28,9 +29,11 @@ export interface TestService {
    * Stops it and starts it again on the same data, possibly with other settings; the port changes.
    */
   restart(env?: Record<string, string>): Promise<void>;
+  /** Stops it, changes what it stored and starts it again; the port changes. */
+  changeStored<T>(change: (store: ServiceStore) => Promise<T>): Promise<T>;
   /**
-   * Stops it, makes one more workspace in its store and starts it again. @returns calls with a key
-   * of that workspace
+   * Makes one more workspace while the service is stopped. @returns calls with a key of that
+   * workspace
    */
   addWorkspace(name: string): Promise<ApiClient>;
   /** Stops it and removes what it stored. */
@@ -91,6 +94,14 @@ export async function startTestService({
       ...options,
     });
   let service: Service = await start();
+  const changeStored = async <T>(change: (store: ServiceStore) => Promise<T>): Promise<T> => {
+    await service.stop();
+    const store = await openStoreOf(storage.env);
+    const result = await change(store);
+    await store.close();
+    service = await start();
+    return result;
+  };
   return {
     get url() {
       return service.url;
@@ -108,16 +119,13 @@ export async function startTestService({
       await service.stop();
       service = await start(extra);
     },
+    changeStored,
     async addWorkspace(name) {
-      await service.stop();
-      const store = await openStoreOf(storage.env);
-      const workspace = await createWorkspace({ store, clock: systemClock }, name);
-      const { key } = await createApiKey({ store, clock: systemClock }, workspace, {
-        name: 'test',
-        createdBy: 'test',
+      const key = await changeStored(async (store) => {
+        const deps = { store, clock: systemClock };
+        const workspace = await createWorkspace(deps, name);
+        return (await createApiKey(deps, workspace, { name: 'test', createdBy: 'test' })).key;
       });
-      await store.close();
-      service = await start();
       return apiClient(service.url, key);
     },
     async stop() {

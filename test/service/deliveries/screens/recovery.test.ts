@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '../../../../service/src/platform/ids.ts';
 import { chatCustomer } from '../../../helpers/apiClient.ts';
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../../helpers/browserless.ts';
 import { startEventReceiver, type EventReceiver } from '../../../helpers/eventReceiver.ts';
@@ -94,6 +95,28 @@ describe('resending failed deliveries', () => {
     );
     await settled();
     expect((await browser.get(`${path}/live/state`)).text).toContain('4 events have not arrived.');
+  });
+
+  it('says of more than it counts what it does not know', async () => {
+    status = 400;
+    await write(1);
+    await service.changeStored(async (store) => {
+      const [failed] = await store.transaction((tx) =>
+        tx.deliveries.find({ where: { subscriptionId: id }, limit: 1 }),
+      );
+      await store.transaction(async (tx) => {
+        for (let n = 0; n < 10_000; n++)
+          await tx.deliveries.put({ ...failed!, id: newId('dlv'), eventId: newId('evt') });
+      });
+    });
+    browser = await signedInBrowser(service.url);
+    const page = await browser.get(`${path}/recover`);
+    expect(page.text).toMatch(
+      /More than 10,000 deliveries failed and never arrived: the first (now|\d+ \w+ ago) \./,
+    );
+    expect(page.text).toContain(
+      'Will be sent at least 10,000 deliveries Will not be sent at least 0 that failed before this time',
+    );
   });
 
   it('has nothing to send for another subscription', async () => {
