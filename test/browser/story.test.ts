@@ -15,13 +15,13 @@ const mainFile = fileURLToPath(new URL('../../service/dist/main.js', import.meta
 
 /** The built service as somebody starts it who has just installed it: nothing is set up. */
 async function startNew(
-  { folder, env: place }: Storage,
+  { folder, env: storageEnv }: Storage,
   caFile: string,
 ): Promise<{ program: Program; setupLink: string }> {
   const [port, logFile] = [await freePort(), join(folder, 'service.log')];
   const env = {
     PORT: String(port),
-    ...place,
+    ...storageEnv,
     ALLOWED_NETWORKS: '127.0.0.0/8',
     NODE_EXTRA_CA_CERTS: caFile,
     AGENT_QUIET_MS: '50',

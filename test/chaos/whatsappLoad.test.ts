@@ -89,7 +89,7 @@ describe(`${PER_SECOND} WhatsApp messages a second for ${SECONDS} s from ${CONTA
   it('stored each message once, in order per contact, and lost none', async () => {
     const stored = new Map<string, string[]>();
     const byPhone = Map.groupBy(plan, ({ phone }) => phone);
-    const left = byPhone.keys();
+    const left = byPhone.keys(); // one iterator for all readers: each takes the next phone
     const read = async () => {
       for (const phone of left) stored.set(phone, await messageIdsOf(service, phone));
     };

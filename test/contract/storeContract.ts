@@ -30,6 +30,7 @@ export const storeContract = (
       ({ store, clock, reopen, remove } = await open());
     });
     afterEach(() => remove());
+    const reopenStore = async () => (store = await reopen());
     const get = (id: string) => store.transaction((tx) => tx.things.get(id));
 
     describe('transactions', () => {
@@ -208,20 +209,14 @@ export const storeContract = (
     });
 
     describeQueries(() => store);
-    describeSearch(
-      () => store,
-      () => reopen(),
-    );
+    describeSearch(() => store, reopenStore);
     describeJobs(
       () => store,
       () => clock,
-      async () => (store = await reopen()),
+      reopenStore,
     );
-    describeChanges(
-      () => store,
-      async () => (store = await reopen()),
-    );
+    describeChanges(() => store, reopenStore);
     if (isMoving) describeDump(() => ({ store, clock }), open);
-    describeRewrite(() => ({ store, reopen: async () => (store = await reopen()) }));
+    describeRewrite(() => ({ store, reopen: reopenStore }));
   });
 };

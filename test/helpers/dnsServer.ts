@@ -8,7 +8,7 @@ import { isIP } from 'node:net';
 /** What a name leads to: addresses of both families, or another name, as CNAME. */
 export type Records = readonly string[];
 
-/** What a name server does that is dead: it never answers. */
+/** For a name whose name server is dead: it never answers. */
 export const SILENCE = Symbol('silence');
 
 export interface DnsServer {

@@ -134,7 +134,9 @@ function relay(client: Socket, service: Socket, fault: Fault | null, onStrike: (
       if (bytes.length < left) to.write(bytes);
       else strike(bytes.subarray(0, left), to);
     });
-    from.on('end', () => (isStruck ? undefined : to.end()));
+    from.on('end', () => {
+      if (!isStruck) to.end();
+    });
     from.on('error', end);
     from.on('close', end);
   };

@@ -74,7 +74,6 @@ export async function startServiceProcess({
   launcher,
 }: ServiceOptions = {}): Promise<ServiceProcess> {
   const storage = await freshStorage('data');
-  await prepare?.(storage.env);
   const { folder } = storage;
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -118,7 +117,11 @@ export async function startServiceProcess({
     return program;
   };
 
-  let program = await start().catch(async (error: unknown) => {
+  const prepareAndStart = async () => {
+    await prepare?.(storage.env);
+    return start();
+  };
+  let program = await prepareAndStart().catch(async (error: unknown) => {
     await storage.remove();
     throw error;
   });

@@ -36,9 +36,7 @@ export function addBackupCommand(program: Command): void {
 async function backupTo(to: string, withKey: boolean): Promise<void> {
   const config = readConfig(process.env);
   const { folder, manifest } = await makeBackup(to, systemClock.now(), (part) =>
-    config.database === null
-      ? copyFolder(config, part, withKey)
-      : dump(config, config.database, part),
+    config.database === null ? copyFolder(config, part, withKey) : dump(config.database, part),
   );
   const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
   const hasKey = manifest.files.some(({ name }) => name === KEY_FILE);
@@ -78,7 +76,9 @@ async function copyFolder(config: Config, part: string, withKey: boolean): Promi
 const copyKey = async (from: string, to: string): Promise<void> =>
   writeFile(to, await readFile(from), { mode: 0o600, flush: true });
 
+/** Null while a change of the key is interrupted: the next start finds out which key it is. */
 async function fingerprintOf({ encryptionKey, dataDir }: Config): Promise<string | null> {
+  if (encryptionKey === undefined && existsSync(join(dataDir, NEW_KEY_FILE))) return null;
   const key =
     encryptionKey === undefined
       ? await readKeyFile(join(dataDir, KEY_FILE))
@@ -86,16 +86,12 @@ async function fingerprintOf({ encryptionKey, dataDir }: Config): Promise<string
   return key === null ? null : createSecretBox(key).fingerprint;
 }
 
-async function dump(
-  { database }: Config,
-  place: NonNullable<Config['database']>,
-  part: string,
-): Promise<BackupParts> {
+async function dump(database: NonNullable<Config['database']>, part: string): Promise<BackupParts> {
   const fingerprint = await withStore((store) => findFingerprint(store));
-  await dumpDatabase(place, join(part, DUMP_FILE));
+  await dumpDatabase(database, join(part, DUMP_FILE));
   return {
     store: 'postgresql',
-    schema: database!.schema,
+    schema: database.schema,
     key_fingerprint: fingerprint?.value ?? null,
     names: [DUMP_FILE],
   };

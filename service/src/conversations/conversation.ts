@@ -82,8 +82,8 @@ export interface Conversation extends Document {
   readonly messageCount: number;
   readonly customerMessageCount: number;
   /**
-   * Raised by takeover, handback, close and each inbound message. Work that the agent began before
-   * is stale.
+   * Raised by takeover, handback, close and each message of the customer that the agent has to look
+   * at. Work that the agent began before is stale.
    */
   readonly controlEpoch: number;
   readonly pendingApprovals: number;
@@ -94,7 +94,7 @@ export interface Conversation extends Document {
   readonly takenBy?: string | null;
   /** The member who looks after it; null or missing when nobody is asked to. */
   readonly assigneeId?: string | null;
-  /** The same member, with the name at that time. */
+  /** The same member, with the name they had when it was assigned to them. */
   readonly assignee?: Assignee | null;
   /** Since when the customer waits for somebody of the team; null when they do not. */
   readonly waitingSince?: string | null;
@@ -151,8 +151,8 @@ export function assertOpen(conversation: Conversation): void {
 
 /**
  * A person takes control. When a person is in control already, nothing changes, unless it is
- * another team member: control then passes to the new one. A member looks after it from then on, in
- * place of nobody or of the one who had it. A customer who waits does so until they are answered.
+ * another team member: control then passes to the new one. A member who takes over looks after it from
+ * then on, unless it is assigned to somebody other than who was in control. A customer who waits does so until they are answered.
  */
 export function takeOver(
   conversation: Conversation,
@@ -339,7 +339,7 @@ export interface InboxPosition {
   readonly id: string;
 }
 
-/** Its place where the last changed comes first. */
+/** Where a conversation is in a list that is ordered by its last change. */
 export const positionOf = ({ updatedAt, id }: Conversation): InboxPosition => ({
   value: updatedAt,
   id,

@@ -16,7 +16,7 @@ export interface Messaging {
    * @throws outside_messaging_window, channel_removed (409)
    */
   assertReachable(tx: Tx, contact: Contact, now: Date): Promise<void>;
-  /** Whether messages are sent by the channel. Otherwise a stored message is in it at once. */
+  /** Whether an adapter sends the messages. Otherwise a stored message is in the channel at once. */
   isSentByAdapter(contact: Contact): boolean;
   /**
    * Queues a message for its channel. If the channel would refuse it now, nothing is queued and the
@@ -25,8 +25,8 @@ export interface Messaging {
    */
   queue(tx: Tx, sent: ConversationView & { message: Message }, now: Date): Promise<Message>;
   /**
-   * Queues a message that has failed once more, behind what waits: its parts that were not sent. Any
-   * other message stays as it is.
+   * Queues a failed message again, behind what waits: the parts of it that were not sent. A message
+   * that has not failed stays as it is.
    * @returns whether it is queued
    */
   resend(tx: Tx, view: ConversationView, messageId: string, now: Date): Promise<boolean>;

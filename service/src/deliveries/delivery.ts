@@ -37,10 +37,10 @@ export interface Delivery extends Document {
   readonly status: DeliveryStatus;
   /** The newest `MAX_ATTEMPTS_KEPT`; their numbers tell how many there were. */
   readonly attempts: readonly Attempt[];
-  /** How many attempts had been made when it was last queued: each round has its own retries. */
+  /** Attempts that take no retry from this round: those before it was last queued, and late ones. */
   readonly roundStart: number;
   readonly trigger: Trigger;
-  /** Redelivered on its own: the receiver is asked to take it even if it took it before. */
+  /** Somebody asked for this one delivery again: the receiver is to take it even if it did before. */
   readonly isRepeat: boolean;
   /** True once any attempt has succeeded. */
   readonly everDelivered: boolean;
@@ -154,8 +154,8 @@ export function keepForRevival(delivery: Delivery, attempt: AttemptMade, now: Da
 }
 
 /**
- * Whether its last attempt met, since that time, a receiver that was gone (404) or had another
- * secret (401).
+ * Whether it failed, and its last attempt was turned away since that time: nothing listened at the
+ * address (404), or it had another secret (401).
  */
 export function wasTurnedAwaySince({ status, attempts }: Delivery, since: Date): boolean {
   const last = attempts.at(-1);

@@ -78,7 +78,7 @@ export function resendTurnedAway(
 }
 
 /**
- * Sends again, behind fresh events, what failed for an outage within the last day and never
+ * Sends again, behind fresh events, the deliveries of the last day that failed for an outage and never
  * arrived. A second run finds nothing.
  */
 export function catchUp(

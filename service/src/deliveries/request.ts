@@ -66,7 +66,8 @@ export const SIGNATURE_TOLERANCE_SECONDS = 300;
 /** The request as a command for a shell, such as bash. */
 export const curlCommand = (url: string, headers: Record<string, string>, body: string): string =>
   [
-    `curl -i -X POST ${quoted(url)}`,
+    // Without --globoff, brackets and braces in the address are ranges and lists.
+    `curl -i -X POST --globoff ${quoted(url)}`,
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     `--data-raw ${quoted(body)}`,
   ].join(' \\\n  ');

@@ -39,7 +39,7 @@ export interface Subscription extends Document {
   readonly isReleased?: boolean;
   /** The current one first; empty while it is removed. */
   readonly secrets: readonly SealedSecret[];
-  /** 1 at first, and one more each time it is revived. */
+  /** 1 at first, and one more each time it is revived or taken over. */
   readonly revision: number;
   /** When it was removed; null while it is active. A removed one can be revived for a moment. */
   readonly removedAt: string | null;

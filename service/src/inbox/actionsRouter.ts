@@ -30,7 +30,7 @@ import { decideByForm, decisionSchema } from '../waits/screens/decideForm.ts';
 import { findOtherAnswer, OtherAnswer } from './otherAnswer.ts';
 import { goBack, type ShowThread } from './threadParts.ts';
 
-type Post = Request<{ id: string; callId: string }>;
+type Post = Request<{ id: string }>;
 
 const replySchema = z.object({
   text: textSchema(MAX_REPLY_CHARACTERS),
@@ -63,6 +63,13 @@ export function actionsRouter(deps: Deps, showThread: ShowThread): Router {
   return router;
 }
 
+/** Why a reply cannot be sent. Its text stays in the form. */
+const OBSTACLES: Partial<Record<ErrorCode, string>> = {
+  conversation_closed: 'This conversation is already closed.',
+  outside_messaging_window: 'The channel accepts no messages until the customer writes again.',
+  channel_removed: 'The account that this customer wrote to is no longer connected.',
+};
+
 function addReply(router: Router, deps: Deps, showThread: ShowThread): void {
   router.post('/conversations/:id/reply', async (request: Post, response) => {
     const signedIn = signedInOf(response);
@@ -78,7 +85,7 @@ function addReply(router: Router, deps: Deps, showThread: ShowThread): void {
         if (other !== null) throw new OtherAnswer(other.sender.name);
         return (await sendMessage(within, workspace, id, text, actorOf(signedIn))).message.id;
       };
-      // A retry of what was sent, and only its answer lost, sends nothing again.
+      // Posting the same form again, because the answer to the first was lost, sends nothing.
       if (once === undefined) await inOneTransaction(deps, send);
       else
         await onceForForm(deps, workspace, ['reply', id, once, text], (within) =>
@@ -132,13 +139,6 @@ function addNote(router: Router, deps: Deps, showThread: ShowThread): void {
     goBack(request, response);
   });
 }
-
-/** Why a reply cannot be sent. Its text stays in the form. */
-const OBSTACLES: Partial<Record<ErrorCode, string>> = {
-  conversation_closed: 'This conversation is already closed.',
-  outside_messaging_window: 'The channel accepts no messages until the customer writes again.',
-  channel_removed: 'The account that this customer wrote to is no longer connected.',
-};
 
 function addControl(router: Router, deps: Deps): void {
   const add = (
@@ -201,11 +201,14 @@ function addClosing(router: Router, deps: Deps, showThread: ShowThread): void {
 }
 
 function addDecisions(router: Router, deps: Deps): void {
-  router.post('/conversations/:id/tool-calls/:callId/decide', async (request: Post, response) => {
-    const { id, callId } = request.params;
-    const notice = await decideApproval(deps, request, response, callId, id);
-    goBack(request, response, notice, `#${callId}`);
-  });
+  router.post(
+    '/conversations/:id/tool-calls/:callId/decide',
+    async (request: Request<{ id: string; callId: string }>, response) => {
+      const { id, callId } = request.params;
+      const notice = await decideApproval(deps, request, response, callId, id);
+      goBack(request, response, notice, `#${callId}`);
+    },
+  );
 }
 
 /**

@@ -124,7 +124,7 @@ describe('npm run release', () => {
       commit('something new');
       const before = git('rev-parse', 'HEAD');
       const { status, stdout, stderr } = release('0.2.0', '--dry-run', '--no-checks');
-      expect([status, stderr]).toEqual([0, expect.anything()]);
+      expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
       expect(stdout).toContain('→ 0.2.0');
       expect(stdout).toMatch(
         /docker buildx build --target service --platform linux\/amd64,linux\/arm64/,

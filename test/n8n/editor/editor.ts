@@ -124,7 +124,7 @@ export async function openEditor(browser: Browser, n8n: N8nServer): Promise<Edit
       const toast = page
         .locator('.el-notification')
         .filter({ has: page.locator('.el-notification--error') });
-      // n8n tries five times, with pauses, before it gives up.
+      // n8n tries to publish five times, with pauses, before it gives up.
       await toast.waitFor({ timeout: 60_000 });
       return await toast.innerText();
     },

@@ -45,14 +45,14 @@ describe('A 429', () => {
       expect(wire.seen).toHaveLength(2);
     }));
 
-  it('of the real service is understood', async () => {
+  it('of the real service says to wait 60 seconds at most', async () => {
     const limited = await startTestService({ env: { API_RATE_LIMIT_PER_MINUTE: '1' } });
     try {
       const { headers } = await limited.api.get('/api/hooks');
       expect(headers.get('retry-after')).toBeNull();
       const refused = await limited.api.get('/api/hooks');
       expect(refused).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
-      expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+      expect(refused.headers.get('retry-after')).toMatch(/^([1-9]|[1-5]\d|60)$/);
     } finally {
       await limited.stop();
     }

@@ -1,4 +1,4 @@
-// The table of what limits count does not grow without end.
+// What limits count on PostgreSQL: the table does not grow without end, and counts at once add up.
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import {

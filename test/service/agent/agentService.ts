@@ -96,9 +96,7 @@ export interface Talk {
   act(action: 'takeover' | 'handback' | 'messages' | 'close'): Promise<Json>;
   calls(): Promise<Json[]>;
   call(where: (call: Json) => boolean): Promise<Json>;
-  /**
-   * Waits until the loop has looked at it so often with a result; the log says what became of each.
-   */
+  /** Waits until the agent has had at least so many turns in it. @returns what the log says of each */
   turns(least: number): Promise<{ outcome: string; used: boolean }[]>;
 }
 
@@ -111,7 +109,7 @@ export interface AgentService {
   tool(name: string, fields?: Record<string, unknown>): Promise<string>;
   /** A customer who has written this. */
   talk(words: string, claims?: Record<string, unknown>): Promise<Talk>;
-  /** What the model was sent since the test began, the system message left out. */
+  /** What the model was sent since the last `reset`, the system message left out. */
   asked(): ReceivedMessage[][];
   /**
    * Forgets what was sent and scripted; what is not scripted is answered with "Hello from the

@@ -101,7 +101,6 @@ describe('the keyword agent in the loop', () => {
     agent = await startAgentService({
       env: { LLM_BASE_URL: undefined, LLM_API_KEY: undefined, LLM_MODEL: undefined },
     });
-    await agent.service.api.patch('/api/agent', { enabled: true });
     await setUpManual(agent.service);
   });
   afterAll(() => agent?.close());
@@ -193,15 +192,15 @@ describe('the keyword agent in the loop', () => {
   });
 
   it("the team's own tool for paying comes first", async () => {
-    const parameters = {
-      type: 'object',
-      properties: { amount: { type: 'number' } },
-      required: ['amount'],
-    };
     const id = await agent.tool('pay_invoice', {
       read_only: true,
       description: 'Pays an invoice.',
-      parameters: { ...parameters, properties: { amount: { type: ['number', 'string'] } } },
+      parameters: {
+        type: 'object',
+        // A string too: the call that tests the tool passes one.
+        properties: { amount: { type: ['number', 'string'] } },
+        required: ['amount'],
+      },
     });
     agent.tools.on('pay_invoice', answers({ message: 'Paid by the tool.' }));
     const talk = await agent.talk('I want to pay 50 dollars');

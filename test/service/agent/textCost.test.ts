@@ -39,7 +39,6 @@ describe('text that costs', () => {
     agent = await startAgentService({
       env: { LLM_BASE_URL: undefined, LLM_API_KEY: undefined, LLM_MODEL: undefined },
     });
-    await agent.service.api.patch('/api/agent', { enabled: true });
   });
   afterAll(() => agent.close());
   beforeEach(() => {

@@ -33,7 +33,8 @@ describe('the log', () => {
     expect(() => new LogOutput(fd).write('lost\n')).not.toThrow();
   });
 
-  // The child's file may grow to 4 KiB (8 or 4 blocks), then as far as it wants.
+  // The child's file may grow to 2 or 4 KiB (4 blocks, as large as the shell's are), then as far as it
+  // wants.
   onLinux(
     'drops what does not fit, says how much when there is room again, and leaves whole lines',
     () => {

@@ -37,7 +37,7 @@ describe('deliveries that are under way at once', () => {
     deliver(service.url, number, metaBody(metaValue({ messages })));
 
   it('keep the order of each contact: a small one does not overtake a large one that came before', async () => {
-    let waited = 0;
+    let overlappingRounds = 0;
     for (let round = 0; round < ROUNDS; round++) {
       const phoneOf = (n: number) => String(5491150000000 + round * 1000 + n);
       const customer = phoneOf(999);
@@ -55,7 +55,7 @@ describe('deliveries that are under way at once', () => {
         async () => (await conversationOf(phoneOf(0))).status === 200,
         { everyMs: 1 },
       );
-      if (!isLargeAnswered) waited += 1;
+      if (!isLargeAnswered) overlappingRounds += 1;
       const statuses = [];
       for (const text of texts.slice(1)) statuses.push((await send(from(customer, text))).status);
       expect([...statuses, (await large).status]).toEqual(texts.map(() => 200));
@@ -64,6 +64,6 @@ describe('deliveries that are under way at once', () => {
       expect(messages.map(({ text }: { text: string }) => text)).toEqual(texts);
     }
     // Small ones did come while the large one was under way.
-    expect(waited).toBeGreaterThan(0);
+    expect(overlappingRounds).toBeGreaterThan(0);
   });
 });

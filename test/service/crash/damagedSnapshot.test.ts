@@ -1,6 +1,7 @@
 import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { waitFor } from '../../helpers/waitFor.ts';
 import { DyingStage, NEVER } from './dyingStage.ts';
 
 describe('a service that was killed and whose newest snapshot is', () => {
@@ -12,6 +13,9 @@ describe('a service that was killed and whose newest snapshot is', () => {
       .map(Number)
       .sort((a, b) => a - b);
 
+  const isWritingSnapshot = async () =>
+    (await readdir(data())).some((name) => name.endsWith('.tmp'));
+
   it.each([
     ['empty, the only one', () => Buffer.alloc(0), 1],
     ['filled with NULs, with one before it', (size: number) => Buffer.alloc(size), 2],
@@ -22,11 +26,13 @@ describe('a service that was killed and whose newest snapshot is', () => {
       await customer.write(text);
       acknowledged.push(text);
     };
-    for (let n = 0; n < 100 && (await snapshots()).length < count; n += 1)
+    for (let n = 0; n < 100 && (await snapshots()).length < count; n += 1) {
       await write(`${n} ${'x'.repeat(3_000)}`);
+      await waitFor('no snapshot under way', async () => !(await isWritingSnapshot()));
+    }
     await write('behind the snapshot');
     process.kill(stage.service.pid, 'SIGKILL');
-    await stage.isDead();
+    await stage.untilDead();
     const kept = await snapshots();
     expect(kept).toHaveLength(count);
     const newest = join(data(), `snapshot-${kept.at(-1)}.ndjson`);

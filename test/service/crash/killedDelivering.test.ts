@@ -17,7 +17,7 @@ describe('a service that is killed', () => {
       return false;
     };
     await customer.write('cut off');
-    await stage.isDead();
+    await stage.untilDead();
     await stage.startAgain();
     // On a database others take over only after the lease and the heartbeat: nobody can see that
     // the process is dead.
@@ -51,7 +51,7 @@ describe('a service that is killed', () => {
         return true;
       };
       await customer.write('answered');
-      await stage.isDead();
+      await stage.untilDead();
       await stage.startAgain();
       await customer.write('after');
       await waitFor(

@@ -4,7 +4,7 @@ import type { DyingPoint } from './dyingFiles.ts';
 import { DyingStage } from './dyingStage.ts';
 
 /**
- * Kills a service under load at points of its first snapshot. Two files call it, so that they run
+ * Kills a service under load at points of its first two snapshots. Two files call it, so that they run
  * beside each other.
  */
 export function describeKillsDuringASnapshot(points: [string, DyingPoint][]): void {

@@ -40,9 +40,8 @@ function deliverAll(
   subscriptions = 1,
 ): Outcome {
   let now = 0;
-  const agenda: { at: number; order: number; run: () => void }[] = [];
-  const at = (when: number, run: () => void) =>
-    void agenda.push({ at: when, order: agenda.length, run });
+  const agenda: { at: number; run: () => void }[] = [];
+  const at = (when: number, run: () => void) => void agenda.push({ at: when, run });
   const outcome: Outcome = {
     delivered: 0,
     failed: 0,
@@ -106,13 +105,9 @@ function deliverAll(
   };
   for (const sender of senders) send(sender);
   while (outcome.delivered + outcome.failed < events) {
+    // The earliest; of several, the one that was put in first.
     let next = 0;
-    for (let i = 1; i < agenda.length; i += 1)
-      if (
-        agenda[i]!.at < agenda[next]!.at ||
-        (agenda[i]!.at === agenda[next]!.at && agenda[i]!.order < agenda[next]!.order)
-      )
-        next = i;
+    for (let i = 1; i < agenda.length; i += 1) if (agenda[i]!.at < agenda[next]!.at) next = i;
     const [{ at: when, run }] = agenda.splice(next, 1) as [(typeof agenda)[number]];
     now = when;
     run();
@@ -203,7 +198,7 @@ describe('the in-flight limit of a subscription', () => {
     expect(limit.limit).toBe(16);
   });
 
-  it('holds a tenth and three tenths of whatever the deadline is for quick and slow', () => {
+  it('takes an answer within a tenth of the deadline as quick and one after three tenths as slow, whatever the deadline', () => {
     const after = (durationMs: number, timeoutMs: number) => {
       const limit = new InFlightLimit(timeoutMs);
       for (let n = 0; n < 4; n += 1) {
@@ -219,7 +214,7 @@ describe('the in-flight limit of a subscription', () => {
     }
   });
 
-  it('tries a receiver that only fails ten times a second, from the fifth failure in a row until the first answer', () => {
+  it('attempts a receiver that always fails at most ten times a second, from the fifth failure in a row until the first answer', () => {
     let now = 0;
     const limit = new InFlightLimit(TIMEOUT_MS, () => now);
     let tries = 0;

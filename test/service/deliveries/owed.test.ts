@@ -91,7 +91,7 @@ describe('what a subscription is owed', () => {
     await endedAs(third, ['delivered', 'delivered', 'cancelled']);
   });
 
-  it('goes to the removed one that shares most events, and none is revived by other events', async () => {
+  it('is that of the removed one that shares most events with it; other events revive none', async () => {
     await start();
     const one = await subscribe({ event: 'message.received' });
     const two = await subscribe({ events: ['message.sent', 'conversation.closed'] });

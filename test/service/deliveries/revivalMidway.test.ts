@@ -68,6 +68,17 @@ describe('a subscription that is removed while its receiver is taken down', () =
       expect((await deliveries(second))[0].attempts).toHaveLength(1);
     });
 
+    it('and is answered 410 after a revival and another removal can still be revived', async () => {
+      await start();
+      const midway = await removeMidway(([, response]) => void response.writeHead(410).end());
+      await remove(await subscribe());
+      midway.finish();
+      await loopHasTurned();
+      const last = await subscribe();
+      expect(last.id).toBe(midway.first.id);
+      await delivered(last, 1);
+    });
+
     it('and is answered 410 before a revival ends the subscription at once', async () => {
       await start();
       const midway = await removeMidway(([, response]) => void response.writeHead(410).end());

@@ -37,14 +37,16 @@ describe('our signer and the test vectors', () => {
     },
   );
 
-  it.each(vectors.filter(({ valid }) => !valid).map((vector) => [vector.name, vector] as const))(
-    'would not have written this header at this time: %s',
-    (_name, vector) => {
-      const { body, header, secret, now } = vector;
-      for (let t = now - 300; secret !== '' && t <= now + 300; t += 1)
-        expect(serviceSignature(body, [secret], t)).not.toBe(header);
-    },
-  );
+  // A header that is signed with an empty secret is as ours would be.
+  it.each(
+    vectors
+      .filter(({ valid, secret }) => !valid && secret !== '')
+      .map((vector) => [vector.name, vector] as const),
+  )('would not have written this header at this time: %s', (_name, vector) => {
+    const { body, header, secret, now } = vector;
+    for (let t = now - 300; t <= now + 300; t += 1)
+      expect(serviceSignature(body, [secret], t)).not.toBe(header);
+  });
 
   it('covers what receivers get wrong', () => {
     for (const word of [

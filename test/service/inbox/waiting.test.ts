@@ -115,9 +115,12 @@ describe('customers who wait', () => {
     expect(await waiting()).toEqual(['Clara']);
   });
 
-  it('when the agent is turned off before its turn', async () => {
+  it.each([
+    ['', async () => {}],
+    [', with a message sent beside it', (talk: Talk) => answer(talk, { pause_agent: false })],
+  ])('when the agent is turned off before its turn%s', async (_more, sent) => {
     await turnAgent('on');
-    await arrive('Clara');
+    await sent(await arrive('Clara'));
     await turnAgent('off');
     await waitFor('the turn that is not taken', async () => (await counted()) === '1');
   });

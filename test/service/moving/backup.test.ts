@@ -1,5 +1,5 @@
 // Backups as an operator makes them: while the service works, and back after everything was lost.
-import { appendFile, readdir, readFile, rm, stat, truncate } from 'node:fs/promises';
+import { appendFile, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startWriters } from '../../chaos/writers.ts';
@@ -113,7 +113,9 @@ describe('backup, verify and restore', () => {
     const key = await stage.keyOf(home);
     const backup = await backUp(home, '--without-key');
     expect(await readdir(backup)).not.toContain('encryption.key');
-    expect((await verify(backup, home)).out).toContain('It does not hold the encryption key');
+    expect((await verify(backup, home)).out).toMatch(
+      /It does not hold the encryption key: a restore needs the key with the fingerprint \w+/,
+    );
     const next = stage.folderPlace();
     refused(await restore(backup, next), /sealed with the key .*, and there is none in/);
     refused(
@@ -122,6 +124,14 @@ describe('backup, verify and restore', () => {
     );
     const withKey = { ...next, env: { ...next.env, ENCRYPTION_KEY: key } };
     expect(await restore(backup, withKey)).toMatchObject({ code: 0, err: '' });
+  });
+
+  it('name no key while a change of it is interrupted, since it may be the old or the new one', async () => {
+    const home = stage.folderPlace();
+    await stage.use(home);
+    await writeFile(join(home.folder!, 'encryption.key.new'), `${otherKey()}\n`);
+    const backup = await backUp(home, '--without-key');
+    expect((await verify(backup, home)).out).toContain('a restore needs the key.\n');
   });
 
   it('are readable by their owner only, and work while nothing runs', async () => {

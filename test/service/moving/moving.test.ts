@@ -50,10 +50,7 @@ describe('moving a service', () => {
       DELIVERY_RETRY_DELAYS_MS: `${HOUR_MS},${HOUR_MS},${HOUR_MS}`,
     });
   const nextPlace = async (kind: Kind, from: DataPlace): Promise<DataPlace> => {
-    const key =
-      from.folder === null
-        ? from.env['ENCRYPTION_KEY']!
-        : (from.env['ENCRYPTION_KEY'] ?? (await stage.keyOf(from)));
+    const key = from.env['ENCRYPTION_KEY'] ?? (await stage.keyOf(from));
     return kind === 'folder' ? stage.folderPlace(key) : stage.databasePlace(key);
   };
   const textsSeen = () =>
@@ -141,8 +138,8 @@ describe('moving a service', () => {
       expect(new Set(moved).size).toBe(1);
 
       await start(place);
-      // What was under way comes at once, by the same id and signature; what waited goes on
-      // waiting.
+      // What was under way comes at once, with the same id and signed with the same secret. What waited
+      // goes on waiting.
       await waitFor(
         'the event that was under way',
         () => textsSeen().filter((text) => text === 'under way').length === 2,
@@ -158,7 +155,7 @@ describe('moving a service', () => {
       ).toMatchObject({ status: 201, body: handedOver.body });
       const page = await browser.get('/conversations');
       expect([page.status, page.path]).toEqual([200, '/conversations']);
-      // It goes on: a new event, and the one that waits when it is asked for.
+      // It goes on: a new event is sent, and the subscription is still known.
       await customer.write('after');
       await waitFor('a new event', () => textsSeen().includes('after'));
       expect(
@@ -195,6 +192,5 @@ const deliveries = async (
   subscription: string,
 ): Promise<readonly Shown[]> => (await api.get(`/api/hooks/${subscription}/deliveries`)).body.data;
 
-/** What a command says of how much there was. */
-const countsOf = (out: string): string =>
-  /:\n((?: {2}.*\n)+)/.exec(out)![1]!.trimEnd().replace(/^/, '\n');
+/** The counts that a command prints, a line each, with a line feed before the first. */
+const countsOf = (out: string): string => /:(\n(?: {2}.*\n)+)/.exec(out)![1]!.trimEnd();

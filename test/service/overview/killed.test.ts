@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
 import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
 import { totals } from './support.ts';
 
 const ROUNDS = 4;
@@ -30,7 +31,7 @@ describe('a service that is killed while it counts', () => {
       isDown = false;
       const goal = written + 20 * round;
       const writing = Promise.all(Array.from({ length: WRITERS }, writeUntilDown));
-      while (written < goal) await new Promise(setImmediate);
+      await waitFor('enough conversations', () => written >= goal, { everyMs: 1 });
       const restarting = service.crashAndRestart();
       isDown = true;
       await Promise.all([restarting, writing]);

@@ -24,7 +24,7 @@ export const lastTextField: INodeProperties = {
 	description: 'What the customer reads first. Left empty, nothing is sent.',
 };
 
-/** What happens when the turn is over, and how a workflow can go on then. */
+/** What happens when the turn was superseded, and how a workflow can go on then. */
 export const supersededNotice: INodeProperties = {
 	displayName:
 		'If a person took over or the customer wrote again, nothing is sent and this node fails (turn_superseded). Use its error output: Settings → On Error.',

@@ -11,6 +11,6 @@ export const getMany: Operation = {
 		description: 'Get many subscriptions of the workspace, including whether they are failing',
 	},
 	record: SUBSCRIPTION,
-	fields: [...returnAllFields],
+	fields: returnAllFields,
 	execute: (context, itemIndex) => listRecords(context, itemIndex, '/api/hooks'),
 };

@@ -128,6 +128,12 @@ export const newWebhookTurn = (
 export const isOpen = ({ status }: Pick<WebhookTurn, 'status'>): boolean =>
   status === 'queued' || status === 'running' || status === 'suspended';
 
+/** Whether it rests or has rested: newer messages have turns of their own beside it. */
+export const hasRested = ({
+  isResumed,
+  status,
+}: Pick<WebhookTurn, 'isResumed' | 'status'>): boolean => isResumed || status === 'suspended';
+
 /**
  * Why a turn that is open no longer fits its conversation, in words: nothing of it may be sent. A
  * turn that rested only needs the agent in control, since newer messages have turns of their own.
@@ -150,8 +156,7 @@ export function misfitOf(
       return 'The conversation waits for a person.';
     case 'ai_active': {
       if (!isAgentOn) return 'The agent was switched off.';
-      const isBeside = isResumed || status === 'suspended';
-      return isBeside || conversation.controlEpoch === controlEpoch
+      return hasRested({ status, isResumed }) || conversation.controlEpoch === controlEpoch
         ? null
         : 'The customer wrote again, or control changed, after the turn began.';
     }

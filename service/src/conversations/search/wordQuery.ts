@@ -8,13 +8,14 @@ import {
   wordsIn,
 } from './words.ts';
 
-/** What somebody searches for: of each list one word. Empty when the text has no words. */
+/** What somebody searches for: a text must have one word of each list. Empty when none was typed. */
 export type WordQuery = readonly (readonly SearchedWord[])[];
 
-/** A whole number of 7 digits or more, as people write a phone number. */
-const NUMBER = /(?<!\S)\(?\+?\(?\d(?:[\s().\-/]{0,3}\d){6,14}(?!\S)/g;
+/** A complete number of 7 to 15 digits, as people write a phone number. */
+const NUMBER =
+  /(?<!\S)\(?\+?\(?(?<!\d[\s().\-/]{1,3})\d(?:[\s().\-/]{0,3}\d){6,14}(?!\S|[\s().\-/]{1,3}\d)/g;
 /** The beginning of a number with its country code: `+34 612`. */
-const BEGINNING = /(?<!\S)\+\d(?:[\s().\-/]{0,3}\d){2,14}(?!\S)/g;
+const BEGINNING = /(?<!\S)\+\d(?:[\s().\-/]{0,3}\d){2,14}(?!\S|[\s().\-/]{1,3}\d)/g;
 /** Numbers with these last digits are the same, with a country code or without. */
 const SUBSCRIBER_DIGITS = 8;
 /** The first ones are enough to find something. */
@@ -33,9 +34,10 @@ export function readWordQuery(typed: string): WordQuery {
   const compounds = [...compoundsIn(rest)].flatMap((parts) =>
     isUnspaced(parts) ? parts.map((part) => [part]) : [parts],
   );
-  const isNumberLast = /\s$/.test(rest);
+  // A blank after the last word, or a number in place of one, says that the word is complete.
+  const isLastComplete = /\s$/.test(rest);
   for (const [at, parts] of compounds.entries()) {
-    const isLast = at === compounds.length - 1 && !isNumberLast;
+    const isLast = at === compounds.length - 1 && !isLastComplete;
     const word = joinWords(parts);
     const isPrefix =
       (isLast && word.length >= MIN_PREFIX) ||

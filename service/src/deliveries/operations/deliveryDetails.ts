@@ -49,10 +49,10 @@ export const findDeliveries = (
     const found: FoundDelivery[] = [];
     const one = id.startsWith('dlv_') ? await tx.deliveries.peek(id) : null;
     for (const subscription of await findActiveSubscriptions(tx, workspace.id)) {
-      const deliveries = id.startsWith('evt_')
-        ? await deliveriesOf(tx, subscription, id)
-        : [one].filter((each) => each?.subscriptionId === subscription.id);
-      for (const delivery of deliveries) if (delivery) found.push({ delivery, subscription });
+      if (one?.subscriptionId === subscription.id) found.push({ delivery: one, subscription });
+      if (!id.startsWith('evt_')) continue;
+      for (const delivery of await deliveriesOf(tx, subscription, id))
+        found.push({ delivery, subscription });
     }
     return found;
   });

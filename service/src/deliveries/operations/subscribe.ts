@@ -27,10 +27,10 @@ type Creation = WantedSubscription & {
 };
 
 /**
- * Subscribes an address to events. A subscription with the same target_url and source and one of
- * the events that was removed a moment ago is revived, and one that is taken over from
- * another n8n goes on: it keeps its id and deliveries, and what it is owed of what is asked for now
- * is sent, signed with the new secret.
+ * Subscribes an address to events. Instead of making a new subscription it goes on with an old one:
+ * one that was removed a moment ago and has the same target_url and source and a shared event, or one
+ * that is taken over from another n8n. That keeps its id and deliveries. What it is owed is sent, as
+ * far as it is still asked for, signed with the new secret.
  * @returns the subscription and its signing secret, which is shown this once and kept sealed
  * @throws published_elsewhere, subscription_exists, subscription_limit_reached (409);
  * target_url_* (422)
@@ -171,7 +171,10 @@ function assertRoom(all: readonly Subscription[]): void {
 const MAX_HOLDERS_NAMED = 5;
 const MAX_NAME_LENGTH = 50;
 
-/** `n8n.example.com: "Orders" (2), "Leads"; from "zapier" and 17 more`, those with most first. */
+/**
+ * Those with most first: `n8n.example.com: "Orders" (9), "Leads" (4), "Quotes" (3); from "zapier" (2),
+ * from "make" and 6 more`.
+ */
 function holdersInWords(all: readonly Subscription[]): string {
   const held = Map.groupBy(all, ({ owner, source }) =>
     JSON.stringify(owner ? [`${owner.host}: `, owner.workflowName] : ['', source]),
@@ -192,6 +195,7 @@ function holdersInWords(all: readonly Subscription[]): string {
 
 function holderName(host: string, name: string): string {
   if (host === '' && name === '') return 'without a source';
-  const short = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
+  const short =
+    name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH).toWellFormed()}…` : name;
   return `${host === '' ? 'from ' : ''}${JSON.stringify(short)}`;
 }

@@ -125,7 +125,7 @@ const BADGES = {
 
 export const deliveryBadge = ({ status }: Delivery): View => BADGES[status];
 
-/** @param hidden where the page goes on */
+/** @param hidden form fields that say which page is shown afterwards */
 export const resendButton = (
   signedIn: SignedIn,
   delivery: Delivery,
@@ -138,7 +138,7 @@ export const resendButton = (
     button: {
       id: `resend-${delivery.id}`,
       class: 'small',
-      // The time in it is the reader's own, which a label could not be.
+      // Not a label: a script turns the time in that text into the reader's own.
       'aria-describedby': `made-${delivery.id}`,
     },
   });
@@ -177,7 +177,7 @@ function attemptsInWords({ status, attempts, nextAttemptAt }: Delivery, now: Dat
   return html`${count}${next}${error ? html`: <bdi>${error}</bdi>` : null}`;
 }
 
-/** Like `ago`, in seconds where retries are seconds apart. */
+/** Like `ago`, but in seconds below two minutes: early retries are seconds apart. */
 export function soon(time: string, now: Date): string {
   const seconds = Math.ceil((Date.parse(time) - now.getTime()) / 1000);
   if (seconds <= 0) return 'now';

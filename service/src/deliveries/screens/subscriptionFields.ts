@@ -13,7 +13,7 @@ import {
   type Problems,
 } from '../../platform/html/forms.ts';
 import { html, type View } from '../../platform/html/html.ts';
-import { FILTER_LABELS, LIST_LABELS, type WordList } from './filterLabels.ts';
+import { filterLabel, LIST_LABELS, type WordList } from './filterLabels.ts';
 
 /** The fields with which a subscription is created and changed. */
 
@@ -133,7 +133,7 @@ function filterFold(list: WordList, form: FormState): View {
     <details open=${isSet}>
       <summary>${LIST_LABELS[list]}</summary>
       <div class="columns">
-        ${FILTER_WORDS[list].map((word) => checkbox({ name: `${list}_${word}`, label: FILTER_LABELS[word], form }))}
+        ${FILTER_WORDS[list].map((word) => checkbox({ name: `${list}_${word}`, label: filterLabel(list, word), form }))}
       </div>
     </details>
   `;

@@ -99,8 +99,10 @@ function adviceOn({ statusCode }: Attempt): string {
   return '';
 }
 
-/** How many subscriptions there are, by source, and each with its state. */
-/** @param week the attempts of each subscription on the last days */
+/**
+ * How many subscriptions there are, by source, and each with its state.
+ * @param week the attempts of each subscription in the last seven days
+ */
 export const subscriptionsList = (
   all: readonly SubscriptionHealth[],
   week: WeekOf,

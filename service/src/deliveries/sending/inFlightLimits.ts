@@ -2,7 +2,7 @@ import type { AttemptVerdict } from '../delivery.ts';
 
 /**
  * How many deliveries of one subscription may be under way at once. The limit rises while answers
- * are fast, falls while they are slow, and is halved by each time-out and 5xx. A receiver that
+ * are fast, falls while they are slow, and is halved by each 5xx and each attempt without an answer. A receiver that
  * handles one request at a time, each in s seconds, answers the last of n after n·s seconds. The
  * limit settles where that is about a tenth of the deadline, or at 1.
  * @see docs/decisions/0027-how-fast-a-subscriber-is-served.md
@@ -17,8 +17,8 @@ const SLOW = 0.3;
 /** After this many failures in a row, the receiver counts as dead. */
 const DEAD_AFTER = 5;
 /**
- * Otherwise a dead receiver that refuses at once would get hundreds of attempts a second, and each
- * is recorded.
+ * How long a dead receiver gets nothing after each failure. One that refuses at once would otherwise
+ * get hundreds of attempts a second, each of which is recorded.
  */
 const PAUSE_MS = 100;
 /** How often to check whether a removed subscription was revived, perhaps by another process. */

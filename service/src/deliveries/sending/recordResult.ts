@@ -19,7 +19,7 @@ const LAST_DELIVERY_PRECISION_MS = 1000;
 export interface MadeAttempt {
   readonly deliveryId: string;
   readonly subscriptionId: string;
-  /** The subscription's when the attempt began. A later one means that it has been revived. */
+  /** The subscription's when the attempt began. A later one: it was revived or taken over since. */
   readonly revision: number;
   /** The delivery's when the attempt began. Another one means that there was another attempt. */
   readonly nextAttemptAt: string | null;
@@ -133,13 +133,13 @@ const wasRemovedSince = (subscription: Subscription, { revision }: MadeAttempt):
   isRemoved(subscription) || subscription.revision !== revision;
 
 /**
- * Whether a failure does not count because the receiver was being removed. A 410 still counts,
- * unless another receiver has taken its place.
+ * Whether a failure does not count because the receiver was removed or replaced during the attempt.
+ * A 410 still counts, unless another receiver has taken its place.
  */
 function waitsForRevival(subscription: Subscription, made: MadeAttempt): boolean {
   const { verdict } = made.result;
   if (verdict === 'success' || !wasRemovedSince(subscription, made)) return false;
-  return verdict !== 'gone' || !isRemoved(subscription);
+  return verdict !== 'gone' || subscription.revision !== made.revision;
 }
 
 /** Stores the delivery and sets the time of its next attempt, or ends its job. */

@@ -65,7 +65,7 @@ export function provesToolThatAsks(stage: () => Stage): void {
       );
       await api().post(`/api/waits/${card.id}/decide`, { approved: true });
       await stage().until('the execution to go on', async () =>
-        (await stage().n8n.executions(workflow.id)).some(({ output: of }) => of['Go on']),
+        (await stage().n8n.executions(workflow.id)).some((execution) => execution.output['Go on']),
       );
     });
 

@@ -17,12 +17,12 @@ import {
 } from './workflowStage.ts';
 
 const SEED = Number(process.env.ROUNDS_SEED ?? randomInt(1_000_000));
-const ROUNDS = 8;
+const ROUNDS = 6;
 const LANES = 8;
 /** Of one customer: the agent hands over after thirty replies in ten minutes. */
 const MESSAGES = 20;
 const LONGEST_MS = 120;
-const AGAIN_MS = 25;
+const AGAIN_MS = 100;
 const FAILED: string = SENTENCES.handOverAfterError.en;
 
 const random = randomFrom(SEED);

@@ -173,7 +173,7 @@ describe('Unpublishing', () => {
     expect(await unpublish({ revision: '2', endpoint: ENDPOINT })).toBe(true);
   });
 
-  it('is not what switching to another brain is', async () => {
+  it('does not happen when another brain is chosen: the workflow can be chosen again', async () => {
     await publish();
     const patched = (await api.patch('/api/agent', { use_webhook: false })).body;
     expect(patched).toMatchObject({
@@ -203,7 +203,7 @@ describe('Listening for a test event', () => {
     expect(await agent()).toEqual(before);
   });
 
-  it('is taken by the newest editor, whose end the former does not bring', async () => {
+  it('is taken over by the newest editor, and the one before cannot end it', async () => {
     await listen();
     expect((await listen({ owner: { ...OWNER, workflow_id: 'workflow-2' } })).status).toBe(200);
     expect(await stop()).toBe(false);

@@ -294,7 +294,7 @@ describe('the sender', () => {
     expect(texts()).toEqual(['one']);
     held[0]!();
     await waitFor('the second request', () => held.length === 2);
-    await pause(2 * GRACE_MS); // a second worker would take it for interrupted
+    await pause(2 * GRACE_MS); // a second run of the contact's job would take it for interrupted
     expect(texts()).toEqual(['one', 'two']);
     held[1]!();
     await reached(last, 'sent');

@@ -74,7 +74,7 @@ describe('the address of a number', () => {
     'hub.challenge': '1158201444',
   });
 
-  it('gives the challenge back to who knows the verify token', async () => {
+  it('gives the challenge back to a caller that knows the verify token', async () => {
     const answer = await ask(right());
     expect([answer.status, await answer.text(), answer.headers.get('content-type')]).toEqual([
       200,
@@ -150,7 +150,7 @@ describe('the address of a number', () => {
     expect(textsOf(await conversationOf(phone))).toEqual(['Grüße', 'no type']);
   });
 
-  it('is nowhere for unknown ids and types, another method is refused, and the accounts still need a key', async () => {
+  it('does not exist for unknown ids and types, refuses another method, and leaves the accounts behind a key', async () => {
     expect(
       (
         await send(metaText('x'), {
@@ -234,10 +234,7 @@ describe('the log', () => {
     await fetch(`${service.url}/api/channels/whatsapp_cloud/webhook/${phone}`);
     const lines = await waitFor(
       'the last line',
-      () =>
-        logged.length > from &&
-        logged.slice(from).some((line) => line.includes('webhook/:id')) &&
-        logged.slice(from),
+      () => logged.slice(from).some((line) => line.includes('webhook/:id')) && logged.slice(from),
     );
     const text = lines.join('');
     for (const words of [
@@ -471,7 +468,7 @@ describe('a message on WhatsApp', () => {
     ).toBe(401);
   });
 
-  it('counts on after the number was disconnected and connected again', async () => {
+  it('goes on in the same conversation after the number was disconnected and connected again', async () => {
     const account = '222222222222222';
     const phone = newPhone();
     const before = await connectNumber(service.api, { account });

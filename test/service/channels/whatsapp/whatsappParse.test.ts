@@ -45,7 +45,7 @@ describe('what WhatsApp delivers', () => {
     [{ message_id: 'wamid.B' }, 'removed a reaction'],
     [{ emoji: '', message_id: 'wamid.B' }, 'removed a reaction'],
     [{ emoji: '😀'.repeat(5000) }, `reacted with ${'😀'.repeat(19)}…`],
-  ])('is a note where it is no message: a reaction %#', (reaction, words) => {
+  ])('is a note and no message when it is a reaction: case %#', (reaction, words) => {
     expect(parseBody(metaMessage({ type: 'reaction', reaction }))).toMatchObject([
       { type: 'note', text: words, from: { phone: CUSTOMER }, changedTo: null },
     ]);
@@ -225,7 +225,7 @@ describe('what WhatsApp delivers', () => {
     },
   );
 
-  it('never throws, and one broken message never takes its neighbours along', () => {
+  it('never throws, and a broken message never costs its neighbours', () => {
     const anything = fc.jsonValue({ maxDepth: 4 });
     const types = MESSAGE_EXAMPLES.map(({ message }) => message.type).filter(
       (type) => typeof type === 'string',
@@ -263,7 +263,7 @@ describe('what WhatsApp delivers', () => {
     fc.assert(fc.property(anything, (body) => Array.isArray(parseBody(body))));
   });
 
-  it('takes no longer for many messages of one sender than for each alone', () => {
+  it('reads 20,000 messages of one sender within five seconds', () => {
     const messages = Array.from({ length: 20_000 }, (_, n) => text(`wamid.${n}`, 'hi'));
     const body = metaBody(
       metaValue({ contacts: [{ profile: { name: 'Ana' }, wa_id: '1' }], messages }),

@@ -104,6 +104,8 @@ describe('the page of a delivery', () => {
   });
 
   it('gives a curl command that a receiver accepts, in the answer to the form alone', async () => {
+    await service.api.delete(`/api/hooks/${hook.id}`);
+    hook = await receiver.subscribe(service, 'message.received', '/hook?tag[]={a,b}');
     const delivery = await arrive(HOSTILE);
     const page = await browser.post(`${delivery.path}/curl`);
     expect(page.headers.get('cache-control')).toBe('no-store');
@@ -124,6 +126,7 @@ describe('the page of a delivery', () => {
     ]);
     expect(stdout).toContain('200');
     const [first, second] = receiver.requests;
+    expect(second!.path).toBe(first!.path);
     expect(second!.rawBody).toEqual(first!.rawBody);
     expect(signatureFault(second!, hook.secret)).toBeNull();
     expect((await browser.get(`${delivery.path}/curl`)).path).toBe(delivery.path);

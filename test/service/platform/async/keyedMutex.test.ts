@@ -31,7 +31,7 @@ describe('locks on several keys', () => {
     expect(mutex.size).toBe(0);
   });
 
-  it('may be released before they are granted, and then nobody passes those before', async () => {
+  it('may be released before they are granted, and those behind still wait for those in front', async () => {
     const mutex = new KeyedMutex();
     const first = mutex.lock(['x']);
     mutex.lock(['x']).release();

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
+import {
+  permissionsInWords,
+  READ_ONLY,
+} from '../../../../service/src/deliveries/screens/keys/keyWords.ts';
+import type { AreaPermission } from '../../../../service/src/team/index.ts';
 import { apiClient, type ApiClient } from '../../../helpers/apiClient.ts';
 import {
   signedInBrowser,
@@ -139,6 +144,11 @@ describe('the Keys and subscriptions screen: keys', () => {
     expect((await browser.post('/keys', { name: 'reads', access: 'read' })).text).toContain(
       'All of the API, only reading, never expires',
     );
+    for (const [limitedTo, words] of [
+      [['tools:read', 'tools:write'], 'Tools and approvals'],
+      [Array<AreaPermission>(READ_ONLY.length).fill('waits:read'), 'Waits (only reading)'],
+    ] as const)
+      expect(permissionsInWords({ limitedTo })).toBe(words);
     const contradictions: Record<string, string>[] = [
       { name: 'none', access: 'chosen' },
       { name: 'both', access: 'all', area_tools: 'read' },

@@ -12,6 +12,7 @@ import type { Workspace } from '../../../team/index.ts';
 import {
   endTurn,
   enqueueTurn,
+  hasRested,
   isOpen,
   misfitOf,
   newWebhookTurn,
@@ -129,7 +130,7 @@ export const isWithWorkflow = async (
   { id, controlEpoch }: Conversation,
 ): Promise<boolean> =>
   (await findOpenTurns(tx, id)).some(
-    (turn) => turn.status !== 'suspended' && !turn.isResumed && turn.controlEpoch === controlEpoch,
+    (turn) => !hasRested(turn) && turn.controlEpoch === controlEpoch,
   );
 
 /**
@@ -149,7 +150,7 @@ export async function supersedeTurns(
   for (const { id } of open) {
     const turn = await tx.webhookTurns.get(id);
     if (!turn || !isOpen(turn)) continue;
-    const isOlder = isNewTurn && !turn.isResumed && turn.status !== 'suspended';
+    const isOlder = isNewTurn && !hasRested(turn);
     const problem =
       misfitOf(turn, conversation, isOn) ?? (isOlder ? 'A newer turn has begun.' : null);
     if (problem !== null) await putSuperseded(tx, turn, problem, now);
@@ -173,8 +174,8 @@ export async function putSuperseded(
 }
 
 /**
- * Saves a turn that has ended. Its job becomes due once more: the process that makes calls lets go
- * of one that is under way, and counts the end.
+ * Saves a turn that has ended. Its job becomes due once more, so that the process that makes its call
+ * gives up a call that is under way, and counts the end.
  */
 export async function putEnded(tx: Tx, ended: WebhookTurn, now: Date): Promise<WebhookTurn> {
   await tx.webhookTurns.put(ended);

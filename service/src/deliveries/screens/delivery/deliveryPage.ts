@@ -21,7 +21,7 @@ import { attemptsList } from './attemptsList.ts';
 export interface DeliveryPageExtras {
   readonly notice?: unknown;
   readonly problem?: string;
-  /** The delivery as a command, signed for the member who asked. */
+  /** The delivery as a curl command, signed now. Only in the answer to the form that asked for it. */
   readonly curl?: string;
 }
 

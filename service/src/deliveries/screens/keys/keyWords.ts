@@ -19,9 +19,14 @@ export const READ_ONLY = AREA_PERMISSIONS.filter((each) => each.endsWith(':read'
 /** `All of the API`, `Conversations and contacts, Waits (only reading)`. */
 export function permissionsInWords({ limitedTo }: Pick<ApiKey, 'limitedTo'>): string {
   if (!limitedTo) return 'All of the API';
-  if (limitedTo.length === READ_ONLY.length && limitedTo.every((each) => READ_ONLY.includes(each)))
+  const all = new Set(limitedTo);
+  if (all.size === READ_ONLY.length && READ_ONLY.every((each) => all.has(each)))
     return 'All of the API, only reading';
-  return limitedTo
+  // Writing includes reading.
+  const isIncluded = (each: AreaPermission) =>
+    each.endsWith(':read') && all.has(each.replace(/:read$/, ':write') as AreaPermission);
+  return [...all]
+    .filter((each) => !isIncluded(each))
     .map((each) => {
       const [area, level] = each.split(':') as [Area, string];
       return level === 'read' ? `${AREA_LABELS[area]} (only reading)` : AREA_LABELS[area];
