@@ -10,8 +10,7 @@ const PROGRAMS = ['../service/src/app/service.ts', '../service/dist/cli/runServi
 
 /**
  * Builds what is stale before any test runs: several suites load the nodes from dist/ or start the
- * service from service/dist/. Each step is a process of its own, because jest's module hooks reach
- * into what a global setup imports.
+ * service from service/dist/.
  */
 export default function globalSetup() {
   const { status } = spawnSync(process.execPath, [BUILD], { stdio: 'inherit' });

@@ -2,6 +2,11 @@
 import Base from '../environment.mjs';
 
 export default class extends Base {
+  async setup() {
+    await super.setup();
+    globalThis.keepPictures = undefined; // another suite's
+  }
+
   async handleTestEvent(event) {
     await super.handleTestEvent(event);
     const { name, test, hook } = event;

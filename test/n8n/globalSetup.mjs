@@ -4,7 +4,6 @@ import build from '../globalSetup.mjs';
 
 /**
  * Builds what is stale, and installs n8n where it is missing, outside of any test's time limit.
- * A process of its own, because jest's module hooks reach into what a global set-up imports.
  */
 export default function globalSetup() {
   build();

@@ -80,7 +80,7 @@ const freezeObject = (value: object, path: string): void => {
     for (let i = 0; i < value.length; i += 1) freezeJson(value[i], `${path}[${i}]`);
   } else {
     const prototype: unknown = Object.getPrototypeOf(value);
-    if (prototype !== Object.prototype && prototype !== null && !isForeignPlain(prototype)) {
+    if (prototype !== Object.prototype && prototype !== null) {
       throw new TypeError(
         `${path || 'it'} is a ${value.constructor?.name ?? 'object'}, not a plain object`,
       );
@@ -94,10 +94,6 @@ const freezeObject = (value: object, path: string): void => {
   }
   Object.freeze(value);
 };
-
-/** Objects of another realm (a vm context, as in jest) have an Object.prototype of their own. */
-const isForeignPlain = (prototype: unknown) =>
-  Object.getPrototypeOf(prototype) === null && 'hasOwnProperty' in (prototype as object);
 
 /** The job as it was enqueued, without what a store or a file has added. */
 export const plainJob = ({ id, queue, group, runAt, rank, data }: Job): Job => ({

@@ -30,6 +30,8 @@ process.env.N8N_LOG_LEVEL = 'silent';
 const require = createRequire(import.meta.url);
 export const core = require('n8n-core') as typeof N8nCore;
 export const workflow = require('n8n-workflow') as typeof N8nWorkflow;
+// n8n-workflow adds it for all; the service, whose suites run in the same process, has none.
+Reflect.deleteProperty(BigInt.prototype, 'toJSON');
 const dist = (path: string) =>
   require(`../../../dist/${path}`) as Record<string, new () => unknown>;
 

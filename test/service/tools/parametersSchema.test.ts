@@ -222,8 +222,7 @@ describe('parameters of a tool, checked against arguments', () => {
       'arguments must not be nested deeper than 32 levels.',
     );
     expect(said({}, round)).toBe('arguments must not be nested deeper than 32 levels.');
-    const noJson = { toJSON: () => JSON.parse('{') };
-    expect(said({}, { a: noJson })).toMatch(/could not be checked/);
+    expect(said({}, { a: 1n })).toMatch(/could not be checked/);
   });
 
   it('answers with null or a sentence, whatever the arguments are', () => {
