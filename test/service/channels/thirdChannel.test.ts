@@ -77,7 +77,7 @@ async function withThirdChannel(apiUrl: string): Promise<string> {
   await replace('deliveries/filter.ts', /^ {2}channels: \['web_chat.*$/m, wordLine);
   await replace(
     'deliveries/screens/filterLabels.ts',
-    /^(?= {2}whatsapp_cloud:)/m,
+    /^(?= {4}whatsapp_cloud:)/m,
     `${labelLine}\n`,
   );
   return copy;

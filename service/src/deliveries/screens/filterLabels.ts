@@ -15,7 +15,10 @@ export const LIST_LABELS: Readonly<Record<WordList, string>> = {
 const FILTER_LABELS: {
   readonly [List in WordList]: Readonly<Record<(typeof FILTER_WORDS)[List][number], string>>;
 } = {
-  channels: { web_chat: 'Web chat', whatsapp_cloud: 'WhatsApp' },
+  channels: {
+    web_chat: 'Web chat',
+    whatsapp_cloud: 'WhatsApp',
+  },
   statuses: {
     ai_active: 'with the agent',
     awaiting_human: 'waiting for a person',
