@@ -2,6 +2,7 @@
 // Node loads the modules. jest would load the service and its packages anew for each suite: a third of
 // the time of all tests. So the suites of a worker share them, and Node's globals. Each suite has its
 // own copy only of the .ts files of test/ that it imports, whose hooks and variables belong to one suite.
+// See docs/decisions/0052-node-loads-the-modules-of-the-tests.md.
 import { createRequire, registerHooks } from 'node:module';
 import { dirname, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
