@@ -49,7 +49,7 @@ function judge(baseUrl: string, statusCode: number, body: unknown): INodeCredent
 	}
 	if (error?.code === 'unauthorized') {
 		return failed(
-			'The address is right, but the API key is not valid. It may have been revoked; make a new one on the Keys and subscriptions screen of the service (/keys at the base URL), or stop the service and run "npm run key -- create --name n8n" in its folder.',
+			'The address is right, but the API key is not valid. It may have expired or been revoked; make a new one on the Keys and subscriptions screen of the service (/keys at the base URL), or stop the service and run "npm run key -- create --name n8n" in its folder.',
 		);
 	}
 	if (error?.code && error.message) return failed(error.message);

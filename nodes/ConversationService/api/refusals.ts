@@ -8,8 +8,9 @@ const refusalsOf = (context: IExecuteFunctions): Refusals =>
 
 /**
  * The Idempotency-Key of a step. The service remembers a refusal for its key, and some refusals pass:
- * a turn goes on once its wait has ended. After such a refusal, the next try asks anew. Each step
- * counts its own, so that one that was sent is not sent again.
+ * a turn goes on once its wait has ended. After such a refusal, the next try asks anew. Refusals
+ * are counted for each step: the refusal of one must not change the key of another, which would be
+ * sent again.
  */
 export function keyAfterRefusals(context: IExecuteFunctions, step: string): string {
 	const count = refusalsOf(context)[step] ?? 0;

@@ -185,7 +185,8 @@ const nameOf = (options: INodePropertyOptions[], value: string): string =>
 /** `23 Nov, 14:05` by the clock of the workflow, with the year when it is another one. */
 function toShortTime(time: string, timeZone: string): string {
 	const date = new Date(time);
-	const isThisYear = date.getFullYear() === new Date().getFullYear();
+	const yearOf = (at: Date) => at.toLocaleString('en-GB', { year: 'numeric', timeZone });
+	const isThisYear = yearOf(date) === yearOf(new Date());
 	return date.toLocaleString('en-GB', {
 		day: 'numeric',
 		month: 'short',

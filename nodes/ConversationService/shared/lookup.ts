@@ -52,7 +52,7 @@ export const lookupFields: INodeProperties[] = [
 ];
 
 export const HINT_IF_NOT_FOUND =
-	'Nobody with this contact has written yet, or the spelling differs. Set "If Not Found" to "Return Nothing" if that is fine.';
+	'No contact has this email address or phone number, or it is spelled differently. Set "If Not Found" to "Return Nothing" if that is fine.';
 
 /**
  * Reads whom to find: `{email}` or `{phone}`.

@@ -20,10 +20,11 @@ export interface Published extends IDataObject {
 }
 
 /**
- * Publishes what the workflow is for the service, for this workflow as its owner, and keeps the secret.
- * It can be repeated.
+ * Publishes the workflow to the service, as a tool or as the agent, with this workflow as the owner,
+ * and stores the secret. Publishing again is safe.
  * @param wanted what to publish, without the owner
- * @throws NodeApiError; then nothing has changed
+ * @throws NodeApiError; then `stored` is unchanged. The service may have published all the same, if
+ * only its answer was lost
  */
 export async function publish(
 	context: IHookFunctions,

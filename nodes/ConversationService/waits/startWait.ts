@@ -45,8 +45,8 @@ export async function startWait(
 }
 
 /**
- * A repeated request makes no second wait. An AI Agent that calls a tool twice in one run does: each
- * call has an ID.
+ * The key of a step: a request that is repeated makes no second wait. Two calls of the tool by an AI
+ * Agent in one run make two, because each call has its own ID.
  */
 function stepKey(context: IExecuteFunctions, asked: IDataObject): string {
 	const call = context.getInputData()[0]?.json.toolCallId ?? null;

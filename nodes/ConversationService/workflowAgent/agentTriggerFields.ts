@@ -33,7 +33,7 @@ export const agentTriggerFields: INodeProperties[] = [
 				name: 'When Last Node Finishes',
 				value: 'lastNode',
 				description:
-					'The customer reads "output", "reply" or "text" of each item of the last node; no item says nothing',
+					'The customer reads "output", "reply" or "text" of each item of the last node. If it has no items, nothing is sent.',
 			},
 		],
 		default: 'lastNode',

@@ -7,7 +7,7 @@ import type { JsonObject } from '../platform/json.ts';
  * sees a `Turn` and nothing else, which holds no secrets and no contact details in the clear.
  */
 export interface AgentModel<Decision = Step | Deferred> {
-  /** What its messages say that decided them. */
+  /** Shown on its messages as what decided them. */
   readonly decidedBy: DecidedBy;
   /**
    * Decides what the agent does next.
@@ -89,7 +89,10 @@ export interface PastToolCall {
     | 'rejected'
     | 'expired'
     | 'cancelled';
-  /** For `succeeded`, the result as JSON text, cut to 8 KiB. Otherwise a sentence about what happened. */
+  /**
+   * For `succeeded`, the result as JSON text, cut to 8 KiB, or to 512 bytes for older calls. Otherwise a
+   * sentence about what happened.
+   */
   readonly outcome: string;
 }
 

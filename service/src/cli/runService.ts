@@ -47,7 +47,12 @@ const dataNote = ({ database, dataDir }: Config): string =>
 function endWithNpm(): void {
   if (!['start', 'npx'].includes(process.env.npm_lifecycle_event ?? '')) return;
   const shell = process.ppid;
-  setInterval(() => process.ppid !== shell && process.kill(process.pid, 'SIGTERM'), 250).unref();
+  const watch = setInterval(() => {
+    if (process.ppid !== shell) process.kill(process.pid, 'SIGTERM');
+  }, 250).unref();
+  // The first signal stops the service; a second one, from here, would end it in the middle of that.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.once(signal, () => clearInterval(watch));
 }
 
 async function stop(service: Service, signal: string, log: Logger): Promise<void> {

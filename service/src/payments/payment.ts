@@ -150,6 +150,10 @@ const waitAfter = (waits: readonly number[], attempts: number) =>
 export const isOver = ({ expiresAt }: Pick<Payment, 'expiresAt'>, now: Date): boolean =>
   Date.parse(expiresAt) <= now.getTime();
 
+/** Whether a customer who opens the link can pay. */
+export const isPayable = (payment: Payment, now: Date): boolean =>
+  payment.status === 'open' && payment.confirmingSince === undefined && !isOver(payment, now);
+
 /** Whether a bank's confirmation is so late that nobody waits for it any more. */
 export const isConfirmationOverdue = (
   { expiresAt }: Pick<Payment, 'expiresAt'>,

@@ -16,8 +16,9 @@ export interface IdempotentAnswer extends Document {
 }
 
 /**
- * What the service keeps about itself: the encryption key's fingerprint, and how far everything is
- * sealed.
+ * What the service keeps about itself, a document each: the encryption key's fingerprint, the owner,
+ * the setup links, the address of n8n, how far a sweep has come. Only the fingerprint has the fields
+ * about sealing.
  */
 export interface Setting extends Document {
   readonly value: string;

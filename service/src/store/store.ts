@@ -1,5 +1,5 @@
 /**
- * The store's port: everything the service asks of a database, on one screen.
+ * The store's port: everything the service asks of a database.
  *
  * Transactions over collections of JSON documents, job queues, and a change feed. `lowdb/`
  * implements it in one process, `postgres/` for several. Every implementation passes the suite in
@@ -270,7 +270,7 @@ export interface Store<S extends Schema> {
   onWork(listener: () => void, queue?: string): () => void;
 
   /**
-   * Replaces each document by what `change` returns, in one transaction. All others wait.
+   * Replaces each document by what `change` returns, in one transaction. All other transactions wait.
    * @param change called with every document, also of collections that the schema no longer names;
    * returns the same object to leave it as it is
    */

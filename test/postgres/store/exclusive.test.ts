@@ -78,7 +78,7 @@ describe('a schema that a command wants to have alone', () => {
   it('is refused while a process that lost its place there still has a connection to write over', async () => {
     await beginCommand('listening');
     await expect(command!.rewrite((document) => document)).rejects.toThrow(
-      /^A process that has lost its place still has connections to it open\. Stop all processes of the service first/,
+      /^A process that has lost its lock on the schema still has connections to it open\. Stop all processes of the service first/,
     );
     await write('second');
     expect(rewritten).toEqual([]);

@@ -258,10 +258,10 @@ describe('the service as a process', () => {
     expect(service.err).toMatch(/^conversation-service: DATA_DIR .* cannot be used: .*\n$/);
   });
 
-  const npmStart = () => {
+  const npmStart = (env: Record<string, string> = {}) => {
     const npm = spawn('npm', ['start'], {
       cwd: fileURLToPath(new URL('../../..', import.meta.url)),
-      env: { ...process.env, PORT: '0', ...storage.env, NODE_OPTIONS: '' },
+      env: { ...process.env, PORT: '0', ...storage.env, ...env, NODE_OPTIONS: '' },
       shell: process.platform === 'win32',
     });
     const each: Run = { child: npm, out: '', err: '' };
@@ -315,16 +315,28 @@ describe('the service as a process', () => {
     }
   });
 
-  it('ends in order when npm, which started it, is told to', async () => {
-    const each = npmStart();
+  it('ends in order when npm, which started it, is told to, and waits for what is under way', async () => {
+    let isAsked = false;
+    const slow = createServer((request, response) => {
+      isAsked = true;
+      request.resume();
+      setTimeout(() => response.end('ok'), 1500);
+    }).listen(0, '127.0.0.1');
+    await once(slow, 'listening');
+    const each = npmStart({
+      BOOTSTRAP_API_KEY: KEY,
+      ALLOWED_NETWORKS: '127.0.0.0/8',
+      INSECURE_TARGETS: 'true',
+    });
     const url = await started(each);
+    const target = `http://127.0.0.1:${(slow.address() as AddressInfo).port}/`;
+    const hook = { event: 'message.received', target_url: target };
+    expect((await apiClient(url, KEY).post('/api/hooks', hook)).status).toBe(201);
+    await (await chatCustomer(url)).write('hello');
+    await waitFor('the delivery', () => isAsked);
     each.child.kill('SIGTERM');
-    await waitFor('the service to be gone', () =>
-      fetch(`${url}/healthz`).then(
-        () => false,
-        () => true,
-      ),
-    );
+    await waitFor('the service to have stopped', () => each.out.includes('"msg":"stopped"'));
+    slow.close();
     await waitFor(
       'the folder to be free again',
       async () => (await command('key', 'create', '--name', 'n8n')).code === 0,

@@ -72,7 +72,7 @@ const TIMEOUT_MS = 120_000;
       await stage.isEmpty(to);
       const importing = await stage.beginImport(to, whole, () => stage.isLocked(to, 'workspaces'));
       const itself =
-        /Another process has it to itself: its encryption key is being changed, or an export is being imported\. Start this one when that has ended/;
+        /Another process has it to itself: its encryption key is being changed, or an export is being imported\. Start this process when that has finished/;
       refused(await stage.command(to, ['key', 'list']), itself);
       await expect(stage.start(to, {})).rejects.toThrow(itself);
       refused(

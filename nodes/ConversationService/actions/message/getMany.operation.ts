@@ -22,7 +22,7 @@ export const getMany: Operation = {
 			default: {},
 			options: [
 				{
-					displayName: 'Sent After',
+					displayName: 'Sent Since',
 					name: 'since',
 					type: 'dateTime',
 					default: '',

@@ -52,8 +52,9 @@ export function currentRequest(history: readonly HistoryItem[]): CustomerRequest
   };
   for (const item of withoutInterjections(history).toReversed().slice(0, MAX_STEPS)) {
     if (item.type === 'customer') {
+      const isNewest = length === 0;
       length += item.text.length;
-      if (length > MAX_REQUEST_CHARACTERS && length > item.text.length) break;
+      if (length > MAX_REQUEST_CHARACTERS && !isNewest) break;
       texts.push(item.text.slice(0, MAX_REQUEST_CHARACTERS));
       continue;
     }

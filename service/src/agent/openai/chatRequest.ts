@@ -46,11 +46,11 @@ function definitionOf({
       ? does
       : `${does.replace(/[.\s]*$/, '')}. Customers write, for example: ${examplePhrases.join('; ')}`;
   const { $schema: _dialect, $id: _id, ...schema } = parameters;
-  // OpenAI refuses an object schema that has no `properties`.
+  // OpenAI refuses parameters without `properties`, or with a `type` that is a list.
   return {
     name,
     description: cutText(cleanText(description), MAX_DESCRIPTION_CHARACTERS),
-    parameters: { type: 'object', properties: {}, ...schema },
+    parameters: { properties: {}, ...schema, type: 'object' },
   };
 }
 

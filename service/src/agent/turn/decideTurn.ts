@@ -195,7 +195,7 @@ function allNotices(turn: LoadedTurn, language: Language): string[] {
   return [...notices, failed];
 }
 
-/** For all results together. A message has room for as much beside them. */
+/** For all results together. It leaves the other half of a message for the rest of its text. */
 const MAX_RESULTS_CHARACTERS = 2_000;
 
 /** Results that the customer has not been told, in the service's own sentences. */
@@ -209,8 +209,8 @@ function resultsInWords({ untold, contact }: LoadedTurn, language: Language): st
 }
 
 /**
- * What the customer was promised word of while a person was in control, when that person wrote last:
- * the model has nothing to answer.
+ * The results and notices that the customer is still owed after a hand-back, if a person wrote last. The
+ * model then has nothing to answer.
  */
 function owedAtHandBack(turn: LoadedTurn, language: Language): string[] {
   const last = lastOfTalk(turn.messages.toReversed())?.sender.type;
@@ -307,7 +307,10 @@ function toOutcome(step: Step, language: Language): Decided {
   }
 }
 
-/** @throws Error when the model calls tools although something failed */
+/**
+ * Adds notices to an outcome, and removes them from the model's own text.
+ * @throws Error when the model calls tools although the customer must be told something first
+ */
 function withNotices(outcome: Decided, notices: readonly string[]): Decided {
   if (notices.length === 0) return outcome;
   if (outcome.type === 'tool_calls')

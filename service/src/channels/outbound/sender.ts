@@ -57,6 +57,7 @@ export function startSender(options: SenderOptions): Worker {
     if (!begun) return;
     const startedAt = performance.now();
     const result = await send(options, begun, signal);
+    const durationMs = Math.round(performance.now() - startedAt);
     const recorded = await retry(() => recordAttempt(deps, begun.outbound, result, policy));
     const { id, messageId, part, attempts } = begun.outbound;
     const about = {
@@ -65,13 +66,13 @@ export function startSender(options: SenderOptions): Worker {
       part,
       attempt: attempts,
       channel: begun.channel.id,
-      duration_ms: Math.round(performance.now() - startedAt),
+      duration_ms: durationMs,
     };
     if (result.type === 'sent') log.debug(about, 'a text was sent');
     else
       log.info(
         { ...about, reason: result.error, next_attempt_at: recorded?.nextAttemptAt ?? null },
-        'a text was not sent',
+        'an attempt to send a text failed',
       );
   };
 

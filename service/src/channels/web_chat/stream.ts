@@ -52,8 +52,8 @@ export const CHAT_STREAMS: ChatStreamSettings = {
  * that no token is ever in an address. Starts after Last-Event-ID (a message id), else with the
  * first message.
  * @param signal ends all streams
- * @throws rate_limited (429) when the visitor's address has too many streams open, unavailable (503)
- * when the workspace has its share of all streams; the page then polls
+ * @throws rate_limited (429) when the visitor's address has too many streams open or has read
+ * too much, unavailable (503) when the workspace has its share of all streams; the page then polls
  */
 export function chatStreamRouter(
   deps: Pick<Deps, 'store' | 'bounds' | 'clock'>,

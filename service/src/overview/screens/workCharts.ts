@@ -19,8 +19,11 @@ export const workCharts = (parts: ChartParts): readonly Figure[] => [
 const sumOf = (counts: ReadonlyMap<string, number>): number =>
   [...counts.values()].reduce((sum, n) => sum + n, 0);
 
-/** Calls that were made, by how they ended. The others were not approved, or given up before. */
-function madeCalls(counts: Tally): { succeeded: number; failed: number; notMade: number } {
+/**
+ * Calls by how they ended. `failed` includes those that the service refused; `notMade` are those that
+ * were rejected, expired or cancelled.
+ */
+function endedCalls(counts: Tally): { succeeded: number; failed: number; notMade: number } {
   const statuses = counts.eachSecond('tool_call');
   const succeeded = statuses.get('succeeded') ?? 0;
   const failed = statuses.get('failed') ?? 0;
@@ -28,9 +31,9 @@ function madeCalls(counts: Tally): { succeeded: number; failed: number; notMade:
 }
 
 function toolCalls(parts: ChartParts): Figure {
-  const { succeeded, failed, notMade } = madeCalls(parts.counts.total);
-  const valuesOf = (what: keyof ReturnType<typeof madeCalls>) =>
-    perSlot(parts, (counts) => madeCalls(counts)[what]);
+  const { succeeded, failed, notMade } = endedCalls(parts.counts.total);
+  const valuesOf = (what: keyof ReturnType<typeof endedCalls>) =>
+    perSlot(parts, (counts) => endedCalls(counts)[what]);
   return chartView(
     {
       ...slotsOfChart(parts),
@@ -60,11 +63,11 @@ export function toolTable({ counts: { total } }: ChartParts): Figure {
     .map(([tool, calls]) => {
       const statuses = total.each('tool_call', tool);
       const failed = statuses.get('failed') ?? 0;
-      const made = failed + (statuses.get('succeeded') ?? 0);
+      const tried = failed + (statuses.get('succeeded') ?? 0);
       const time = (share: number) =>
         valueInWords(total.percentile('tool_time', share, tool), durationLabel);
       const name = tool === '-' ? 'A tool that does not exist' : tool;
-      return [name, calls, percent(failed, made), time(MEDIAN), time(NINETIETH)];
+      return [name, calls, percent(failed, tried), time(MEDIAN), time(NINETIETH)];
     });
   return figureOf(
     {

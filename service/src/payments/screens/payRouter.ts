@@ -2,7 +2,7 @@ import { Router, type ErrorRequestHandler, type RequestHandler, type Response } 
 import type { Deps } from '../../platform/deps.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
 import { findPaymentPage } from '../operations/paymentLinks.ts';
-import { isOver, type Payment } from '../payment.ts';
+import { isPayable, type Payment } from '../payment.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { sendPage } from '../../platform/html/html.ts';
 import { pageHeaders } from '../../platform/http/server/securityHeaders.ts';
@@ -28,7 +28,8 @@ export function payRouter(deps: Deps, limit: RequestHandler): Router {
     if (!page) return sendPage(response, noSuchLinkPage, 404);
     const { payment } = page;
     const now = deps.clock.now();
-    if (!isBack && isPayable(payment, now)) return response.redirect(303, payment.providerUrl);
+    if (!isBack && canPayAtProvider(payment, now))
+      return response.redirect(303, payment.providerUrl);
     const reload = nextReload(payment, token, isBack, reloadCountFrom(request.query.reload));
     sendPage(response, payPage(page, { now, reload }));
   });
@@ -37,24 +38,21 @@ export function payRouter(deps: Deps, limit: RequestHandler): Router {
   return router;
 }
 
-/** Whether the customer can pay on the provider's page. */
-const isPayable = (
+const canPayAtProvider = (
   payment: Payment,
   now: Date,
 ): payment is Payment & { readonly providerUrl: string } =>
-  payment.status === 'open' &&
-  payment.providerUrl !== null &&
-  payment.confirmingSince === undefined &&
-  !isOver(payment, now);
+  payment.providerUrl !== null && isPayable(payment, now);
 
 /** While the status is about to change, the page reloads, up to `MAX_RELOADS` times. */
 function nextReload(
-  { status, providerUrl }: Payment,
+  { status, providerUrl, confirmingSince }: Payment,
   token: string,
   isBack: boolean,
   reloads: number,
 ) {
-  const isAwaited = status === 'creating' || (status === 'open' && providerUrl !== null && isBack);
+  const isChecked = status === 'open' && providerUrl !== null && confirmingSince === undefined;
+  const isAwaited = status === 'creating' || (isChecked && isBack);
   if (!isAwaited || reloads >= MAX_RELOADS) return null;
   const query = new URLSearchParams({
     ...(isBack ? { from: 'provider' } : {}),

@@ -1,6 +1,7 @@
 import type { SignedIn } from '../../team/index.ts';
 import {
   isOver,
+  isPayable,
   type Payment,
   type PaymentPageUrl,
   type PaymentProvider,
@@ -49,7 +50,10 @@ interface PaymentParts {
   readonly action: (verb: 'send' | 'cancel' | 'mark-paid') => string;
   /** Hidden fields of every form. */
   readonly hidden?: Readonly<Record<string, string | undefined>>;
-  /** The number of messages, where the link can be sent. A form that is sent twice sends one message. */
+  /**
+   * How many messages the conversation has; null where the link cannot be sent. The form posts it, so
+   * that a form posted twice sends one message.
+   */
   readonly sendAfter?: number | null;
   /** Whether the customer already has the link. */
   readonly isSent?: boolean;
@@ -114,10 +118,6 @@ function paidInWords(payment: Payment, now: Date): View {
 const linkView = (payment: Payment, { pageUrl }: PaymentParts): View => html`
   <p class="link row"><code id=${`link-${payment.id}`}>${pageUrl(payment)}</code> ${copyButton(`link-${payment.id}`, `the link for ${amountOf(payment)}`, 'small outline')}</p>
 `;
-
-/** Whether a customer who opens the link can pay. */
-const isPayable = (payment: Payment, now: Date): boolean =>
-  payment.status === 'open' && payment.confirmingSince === undefined && !isOver(payment, now);
 
 function actionsView(payment: Payment, parts: PaymentParts): View {
   const { status, provider } = payment;

@@ -180,7 +180,10 @@ function compile(schema: JsonObject): CompiledParameters {
   return { check: (args, bounds) => checkWith(validate, expanded.weight, patterns, args, bounds) };
 }
 
-/** Documents never change in place, so each schema is compiled once. */
+/**
+ * By the schema object of a document, which never changes in place: compiled once with the embedded
+ * store, and with PostgreSQL once for each read.
+ */
 const compiled = new WeakMap<JsonObject, CompiledParameters>();
 
 /**

@@ -8,8 +8,8 @@ import { putWait } from './waits.ts';
 type Reactions = Pick<Deps, 'reactions'>;
 
 /**
- * Ends an open wait, in the caller's transaction, which has locked its conversation and the wait. Its
- * execution goes on, unless a newer wait has replaced it.
+ * Ends an open wait. The caller's transaction has locked the wait and its conversation. The workflow's
+ * execution goes on, unless a newer wait at the same address has replaced this one.
  * @returns the conversation, which the caller saves: its next messages are the agent's again
  */
 export async function endWait(

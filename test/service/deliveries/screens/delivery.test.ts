@@ -143,7 +143,7 @@ describe('the page of a delivery', () => {
     for (const id of ['', 'nonsense', HOSTILE, 'dlv_00000000000000000000000000']) {
       const page = await find(id);
       expect(page.status).toBe(404);
-      expect(page.text).toContain('No delivery has the id');
+      expect(page.text).toContain('Neither a delivery nor an event with deliveries has the id');
       expect(page.html).not.toContain('<script>alert');
     }
     const other = await receiver.subscribe(service, 'message.received', '/other');

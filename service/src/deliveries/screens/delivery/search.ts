@@ -35,7 +35,7 @@ export const foundPage = (
       ${deliverySearch(id)}
       ${
         found.length === 0
-          ? html`<p role="status">No delivery has the id “<bdi>${id}</bdi>”, and no event with deliveries. Ids begin with <code>evt_</code> or <code>dlv_</code>. Deliveries of removed subscriptions are no longer listed.</p>`
+          ? html`<p role="status">Neither a delivery nor an event with deliveries has the id “<bdi>${id}</bdi>”. Ids begin with <code>evt_</code> or <code>dlv_</code>. Deliveries of removed subscriptions are no longer listed.</p>`
           : html`
               <p role="status">${found.length} deliveries of this event</p>
               <ul class="records">${found.map((each) => foundItem(each, now))}</ul>

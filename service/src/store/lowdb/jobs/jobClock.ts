@@ -10,8 +10,8 @@ export interface StoredJob extends Job {
 const TOLERANCE_MS = 20;
 
 /**
- * Turns a job's wall time into steady time when the job is enqueued. Setting the clock later moves
- * no job that is already waiting.
+ * Turns a job's wall time into steady time when the job is enqueued. When the clock is
+ * set afterwards, the jobs that wait already do not move.
  * @see docs/decisions/0020-waits-use-a-monotonic-clock.md
  */
 export class JobClock {

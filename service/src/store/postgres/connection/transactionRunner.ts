@@ -15,10 +15,10 @@ import type { Outage } from './outage.ts';
 const MAX_RUNS = 50;
 /** Another transaction may have taken a unique value first. The next run finds its document. */
 const MAX_VIOLATIONS = 3;
-/** The same as PostgreSQL's limit for waiting for a lock. */
+/** The same as the `lock_timeout` of our connections. */
 const MAX_BUSY_MS = 15_000;
-/** How many batches to try for a document of another connection before waiting for it. */
-const MAX_TRIES = 2;
+/** How many more batches to try for a document of another connection before waiting for it. */
+const MAX_MORE_TRIES = 2;
 /** How soon to look again for a connection on which to wait. */
 const MAX_PAUSE_MS = 25;
 
@@ -71,7 +71,7 @@ export class TransactionRunner<S extends Schema> {
           if (performance.now() > giveUpAt) throw tooManyWriters(error);
           if (error instanceof DocumentBusy) await places.waitFor(busy.add(error.key));
           else if (isAlone) await sleep(Math.random() * MAX_PAUSE_MS);
-          else if (error instanceof LockedElsewhere) isAlone = (locked += 1) > MAX_TRIES;
+          else if (error instanceof LockedElsewhere) isAlone = (locked += 1) > MAX_MORE_TRIES;
           else isAlone = true;
           runs -= 1;
           continue;

@@ -69,9 +69,9 @@ export function createTable(
 }
 
 /**
- * The statements that make a table's documents searchable by words. Rows get their words when they
- * are written, and those that are there before from a process with the new version; that is no
- * change of their documents. Migrations use them, so they must never change.
+ * The statements that make a table's documents searchable by words. A row gets its words when it is
+ * written. A process with the new version adds them to the rows that exist already; this does not
+ * count as a change of their documents. Migrations use the statements, so they must never change.
  */
 export function addWords(schema: string, collection: string): string {
   const table = tableName(schema, collection);
@@ -141,7 +141,8 @@ END $note$;`;
  * `claimed_elsewhere` locks a group until the transaction ends and counts the jobs of it that other
  * processes have claimed; null when another process has the lock. It counts after it has the lock,
  * with a new snapshot, so that two claims at the same moment cannot exceed a group's limit. A group
- * of another process that has jobs of it is only counted, to stay out of its way.
+ * that belongs to another process is not locked while that process has claimed jobs of it: the lock
+ * would get in its way.
  */
 export const sharedGroups: Migration = (schema) => {
   const s = quoted(schema);
@@ -165,9 +166,9 @@ END $claimed$;`;
 };
 
 /**
- * Has the server take every indexed field for selective. It plans a query without its values: of a
- * status that all deliveries have so far it would think that any status is found soon by reading the
- * whole table in the order of its ids. Later tables and fields need this too.
+ * Has the server take every indexed field for selective. It plans a query without knowing its values.
+ * While all deliveries have one status, it would expect to find any status soon by reading the table in
+ * the order of its ids, and would read all of it for a rare one. Later tables and fields need this too.
  */
 export const selectiveFields: Migration = (schema) => `
 DO $do$
@@ -189,7 +190,7 @@ BEGIN
   END LOOP;
 END $do$;`;
 
-/** Changes with each rewrite of all documents. @see schemaLock.ts */
+/** Holds the schema's generation, which changes with each rewrite of all documents. @see schemaLock.ts */
 export const generationTable: Migration = (schema) => {
   const table = `${quoted(schema)}.generation`;
   return `CREATE TABLE ${table} (id boolean PRIMARY KEY DEFAULT true CHECK (id), generation uuid NOT NULL DEFAULT gen_random_uuid()); INSERT INTO ${table} DEFAULT VALUES;`;
@@ -214,7 +215,7 @@ export async function migrate(
       text: `SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(${MIGRATION_LOCK});
         CREATE TABLE IF NOT EXISTS ${quoted(schema)}.migrations (name varchar(255) PRIMARY KEY, timestamp varchar(255) NOT NULL)`,
     });
-    const applied = await appliedMigrations(connection, schema);
+    const applied = (await appliedMigrations(connection, schema)) ?? [];
     refuseNewer(schema, migrations, applied);
     for (const name of Object.keys(migrations).sort()) {
       if (applied.includes(name)) continue;
@@ -248,27 +249,27 @@ async function refuseForeign(
   const { rows } = await runOn(database, { text, values: [schema] });
   const tables = rows.map(({ name }) => String(name));
   const others = tables.filter((name) => name !== 'migrations' && name !== 'migrations_lock');
-  if (others.length === 0) return;
   const query = (statement: Statement) => runOn(database, statement);
   const applied = tables.includes('migrations') ? await appliedMigrations({ query }, schema) : [];
-  if (applied.some((name) => name in migrations)) return;
-  const named = others.slice(0, MAX_NAMED_TABLES);
-  if (others.length > MAX_NAMED_TABLES) named.push('…');
+  const foreign = applied === null ? tables : others;
+  if (foreign.length === 0 || applied?.some((name) => name in migrations)) return;
+  const named = foreign.slice(0, MAX_NAMED_TABLES);
+  if (foreign.length > MAX_NAMED_TABLES) named.push('…');
   throw new Error(
     `its schema ${schema} holds tables that are not ours (${named.join(', ')}). Set DATABASE_SCHEMA to a name that nothing else uses.`,
   );
 }
 
-/** Returns none when another program's table has that name, and other columns. */
+/** Null when another program's table has that name, and other columns. */
 const appliedMigrations = async (
   connection: Pick<Connection, 'query'>,
   schema: string,
-): Promise<readonly string[]> => {
+): Promise<readonly string[] | null> => {
   try {
     const text = `SELECT name FROM ${quoted(schema)}.migrations ORDER BY name`;
     return (await connection.query({ text })).rows.map(({ name }) => String(name));
   } catch (error) {
-    if ((error as { code?: string }).code === UNDEFINED_COLUMN) return [];
+    if ((error as { code?: string }).code === UNDEFINED_COLUMN) return null;
     throw error;
   }
 };

@@ -52,7 +52,7 @@ export async function lockOutConnections(transaction: Connection, name: string):
     values: [connectionsOf(name)],
   });
   if (rows[0]!['alone'] !== true)
-    throw schemaInUse('A process that has lost its place still has connections to');
+    throw schemaInUse('A process that has lost its lock on the schema still has connections to');
 }
 
 /**
@@ -103,7 +103,7 @@ const generationOf = (schema: string): string => `${quoted(schema)}.generation`;
 
 const schemaTaken = (): SchemaTaken =>
   new SchemaTaken(
-    'Another process has it to itself: its encryption key is being changed, or an export is being imported. Start this one when that has ended; after a change of the key, with the new one.',
+    'Another process has it to itself: its encryption key is being changed, or an export is being imported. Start this process when that has finished. If the key was changed, start it with the new key.',
   );
 
 const schemaInUse = (who: string): SchemaInUse =>

@@ -1,7 +1,7 @@
 import { quoted } from '../../connection/sql.ts';
 import type { Migration } from '../migrations.ts';
 
-/** Customers wait for the team whoever has their conversation. */
+/** Customers who wait for the team are found in conversations of every status. */
 export const waitingOfAll: Migration = (schema) => {
   const table = `${quoted(schema)}.conversations`;
   return `
