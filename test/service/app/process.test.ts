@@ -322,21 +322,25 @@ describe('the service as a process', () => {
       request.resume();
       setTimeout(() => response.end('ok'), 1500);
     }).listen(0, '127.0.0.1');
-    await once(slow, 'listening');
-    const each = npmStart({
-      BOOTSTRAP_API_KEY: KEY,
-      ALLOWED_NETWORKS: '127.0.0.0/8',
-      INSECURE_TARGETS: 'true',
-    });
-    const url = await started(each);
-    const target = `http://127.0.0.1:${(slow.address() as AddressInfo).port}/`;
-    const hook = { event: 'message.received', target_url: target };
-    expect((await apiClient(url, KEY).post('/api/hooks', hook)).status).toBe(201);
-    await (await chatCustomer(url)).write('hello');
-    await waitFor('the delivery', () => isAsked);
-    each.child.kill('SIGTERM');
-    await waitFor('the service to have stopped', () => each.out.includes('"msg":"stopped"'));
-    slow.close();
+    try {
+      await once(slow, 'listening');
+      const each = npmStart({
+        BOOTSTRAP_API_KEY: KEY,
+        ALLOWED_NETWORKS: '127.0.0.0/8',
+        INSECURE_TARGETS: 'true',
+      });
+      const url = await started(each);
+      const target = `http://127.0.0.1:${(slow.address() as AddressInfo).port}/`;
+      const hook = { event: 'message.received', target_url: target };
+      expect((await apiClient(url, KEY).post('/api/hooks', hook)).status).toBe(201);
+      await (await chatCustomer(url)).write('hello');
+      await waitFor('the delivery', () => isAsked);
+      each.child.kill('SIGTERM');
+      await waitFor('the service to have stopped', () => each.out.includes('"msg":"stopped"'));
+    } finally {
+      slow.close();
+      slow.closeAllConnections();
+    }
     await waitFor(
       'the folder to be free again',
       async () => (await command('key', 'create', '--name', 'n8n')).code === 0,
