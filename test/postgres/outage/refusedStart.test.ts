@@ -257,11 +257,13 @@ describe('a start on a database that cannot be used ends in one line, without th
         `INSERT INTO workflows.migrations VALUES (1, 1, 'Initial1')`,
       ],
       shop: ['CREATE TABLE shop.orders (id int)', 'CREATE TABLE shop.migrations (version int)'],
+      blog: ['CREATE TABLE blog.migrations (id int, migration text, batch int)'],
     };
     const tables = {
       customers: ['accounts', 'conversations'],
       workflows: ['workflow_entity'],
-      shop: ['orders'],
+      shop: ['migrations', 'orders'],
+      blog: ['migrations'],
     };
     for (const [schema, statements] of Object.entries(foreign)) {
       await asAdmin(server.url, `CREATE SCHEMA ${schema}`, ...statements);

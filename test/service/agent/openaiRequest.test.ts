@@ -82,7 +82,7 @@ it("brings a tool's schema and description into what OpenAI takes", async () => 
       {
         name: 'ping',
         description: 'Pings. '.repeat(300),
-        parameters: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' },
+        parameters: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: ['object'] },
         readOnly: false,
         examplePhrases: ['are you there'],
       },
