@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util';
 import { demoWithN8n } from './withN8n.ts';
 import { demoWithReceiver } from './withReceiver.ts';
-import { checksPassed, failure, success } from './terminal.ts';
+import { checksPassed, failure, stopAtNextCheck, success } from './terminal.ts';
 
 const { values } = parseArgs({ options: { n8n: { type: 'boolean', default: false } } });
 
@@ -14,6 +14,7 @@ const stopped = new Promise<void>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
       isStopped = true;
+      stopAtNextCheck();
       resolve();
     });
   }

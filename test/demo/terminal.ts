@@ -8,10 +8,14 @@ const print = (line = '') => process.stdout.write(`${line}\n`);
 /** A check that did not hold; the demo ends with exit code 1. */
 export class CheckFailure extends Error {}
 
+let isStopped = false;
 let steps = 0;
 let checks = 0;
 
 export const checksPassed = () => checks;
+
+/** The next check ends the demo, as one that did not hold would. */
+export const stopAtNextCheck = (): void => void (isStopped = true);
 
 export const title = (text: string, explanation: string) => {
   print();
@@ -31,8 +35,9 @@ export const say = (text: string) => print(`    ${paint('dim', text)}`);
 /** What a person wrote or read. */
 export const quote = (who: string, text: string) => print(`    ${paint('yellow', who)}  “${text}”`);
 
-/** @throws CheckFailure when it does not hold */
+/** @throws CheckFailure when it does not hold, or the demo was stopped */
 export function check(what: string, holds: boolean, detail?: unknown): void {
+  if (isStopped) throw new CheckFailure('stopped');
   print(`    ${holds ? paint('green', '✓') : paint('red', '✗')} ${what}`);
   if (!holds) {
     throw new CheckFailure(
