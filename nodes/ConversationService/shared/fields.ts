@@ -11,7 +11,10 @@ export const toleranceField: INodeProperties = {
 		'How far the time of a signature may differ from the clock of n8n, in either direction. Calls beyond that are refused.',
 };
 
-/** A constant: in a literal, the lint rule for titles asks for "N8n", and n8n's scan allows no exception. */
+/**
+ * A constant: in a literal, the lint rule for titles asks for "N8n", and n8n's scan allows no
+ * exception.
+ */
 const TAKE_OVER = 'Take Over From Another n8n';
 
 /** For what this workflow publishes, after n8n was moved or cloned. All triggers have this option. */

@@ -13,12 +13,13 @@ export async function runService(): Promise<void> {
   // A closed output must not end the service.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
-  endWithNpm();
+  const npmWatch = endWithNpm();
   try {
     const config = readConfig(process.env);
     const log = createLogger(config.logLevel);
     const service = await startService(config, { log, onStoreLost: failInOneLine });
     onSignal = (signal) => {
+      clearInterval(npmWatch); // a second signal, from it, would end the service in the middle of this
       onSignal = () => process.exit(1);
       void stop(service, signal, log);
     };
@@ -44,15 +45,12 @@ const dataNote = ({ database, dataDir }: Config): string =>
  * `npm start` and `npx` pass a SIGTERM on to their shell alone. When that is gone, nobody is left to
  * stop the service.
  */
-function endWithNpm(): void {
-  if (!['start', 'npx'].includes(process.env.npm_lifecycle_event ?? '')) return;
+function endWithNpm(): NodeJS.Timeout | undefined {
+  if (!['start', 'npx'].includes(process.env.npm_lifecycle_event ?? '')) return undefined;
   const shell = process.ppid;
-  const watch = setInterval(() => {
+  return setInterval(() => {
     if (process.ppid !== shell) process.kill(process.pid, 'SIGTERM');
   }, 250).unref();
-  // The first signal stops the service; a second one, from here, would end it in the middle of that.
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.once(signal, () => clearInterval(watch));
 }
 
 async function stop(service: Service, signal: string, log: Logger): Promise<void> {

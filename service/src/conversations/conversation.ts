@@ -151,8 +151,9 @@ export function assertOpen(conversation: Conversation): void {
 
 /**
  * A person takes control. When a person is in control already, nothing changes, unless it is
- * another team member: control then passes to the new one. A member who takes over looks after it from
- * then on, unless it is assigned to somebody other than who was in control. A customer who waits does so until they are answered.
+ * another team member: control then passes to the new one. A member who takes over looks after it
+ * from then on, unless it is assigned to somebody other than who was in control. A customer who waits
+ * does so until they are answered.
  */
 export function takeOver(
   conversation: Conversation,

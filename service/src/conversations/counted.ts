@@ -18,7 +18,10 @@ declare module '../platform/counting/count.ts' {
     answered: readonly [channel: string, by: AnsweredBy];
     /** Control left the agent. */
     handed_over: readonly [channel: string, reason: HandoverReason];
-    /** Control left the agent for the first time; counted in the hour in which the conversation was opened. */
+    /**
+     * Control left the agent for the first time; counted in the hour in which the conversation was
+     * opened.
+     */
     opened_handed_over: readonly [channel: string];
   }
 }

@@ -95,4 +95,5 @@ export { foldForSearch } from './search/folding.ts';
 export { searchConversations } from './search/searchConversations.ts';
 export { readWordQuery, type WordQuery } from './search/wordQuery.ts';
 export { writeNote } from './operations/writeNote.ts';
+export { STAGE_LABELS } from './stageLabels.ts';
 export { putStageForward, putStageMove, setFunnelStage } from './operations/setFunnelStage.ts';

@@ -4,6 +4,7 @@ import {
   type ContactReveal,
   type Conversation,
   FUNNEL_STAGES,
+  STAGE_LABELS,
   type SystemNote,
 } from '../conversations/index.ts';
 import type { Payment } from '../payments/index.ts';
@@ -16,7 +17,7 @@ import { timeView } from '../platform/html/times.ts';
 import type { ToolCall } from '../tools/index.ts';
 import { callBadge } from '../tools/screens/callBadge.ts';
 import { assignForms } from './assignForms.ts';
-import { STAGE_LABELS, STATUS_LABELS, VERDICT_LABELS } from './labels.ts';
+import { STATUS_LABELS, VERDICT_LABELS } from './labels.ts';
 import { threadHref } from './links.ts';
 import { MAX_LISTED } from './readContactPanel.ts';
 import type { PanelParts } from './threadParts.ts';

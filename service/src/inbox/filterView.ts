@@ -1,11 +1,16 @@
 import { adapterOf } from '../channels/index.ts';
-import { CHANNEL_TYPES, CONVERSATION_STATUSES, FUNNEL_STAGES } from '../conversations/index.ts';
+import {
+  CHANNEL_TYPES,
+  CONVERSATION_STATUSES,
+  FUNNEL_STAGES,
+  STAGE_LABELS,
+} from '../conversations/index.ts';
 import { hiddenFields } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { icon } from '../platform/html/icons.ts';
 import type { Member } from '../team/index.ts';
 import { isFiltered, NO_FILTER, type InboxFilter } from './filter.ts';
-import { STAGE_LABELS, STATUS_LABELS } from './labels.ts';
+import { STATUS_LABELS } from './labels.ts';
 import { hrefAt, type Place } from './links.ts';
 
 type FilterName = keyof InboxFilter;

@@ -4,11 +4,11 @@ import {
   type DecidedBy,
   type HandoverReason,
   type Verdict,
-  type FunnelStage,
   type SenderType,
   type SystemNote,
   actorName,
   isCustomerWaiting,
+  STAGE_LABELS,
 } from '../conversations/index.ts';
 import type { InboxTab } from './tabs.ts';
 import { html, type View } from '../platform/html/html.ts';
@@ -27,15 +27,6 @@ export const STATUS_LABELS: Readonly<Record<ConversationStatus, string>> = {
   awaiting_human: 'Waiting for a person',
   human_active: 'With a person',
   closed: 'Closed',
-};
-
-export const STAGE_LABELS: Readonly<Record<FunnelStage, string>> = {
-  new: 'New',
-  engaged: 'Engaged',
-  qualified: 'Qualified',
-  payment_pending: 'Payment pending',
-  customer: 'Customer',
-  lost: 'Lost',
 };
 
 export const VERDICT_LABELS: Readonly<Record<Verdict, string>> = {

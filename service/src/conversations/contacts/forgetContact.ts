@@ -108,7 +108,10 @@ export const readForgetPreview = (
     return { contact, conversations: conversations.length, messages };
   });
 
-/** The record of a contact's removal. @throws not_found (404), also of a contact that is not forgotten */
+/**
+ * The record of a contact's removal.
+ * @throws not_found (404), also of a contact that is not forgotten
+ */
 export const readForgotten = (
   { store }: Pick<Deps, 'store'>,
   workspace: Workspace,

@@ -46,7 +46,7 @@ export async function lockActor(tx: Tx, { memberId }: Actor): Promise<void> {
 
 /**
  * Saves a take-over with its event. Changes nothing when a person is in control already.
- * @param by with `wasWaiting`, whether the customer already waited for the team, since the agent was off
+ * @param by with `wasWaiting`, whether the customer already waited for the team: the agent was off
  */
 export async function giveToPerson(
   tx: Tx,

@@ -1,3 +1,4 @@
+import { STAGE_LABELS } from '../../conversations/index.ts';
 import type { FILTER_WORDS, Filter } from '../filter.ts';
 
 /** A filter in a reader's words. */
@@ -25,14 +26,7 @@ const FILTER_LABELS: {
     human_active: 'with a person',
     closed: 'closed',
   },
-  funnelStages: {
-    new: 'New',
-    engaged: 'Engaged',
-    qualified: 'Qualified',
-    payment_pending: 'Payment pending',
-    customer: 'Customer',
-    lost: 'Lost',
-  },
+  funnelStages: STAGE_LABELS,
   senders: {
     customer: 'the customer',
     agent: 'the agent',

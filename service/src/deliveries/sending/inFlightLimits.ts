@@ -2,9 +2,9 @@ import type { AttemptVerdict } from '../delivery.ts';
 
 /**
  * How many deliveries of one subscription may be under way at once. The limit rises while answers
- * are fast, falls while they are slow, and is halved by each 5xx and each attempt without an answer. A receiver that
- * handles one request at a time, each in s seconds, answers the last of n after n·s seconds. The
- * limit settles where that is about a tenth of the deadline, or at 1.
+ * are fast, falls while they are slow, and is halved by each 5xx and each attempt without an answer.
+ * A receiver that handles one request at a time, each in s seconds, answers the last of n after n·s
+ * seconds. The limit settles where that is about a tenth of the deadline, or at 1.
  * @see docs/decisions/0027-how-fast-a-subscriber-is-served.md
  */
 export const MIN_IN_FLIGHT = 1;

@@ -190,7 +190,10 @@ BEGIN
   END LOOP;
 END $do$;`;
 
-/** Holds the schema's generation, which changes with each rewrite of all documents. @see schemaLock.ts */
+/**
+ * Holds the schema's generation, which changes with each rewrite of all documents.
+ * @see schemaLock.ts
+ */
 export const generationTable: Migration = (schema) => {
   const table = `${quoted(schema)}.generation`;
   return `CREATE TABLE ${table} (id boolean PRIMARY KEY DEFAULT true CHECK (id), generation uuid NOT NULL DEFAULT gen_random_uuid()); INSERT INTO ${table} DEFAULT VALUES;`;
@@ -215,7 +218,7 @@ export async function migrate(
       text: `SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(${MIGRATION_LOCK});
         CREATE TABLE IF NOT EXISTS ${quoted(schema)}.migrations (name varchar(255) PRIMARY KEY, timestamp varchar(255) NOT NULL)`,
     });
-    const applied = (await appliedMigrations(connection, schema)) ?? [];
+    const applied = await appliedMigrations(connection, schema);
     refuseNewer(schema, migrations, applied);
     for (const name of Object.keys(migrations).sort()) {
       if (applied.includes(name)) continue;
@@ -250,7 +253,9 @@ async function refuseForeign(
   const tables = rows.map(({ name }) => String(name));
   const others = tables.filter((name) => name !== 'migrations' && name !== 'migrations_lock');
   const query = (statement: Statement) => runOn(database, statement);
-  const applied = tables.includes('migrations') ? await appliedMigrations({ query }, schema) : [];
+  const applied = tables.includes('migrations')
+    ? await appliedMigrations({ query }, schema).catch(nullIfOtherColumns)
+    : [];
   const foreign = applied === null ? tables : others;
   if (foreign.length === 0 || applied?.some((name) => name in migrations)) return;
   const named = foreign.slice(0, MAX_NAMED_TABLES);
@@ -260,18 +265,18 @@ async function refuseForeign(
   );
 }
 
-/** Null when another program's table has that name, and other columns. */
 const appliedMigrations = async (
   connection: Pick<Connection, 'query'>,
   schema: string,
-): Promise<readonly string[] | null> => {
-  try {
-    const text = `SELECT name FROM ${quoted(schema)}.migrations ORDER BY name`;
-    return (await connection.query({ text })).rows.map(({ name }) => String(name));
-  } catch (error) {
-    if ((error as { code?: string }).code === UNDEFINED_COLUMN) return null;
-    throw error;
-  }
+): Promise<readonly string[]> => {
+  const text = `SELECT name FROM ${quoted(schema)}.migrations ORDER BY name`;
+  return (await connection.query({ text })).rows.map(({ name }) => String(name));
+};
+
+/** Another program's table may have the name of ours. */
+const nullIfOtherColumns = (error: unknown): null => {
+  if ((error as { code?: string }).code === UNDEFINED_COLUMN) return null;
+  throw error;
 };
 
 function refuseNewer(schema: string, migrations: Migrations, applied: readonly string[]): void {
