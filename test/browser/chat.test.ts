@@ -227,6 +227,13 @@ describe('the chat page in a browser', () => {
   it('makes one conversation of a first message that two tabs hold', async () => {
     window.allowErrors(/ERR_FAILED/);
     await window.context.route('**/api/chat/sessions', (route) => route.abort());
+    // What one tab writes can reach the other one late; here it never does.
+    await window.context.addInitScript(() => {
+      const { getItem } = Storage.prototype;
+      Storage.prototype.getItem = function (key) {
+        return key.endsWith(':token') ? null : getItem.call(this, key);
+      };
+    });
     await arrive();
     const before = (await conversations()).length;
     await write('held by both');
@@ -404,22 +411,23 @@ describe('the chat page in a browser', () => {
 
   it('begins anew, and says so, when the service knows the token no more', async () => {
     window.allowErrors(/401/);
+    const keepUnknownToken = () =>
+      page.evaluate(async () => {
+        for (const key of Object.keys(localStorage))
+          if (key.endsWith(':token')) localStorage.setItem(key, 'cst_unknown');
+        for (const name of await caches.keys())
+          await (await caches.open(name)).put('/token', new Response('cst_unknown'));
+      });
     await arrive();
     await write('Hello');
     await page.getByText('Hello from Acme!').waitFor();
-    await page.evaluate(() => {
-      for (const key of Object.keys(localStorage))
-        if (key.endsWith(':token')) localStorage.setItem(key, 'cst_unknown');
-    });
+    await keepUnknownToken();
     await page.reload();
     await page.getByText('Your earlier conversation is no longer available').waitFor();
     await write('Hello again');
     await page.getByText('Hello from Acme!').waitFor();
     expect((await texts())[0]).toBe('Hello again');
-    await page.evaluate(() => {
-      for (const key of Object.keys(localStorage))
-        if (key.endsWith(':token')) localStorage.setItem(key, 'cst_unknown');
-    });
+    await keepUnknownToken();
     await write('and once more');
     await page.getByText('This conversation has ended').waitFor();
     await waitFor('the message', async () =>

@@ -34,14 +34,39 @@ export function openStorage(workspace) {
   const get = (key) => (area ? area.getItem(key) : null) ?? memory.get(key) ?? null;
   const keys = () => (area ? Object.keys(area) : [...memory.keys()]);
 
+  /**
+   * What one tab writes into localStorage can reach another one a little later. What is in the
+   * cache is there for all of them. Browsers have none on plain http, nor in some frames.
+   */
+  const withCache = async (use) => {
+    try {
+      return await use(await caches.open(prefix));
+    } catch {
+      return undefined;
+    }
+  };
+  const cachedToken = (cache) => cache.match('/token').then((kept) => kept?.text());
+
   return {
     /** Whether other tabs see the same. */
     isShared: area !== null,
     token: () => get(tokenKey),
-    keepToken: (token) => put(tokenKey, token),
+    /** The token, even when another tab kept it only just now. */
+    async newestToken() {
+      const token = get(tokenKey) ?? (await withCache(cachedToken)) ?? null;
+      if (token !== null) put(tokenKey, token);
+      return token;
+    },
+    async keepToken(token) {
+      put(tokenKey, token);
+      await withCache((cache) => cache.put('/token', new Response(token)));
+    },
     /** Forgets the token, unless another tab already has a newer one. */
-    forgetToken(token) {
+    async forgetToken(token) {
       if (get(tokenKey) === token) remove(tokenKey);
+      await withCache(async (cache) => {
+        if ((await cachedToken(cache)) === token) await cache.delete('/token');
+      });
     },
     /** What is half written. */
     draft: () => get(draftKey) ?? '',

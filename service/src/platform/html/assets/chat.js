@@ -39,10 +39,10 @@ let claims = {};
 /** One token for all tabs of this browser. The first tab that asks starts the conversation. */
 async function tokenForWriting() {
   const begin = async () => {
-    const known = storage.token();
+    const known = await storage.newestToken();
     if (known !== null) return known;
     const token = await startSession({ workspace, ...claims });
-    storage.keepToken(token);
+    await storage.keepToken(token);
     return token;
   };
   // Browsers have no locks on plain http, and give none to a frame without storage.
@@ -61,17 +61,18 @@ async function deliver(message) {
       return;
     } catch (error) {
       if (error.status !== 401 || tries > 1) throw error;
-      loseToken(token);
+      await loseToken(token);
     }
   }
 }
 
 /** The service no longer knows the token. The next message starts a new conversation. */
-function loseToken(token) {
-  storage.forgetToken(token);
+async function loseToken(token) {
+  const forgotten = storage.forgetToken(token);
   stop();
   log.note(say(log.isEmpty ? 'unavailable' : 'ended'));
   log.forgetPosition();
+  await forgotten;
 }
 
 function stop() {
@@ -90,7 +91,7 @@ function follow() {
     onTyping: showTyping,
     onClosed: showClosed,
     onState: showConnection,
-    onUnknown: () => loseToken(token),
+    onUnknown: () => void loseToken(token),
   });
 }
 
@@ -115,7 +116,7 @@ async function load() {
       break;
     } catch (error) {
       if (error.status === 401) {
-        loseToken(token);
+        await loseToken(token);
         break;
       }
       showConnection('lost');
