@@ -42,7 +42,7 @@ function replaceIn(shadow: Shadow, [pattern, replace]: Replacement): Shadow {
  * Cuts a text into pieces to fold: a run of plain ASCII, an escaped space, plus or at sign, or one
  * character.
  */
-const PIECE = /[\0-$&-\x7f]+|%(?:20|2b|40)|./gisu;
+const PIECE = /[\0-$&-\x7f]+|%(?:20|2[Bb]|40)|./gsu;
 
 function shadowOf(typed: string): Shadow {
   if (isItsOwnShadow(typed)) return { typed, text: typed };

@@ -181,6 +181,12 @@ describe('masking', () => {
     expect(maskText(`ring ${number}, thanks`, contact)).toBe('ring +54•••••••••34, thanks');
   });
 
+  it('replaces the number alone beside a sign that is a letter in small, such as the Kelvin sign', () => {
+    expect(maskText('\u212a is my grade, ring 011 5555-0134, thanks', contact)).toBe(
+      '\u212a is my grade, ring +54•••••••••34, thanks',
+    );
+  });
+
   it.each(['+54 9 351 412-3456', '0351 15-412-3456', '351 412 3456', '15 412-3456'])(
     'one from Córdoba, written %s',
     (number) => {
