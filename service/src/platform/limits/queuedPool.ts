@@ -1,5 +1,5 @@
 import { FairPool } from './fairPool.ts';
-import { FairQueue } from './fairQueue.ts';
+import { FairQueue, type Choose } from './fairQueue.ts';
 
 type Leave = () => void;
 
@@ -44,7 +44,10 @@ export class QueuedPool {
   wait(workspaceId: string, places: number, start: (leave: Leave) => void): () => void {
     const waiting: Waiting = { places, start };
     this.#waiting.add(workspaceId, waiting);
-    return () => this.#waiting.delete(workspaceId, waiting);
+    return () => {
+      this.#waiting.delete(workspaceId, waiting);
+      this.#startWaiting(); // those behind it may want less
+    };
   }
 
   #take(workspaceId: string, places: number): Leave | null {
@@ -52,17 +55,18 @@ export class QueuedPool {
     if (leave === null) return null;
     return () => {
       leave();
-      while (this.#startNext());
+      this.#startWaiting();
     };
   }
 
-  #startNext(): boolean {
+  /** Starts all that find places, each workspace in turn. */
+  #startWaiting(): void {
     let leave: Leave | null = null;
-    const next = this.#waiting.takeNext((workspaceId, [first]) => {
+    const choose: Choose<Waiting> = (workspaceId, [first]) => {
       leave = this.#take(workspaceId, first!.places);
       return leave === null ? undefined : first;
-    });
-    next?.start(leave!);
-    return next !== undefined;
+    };
+    for (let next = this.#waiting.takeNext(choose); next; next = this.#waiting.takeNext(choose))
+      next.start(leave!);
   }
 }

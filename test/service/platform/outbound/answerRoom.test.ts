@@ -91,13 +91,42 @@ describe('room for outbound answers', () => {
 
   it('is given back as a whole, to those who still wait', () => {
     const room = new AnswerRoom(undefined, 8);
-    const leave = room.enter('a', 4 * 16 * 1024)!;
-    expect(room.enter('a', 1)).toBeNull();
     const begun: string[] = [];
-    room.wait('a', 4 * 16 * 1024, (later) => (begun.push('a'), later()));
-    room.wait('b', 16 * 1024, () => begun.push('b'))(); // gives up at once
+    const call = (workspaceId: string, pieces: number) => {
+      const { enter, leave } = room.open(workspaceId);
+      enter(pieces * 16 * 1024, () => begun.push(workspaceId));
+      return leave;
+    };
+    const leaveFirst = call('a', 4);
+    const leaveSecond = call('a', 4);
+    call('b', 4)(); // gives up at once
     expect(room.held).toBe(4);
-    leave();
-    expect([begun, room.held]).toEqual([['a'], 0]);
+    leaveFirst();
+    expect([begun, room.held]).toEqual([['a'], 4]);
+    leaveSecond();
+    expect(room.held).toBe(0);
+  });
+
+  it('is not taken by a call that ends while it waits for more', () => {
+    const room = new AnswerRoom(undefined, 8);
+    const other = room.open('other');
+    other.enter(2 * 16 * 1024, () => {});
+    const call = room.open('mine');
+    call.enter(1, () => {});
+    expect(call.enter(3 * 16 * 1024, () => {})).toBe(false);
+    call.leave();
+    other.leave();
+    expect(room.held).toBe(0);
+  });
+
+  it('goes to the next call when the one before it gives up', () => {
+    const room = new AnswerRoom(undefined, 8);
+    room.open('other').enter(2 * 16 * 1024, () => {});
+    const large = room.open('mine');
+    expect(large.enter(4 * 16 * 1024, () => {})).toBe(false);
+    let hasRoom = false;
+    expect(room.open('mine').enter(1, () => (hasRoom = true))).toBe(false);
+    large.leave();
+    expect([hasRoom, room.held]).toEqual([true, 3]);
   });
 });
