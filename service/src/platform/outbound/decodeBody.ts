@@ -30,7 +30,8 @@ export const decodeBody = async (
 ): Promise<RawResponse> => {
   const { 'content-encoding': encoding = '', ...headers } = raw.headers;
   const name = encoding.toLowerCase();
-  if (!Object.hasOwn(DECODERS, name)) return raw;
+  // Some servers name an encoding and send nothing, as to a DELETE.
+  if (!Object.hasOwn(DECODERS, name) || raw.body.length === 0) return raw;
   const mayCut = onTooLarge === 'cut';
   const decoder = DECODERS[name]!(mayCut);
   const decoded = new BoundedBody(maxBytes);

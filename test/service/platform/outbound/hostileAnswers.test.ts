@@ -263,6 +263,13 @@ describe('compressed answers', () => {
     expect(response.headers['content-encoding']).toBeUndefined();
   });
 
+  it.each(Object.keys(encoders))('an empty one is empty, said to be %s', async (encoding) => {
+    const receiver = await sending(encoding, Buffer.alloc(0));
+    const client = add(await localClient());
+    const { status, body } = await client.request(toolCall(receiver.url));
+    expect([status, body.length]).toEqual([200, 0]);
+  });
+
   it.each(Object.entries(encoders))('a %s bomb does not go off', async (encoding, encode) => {
     const bomb = encode(Buffer.alloc(64 * MIB));
     const receiver = await sending(encoding, bomb);
