@@ -23,7 +23,10 @@ export const roomIn =
       bound === 'memory_workspace'
         ? `This workspace stores much of the service's data, and the memory is nearly full: ${what} in it until there is room, so that the other workspaces can continue. Try again later. /readyz tells the operator what to do.`
         : `The memory of the service is full: ${what} until there is room. Try again later. /readyz tells the operator what to do.`;
-    throw new AppError('unavailable', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    throw new AppError('unavailable', message, {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+      isAtBound: true,
+    });
   };
 
 /**

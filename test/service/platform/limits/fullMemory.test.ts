@@ -1,5 +1,6 @@
 // What is refused and what passes while the memory for what is stored is full.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
 import { apiClient, type ApiClient } from '../../../helpers/apiClient.ts';
 import { HeapAt } from '../../../helpers/heapAt.ts';
 import { readMetrics } from '../../../helpers/metrics.ts';
@@ -11,9 +12,12 @@ describe('at the marks of the memory', () => {
   let service: TestService;
   let visitor: ApiClient;
   let conversation: string;
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
   beforeEach(async () => {
+    lines.length = 0;
     heap = new HeapAt();
-    service = await startTestService({ store: { heap } });
+    service = await startTestService({ store: { heap }, log });
     const session = await apiClient(service.url, null).post('/api/chat/sessions', {});
     visitor = apiClient(service.url, session.body.token as string);
     conversation = (await write('Hello')).body.conversation_id as string;
@@ -63,6 +67,9 @@ describe('at the marks of the memory', () => {
         bound: 'memory_visitors',
       }),
     ).toBe(1);
+    // The bound is logged once an hour, and no request: strangers could fill the disk.
+    expect(lines.filter((line) => line.includes('memory_visitors'))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('"status":503'))).toEqual([]);
   });
 
   it('at the second whatever adds is refused before its body is read; what ends, decides, reads or removes passes', async () => {
