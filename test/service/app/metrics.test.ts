@@ -214,6 +214,9 @@ describe('/metrics tells how the service is', () => {
     ]) {
       expect(metrics.value(name)).toBeGreaterThan(0);
     }
+    const startOf = async () =>
+      (await readMetrics(service.url)).value('process_start_time_seconds');
+    expect([await startOf(), await startOf()]).toEqual(Array(2).fill(await startOf()));
     expect(metrics.value('conversation_service_store_snapshot_bytes')).toBe(0);
   });
 });

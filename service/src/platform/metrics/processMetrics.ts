@@ -31,7 +31,7 @@ export function watchProcess(registry: Registry, longestStallMs: () => number): 
     registry,
     'process_start_time_seconds',
     'When the process started.',
-    () => (Date.now() - process.uptime() * 1000) / 1000,
+    () => performance.timeOrigin / 1000,
   );
   new Counter({
     name: 'process_cpu_seconds_total',
