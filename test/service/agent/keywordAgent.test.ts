@@ -552,6 +552,20 @@ describe('filling arguments', () => {
       '20:00',
       { name: 'hora', language: 'es' },
     ],
+    [
+      'time, midnight',
+      { type: 'string', format: 'time' },
+      '12:30 de la noche',
+      undefined,
+      { language: 'es' },
+    ],
+    [
+      'time, before dawn',
+      { type: 'string', format: 'time' },
+      'às 3 da noite',
+      undefined,
+      { language: 'pt' },
+    ],
     ['pattern', { type: 'string', pattern: '^[A-Z]{2}\\d{4}$' }, 'my code is AB1234, ok', 'AB1234'],
     ['pattern, lower case', { type: 'string', pattern: '^[A-Z]{2}\\d{4}$' }, 'ab1234', 'AB1234'],
     [

@@ -102,10 +102,15 @@ export function datesIn(text: string, language: Language, now: Date): DatesAndTi
   return { dates, times, moments };
 }
 
-/** "por la mañana" is not tomorrow, "now" names no day, and `03/04` can be two days in English. */
+/**
+ * "por la mañana" is not tomorrow, "now" names no day, midnight ends one day and begins another, "2 de
+ * la noche" is not 14:00, and `03/04` can be two days in English.
+ */
 function isMisread(result: chrono.ParsedResult, text: string, language: Language): boolean {
   const before = text.slice(Math.max(0, result.index - 4), result.index);
   if (/^(?:now|ahora|agora)$/i.test(result.text)) return true;
+  const [, hour, , daypart] = TIME_WITH_DAYPART.exec(result.text) ?? [];
+  if (/^no/i.test(daypart ?? '') && (Number(hour) < 6 || Number(hour) === 12)) return true;
   if (language !== 'en')
     return /^ma(?:ñana|nhã)$/i.test(result.text) && /\b(?:la|de|da) $/.test(before);
   const numeric = /^\D*(\d{1,2})[/.-](\d{1,2})(?:[/.-]\d{2,4})?(?!\d)/.exec(result.text);
