@@ -209,6 +209,7 @@ export const updateSubscription = operation('PATCH /hooks/:id', {
     'published_elsewhere',
     ...ADDRESS_ERRORS,
   ],
+  inSteps: true,
 });
 
 export const listSubscriptions = operation('GET /hooks', {

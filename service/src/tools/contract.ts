@@ -243,6 +243,7 @@ export const updateTool = operation('PATCH /tools/:id', {
     .meta({ example: { description: 'Finds an order by its number.', timeout: 20 } }),
   answer: toolSchema,
   errors: ['not_found', 'tool_exists', ...ADDRESS_ERRORS],
+  inSteps: true,
 });
 
 export const deleteTool = operation('DELETE /tools/:id', {

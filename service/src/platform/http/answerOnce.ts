@@ -23,6 +23,7 @@ export interface StoredAnswer {
  * without the other. A second request with the key waits for the first. Without the header, the
  * write simply runs. An operation that runs `inSteps` stores its answer after the last step; after
  * a crash it runs again.
+ * @param check what calls out, before any transaction. It refuses by throwing, which is not stored
  * @throws idempotency_key_reused (409) when the key was already used with another body
  */
 export async function answerOnce(
@@ -31,15 +32,22 @@ export async function answerOnce(
   request: Request,
   caller: Caller | undefined,
   run: (deps: Deps) => Promise<StoredAnswer>,
+  check?: () => Promise<void>,
 ): Promise<StoredAnswer> {
   const key = request.get('idempotency-key');
-  if (key === undefined) return run(deps);
+  if (key === undefined) {
+    await check?.();
+    return run(deps);
+  }
   assertUsable(key, operation);
   const answers = new AnswersOfKey(deps, key, request, caller);
+  if (operation.inSteps || check) {
+    const first = await deps.store.transaction((tx) => answers.find(tx));
+    if (first) return first;
+    await check?.();
+  }
   try {
     if (operation.inSteps) {
-      const first = await deps.store.transaction((tx) => answers.find(tx));
-      if (first) return first;
       const answer = await run(deps);
       return await deps.store.transaction((tx) => answers.findOrStore(tx, answer));
     }

@@ -22,7 +22,8 @@ export interface Call<Query, Body> {
  * Serves one operation of the contract: parses the request with its schemas, calls the handler and
  * sends what it returns. For one Idempotency-Key, the handler runs once in 24 hours.
  * @param finish turns the stored answer into the one that is sent, after the write has committed
- * @param check what calls out before the write, which may be inside a transaction. It refuses by throwing
+ * @param check what calls out before the write, which may be inside a transaction; not called when the
+ * answer is stored already. It refuses by throwing
  */
 export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
   router: Router,
@@ -46,11 +47,12 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
       const found = await handle({ ...call, deps: sharedDeps });
       return { status, body: await countRead(request, response, () => writeJson(found)) };
     }
-    await check?.({ ...call, deps: sharedDeps });
-    return answerOnce(sharedDeps, operation, request, callerOf(response), async (callDeps) => {
+    const run = async (callDeps: Deps) => {
       const done = await handle({ ...call, deps: callDeps });
       return { status: operation.continues?.(done) ? 202 : status, body: writeJson(done) };
-    });
+    };
+    const checkCall = check && (() => check({ ...call, deps: sharedDeps }));
+    return answerOnce(sharedDeps, operation, request, callerOf(response), run, checkCall);
   };
 
   router[method](

@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import dns from 'node:dns/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { chatCustomer } from '../../../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
+
+const realLookup = dns.lookup;
+/** Replaces how the service looks names up. */
+const useLookup = (lookup: unknown) => {
+  Object.assign(dns, { lookup });
+  syncBuiltinESMExports();
+};
 
 describe('Idempotency-Key', () => {
   let service: TestService;
@@ -14,7 +23,10 @@ describe('Idempotency-Key', () => {
     const { conversation_id } = await (await chatCustomer(service.url)).write('hello');
     path = `/api/conversations/${conversation_id}`;
   });
-  afterAll(() => service?.stop());
+  afterAll(async () => {
+    useLookup(realLookup);
+    await service?.stop();
+  });
 
   const send = (text: string, key: string) =>
     service.api.post(`${path}/messages`, { text }, { 'idempotency-key': key });
@@ -89,5 +101,65 @@ describe('Idempotency-Key', () => {
       body: { error: { code: 'idempotency_key_not_allowed' } },
     });
     expect((await service.api.get('/api/hooks')).body.data).toEqual([]);
+  });
+
+  const made = async (path: string, fields: object) => {
+    const { status, body } = await service.api.post(path, fields);
+    expect(status).toBe(201);
+    return `${path}/${body.id}`;
+  };
+
+  it.each([
+    ['/api/hooks', { event: 'message.sent', target_url: 'https://127.0.0.1:9/x' }, 'target_url'],
+    [
+      '/api/tools',
+      {
+        name: 'find_order',
+        description: 'Finds an order',
+        kind: 'Webhook',
+        parameters: { type: 'object' },
+        endpoint: 'https://127.0.0.1:9/x',
+      },
+      'endpoint',
+    ],
+  ])(
+    'a name that is slow to look up holds up no other call: PATCH %s',
+    async (to, fields, field) => {
+      const patched = await made(to, fields);
+      const asked = Promise.withResolvers<undefined>();
+      const answered = Promise.withResolvers<undefined>();
+      useLookup(async () => {
+        asked.resolve(undefined);
+        await answered.promise;
+        return [{ address: '127.0.0.1', family: 4 }];
+      });
+      const change = () =>
+        service.api.call(
+          'PATCH',
+          patched,
+          { [field]: 'https://slow.test/' },
+          { 'idempotency-key': 'k8' },
+        );
+      const slow = change();
+      await asked.promise;
+      const quick = send('meanwhile', `k8${to}`).then(() => 'the other call');
+      expect(await Promise.race([quick, slow])).toBe('the other call');
+      answered.resolve(undefined);
+      expect((await change()).body).toEqual((await slow).body);
+    },
+  );
+
+  it('gives the first answer even when an address cannot be looked up any more', async () => {
+    useLookup(async () => [{ address: '127.0.0.1', family: 4 }]);
+    const open = () =>
+      service.api.post(
+        '/api/waits',
+        { kind: 'decision', message: 'Refund?', resume_url: 'https://n8n.test/' },
+        { 'idempotency-key': 'k9' },
+      );
+    const first = await open();
+    expect(first.status).toBe(201);
+    useLookup(() => Promise.reject(Object.assign(new Error('none'), { code: 'EAI_AGAIN' })));
+    expect(await open()).toMatchObject({ status: 201, body: first.body });
   });
 });
