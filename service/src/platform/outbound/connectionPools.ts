@@ -1,5 +1,5 @@
 import { Agent, Client, Pool, type Dispatcher } from 'undici';
-import type { GuardedConnector, Opening } from './guardedConnector.ts';
+import type { Connect, GuardedConnector, Opening } from './guardedConnector.ts';
 
 /** A handler that learns which connection its request was given to. */
 export interface PooledHandler extends Dispatcher.DispatchHandler {
@@ -21,11 +21,6 @@ interface Link {
   /** In steady milliseconds. Unset without a connection, and from its last request on. */
   openedAt?: number;
 }
-
-type Connect = (...args: Tail<Parameters<GuardedConnector>>) => Opening;
-type Tail<T extends readonly unknown[]> = T extends readonly [unknown, ...infer Rest]
-  ? Rest
-  : never;
 
 /** One connection of a pool. undici's own cannot give up a connect that takes too long. */
 class Connection extends Client implements PooledConnection {
@@ -81,7 +76,7 @@ class Connection extends Client implements PooledConnection {
 const KIBIBYTE = 1024;
 export const MAX_HEADER_BYTES = 16 * KIBIBYTE;
 
-export interface PoolLimits {
+interface PoolLimits {
   /** The most connections from one workspace to one origin. Further requests wait. */
   connectionsPerOrigin: number;
   /** A connection of this age is replaced, in case the name has another address by then. */
@@ -112,8 +107,7 @@ export class ConnectionPools {
 
   of(workspaceId: string): Dispatcher {
     const agent =
-      this.#agents.get(workspaceId) ??
-      createPools((...args) => this.#connector(workspaceId, ...args), this.#limits);
+      this.#agents.get(workspaceId) ?? createPools(this.#connector(workspaceId), this.#limits);
     this.#agents.delete(workspaceId);
     this.#agents.set(workspaceId, agent);
     // A closed agent refuses every request.

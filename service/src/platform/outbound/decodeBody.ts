@@ -7,15 +7,15 @@ type Decoder = NodeJS.ReadWriteStream & AsyncIterable<Buffer>;
 
 const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH, ZSTD_e_flush } = zlib.constants;
 
-// With a flush at the end, input that ends early yields what can be decoded instead of an error.
-const DECODERS: Record<string, (mayEndEarly: boolean) => Decoder> = {
-  gzip: (mayEndEarly) => zlib.createGunzip(mayEndEarly ? { finishFlush: Z_SYNC_FLUSH } : {}),
-  'x-gzip': (mayEndEarly) => zlib.createGunzip(mayEndEarly ? { finishFlush: Z_SYNC_FLUSH } : {}),
-  deflate: (mayEndEarly) => zlib.createInflate(mayEndEarly ? { finishFlush: Z_SYNC_FLUSH } : {}),
-  br: (mayEndEarly) =>
-    zlib.createBrotliDecompress(mayEndEarly ? { finishFlush: BROTLI_OPERATION_FLUSH } : {}),
-  zstd: (mayEndEarly) =>
-    zlib.createZstdDecompress(mayEndEarly ? { finishFlush: ZSTD_e_flush } : {}),
+type CreateDecoder = (options: { finishFlush?: number }) => Decoder;
+
+/** By content encoding. With the flush, input that ends early yields what can be decoded, no error. */
+const DECODERS: Record<string, readonly [create: CreateDecoder, flush: number]> = {
+  gzip: [zlib.createGunzip, Z_SYNC_FLUSH],
+  'x-gzip': [zlib.createGunzip, Z_SYNC_FLUSH],
+  deflate: [zlib.createInflate, Z_SYNC_FLUSH],
+  br: [zlib.createBrotliDecompress, BROTLI_OPERATION_FLUSH],
+  zstd: [zlib.createZstdDecompress, ZSTD_e_flush],
 };
 
 /**
@@ -33,7 +33,8 @@ export const decodeBody = async (
   // Some servers name an encoding and send nothing, as to a DELETE.
   if (!Object.hasOwn(DECODERS, name) || raw.body.length === 0) return raw;
   const mayCut = onTooLarge === 'cut';
-  const decoder = DECODERS[name]!(mayCut);
+  const [create, finishFlush] = DECODERS[name]!;
+  const decoder = create(mayCut ? { finishFlush } : {});
   const decoded = new BoundedBody(maxBytes);
   let isTooLarge = false;
   decoder.end(raw.body);

@@ -17,7 +17,7 @@ const invalidRequest = ofKind('invalid_request');
 const tooLarge = ofKind('too_large');
 
 const SEE_LOG = "The receiver's log, or that of a proxy in front of it, may say why.";
-const SEE_NETWORK = 'Check the address, and the firewalls on the way.';
+export const SEE_NETWORK = 'Check the address, and the firewalls on the way.';
 const SEE_ADDRESS = 'Check that the address and its port are those of a web server.';
 const SEE_ANSWER = 'The receiver, or a proxy in front of it, sends malformed responses.';
 const ADD_AUTHORITY =

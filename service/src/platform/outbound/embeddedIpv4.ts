@@ -4,7 +4,7 @@ import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js';
 export type Nat64Prefix = readonly [IPv6, number];
 
 /** The IPv4 addresses that an IPv6 address carries. */
-export interface EmbeddedIpv4 {
+interface EmbeddedIpv4 {
   /** Traffic passes through each of them, so all must be allowed. Empty when they are unknown. */
   ipv4s: readonly IPv4[];
   /** How it is carried, for messages. */

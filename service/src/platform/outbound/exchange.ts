@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { BoundedBody } from './boundedBody.ts';
 import type { PooledConnection, PooledHandler } from './connectionPools.ts';
-import { describeFailure } from './describeFailure.ts';
+import { describeFailure, SEE_NETWORK } from './describeFailure.ts';
 import { OutboundError } from './outboundError.ts';
 import type { Target } from './targetUrl.ts';
 
@@ -33,15 +33,16 @@ export type EnterRoom = (bytes: number, onRoom: () => void) => boolean;
 /** The answer as it was sent: the body is still in its content encoding. */
 export interface RawResponse {
   status: number;
+  /** Names in lower case; repeated ones joined by a comma. */
   headers: Record<string, string>;
   body: Buffer;
+  /** The body is not whole. */
   cut: boolean;
   /** From the moment a connection was free (or was opened) for the request. */
   durationMs: number;
 }
 
 const ANSWER_SOONER = 'Let it answer first and do its work afterwards.';
-const SEE_NETWORK = 'Check the address, and the firewalls on the way.';
 
 const durationInWords = (ms: number) => (ms < 1000 ? `${ms} ms` : `${ms / 1000} s`);
 
@@ -154,11 +155,10 @@ class Exchange implements PooledHandler {
   #append(chunk: Buffer) {
     if (this.#body.append(chunk)) return;
     this.#endEarly(
-      () =>
-        new OutboundError(
-          'too_large',
-          `${this.#host} answered with more than ${this.#request.maxBytes} bytes.`,
-        ),
+      new OutboundError(
+        'too_large',
+        `${this.#host} answered with more than ${this.#request.maxBytes} bytes.`,
+      ),
     );
   }
 
@@ -177,12 +177,8 @@ class Exchange implements PooledHandler {
   }
 
   readonly #onDeadline = () => {
-    this.#endEarly(
-      () =>
-        new OutboundError('timeout', this.#timeoutMessage(), {
-          advice: this.#controller ? ANSWER_SOONER : SEE_NETWORK,
-        }),
-    );
+    const advice = this.#controller ? ANSWER_SOONER : SEE_NETWORK;
+    this.#endEarly(new OutboundError('timeout', this.#timeoutMessage(), { advice }));
   };
 
   readonly #onAbort = () => {
@@ -200,9 +196,7 @@ class Exchange implements PooledHandler {
   }
 
   /** Ends before the answer does, with what has arrived or with the error. */
-  #endEarly(toError: () => OutboundError) {
-    if (this.settled) return;
-    const error = toError();
+  #endEarly(error: OutboundError) {
     if (this.#status !== 0 && this.#mayCut) this.#succeed(true);
     else this.#fail(error);
     this.#letGo(error);

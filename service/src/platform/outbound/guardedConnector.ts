@@ -11,15 +11,14 @@ export interface Opening {
   destroy(reason: Error): void;
 }
 
-/**
- * Opens a connection, but only to addresses that were checked.
- * @param workspaceId the workspace that the connection is for
- */
-export type GuardedConnector = (
-  workspaceId: string,
+/** Opens a connection, but only to addresses that were checked. */
+export type Connect = (
   options: buildConnector.Options,
   callback: buildConnector.Callback,
 ) => Opening;
+
+/** What opens the connections of a workspace. */
+export type GuardedConnector = (workspaceId: string) => Connect;
 
 // undici's connector returns its socket; its types do not say so.
 type Dial = (options: buildConnector.Options, callback: buildConnector.Callback) => Socket;
@@ -66,7 +65,7 @@ export const createGuardedConnector = (guard: HostGuard, extraCa?: string): Guar
     lookup: checkedAddresses,
   }) as Dial;
 
-  return (workspaceId, options, callback) => {
+  return (workspaceId) => (options, callback) => {
     const { hostname, port } = options;
     const protocol = options.protocol as Target['protocol'];
     const givingUp = new AbortController();

@@ -70,7 +70,7 @@ const requireCallable = (
   }
 };
 
-export interface GuardOptions {
+interface GuardOptions {
   /** Lets http:// through to addresses in ALLOWED_NETWORKS. */
   insecureTargets: boolean;
   /** The host that is opened now, beside ALLOWED_NETWORKS. Asked for each address. */

@@ -23,10 +23,10 @@ const MAX_REMEMBERED = 1_000;
 /** Names of one workspace that may wait: enough for its 100 tools and 25 subscriptions. */
 export const MAX_WAITING_PER_WORKSPACE = 128;
 /** Places in the queue, which all workspaces share. */
-export const MAX_WAITING = 1_024;
+const MAX_WAITING = 1_024;
 const THREADS_BY_DEFAULT = 4;
 
-export interface LookupLimits {
+interface LookupLimits {
   /** The most look-ups under way at once. */
   atOnce: number;
   /**
@@ -126,24 +126,25 @@ export class Lookups {
    * @throws OutboundError `busy` when too many names wait; the signal's reason; the resolver's
    * error
    */
-  ask(hostname: string, asker: Asker): Promise<readonly string[]> {
-    return new Promise((resolve, reject) => {
-      asker.signal?.throwIfAborted();
-      const lookup = this.#names.get(hostname) ?? {
-        hostname,
-        callers: new Set(),
-        queuedFor: new Map(),
-        hasBegun: false,
-      };
-      this.#names.set(hostname, lookup);
-      const caller = this.#join(lookup, { ...asker, resolve, reject });
-      if (lookup.hasBegun) asker.onBegin?.();
-      else if (
-        !this.#tryToBegin(lookup, asker.workspaceId) &&
-        !this.#wait(lookup, asker.workspaceId)
-      )
-        this.#refuse(lookup, caller);
-    });
+  async ask(hostname: string, asker: Asker): Promise<readonly string[]> {
+    const { workspaceId, signal } = asker;
+    signal?.throwIfAborted();
+    const lookup = this.#names.get(hostname) ?? {
+      hostname,
+      callers: new Set(),
+      queuedFor: new Map(),
+      hasBegun: false,
+    };
+    this.#names.set(hostname, lookup);
+    const { promise, ...settle } = Promise.withResolvers<readonly string[]>();
+    const caller: Caller = { ...asker, ...settle };
+    lookup.callers.add(caller);
+    const giveUp = () => this.#giveUp(lookup, caller);
+    signal?.addEventListener('abort', giveUp, { once: true });
+    if (lookup.hasBegun) asker.onBegin?.();
+    else if (!this.#tryToBegin(lookup, workspaceId) && !this.#wait(lookup, workspaceId))
+      this.#refuse(lookup, caller);
+    return promise.finally(() => signal?.removeEventListener('abort', giveUp));
   }
 
   #refuse(lookup: Lookup, caller: Caller): void {
@@ -169,25 +170,10 @@ export class Lookups {
     return true;
   }
 
-  #join(lookup: Lookup, caller: Caller): Caller {
-    const { signal } = caller;
-    const giveUp = () => {
-      lookup.callers.delete(caller);
-      if (!lookup.hasBegun) this.#giveUpWaiting(lookup, caller);
-      caller.reject(signal!.reason);
-    };
-    signal?.addEventListener('abort', giveUp, { once: true });
-    const stopListening =
-      <T extends unknown[]>(settle: (...args: T) => void) =>
-      (...args: T) => {
-        signal?.removeEventListener('abort', giveUp);
-        settle(...args);
-      };
-    const { resolve, reject } = caller;
-    lookup.callers.add(
-      Object.assign(caller, { resolve: stopListening(resolve), reject: stopListening(reject) }),
-    );
-    return caller;
+  #giveUp(lookup: Lookup, caller: Caller): void {
+    lookup.callers.delete(caller);
+    if (!lookup.hasBegun) this.#giveUpWaiting(lookup, caller);
+    caller.reject(caller.signal!.reason);
   }
 
   #giveUpWaiting(lookup: Lookup, { workspaceId, signal }: Caller): void {

@@ -4,7 +4,7 @@ import { createAddressPolicy } from './addressPolicy.ts';
 import { ConnectionPools } from './connectionPools.ts';
 import { decodeBody } from './decodeBody.ts';
 import { AnswerRoom } from './answerRoom.ts';
-import { exchange, type EnterRoom } from './exchange.ts';
+import { exchange, type EnterRoom, type RawResponse } from './exchange.ts';
 import { createGuardedConnector } from './guardedConnector.ts';
 import { createHostGuard, type HostGuard } from './hostGuard.ts';
 import { openHost, type Host, type HostOpening } from './hostOpening.ts';
@@ -39,15 +39,8 @@ export interface OutboundRequest {
   signal?: AbortSignal;
 }
 
-export interface OutboundResponse {
-  status: number;
-  /** Names in lower case; repeated ones joined by a comma. */
-  headers: Record<string, string>;
-  body: Buffer;
-  /** The body is not whole. */
-  cut: boolean;
-  durationMs: number;
-}
+/** The last answer, decoded. `durationMs` is that of the whole call, rounded. */
+export type OutboundResponse = RawResponse;
 
 /**
  * Calls customers' addresses: https and public only, checked at each connection and each redirect.
@@ -114,14 +107,11 @@ const DEFAULT_CONNECTIONS_PER_ORIGIN = 2 * (512 + 128 + 64);
 const DEFAULT_MAX_CONNECTION_AGE_MS = 30_000;
 
 const refuseHostHeader = (headers: Record<string, string>) => {
-  for (const name in headers) {
-    if (name.length === 4 && name.toLowerCase() === 'host') {
-      throw new OutboundError(
-        'invalid_request',
-        'The header Host follows from the address and cannot be set.',
-      );
-    }
-  }
+  if (Object.keys(headers).some((name) => name.toLowerCase() === 'host'))
+    throw new OutboundError(
+      'invalid_request',
+      'The header Host follows from the address and cannot be set.',
+    );
 };
 
 /** Look-ups for an opening have a share of their own. */
