@@ -8,17 +8,12 @@ import { data } from 'currency-codes';
 /** Precious metals, test codes and the like stand in ISO 4217 too, all with X; these are money. */
 const MONEY_WITH_X = ['XAF', 'XCD', 'XOF', 'XPF'];
 
-/**
- * In ISO 4217 since 2025 (amendment 176), and not yet in the list that we have: the Caribbean
- * guilder.
- */
-const ADDED: readonly (readonly [string, number])[] = [['xcg', 2]];
-
 const DECIMALS: ReadonlyMap<string, number> = new Map([
   ...data
     .filter(({ code }) => !code.startsWith('X') || MONEY_WITH_X.includes(code))
     .map(({ code, digits }) => [code.toLowerCase(), digits] as const),
-  ...ADDED,
+  // The Caribbean guilder: in ISO 4217 since 2025 (amendment 176), and not yet in the list we have.
+  ['xcg', 2],
 ]);
 
 /** Lower case, sorted. */

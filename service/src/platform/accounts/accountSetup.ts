@@ -10,10 +10,11 @@ import { AppError } from '../http/errorCatalogue.ts';
 export interface SetupField {
   readonly name: string;
   readonly label: string;
-  /** For who fills it in: where it is found. */
+  /** Where the person who fills it in finds the value. */
   readonly help: string;
   /**
-   *  `secret`: kept sealed and never shown. `generated`: made by the service when left out, kept sealed, shown. `lines`: a text of several lines.
+   * `secret`: kept sealed and never shown. `generated`: made by the service when left out, kept
+   * sealed, shown. `lines`: a text of several lines.
    */
   readonly kind: 'text' | 'lines' | 'secret' | 'generated';
   readonly isRequired: boolean;
@@ -27,7 +28,7 @@ export interface SetupField {
 export type SetupValues = Readonly<Record<string, string>>;
 
 /** What is to be stored of what was filled in, in the clear, by field name. */
-export interface CheckedSetup {
+interface CheckedSetup {
   /** Not secret: kinds `text` and `lines`. */
   readonly settings: SetupValues;
   /** To be kept sealed: kinds `secret` and `generated`. */
@@ -84,7 +85,7 @@ function checkedValue(field: SetupField, text: string): string {
     throw refused(field.name, 'must be one line, without control characters');
   if ([...value].length > field.max)
     throw refused(field.name, `must have at most ${field.max} characters`);
-  if (field.pattern && !new RegExp(field.pattern).test(value))
+  if (field.pattern && !field.pattern.test(value))
     throw refused(field.name, field.hint ?? 'is not in the right form');
   return value;
 }
@@ -106,7 +107,7 @@ const refused = (name: string, problem: string) =>
   new AppError('invalid_request', `settings.${name} ${problem}.`, { param: `settings.${name}` });
 
 /** What was filled in, as it is stored with a channel or a payment account. */
-export interface SealedSetup {
+interface SealedSetup {
   /** What is not secret, by the adapter's field names. */
   readonly settings: SetupValues;
   /** Sealed, by the adapter's field names. */

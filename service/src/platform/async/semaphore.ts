@@ -79,7 +79,7 @@ export class KeyedSemaphore {
 }
 
 /** Several keys locked together. */
-export interface Lock {
+interface Lock {
   /** Resolves, and never rejects, when all keys are locked. */
   readonly ready: Promise<void>;
   /** Unlocks the keys, or gives up waiting for them. A second call does nothing. */

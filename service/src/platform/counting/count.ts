@@ -3,8 +3,8 @@ import { collection, type Document } from '../../store/store.ts';
 import { newId } from '../ids.ts';
 
 /**
- * What is counted, by name, with what it is told apart by: `closed: readonly [channel: string]`.
- * Each subject adds its own, by declaration merging. The values hold no space.
+ * What is counted, by name, with the labels of each: `closed: readonly [channel: string]`. Each
+ * subject adds its own, by declaration merging. Labels hold no space.
  */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- other files add its properties
 export interface Counted {}
@@ -18,7 +18,7 @@ export interface Increment extends Document {
   readonly workspaceId: string;
   /** In UTC: `2026-11-21T10`. */
   readonly hour: string;
-  /** By key: the name and what it is told apart by, with spaces between. */
+  /** By key: the name and its labels, with spaces between. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
@@ -39,7 +39,7 @@ const ofTransactions = new WeakMap<Tx, Map<string, Increment>>();
 export type Counting = {
   [Name in keyof Counted]: readonly [
     name: Name,
-    by: Counted[Name] & readonly (string | number)[],
+    labels: Counted[Name] & readonly (string | number)[],
     n?: number,
   ];
 }[keyof Counted];
@@ -60,16 +60,14 @@ export async function count(
   ofTransactions.set(tx, own);
   const earlier = own.get(place);
   const counts: Record<string, number> = { ...earlier?.counts };
-  for (const [name, by, n = 1] of countings) {
-    const key = keyOf(name, by);
+  for (const [name, labels, n = 1] of countings) {
+    const key = [name, ...labels].join(' ');
     counts[key] = (counts[key] ?? 0) + n;
   }
   const next = { id: earlier?.id ?? newId('inc'), workspaceId, hour, counts };
   own.set(place, next);
   await tx.increments.put(next);
 }
-
-const keyOf = (name: string, by: readonly (string | number)[]): string => [name, ...by].join(' ');
 
 /** In UTC: `2026-11-21T10`. */
 export const hourOf = (at: Date): string => at.toISOString().slice(0, 13);

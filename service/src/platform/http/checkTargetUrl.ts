@@ -12,9 +12,6 @@ const CODE_BY_KIND: Partial<Record<OutboundError['kind'], ErrorCode>> = {
 /** By then, the look-ups that are waiting now have ended. */
 const RETRY_AFTER_SECONDS = 5;
 
-const isBusy = (error: unknown): error is OutboundError =>
-  error instanceof OutboundError && error.kind === 'busy';
-
 /**
  * Checks a target when a subscription or a tool is saved; each connection checks again.
  * @throws target_url_* (422); unavailable (503) when too many names wait to be looked up
@@ -25,17 +22,18 @@ export const checkTargetUrlWith =
     try {
       await outbound.checkTarget(url, workspace.id);
     } catch (error) {
-      const code = error instanceof OutboundError ? CODE_BY_KIND[error.kind] : undefined;
-      if (isBusy(error))
+      if (!(error instanceof OutboundError)) throw error;
+      if (error.kind === 'busy')
         throw new AppError(
           'unavailable',
           `${param} cannot be checked just now: ${error.message} Try again in a moment; nothing was changed.`,
           { param, retryAfterSeconds: RETRY_AFTER_SECONDS },
         );
+      const code = CODE_BY_KIND[error.kind];
       if (!code) throw error;
       throw new AppError(
         code,
-        `${param} cannot be used: ${(error as Error).message} ${ERROR_CATALOGUE[code].fix}`,
+        `${param} cannot be used: ${error.message} ${ERROR_CATALOGUE[code].fix}`,
         { param },
       );
     }

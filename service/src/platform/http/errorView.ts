@@ -1,12 +1,12 @@
 import type { AppError } from './errorCatalogue.ts';
 
-/** The form of every error. */
+/** The form of every error. JSON leaves out what is undefined. */
 export const errorJson = ({ code, message, details }: AppError, requestId: string) => ({
   error: {
     code,
     message,
-    ...(details.param === undefined ? {} : { param: details.param }),
-    ...(details.existingId === undefined ? {} : { existing_id: details.existingId }),
+    param: details.param,
+    existing_id: details.existingId,
     request_id: requestId,
   },
 });

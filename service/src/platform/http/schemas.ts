@@ -82,9 +82,7 @@ export const errorSchema = z
       existing_id: z
         .string()
         .optional()
-        .describe(
-          'The id of the existing record, with `subscription_exists`, `published_elsewhere`, `tool_exists` and `channel_exists`',
-        ),
+        .describe('The id of the record that is in the way, where there is one'),
       request_id: z.string().meta({
         description: 'The same as in the X-Request-Id header',
         example: 'req_01JD6Z0000000000000000000A',

@@ -9,7 +9,7 @@ import { parse, readJsonBody } from './jsonRequest.ts';
 import { byAddress, type RateLimit } from './server/rateLimit.ts';
 import { writeJson } from './writtenJson.ts';
 
-export interface Call<Query, Body> {
+interface Call<Query, Body> {
   /** Each call has its own, so that a write and its stored answer are in one transaction. */
   readonly deps: Deps;
   readonly caller: Caller;
@@ -33,9 +33,11 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
   finish?: (answer: z.input<Answer>, caller: Caller) => Promise<z.input<Answer>>,
   check?: (call: Call<z.output<Query>, z.output<Body>>) => Promise<void>,
 ): void {
-  const { method, path, status } = operation;
+  const { method, path, status, adds } = operation;
   const assertAllowed: RequestHandler = (_request, response, next) => {
-    callerOf(response)?.assertMay?.(operation);
+    const caller = callerOf(response);
+    caller?.assertMay?.(operation);
+    if (adds !== undefined) deps.assertRoom(adds, caller?.workspace.id ?? null);
     next();
   };
 
@@ -58,7 +60,6 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
   router[method](
     path,
     assertAllowed,
-    ...roomChecks(deps, operation),
     ...(operation.body ? readJsonBody : []),
     async (request: Request, response: Response) => {
       const answer = await answerCall(request, response);
@@ -68,17 +69,6 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
       sendJson(response, status, JSON.stringify(await finish(stored, callerOf(response)!)));
     },
   );
-}
-
-/** Handlers that refuse additions while the store's memory is full. They throw unavailable (503). */
-function roomChecks(deps: Deps, { adds }: Operation): RequestHandler[] {
-  if (adds === undefined) return [];
-  return [
-    (_request, response, next) => {
-      deps.assertRoom(adds, callerOf(response)?.workspace.id ?? null);
-      next();
-    },
-  ];
 }
 
 /** @throws invalid_request (400) */

@@ -8,7 +8,7 @@ const WAIT_MS = 15_000;
 const MAX_WAITING_PER_WORKSPACE = 1_000;
 const RETRY_SECONDS = 2;
 
-export interface ConnectionSharesOptions {
+interface ConnectionSharesOptions {
   /** Transactions of all workspaces under way. One workspace alone gets half of them. */
   readonly places: number;
   readonly bounds: Bounds;

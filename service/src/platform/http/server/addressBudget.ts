@@ -29,7 +29,7 @@ const MESSAGES = 'chat messages from one address';
  * office, a school or a mobile network. Each number is about ten times what a hundred people need.
  * ADDRESS_BUDGET multiplies all of them.
  */
-export const ADDRESS_RATES = {
+const ADDRESS_RATES = {
   /** New chats: 30 a minute, and 60 at once. */
   sessions: [
     rate('address_sessions', 60, 2 * MINUTE, CHATS),
@@ -62,8 +62,8 @@ export const ADDRESS_RATES = {
 };
 
 /** Open at the same time from one address. */
-export const MAX_STREAMS_PER_ADDRESS = 100;
-export const MAX_CONNECTIONS_PER_ADDRESS = 200;
+const MAX_STREAMS_PER_ADDRESS = 100;
+const MAX_CONNECTIONS_PER_ADDRESS = 200;
 
 const times = (most: number, factor: number): number =>
   factor === 0 ? 0 : Math.max(1, Math.round(most * factor));

@@ -63,7 +63,7 @@ export class OpenStreams {
       this.#forget(owner, oldest);
       oldest.end();
     }
-    const own: OpenStream = { address, leavePool, end: () => end() };
+    const own: OpenStream = { address, leavePool, end };
     this.#byOwner.set(owner, (this.#byOwner.get(owner) ?? new Set()).add(own));
     this.#byAddress.set(address, (this.#byAddress.get(address) ?? 0) + 1);
     return () => {

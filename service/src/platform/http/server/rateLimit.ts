@@ -63,8 +63,7 @@ export function limitRate(
   rates: readonly Rate[],
   keyOf: (request: Request, response: Response) => string,
 ): RequestHandler {
-  const limits = rates.filter(({ most }) => most > 0).map((rate) => rateLimit(counting, rate));
-  if (limits.length === 0) return (_request, _response, next) => next();
+  const limits = rates.map((rate) => rateLimit(counting, rate));
   return async (request, response, next) => {
     const key = keyOf(request, response);
     for (const limit of limits) await limit.spend(key);

@@ -7,7 +7,7 @@ import { atBound } from './atBound.ts';
  * Requests of one workspace that wait for their turn: more than any automation has open. Each holds
  * one of the ten thousand connections.
  */
-export const MAX_WAITING_TURNS = 1000;
+const MAX_WAITING_TURNS = 1000;
 const RETRY_MS = 2000;
 /**
  * While the requests of a round take less than this together, they begin as they arrive. If each one

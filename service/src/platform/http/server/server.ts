@@ -37,7 +37,7 @@ export const SERVER_LIMITS: ServerLimits = {
  * Requests of one connection that have no answer yet. Browsers, proxies and n8n wait for each answer.
  * A connection with a thousand requests would hold all of them, and their answers, in memory.
  */
-export const MAX_PIPELINED_REQUESTS = 10;
+const MAX_PIPELINED_REQUESTS = 10;
 
 /**
  * The share of all connections that is kept free for new ones. When less is free, connections of the
