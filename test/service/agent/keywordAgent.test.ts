@@ -553,6 +553,14 @@ describe('filling arguments', () => {
       { name: 'hora', language: 'es' },
     ],
     [
+      'time, how long',
+      { type: 'string', format: 'time' },
+      'llevo 2 horas esperando',
+      undefined,
+      { language: 'es' },
+    ],
+    ['clock, horas', { type: 'string' }, 'às 9 horas', '09:00', { name: 'hora', language: 'pt' }],
+    [
       'time, midnight',
       { type: 'string', format: 'time' },
       '12:30 de la noche',

@@ -36,6 +36,9 @@ const TIME_WITH_DAYPART =
   /(?<![\p{L}\p{N}])(\d{1,2})(?::(\d{2}))?\s*(?:h|hs|horas)?\s+(?:de|por|da)\s+(?:la\s+)?(mañana|tarde|noche|manhã|noite)/iu;
 const TIME_WITH_H = /(?<![\p{L}\p{N}])(\d{1,2})\s?h(?:s|rs|oras)?(\d{2})?(?![\p{L}\p{N}])/iu;
 
+/** A time of day after "a las" or "às", otherwise how long something takes. */
+const BARE_HOUR = /^(\d{1,2})\s?h(?:s|rs|oras)?$/i;
+
 const timeOfDay = (hour: number, minute = '0') =>
   hour > 23 ? null : { hour, minute: Number(minute), meridiem: hour >= 12 ? 1 : 0 };
 
@@ -104,13 +107,15 @@ export function datesIn(text: string, language: Language, now: Date): DatesAndTi
 
 /**
  * "por la mañana" is not tomorrow, "now" names no day, midnight ends one day and begins another, "2 de
- * la noche" is not 14:00, and `03/04` can be two days in English.
+ * la noche" is not 14:00, "2 horas" without "a las" is how long, and `03/04` can be two days in English.
  */
 function isMisread(result: chrono.ParsedResult, text: string, language: Language): boolean {
   const before = text.slice(Math.max(0, result.index - 4), result.index);
   if (/^(?:now|ahora|agora)$/i.test(result.text)) return true;
   const [, hour, , daypart] = TIME_WITH_DAYPART.exec(result.text) ?? [];
   if (/^no/i.test(daypart ?? '') && (Number(hour) < 6 || Number(hour) === 12)) return true;
+  const [, bareHour] = BARE_HOUR.exec(result.text) ?? [];
+  if (Number(bareHour) < 13 && !/(?:las|[àa]s) $/i.test(before)) return true;
   if (language !== 'en')
     return /^ma(?:ñana|nhã)$/i.test(result.text) && /\b(?:la|de|da) $/.test(before);
   const numeric = /^\D*(\d{1,2})[/.-](\d{1,2})(?:[/.-]\d{2,4})?(?!\d)/.exec(result.text);
