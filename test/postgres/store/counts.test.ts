@@ -65,3 +65,16 @@ it('tells each of those that are counted at once what its own count came to', as
   expect(await limiter.count('b', 2)).toBeNull();
   expect(await limiter.count('b')).toBeGreaterThan(50_000);
 });
+
+it('takes back, and never owes', async () => {
+  const limiter = postgresLimiters(store as unknown as CountingStore)({
+    name: 'test',
+    most: 4,
+    seconds: 60,
+    forgives: true,
+  });
+  await limiter.takeBack('a');
+  for (const many of [1, 2]) expect(await limiter.add('a')).toBe(many);
+  await limiter.takeBack('a');
+  expect(await limiter.add('a')).toBe(2);
+});

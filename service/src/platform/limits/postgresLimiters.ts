@@ -88,7 +88,7 @@ class SharedCounts {
     const now = Date.now();
     const { rows } = await this.#store.runStatement({
       text: `INSERT INTO ${this.#table} AS c (key, points, expire) SELECT * FROM unnest($1::text[], $2::int[], $3::bigint[])
-        ON CONFLICT (key) DO UPDATE SET points = CASE WHEN c.expire <= $4 THEN 0 ELSE c.points END + excluded.points,
+        ON CONFLICT (key) DO UPDATE SET points = CASE WHEN c.expire <= $4 THEN 0 ELSE greatest(c.points, 0) END + excluded.points,
           expire = CASE WHEN c.expire <= $4 THEN excluded.expire ELSE c.expire END
         RETURNING key, points, expire::float8 AS expire`,
       values: [
