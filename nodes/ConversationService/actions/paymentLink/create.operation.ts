@@ -122,12 +122,7 @@ export const create: Operation = {
 	],
 	async execute(context, itemIndex) {
 		const conversationId = getId(context, 'conversationId', 'conversation', itemIndex);
-		const {
-			deduplicationKey = '',
-			expiresInMinutes,
-			provider,
-		} = context.getNodeParameter('options', itemIndex, {}) as {
-			deduplicationKey?: string;
+		const { expiresInMinutes, provider } = context.getNodeParameter('options', itemIndex, {}) as {
 			expiresInMinutes?: number;
 			provider?: string;
 		};
@@ -147,14 +142,7 @@ export const create: Operation = {
 			method: 'POST',
 			path: `/api/conversations/${conversationId}/payment-links`,
 			body,
-			headers: {
-				'Idempotency-Key': idempotencyKey(
-					context,
-					itemIndex,
-					JSON.stringify(body),
-					String(deduplicationKey),
-				),
-			},
+			headers: { 'Idempotency-Key': idempotencyKey(context, itemIndex, JSON.stringify(body)) },
 			itemIndex,
 		});
 	},
