@@ -25,8 +25,6 @@ export function idempotencyKey(
 		.digest('hex');
 }
 
-/**
- * n8n counts each retry of an agent's tool as a new run. So for tools, the text tells calls apart.
- */
+/** n8n counts each retry of an agent's tool as a new run. So for tools, the text tells calls apart. */
 const run = (context: IExecuteFunctions, itemIndex: number, text: string): string | number =>
 	context.isToolExecution?.() ? text : context.getWorkflowDataProxy(itemIndex).$runIndex;

@@ -9,9 +9,7 @@ import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
 import { PAYMENT_LINK } from '../records';
 
-/**
- * The service answers when the provider has prepared its page, or after 15 seconds.
- */
+/** The service answers when the provider has prepared its page, or after 15 seconds. */
 export const create: Operation = {
 	option: {
 		name: 'Create',
