@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const bin = (name) => join(root, 'node_modules', '.bin', name);
 
-function run(command, args) {
-  const { status, error } = spawnSync(bin(command), args, {
+/** Runs a program of a package in this Node: on Windows, its link in .bin would need a shell. */
+function run(program, args) {
+  const path = join(root, 'node_modules', program);
+  const { status, error } = spawnSync(process.execPath, [path, ...args], {
     cwd: root,
     stdio: 'inherit',
-    shell: process.platform === 'win32',
   });
   if (error) throw error;
   if (status !== 0) process.exit(status ?? 1);
@@ -41,7 +41,7 @@ const copyToDist = (source, folder) =>
  * and the example workflows beside it.
  */
 export function buildService() {
-  run('tsc', ['-b', 'service']);
+  run('typescript/bin/tsc', ['-b', 'service']);
   copyToDist('service/src/platform/html/assets', 'platform/html/assets');
   copyToDist('examples/workflows', 'examples');
 }
@@ -54,7 +54,7 @@ export function buildNodes() {
   // Written after a whole build; n8n-node begins one by removing dist, and this stamp with it.
   const stamp = join(root, 'dist', '.built');
   if (newest(stamp) > Math.max(...sources)) return;
-  run('n8n-node', ['build']);
+  run('@n8n/node-cli/bin/n8n-node.mjs', ['build']);
   // n8n-node copies every picture of the repository; only those of the nodes belong to the package.
   for (const name of readdirSync(join(root, 'dist'), { withFileTypes: true })) {
     if (name.isDirectory() && !['nodes', 'credentials'].includes(name.name)) {

@@ -44,7 +44,8 @@ function run(
     cwd: root,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
-    shell: process.platform === 'win32',
+    // On Windows, npm is a script that needs a shell. Git does not: one splits `dry run` in two.
+    shell: command === 'npm' && process.platform === 'win32',
     ...options,
   });
   if (error) throw error;
@@ -117,10 +118,10 @@ function make(root: string, { given, to, checks, identity = [] }: ReleaseOptions
   const repository = readRepository(root);
   const today = new Date().toISOString().slice(0, 10);
   console.log(`${currentVersion(root)} → ${version}, dated ${today}`);
-  writeManifests(root, version, repository);
-  if (repository !== null) updateDocuments(root, version, repository);
-  writeFileSync(path, dated(changelog, version, today));
   try {
+    writeManifests(root, version, repository);
+    if (repository !== null) updateDocuments(root, version, repository);
+    writeFileSync(path, dated(changelog, version, today));
     for (const check of checks) {
       console.log(`\n> npm run ${check}`);
       run(root, 'npm', ['run', check], { stdio: 'inherit' });

@@ -113,6 +113,6 @@ describe("the trigger's signature check and the test vectors of the examples", (
       toleranceSeconds: 300,
       nowSeconds: vector.now,
     });
-    expect(check === 'valid').toBe(vector.valid);
+    expect(!('problem' in check)).toBe(vector.valid);
   });
 });

@@ -22,7 +22,10 @@ describe('toInstant', () => {
     expect(toInstant(value, zone)).toBe(expected);
   });
 
-  it.each(['', 'yesterday', '2026-13-40T10:00:00'])('says that "%s" is not a date', (value) => {
-    expect(toInstant(value, 'UTC')).toBeNull();
-  });
+  it.each(['', 'yesterday', '2026-13-40T10:00:00', '03.04.2026 10:00', 'Mar 4 2026 10:00'])(
+    'says that "%s" is not a date',
+    (value) => {
+      expect(toInstant(value, 'UTC')).toBeNull();
+    },
+  );
 });

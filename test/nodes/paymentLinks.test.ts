@@ -114,10 +114,19 @@ describe('Payment Link', () => {
         parameters: inConversation(id, { options: { deduplicationKey: 'evt_1' } }),
         executionId,
       });
+    for (const amount of [10, 20])
+      await link('create', {
+        parameters: inConversation(id, {
+          amount,
+          options: { deduplicationKey: '={{ $json.missing }}' },
+        }),
+        input: [{ missing: null }],
+        executionId: String(amount),
+      });
     const all = await link('getAll', {
       parameters: { returnAll: true, filters: { conversation_id: id } },
     });
-    expect(all.items).toHaveLength(2); // one for its step, one for its key
+    expect(all.items).toHaveLength(4); // one for its step, one for its key, two without a key
   });
 
   it.each([

@@ -33,7 +33,7 @@ function readFilters(context: IExecuteFunctions, itemIndex: number): IDataObject
 		});
 		const text = String(value ?? '').trim();
 		if (!text) continue;
-		filters[name] = /(since|before)$/.test(name) ? readInstant(context, text, itemIndex) : text;
+		filters[name] = /(since|before)$/.test(name) ? readInstant(context, value, itemIndex) : text;
 	}
 	return filters;
 }

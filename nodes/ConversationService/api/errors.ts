@@ -145,21 +145,22 @@ export function notTheServiceError(node: INode, response: ServiceResponse, itemI
 	});
 }
 
+const fromContext =
+	(key: string) =>
+	(error: unknown): string | undefined =>
+		error instanceof NodeApiError ? (error.context[key] as string | undefined) : undefined;
+
 /** The service's error code, if the error comes from the service. */
-export const errorCode = (error: unknown): string | undefined =>
-	error instanceof NodeApiError ? (error.context.code as string | undefined) : undefined;
+export const errorCode = fromContext('code');
 
 /** The field that the service refused, if it names one. */
-export const errorParam = (error: unknown): string | undefined =>
-	error instanceof NodeApiError ? (error.context.param as string | undefined) : undefined;
+export const errorParam = fromContext('param');
 
 /** What an n8n user can do about it, if it is known. */
-export const errorFix = (error: unknown): string | undefined =>
-	error instanceof NodeApiError ? (error.context.fix as string | undefined) : undefined;
+export const errorFix = fromContext('fix');
 
 /** The id of the existing subscription or tool that prevents a new one. */
-export const existingId = (error: unknown): string | undefined =>
-	error instanceof NodeApiError ? (error.context.existingId as string | undefined) : undefined;
+export const existingId = fromContext('existingId');
 
 /** Says why nothing answered, and what to check. */
 export function describeConnectionFailure(code: string | undefined, baseUrl: string): string {

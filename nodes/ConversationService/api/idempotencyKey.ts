@@ -7,17 +7,17 @@ import type { IExecuteFunctions } from 'n8n-workflow';
  *
  * Without a deduplication key, it identifies one step: instance, workflow, node, execution, run and
  * item. It stays the same under "Retry On Fail", and differs for each turn of a loop.
- * A deduplication key replaces execution, run and item: for that key, this node acts once, even in
- * several executions.
+ * The option "Deduplication Key" of an operation replaces execution, run and item: for that key, this
+ * node acts once, even in several executions.
  */
 export function idempotencyKey(
 	context: IExecuteFunctions,
 	itemIndex: number,
 	text: string,
-	deduplicationKey: string,
 ): string {
+	const deduplicationKey = context.getNodeParameter('options.deduplicationKey', itemIndex, '');
 	const step = deduplicationKey
-		? ['deduplication key', deduplicationKey]
+		? ['deduplication key', String(deduplicationKey)]
 		: ['step', context.getExecutionId() ?? randomUUID(), run(context, itemIndex, text), itemIndex];
 	const place = [context.getInstanceId(), context.getWorkflow().id, context.getNode().id];
 	return createHash('sha256')
@@ -25,8 +25,6 @@ export function idempotencyKey(
 		.digest('hex');
 }
 
-/**
- * n8n counts each retry of an agent's tool as a new run. So for tools, the text tells calls apart.
- */
+/** n8n counts each retry of an agent's tool as a new run. So for tools, the text tells calls apart. */
 const run = (context: IExecuteFunctions, itemIndex: number, text: string): string | number =>
 	context.isToolExecution?.() ? text : context.getWorkflowDataProxy(itemIndex).$runIndex;

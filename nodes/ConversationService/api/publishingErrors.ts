@@ -2,7 +2,7 @@ import type { IHookFunctions } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { isLocalHost, parseUrl } from './baseUrl';
 import { errorCode, errorFix, errorParam, FIXES } from './errors';
-import { CREDENTIAL } from './types';
+import { getBaseUrl } from './transport';
 
 /** What the triggers call the fields of the API. */
 const LABELS: Record<string, string> = {
@@ -89,8 +89,7 @@ async function explainAddress(context: IHookFunctions, error: Error): Promise<st
 		return `Conversation Service does not find ${url.hostname}, the host of n8n's webhook address. Set WEBHOOK_URL of n8n to an address that the service can find, restart n8n, then publish again.`;
 	}
 	if (code === 'target_url_not_public' || isLocal) {
-		const { baseUrl } = await context.getCredentials(CREDENTIAL);
-		const settings = `${String(baseUrl).trim().replace(/\/+$/, '')}/settings`;
+		const settings = `${await getBaseUrl(context)}/settings`;
 		const orElse = isLocal ? '' : ', or set WEBHOOK_URL of n8n to its public address';
 		return `Conversation Service may not call n8n at ${url.origin} yet. Choose where n8n runs under Settings of the service (${settings}), or set N8N_URL of the service${orElse}. Then publish again.`;
 	}

@@ -41,9 +41,9 @@ const LIMITS: MemoryLimits = {
 
 /**
  * Remembers the calls that this process has received and that want an answer (tool calls, turns of the
- * agent), so that a repeat does not run the workflow again. The repeat gets the answer to the first call, with its status and content type, or waits for
- * it. This holds for failures too, and when the first caller has hung up: the service repeats a call
- * after a time-out and after a 5xx.
+ * agent), so that a repeat does not run the workflow again. The repeat gets the answer to the first
+ * call, with its status and content type, or waits for it. This holds for failures too, and when the
+ * first caller has hung up: the service repeats a call after a time-out and after a 5xx.
  *
  * Keeps the newest 10,000 answers, 32 MiB in all, each for an hour. Forgets a call without an answer
  * an hour after it arrived. When an answer has more than 1 MiB, which the service does not read, a

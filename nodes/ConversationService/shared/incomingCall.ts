@@ -1,11 +1,11 @@
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { jsonParse } from 'n8n-workflow';
-import type { SignatureCheck } from './signature';
-import { checkSignature, isSignedByOlderSecret } from './signature';
+import type { SignatureProblem } from './signature';
+import { checkSignature } from './signature';
 
 const DEFAULT_TOLERANCE_SECONDS = 300;
 
-const REASONS: Record<Exclude<SignatureCheck, 'valid'>, string> = {
+const REASONS: Record<SignatureProblem, string> = {
 	malformed:
 		'The X-Service-Signature header is missing or does not have the form t=<unix>,v1=<hex>.',
 	mismatch: 'The signature does not match the body and the secret that this trigger knows.',
@@ -25,20 +25,15 @@ export async function verifyCall<T extends IDataObject>(
 	{ body: Partial<T>; isSecretReplaced: boolean; signedAt: number } | { refusal: string }
 > {
 	const bytes = await readRawBody(context);
-	const header = single(context.getHeaderData()['x-service-signature']);
 	const check = checkSignature({
-		header,
+		header: single(context.getHeaderData()['x-service-signature']),
 		body: bytes,
 		secret,
 		toleranceSeconds: getToleranceSeconds(context),
 		nowSeconds: Date.now() / 1000,
 	});
-	if (check !== 'valid') return { refusal: REASONS[check] };
-	return {
-		body: parseObject<T>(bytes),
-		isSecretReplaced: isSignedByOlderSecret({ header, body: bytes, secret }),
-		signedAt: Number(/(?:^|,)t=(\d+)/.exec(header ?? '')?.[1]),
-	};
+	if ('problem' in check) return { refusal: REASONS[check.problem] };
+	return { ...check, body: parseObject<T>(bytes) };
 }
 
 /** Answers a call that starts nothing. A 503 asks the service to try again. */

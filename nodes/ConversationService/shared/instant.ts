@@ -2,28 +2,32 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
 /**
- * Reads a date field in the form of the API.
- * @throws NodeOperationError when the text is not a date
+ * Converts the value of a date field to the form of the API.
+ * @throws NodeOperationError when it is not a date
  */
-export function readInstant(context: IExecuteFunctions, value: string, itemIndex: number): string {
-	const instant = toInstant(value, context.getTimezone());
+export function readInstant(context: IExecuteFunctions, value: unknown, itemIndex: number): string {
+	const text = String((value instanceof Date ? value.toJSON() : value) ?? '').trim();
+	const instant = toInstant(text, context.getTimezone());
 	if (instant) return instant;
-	throw new NodeOperationError(context.getNode(), `"${value}" is not a date and time`, {
+	throw new NodeOperationError(context.getNode(), `"${text}" is not a date and time`, {
 		itemIndex,
 		description: 'Choose one, or set an expression such as {{ $now.minus({ hours: 1 }) }}.',
 	});
 }
 
+/** A date of ISO 8601, with or without a time. Others, such as 03.04.2026, can be read in two ways. */
+const ISO_DATE = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$/i;
+
 /**
- * Converts the value of a date field to the form of the API, with a numeric offset. A value without an
- * offset, such as from the date picker, is a wall-clock time in the workflow's time zone.
+ * Converts a text to the form of the API, with a numeric offset. A text without an offset, such as from
+ * the date picker, is a wall-clock time in the workflow's time zone.
  * @returns null when the text is not a date
  */
 export function toInstant(value: string, timeZone: string): string | null {
-	const hasOffset = /(Z|[+-]\d{2}:?\d{2})$/i.test(value) && value.includes(':');
+	const hasOffset = /:.*(Z|[+-]\d{2}:?\d{2})$/i.test(value);
 	const wallClock = value.includes(':') ? value : `${value}T00:00`;
 	const time = new Date(hasOffset ? value : `${wallClock}Z`);
-	if (Number.isNaN(time.getTime())) return null;
+	if (!ISO_DATE.test(value) || Number.isNaN(time.getTime())) return null;
 	const instant = hasOffset ? time : new Date(time.getTime() - offsetMs(time, timeZone));
 	return instant.toISOString().replace('Z', '+00:00');
 }

@@ -6,6 +6,9 @@ import { currentWaitId } from './currentWait';
 import { toDecision } from './decisionOutput';
 import { toReply } from './replyOutput';
 
+/** Shorter than the service waits for an answer to its call. */
+const COLLECT_TIMEOUT_MS = 8000;
+
 /**
  * Goes on with what the service says about the wait. What the call says counts for nothing but the
  * ID: somebody who has the address still cannot answer for a person.
@@ -41,9 +44,6 @@ export async function resumeWait(context: IWebhookFunctions): Promise<IWebhookRe
 		});
 	}
 }
-
-/** Shorter than the service waits for an answer to its call. */
-const COLLECT_TIMEOUT_MS = 8000;
 
 /** Answers without letting the execution go on: it rests as before. */
 function refuse(

@@ -50,7 +50,7 @@ export async function startWait(
  */
 function stepKey(context: IExecuteFunctions, asked: IDataObject): string {
 	const call = context.getInputData()[0]?.json.toolCallId ?? null;
-	const step = idempotencyKey(context, 0, '', '');
+	const step = idempotencyKey(context, 0, '');
 	return createHash('sha256')
 		.update(JSON.stringify([step, call, asked]))
 		.digest('hex');

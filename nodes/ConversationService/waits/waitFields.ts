@@ -30,18 +30,19 @@ export const timeLimitFields: INodeProperties[] = [
 	},
 ];
 
-/** How long the operation waits at most. @throws NodeOperationError when it is not a time */
+/** What the service accepts: 365 days. */
+const MAX_SECONDS = 365 * 86_400;
+
+/** How long the operation waits at most. @throws NodeOperationError when it is not such a time */
 export function readTimeLimitSeconds(context: IExecuteFunctions): number {
 	const amount = Number(context.getNodeParameter('timeLimit', 0, 1));
 	const unit = String(context.getNodeParameter('timeLimitUnit', 0, 'days'));
 	const seconds = amount * (UNIT_SECONDS[unit] ?? Number.NaN);
-	if (!(seconds > 0) || !Number.isFinite(seconds)) {
-		throw new NodeOperationError(context.getNode(), '"Wait Up To" is not a time', {
-			itemIndex: 0,
-			description: 'Enter a number above 0, and choose days, hours or minutes.',
-		});
-	}
-	return seconds;
+	if (seconds > 0 && seconds <= MAX_SECONDS) return seconds;
+	throw new NodeOperationError(context.getNode(), '"Wait Up To" is not a time of up to 365 days', {
+		itemIndex: 0,
+		description: 'Enter a number above 0, and choose days, hours or minutes.',
+	});
 }
 
 /** @returns the time at which the wait ends, in the form of the API */

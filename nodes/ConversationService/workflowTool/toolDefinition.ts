@@ -1,7 +1,8 @@
-import type { IDataObject, IHookFunctions, NodeApiError } from 'n8n-workflow';
-import { NodeOperationError } from 'n8n-workflow';
+import type { IDataObject, IHookFunctions } from 'n8n-workflow';
+import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { errorCode, errorParam } from '../api/errors';
 import { readJsonObject } from '../shared/jsonFields';
+import { linesOf } from '../shared/lines';
 import { getAddress } from '../shared/owner';
 import { sampleArguments } from './sampleArguments';
 import { readParameters } from './toolParameters';
@@ -43,7 +44,7 @@ export function readDefinition(context: IHookFunctions): ToolDefinition {
 		timeout: readTimeout(context),
 		ask_before_running: context.getNodeParameter('askBeforeRunning', false) as boolean,
 		read_only: context.getNodeParameter('readOnly', false) as boolean,
-		example_phrases: readExamplePhrases(context),
+		example_phrases: linesOf(context.getNodeParameter('examplePhrases', '')),
 	};
 }
 
@@ -73,10 +74,10 @@ export function readSample(context: IHookFunctions, parameters: IDataObject): ID
 	);
 }
 
-/** Says what to enter when the arguments of a test call do not match the parameters. */
-export function explainSample(error: NodeApiError): NodeApiError {
+/** Lets the error say what to enter when the arguments of a test call do not match the parameters. */
+export function explainSample<T>(error: T): T {
 	const isOfSample = ['arguments', 'sample_arguments'].includes(errorParam(error) ?? '');
-	if (errorCode(error) === 'invalid_request' && isOfSample) {
+	if (error instanceof NodeApiError && errorCode(error) === 'invalid_request' && isOfSample) {
 		error.message = error.message.replace(/^arguments(?:\.(\S+))?/, (_all, name?: string) =>
 			name ? `"Sample Arguments" (${name})` : '"Sample Arguments"',
 		);
@@ -118,13 +119,6 @@ function readDescription(context: IHookFunctions): string {
 			'Enter in "Description" what the tool does and when to use it. The agent uses it to decide when to call the tool.',
 	});
 }
-
-/** One phrase per line. */
-const readExamplePhrases = (context: IHookFunctions): string[] =>
-	String(context.getNodeParameter('examplePhrases', '') ?? '')
-		.split('\n')
-		.map((line) => line.trim())
-		.filter((line) => line !== '');
 
 function readTimeout(context: IHookFunctions): number {
 	const seconds = Number(context.getNodeParameter('timeout', 10));

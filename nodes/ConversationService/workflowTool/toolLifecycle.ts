@@ -1,5 +1,4 @@
-import type { IHookFunctions, JsonObject } from 'n8n-workflow';
-import { NodeApiError } from 'n8n-workflow';
+import type { IHookFunctions } from 'n8n-workflow';
 import { publish, tryTo, unpublish } from '../shared/publication';
 import { readStoredTool } from './storedTool';
 import { explainSample, readDefinition, readName, readSample } from './toolDefinition';
@@ -19,7 +18,7 @@ export async function publishTool(context: IHookFunctions): Promise<void> {
 		stored.name = name;
 		if (notice) context.logger.info(`The tool ${name} is published. ${notice}`);
 	} catch (error) {
-		throw explainSample(new NodeApiError(context.getNode(), error as JsonObject));
+		throw explainSample(error);
 	}
 }
 

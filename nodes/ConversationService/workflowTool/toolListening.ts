@@ -115,9 +115,7 @@ async function sendTestCallSoon(
 		});
 	} catch (error) {
 		// Not an error: the user may have stopped listening, and can still call it with Tool → Test.
-		const { message, description } = explainSample(
-			new NodeApiError(context.getNode(), error as JsonObject),
-		);
+		const { message, description } = explainSample(error as NodeApiError);
 		context.logger.warn('No test call was made', { error: message, fix: description });
 	}
 }

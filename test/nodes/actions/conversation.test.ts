@@ -101,6 +101,7 @@ describe('Conversation', () => {
     expect(await ids({ contact_id: { __rl: true, mode: 'id', value: contact } })).toEqual([id]);
     expect(await ids({ q: 'zacharias' })).toEqual([id]);
     expect(await ids({ created_since: middle })).toEqual([id]);
+    expect(await ids({ created_since: `={{ new Date("${middle}") }}` })).toEqual([id]);
     expect(await ids({ updated_since: middle })).toEqual([id]);
     const earlier = await ids({ created_before: middle, q: '' });
     expect(earlier).toContain(before.id);

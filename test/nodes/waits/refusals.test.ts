@@ -130,7 +130,10 @@ describe('Before it asks, a waiting operation refuses', () => {
     expect(await messageOf({ message: 'Ok?', specifyDetails: 'json', details: '[1]' })).toBe(
       '"Details" is not a JSON object',
     );
-    expect(await messageOf({ message: 'Ok?', timeLimit: 0 })).toBe('"Wait Up To" is not a time');
+    for (const timeLimit of [0, 366])
+      expect(await messageOf({ message: 'Ok?', timeLimit })).toBe(
+        '"Wait Up To" is not a time of up to 365 days',
+      );
     expect(await messageOf({ message: 'Ok?', turnId: 'conv_1' })).toBe(
       '"conv_1" is not the ID of an agent turn',
     );

@@ -64,7 +64,8 @@ describe('Conversation → Send and Wait for Reply', () => {
 
   it('reminds the customer in the words of the workflow', async () => {
     const { id, customer } = await scene.open();
-    const options = { remindAfterMinutes: 5, reminderText: 'Are you still there?' };
+    // 4.1 minutes are 245.99999999999997 seconds.
+    const options = { remindAfterMinutes: 4.1, reminderText: 'Are you still there?' };
     const waiting = await scene.ask(id, { options });
     scene.clock.advance(5 * 60_000);
     await waitFor('the reminder', async () =>

@@ -66,6 +66,13 @@ describe('When publishing fails', () => {
     );
   });
 
+  it('because of the base URL: says what is wrong, and what to enter', async () => {
+    stage.credential = { baseUrl: 'http://conversations.example.com', apiKey: 'k' };
+    expect((await failureOf(trigger().production.activate())).message).toMatch(
+      /^The base URL must begin with https:.* not a local host. Over http:/,
+    );
+  });
+
   it('with an error of the service: nothing is left, nothing is stored, and the next try succeeds', async () => {
     const { production: side } = trigger();
     stage.wire.refuses = (method) => (method === 'PUT' ? 500 : undefined);

@@ -1,12 +1,13 @@
 import type { IDataObject } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
+import { linesOf } from '../../shared/lines';
 import { AGENT_LANGUAGES, PAYMENT_LINK_POLICIES, withValues } from '../../shared/options';
 import type { Operation } from '../operation';
 import { updateAgent } from './updateAgent';
 
 interface Changes {
 	greeting?: string;
-	handoverPhrases?: string;
+	handoverPhrases?: string | string[];
 	instructions?: string;
 	languages?: string[];
 	name?: string;
@@ -117,9 +118,3 @@ function bodyOf({ handoverPhrases, paymentLinks, useWebhook, ...others }: Change
 		...(handoverPhrases === undefined ? {} : { handover_phrases: linesOf(handoverPhrases) }),
 	};
 }
-
-const linesOf = (text: string): string[] =>
-	text
-		.split('\n')
-		.map((line) => line.trim())
-		.filter((line) => line !== '');

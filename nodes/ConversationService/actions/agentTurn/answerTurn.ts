@@ -17,7 +17,7 @@ export async function answerTurn(
 	body: IDataObject,
 ): Promise<IDataObject> {
 	const turnId = getTurnId(context, itemIndex);
-	const step = idempotencyKey(context, itemIndex, JSON.stringify(body), '');
+	const step = idempotencyKey(context, itemIndex, JSON.stringify(body));
 	return await requestService<IDataObject>(context, {
 		method: 'POST',
 		path: `/api/agent-turns/${turnId}/${answer}`,

@@ -5,7 +5,7 @@ import { requestList } from '../../api/transport';
 import type { Operation } from '../operation';
 
 /** Enough to meet one that a channel has verified. */
-const MOST_COMPARED = 50;
+const MAX_COMPARED = 50;
 
 /** Several contacts can claim the same email in the web chat; one that is verified comes first. */
 export const find: Operation = {
@@ -20,7 +20,7 @@ export const find: Operation = {
 		const contacts = await requestList<IDataObject>(context, {
 			path: '/api/contacts',
 			query: { q: Object.values(readLookup(context, itemIndex))[0] },
-			limit: MOST_COMPARED,
+			limit: MAX_COMPARED,
 			itemIndex,
 		});
 		const found = contacts.find(({ verified }) => verified) ?? contacts[0];

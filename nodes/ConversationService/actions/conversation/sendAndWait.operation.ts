@@ -1,6 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodePropertyOptions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 import { getId } from '../../shared/ids';
+import { linesOf } from '../../shared/lines';
 import { conversationField } from '../../shared/locators';
 import { withValues } from '../../shared/options';
 import { checkCanWait } from '../../waits/checkCanWait';
@@ -167,7 +168,7 @@ function findConversationId(context: IExecuteFunctions): string | null {
 /** @throws NodeOperationError for a reminder that would come when the wait is over */
 function readReminder(context: IExecuteFunctions, minutes: number | undefined): IDataObject {
 	if (!minutes) return {};
-	const seconds = minutes * 60;
+	const seconds = Math.round(minutes * 60);
 	if (seconds < readTimeLimitSeconds(context)) return { remind_after: seconds };
 	throw new NodeOperationError(
 		context.getNode(),
@@ -181,9 +182,7 @@ function readReminder(context: IExecuteFunctions, minutes: number | undefined): 
 }
 
 function readChoices(context: IExecuteFunctions): string[] {
-	const value: unknown = context.getNodeParameter('choices', 0, '');
-	const lines = Array.isArray(value) ? (value as unknown[]) : String(value ?? '').split('\n');
-	const choices = lines.map((each) => String(each ?? '').trim()).filter(Boolean);
+	const choices = linesOf(context.getNodeParameter('choices', 0, ''));
 	if (choices.length > 0) return choices;
 	throw new NodeOperationError(context.getNode(), 'There are no choices', {
 		itemIndex: 0,

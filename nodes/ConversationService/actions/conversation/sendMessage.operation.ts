@@ -57,9 +57,6 @@ export const sendMessage: Operation = {
 	async execute(context, itemIndex) {
 		const conversationId = getId(context, 'conversationId', 'conversation', itemIndex);
 		const text = String(context.getNodeParameter('text', itemIndex) ?? '');
-		const deduplicationKey = String(
-			context.getNodeParameter('options.deduplicationKey', itemIndex, '') ?? '',
-		);
 		const pausesAgent = context.getNodeParameter('pauseAgent', itemIndex, true) as boolean;
 		if (!text.trim()) {
 			throw new NodeOperationError(context.getNode(), 'The text of the message is empty', {
@@ -71,9 +68,7 @@ export const sendMessage: Operation = {
 			method: 'POST',
 			path: `/api/conversations/${conversationId}/messages`,
 			body: pausesAgent ? { text } : { text, pause_agent: false },
-			headers: {
-				'Idempotency-Key': idempotencyKey(context, itemIndex, text, deduplicationKey),
-			},
+			headers: { 'Idempotency-Key': idempotencyKey(context, itemIndex, text) },
 			itemIndex,
 		});
 	},

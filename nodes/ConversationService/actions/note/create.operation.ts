@@ -41,9 +41,6 @@ export const create: Operation = {
 	async execute(context, itemIndex) {
 		const conversationId = getId(context, 'conversationId', 'conversation', itemIndex);
 		const text = String(context.getNodeParameter('text', itemIndex) ?? '');
-		const deduplicationKey = String(
-			context.getNodeParameter('options.deduplicationKey', itemIndex, '') ?? '',
-		);
 		if (!text.trim()) {
 			throw new NodeOperationError(context.getNode(), 'The text of the note is empty', {
 				itemIndex,
@@ -54,7 +51,7 @@ export const create: Operation = {
 			method: 'POST',
 			path: `/api/conversations/${conversationId}/notes`,
 			body: { text },
-			headers: { 'Idempotency-Key': idempotencyKey(context, itemIndex, text, deduplicationKey) },
+			headers: { 'Idempotency-Key': idempotencyKey(context, itemIndex, text) },
 			itemIndex,
 		});
 	},

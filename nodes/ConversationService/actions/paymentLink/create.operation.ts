@@ -9,9 +9,7 @@ import { requestService } from '../../api/transport';
 import type { Operation } from '../operation';
 import { PAYMENT_LINK } from '../records';
 
-/**
- * The service answers when the provider has prepared its page, or after 15 seconds.
- */
+/** The service answers when the provider has prepared its page, or after 15 seconds. */
 export const create: Operation = {
 	option: {
 		name: 'Create',
@@ -122,12 +120,7 @@ export const create: Operation = {
 	],
 	async execute(context, itemIndex) {
 		const conversationId = getId(context, 'conversationId', 'conversation', itemIndex);
-		const {
-			deduplicationKey = '',
-			expiresInMinutes,
-			provider,
-		} = context.getNodeParameter('options', itemIndex, {}) as {
-			deduplicationKey?: string;
+		const { expiresInMinutes, provider } = context.getNodeParameter('options', itemIndex, {}) as {
 			expiresInMinutes?: number;
 			provider?: string;
 		};
@@ -147,14 +140,7 @@ export const create: Operation = {
 			method: 'POST',
 			path: `/api/conversations/${conversationId}/payment-links`,
 			body,
-			headers: {
-				'Idempotency-Key': idempotencyKey(
-					context,
-					itemIndex,
-					JSON.stringify(body),
-					String(deduplicationKey),
-				),
-			},
+			headers: { 'Idempotency-Key': idempotencyKey(context, itemIndex, JSON.stringify(body)) },
 			itemIndex,
 		});
 	},

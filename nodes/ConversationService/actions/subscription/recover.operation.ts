@@ -25,8 +25,7 @@ export const recover: Operation = {
 	],
 	async execute(context, itemIndex) {
 		const id = getId(context, 'subscriptionId', 'subscription', itemIndex);
-		const value = String(context.getNodeParameter('since', itemIndex) ?? '').trim();
-		const since = readInstant(context, value, itemIndex);
+		const since = readInstant(context, context.getNodeParameter('since', itemIndex), itemIndex);
 		return await requestService(context, {
 			method: 'POST',
 			path: `/api/hooks/${id}/recover`,
