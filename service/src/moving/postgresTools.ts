@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { linesOf } from '../platform/lines.ts';
 import type { StoreLocation } from '../store/openStore.ts';
 
 type DatabasePlace = NonNullable<StoreLocation['database']>;
 
-/** Dumps both schemas as of one moment, while all processes go on. */
+/** Dumps the schema as of one moment, while all processes go on. */
 export const dumpDatabase = (place: DatabasePlace, file: string): Promise<void> =>
   run('pg_dump', ['--format=custom', `--schema=${place.schema}`, `--file=${file}`], place);
 
-/** Reads a dump into a database without these schemas: all of it or nothing. */
+/** Reads a dump into a database without its schema: all of it or nothing. */
 export const restoreDatabase = (place: DatabasePlace, file: string): Promise<void> =>
   run(
     'pg_restore',
@@ -41,7 +41,8 @@ const nameOf = ({ url }: DatabasePlace) => decodeURIComponent(new URL(url).pathn
 function environmentOf(place: DatabasePlace): NodeJS.ProcessEnv {
   const { hostname, port, username, password, searchParams } = new URL(place.url);
   const values = {
-    PGHOST: searchParams.get('host') ?? decodeURIComponent(hostname),
+    // A URL has an IPv6 address in brackets, and libpq takes it without.
+    PGHOST: searchParams.get('host') ?? decodeURIComponent(hostname.replace(/^\[(.+)\]$/, '$1')),
     PGPORT: port,
     PGUSER: decodeURIComponent(username),
     PGPASSWORD: decodeURIComponent(password),
@@ -66,9 +67,8 @@ async function run(
   });
   let complaint = '';
   child.stderr.on('data', (piece) => (complaint = `${complaint}${String(piece)}`.slice(-4096)));
-  const lines = createInterface({ input: child.stdout }).on('line', onLine);
-  const linesRead = once(lines, 'close');
-  const code = await new Promise<number | null>((resolve, reject) => {
+  const reading = eachLine(child.stdout, onLine);
+  const ending = new Promise<number | null>((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) =>
       reject(
         error.code === 'ENOENT'
@@ -81,8 +81,13 @@ async function run(
     );
     child.once('close', resolve);
   });
-  await linesRead;
+  const [code] = await Promise.all([ending, reading]);
   if (code === 0) return;
   const why = complaint.trim().split('\n')[0] ?? '';
-  throw new Error(`${why === '' ? `${program} ended with ${code}` : why}`);
+  throw new Error(why === '' ? `${program} ended with ${code}` : why);
+}
+
+/** Not node:readline: for it, U+2028 in the middle of a row ends a line too. */
+async function eachLine(output: Readable, onLine: (line: string) => void): Promise<void> {
+  for await (const lines of linesOf(output)) for (const { bytes } of lines) onLine(String(bytes));
 }
