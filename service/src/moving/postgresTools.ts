@@ -1,21 +1,28 @@
 import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { getCACertificates } from 'node:tls';
 import { linesOf } from '../platform/lines.ts';
 import type { StoreLocation } from '../store/openStore.ts';
 
-type DatabasePlace = NonNullable<StoreLocation['database']>;
+type DatabasePlace = Pick<NonNullable<StoreLocation['database']>, 'url' | 'schema'>;
+type Program = 'pg_dump' | 'pg_restore';
 
 /** Dumps the schema as of one moment, while all processes go on. */
 export const dumpDatabase = (place: DatabasePlace, file: string): Promise<void> =>
-  run('pg_dump', ['--format=custom', `--schema=${place.schema}`, `--file=${file}`], place);
+  runOn(place, 'pg_dump', ['--format=custom', `--schema=${place.schema}`, `--file=${file}`]);
 
 /** Reads a dump into a database without its schema: all of it or nothing. */
 export const restoreDatabase = (place: DatabasePlace, file: string): Promise<void> =>
-  run(
-    'pg_restore',
-    ['--no-owner', '--exit-on-error', '--single-transaction', `--dbname=${nameOf(place)}`, file],
-    place,
-  );
+  runOn(place, 'pg_restore', [
+    '--no-owner',
+    '--exit-on-error',
+    '--single-transaction',
+    `--dbname=${nameOf(place)}`,
+    file,
+  ]);
 
 /**
  * Reads all of a dump, and needs no database.
@@ -24,7 +31,7 @@ export const restoreDatabase = (place: DatabasePlace, file: string): Promise<voi
 export async function countDump(file: string): Promise<Readonly<Record<string, number>>> {
   const counts: Record<string, number> = {};
   let table: string | null = null;
-  await run('pg_restore', ['--data-only', '--file=-', file], null, (line) => {
+  await run('pg_restore', ['--data-only', '--file=-', file], process.env, (line) => {
     if (table === null) table = COPY.exec(line)?.[1] ?? null;
     else if (line === '\\.') table = null;
     else counts[table] = (counts[table] ?? 0) + 1;
@@ -37,9 +44,24 @@ const COPY = /^COPY [^.]+\.(\S+) .*FROM stdin;$/;
 
 const nameOf = ({ url }: DatabasePlace) => decodeURIComponent(new URL(url).pathname.slice(1));
 
+/** Runs a program on the database. It trusts the same authorities as the service. */
+async function runOn(place: DatabasePlace, program: Program, args: readonly string[]) {
+  const folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+  try {
+    const authorities = join(folder, 'authorities.pem');
+    await writeFile(authorities, getCACertificates().join('\n'));
+    await run(program, args, { ...process.env, ...environmentOf(place, authorities) });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
 /** What libpq reads. The password must not be an argument, which other users can list. */
-function environmentOf(place: DatabasePlace): NodeJS.ProcessEnv {
+function environmentOf(place: DatabasePlace, authorities: string) {
   const { hostname, port, username, password, searchParams } = new URL(place.url);
+  const sslmode = searchParams.get('sslmode') ?? '';
+  // Our driver checks the certificate in all modes but these, and libpq in two of them only.
+  const isChecked = !['', 'disable', 'no-verify'].includes(sslmode);
   const values = {
     // A URL has an IPv6 address in brackets, and libpq takes it without.
     PGHOST: searchParams.get('host') ?? decodeURIComponent(hostname.replace(/^\[(.+)\]$/, '$1')),
@@ -48,23 +70,19 @@ function environmentOf(place: DatabasePlace): NodeJS.ProcessEnv {
     PGPASSWORD: decodeURIComponent(password),
     PGDATABASE: nameOf(place),
     // `no-verify` is a word of our driver.
-    PGSSLMODE: searchParams.get('sslmode')?.replace('no-verify', 'require') ?? '',
-    PGSSLROOTCERT: searchParams.get('sslrootcert') ?? '',
+    PGSSLMODE: isChecked ? 'verify-full' : sslmode.replace('no-verify', 'require'),
+    PGSSLROOTCERT: isChecked ? (searchParams.get('sslrootcert') ?? authorities) : '',
   };
-  const set = Object.entries(values).filter(([, value]) => value !== '');
-  return { ...process.env, ...Object.fromEntries(set) };
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
 }
 
 async function run(
-  program: 'pg_dump' | 'pg_restore',
+  program: Program,
   args: readonly string[],
-  place: DatabasePlace | null,
+  env: NodeJS.ProcessEnv,
   onLine: (line: string) => void = () => {},
 ): Promise<void> {
-  const child = spawn(program, args, {
-    env: place === null ? process.env : environmentOf(place),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let complaint = '';
   child.stderr.on('data', (piece) => (complaint = `${complaint}${String(piece)}`.slice(-4096)));
   const reading = eachLine(child.stdout, onLine);

@@ -1,5 +1,14 @@
 // Backups as an operator makes them: while the service works, and back after everything was lost.
-import { appendFile, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  chown,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { makeBackup } from '../../../service/src/moving/backup.ts';
@@ -7,8 +16,11 @@ import { dumpDatabase } from '../../../service/src/moving/postgresTools.ts';
 import { startWriters } from '../../chaos/writers.ts';
 import { apiClient } from '../../helpers/apiClient.ts';
 import { testDatabaseUrl } from '../../helpers/storage.ts';
+import { sharedTestCa, writeTlsFiles } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
+import { postgresUser } from '../../postgres/programs.ts';
 import { dropSchema } from '../../postgres/schemas.ts';
+import { startPostgres } from '../../postgres/server.ts';
 import {
   API_KEY,
   MovingStage,
@@ -122,6 +134,37 @@ describe('backup, verify and restore', () => {
       expect(
         dumpDatabase({ url: 'postgres://u:p@[::1]:1/db', schema: 's' }, join(stage.folder, 'dump')),
       ).rejects.toThrow(/server at "::1", port 1/),
+  );
+
+  (testDatabaseUrl() === null ? it.skip : it)(
+    'check the server’s certificate by the authorities that the service trusts',
+    async () => {
+      const tls = await writeTlsFiles(await sharedTestCa());
+      const { uid, gid } = postgresUser() ?? {};
+      for (const path of [tls.folder, tls.certFile, tls.keyFile])
+        if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
+      const server = await startPostgres({
+        fsync: false,
+        settings: { ssl: 'on', ssl_cert_file: tls.certFile, ssl_key_file: tls.keyFile },
+      });
+      try {
+        const url = `${server.url}?sslmode=verify-full`;
+        const { env } = stage.databasePlace(otherKey());
+        const home = {
+          folder: null,
+          env: { ...env, DATABASE_URL: url, NODE_EXTRA_CA_CERTS: tls.caFile },
+        };
+        expect((await stage.command(home, ['key', 'create', '--name', 'n8n'])).code).toBe(0);
+        await backUp(home);
+        await expect(
+          dumpDatabase({ url, schema: env['DATABASE_SCHEMA']! }, join(stage.folder, 'dump')),
+        ).rejects.toThrow(/certificate verify failed/);
+      } finally {
+        await server.stop();
+        await tls.remove();
+      }
+    },
+    TIMEOUT_MS,
   );
 
   it('share no folder when two are made in the same second', async () => {
