@@ -35,7 +35,7 @@ interface BackupFile {
 
 const FORMAT = 'conversation-service backup';
 const FORMAT_VERSION = 1;
-export const MANIFEST = 'backup.json';
+const MANIFEST = 'backup.json';
 export const DUMP_FILE = 'service.dump';
 
 /** Thrown for a folder that is not a whole, unchanged backup. */
