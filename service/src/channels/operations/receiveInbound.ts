@@ -31,8 +31,8 @@ const MAX_CONCURRENT_TRANSACTIONS = 50;
  * often it comes. All items about one contact are stored in one transaction, in order. An item goes
  * to the account that it names, since one webhook address may serve several numbers.
  * @param channel the account whose secret verified the delivery
- * @param contactLocks the locks that all deliveries share: items about the same contact are stored in the
- * order in which the deliveries came
+ * @param contactLocks the locks that all deliveries share: items about the same contact are stored
+ * in the order in which the deliveries came
  * @returns how many items name an account that the workspace has not connected; these are skipped
  * @throws the first failure of a contact's items, after all others are stored. Delivering the same
  * items again is safe.
