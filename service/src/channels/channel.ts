@@ -12,25 +12,13 @@ declare module '../platform/deps.ts' {
   }
 }
 
-/**
- * The service's own addresses that stand elsewhere: in a channel's or provider's settings, in a
- * customer's chat. Each inbound one carries the account's id, so that it is verified with its own
- * secret.
- * @see docs/channels.md and docs/payments.md
- */
-
+/** It carries the account's id, so that what comes is verified with that account's secret. */
 export const channelWebhookUrl = (
   publicUrl: string,
   { type, id }: Pick<Channel, 'type' | 'id'>,
 ): string => `${publicUrl}/api/channels/${type}/webhook/${id}`;
 
-/**
- * Where conversations come from. What a channel can do is told by its adapter in src/channels; the
- * domain knows no channel by name but the hosted chat.
- * @see docs/channels.md
- */
-
-/** What the domain has to know of a channel. */
+/** What a channel can do, as its adapter says. @see docs/channels.md */
 export interface ChannelCapabilities {
   /**
    * True: messages to the customer are sent by the channel's adapter. False: a stored message is in

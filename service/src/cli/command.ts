@@ -86,12 +86,7 @@ async function countIn(place: StoreLocation, key: KeyPlace | null): Promise<Tall
     if (key !== null) (await KeyRequirement.of(key)).check(fingerprint);
     // No time in it: the same records have the same checksum whenever they are read.
     const header = headerOf(new Date(0), fingerprint);
-    const tally = await writeExport(
-      store.dump(),
-      header,
-      async () => {},
-      () => {},
-    );
+    const tally = await writeExport(store.dump(), header, async () => {});
     return tally ?? { counts: {}, sha256: 'none: nothing is stored' };
   } finally {
     await store.close();
@@ -102,13 +97,15 @@ const INTERVAL_MS = 5_000;
 
 /** Reports the progress of a long command on standard error, every few seconds. */
 export class Progress {
-  total = 0;
   private readonly timer: NodeJS.Timeout;
 
-  /** @param doing `exported` */
-  constructor(doing: string) {
+  /**
+   * @param doing `exported`
+   * @param total how many records so far
+   */
+  constructor(doing: string, total: () => number) {
     this.timer = setInterval(
-      () => process.stderr.write(`${this.total} records ${doing} so far …\n`),
+      () => process.stderr.write(`${total()} records ${doing} so far …\n`),
       INTERVAL_MS,
     ).unref();
   }

@@ -81,16 +81,15 @@ async function exportWith(
   store: ServiceStore,
   write: (piece: Buffer) => Promise<void>,
 ): Promise<Exported> {
-  const progress = new Progress('exported');
+  let total = 0;
+  const progress = new Progress('exported', () => total);
   try {
     const keyFingerprint = (await findFingerprint(store))?.value ?? null;
     const tally = await writeExport(
       store.dump(),
       headerOf(systemClock.now(), keyFingerprint),
       write,
-      (total) => {
-        progress.total = total;
-      },
+      (written) => (total = written),
     );
     return { tally, keyFingerprint };
   } finally {

@@ -6,7 +6,7 @@ import { ExportReader, ExportRefused } from '../moving/exportFormat.ts';
 import { KeyRequirement } from '../moving/requireKey.ts';
 import { inWords } from '../store/lowdb/errors.ts';
 import { describeLocation } from '../store/openStore.ts';
-import { StoreNotEmpty, type DumpedRecord } from '../store/store.ts';
+import { StoreNotEmpty } from '../store/store.ts';
 import { runOrFail, withStore, Progress, tallyLines } from './command.ts';
 
 const PIECE_BYTES = 1 << 20;
@@ -30,13 +30,11 @@ async function importFrom(from: string): Promise<void> {
   );
   const key = await KeyRequirement.of(config);
   key.check(reader.header.key_fingerprint);
-  const progress = new Progress('imported');
+  const progress = new Progress('imported', () => reader.total);
   try {
     // Exclusive: a service that is started now exits and says why. Otherwise its writes would wait for
     // the whole import.
-    await withStore((store) => store.restore(counted(key.checked(reader.records()), progress)), {
-      exclusive: true,
-    });
+    await withStore((store) => store.restore(key.checked(reader.records())), { exclusive: true });
   } catch (error) {
     if (error instanceof StoreNotEmpty)
       throw new Error(
@@ -51,16 +49,6 @@ async function importFrom(from: string): Promise<void> {
   process.stdout.write(
     `Imported what conversation-service ${madeBy} exported at ${at} into ${describeLocation(config)}:\n${tallyLines(reader.tally)}`,
   );
-}
-
-async function* counted(
-  records: AsyncIterable<DumpedRecord>,
-  progress: Progress,
-): AsyncGenerator<DumpedRecord> {
-  for await (const record of records) {
-    progress.total += 1;
-    yield record;
-  }
 }
 
 const elsewhere = ({ database }: Config): string =>

@@ -4,7 +4,11 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { readConfig } from '../app/config.ts';
 import { nothingToRotate, rotateEncryptionKey } from '../app/encryption/rotateEncryptionKey.ts';
-import { makeEncryptionKey, parseEncryptionKey } from '../platform/security/encryptionKey.ts';
+import {
+  KEY_FILE,
+  makeEncryptionKey,
+  parseEncryptionKey,
+} from '../platform/security/encryptionKey.ts';
 import { describeLocation } from '../store/openStore.ts';
 import { runOrFail, withStore } from './command.ts';
 
@@ -40,7 +44,7 @@ async function rotate(newKeyFile: string | undefined): Promise<void> {
   });
   const rest =
     place.encryptionKey === undefined
-      ? `The new key is in ${resolve(place.dataDir, 'encryption.key')}: back it up.`
+      ? `The new key is in ${resolve(place.dataDir, KEY_FILE)}: back it up.`
       : `Set ENCRYPTION_KEY to the key in ${newKeyFile} before the next start.`;
   process.stdout.write(
     `Sealed ${count} ${count === 1 ? 'record' : 'records'} with the new key. The old key opens nothing in ${place.database === null ? 'the data folder' : describeLocation(place)} any more. ${rest}\n`,

@@ -9,7 +9,7 @@ declare module '../platform/counting/count.ts' {
     attempt: readonly [subscriptionId: string, result: 'succeeded' | 'failed'];
     /** How long an attempt took, whatever its result. */
     attempt_time: readonly [subscriptionId: string, durationBucket: number];
-    /** Deliveries that ended by an attempt. One that is sent again counts as delivered, but fails once. */
+    /** Deliveries that ended by an attempt. Of one that is sent again, only a success counts again. */
     delivery: readonly [subscriptionId: string, outcome: 'delivered' | 'failed'];
   }
 }

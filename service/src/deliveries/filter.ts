@@ -1,6 +1,6 @@
 /**
- * What a filter can ask for. Conversations, above, hand in facts of these words: a new one there
- * does not compile before it stands here.
+ * The words that a filter can name. `conversations/` describes its events with them: a word that is
+ * missing here does not compile there.
  * @see docs/decisions/0042-what-filters-look-at.md
  */
 export const FILTER_WORDS = {

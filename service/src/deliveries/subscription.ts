@@ -5,10 +5,7 @@ import { passes, type Filter } from './filter.ts';
 import type { Owner } from '../platform/owner.ts';
 import { workGroup } from '../platform/jobs/workGroup.ts';
 
-/**
- * A secret as kept: sealed (see security/secretBox.ts), with the end of its overlap after a
- * rotation.
- */
+/** A secret as stored: sealed, with the end of its overlap after a rotation. */
 export interface SealedSecret {
   readonly sealed: string;
   /** Null: the current one. */
@@ -140,7 +137,7 @@ export const replaceReceiver = (
   consecutiveFailures: 0,
 });
 
-/** The queue of what follows on a removal, a revival and an outage. Its stored name is the first. */
+/** The queue of what follows on a removal, a revival and an outage; stored under its first name. */
 export const FOLLOW_UP_QUEUE = 'removals';
 /**
  * `end`: nobody has revived the subscription. `resend`: it was revived, and its receiver may have

@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { ServiceStore } from '../store/collections.ts';
+import { following, inBatches } from '../platform/http/page.ts';
 import { findActiveSubscriptions } from './operations/subscriptions.ts';
 import { subscriptionStatus } from './subscription.ts';
 import { StoreUnavailable } from '../store/store.ts';
@@ -36,17 +37,13 @@ export function watchSubscriptions(
 async function countSubscriptions(
   store: Pick<ServiceStore, 'transaction'>,
 ): Promise<{ active: number; failing: number }> {
+  const batches = inBatches({ store }, async (tx, from) => {
+    const workspaces = await tx.workspaces.find({ where: {}, limit: BATCH, ...from });
+    const found = [];
+    for (const { id } of workspaces) found.push(...(await findActiveSubscriptions(tx, id)));
+    return { result: found.map(subscriptionStatus), next: following(workspaces, BATCH) };
+  });
   const counts = { active: 0, failing: 0 };
-  let after: { value: string } | undefined;
-  do {
-    after = await store.transaction(async (tx) => {
-      const from = after ? { after } : {};
-      const workspaces = await tx.workspaces.find({ where: {}, limit: BATCH, ...from });
-      for (const { id } of workspaces)
-        for (const each of await findActiveSubscriptions(tx, id))
-          counts[subscriptionStatus(each)] += 1;
-      return workspaces.length === BATCH ? { value: workspaces.at(-1)!.id } : undefined;
-    });
-  } while (after);
+  for await (const statuses of batches) for (const status of statuses) counts[status] += 1;
   return counts;
 }

@@ -35,7 +35,7 @@ interface BackupFile {
 
 const FORMAT = 'conversation-service backup';
 const FORMAT_VERSION = 1;
-export const MANIFEST = 'backup.json';
+const MANIFEST = 'backup.json';
 export const DUMP_FILE = 'service.dump';
 
 /** Thrown for a folder that is not a whole, unchanged backup. */
@@ -63,7 +63,9 @@ export async function makeBackup(
   if ((await stat(folder).catch(() => null)) !== null)
     throw new Error(`${folder} exists already. Wait a second, then try again.`);
   const part = `${folder}.part`;
-  await orCannotWrite(folder, mkdir(part, { recursive: true, mode: 0o700 }));
+  await orCannotWrite(folder, mkdir(dirname(part), { recursive: true, mode: 0o700 }));
+  // Fails if it exists: another backup of the same second is being made in it.
+  await orCannotWrite(folder, mkdir(part, { mode: 0o700 }));
   try {
     const { names, ...about } = await fill(part);
     const files: BackupFile[] = [];

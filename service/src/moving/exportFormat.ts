@@ -28,13 +28,12 @@ interface ExportHeader {
 
 export const FORMAT = 'conversation-service export';
 const FORMAT_VERSION = 1;
-/**
- * No line of an export is longer: the largest documents have a few hundred thousand characters.
- */
+/** No line of an export is longer: the largest documents have a few hundred thousand characters. */
 export const MAX_LINE_BYTES = 64 << 20;
 const PIECE_CHARACTERS = 256 << 10;
 const NEWLINE = Buffer.from('\n');
 const WHAT_TO_DO = 'Copy the file again, or make a new export.';
+
 /** What was moved. An export and its import have the same tally. */
 export interface Tally {
   /** The number of records in each collection; `jobs` is the number of queued jobs. */

@@ -1,21 +1,28 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { getCACertificates } from 'node:tls';
+import { linesOf } from '../platform/lines.ts';
 import type { StoreLocation } from '../store/openStore.ts';
 
-type DatabasePlace = NonNullable<StoreLocation['database']>;
+type DatabasePlace = Pick<NonNullable<StoreLocation['database']>, 'url' | 'schema'>;
+type Program = 'pg_dump' | 'pg_restore';
 
-/** Dumps both schemas as of one moment, while all processes go on. */
+/** Dumps the schema as of one moment, while all processes go on. */
 export const dumpDatabase = (place: DatabasePlace, file: string): Promise<void> =>
-  run('pg_dump', ['--format=custom', `--schema=${place.schema}`, `--file=${file}`], place);
+  runOn(place, 'pg_dump', ['--format=custom', `--schema=${place.schema}`, `--file=${file}`]);
 
-/** Reads a dump into a database without these schemas: all of it or nothing. */
+/** Reads a dump into a database without its schema: all of it or nothing. */
 export const restoreDatabase = (place: DatabasePlace, file: string): Promise<void> =>
-  run(
-    'pg_restore',
-    ['--no-owner', '--exit-on-error', '--single-transaction', `--dbname=${nameOf(place)}`, file],
-    place,
-  );
+  runOn(place, 'pg_restore', [
+    '--no-owner',
+    '--exit-on-error',
+    '--single-transaction',
+    `--dbname=${nameOf(place)}`,
+    file,
+  ]);
 
 /**
  * Reads all of a dump, and needs no database.
@@ -24,7 +31,7 @@ export const restoreDatabase = (place: DatabasePlace, file: string): Promise<voi
 export async function countDump(file: string): Promise<Readonly<Record<string, number>>> {
   const counts: Record<string, number> = {};
   let table: string | null = null;
-  await run('pg_restore', ['--data-only', '--file=-', file], null, (line) => {
+  await run('pg_restore', ['--data-only', '--file=-', file], process.env, (line) => {
     if (table === null) table = COPY.exec(line)?.[1] ?? null;
     else if (line === '\\.') table = null;
     else counts[table] = (counts[table] ?? 0) + 1;
@@ -37,38 +44,49 @@ const COPY = /^COPY [^.]+\.(\S+) .*FROM stdin;$/;
 
 const nameOf = ({ url }: DatabasePlace) => decodeURIComponent(new URL(url).pathname.slice(1));
 
+/** Runs a program on the database. It trusts the same authorities as the service. */
+async function runOn(place: DatabasePlace, program: Program, args: readonly string[]) {
+  const folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+  try {
+    const authorities = join(folder, 'authorities.pem');
+    await writeFile(authorities, getCACertificates().join('\n'));
+    await run(program, args, { ...process.env, ...environmentOf(place, authorities) });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
 /** What libpq reads. The password must not be an argument, which other users can list. */
-function environmentOf(place: DatabasePlace): NodeJS.ProcessEnv {
+function environmentOf(place: DatabasePlace, authorities: string) {
   const { hostname, port, username, password, searchParams } = new URL(place.url);
+  const sslmode = searchParams.get('sslmode') ?? '';
+  // Our driver checks the certificate in all modes but these, and libpq in two of them only.
+  const isChecked = !['', 'disable', 'no-verify'].includes(sslmode);
   const values = {
-    PGHOST: searchParams.get('host') ?? decodeURIComponent(hostname),
+    // A URL has an IPv6 address in brackets, and libpq takes it without.
+    PGHOST: searchParams.get('host') ?? decodeURIComponent(hostname.replace(/^\[(.+)\]$/, '$1')),
     PGPORT: port,
     PGUSER: decodeURIComponent(username),
     PGPASSWORD: decodeURIComponent(password),
     PGDATABASE: nameOf(place),
     // `no-verify` is a word of our driver.
-    PGSSLMODE: searchParams.get('sslmode')?.replace('no-verify', 'require') ?? '',
-    PGSSLROOTCERT: searchParams.get('sslrootcert') ?? '',
+    PGSSLMODE: isChecked ? 'verify-full' : sslmode.replace('no-verify', 'require'),
+    PGSSLROOTCERT: isChecked ? (searchParams.get('sslrootcert') ?? authorities) : '',
   };
-  const set = Object.entries(values).filter(([, value]) => value !== '');
-  return { ...process.env, ...Object.fromEntries(set) };
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
 }
 
 async function run(
-  program: 'pg_dump' | 'pg_restore',
+  program: Program,
   args: readonly string[],
-  place: DatabasePlace | null,
+  env: NodeJS.ProcessEnv,
   onLine: (line: string) => void = () => {},
 ): Promise<void> {
-  const child = spawn(program, args, {
-    env: place === null ? process.env : environmentOf(place),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let complaint = '';
   child.stderr.on('data', (piece) => (complaint = `${complaint}${String(piece)}`.slice(-4096)));
-  const lines = createInterface({ input: child.stdout }).on('line', onLine);
-  const linesRead = once(lines, 'close');
-  const code = await new Promise<number | null>((resolve, reject) => {
+  const reading = eachLine(child.stdout, onLine);
+  const ending = new Promise<number | null>((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) =>
       reject(
         error.code === 'ENOENT'
@@ -81,8 +99,13 @@ async function run(
     );
     child.once('close', resolve);
   });
-  await linesRead;
+  const [code] = await Promise.all([ending, reading]);
   if (code === 0) return;
   const why = complaint.trim().split('\n')[0] ?? '';
-  throw new Error(`${why === '' ? `${program} ended with ${code}` : why}`);
+  throw new Error(why === '' ? `${program} ended with ${code}` : why);
+}
+
+/** Not node:readline: for it, U+2028 in the middle of a row ends a line too. */
+async function eachLine(output: Readable, onLine: (line: string) => void): Promise<void> {
+  for await (const lines of linesOf(output)) for (const { bytes } of lines) onLine(String(bytes));
 }

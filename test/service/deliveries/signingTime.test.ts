@@ -11,7 +11,7 @@ it.each([
   ['was sent when the clock was 20 s ahead', true, '2026-11-21T10:00:20.000+00:00', 21],
   ['was sent when the clock was a day ahead', true, '2026-11-22T10:00:00.000+00:00', 60],
   ['is a retry in this very second', false, '2026-11-21T10:00:00.100+00:00', 0],
-])('an event that %s (asked for: %p)', async (_what, manual, lastAttemptAt, aheadS) => {
+])('an event that %s (asked for: %p)', async (_what, isRepeat, lastAttemptAt, aheadS) => {
   const receiver = await startTlsReceiver();
   const client = await localClient();
   const now = new Date('2026-11-21T10:00:00.500+00:00');
@@ -22,7 +22,7 @@ it.each([
     eventId: 'evt_1',
     body: '{}',
     secrets: ['whsec_AAAA'],
-    manual,
+    repeatRound: isRepeat ? 0 : null,
     lastAttemptAt,
   };
   const { verdict } = await attempt(client, call, { now, timeoutMs: 5_000 });

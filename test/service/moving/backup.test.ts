@@ -1,12 +1,26 @@
 // Backups as an operator makes them: while the service works, and back after everything was lost.
-import { appendFile, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  chown,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { makeBackup } from '../../../service/src/moving/backup.ts';
+import { dumpDatabase } from '../../../service/src/moving/postgresTools.ts';
 import { startWriters } from '../../chaos/writers.ts';
 import { apiClient } from '../../helpers/apiClient.ts';
 import { testDatabaseUrl } from '../../helpers/storage.ts';
+import { sharedTestCa, writeTlsFiles } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
+import { postgresUser } from '../../postgres/programs.ts';
 import { dropSchema } from '../../postgres/schemas.ts';
+import { startPostgres } from '../../postgres/server.ts';
 import {
   API_KEY,
   MovingStage,
@@ -15,6 +29,8 @@ import {
   refused,
   type DataPlace,
 } from './movingStage.ts';
+
+type BackupMade = Awaited<ReturnType<typeof makeBackup>>;
 
 const TIMEOUT_MS = 180_000;
 const LAST_LINE = /^ {2}sha256 {2}(\S+)$/m;
@@ -53,7 +69,11 @@ describe('backup, verify and restore', () => {
       const home = place();
       await stage.startUsed(home);
       // Nobody answers there: what it is owed is in the backup.
-      const hook = { event: 'message.received', target_url: 'https://127.0.0.1:9/hook' };
+      const hook = {
+        event: 'message.received',
+        target_url: 'https://127.0.0.1:9/hook',
+        source: 'one\u2028two', // a line separator, which PostgreSQL leaves as it is in a dump
+      };
       expect((await apiClient(stage.url, API_KEY).post('/api/hooks', hook)).status).toBe(201);
       const writers = await startWriters(stage.url, API_KEY);
       const { received } = writers.acknowledged;
@@ -68,6 +88,7 @@ describe('backup, verify and restore', () => {
 
       const verified = await verify(backup, home);
       expect(verified).toMatchObject({ code: 0, err: '' });
+      expect(verified.out).toMatch(/^ {2}subscriptions +1$/m);
       const restored = await restore(backup, home);
       expect(restored).toMatchObject({ code: 0, err: '' });
       if (home.folder !== null)
@@ -106,6 +127,61 @@ describe('backup, verify and restore', () => {
     },
     TIMEOUT_MS,
   );
+
+  (testDatabaseUrl() === null ? it.skip : it)(
+    'look for a database at the IPv6 address that its URL has in brackets',
+    () =>
+      expect(
+        dumpDatabase({ url: 'postgres://u:p@[::1]:1/db', schema: 's' }, join(stage.folder, 'dump')),
+      ).rejects.toThrow(/server at "::1", port 1/),
+  );
+
+  (testDatabaseUrl() === null ? it.skip : it)(
+    'check the server’s certificate by the authorities that the service trusts',
+    async () => {
+      const tls = await writeTlsFiles(await sharedTestCa());
+      const { uid, gid } = postgresUser() ?? {};
+      for (const path of [tls.folder, tls.certFile, tls.keyFile])
+        if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
+      const server = await startPostgres({
+        fsync: false,
+        settings: { ssl: 'on', ssl_cert_file: tls.certFile, ssl_key_file: tls.keyFile },
+      });
+      try {
+        const url = `${server.url}?sslmode=verify-full`;
+        const { env } = stage.databasePlace(otherKey());
+        const home = {
+          folder: null,
+          env: { ...env, DATABASE_URL: url, NODE_EXTRA_CA_CERTS: tls.caFile },
+        };
+        expect((await stage.command(home, ['key', 'create', '--name', 'n8n'])).code).toBe(0);
+        await backUp(home);
+        await expect(
+          dumpDatabase({ url, schema: env['DATABASE_SCHEMA']! }, join(stage.folder, 'dump')),
+        ).rejects.toThrow(/certificate verify failed/);
+      } finally {
+        await server.stop();
+        await tls.remove();
+      }
+    },
+    TIMEOUT_MS,
+  );
+
+  it('share no folder when two are made in the same second', async () => {
+    const at = new Date();
+    const making = Array.from({ length: 2 }, (_, n) =>
+      makeBackup(stage.folder, at, async (folder) => {
+        await writeFile(join(folder, `file-${n}`), 'all of it');
+        return { store: 'folder', schema: null, key_fingerprint: null, names: [`file-${n}`] };
+      }),
+    );
+    const ended = await Promise.allSettled(making);
+    const made = ended.filter(({ status }) => status === 'fulfilled');
+    expect(made).toHaveLength(1);
+    const { folder, manifest } = (made[0] as PromiseFulfilledResult<BackupMade>).value;
+    expect(await readdir(folder)).toEqual(['backup.json', manifest.files[0]!.name]);
+    expect(await readdir(stage.folder)).toHaveLength(1);
+  });
 
   it('keep the key apart when asked, and are refused with another', async () => {
     const home = stage.folderPlace();

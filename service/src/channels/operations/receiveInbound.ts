@@ -19,7 +19,7 @@ import {
 } from '../inbound.ts';
 import { derivedId } from '../../platform/ids.ts';
 import type { Workspace } from '../../team/index.ts';
-import { KeyedMutex } from '../../platform/async/semaphore.ts';
+import { KeyedMutex, Semaphore } from '../../platform/async/semaphore.ts';
 import { putIfChanged, newContact, recogniseContact, renumberContact } from './recogniseContact.ts';
 import { recordReceipt } from '../outbound/queueOutbound.ts';
 
@@ -31,8 +31,8 @@ const MAX_CONCURRENT_TRANSACTIONS = 50;
  * often it comes. All items about one contact are stored in one transaction, in order. An item goes
  * to the account that it names, since one webhook address may serve several numbers.
  * @param channel the account whose secret verified the delivery
- * @param contactLocks the locks that all deliveries share: items about the same contact are stored in the
- * order in which the deliveries came
+ * @param contactLocks the locks that all deliveries share: items about the same contact are stored
+ * in the order in which the deliveries came
  * @returns how many items name an account that the workspace has not connected; these are skipped
  * @throws the first failure of a contact's items, after all others are stored. Delivering the same
  * items again is safe.
@@ -52,15 +52,17 @@ export async function receiveInbound(
   }));
   try {
     const { workspace, channels } = await openAccounts(deps, channel, items);
-    await forEachConcurrently(
-      MAX_CONCURRENT_TRANSACTIONS,
-      groups,
-      async ({ group, account, lock }) => {
+    const transactions = new Semaphore(MAX_CONCURRENT_TRANSACTIONS);
+    const receiving = groups.map(({ group, account, lock }) =>
+      transactions.run(async () => {
         await lock.ready;
         const named = channels.get(account);
         if (named) await receiveGroup(deps, workspace, named, group).finally(lock.release);
-      },
+      }),
     );
+    // A failure does not stop the others.
+    await Promise.allSettled(receiving);
+    await Promise.all(receiving);
     return { unknown: items.filter(({ account }) => !channels.has(account)).length };
   } finally {
     for (const { lock } of groups) lock.release();
@@ -182,22 +184,4 @@ async function storeNote(
     now,
   );
   await tx.systemNotes.put({ ...note, id: noteId });
-}
-
-/**
- * Runs `run` for all items, up to `maxConcurrent` at a time. A failure does not stop the others.
- * @throws the first failure, at the end
- */
-async function forEachConcurrently<T>(
-  maxConcurrent: number,
-  all: readonly T[],
-  run: (each: T) => Promise<void>,
-): Promise<void> {
-  const waiting = all.values();
-  const failures: unknown[] = [];
-  const work = async () => {
-    for (const each of waiting) await run(each).catch((error: unknown) => failures.push(error));
-  };
-  await Promise.all(Array.from({ length: Math.min(maxConcurrent, all.length) }, work));
-  if (failures.length > 0) throw failures[0];
 }

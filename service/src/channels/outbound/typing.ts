@@ -45,7 +45,7 @@ export async function queueTyping(
   });
 }
 
-export interface TypingOptions {
+interface TypingOptions {
   readonly store: ServiceStore;
   readonly deps: Deps;
   readonly log: Logger;

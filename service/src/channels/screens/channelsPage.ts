@@ -12,7 +12,7 @@ import {
   reachabilityWarning,
 } from '../../platform/html/accountForm.ts';
 
-export interface ChannelsPage {
+interface ChannelsPage {
   readonly channels: readonly Channel[];
   readonly publicUrl: string;
   readonly now: Date;

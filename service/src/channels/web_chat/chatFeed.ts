@@ -3,9 +3,12 @@ import type { Conversation, Message } from '../../conversations/index.ts';
 import type { Change } from '../../store/store.ts';
 import { KeyedListeners } from '../../platform/http/keyedListeners.ts';
 
-/** Tells open chat streams about changes of what their contact sees, from one reader of the change feed. */
+/** Tells open chat streams when what their contact sees may have changed. */
 export interface ChatFeed {
-  /** Calls back whenever the contact may have new messages, or somebody begins or stops typing. @returns a function that stops listening */
+  /**
+   * Calls back whenever the contact may have new messages, or somebody begins or stops typing.
+   * @returns a function that stops listening
+   */
   listen(contactId: string, listener: () => void): () => void;
   /** Whether the contact has a stream open in this process. */
   has(contactId: string): boolean;

@@ -1,5 +1,4 @@
 import { hashToken, newChatToken } from '../../platform/security/tokens.ts';
-
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
 import {
@@ -66,7 +65,39 @@ export const listChatMessages = (
   contactId: string,
   afterMessageId: string | null,
   limit: number,
-) => store.transaction((tx) => chatMessages(tx, contactId, afterMessageId, limit));
+) =>
+  store.transaction(async (tx): Promise<readonly Message[]> => {
+    const last = afterMessageId === null ? null : await tx.messages.peek(afterMessageId);
+    const known = last?.contactId === contactId ? last : null;
+    const messages: Message[] = [];
+    if (known)
+      messages.push(
+        ...(await tx.messages.find({
+          where: { conversationId: known.conversationId },
+          orderBy: 'number',
+          after: { value: known.number },
+          limit,
+        })),
+      );
+    let conversationId = known?.conversationId ?? null;
+    while (messages.length < limit) {
+      const [next] = await tx.conversations.find({
+        where: { contactId },
+        ...(conversationId === null ? {} : { after: { value: conversationId } }),
+        limit: 1,
+      });
+      if (!next) break;
+      messages.push(
+        ...(await tx.messages.find({
+          where: { conversationId: next.id },
+          orderBy: 'number',
+          limit: limit - messages.length,
+        })),
+      );
+      conversationId = next.id;
+    }
+    return messages;
+  });
 
 /**
  * A visitor's newest conversation, if it is closed. Their next message opens another one; null
@@ -82,42 +113,4 @@ export async function findClosedConversation(
     limit: 1,
   });
   return newest?.status === 'closed' ? newest : null;
-}
-
-async function chatMessages(
-  tx: Tx,
-  contactId: string,
-  afterMessageId: string | null,
-  limit: number,
-): Promise<readonly Message[]> {
-  const last = afterMessageId === null ? null : await tx.messages.peek(afterMessageId);
-  const known = last?.contactId === contactId ? last : null;
-  const messages: Message[] = known
-    ? [
-        ...(await tx.messages.find({
-          where: { conversationId: known.conversationId },
-          orderBy: 'number',
-          after: { value: known.number },
-          limit,
-        })),
-      ]
-    : [];
-  let conversationId = known?.conversationId ?? null;
-  while (messages.length < limit) {
-    const [next] = await tx.conversations.find({
-      where: { contactId },
-      ...(conversationId === null ? {} : { after: { value: conversationId } }),
-      limit: 1,
-    });
-    if (!next) break;
-    messages.push(
-      ...(await tx.messages.find({
-        where: { conversationId: next.id },
-        orderBy: 'number',
-        limit: limit - messages.length,
-      })),
-    );
-    conversationId = next.id;
-  }
-  return messages;
 }

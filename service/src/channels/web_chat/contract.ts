@@ -11,7 +11,7 @@ import {
 } from '../../platform/http/schemas.ts';
 
 /** A message as its customer sees it. It is their own conversation, so nothing is masked. */
-export const chatMessageSchema = z
+const chatMessageSchema = z
   .strictObject({
     id: z.string(),
     conversation_id: z.string(),

@@ -7,7 +7,6 @@ import { receiveMessage } from '../../conversations/index.ts';
 import { pageOf, pageFrom, pageJson } from '../../platform/http/page.ts';
 import { visitorOf } from './requireChatToken.ts';
 import * as contract from './contract.ts';
-
 import { serve } from '../../platform/http/serve.ts';
 import { chatMessageJson } from './views.ts';
 

@@ -86,7 +86,8 @@ export function chatStreamRouter(
     const stopBeating = beat(response, settings.beatMs);
     response.on('close', stop);
     signal.addEventListener('abort', stop);
-    if (signal.aborted) stop();
+    // Both may have happened while the request was checked.
+    if (signal.aborted || response.closed) stop();
     try {
       beginEvents(request, response, RETRY_MS);
       const stream = { deps, response, contactId, address, settings, ended: ended.signal };

@@ -6,8 +6,9 @@ import { fieldsOf, listOf, textOf, type Fields } from './fields.ts';
 import { graphCall, type GraphAnswer } from './graphCall.ts';
 
 /**
- * Sends one text, with its choices: POST /{version}/{phone_number_id}/messages. Meta returns the outbound message's id
- * with its receipts. A customer who hides their phone number is addressed by user id.
+ * Sends one text, with its choices: POST /{version}/{phone_number_id}/messages. Meta returns the
+ * outbound message's id with its receipts. A customer who hides their phone number is addressed by
+ * user id.
  * @see developers.facebook.com, WhatsApp, "Messages" and "Business-scoped user IDs"
  */
 export async function sendText(
@@ -17,7 +18,7 @@ export async function sendText(
 ): Promise<SendResult> {
   const recipient = to.phone !== null ? { to: to.phone } : { recipient: to.channelUserId };
   if (to.phone === null && !to.channelUserId)
-    return refused('The customer has neither a phone number nor a user ID.');
+    return failed('The customer has neither a phone number nor a user ID.', { isRefused: true });
   const answer = await graphCall(
     {
       method: 'POST',
@@ -95,49 +96,39 @@ export async function testConnection(
   };
 }
 
-const refused = (error: string): SendResult => ({
+type Failure = Extract<SendResult, { type: 'failed' }>;
+
+/** By default the text has not arrived, and another attempt may help. */
+const failed = (
+  error: string,
+  more: Partial<Omit<Failure, 'type' | 'error'>> = {},
+): SendResult => ({
   type: 'failed',
   error,
-  isRefused: true,
+  isRefused: false,
   retryAfterMs: null,
   mayHaveArrived: false,
+  ...more,
 });
 
 function resultOf(answer: GraphAnswer): SendResult {
-  if (answer.type === 'silence')
-    return {
-      type: 'failed',
-      error: answer.error,
-      isRefused: false,
-      retryAfterMs: null,
-      mayHaveArrived: answer.wasSent,
-    };
+  if (answer.type === 'silence') return failed(answer.error, { mayHaveArrived: answer.wasSent });
   const { status, json, isCut, retryAfterMs } = answer;
   if (json?.error !== undefined) {
     const error = errorOf(json);
     const mayPass =
       isTemporary(error.code) ?? (isPassing(status) || fieldsOf(json.error).is_transient === true);
-    return mayPass
-      ? {
-          type: 'failed',
-          error: errorInWords(error),
-          isRefused: false,
-          retryAfterMs,
-          mayHaveArrived: false,
-        }
-      : refused(errorInWords(error));
+    return failed(errorInWords(error), { isRefused: !mayPass, retryAfterMs });
   }
   const isTaken = status >= 200 && status < 300;
   const id = textOf(fieldsOf(listOf(json?.messages)[0]).id);
   // Meta answers 200 once it has the message. If the body is cut off, a receipt brings the id.
   if (isTaken && (id !== null || isCut)) return { type: 'sent', channelMessageId: id };
-  return {
-    type: 'failed',
-    error: unreadable(status),
+  return failed(unreadable(status), {
     isRefused: !isTaken && !isPassing(status),
     retryAfterMs,
     mayHaveArrived: isTaken,
-  };
+  });
 }
 
 /** Statuses after which another attempt makes sense. */

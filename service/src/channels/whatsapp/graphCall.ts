@@ -3,7 +3,7 @@ import type { ChannelContext } from '../channelAdapter.ts';
 import { fieldsOf, type Fields } from './fields.ts';
 
 /** The base address comes from the environment, so the call needs no guarded client. */
-export interface GraphCall {
+interface GraphCall {
   readonly method: 'GET' | 'POST';
   /** Below the versioned base address, with its query. */
   readonly path: string;
@@ -124,25 +124,14 @@ function silence(
   { graphApiUrl, timeoutMs }: ChannelContext['config'],
 ): GraphAnswer {
   const { host } = new URL(graphApiUrl);
-  if (isLate)
-    return {
-      type: 'silence',
-      error: `${host} did not answer within ${timeoutMs / 1000} seconds.`,
-      wasSent: true,
-    };
   const code = codeOf(error);
-  if (UNSENT.includes(code) || /CERT|TLS|SSL|ALTNAME|SELF_SIGNED|VERIFY/.test(code)) {
-    return {
-      type: 'silence',
-      error: `${host} cannot be reached (${code}). Check the network of this service and GRAPH_API_URL.`,
-      wasSent: false,
-    };
-  }
-  return {
-    type: 'silence',
-    error: `The connection to ${host} broke off (${code}).`,
-    wasSent: true,
-  };
+  const isUnsent = UNSENT.includes(code) || /CERT|TLS|SSL|ALTNAME|SELF_SIGNED|VERIFY/.test(code);
+  const why = isLate
+    ? `${host} did not answer within ${timeoutMs / 1000} seconds.`
+    : isUnsent
+      ? `${host} cannot be reached (${code}). Check the network of this service and GRAPH_API_URL.`
+      : `The connection to ${host} broke off (${code}).`;
+  return { type: 'silence', error: why, wasSent: isLate || !isUnsent };
 }
 
 /** The code of the error, or of the first address that was tried. */

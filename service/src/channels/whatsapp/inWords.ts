@@ -42,13 +42,15 @@ const WORDS: Readonly<Record<string, InWords>> = {
   edit: (content) => editInWords(content),
 };
 
-const media = (what: string, caption: unknown): string =>
-  [`[${what}]`, textOf(caption)].filter((part) => part !== null).join(' ');
+/** Null when none of the parts is there. */
+const joined = (parts: readonly (string | null)[], between: string): string | null =>
+  parts.filter((part) => part !== null).join(between) || null;
 
-const withDetails = (what: string, details: readonly (string | null)[], between = ', '): string => {
-  const known = details.filter((detail) => detail !== null);
-  return known.length === 0 ? what : `${what}: ${known.join(between)}`;
-};
+const media = (what: string, caption: unknown): string =>
+  joined([`[${what}]`, textOf(caption)], ' ')!;
+
+const withDetails = (what: string, details: readonly (string | null)[], between = ', '): string =>
+  joined([what, joined(details, between)], ': ')!;
 
 const FILE_TYPES: Readonly<Record<string, string>> = {
   'application/pdf': 'PDF',
@@ -78,7 +80,7 @@ function interactiveInWords({
   if (type === 'button_reply') return textOf(fieldsOf(button_reply).title);
   if (type === 'list_reply') {
     const { title, description } = fieldsOf(list_reply);
-    return [textOf(title), textOf(description)].filter((part) => part !== null).join(', ') || null;
+    return joined([textOf(title), textOf(description)], ', ');
   }
   if (type === 'nfm_reply') return formInWords(fieldsOf(nfm_reply));
   if (type === 'call_permission_reply')
@@ -111,18 +113,12 @@ function parseOrNull(json: unknown): unknown {
 function contactInWords(contact: unknown): string | null {
   const { name, phones, emails } = fieldsOf(contact);
   const { formatted_name, first_name, last_name } = fieldsOf(name);
-  const displayName =
-    textOf(formatted_name) ??
-    ([first_name, last_name]
-      .map(textOf)
-      .filter((part) => part !== null)
-      .join(' ') ||
-      null);
+  const displayName = textOf(formatted_name) ?? joined([first_name, last_name].map(textOf), ' ');
   const numbers = listOf(phones).map(
     (each) => textOf(fieldsOf(each).phone) ?? textOf(fieldsOf(each).wa_id),
   );
   const addresses = listOf(emails).map((each) => textOf(fieldsOf(each).email));
-  return [displayName, ...numbers, ...addresses].filter((part) => part !== null).join(', ') || null;
+  return joined([displayName, ...numbers, ...addresses], ', ');
 }
 
 /** `2 × SKU-7 at 9.5 EUR` */

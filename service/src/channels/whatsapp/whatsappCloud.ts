@@ -71,7 +71,7 @@ export const whatsappCloud: ConnectedChannel = {
   ],
   setupSteps: [
     'Open your app on developers.facebook.com and go to WhatsApp, Configuration.',
-    'Under Webhook, press Edit. Paste the webhook address from above as “Callback URL” and the verify token as “Verify token”, then press “Verify and save”. Meta checks the address at once.',
+    'Under Webhook, press Edit. Paste the webhook URL from above as “Callback URL” and the verify token as “Verify token”, then press “Verify and save”. Meta checks the address at once.',
     'Under Webhook fields, press Manage and subscribe to “messages”. It delivers both messages and receipts.',
     'Publish the app (App Mode: Live). Until then, Meta delivers only test messages.',
     'Check that the app is subscribed to your WhatsApp Business Account. An account that was set up in this app is. For any other, call POST /<WhatsApp Business Account ID>/subscribed_apps of the Graph API with the access token.',

@@ -23,9 +23,10 @@ interface Deletion {
 }
 
 /**
- * Unsubscribes: nothing more is sent. For a moment (REVIVAL_MS) the subscription can be revived and is owed what
- * is pending and what is emitted; with `cancel` it is gone at once. Costs the same whatever is
- * pending: the deliveries of a subscription that is gone are cancelled as their turn comes.
+ * Unsubscribes: nothing more is sent. For a moment (REVIVAL_MS) the subscription can be revived and
+ * is owed what is pending and what is emitted; with `cancel` it is gone at once. Costs the same
+ * whatever is pending: the deliveries of a subscription that is gone are cancelled as their turn
+ * comes.
  * @returns false when the subscription has a later revision than the one to remove, or another owner
  * @throws not_found (404)
  * @see docs/decisions/0022-a-removed-subscription-can-be-revived.md

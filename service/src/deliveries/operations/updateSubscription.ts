@@ -1,13 +1,8 @@
 import type { Deps } from '../../platform/deps.ts';
-import {
-  eventsOf,
-  isRemoved,
-  type Subscription,
-  type WantedSubscription,
-} from '../subscription.ts';
+import { eventsOf, type Subscription, type WantedSubscription } from '../subscription.ts';
 import type { Workspace } from '../../team/index.ts';
 import { assertNew, findElsewhere } from './subscribe.ts';
-import { findSubscriptions, loadSubscription } from './subscriptions.ts';
+import { findActiveSubscriptions, loadSubscription } from './subscriptions.ts';
 
 type Changes = {
   readonly [Field in 'targetUrl' | 'events' | 'filter' | 'paused' | 'catchUp']?:
@@ -38,9 +33,8 @@ export async function updateSubscription(
     const before = await loadSubscription(tx, workspace, id);
     const changed: Subscription = { ...before, ...given };
     const events = eventsOf(changed);
-    const others = (await findSubscriptions(tx, workspace.id)).filter(
-      (each) => each.id !== id && !isRemoved(each),
-    );
+    const active = await findActiveSubscriptions(tx, workspace.id);
+    const others = active.filter((each) => each.id !== id);
     const wanted = { ...changed, owner: changed.owner ?? null, events };
     if (changes.targetUrl !== undefined) findElsewhere(others, wanted, false);
     assertNew(others, wanted);

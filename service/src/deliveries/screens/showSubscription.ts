@@ -4,10 +4,11 @@ import { listDeliveries } from '../operations/deliveries.ts';
 import { conversationsOf } from '../operations/deliveryDetails.ts';
 import { getSubscriptionHealth } from '../operations/subscriptions.ts';
 import { parseCursor } from '../../platform/http/page.ts';
-import { sendPage } from '../../platform/html/html.ts';
+import { isError } from '../../platform/html/errorPage.ts';
+import { sendPage, sendPart, type View } from '../../platform/html/html.ts';
 import { signedInOf, workspaceOf } from '../../team/index.ts';
 import type { DeliveriesView } from './deliveriesList.ts';
-import { subscriptionPage, type SubscriptionPageExtras } from './subscriptionPage.ts';
+import { removedView, subscriptionPage, type SubscriptionPageExtras } from './subscriptionPage.ts';
 
 const PAGE_SIZE = 25;
 
@@ -38,4 +39,19 @@ export async function showSubscription(
   const read = await readSubscription(deps, response, id, extras.view);
   const page = { ...read, now: deps.clock.now(), ...extras };
   sendPage(response, subscriptionPage(signedInOf(response), page), status);
+}
+
+/**
+ * Answers with a part of a page. A receiver can end a subscription with the status 410 while its
+ * page is open.
+ */
+export async function sendUnlessRemoved(
+  response: Response,
+  part: () => Promise<View>,
+): Promise<void> {
+  const view = await part().catch((error: unknown) => {
+    if (isError(error, 'not_found')) return removedView;
+    throw error;
+  });
+  sendPart(response, view);
 }

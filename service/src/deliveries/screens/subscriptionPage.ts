@@ -26,7 +26,7 @@ export interface SubscriptionPageExtras {
   readonly editForm?: SubscriptionForm;
 }
 
-export interface SubscriptionPage extends SubscriptionPageExtras {
+interface SubscriptionPage extends SubscriptionPageExtras {
   readonly health: SubscriptionHealth;
   readonly deliveries: Page<Delivery>;
   readonly conversations: ReadonlyMap<string, string>;

@@ -1,4 +1,4 @@
-import { Router, type Response } from 'express';
+import { Router } from 'express';
 import type { Deps } from '../../platform/deps.ts';
 import { deleteSubscription } from '../operations/unsubscribe.ts';
 import { getSubscriptionHealth } from '../operations/subscriptions.ts';
@@ -8,15 +8,13 @@ import {
 } from '../operations/rotateSubscriptionSecret.ts';
 import { sendTestEvent } from '../../events/index.ts';
 import { isError } from '../../platform/html/errorPage.ts';
-import { sendPart, type View } from '../../platform/html/html.ts';
 import { signedInOf, workspaceOf } from '../../team/index.ts';
 import { addDeliveries } from './delivery/deliveryRoutes.ts';
 import { addRecovery, recoveredView } from './recovery/recoveryRoutes.ts';
 import { deliveriesList, deliveriesViewFrom, subscriptionHref } from './deliveriesList.ts';
 import { rotatedSecretView } from './shownOnce.ts';
 import { addChanges } from './changeRoutes.ts';
-import { readSubscription, showSubscription } from './showSubscription.ts';
-import { removedView } from './subscriptionPage.ts';
+import { readSubscription, sendUnlessRemoved, showSubscription } from './showSubscription.ts';
 import { subscriptionState } from './subscriptionState.ts';
 
 /** One subscription: its page, the parts that load again, and the actions on it. */
@@ -45,15 +43,6 @@ function addPages(router: Router, deps: Deps): void {
       recovered: recoveredView(params.id, query),
     }),
   );
-
-  /** A receiver can end a subscription with the status 410, while its page is open. */
-  const sendUnlessRemoved = async (response: Response, part: () => Promise<View>) => {
-    const view = await part().catch((error: unknown) => {
-      if (isError(error, 'not_found')) return removedView;
-      throw error;
-    });
-    sendPart(response, view);
-  };
 
   router.get('/keys/subscriptions/:id/live/state', ({ params }, response) =>
     sendUnlessRemoved(response, async () => {

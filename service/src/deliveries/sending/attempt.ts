@@ -30,12 +30,13 @@ interface EventCall {
   readonly body: string;
   /** Unencrypted. The event is signed with each of them. */
   readonly secrets: readonly string[];
-  /** A person or an automation asked for it to be sent again. */
-  readonly manual: boolean;
-  /** Grows with each request to send it again. All attempts of one request have the same round. */
-  readonly round?: number;
+  /**
+   * The round of a repeat that somebody asked for: it grows with each request, and all attempts of
+   * one request have the same. Null for anything else.
+   */
+  readonly repeatRound: number | null;
   /** When it was last sent to this subscriber (ISO 8601); null when it never was. */
-  readonly lastAttemptAt?: string | null;
+  readonly lastAttemptAt: string | null;
 }
 
 /**
@@ -49,13 +50,8 @@ export async function attempt(
   call: EventCall,
   { now, timeoutMs }: { now: Date; timeoutMs: number },
 ): Promise<AttemptResult> {
-  const { event: name, eventId: id, body: sent, secrets, manual, round = 0 } = call;
-  const request = stampRequest(
-    { id, body: sent },
-    secrets,
-    signingTime(call, now),
-    manual ? round : null,
-  );
+  const { event: name, eventId: id, body: sent, secrets, repeatRound } = call;
+  const request = stampRequest({ id, body: sent }, secrets, signingTime(call, now), repeatRound);
   const startedAt = performance.now();
   try {
     const { status, body } = await outbound.request({
@@ -98,8 +94,8 @@ export async function attempt(
  * header.
  * @see docs/decisions/0028-kept-connections-and-repeats.md
  */
-function signingTime({ manual, lastAttemptAt }: EventCall, now: Date): Date {
-  if (!manual || !lastAttemptAt) return now;
+function signingTime({ repeatRound, lastAttemptAt }: EventCall, now: Date): Date {
+  if (repeatRound === null || lastAttemptAt === null) return now;
   const nextSecond = (Math.floor(Date.parse(lastAttemptAt) / 1000) + 1) * 1000;
   return new Date(Math.min(Math.max(now.getTime(), nextSecond), now.getTime() + MAX_AHEAD_MS));
 }

@@ -146,7 +146,6 @@ export class Dispatcher {
   ): Promise<AttemptResult> {
     const { outbound, timeoutMs } = this.#options;
     const { id: eventId, name, body } = event;
-    const lastAttemptAt = delivery.attempts.at(-1)?.at ?? null;
     const call = {
       workspaceId: subscription.workspaceId,
       url: subscription.targetUrl,
@@ -154,9 +153,8 @@ export class Dispatcher {
       eventId,
       body,
       secrets,
-      manual: delivery.isRepeat,
-      round: delivery.roundStart,
-      lastAttemptAt,
+      repeatRound: delivery.isRepeat ? delivery.roundStart : null,
+      lastAttemptAt: delivery.attempts.at(-1)?.at ?? null,
     };
     const limit = this.#limits.of(delivery.subscriptionId);
     try {

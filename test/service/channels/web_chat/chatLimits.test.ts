@@ -164,6 +164,28 @@ describe('streams, with limits of the test’s own', () => {
     });
   });
 
+  it('counts no stream of a reader who left before it began', async () => {
+    const checked = Promise.withResolvers<void>();
+    const checking = Promise.withResolvers<void>();
+    const spend = () => {
+      checking.resolve();
+      return checked.promise;
+    };
+    const url = await serveStreams(limits({ inAll: 2, readBytes: { spend } }));
+    const [left, other] = [await arrive(), await arrive()];
+    const reader: Socket = connect(server.port, '127.0.0.1');
+    reader.write(
+      `GET /api/chat/stream HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${left.token}\r\n\r\n`,
+    );
+    await checking.promise;
+    reader.destroy();
+    await waitFor('the end of its connection', () => server.openSockets === 0);
+    checked.resolve();
+    const stream = await readChatStream(url, other.token);
+    expect(stream.response.status).toBe(200);
+    stream.close();
+  });
+
   it('beats, so that a quiet connection is known to live', async () => {
     const url = await serveStreams(limits({ beatMs: 30 }));
     const { token } = await arrive();

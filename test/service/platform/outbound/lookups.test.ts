@@ -226,7 +226,8 @@ describe('what needs a name that cannot be looked up for now', () => {
       eventId: 'evt_1',
       body: '{}',
       secrets: ['whsec_AAAA'],
-      manual: false,
+      repeatRound: null,
+      lastAttemptAt: null,
     };
     expect(await attempt(client, call, { now: new Date(), timeoutMs: 5_000 })).toMatchObject({
       verdict: 'retry',

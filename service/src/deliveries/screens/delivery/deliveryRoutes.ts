@@ -2,7 +2,7 @@ import type { Response, Router } from 'express';
 import type { Deps } from '../../../platform/deps.ts';
 import { isError } from '../../../platform/html/errorPage.ts';
 import { readForm } from '../../../platform/html/forms.ts';
-import { sendPage, sendPart } from '../../../platform/html/html.ts';
+import { sendPage } from '../../../platform/html/html.ts';
 import { signedInOf, workspaceOf } from '../../../team/index.ts';
 import { redeliver } from '../../operations/deliveries.ts';
 import {
@@ -11,8 +11,7 @@ import {
   signAsCurl,
 } from '../../operations/deliveryDetails.ts';
 import { deliveriesViewFrom, deliveryHref, subscriptionHref } from '../deliveriesList.ts';
-import { removedView } from '../subscriptionPage.ts';
-import { showSubscription } from '../showSubscription.ts';
+import { sendUnlessRemoved, showSubscription } from '../showSubscription.ts';
 import { deliveryPage, deliveryState, type DeliveryPageExtras } from './deliveryPage.ts';
 import { foundPage } from './search.ts';
 
@@ -34,15 +33,12 @@ export function addDeliveries(router: Router, deps: Deps): void {
     show(response, params, { notice: query.notice }),
   );
 
-  router.get(`${PATH}/live`, async ({ params: { id, deliveryId } }, response) => {
-    try {
+  router.get(`${PATH}/live`, ({ params: { id, deliveryId } }, response) =>
+    sendUnlessRemoved(response, async () => {
       const details = await getDeliveryDetails(deps, workspaceOf(response), id, deliveryId);
-      sendPart(response, deliveryState(signedInOf(response), details, deps.clock.now()));
-    } catch (error) {
-      if (!isError(error, 'not_found')) throw error;
-      sendPart(response, removedView);
-    }
-  });
+      return deliveryState(signedInOf(response), details, deps.clock.now());
+    }),
+  );
 
   router.post(`${PATH}/redeliver`, async (request, response) => {
     const { id, deliveryId } = request.params;

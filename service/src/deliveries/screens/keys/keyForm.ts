@@ -43,6 +43,8 @@ const LEVELS = [
 const words = <Word extends string>(options: readonly (readonly [Word, string])[]) =>
   z.enum(options.map(([word]) => word) as [Word, ...Word[]], 'choose one of the list');
 
+const PAST_DAY = { expires_on: 'Enter a day that is still to come.' };
+
 const nameSchema = textSchema(100).transform((name) => name.trim());
 
 const newKeySchema = z.object({
@@ -57,7 +59,7 @@ const keyChangesSchema = z.object({
   expires: words([['keep', ''] as const, ...LIFETIMES]).default('keep'),
 });
 
-export interface WantedKey {
+interface WantedKey {
   readonly name: string;
   readonly permissions: readonly 'contacts:reveal'[];
   readonly limitedTo: readonly AreaPermission[] | null;
@@ -77,7 +79,7 @@ export function parseNewKey(values: FormValues, now: Date): ParsedForm<WantedKey
     ...(access !== 'chosen' && chosen.length > 0
       ? { access: 'Choose “Only what is chosen below”, or “Nothing” for each part.' }
       : {}),
-    ...(expiresAt === 'invalid' ? { expires_on: 'Enter a day that is still to come.' } : {}),
+    ...(expiresAt === 'invalid' ? PAST_DAY : {}),
   };
   if (expiresAt === 'invalid' || Object.keys(problems).length > 0)
     return { ok: false, values, problems };
@@ -86,7 +88,7 @@ export function parseNewKey(values: FormValues, now: Date): ParsedForm<WantedKey
   return { ok: true, data: { name, permissions, limitedTo, expiresAt } };
 }
 
-export interface KeyChanges {
+interface KeyChanges {
   readonly name: string;
   readonly expiresAt: Date | null | undefined;
 }
@@ -96,8 +98,7 @@ export function parseKeyChanges(values: FormValues, now: Date): ParsedForm<KeyCh
   if (!form.ok) return form;
   const { name, expires } = form.data;
   const expiresAt = expires === 'keep' ? undefined : endOf(expires, values, now);
-  if (expiresAt === 'invalid')
-    return { ok: false, values, problems: { expires_on: 'Enter a day that is still to come.' } };
+  if (expiresAt === 'invalid') return { ok: false, values, problems: PAST_DAY };
   return { ok: true, data: { name, expiresAt } };
 }
 

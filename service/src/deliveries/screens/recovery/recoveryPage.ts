@@ -52,7 +52,7 @@ const totalView = (undelivered: Undelivered, now: Date): View => {
 const deliveries = (count: number): string =>
   `${count.toLocaleString('en')} ${count === 1 ? 'delivery' : 'deliveries'}`;
 
-/** Of what was not counted, each part may have more. */
+/** What was not counted may belong to either part. */
 const atLeast = ({ isCut }: Undelivered): string => (isCut ? 'at least ' : '');
 
 function sinceForm(
