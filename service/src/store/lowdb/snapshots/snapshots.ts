@@ -51,8 +51,8 @@ export class Snapshots {
   startWhenDue(): void {
     const { adapter, options, isGone } = this.parts;
     if (this.running !== null || isGone() || performance.now() < this.notBefore) return;
-    const dueAfterBytes = Math.max(options.snapshotAfterBytes, adapter.lastSnapshotBytes);
-    if (adapter.journalBytesSinceSnapshot < dueAfterBytes) return;
+    const { journalBytes, snapshotBytes } = adapter.stats;
+    if (journalBytes < Math.max(options.snapshotAfterBytes, snapshotBytes)) return;
     void this.exclusively(() => this.writeOrLog());
   }
 
