@@ -148,14 +148,16 @@ function* partsOf(added: readonly DueGroup[]): Generator<readonly DueGroup[]> {
   yield part;
 }
 
+const isDueGroup = ({ queue, group, dueAt }: Partial<DueGroup>): boolean =>
+  typeof queue === 'string' && typeof group === 'string' && typeof dueAt === 'number';
+
 /** Any user of the database can send anything on a channel. */
 const parse = (payload: string): Notification | null => {
   try {
-    const value = JSON.parse(payload) as Partial<Notification> | null;
-    const { from, added = [], worksOn = [] } = value ?? {};
-    return typeof from === 'string' && Array.isArray(added) && Array.isArray(worksOn)
-      ? (value as Notification)
-      : null;
+    const value = JSON.parse(payload) as Partial<Notification>;
+    const { from, added = [], worksOn = [] } = value;
+    const isOurs = typeof from === 'string' && added.every(isDueGroup) && Array.isArray(worksOn);
+    return isOurs ? (value as Notification) : null;
   } catch {
     return null;
   }
