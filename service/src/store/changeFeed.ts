@@ -56,7 +56,7 @@ export class ChangeFeed<S extends Schema> {
   /** Tells every reader of a gap, because everything has changed. */
   skip(): void {
     while (this.first <= this.last) this.dropFirst();
-    this.last += this.capacity + 1;
+    this.last += 1;
     this.first = this.last + 1;
     this.announce();
   }

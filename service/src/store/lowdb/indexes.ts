@@ -1,7 +1,7 @@
+import { compareText } from '../../platform/compareText.ts';
 import type { Document, IndexDefinition, Query } from '../store.ts';
 import { ByFields, type Row } from './byFields.ts';
-import type { SortedTree } from './sortedTree.ts';
-import { compareStrings, isSortedTree, sortedTree } from './sortedTree.ts';
+import { isSortedTree, sortedTree, type SortedTree } from './sortedTree.ts';
 
 type Position = Query<Document>['after'];
 
@@ -29,7 +29,7 @@ export class Index {
     this.orderBy = definition.orderBy ?? 'id';
     this.unique = definition.unique ?? false;
     this.byId = this.orderBy === 'id';
-    this.compare = (this.byId ? compareStrings : comparing(this.orderBy)) as (
+    this.compare = (this.byId ? compareText : comparing(this.orderBy)) as (
       a: Entry,
       b: Entry,
     ) => number;

@@ -99,10 +99,9 @@ const DEFAULTS = {
 
 /** The store on PostgreSQL. @see docs/decisions/0031-postgresql-groups.md */
 export class PostgresStore<S extends Schema> implements Store<S> {
-  /** For other data in the same database. */
-  readonly database: Database;
   readonly schemaName: string;
   readonly pressure = null;
+  readonly #database: Database;
   readonly #options: Required<Omit<PostgresOptions, 'databaseNow' | 'database'>>;
   readonly #opened: OpenSchema;
   readonly #queues: ReadonlySet<string>;
@@ -129,7 +128,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     tables: ReadonlyMap<string, Table>,
     time: DatabaseClock,
   ) {
-    this.database = database;
+    this.#database = database;
     this.schemaName = options.schema;
     this.#options = { ...DEFAULTS, ...options };
     this.#listeners = new WorkListeners(this.#options.log, this.#options.clock);
@@ -206,7 +205,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
 
   async transaction<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<T> {
     return this.#tracked(async () => {
-      this.#time.sync(this.database);
+      this.#time.sync(this.#database);
       return this.#transactions.run(fn);
     });
   }
@@ -217,7 +216,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
       return [];
     }
     return this.#tracked(async () => {
-      this.#time.sync(this.database);
+      this.#time.sync(this.#database);
       return this.#outage.watch(() => this.#work.claim(request));
     });
   }
@@ -232,7 +231,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
       return null;
     }
     return this.#tracked(async () => {
-      this.#time.sync(this.database);
+      this.#time.sync(this.#database);
       return this.#outage.watch(() => this.#work.msUntilDue(queue, skip, places));
     });
   }
@@ -252,7 +251,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   /** Empty while the database cannot be reached. */
   async stats(): Promise<StoreStats> {
     if (this.fault !== null) return { queues: {}, files: null };
-    this.#time.sync(this.database);
+    this.#time.sync(this.#database);
     return { queues: await this.#outage.watch(() => this.#work.stats()), files: null };
   }
 
@@ -264,12 +263,12 @@ export class PostgresStore<S extends Schema> implements Store<S> {
 
   async forgetHistory(): Promise<void> {
     const { vacuumAll } = await import('./rewrite.ts');
-    await this.#tracked(() => this.#outage.watch(() => vacuumAll(this.database, this.schemaName)));
+    await this.#tracked(() => this.#outage.watch(() => vacuumAll(this.#database, this.schemaName)));
   }
 
   async *dump(): AsyncGenerator<DumpedRecord> {
     this.#refuseWhenUnavailable();
-    this.#time.sync(this.database);
+    this.#time.sync(this.#database);
     const { dumpAll } = await import('./dump.ts');
     yield* dumpAll(this.#opened);
   }
@@ -277,12 +276,12 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   async restore(records: AsyncIterable<DumpedRecord>): Promise<void> {
     const { restoreAll } = await import('./restore.ts');
     await this.#tracked(async () => {
-      this.#time.sync(this.database);
+      this.#time.sync(this.#database);
       await restoreAll(
         {
           ...this.#opened,
           wasCommitted: (xid) =>
-            wasCommitted(this.database, this.schemaName, { xid, written: null }),
+            wasCommitted(this.#database, this.schemaName, { xid, written: null }),
         },
         records,
       );
@@ -296,7 +295,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
    * @throws StoreUnavailable
    */
   runStatement(statement: Statement): Promise<Result> {
-    return this.#tracked(() => this.#outage.watch(() => runOn(this.database, statement)));
+    return this.#tracked(() => this.#outage.watch(() => runOn(this.#database, statement)));
   }
 
   close(): Promise<void> {
@@ -308,9 +307,9 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     await this.#changes.start();
     await this.#notifications.listen(this.#options.exclusive);
     if (!this.#options.exclusive)
-      this.database.setGuard(
+      this.#database.setGuard(
         await connectionGuard(
-          this.database,
+          this.#database,
           this.schemaName,
           this.#notifications.channel,
           this.#options.onRewritten,
@@ -330,7 +329,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   #addMissingWords(): Promise<void> {
     const { tables } = this.#opened;
     return this.#tracked(() =>
-      addMissingWords(this.database, tables.values(), this.#stopping.signal),
+      addMissingWords(this.#database, tables.values(), this.#stopping.signal),
     );
   }
 
@@ -338,10 +337,10 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   async #sweepCounts(): Promise<void> {
     const counts = `${quoted(this.schemaName)}.counts`;
     const ended = `expire < (extract(epoch FROM now()) - ${COUNTS_KEPT_SECONDS}) * 1000`;
-    await runOn(this.database, { text: `DELETE FROM ${counts} WHERE ${ended}` });
+    await runOn(this.#database, { text: `DELETE FROM ${counts} WHERE ${ended}` });
     const tooMany = `greatest(0, (SELECT count(*) FROM ${counts}) - ${this.#options.maxCounts})`;
     const first = `SELECT key FROM ${counts} ORDER BY expire LIMIT ${tooMany}`;
-    await runOn(this.database, { text: `DELETE FROM ${counts} WHERE key IN (${first})` });
+    await runOn(this.#database, { text: `DELETE FROM ${counts} WHERE key IN (${first})` });
   }
 
   /** Shows what is durable to the workers, to the change feed and to other processes. */
@@ -429,6 +428,6 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     }
     await this.#changes.close();
     await this.#notifications.close();
-    await this.database.close();
+    await this.#database.close();
   }
 }

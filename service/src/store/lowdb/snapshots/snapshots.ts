@@ -1,8 +1,7 @@
 import type { Low } from 'lowdb';
 import type { DumpedRecord } from '../../store.ts';
 import type { JournaledAdapter } from '../adapter.ts';
-import type { StoreDamaged } from '../errors.ts';
-import { inWords } from '../errors.ts';
+import { inWords, type StoreDamaged } from '../errors.ts';
 import type { LowdbOptions } from '../options.ts';
 import { snapshotLine } from './snapshot.ts';
 import { JOBS, type Data } from '../state.ts';

@@ -103,7 +103,7 @@ export class PgDatabase implements Database {
     channel: string,
     onNotification: (payload: string) => void,
     onConnect: () => void,
-    exclusive = false,
+    exclusive: boolean,
   ): Promise<() => Promise<void>> {
     let stopped = false;
     let current: pg.Client | null = null;
