@@ -88,7 +88,7 @@ export class ChangeFeed<S extends Schema> {
     skipped: ReadonlySet<string>,
     signal: AbortSignal,
   ): AsyncGenerator<Change<S> | Gap> {
-    // Wakes the other readers for nothing. Racing two promises each time would leak memory.
+    // This wakes all readers. Racing the promise against the signal each time would leak memory.
     const wake = () => this.announce();
     signal.addEventListener('abort', wake);
     let seen = from;

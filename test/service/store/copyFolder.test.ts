@@ -10,7 +10,11 @@ import {
   fillDataFolder,
   openLowdbStore,
 } from '../../../service/src/store/lowdb/index.ts';
-import { listFolder, snapshotName } from '../../../service/src/store/lowdb/journal/folder.ts';
+import {
+  journalName,
+  listFolder,
+  snapshotName,
+} from '../../../service/src/store/lowdb/journal/folder.ts';
 
 const schema = { notes: { indexes: [{ on: [] }] } as CollectionDefinition<Note> };
 interface Note {
@@ -81,6 +85,9 @@ describe('copyDataFolder', () => {
     await truncate(join(folder, snapshotName(newest)), 10);
     const names = await copyDataFolder(folder, copy);
     await store.close();
+    await rm(join(folder, snapshotName(earlier)));
+    await rm(join(folder, journalName(earlier)));
+    await expect(copyDataFolder(folder, root)).rejects.toThrow(/there is none to fall back to/);
     expect(names).toContain(snapshotName(earlier));
     expect((await readdir(copy)).sort()).toEqual([...names].sort());
     const opened = await openLowdbStore(schema, { folder: copy });

@@ -38,7 +38,7 @@ export class JournaledAdapter implements Adapter<Data> {
   private current: Journal | null = null;
   private mark: HighWaterMark | null = null;
   private base: Recovered['base'] = { bytes: 0, at: null };
-  /** Bytes in journals since the last snapshot that `current` did not write. */
+  /** The length of the journals since the last snapshot, less what `current` has written. */
   private carried = 0;
   private writing: AbortController | null = null;
 

@@ -27,7 +27,7 @@ import {
 const MAX_TRIES = 5;
 const CHUNK_BYTES = 1 << 20;
 
-/** The open files that hold everything, from one moment on. Removing them does not hurt. */
+/** Open files that hold everything. They can be read even when their names are removed. */
 interface Pinned {
   readonly base: number;
   readonly journals: readonly number[];

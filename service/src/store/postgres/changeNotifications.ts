@@ -5,7 +5,7 @@ import type { DueGroup } from './jobs/jobWrites.ts';
 
 /** Notifications of transactions within this time are sent as one. */
 const GATHER_MS = 5;
-/** A job that is due later needs no word: each process looks again by then. */
+/** A job that is due later is not announced: each process looks again by then. */
 const SOON_MS = 3_000;
 /** PostgreSQL takes 8,000 bytes; not all of our text is ASCII. */
 const MAX_PAYLOAD_BYTES = 7_000;
@@ -137,7 +137,7 @@ function* partsOf(added: readonly DueGroup[]): Generator<readonly DueGroup[]> {
   let bytes = 0;
   for (const due of added) {
     const more = Buffer.byteLength(JSON.stringify(due));
-    if (more > MAX_PAYLOAD_BYTES) continue; // found by the look for what was missed
+    if (more > MAX_PAYLOAD_BYTES) continue; // found when each process looks back
     if (bytes + more > MAX_PAYLOAD_BYTES) {
       yield part;
       [part, bytes] = [[], 0];

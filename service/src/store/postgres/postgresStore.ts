@@ -211,14 +211,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   }
 
   async claim(request: ClaimRequest): Promise<readonly Job[]> {
-    if (!this.#queues.has(request.queue)) {
-      this.#refuseWhenUnavailable();
-      return [];
-    }
-    return this.#tracked(async () => {
-      this.#time.sync(this.#database);
-      return this.#outage.watch(() => this.#work.claim(request));
-    });
+    return this.#ask(() => this.#work.claim(request));
   }
 
   async msUntilDue(
@@ -226,14 +219,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     skip: (group: string) => boolean = () => false,
     places?: SharedPlaces,
   ): Promise<number | null> {
-    if (!this.#queues.has(queue)) {
-      this.#refuseWhenUnavailable();
-      return null;
-    }
-    return this.#tracked(async () => {
-      this.#time.sync(this.#database);
-      return this.#outage.watch(() => this.#work.msUntilDue(queue, skip, places));
-    });
+    return this.#ask(() => this.#work.msUntilDue(queue, skip, places));
   }
 
   changes(options: { since?: string; signal: AbortSignal }): AsyncIterable<Change<S> | Gap> {
@@ -257,13 +243,13 @@ export class PostgresStore<S extends Schema> implements Store<S> {
 
   async rewrite(change: (document: Document, collection: string) => Document): Promise<void> {
     const { rewriteAll } = await import('./rewrite.ts');
-    await this.#tracked(() => this.#outage.watch(() => rewriteAll(this.#opened, change)));
+    await this.#ask(() => rewriteAll(this.#opened, change));
     this.#changes.readSoon();
   }
 
   async forgetHistory(): Promise<void> {
     const { vacuumAll } = await import('./rewrite.ts');
-    await this.#tracked(() => this.#outage.watch(() => vacuumAll(this.#database, this.schemaName)));
+    await this.#ask(() => vacuumAll(this.#database, this.schemaName));
   }
 
   async *dump(): AsyncGenerator<DumpedRecord> {
@@ -295,7 +281,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
    * @throws StoreUnavailable
    */
   runStatement(statement: Statement): Promise<Result> {
-    return this.#tracked(() => this.#outage.watch(() => runOn(this.#database, statement)));
+    return this.#ask(() => runOn(this.#database, statement));
   }
 
   close(): Promise<void> {
@@ -381,6 +367,15 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     return this.#notifications.send({ worksOn });
   }
 
+  /** Asks the database, and again when only the connection was cut. */
+  #ask<T>(fn: () => Promise<T>): Promise<T> {
+    return this.#tracked(() => {
+      this.#time.sync(this.#database);
+      return this.#outage.watch(fn);
+    });
+  }
+
+  /** `close` waits for it. */
   async #tracked<T>(fn: () => Promise<T>): Promise<T> {
     this.#refuseWhenUnavailable();
     const running = fn();

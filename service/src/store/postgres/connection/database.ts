@@ -25,11 +25,11 @@ export interface Connection {
   release(error?: Error): void;
 }
 
-/** A check that each connection of a pool passes once before it is used. */
-export interface Guard {
-  /** @throws Error, which goes to the caller that wanted the connection */
-  pass(connection: Connection): Promise<void>;
-}
+/**
+ * A check that each connection of a pool passes once before it is used. Its error goes to the caller
+ * that wanted the connection.
+ */
+export type Guard = (connection: Connection) => Promise<void>;
 
 export interface Database {
   /** PGlite, in tests, has one connection. */

@@ -95,7 +95,7 @@ export class PgDatabase implements Database {
     }
     const guard = this.#guard;
     if (guard === null || this.#passed.get(client) === guard) return;
-    await guard.pass(connection);
+    await guard(connection);
     this.#passed.set(client, guard);
   }
 
