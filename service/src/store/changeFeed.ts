@@ -56,7 +56,7 @@ export class ChangeFeed<S extends Schema> {
   /** Tells every reader of a gap, because everything has changed. */
   skip(): void {
     while (this.first <= this.last) this.dropFirst();
-    this.last += this.capacity + 1;
+    this.last += 1;
     this.first = this.last + 1;
     this.announce();
   }
@@ -88,7 +88,7 @@ export class ChangeFeed<S extends Schema> {
     skipped: ReadonlySet<string>,
     signal: AbortSignal,
   ): AsyncGenerator<Change<S> | Gap> {
-    // Wakes the other readers for nothing. Racing two promises each time would leak memory.
+    // This wakes all readers. Racing the promise against the signal each time would leak memory.
     const wake = () => this.announce();
     signal.addEventListener('abort', wake);
     let seen = from;

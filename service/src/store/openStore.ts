@@ -1,5 +1,4 @@
-import type { LowdbOptions } from './lowdb/index.ts';
-import { openLowdbStore } from './lowdb/index.ts';
+import { openLowdbStore, type LowdbOptions } from './lowdb/index.ts';
 import type { Logger } from './clockAndLog.ts';
 import type { PostgresOptions } from './postgres/index.ts';
 import type { Schema, Store } from './store.ts';

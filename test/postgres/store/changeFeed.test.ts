@@ -62,7 +62,16 @@ describe('the change feed beside transactions that last', () => {
 
   it('does not mind what a stranger says on its channel', async () => {
     const [stranger] = clients as [pg.Client];
-    for (const payload of ['hello', 'null', '{"from":1}', '{"from":"x","queues":"y"}'])
+    await store.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 1_000 });
+    for (const payload of [
+      'hello',
+      'null',
+      '{"from":1}',
+      '{"from":"x","worksOn":"y"}',
+      '{"from":"x","added":"y"}',
+      '{"from":"x","added":[null]}',
+      '{"from":"x","added":[{"queue":"q","group":1,"dueAt":0}]}',
+    ])
       await stranger.query('SELECT pg_notify($1, $2)', [`${schema}_news`, payload]);
     await put(store, thing('next'));
     await waitFor('the change', () => seen.length > 0);

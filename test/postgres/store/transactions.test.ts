@@ -215,6 +215,10 @@ describe('a transaction on PostgreSQL', () => {
       const holding = [(await hold('a')).holding, (await hold('b')).holding];
       const refused = await Promise.allSettled([
         put(few, thing('c')),
+        few.transaction(async (tx) => {
+          await tx.things.get('d').catch(() => null);
+          await tx.things.put(thing('d'));
+        }),
         few.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 60_000 }),
       ]);
       for (const each of refused) {
@@ -226,7 +230,7 @@ describe('a transaction on PostgreSQL', () => {
       expect(few.fault).toBeNull();
       gate.resolve(undefined);
       await Promise.all(holding);
-      await put(few, thing('c'));
+      await put(few, thing('c'), thing('d')); // neither is locked by what was refused
       expect(
         await few.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 60_000 }),
       ).toEqual([]);

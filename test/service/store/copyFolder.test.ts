@@ -1,5 +1,5 @@
 // A copy of a data folder that is taken while the store writes, and while snapshots replace its files.
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -10,8 +10,13 @@ import {
   fillDataFolder,
   openLowdbStore,
 } from '../../../service/src/store/lowdb/index.ts';
+import {
+  journalName,
+  listFolder,
+  snapshotName,
+} from '../../../service/src/store/lowdb/journal/folder.ts';
 
-const schema = { notes: { indexes: [] } as CollectionDefinition<Note> };
+const schema = { notes: { indexes: [{ on: [] }] } as CollectionDefinition<Note> };
 interface Note {
   readonly id: string;
   readonly text: string;
@@ -68,6 +73,28 @@ describe('copyDataFolder', () => {
       });
     }
   }, 60_000);
+
+  it('falls back to the snapshot before when the newest one is damaged', async () => {
+    const [folder, copy] = ['data', 'copy'].map((name) => join(root, name)) as [string, string];
+    await mkdir(copy);
+    const store = await openLowdbStore(schema, { folder });
+    await store.transaction((tx) => tx.notes.put({ id: 'a', text: 'before' }));
+    await store.forgetHistory(); // leaves two snapshots
+    await store.transaction((tx) => tx.notes.put({ id: 'b', text: 'after' }));
+    const [newest, earlier] = (await listFolder(folder)).snapshots as [number, number];
+    await truncate(join(folder, snapshotName(newest)), 10);
+    const names = await copyDataFolder(folder, copy);
+    await store.close();
+    await rm(join(folder, snapshotName(earlier)));
+    await rm(join(folder, journalName(earlier)));
+    await expect(copyDataFolder(folder, root)).rejects.toThrow(/there is none to fall back to/);
+    expect(names).toContain(snapshotName(earlier));
+    expect((await readdir(copy)).sort()).toEqual([...names].sort());
+    const opened = await openLowdbStore(schema, { folder: copy });
+    const found = await opened.transaction((tx) => tx.notes.find({ where: {}, limit: 9 }));
+    expect(found.map(({ id }) => id)).toEqual(['a', 'b']);
+    await opened.close();
+  });
 
   it('copies nothing from an empty folder, and a restored copy opens with all of it', async () => {
     const [folder, copy, next] = ['data', 'copy', 'next'].map((name) => join(root, name));

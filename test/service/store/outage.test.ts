@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
 import type { ContractStore } from '../../contract/schema.ts';
@@ -84,6 +86,28 @@ describe('when the disk fails', () => {
     expect(called).toBe(1);
     await put(store, thing('c'));
     expect(await ids()).toEqual(['c', 'kept']);
+  });
+
+  it('lets go of everything in memory before it reads it again', async () => {
+    await opened.remove();
+    opened = await openInTemporaryFolder({ files, retryMs: 10, keptChanges: 1 });
+    ({ store } = opened);
+    await store.transaction((tx) => tx.jobs.enqueue(job('a')));
+    await put(store, thing('held'));
+    const held = new WeakRef((await store.transaction((tx) => tx.things.get('held')))!);
+    await put(store, thing('newer')); // the change feed keeps this one
+    files.fail = () => diskError('EIO');
+    await expect(put(store, thing('failing'))).rejects.toThrow(StoreUnavailable);
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    await waitFor('the document to be let go', () => {
+      collect();
+      return held.deref() === undefined;
+    });
+    expect(store.fault).not.toBeNull();
+    files.fail = () => null;
+    await recovered();
+    expect(await ids()).toEqual(['held', 'newer']);
   });
 
   it('also survives that the cutting off fails at first', async () => {

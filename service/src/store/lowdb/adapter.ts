@@ -37,8 +37,8 @@ export class JournaledAdapter implements Adapter<Data> {
   private readonly options: AdapterOptions;
   private current: Journal | null = null;
   private mark: HighWaterMark | null = null;
-  private base: Recovered['base'] = { generation: FIRST_GENERATION, bytes: 0, at: null };
-  /** Bytes in journals since the last snapshot that `current` did not write. */
+  private base: Recovered['base'] = { bytes: 0, at: null };
+  /** The length of the journals since the last snapshot, less what `current` has written. */
   private carried = 0;
   private writing: AbortController | null = null;
 
@@ -56,17 +56,9 @@ export class JournaledAdapter implements Adapter<Data> {
     return this.current?.waitingMs ?? 0;
   }
 
-  get lastSnapshotBytes(): number {
-    return this.base.bytes;
-  }
-
-  get journalBytesSinceSnapshot(): number {
-    return this.carried + this.journal.written;
-  }
-
   get stats(): FileStats {
     return {
-      journalBytes: this.journalBytesSinceSnapshot,
+      journalBytes: this.carried + this.journal.written,
       snapshotBytes: this.base.bytes,
       snapshotAt: this.base.at,
     };
@@ -136,7 +128,7 @@ export class JournaledAdapter implements Adapter<Data> {
     const { generation, nextSequence } = await journal.rotate();
     const written = journal.written;
     const published = await publish({ generation, nextSequence });
-    this.base = { generation, bytes: published.bytes, at: Date.now() };
+    this.base = { bytes: published.bytes, at: Date.now() };
     this.carried = -written;
     return published;
   }

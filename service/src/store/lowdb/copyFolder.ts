@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { cutFile, nodeFiles, withFile } from '../../platform/files.ts';
 import { StoreDamaged } from './errors.ts';
 import {
+  basesOf,
   FIRST_GENERATION,
   journalName,
   listFolder,
@@ -26,7 +27,7 @@ import {
 const MAX_TRIES = 5;
 const CHUNK_BYTES = 1 << 20;
 
-/** The open files that hold everything, from one moment on. Removing them does not hurt. */
+/** Open files that hold everything. They can be read even when their names are removed. */
 interface Pinned {
   readonly base: number;
   readonly journals: readonly number[];
@@ -43,33 +44,45 @@ interface Pinned {
  */
 export async function copyDataFolder(folder: string, to: string): Promise<readonly string[]> {
   const promised = await readHighWaterMark(folder);
-  const pinned = await pinFiles(folder);
-  try {
-    if (pinned.files.size === 0) return [];
-    for (const [name, file] of pinned.files) await writeFile(join(to, name), piecesOf(file));
-  } finally {
-    for (const file of pinned.files.values()) await file.close();
-  }
-  const replay = new Replay(await baseHeader(to, pinned.base));
-  for await (const _ of replay.read(to, pinned.journals));
+  const { header, journals, names } = await copyFiles(folder, to);
+  if (names.length === 0) return [];
+  const replay = new Replay(header);
+  for await (const _ of replay.read(to, journals));
   if (promised !== null && promised > replay.nextSequence) throw lostFrames(replay, promised);
   // A frame that was being written.
   if (replay.isTorn) await cutFile(nodeFiles, join(to, replay.end.file), replay.end.position);
   const mark = await HighWaterMark.open(to, nodeFiles);
   await mark.write(replay.nextSequence);
   await mark.close();
-  return [...pinned.files.keys(), ACKNOWLEDGED];
+  return [...names, ACKNOWLEDGED];
 }
 
-async function pinFiles(folder: string): Promise<Pinned> {
+/** Like a start, falls back to an earlier snapshot when the newest one is damaged. */
+async function copyFiles(folder: string, to: string) {
+  for (const damaged: number[] = []; ; ) {
+    const { base, journals, files } = await pinFiles(folder, damaged);
+    try {
+      for (const [name, file] of files) await writeFile(join(to, name), piecesOf(file));
+    } finally {
+      for (const file of files.values()) await file.close();
+    }
+    const header = await readHeader(to, base);
+    if (header !== null) return { header, journals, names: [...files.keys()] };
+    await nodeFiles.remove(join(to, snapshotName(base)));
+    damaged.push(base);
+  }
+}
+
+async function pinFiles(folder: string, damaged: readonly number[]): Promise<Pinned> {
   for (let tries = 1; ; tries += 1) {
     const files = new Map<string, FileHandle>();
     try {
       const listing = await listFolder(folder);
-      const base = listing.snapshots[0] ?? FIRST_GENERATION;
+      const base = basesOf(listing).find((generation) => !damaged.includes(generation));
+      if (base === undefined) throw noGoodSnapshot(damaged[0]!);
       const journals = journalsSince(base, listing);
       const names = [
-        ...(listing.snapshots.length === 0 ? [] : [snapshotName(base)]),
+        ...(base === FIRST_GENERATION ? [] : [snapshotName(base)]),
         ...journals.map(journalName),
       ];
       for (const name of names) files.set(name, await open(join(folder, name), 'r'));
@@ -96,14 +109,14 @@ const writeFile = (path: string, pieces: AsyncIterable<Buffer>): Promise<void> =
     await file.sync();
   });
 
-/** Reads the whole snapshot, to check it. */
-async function baseHeader(folder: string, generation: number): Promise<SnapshotHeader> {
+/** Reads the whole snapshot, to check it. @returns null when it is damaged */
+async function readHeader(folder: string, generation: number): Promise<SnapshotHeader | null> {
   if (generation === FIRST_GENERATION) return { generation, nextSequence: 1 };
   try {
     for await (const _ of readDocumentLines(folder, generation));
     return await readSnapshotHeader(folder, generation);
   } catch (error) {
-    if (error instanceof SnapshotDamaged) throw noGoodSnapshot(generation);
+    if (error instanceof SnapshotDamaged) return null;
     throw error;
   }
 }

@@ -8,7 +8,6 @@ export { copyDataFolder, fillDataFolder } from './copyFolder.ts';
 export { FolderInUse, StoreDamaged } from './errors.ts';
 export type { Files, StoreFile } from '../../platform/files.ts';
 export { nodeFiles } from '../../platform/files.ts';
-export type { Logger } from '../clockAndLog.ts';
 export type { LowdbOptions } from './options.ts';
 
 /**

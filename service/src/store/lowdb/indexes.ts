@@ -1,7 +1,7 @@
+import { compareText } from '../../platform/compareText.ts';
 import type { Document, IndexDefinition, Query } from '../store.ts';
 import { ByFields, type Row } from './byFields.ts';
-import type { SortedTree } from './sortedTree.ts';
-import { compareStrings, isSortedTree, sortedTree } from './sortedTree.ts';
+import { isSortedTree, sortedTree, type SortedTree } from './sortedTree.ts';
 
 type Position = Query<Document>['after'];
 
@@ -29,7 +29,7 @@ export class Index {
     this.orderBy = definition.orderBy ?? 'id';
     this.unique = definition.unique ?? false;
     this.byId = this.orderBy === 'id';
-    this.compare = (this.byId ? compareStrings : comparing(this.orderBy)) as (
+    this.compare = (this.byId ? compareText : comparing(this.orderBy)) as (
       a: Entry,
       b: Entry,
     ) => number;
@@ -157,13 +157,11 @@ const compareIds = (a: string | undefined, b: string | undefined): number => {
   return b === undefined || a < b ? -1 : 1;
 };
 
-/** Values of one type in their own order; null, or a missing value, comes first. */
+/** The values of a field have one type. Null, or a missing value, comes first. */
 const compareScalars = (a: unknown, b: unknown): number => {
-  if (a === b) return 0;
-  if (typeof a === typeof b && a !== null && b !== null)
-    return (a as string) < (b as string) ? -1 : 1;
-  return rankOfType(a) - rankOfType(b);
+  const left = (a ?? null) as string | null;
+  const right = (b ?? null) as string | null;
+  if (left === right) return 0;
+  if (left === null || right === null) return left === null ? -1 : 1;
+  return left < right ? -1 : 1;
 };
-
-const rankOfType = (value: unknown): number =>
-  (value ?? null) === null ? 0 : ['boolean', 'number', 'string'].indexOf(typeof value) + 1;

@@ -87,7 +87,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     this.listeners = new WorkListeners(log, clock);
     this.clock = new JobClock(clock);
     this.state = new State(schema, {});
-    this.queues = this.queuesOf(this.state);
+    this.queues = this.newQueues();
     this.usage = new StorageUsage(holderOf);
     this.heap = new HeapWatch(log, () => this.usage, options.heap);
     const events = {
@@ -250,21 +250,21 @@ export class LowdbStore<S extends Schema> implements Store<S> {
         cause: error,
       });
     }
-    const queues = this.queuesOf(restored.state);
-    for (const job of restored.state.jobs.everything())
-      queues.schedule(job as StoredJob, restored.dueAt.get(job.id)!);
     this.db.data = restored.data;
-    this.use(restored.state, queues);
+    this.use(restored.state, ({ id }) => restored.dueAt.get(id)!);
     // Otherwise a start could fall back to the journals of the empty store.
     await tidyFolder(folder, this.adapter.journal.position.generation, files).catch(() => {});
     this.feed.skip();
     this.listeners.notify();
   }
 
-  private use(state: State, queues: JobQueues): void {
+  /** @param dueAtOf when a job can be claimed, in steady milliseconds */
+  private use(state: State, dueAtOf: (job: StoredJob) => number): void {
     this.state = state;
     this.usage = new StorageUsage(this.options.holderOf, state);
-    this.queues = queues;
+    this.queues = this.newQueues();
+    for (const job of state.jobs.everything() as Iterable<StoredJob>)
+      this.queues.schedule(job, dueAtOf(job));
     this.wordsReady = this.options.indexesWords ? this.indexWords(state) : null;
   }
 
@@ -330,20 +330,22 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   /** Reads everything from disk and replaces what was in memory. */
   private async load(): Promise<void> {
     await this.db.read();
-    const state = new State(this.schema, this.db.data);
-    const queues = this.queuesOf(state);
-    for (const each of state.jobs.everything()) {
-      const job = each as StoredJob;
-      queues.schedule(job, this.queues.dueAtOf(job) ?? this.clock.restore(job));
-    }
-    queues.adopt(this.queues, this.outageBegan === null ? 0 : this.clock.now() - this.outageBegan);
-    this.use(state, queues);
+    const earlier = this.queues;
+    this.use(
+      new State(this.schema, this.db.data),
+      (job) => earlier.dueAtOf(job) ?? this.clock.restore(job),
+    );
+    this.queues.adopt(earlier, this.outageBegan === null ? 0 : this.clock.now() - this.outageBegan);
   }
 
-  private queuesOf(state: State): JobQueues {
-    const committed = (id: string) =>
-      this.current?.state === state ? this.current.committed(state.jobs, id) : state.jobs.get(id);
-    return new JobQueues((job) => committed(job.id) === job);
+  /** They look at the present state. One that they held would stay in memory during an outage. */
+  private newQueues(): JobQueues {
+    return new JobQueues((job) => {
+      const { current, state } = this;
+      const committed =
+        current?.state === state ? current.committed(state.jobs, job.id) : state.jobs.get(job.id);
+      return committed === job;
+    });
   }
 
   private beginOutage(reason: string): void {

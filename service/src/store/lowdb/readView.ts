@@ -1,11 +1,10 @@
+import { compareText } from '../../platform/compareText.ts';
 import { plainJob } from '../document.ts';
 import type { Document, DumpedRecord } from '../store.ts';
 import type { StoredJob } from './jobs/jobClock.ts';
 import type { Write } from './unitOfWork.ts';
-import type { SortedTree } from './sortedTree.ts';
-import { compareStrings, sortedTree } from './sortedTree.ts';
-import type { State } from './state.ts';
-import { JOBS } from './state.ts';
+import { sortedTree, type SortedTree } from './sortedTree.ts';
+import { JOBS, type State } from './state.ts';
 import type { Table } from './table.ts';
 
 /** Documents that are read at once, which takes about a millisecond. */
@@ -24,7 +23,7 @@ export class ReadView {
   constructor(state: State) {
     this.state = state;
     const inOrder = [...state.all()].sort(
-      (a, b) => Number(a.name === JOBS) - Number(b.name === JOBS) || compareStrings(a.name, b.name),
+      (a, b) => Number(a.name === JOBS) - Number(b.name === JOBS) || compareText(a.name, b.name),
     );
     this.byTable = new Map(inOrder.map((table) => [table, new TableView(table)]));
   }
@@ -50,7 +49,7 @@ export class TableView {
   private isRead = false;
   /** Documents as they were before a change; undefined for a document that did not exist. */
   private readonly former = new Map<string, Document | undefined>();
-  private readonly formerIds: SortedTree<string> = sortedTree(compareStrings);
+  private readonly formerIds: SortedTree<string> = sortedTree(compareText);
 
   constructor(table: Table) {
     this.name = table.name;
@@ -59,8 +58,8 @@ export class TableView {
   }
 
   note(id: string, before: Document | undefined): void {
-    if (this.isRead || this.last === undefined || compareStrings(id, this.last) > 0) return;
-    if (this.after !== undefined && compareStrings(id, this.after) <= 0) return;
+    if (this.isRead || this.last === undefined || compareText(id, this.last) > 0) return;
+    if (this.after !== undefined && compareText(id, this.after) <= 0) return;
     if (this.former.has(id)) return;
     this.former.set(id, before);
     this.formerIds.set(id, undefined);
@@ -73,9 +72,7 @@ export class TableView {
     this.isRead = present.length < SLICE_DOCUMENTS;
     const end = this.isRead ? this.last : present.at(-1)!.id;
     const unchanged = present.filter(({ id }) => !this.former.has(id));
-    const slice = [...unchanged, ...this.takeFormer(end)].sort((a, b) =>
-      compareStrings(a.id, b.id),
-    );
+    const slice = [...unchanged, ...this.takeFormer(end)].sort((a, b) => compareText(a.id, b.id));
     this.after = end;
     return slice;
   }
@@ -83,7 +80,7 @@ export class TableView {
   private takeFormer(end: string): readonly Document[] {
     const taken: Document[] = [];
     const first = () => this.formerIds.minKey();
-    for (let id = first(); id !== undefined && compareStrings(id, end) <= 0; id = first()) {
+    for (let id = first(); id !== undefined && compareText(id, end) <= 0; id = first()) {
       const document = this.former.get(id);
       if (document !== undefined) taken.push(document);
       this.former.delete(id);

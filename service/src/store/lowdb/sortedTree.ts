@@ -31,5 +31,3 @@ export const sortedTree = <Key>(compare: (a: Key, b: Key) => number): SortedTree
 
 export const isSortedTree = <Key>(value: Key | SortedTree<Key>): value is SortedTree<Key> =>
   value instanceof BTree;
-
-export const compareStrings = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

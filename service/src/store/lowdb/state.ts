@@ -1,6 +1,5 @@
 import type { Schema } from '../store.ts';
-import type { Rows } from './table.ts';
-import { Table } from './table.ts';
+import { Table, type Rows } from './table.ts';
 
 /** What lowdb holds: a map of documents by id for each collection, the jobs among them. */
 export type Data = Record<string, Rows>;

@@ -1,8 +1,8 @@
+import { compareText } from '../../platform/compareText.ts';
 import { indexesFor, noWords, type AnyQuery } from '../unitOfWork.ts';
 import type { CollectionDefinition, Document, WordSearch } from '../store.ts';
 import { UniqueViolation } from '../store.ts';
 import { Index } from './indexes.ts';
-import { compareStrings } from './sortedTree.ts';
 import { WordIndex } from './wordIndex.ts';
 
 /** The documents of one collection in lowdb's data, by id. */
@@ -144,7 +144,7 @@ export class Table {
     const slice: Document[] = [];
     const from = after === undefined ? undefined : { value: after };
     for (const document of this.byId.walk({}, 'asc', from)) {
-      if (compareStrings(document.id, last) > 0) break;
+      if (compareText(document.id, last) > 0) break;
       slice.push(document);
       if (slice.length >= count) break;
     }
@@ -167,7 +167,7 @@ export class Table {
   }
 
   private hasIndexedWords(id: string): boolean {
-    return this.wordsUpTo === null || compareStrings(id, this.wordsUpTo) <= 0;
+    return this.wordsUpTo === null || compareText(id, this.wordsUpTo) <= 0;
   }
 }
 

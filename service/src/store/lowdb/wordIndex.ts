@@ -1,5 +1,6 @@
+import { compareText } from '../../platform/compareText.ts';
 import type { Document, SearchedWord, WordsDefinition, WordSearch } from '../store.ts';
-import { compareStrings, sortedTree, type SortedTree } from './sortedTree.ts';
+import { sortedTree, type SortedTree } from './sortedTree.ts';
 
 /** Ids in ascending order. Half of all words are in one document only, and need no list. */
 type Postings = string | string[];
@@ -75,7 +76,7 @@ export class WordIndex {
 class Vocabulary {
   readonly #postings = new Map<string, Postings>();
   /** In order, to find words by their beginning. */
-  readonly #words: SortedTree<string> = sortedTree(compareStrings);
+  readonly #words: SortedTree<string> = sortedTree(compareText);
 
   add(id: string, words: Iterable<string>): void {
     for (const word of words) {
@@ -145,7 +146,7 @@ class Ids {
   }
 
   *newestFirst(before: string | undefined): Generator<string> {
-    const heads = sortedTree<Head>((a, b) => compareStrings(b.id, a.id) || a.list - b.list);
+    const heads = sortedTree<Head>((a, b) => compareText(b.id, a.id) || a.list - b.list);
     const addHead = (list: number, at: number) => {
       if (at >= 0) heads.set({ list, at, id: this.#lists[list]![at]! }, undefined);
     };

@@ -5,7 +5,7 @@ import type { DueGroup } from './jobs/jobWrites.ts';
 
 /** Notifications of transactions within this time are sent as one. */
 const GATHER_MS = 5;
-/** A job that is due later needs no word: each process looks again by then. */
+/** A job that is due later is not announced: each process looks again by then. */
 const SOON_MS = 3_000;
 /** PostgreSQL takes 8,000 bytes; not all of our text is ASCII. */
 const MAX_PAYLOAD_BYTES = 7_000;
@@ -137,7 +137,7 @@ function* partsOf(added: readonly DueGroup[]): Generator<readonly DueGroup[]> {
   let bytes = 0;
   for (const due of added) {
     const more = Buffer.byteLength(JSON.stringify(due));
-    if (more > MAX_PAYLOAD_BYTES) continue; // found by the look for what was missed
+    if (more > MAX_PAYLOAD_BYTES) continue; // found when each process looks back
     if (bytes + more > MAX_PAYLOAD_BYTES) {
       yield part;
       [part, bytes] = [[], 0];
@@ -148,14 +148,16 @@ function* partsOf(added: readonly DueGroup[]): Generator<readonly DueGroup[]> {
   yield part;
 }
 
+const isDueGroup = ({ queue, group, dueAt }: Partial<DueGroup>): boolean =>
+  typeof queue === 'string' && typeof group === 'string' && typeof dueAt === 'number';
+
 /** Any user of the database can send anything on a channel. */
 const parse = (payload: string): Notification | null => {
   try {
-    const value = JSON.parse(payload) as Partial<Notification> | null;
-    const { from, added = [], worksOn = [] } = value ?? {};
-    return typeof from === 'string' && Array.isArray(added) && Array.isArray(worksOn)
-      ? (value as Notification)
-      : null;
+    const value = JSON.parse(payload) as Partial<Notification>;
+    const { from, added = [], worksOn = [] } = value;
+    const isOurs = typeof from === 'string' && added.every(isDueGroup) && Array.isArray(worksOn);
+    return isOurs ? (value as Notification) : null;
   } catch {
     return null;
   }

@@ -99,10 +99,9 @@ const DEFAULTS = {
 
 /** The store on PostgreSQL. @see docs/decisions/0031-postgresql-groups.md */
 export class PostgresStore<S extends Schema> implements Store<S> {
-  /** For other data in the same database. */
-  readonly database: Database;
   readonly schemaName: string;
   readonly pressure = null;
+  readonly #database: Database;
   readonly #options: Required<Omit<PostgresOptions, 'databaseNow' | 'database'>>;
   readonly #opened: OpenSchema;
   readonly #queues: ReadonlySet<string>;
@@ -129,7 +128,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     tables: ReadonlyMap<string, Table>,
     time: DatabaseClock,
   ) {
-    this.database = database;
+    this.#database = database;
     this.schemaName = options.schema;
     this.#options = { ...DEFAULTS, ...options };
     this.#listeners = new WorkListeners(this.#options.log, this.#options.clock);
@@ -206,20 +205,13 @@ export class PostgresStore<S extends Schema> implements Store<S> {
 
   async transaction<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<T> {
     return this.#tracked(async () => {
-      this.#time.sync(this.database);
+      this.#time.sync(this.#database);
       return this.#transactions.run(fn);
     });
   }
 
   async claim(request: ClaimRequest): Promise<readonly Job[]> {
-    if (!this.#queues.has(request.queue)) {
-      this.#refuseWhenUnavailable();
-      return [];
-    }
-    return this.#tracked(async () => {
-      this.#time.sync(this.database);
-      return this.#outage.watch(() => this.#work.claim(request));
-    });
+    return this.#ask(() => this.#work.claim(request));
   }
 
   async msUntilDue(
@@ -227,14 +219,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     skip: (group: string) => boolean = () => false,
     places?: SharedPlaces,
   ): Promise<number | null> {
-    if (!this.#queues.has(queue)) {
-      this.#refuseWhenUnavailable();
-      return null;
-    }
-    return this.#tracked(async () => {
-      this.#time.sync(this.database);
-      return this.#outage.watch(() => this.#work.msUntilDue(queue, skip, places));
-    });
+    return this.#ask(() => this.#work.msUntilDue(queue, skip, places));
   }
 
   changes(options: { since?: string; signal: AbortSignal }): AsyncIterable<Change<S> | Gap> {
@@ -252,24 +237,24 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   /** Empty while the database cannot be reached. */
   async stats(): Promise<StoreStats> {
     if (this.fault !== null) return { queues: {}, files: null };
-    this.#time.sync(this.database);
+    this.#time.sync(this.#database);
     return { queues: await this.#outage.watch(() => this.#work.stats()), files: null };
   }
 
   async rewrite(change: (document: Document, collection: string) => Document): Promise<void> {
     const { rewriteAll } = await import('./rewrite.ts');
-    await this.#tracked(() => this.#outage.watch(() => rewriteAll(this.#opened, change)));
+    await this.#ask(() => rewriteAll(this.#opened, change));
     this.#changes.readSoon();
   }
 
   async forgetHistory(): Promise<void> {
     const { vacuumAll } = await import('./rewrite.ts');
-    await this.#tracked(() => this.#outage.watch(() => vacuumAll(this.database, this.schemaName)));
+    await this.#ask(() => vacuumAll(this.#database, this.schemaName));
   }
 
   async *dump(): AsyncGenerator<DumpedRecord> {
     this.#refuseWhenUnavailable();
-    this.#time.sync(this.database);
+    this.#time.sync(this.#database);
     const { dumpAll } = await import('./dump.ts');
     yield* dumpAll(this.#opened);
   }
@@ -277,12 +262,12 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   async restore(records: AsyncIterable<DumpedRecord>): Promise<void> {
     const { restoreAll } = await import('./restore.ts');
     await this.#tracked(async () => {
-      this.#time.sync(this.database);
+      this.#time.sync(this.#database);
       await restoreAll(
         {
           ...this.#opened,
           wasCommitted: (xid) =>
-            wasCommitted(this.database, this.schemaName, { xid, written: null }),
+            wasCommitted(this.#database, this.schemaName, { xid, written: null }),
         },
         records,
       );
@@ -296,7 +281,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
    * @throws StoreUnavailable
    */
   runStatement(statement: Statement): Promise<Result> {
-    return this.#tracked(() => this.#outage.watch(() => runOn(this.database, statement)));
+    return this.#ask(() => runOn(this.#database, statement));
   }
 
   close(): Promise<void> {
@@ -308,9 +293,9 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     await this.#changes.start();
     await this.#notifications.listen(this.#options.exclusive);
     if (!this.#options.exclusive)
-      this.database.setGuard(
+      this.#database.setGuard(
         await connectionGuard(
-          this.database,
+          this.#database,
           this.schemaName,
           this.#notifications.channel,
           this.#options.onRewritten,
@@ -330,7 +315,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   #addMissingWords(): Promise<void> {
     const { tables } = this.#opened;
     return this.#tracked(() =>
-      addMissingWords(this.database, tables.values(), this.#stopping.signal),
+      addMissingWords(this.#database, tables.values(), this.#stopping.signal),
     );
   }
 
@@ -338,10 +323,10 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   async #sweepCounts(): Promise<void> {
     const counts = `${quoted(this.schemaName)}.counts`;
     const ended = `expire < (extract(epoch FROM now()) - ${COUNTS_KEPT_SECONDS}) * 1000`;
-    await runOn(this.database, { text: `DELETE FROM ${counts} WHERE ${ended}` });
+    await runOn(this.#database, { text: `DELETE FROM ${counts} WHERE ${ended}` });
     const tooMany = `greatest(0, (SELECT count(*) FROM ${counts}) - ${this.#options.maxCounts})`;
     const first = `SELECT key FROM ${counts} ORDER BY expire LIMIT ${tooMany}`;
-    await runOn(this.database, { text: `DELETE FROM ${counts} WHERE key IN (${first})` });
+    await runOn(this.#database, { text: `DELETE FROM ${counts} WHERE key IN (${first})` });
   }
 
   /** Shows what is durable to the workers, to the change feed and to other processes. */
@@ -382,6 +367,15 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     return this.#notifications.send({ worksOn });
   }
 
+  /** Asks the database, and again when only the connection was cut. */
+  #ask<T>(fn: () => Promise<T>): Promise<T> {
+    return this.#tracked(() => {
+      this.#time.sync(this.#database);
+      return this.#outage.watch(fn);
+    });
+  }
+
+  /** `close` waits for it. */
   async #tracked<T>(fn: () => Promise<T>): Promise<T> {
     this.#refuseWhenUnavailable();
     const running = fn();
@@ -429,6 +423,6 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     }
     await this.#changes.close();
     await this.#notifications.close();
-    await this.database.close();
+    await this.#database.close();
   }
 }

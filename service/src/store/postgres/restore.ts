@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { checkJob, toJson } from '../document.ts';
-import type { DumpedRecord, Job } from '../store.ts';
-import { StoreNotEmpty } from '../store.ts';
+import { StoreNotEmpty, type DumpedRecord, type Job } from '../store.ts';
 import type { Connection } from './connection/database.ts';
 import {
   cannotBeReached,

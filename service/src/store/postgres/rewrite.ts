@@ -2,7 +2,7 @@ import { toJson } from '../document.ts';
 import type { Document } from '../store.ts';
 import { runOn, type Connection, type Database } from './connection/database.ts';
 import { beginGeneration, lockOutConnections } from './schema/schemaLock.ts';
-import { quoted, tableName, toText } from './connection/sql.ts';
+import { tableName, toText } from './connection/sql.ts';
 import type { OpenSchema, Table } from './schema/tables.ts';
 import { transactionOn } from './connection/transaction.ts';
 
@@ -32,11 +32,11 @@ export async function rewriteAll(
     const names = await documentTables(connection, schemaName);
     for (const name of names)
       await connection.query({
-        text: `LOCK TABLE ${quoted(schemaName)}.${quoted(name)} IN EXCLUSIVE MODE`,
+        text: `LOCK TABLE ${tableName(schemaName, name)} IN EXCLUSIVE MODE`,
       });
     if (exclusiveLock !== null) await beginGeneration(connection, schemaName);
     for (const name of names) {
-      const full = `${quoted(schemaName)}.${quoted(name)}`;
+      const full = tableName(schemaName, name);
       await rewriteTable(connection, full, name, byTable.get(full), change);
     }
   });
@@ -82,7 +82,7 @@ export async function vacuumAll(database: Database, schemaName: string): Promise
     const names = await documentTables(connection, schemaName);
     await connection.query({ text: 'SET statement_timeout = 0' });
     for (const name of names)
-      await connection.query({ text: `VACUUM FULL ${quoted(schemaName)}.${quoted(name)}` });
+      await connection.query({ text: `VACUUM FULL ${tableName(schemaName, name)}` });
     await connection.query({ text: 'RESET statement_timeout' });
     connection.release();
   } catch (error) {

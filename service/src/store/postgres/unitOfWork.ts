@@ -136,7 +136,7 @@ export class PostgresUnitOfWork implements UnitOfWork {
     this.#ended = true;
     this.#isAbandoned = true;
     // Those that it locked are released with the batch's locks.
-    if (this.#joining === null || this.#batch?.isOver) this.#options.places.releaseAll();
+    if (this.#batch === null || this.#batch.isOver) this.#options.places.releaseAll();
     this.#batch?.leave(this);
   }
 
@@ -200,10 +200,7 @@ export class PostgresUnitOfWork implements UnitOfWork {
   #join(): Promise<Batch> {
     this.#joining ??= (async () => {
       const { join, places } = this.#options;
-      const batch = await join().catch((error: unknown) => {
-        places.releaseAll();
-        throw error;
-      });
+      const batch = await join();
       batch.enter(this, () => places.releaseAll());
       this.#batch = batch;
       if (this.#isAbandoned) batch.leave(this);

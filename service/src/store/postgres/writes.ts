@@ -1,3 +1,4 @@
+import { compareText } from '../../platform/compareText.ts';
 import type { Connection } from './connection/database.ts';
 import type { JobWrites } from './jobs/jobWrites.ts';
 import { MAX_ROWS, type Row, type Table } from './schema/tables.ts';
@@ -42,7 +43,7 @@ export function sendWrites(
 
 /** In the order of ids, as all transactions write them. */
 const rowsOf = (parts: readonly TableWrites[], kind: 'changed' | 'added'): readonly Row[] =>
-  parts.flatMap((part) => part[kind]).sort((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)));
+  parts.flatMap((part) => part[kind]).sort((a, b) => compareText(a.id, b.id));
 
 function* partsOf<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < rows.length; at += MAX_ROWS) yield rows.slice(at, at + MAX_ROWS);

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ReadyGroups } from '../../../../service/src/store/postgres/jobs/readyGroups.ts';
 import { Workers } from '../../../../service/src/store/postgres/jobs/workers.ts';
 
 const NAMES = ['one', 'two', 'three'];
@@ -62,4 +63,11 @@ describe('which process a group is for', () => {
     two.hear('one', ['q']);
     expect(GROUPS.every((group) => one.isMine('q', group) !== two.isMine('q', group))).toBe(true);
   });
+});
+
+it('chooses groups for a claim, however many have due jobs', () => {
+  const ready = new ReadyGroups(() => true);
+  for (let n = 0; n < 150_000; n += 1) ready.add(`ws_1 conv_${n}`);
+  const candidates = ready.candidates({ free: 9, heldBy: () => 0 }, () => 1);
+  expect(candidates).toHaveLength(100);
 });

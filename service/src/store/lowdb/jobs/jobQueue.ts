@@ -1,6 +1,7 @@
+import { compareText } from '../../../platform/compareText.ts';
 import { shareOf, type ClaimRequest, type QueueStats, type SharedPlaces } from '../../store.ts';
 import type { StoredJob } from './jobClock.ts';
-import { type SortedTree, compareStrings, sortedTree } from '../sortedTree.ts';
+import { type SortedTree, sortedTree } from '../sortedTree.ts';
 
 /** A job and when it can be claimed, in steady milliseconds. */
 export interface ScheduledJob {
@@ -9,7 +10,7 @@ export interface ScheduledJob {
 }
 
 const byTime = (a: ScheduledJob, b: ScheduledJob): number =>
-  a.dueAt - b.dueAt || compareStrings(a.job.id, b.job.id);
+  a.dueAt - b.dueAt || compareText(a.job.id, b.job.id);
 
 /** After so many jobs of lower ranks, a due job of the highest rank goes first. */
 const MAX_PASSED_OVER = 7;
@@ -102,9 +103,9 @@ interface Sleeper {
   readonly wakeAt: number | null;
 }
 const byWakeTime = (a: Sleeper, b: Sleeper): number =>
-  a.wakeAt! - b.wakeAt! || compareStrings(a.name, b.name);
+  a.wakeAt! - b.wakeAt! || compareText(a.name, b.name);
 const byEnd = (a: Lease, b: Lease): number =>
-  a.until - b.until || compareStrings(a.scheduled.job.id, b.scheduled.job.id);
+  a.until - b.until || compareText(a.scheduled.job.id, b.scheduled.job.id);
 
 /** A claim on one queue, at a steady time. */
 type Taking = Pick<ClaimRequest, 'limit' | 'freeSlots' | 'places'> & { readonly now: number };

@@ -182,6 +182,7 @@ export class Journal {
     for (const frame of this.waiting) frame.settled.reject(this.failure);
     this.rotation?.reject(this.failure);
     this.waiting.length = 0;
+    this.inFlight = null;
     this.options.events.failed(reason);
   }
 }

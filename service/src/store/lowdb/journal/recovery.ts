@@ -18,7 +18,7 @@ export interface Recovered {
   /** The end of the last journal; null when the folder is empty. */
   readonly position: JournalPosition | null;
   /** The snapshot that the data began with. */
-  readonly base: Pick<Snapshot, 'generation' | 'bytes' | 'at'>;
+  readonly base: Pick<Snapshot, 'bytes' | 'at'>;
   /** Length of the journals that were replayed, in bytes. */
   readonly journalBytes: number;
 }
@@ -30,21 +30,21 @@ export interface Recovered {
  */
 export const recover = async (folder: string, files: Files, log: Logger): Promise<Recovered> => {
   const listing = await listFolder(folder);
-  const base = await newestGoodSnapshot(folder, listing, log);
+  const { data, ...base } = await newestGoodSnapshot(folder, listing, log);
   const journals = journalsSince(base.generation, listing);
   const replay = new Replay(base);
   const parsed = new ParsedDocuments();
   for await (const operations of replay.read(folder, journals))
-    for (const operation of operations) apply(base.data, operation, parsed);
+    for (const operation of operations) apply(data, operation, parsed);
   const promised = await readHighWaterMark(folder);
   if (promised !== null && promised > replay.nextSequence) throw lostFrames(replay, promised);
-  if (journals.length === 0) return { data: base.data, position: null, base, journalBytes: 0 };
+  if (journals.length === 0) return { data, position: null, base, journalBytes: 0 };
   const { end, nextSequence, bytes: journalBytes } = replay;
   if (replay.isTorn) await cut(folder, end, files, log);
   const generation = journals.at(-1)!;
   await syncLastFrame(folder, generation, replay.lastFrame, files);
   return {
-    data: base.data,
+    data,
     position: { generation, length: end.position, nextSequence },
     base,
     journalBytes,

@@ -2,8 +2,7 @@
 import { constants, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { nodeFiles } from '../../../platform/files.ts';
-import type { MergeTask } from './snapshotMerge.ts';
-import { mergeSnapshot } from './snapshotMerge.ts';
+import { mergeSnapshot, type MergeTask } from './snapshotMerge.ts';
 
 // Linux sets the priority of the calling thread, other systems that of the whole process.
 if (platform() === 'linux') setPriority(0, constants.priority.PRIORITY_LOW);

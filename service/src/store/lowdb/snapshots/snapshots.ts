@@ -1,8 +1,7 @@
 import type { Low } from 'lowdb';
 import type { DumpedRecord } from '../../store.ts';
 import type { JournaledAdapter } from '../adapter.ts';
-import type { StoreDamaged } from '../errors.ts';
-import { inWords } from '../errors.ts';
+import { inWords, type StoreDamaged } from '../errors.ts';
 import type { LowdbOptions } from '../options.ts';
 import { snapshotLine } from './snapshot.ts';
 import { JOBS, type Data } from '../state.ts';
@@ -51,8 +50,8 @@ export class Snapshots {
   startWhenDue(): void {
     const { adapter, options, isGone } = this.parts;
     if (this.running !== null || isGone() || performance.now() < this.notBefore) return;
-    const dueAfterBytes = Math.max(options.snapshotAfterBytes, adapter.lastSnapshotBytes);
-    if (adapter.journalBytesSinceSnapshot < dueAfterBytes) return;
+    const { journalBytes, snapshotBytes } = adapter.stats;
+    if (journalBytes < Math.max(options.snapshotAfterBytes, snapshotBytes)) return;
     void this.exclusively(() => this.writeOrLog());
   }
 

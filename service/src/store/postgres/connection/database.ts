@@ -25,11 +25,11 @@ export interface Connection {
   release(error?: Error): void;
 }
 
-/** A check that each connection of a pool passes once before it is used. */
-export interface Guard {
-  /** @throws Error, which goes to the caller that wanted the connection */
-  pass(connection: Connection): Promise<void>;
-}
+/**
+ * A check that each connection of a pool passes once before it is used. Its error goes to the caller
+ * that wanted the connection.
+ */
+export type Guard = (connection: Connection) => Promise<void>;
 
 export interface Database {
   /** PGlite, in tests, has one connection. */
@@ -40,7 +40,7 @@ export interface Database {
    * Listens on a separate connection, which also holds the schema lock. A lost connection is opened
    * again.
    * @param onConnect called each time it is opened; notifications may have been missed before
-   * @param exclusive whether to take the schema lock exclusively; default false
+   * @param exclusive whether to take the schema lock exclusively
    * @returns stops listening
    * @throws SchemaInUse, SchemaTaken
    */
@@ -48,7 +48,7 @@ export interface Database {
     channel: string,
     onNotification: (payload: string) => void,
     onConnect: () => void,
-    exclusive?: boolean,
+    exclusive: boolean,
   ): Promise<() => Promise<void>>;
   /**
    * Statements that each connection runs before its next use. In tests, the clock is a session

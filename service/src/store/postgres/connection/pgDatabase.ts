@@ -95,7 +95,7 @@ export class PgDatabase implements Database {
     }
     const guard = this.#guard;
     if (guard === null || this.#passed.get(client) === guard) return;
-    await guard.pass(connection);
+    await guard(connection);
     this.#passed.set(client, guard);
   }
 
@@ -103,7 +103,7 @@ export class PgDatabase implements Database {
     channel: string,
     onNotification: (payload: string) => void,
     onConnect: () => void,
-    exclusive = false,
+    exclusive: boolean,
   ): Promise<() => Promise<void>> {
     let stopped = false;
     let current: pg.Client | null = null;

@@ -51,10 +51,3 @@ export function nameOf(text: string): string {
   if (name === undefined) names.set(text, (name = `cs${names.size}`));
   return name;
 }
-
-/** When the first job of a group is due, as SQL that reads the beginning of the index twice. */
-export const earliestDue = (jobs: string, queue: string, group: string): string => {
-  const of = (kind: string) =>
-    `(SELECT min(due_at) FROM ${jobs} j WHERE j.queue = ${queue} AND j.group_key = ${group} AND ${kind})`;
-  return `least(${of('NOT j.is_retry')}, ${of('j.is_retry')})`;
-};

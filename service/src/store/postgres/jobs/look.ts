@@ -1,5 +1,4 @@
 import { runOn, type Database, type Result } from '../connection/database.ts';
-import { earliestDue } from '../connection/sql.ts';
 
 /** How many of the jobs that are due next a look reads. */
 const MAX_UPCOMING = 500;
@@ -62,7 +61,14 @@ const allDue = ({ jobs, nowSql }: JobsSql): string => `RECURSIVE g AS (
       UNION ALL
       SELECT n.group_key FROM g CROSS JOIN LATERAL
         (SELECT j.group_key FROM ${jobs} j WHERE j.queue = $1 AND j.group_key > g.group_key ORDER BY j.group_key LIMIT 1) n),
-    due AS (SELECT group_key FROM g WHERE (${earliestDue(jobs, '$1', 'g.group_key')}) <= (${nowSql}))`;
+    due AS (SELECT group_key FROM g WHERE ${earliestDue(jobs)} <= (${nowSql}))`;
+
+/** When the first job of the group is due. Reads the beginning of the index twice. */
+const earliestDue = (jobs: string): string => {
+  const of = (kind: string) =>
+    `(SELECT min(due_at) FROM ${jobs} j WHERE j.queue = $1 AND j.group_key = g.group_key AND ${kind})`;
+  return `least(${of('NOT j.is_retry')}, ${of('j.is_retry')})`;
+};
 
 /** @param rows one for each group, or one without a group */
 const lookOf = (rows: Result['rows']): Look => ({

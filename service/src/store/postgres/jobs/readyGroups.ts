@@ -2,7 +2,7 @@ import { shareOf, type SharedPlaces } from '../../store.ts';
 import { fromText } from '../connection/sql.ts';
 
 /** A group that has due jobs, as far as this process knows. */
-export interface ReadyGroup {
+interface ReadyGroup {
   /** As stored in the table. */
   readonly group: string;
   readonly share: string;
@@ -98,11 +98,13 @@ export class ReadyGroups {
         .filter(({ slots }) => slots > 0)
         .sort((a, b) => a.ready.servedAt - b.ready.servedAt),
     );
-    const most = Math.max(0, ...shares.map(({ length }) => length));
     const candidates: Candidate[] = [];
-    for (let turn = 0; turn < most && candidates.length < MAX_CANDIDATES; turn += 1)
-      candidates.push(...shares.flatMap((of) => of.slice(turn, turn + 1)));
-    return candidates.slice(0, MAX_CANDIDATES);
+    for (let turn = 0; candidates.length < MAX_CANDIDATES; turn += 1) {
+      const next = shares.flatMap((of) => of.slice(turn, turn + 1));
+      if (next.length === 0) break;
+      candidates.push(...next.slice(0, MAX_CANDIDATES - candidates.length));
+    }
+    return candidates;
   }
 
   /** Counts a job that was claimed. */
@@ -156,7 +158,7 @@ function sharesOf(ready: readonly ReadyGroup[], places: SharedPlaces): readonly 
     .map(([share, groups]) => ({
       held: places.heldBy(share),
       groups,
-      servedAt: Math.max(0, ...groups.map(({ servedAt }) => servedAt)),
+      servedAt: groups.reduce((latest, { servedAt }) => Math.max(latest, servedAt), 0),
     }))
     .filter(({ held }) => held < places.free)
     .sort((a, b) => a.servedAt - b.servedAt);

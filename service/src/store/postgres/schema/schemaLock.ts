@@ -71,24 +71,22 @@ export async function connectionGuard(
     text: `SELECT (SELECT generation::text FROM ${generationOf(schema)}) AS generation`,
   };
   const opened = (await runOn(database, generation)).rows[0]!['generation'];
-  return {
-    async pass(connection) {
-      // In this order, so that the second statement sees what was committed before the lock.
-      const [lock, now] = await Promise.all([
-        connection.query({
-          text: 'SELECT pg_try_advisory_lock_shared(hashtextextended($1, 0)) AS entered',
-          values: [connectionsOf(name)],
-        }),
-        connection.query(generation),
-      ]);
-      if (lock.rows[0]!['entered'] !== true) throw schemaTaken();
-      if (now.rows[0]!['generation'] === opened) return;
-      const error = new SchemaRewritten(
-        'Everything in the database was sealed with another key while this process was cut off from it. Start it again, with the new key.',
-      );
-      onRewritten(error);
-      throw error;
-    },
+  return async (connection) => {
+    // In this order, so that the second statement sees what was committed before the lock.
+    const [lock, now] = await Promise.all([
+      connection.query({
+        text: 'SELECT pg_try_advisory_lock_shared(hashtextextended($1, 0)) AS entered',
+        values: [connectionsOf(name)],
+      }),
+      connection.query(generation),
+    ]);
+    if (lock.rows[0]!['entered'] !== true) throw schemaTaken();
+    if (now.rows[0]!['generation'] === opened) return;
+    const error = new SchemaRewritten(
+      'Everything in the database was sealed with another key while this process was cut off from it. Start it again, with the new key.',
+    );
+    onRewritten(error);
+    throw error;
   };
 }
 

@@ -35,7 +35,7 @@ export class Table {
   readonly collection: string;
   readonly name: string;
   /** The fields with a column, in the order of the statements. */
-  readonly fields: readonly string[];
+  readonly #fields: readonly string[];
   readonly #types: readonly string[];
   readonly #indexes: Schema[string]['indexes'];
   readonly #words: Schema[string]['words'];
@@ -51,9 +51,9 @@ export class Table {
   ) {
     this.collection = collection;
     this.name = tableName(schema, collection);
-    this.fields = searchedFields(indexes);
+    this.#fields = searchedFields(indexes);
     this.#indexes = indexes;
-    this.#types = this.fields.map((field) => {
+    this.#types = this.#fields.map((field) => {
       const type = types.get(snakeCase(field));
       if (type === undefined)
         throw new Error(
@@ -64,7 +64,7 @@ export class Table {
     this.#words = words;
     if (words !== undefined && !types.has(WORDS))
       throw new Error(`The table of ${collection} has no column for words: a migration is missing`);
-    this.#derived = [...this.fields.map(columnName), ...(words === undefined ? [] : [WORDS])];
+    this.#derived = [...this.#fields.map(columnName), ...(words === undefined ? [] : [WORDS])];
     this.#columns = ['id', 'document', ...this.#derived].join(', ');
   }
 
@@ -75,12 +75,6 @@ export class Table {
   /** Two values of `within` may have the same mark before their words. */
   isWithin(document: Document, value: string): boolean {
     return fieldOf(document, this.#words!.within) === value;
-  }
-
-  /** The words of a document, with spaces between them, as the column gets them. */
-  wordsOf(document: Document): string {
-    const { within, of } = this.#words!;
-    return lexemesOf(fieldOf(document, within), of(document)).join(' ');
   }
 
   /**
@@ -172,10 +166,10 @@ export class Table {
       values: [
         rows.map(({ id }) => toText(id)),
         rows.map(({ json }) => json),
-        ...this.fields.map((field) =>
+        ...this.#fields.map((field) =>
           rows.map(({ document }) => toColumn(fieldOf(document, field))),
         ),
-        ...(this.hasWords ? [rows.map(({ document }) => this.wordsOf(document))] : []),
+        ...(this.hasWords ? [rows.map(({ document }) => this.#wordsOf(document))] : []),
       ],
     };
   }
@@ -199,7 +193,7 @@ export class Table {
   setWords(rows: readonly { readonly id: string; readonly document: Document }[]): Statement {
     return {
       text: `UPDATE ${this.name} t SET ${WORDS} = ${toVector('v.words')} FROM unnest($1::text[], $2::text[]) v (id, words) WHERE t.id = v.id`,
-      values: [rows.map(({ id }) => id), rows.map(({ document }) => this.wordsOf(document))],
+      values: [rows.map(({ id }) => id), rows.map(({ document }) => this.#wordsOf(document))],
     };
   }
 
@@ -208,13 +202,19 @@ export class Table {
     return { text, values: [ids.map(toText)], name: nameOf(text) };
   }
 
+  /** The words of a document, with spaces between them, as the column gets them. */
+  #wordsOf(document: Document): string {
+    const { within, of } = this.#words!;
+    return lexemesOf(fieldOf(document, within), of(document)).join(' ');
+  }
+
   #typeOf(field: string): string {
-    return field === 'id' ? 'text' : this.#types[this.fields.indexOf(field)]!;
+    return field === 'id' ? 'text' : this.#types[this.#fields.indexOf(field)]!;
   }
 
   #column(field: string): string {
     if (field === 'id') return 'id';
-    if (!this.fields.includes(field))
+    if (!this.#fields.includes(field))
       throw new Error(
         `find in ${this.collection}: ${field} has no column; declare an index with it`,
       );

@@ -1,4 +1,4 @@
 import { createTable, type Migration } from '../migrations.ts';
 
-/** To whom is shown that somebody is typing. */
+/** Customers who are shown that somebody is typing. */
 export const typings: Migration = (schema) => createTable(schema, 'typings', []);

@@ -1,7 +1,7 @@
 import { quoted } from '../../connection/sql.ts';
 import { createTable, type Migration } from '../migrations.ts';
 
-/** Whom conversations are assigned to, canned replies, and who of the team looks at what. */
+/** Assignees, canned replies, and which conversations members have open. */
 export const teamwork: Migration = (schema) => {
   const s = quoted(schema);
   return `

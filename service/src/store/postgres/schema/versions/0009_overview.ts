@@ -1,6 +1,6 @@
 import { createTable, type Migration } from '../migrations.ts';
 
-/** What happened, counted: what transactions add, and the sums of hours and days. */
+/** What transactions count, and its sums by hour and day. */
 export const overview: Migration = (schema) =>
   [
     createTable(schema, 'increments', [{ on: [] }, { on: ['workspaceId'] }]),
