@@ -74,7 +74,7 @@ export const loadTurn = (deps: Deps, conversationId: string): Promise<LoadedTurn
     return null;
   });
 
-/** The agent was turned off before its turn: the customer waits for the team. */
+/** If the agent was turned off, a customer whom nobody has answered waits for the team. */
 async function leaveToTeam(tx: Tx, conversationId: string): Promise<void> {
   const conversation = await tx.conversations.get(conversationId);
   if (conversation?.status !== 'ai_active') return;

@@ -43,12 +43,13 @@ export async function recordOutcome(
       : [];
   return deps.store.transaction(async (tx): Promise<boolean> => {
     const controlled = await findControlled(tx, turn.conversation.id);
+    const now = deps.clock.now();
     if (!controlled) {
-      await tx.jobs.complete(turn.conversation.id);
+      // If the agent was turned off, `loadTurn` leaves the customer to the team.
+      await scheduleTurn(tx, turn.conversation.id, now);
       return false;
     }
     const { mayAnswer, conversation } = controlled;
-    const now = deps.clock.now();
     if (mayAnswer !== turn.mayAnswer || !(await isCurrent(tx, conversation, turn))) {
       // Messages to a conversation that waits for a person schedule no turn, so this does.
       if (!mayAnswer) await scheduleTurn(tx, conversation.id, now);

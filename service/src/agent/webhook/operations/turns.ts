@@ -18,6 +18,7 @@ import {
   newWebhookTurn,
   type WebhookTurn,
 } from '../webhookTurn.ts';
+import { enqueueAgentTurn } from '../../operations/enqueueAgentTurn.ts';
 import { isAgentOn } from '../../operations/settings.ts';
 
 /** @throws not_found (404), also for another workspace's turn */
@@ -157,7 +158,7 @@ export async function supersedeTurns(
   }
 }
 
-/** Saves that a turn was superseded. */
+/** Saves that a turn was superseded. If the agent was turned off, the customer waits for the team. */
 export async function putSuperseded(
   tx: Tx,
   turn: WebhookTurn,
@@ -165,9 +166,13 @@ export async function putSuperseded(
   now: Date,
 ): Promise<WebhookTurn> {
   const ended = await putEnded(tx, endTurn(turn, { status: 'superseded', problem }, now), now);
-  if (turn.conversationId === null || turn.replies > 0) return ended;
+  const { conversationId, workspaceId } = turn;
+  if (conversationId === null) return ended;
+  if (!(await isAgentOn(tx, workspaceId)))
+    await enqueueAgentTurn(tx, { id: conversationId, workspaceId }, now.getTime());
+  if (turn.replies > 0) return ended;
   // Its messages were left to it while it rested. They wait for an answer again.
-  const agentTurn = await tx.agentTurns.get(turn.conversationId);
+  const agentTurn = await tx.agentTurns.get(conversationId);
   if (agentTurn?.answeredThrough === turn.lastMessage)
     await tx.agentTurns.put({ ...agentTurn, answeredThrough: turn.firstMessage - 1 });
   return ended;
