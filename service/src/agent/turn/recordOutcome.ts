@@ -3,12 +3,10 @@ import type { Tx } from '../../store/collections.ts';
 import {
   countHandover,
   handOver,
-  moveStage,
-  isForward,
   type Conversation,
   putClosed,
   type ConversationView,
-  putStageMove,
+  putStageForward,
   storeReply,
 } from '../../conversations/index.ts';
 import type { Actor } from '../../platform/actor.ts';
@@ -58,7 +56,7 @@ export async function recordOutcome(
     const { workspace, contact } = turn;
     const view = { workspace, contact, conversation };
     if ('qualify' in outcome && outcome.qualify)
-      view.conversation = await qualify(tx, view, actorOf(turn), now);
+      view.conversation = await putStageForward(tx, view, 'qualified', actorOf(turn), now);
     if (outcome.type === 'tool_calls') {
       const areSomeRunning = await putToolCalls(tx, deps, turn, view.conversation, calls, now);
       await scheduleTurn(tx, conversation.id, areSomeRunning ? null : now);
@@ -154,15 +152,4 @@ async function markTold(tx: Tx, { untold }: LoadedTurn): Promise<void> {
     // A call that was waiting when the reply was written may have ended since. It is still untold.
     if (call?.status === status) await tx.toolCalls.put({ ...call, isTold: true });
   }
-}
-
-/** Moves the funnel to `qualified`, unless it is there or further already. */
-async function qualify(
-  tx: Tx,
-  view: ConversationView,
-  actor: Actor,
-  now: Date,
-): Promise<Conversation> {
-  if (!isForward(view.conversation.funnelStage, 'qualified')) return view.conversation;
-  return putStageMove(tx, view, moveStage(view.conversation, 'qualified', now), actor, now);
 }

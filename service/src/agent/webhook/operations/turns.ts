@@ -23,14 +23,11 @@ import { isAgentOn } from '../../operations/settings.ts';
 
 /** @throws not_found (404), also for another workspace's turn */
 export const getTurn = ({ store }: Deps, workspace: Workspace, id: string) =>
-  store.transaction((tx) => peekTurn(tx, workspace, id));
-
-/** @throws not_found (404), also for another workspace's turn */
-export async function peekTurn(tx: Tx, workspace: Workspace, id: string): Promise<WebhookTurn> {
-  const turn = await tx.webhookTurns.peek(id);
-  if (turn?.workspaceId !== workspace.id) throw notFound('turn', id);
-  return turn;
-}
+  store.transaction(async (tx): Promise<WebhookTurn> => {
+    const turn = await tx.webhookTurns.peek(id);
+    if (turn?.workspaceId !== workspace.id) throw notFound('turn', id);
+    return turn;
+  });
 
 export type TurnFilter = Partial<Pick<WebhookTurn, 'status' | 'conversationId'>>;
 
