@@ -23,7 +23,7 @@ import { checkCalls } from '../keyword/wantedCall.ts';
  * The most calls that are read from one step. Calls beyond a turn's limit are refused; calls beyond
  * this limit are ignored.
  */
-const MAX_CALLS_READ = 2 * MAX_TOOL_CALLS_PER_TURN;
+const MAX_CALLS_OF_STEP = 2 * MAX_TOOL_CALLS_PER_TURN;
 
 /**
  * Records what the agent decided, with its events, in one transaction. Checks control again first,
@@ -37,7 +37,7 @@ export async function recordOutcome(
 ): Promise<boolean> {
   const calls =
     outcome.type === 'tool_calls'
-      ? await checkCalls(turn, outcome.calls.slice(0, MAX_CALLS_READ), deps.bounds)
+      ? await checkCalls(turn, outcome.calls.slice(0, MAX_CALLS_OF_STEP), deps.bounds)
       : [];
   return deps.store.transaction(async (tx): Promise<boolean> => {
     const controlled = await findControlled(tx, turn.conversation.id);
