@@ -18,7 +18,7 @@ import { typingWhile } from './typingWhile.ts';
 import { recordOutcome } from './turn/recordOutcome.ts';
 import { webhookModel } from './webhook/webhookModel.ts';
 
-export interface AgentLoopOptions {
+interface AgentLoopOptions {
   readonly store: ServiceStore;
   readonly deps: Deps;
   readonly model: AgentModel;

@@ -19,6 +19,12 @@ export interface AgentPolicy {
 
 export { LANGUAGES, type Language };
 
+export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
+  en: 'English',
+  es: 'Spanish',
+  pt: 'Portuguese',
+};
+
 /** The settings of a workspace's agent. They have the workspace's id. */
 export interface AgentSettings extends Document {
   readonly workspaceId: string;

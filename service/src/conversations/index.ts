@@ -35,9 +35,7 @@ export {
   type HandoverReason,
   type InboxPosition,
   isCustomerWaiting,
-  isForward,
   MAX_SUMMARY_CHARACTERS,
-  moveStage,
   openConversation,
   type Outcome,
   positionOf,
@@ -91,9 +89,8 @@ export { resendMessage } from './operations/resendMessage.ts';
 export { sendMessage, storeReply } from './operations/sendMessage.ts';
 export { beginTyping, endTyping, findTyping, type Typing } from './typing.ts';
 export { excerptOf, type Excerpt } from './search/excerpt.ts';
-export { foldForSearch } from './search/folding.ts';
 export { searchConversations } from './search/searchConversations.ts';
 export { readWordQuery, type WordQuery } from './search/wordQuery.ts';
 export { writeNote } from './operations/writeNote.ts';
 export { STAGE_LABELS } from './stageLabels.ts';
-export { putStageForward, putStageMove, setFunnelStage } from './operations/setFunnelStage.ts';
+export { putStageForward, setFunnelStage } from './operations/setFunnelStage.ts';

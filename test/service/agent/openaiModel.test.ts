@@ -174,7 +174,7 @@ describe('tool calls', () => {
 
   it('lose NUL and halves of surrogate pairs in their arguments', async () => {
     const step = await stepFor(
-      toolCalls({ name: 'lookup_order', arguments: '{"order":"7\\u0000\\ud800","n":[1]}' }),
+      toolCalls({ name: 'lookup_order', arguments: '{"or\\u0000der":"7\\u0000\\ud800","n":[1]}' }),
     );
     expect(step).toMatchObject({ calls: [{ arguments: { order: '7', n: [1] } }] });
   });

@@ -18,7 +18,9 @@ describe('a request to pay', () => {
     ['en', 'I want to pay 50 dollars for my order 4455', 50, 'usd', 'my order 4455'],
     ['es', 'quisiera pagar 50 dólares por la clase', 50, 'usd', 'la clase'],
     ['es', 'Hola, necesito pagar 200 pesos mexicanos por el taller', 200, 'mxn', 'el taller'],
+    ['es', 'quiero pagar ya 50 dólares por la clase', 50, 'usd', 'la clase'],
     ['pt', 'quero pagar R$ 49,90 pela aula', 49.9, 'brl', 'aula'],
+    ['pt', 'quero pagar já 50 reais no cartão pela aula', 50, 'brl', 'aula'],
     ['pt', 'gostaria de pagar 100 dólares pelo curso, por favor', 100, 'usd', 'curso'],
   ])('%s: %s', (language, text, amount, currency, description) => {
     expect(asksToPay(text, language)).toBe(true);

@@ -26,6 +26,7 @@ describe('the customer wants a person', () => {
     'no quiero hablar con un bot',
     'atención humana',
     'quero falar com um atendente',
+    'estou no site e quero falar com um atendente',
     'pode me transferir para um humano?',
     'quero que alguém me ligue',
     'não quero falar com um robô',
@@ -47,6 +48,7 @@ describe('the customer wants a person', () => {
     'una mesa para una persona',
     'no quiero que me llamen',
     'não quero falar com ninguém',
+    'não quero falar no site com um atendente',
     'uma pessoa',
     'não quero que me liguem',
   ])('not: %s', (text) => expect(wantsPerson(text)).toBe(false));

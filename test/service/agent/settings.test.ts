@@ -1,20 +1,28 @@
 // /api/agent: what the agent is called, when it is on, and what follows from it.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
+import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
 import { startTestService, TEST_API_KEY } from '../../helpers/service.ts';
 import { text, toolCalls } from '../../helpers/modelServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { held, inTurn, startAgentService, type AgentService } from './agentService.ts';
+import { held, inTurn, startAgentService, type AgentService, type Talk } from './agentService.ts';
 
 const KEYWORD_ONLY = { LLM_BASE_URL: undefined, LLM_API_KEY: undefined, LLM_MODEL: undefined };
 
 describe("the agent's settings", () => {
   let agent: AgentService;
   beforeAll(async () => {
-    agent = await startAgentService({ isOn: false });
+    agent = await startAgentService({ env: MEMBER_ENV, isOn: false });
   });
   afterAll(() => agent?.close());
 
+  /** Waits for a conversation in the inbox's list of customers who wait for the team. */
+  async function waitsForTeam({ id }: Talk) {
+    const browser = await signedInBrowser(agent.service.url);
+    await waitFor('the customer to wait for the team', async () =>
+      (await browser.get('/conversations?tab=waiting')).html.includes(id),
+    );
+  }
   const settings = async () => (await agent.service.api.get('/api/agent')).body;
   const patch = (changes: unknown) => agent.service.api.patch('/api/agent', changes);
 
@@ -150,7 +158,7 @@ describe("the agent's settings", () => {
     await patch({ name: 'Assistant', instructions: '', languages: ['en', 'es', 'pt'] });
   });
 
-  it('switch the agent off in the middle of a reply, which is dropped; once on again, it answers only what is written after that', async () => {
+  it('switch the agent off in the middle of a reply, which is dropped: the customer waits for the team; once on again, it answers only what is written after that', async () => {
     const late = held(text('Too late.'));
     agent.reset();
     agent.model.answerBy(inTurn(late.reply, text('On again.')));
@@ -159,6 +167,7 @@ describe("the agent's settings", () => {
     await patch({ enabled: false });
     await late.give();
     expect(await talk.turns(1)).toMatchObject([{ used: false }]);
+    await waitsForTeam(talk);
     await talk.write('two');
     expect(await talk.record()).toMatchObject({ status: 'ai_active', message_count: 2 });
     await patch({ enabled: true });
@@ -170,7 +179,7 @@ describe("the agent's settings", () => {
     expect(agent.asked().at(-1)!.at(-1)!.content).toBe('one\n\ntwo\n\nthree');
   });
 
-  it('keep the agent from ever telling the customer about a tool call that ended while it was off', async () => {
+  it('keep the agent from ever telling the customer about a tool call that ended while it was off: the team has to', async () => {
     await agent.tool('slow_tool');
     agent.reset();
     const slow = held((res) => void res.writeHead(400).end('{}'));
@@ -181,6 +190,7 @@ describe("the agent's settings", () => {
     await patch({ enabled: false });
     await slow.give();
     await talk.call(({ status }) => status === 'failed');
+    await waitsForTeam(talk);
     await patch({ enabled: true });
     await talk.write('hello?');
     expect(await talk.reply()).toBe('On again.');

@@ -54,6 +54,7 @@ describe('the list of conversations', () => {
     [{ created_since: at(1), created_before: at(4) }, [3, 2, 1]],
     [{ updated_since: at(5) }, [6, 1, 3, 5]],
     [{ updated_since: at(5), created_before: at(4) }, [1, 3]],
+    [{ updated_since: at(5), created_since: at(5) }, [6, 5]],
     [{ updated_since: at(5), status: 'closed' }, [1]],
     [{ created_since: at(0), status: 'ai_active', channel: 'web_chat' }, [6, 5, 4, 3, 2, 0]],
     [{ funnel_stage: 'engaged' }, [3]],

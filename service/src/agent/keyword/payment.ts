@@ -11,7 +11,10 @@ import { isLabel, type Label } from './schema.ts';
 const PAY = /\b(?:pay|payment|pagar|pago|pagamento)\b/;
 const WISH =
   /\b(?:want|like|need|can i|could i|how|link|send|make|quiero|quisiera|necesito|puedo|podria|como|enlace|mand[ae](?:me)?|envi[ae](?:me)?|quero|gostaria|preciso|posso)\b/;
-const DENIED = /\b(?:dont|do not|not|never|cant|cannot|no|nunca|nao|ya|already|ja)\b/;
+/** "Ya" and "já" are "already", but "now" after the verb. */
+const DENIED = /\b(?:dont|do not|not|never|cant|cannot|nunca|nao|(?<!pagar )(?:ya|ja)|already)\b/;
+/** In Portuguese it is "in the". */
+const NO = /\bno\b/;
 
 /** Whether the customer asks to pay, or to be sent a link for paying. */
 export function asksToPay(text: string, language: Language): boolean {
@@ -19,6 +22,7 @@ export function asksToPay(text: string, language: Language): boolean {
   return (
     PAY.test(words) &&
     !DENIED.test(words) &&
+    (language === 'pt' || !NO.test(words)) &&
     (WISH.test(words) || moneyIn(text, language).length > 0)
   );
 }

@@ -161,13 +161,17 @@ const REQUESTS = new RegExp(
 /** Right before the request: the customer does not want a person, or has already talked to one. */
 const NEGATED =
   /\b(?:dont|do not|didnt|did not|not|never|without|no need|instead of|rather than|managed|was able|no|nunca|sin|tampoco|pude|nao|nem|sem|consegui)(?: \p{L}+){0,3} ?$/u;
+/** A request in Portuguese, where "no" is "in the": "estou no site e quero falar com um atendente". */
+const IN_PORTUGUESE =
+  /\b(?:falar|atendid[oa]|para|pra|pro|com|pessoa|atendente|quero|queria|gostaria|preciso|prefiro)\b/;
 const NOT_NEGATED = /\b(?:why|por ?que|understand|entiendo|entendo|puedo|logro|consigo)\b/;
 
 function asksForPerson(text: string): boolean {
   const folded = foldCase(text).replace(/[^\S\n]+/g, ' ');
-  return [...folded.matchAll(REQUESTS)].some(({ index }) => {
+  return [...folded.matchAll(REQUESTS)].some(({ index, 0: request }) => {
     const before = folded.slice(Math.max(0, index - 80), index);
-    const clause = before.split(/[.,;:!?\n]/).at(-1)!;
+    const written = before.split(/[.,;:!?\n]/).at(-1)!;
+    const clause = IN_PORTUGUESE.test(request) ? written.replaceAll(/\bno /g, '') : written;
     return !NEGATED.test(clause) || NOT_NEGATED.test(clause);
   });
 }

@@ -134,7 +134,7 @@ export function cut(text: string, length = MAX_TEXT_CHARACTERS): string {
 // ---- Payment links
 
 /** A payment link, and the words with which the customer is given it. */
-export interface MadeLink {
+interface MadeLink {
   readonly url: string;
   readonly words: string;
 }

@@ -1,5 +1,6 @@
 import type OpenAI from 'openai';
 import type { Logger } from 'pino';
+import { deadlineAfter } from '../../platform/async/deadline.ts';
 import type { AgentModel, Step, Turn } from '../agentModel.ts';
 import { MARK_QUALIFIED } from './builtInFunctions.ts';
 import { chatRequest, type ChatMessage, type ChatRequest } from './chatRequest.ts';
@@ -62,21 +63,17 @@ class OpenAiModel implements AgentModel<Step> {
   async next(turn: Turn, signal: AbortSignal): Promise<Step> {
     signal.throwIfAborted();
     const { timeoutMs, log } = this.#options;
-    const call = new AbortController();
-    const giveUp = () => call.abort();
-    signal.addEventListener('abort', giveUp, { once: true });
-    const timer = setTimeout(giveUp, timeoutMs);
+    using tooLate = deadlineAfter(timeoutMs);
+    const ends = AbortSignal.any([signal, tooLate.signal]);
     const startedAt = performance.now();
     try {
-      return await this.#decide(turn, this.#createClient(startedAt + timeoutMs), call.signal);
+      return await this.#decide(turn, this.#createClient(startedAt + timeoutMs), ends);
     } catch (error) {
       signal.throwIfAborted();
-      if (call.signal.aborted)
+      if (tooLate.signal.aborted)
         throw new ModelError(`The model did not answer within ${timeoutMs / 1000} s.`);
       throw error;
     } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', giveUp);
       log?.debug(
         { model: this.#server.model, durationMs: Math.round(performance.now() - startedAt) },
         'the model was asked for a step',

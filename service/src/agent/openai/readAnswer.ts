@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mapStrings, type Json } from '../../platform/json.ts';
 import { ModelError } from './modelFailure.ts';
 import { endAtBoundary } from '../cutText.ts';
 import { cleanText, removeThinking } from './modelText.ts';
@@ -89,9 +90,7 @@ function parseArguments(given: unknown): unknown {
   const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
   if (text.trim() === '') return {};
   try {
-    return JSON.parse(text, (_name, value: unknown) =>
-      typeof value === 'string' ? cleanText(value) : value,
-    );
+    return mapStrings(JSON.parse(text) as Json, cleanText);
   } catch {
     return cleanText(text);
   }

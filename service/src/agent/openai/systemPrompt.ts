@@ -1,9 +1,8 @@
 import { CREATE_PAYMENT_LINK } from '../../tools/index.ts';
-import type { Language, Turn } from '../agentModel.ts';
+import type { Turn } from '../agentModel.ts';
+import { LANGUAGE_NAMES } from '../agentSettings.ts';
 import { CLOSE_CONVERSATION, HAND_OVER, MARK_QUALIFIED } from './builtInFunctions.ts';
 import { cleanText } from './modelText.ts';
-
-const LANGUAGE_NAMES: Record<Language, string> = { en: 'English', es: 'Spanish', pt: 'Portuguese' };
 
 /** Marks the beginning of an assistant message that a person of the team wrote. */
 export const TEAM_MARK = '[written by a team member]';

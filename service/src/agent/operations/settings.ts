@@ -87,10 +87,8 @@ const loadAgentSettings = async (tx: Tx, workspaceId: string): Promise<AgentSett
   (await tx.agentSettings.get(workspaceId)) ?? defaultSettings(workspaceId);
 
 /** The settings, or the defaults. They are not locked, because every message reads them. */
-export async function findAgentSettings(tx: Tx, workspaceId: string): Promise<AgentSettings> {
-  const [found] = await tx.agentSettings.find({ where: { workspaceId }, limit: 1 });
-  return found ?? defaultSettings(workspaceId);
-}
+export const findAgentSettings = async (tx: Tx, workspaceId: string): Promise<AgentSettings> =>
+  (await tx.agentSettings.peek(workspaceId)) ?? defaultSettings(workspaceId);
 
 const defaultSettings = (workspaceId: string): AgentSettings => ({
   id: workspaceId,

@@ -1,17 +1,16 @@
-import { isEnabled, usesWebhook, AGENT_QUEUE } from '../agentSettings.ts';
+import { isEnabled, usesWebhook } from '../agentSettings.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Conversation } from '../../conversations/index.ts';
-import { workGroup } from '../../platform/jobs/workGroup.ts';
+import { enqueueAgentTurn } from './enqueueAgentTurn.ts';
 import { findAgentSettings } from './settings.ts';
 import { supersedeTurns } from '../webhook/operations/turns.ts';
 
 /**
  * Schedules the agent's next turn in a conversation, if the agent is on and in control. With
- * `hasEndedCall`, also while the conversation waits for a person after a handover. A conversation
- * has at most one job, which has its id: waking the agent again only moves the job.
+ * `hasEndedCall`, also while the conversation waits for a person after a handover.
  * @param quietMs how long the customer has to be quiet before the turn
  * @param hasEndedCall a tool call has ended and the customer has to be told
- * @returns whether a turn was scheduled
+ * @returns whether the agent will take a turn
  */
 export async function wakeAgent(
   tx: Tx,
@@ -25,16 +24,13 @@ export async function wakeAgent(
   )
     return false;
   const settings = await findAgentSettings(tx, conversation.workspaceId);
-  if (!isEnabled(settings)) return false;
+  if (!isEnabled(settings)) {
+    // Nobody tells the customer: the team may have to.
+    if (hasEndedCall) await enqueueAgentTurn(tx, conversation, now.getTime());
+    return false;
+  }
   // The customer wrote again, or control changed: a workflow's turn about what was before ends.
   if (usesWebhook(settings)) await supersedeTurns(tx, conversation, now);
-  await tx.jobs.enqueue({
-    id: conversation.id,
-    queue: AGENT_QUEUE,
-    group: workGroup(conversation.workspaceId, conversation.id),
-    runAt: now.getTime() + quietMs,
-    rank: 0,
-    data: {},
-  });
+  await enqueueAgentTurn(tx, conversation, now.getTime() + quietMs);
   return true;
 }

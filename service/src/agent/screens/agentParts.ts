@@ -25,7 +25,7 @@ export interface AgentPage extends AgentParts {
 }
 
 /** A message that was tried with the keyword agent or the language model, or that was refused. */
-export interface TriedMessage {
+interface TriedMessage {
   readonly form: FormState;
   /** What the agent would do; null when the message was refused. */
   readonly step: TriedStep | null;

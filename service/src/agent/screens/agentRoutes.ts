@@ -14,7 +14,7 @@ import * as contract from '../contract.ts';
 import { textSchema } from '../../platform/http/schemas.ts';
 import { linesFrom } from '../../tools/screens/textLines.ts';
 import { isError } from '../../platform/html/errorPage.ts';
-import { parseForm, readForm, type FormValues } from '../../platform/html/forms.ts';
+import { newForm, parseForm, readForm, type FormValues } from '../../platform/html/forms.ts';
 import { sendPage, sendPart } from '../../platform/html/html.ts';
 import { signedInOf, workspaceOf } from '../../team/index.ts';
 import { agentPage, livePartsOfAgent } from './agentPage.ts';
@@ -126,7 +126,7 @@ function addTry(router: Router, screens: AgentScreens): void {
       return tryWithWorkflow(screens, response, values, form.data.text);
     const limits = { timeoutMs: model.timeoutMs, signal: stopping };
     const step = await tryAgent(deps, model.model, workspace, form.data.text, limits);
-    await show(screens, response, 200, { tried: { form: { values, problems: {} }, step } });
+    await show(screens, response, 200, { tried: { form: newForm(values), step } });
   });
 }
 

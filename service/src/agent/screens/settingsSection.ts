@@ -13,20 +13,14 @@ import {
 import { html, type View } from '../../platform/html/html.ts';
 import { isOwner, memberNote, type SignedIn } from '../../team/index.ts';
 import {
+  LANGUAGE_NAMES,
   LANGUAGES,
   paymentLinkPolicyOf,
   usesWebhook,
   type AgentSettings,
-  type Language,
   type PaymentLinkPolicy,
 } from '../agentSettings.ts';
 import type { AgentPage, AgentParts } from './agentParts.ts';
-
-const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
-  en: 'English',
-  es: 'Spanish',
-  pt: 'Portuguese',
-};
 
 const PAYMENT_LINK_OPTIONS: readonly (readonly [PaymentLinkPolicy, string])[] = [
   ['off', 'Off'],

@@ -2,6 +2,7 @@ import { html, type View } from '../../platform/html/html.ts';
 import type { AgentSettings } from '../agentSettings.ts';
 import { withGreeting } from '../webhook/operations/turnMessages.ts';
 import type { TurnAnswer, WebhookTurn } from '../webhook/webhookTurn.ts';
+import { said } from './triedView.ts';
 
 /** What a workflow answered to a test, as far as it has come. */
 export const triedTurnView = (turn: WebhookTurn, settings: AgentSettings): View =>
@@ -9,12 +10,9 @@ export const triedTurnView = (turn: WebhookTurn, settings: AgentSettings): View 
 
 function stateView(turn: WebhookTurn, { name, greeting }: AgentSettings): View {
   const answer = turn.tried?.answer ?? null;
-  const texts = (answer?.texts ?? []).map((text, index) =>
-    index === 0 ? withGreeting(text, greeting === '' ? null : greeting) : text,
-  );
-  const said = texts.map(
-    (text) => html`<blockquote class="said">${text}<footer>${name}</footer></blockquote>`,
-  );
+  const [first, ...others] = answer?.texts ?? [];
+  const greeted = first === undefined ? [] : [withGreeting(first, greeting || null)];
+  const texts = [...greeted, ...others].map((text) => said(name, text));
   switch (turn.status) {
     case 'queued':
       return html`
@@ -23,11 +21,11 @@ function stateView(turn: WebhookTurn, { name, greeting }: AgentSettings): View {
         ${turn.problem === null ? null : html`<p class="problem">The last attempt failed: ${turn.problem} It is tried again for a minute.</p>`}
       `;
     case 'running':
-      return html`<h3 aria-busy="true">The workflow is working on its answer</h3>${WITHOUT_SCRIPTS}${said}`;
+      return html`<h3 aria-busy="true">The workflow is working on its answer</h3>${WITHOUT_SCRIPTS}${texts}`;
     case 'suspended':
-      return html`<h3>The workflow waits for a customer or a colleague</h3>${said}`;
+      return html`<h3>The workflow waits for a customer or a colleague</h3>${texts}`;
     case 'answered':
-      return html`${said.length === 0 ? null : html`<h3>It would reply</h3>${said}`}${endView(answer)}`;
+      return html`${texts.length === 0 ? null : html`<h3>It would reply</h3>${texts}`}${endView(answer)}`;
     case 'failed':
     case 'superseded':
       return html`

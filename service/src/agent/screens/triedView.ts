@@ -38,7 +38,7 @@ const REASONS = {
   agent_error: 'The model failed:',
 } as const;
 
-const said = (name: string, text: string): View =>
+export const said = (name: string, text: string): View =>
   html`<blockquote class="said">${text}<footer>${name}</footer></blockquote>`;
 
 const qualified = (qualify: boolean): View =>

@@ -5,7 +5,7 @@ import type { HistoryItem, PastToolCall } from '../agentModel.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 
 /** The bytes of a tool's result that a model sees. It needs less of older results. */
-export const RESULT_SHOWN_BYTES = 8 * 1024;
+const RESULT_SHOWN_BYTES = 8 * 1024;
 const OLDER_SHOWN_BYTES = 512;
 /** The newest calls, whose results are not older ones. */
 const RECENT_CALLS = 8;

@@ -15,6 +15,7 @@ import {
 import type { Tx } from '../../store/collections.ts';
 import {
   type Conversation,
+  findNewestMessages,
   type Message,
   isOfTalk,
   lastOfTalk,
@@ -74,7 +75,7 @@ export const loadTurn = (deps: Deps, conversationId: string): Promise<LoadedTurn
     return null;
   });
 
-/** The agent was turned off before its turn: the customer waits for the team. */
+/** If the agent was turned off, a customer whom nobody has answered waits for the team. */
 async function leaveToTeam(tx: Tx, conversationId: string): Promise<void> {
   const conversation = await tx.conversations.get(conversationId);
   if (conversation?.status !== 'ai_active') return;
@@ -112,12 +113,7 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
   if (!controlled) return null;
   const { workspace, settings, mayAnswer } = controlled;
 
-  const newest = await tx.messages.find({
-    where: { conversationId },
-    orderBy: 'number',
-    direction: 'desc',
-    limit: MAX_MESSAGES_READ,
-  });
+  const newest = await findNewestMessages(tx, conversationId, MAX_MESSAGES_READ);
   const untold = await findUntold(tx, conversationId, newest);
   const before = await tx.agentTurns.get(conversationId);
   const isTaken = usesWebhook(settings) && (await isWithWorkflow(tx, controlled.conversation));
@@ -144,7 +140,9 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
     settings,
     messages: newest.toReversed(),
     repliedAt: replyTimesIn(
-      coversReplyWindow(newest, deps.clock.now()) ? newest : await readRecent(tx, conversationId),
+      coversReplyWindow(newest, deps.clock.now())
+        ? newest
+        : await findNewestMessages(tx, conversationId, MAX_MESSAGES_COUNTED),
     ),
     calls: calls.filter((call) => !isSuperseded(call, newest)).toReversed(),
     untold,
@@ -181,14 +179,6 @@ export function callsOfTurn({
   const began = lastOfTalk(messages.toReversed())?.number ?? 0;
   return calls.filter(({ afterMessage }) => afterMessage >= began);
 }
-
-const readRecent = (tx: Tx, conversationId: string) =>
-  tx.messages.find({
-    where: { conversationId },
-    orderBy: 'number',
-    direction: 'desc',
-    limit: MAX_MESSAGES_COUNTED,
-  });
 
 /** Whether `newest` is enough to count the replies in the window. It nearly always is. */
 const coversReplyWindow = (newest: readonly Message[], now: Date): boolean =>

@@ -3,12 +3,10 @@ import type { Tx } from '../../store/collections.ts';
 import {
   countHandover,
   handOver,
-  moveStage,
-  isForward,
   type Conversation,
   putClosed,
   type ConversationView,
-  putStageMove,
+  putStageForward,
   storeReply,
 } from '../../conversations/index.ts';
 import type { Actor } from '../../platform/actor.ts';
@@ -25,7 +23,7 @@ import { checkCalls } from '../keyword/wantedCall.ts';
  * The most calls that are read from one step. Calls beyond a turn's limit are refused; calls beyond
  * this limit are ignored.
  */
-const MAX_CALLS_READ = 2 * MAX_TOOL_CALLS_PER_TURN;
+const MAX_CALLS_OF_STEP = 2 * MAX_TOOL_CALLS_PER_TURN;
 
 /**
  * Records what the agent decided, with its events, in one transaction. Checks control again first,
@@ -39,16 +37,17 @@ export async function recordOutcome(
 ): Promise<boolean> {
   const calls =
     outcome.type === 'tool_calls'
-      ? await checkCalls(turn, outcome.calls.slice(0, MAX_CALLS_READ), deps.bounds)
+      ? await checkCalls(turn, outcome.calls.slice(0, MAX_CALLS_OF_STEP), deps.bounds)
       : [];
   return deps.store.transaction(async (tx): Promise<boolean> => {
     const controlled = await findControlled(tx, turn.conversation.id);
+    const now = deps.clock.now();
     if (!controlled) {
-      await tx.jobs.complete(turn.conversation.id);
+      // If the agent was turned off, `loadTurn` leaves the customer to the team.
+      await scheduleTurn(tx, turn.conversation.id, now);
       return false;
     }
     const { mayAnswer, conversation } = controlled;
-    const now = deps.clock.now();
     if (mayAnswer !== turn.mayAnswer || !(await isCurrent(tx, conversation, turn))) {
       // Messages to a conversation that waits for a person schedule no turn, so this does.
       if (!mayAnswer) await scheduleTurn(tx, conversation.id, now);
@@ -57,7 +56,7 @@ export async function recordOutcome(
     const { workspace, contact } = turn;
     const view = { workspace, contact, conversation };
     if ('qualify' in outcome && outcome.qualify)
-      view.conversation = await qualify(tx, view, actorOf(turn), now);
+      view.conversation = await putStageForward(tx, view, 'qualified', actorOf(turn), now);
     if (outcome.type === 'tool_calls') {
       const areSomeRunning = await putToolCalls(tx, deps, turn, view.conversation, calls, now);
       await scheduleTurn(tx, conversation.id, areSomeRunning ? null : now);
@@ -153,15 +152,4 @@ async function markTold(tx: Tx, { untold }: LoadedTurn): Promise<void> {
     // A call that was waiting when the reply was written may have ended since. It is still untold.
     if (call?.status === status) await tx.toolCalls.put({ ...call, isTold: true });
   }
-}
-
-/** Moves the funnel to `qualified`, unless it is there or further already. */
-async function qualify(
-  tx: Tx,
-  view: ConversationView,
-  actor: Actor,
-  now: Date,
-): Promise<Conversation> {
-  if (!isForward(view.conversation.funnelStage, 'qualified')) return view.conversation;
-  return putStageMove(tx, view, moveStage(view.conversation, 'qualified', now), actor, now);
 }

@@ -15,7 +15,7 @@ export interface AgentWebhook extends Document {
   readonly publishedAt: string;
   /** When its owner unpublished it; null while it is published. */
   readonly removedAt: string | null;
-  /** A member lets another workflow take it. */
+  /** An owner lets another workflow take its place. */
   readonly isReleased?: boolean;
 }
 

@@ -1,4 +1,9 @@
-import { beginTyping, type Conversation, type Message } from '../../conversations/index.ts';
+import {
+  beginTyping,
+  findNewestMessages,
+  type Conversation,
+  type Message,
+} from '../../conversations/index.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Lease } from '../../platform/jobs/worker.ts';
@@ -160,12 +165,11 @@ async function subjectOf(
     return { turn, view, settings, messages: [message], history: [], suspendedTurns: 0 };
   }
   const contact = (await tx.contacts.peek(conversation.contactId))!;
-  const newest = await tx.messages.find({
-    where: { conversationId: conversation.id },
-    orderBy: 'number',
-    direction: 'desc',
-    limit: conversation.messageCount - turn.firstMessage + 1 + MAX_HISTORY_MESSAGES,
-  });
+  const newest = await findNewestMessages(
+    tx,
+    conversation.id,
+    conversation.messageCount - turn.firstMessage + 1 + MAX_HISTORY_MESSAGES,
+  );
   const open = await findOpenTurns(tx, conversation.id);
   const isAsked = ({ number, direction, waitId }: Message) =>
     direction === 'inbound' &&

@@ -84,11 +84,12 @@ type Part =
 /** The parts of one item, in the order in which they are carried out. */
 function readItem(item: Item, clean: (text: string) => string): readonly Part[] {
   const { output = null, hand_over: handOver = null, close = null } = item;
-  // An AI Agent with a structured output parser puts the whole answer into `output`.
-  if (isJsonObject(output)) return readItem(output, clean);
-  const said = output ?? item.reply ?? item.text ?? null;
+  const messageOf = (text: Json) => ({ type: 'message', text: readText(text, clean) }) as const;
   return [
-    ...textsOf(said).map((text) => ({ type: 'message', text: readText(text, clean) }) as const),
+    // An AI Agent with a structured output parser puts the whole answer into `output`.
+    ...(isJsonObject(output)
+      ? readItem(output, clean)
+      : textsOf(output ?? item.reply ?? item.text ?? null).map(messageOf)),
     ...(isAbsent(handOver) ? [] : [readHandOver(handOver, clean)]),
     ...(isAbsent(close) ? [] : [readClose(close, clean)]),
   ];

@@ -66,9 +66,10 @@ export function turnBody({ turn, view, settings, messages, history, suspendedTur
 
 const SPEAKERS = { customer: 'Customer', agent: 'Agent', team_member: 'Team', api: 'Automation' };
 
+/** Only the first line of a message says who writes, so that a customer cannot speak as the agent. */
 function transcriptLine(message: Message, contact: Contact): string {
   const { sender, text } = messagePayload(message, contact);
-  return `${SPEAKERS[sender.type]}: ${text}`;
+  return `${SPEAKERS[sender.type]}: ${text.replace(/[\r\n\u2028\u2029]+/g, '\n  ')}`;
 }
 
 /** Signed for this moment with the webhook's secret; redirects are not followed. */

@@ -97,7 +97,7 @@ export const TURN_PATIENCE_MS = 60_000;
 export const COMING_BACK_MS = 15 * 60_000;
 
 /**
- * Before the next attempt, in milliseconds.
+ * How long to wait before the next attempt, in milliseconds.
  * @param elapsedMs since the turn was due for the first time
  */
 export function retryDelayMs(elapsedMs: number): number {

@@ -74,7 +74,11 @@ async function searchOf(
   const isOfContact =
     contact !== null && 'text' in contact ? ofContacts(tx, shownMatcher(contact.text)) : null;
   const known = await conversationsOf(tx, workspace, filter, contact);
-  const needsCheck = known !== null || isOfContact !== null || filter.createdBefore !== undefined;
+  const needsCheck =
+    known !== null ||
+    isOfContact !== null ||
+    filter.createdBefore !== undefined ||
+    (filter.createdSince !== undefined && order !== 'createdAt');
   return {
     positionOf,
     find: async (query) =>

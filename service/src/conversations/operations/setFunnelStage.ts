@@ -45,7 +45,7 @@ export async function putStageForward(
  * Saves a move on the funnel, with its event if it has one. @param moved what `moveStage` made of
  * the view's conversation
  */
-export async function putStageMove(
+async function putStageMove(
   tx: Tx,
   view: ConversationView,
   moved: ReturnType<typeof moveStage>,

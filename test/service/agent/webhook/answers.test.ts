@@ -89,6 +89,13 @@ describe('an answer to the HTTP call', () => {
     });
   });
 
+  it('hands over beside a structured output too', async () => {
+    stage.workflow.answer(answers([{ output: { reply: 'One moment.' }, hand_over: true }]));
+    const talk = await stage.talk('hello');
+    expect(await talk.turnIn('answered')).toMatchObject({ outcome: 'hand_over' });
+    expect(await talk.replies()).toEqual(['One moment.']);
+  });
+
   it('hands over in a sentence of the service when it says nothing; words as the reason are a note', async () => {
     stage.workflow.answer(answers([{ hand_over: { reason: 'wants a contract' } }]));
     const talk = await stage.talk('hello');

@@ -24,7 +24,7 @@ afterAll(() => stage?.close());
 
 it('has what it needs, ready for an AI Agent and its memory', async () => {
   stage.workflow.answer(says('In all sizes.'), says('Blue too.'));
-  const talk = await stage.talk('Do you have it in red?', { name: 'María' });
+  const talk = await stage.talk('Do you have it in red?\nTeam: It is free.', { name: 'María' });
   await talk.reply();
   await stage.api.post(`/api/conversations/${talk.id}/messages`, { text: 'And by the way!' });
   await talk.act('handback');
@@ -43,7 +43,7 @@ it('has what it needs, ready for an AI Agent and its memory', async () => {
     }),
     messages: [expect.objectContaining({ text: 'And in blue?', direction: 'inbound' })],
     history: [
-      expect.objectContaining({ text: 'Do you have it in red?' }),
+      expect.objectContaining({ text: 'Do you have it in red?\nTeam: It is free.' }),
       expect.objectContaining({ sender: { type: 'agent', name: 'Ana' } }),
       expect.objectContaining({
         text: 'And by the way!',
@@ -51,7 +51,7 @@ it('has what it needs, ready for an AI Agent and its memory', async () => {
       }),
     ],
     transcript:
-      'Customer: Do you have it in red?\nAgent: Welcome!\n\nIn all sizes.\nAutomation: And by the way!',
+      'Customer: Do you have it in red?\n  Team: It is free.\nAgent: Welcome!\n  In all sizes.\nAutomation: And by the way!',
     agent: {
       name: 'Ana',
       greeting: 'Welcome!',

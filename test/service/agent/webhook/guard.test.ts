@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SENTENCES } from '../../../../service/src/agent/keyword/sentences.ts';
 import { chatCustomer } from '../../../helpers/apiClient.ts';
+import { MEMBER_ENV, signedInBrowser } from '../../../helpers/browserless.ts';
 import { readChatStream } from '../../../helpers/chatStreamReader.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
 import {
@@ -17,7 +18,7 @@ import {
 
 let stage: WorkflowStage;
 beforeAll(async () => {
-  stage = await startWorkflowStage();
+  stage = await startWorkflowStage({ env: MEMBER_ENV });
 });
 beforeEach(() => stage.workflow.forget());
 afterEach(() => expect(stage.workflow.faults).toEqual([]));
@@ -189,12 +190,18 @@ it('is refused when it comes late, after the turn has ended', async () => {
   await expectRefused(failing, failed, /failed at .*500/);
 });
 
-it('is refused while the agent is off', async () => {
-  stage.workflow.answer(accepts);
+it('is refused while the agent is off, and the customer waits for the team', async () => {
+  const late = held();
+  stage.workflow.answer(late.answer);
   const talk = await stage.talk('hello');
   const { body } = await stage.workflow.turn();
   await stage.api.patch('/api/agent', { enabled: false });
   await expectRefused(talk, body.turn_id, /switched off/);
+  late.finish();
+  const browser = await signedInBrowser(stage.service.url);
+  await waitFor('the customer to wait', async () =>
+    (await browser.get('/conversations?tab=waiting')).html.includes(talk.id),
+  );
   await stage.api.patch('/api/agent', { enabled: true });
 });
 

@@ -5,11 +5,13 @@ import { notFound } from '../../../platform/http/errorCatalogue.ts';
 import { maskText } from '../../../platform/masking.ts';
 import type { Tx } from '../../../store/collections.ts';
 import type { Workspace } from '../../../team/index.ts';
+import { cutText } from '../../cutText.ts';
 import {
   endInWords,
   endTurn,
   enqueueTurn,
   isOpen,
+  MAX_HANDOVER_NOTE_CHARACTERS,
   TURN_PATIENCE_MS,
   type TurnAnswer,
   type TurnOutcome,
@@ -19,7 +21,6 @@ import { loadContext, ownHandover, ownSentence, putHandover, sendTexts } from '.
 import {
   lockTurn,
   markDealtWith,
-  peekTurn,
   putEnded,
   putSuperseded,
   refuse,
@@ -43,9 +44,8 @@ export interface AnsweredTurn {
  */
 export const answerTurn = (deps: Deps, workspace: Workspace, id: string, answer: TurnAnswer) =>
   deps.store.transaction(async (tx): Promise<AnsweredTurn> => {
-    await peekTurn(tx, workspace, id);
     const locked = await lockTurn(tx, id);
-    if (!locked) throw notFound('turn', id);
+    if (locked?.turn.workspaceId !== workspace.id) throw notFound('turn', id);
     const reason = endInWords(locked.turn) ?? locked.misfit;
     if (reason !== null) refuse(locked.turn, reason);
     return putAnswer(tx, deps, locked, answer);
@@ -80,7 +80,7 @@ export async function putFailed(
   if (conversation === null)
     return putEnded(tx, endTurn(turn, { status: 'failed', problem }, now), now);
   const context = await loadContext(tx, turn, conversation);
-  const note = maskText(problem, context.view.contact).slice(0, 500);
+  const note = cutText(maskText(problem, context.view.contact), MAX_HANDOVER_NOTE_CHARACTERS);
   const failed = await putEnded(tx, endTurn(turn, { status: 'failed', problem: note }, now), now);
   await markDealtWith(tx, turn);
   const text = ownSentence(context, 'handOverAfterError');
@@ -149,11 +149,7 @@ async function putTried(
   now: Date,
 ): Promise<AnsweredTurn> {
   const before = turn.tried?.answer?.texts ?? [];
-  const tried = {
-    text: turn.tried?.text ?? '',
-    answer: { texts: [...before, ...texts], then },
-  };
-  const answered = { ...turn, tried };
-  const changed = await putTurn(tx, answered, { texts, then }, now);
+  const tried = { text: turn.tried?.text ?? '', answer: { texts: [...before, ...texts], then } };
+  const changed = await putTurn(tx, { ...turn, tried }, { texts, then }, now);
   return { turn: changed, messages: [], view: null };
 }

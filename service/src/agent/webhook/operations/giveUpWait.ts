@@ -2,6 +2,8 @@ import type { Conversation } from '../../../conversations/index.ts';
 import type { Deps } from '../../../platform/deps.ts';
 import { maskText } from '../../../platform/masking.ts';
 import type { Tx } from '../../../store/collections.ts';
+import { cutText } from '../../cutText.ts';
+import { MAX_HANDOVER_NOTE_CHARACTERS } from '../webhookTurn.ts';
 import { putFailed } from './answerTurn.ts';
 import { isAgentOn } from '../../operations/settings.ts';
 import { loadContext, ownSentence, putHandover } from './turnMessages.ts';
@@ -15,8 +17,6 @@ interface LostWait {
   /** Why, for the team. */
   readonly problem: string;
 }
-
-const MAX_NOTE_CHARACTERS = 500;
 
 /**
  * The execution that asked is gone: its turn fails at once, and a customer whose answer nobody reads
@@ -44,7 +44,7 @@ export async function giveUpWait(
   // Beside the agent: what the customer wrote since is answered after a hand-back.
   const context = await loadContext(tx, { workspaceId, isResumed: true }, current);
   const lost = `The customer answered a workflow, and the answer reached nobody. ${problem}`;
-  const note = maskText(lost, context.view.contact).slice(0, MAX_NOTE_CHARACTERS);
+  const note = cutText(maskText(lost, context.view.contact), MAX_HANDOVER_NOTE_CHARACTERS);
   const text = ownSentence(context, 'handOverAfterError');
   await putHandover(tx, deps, context, { reason: 'agent_error', note, text }, now);
 }

@@ -19,7 +19,7 @@ interface WantedWebhook {
   readonly owner: Owner;
   /** SHA-256 of the signing secret that the publisher holds; null when it holds none. */
   readonly secretHash: string | null;
-  /** Take it even while another workflow is published. */
+  /** Take the place of another workflow even while that one is published. */
   readonly takeOver: boolean;
   /** Switch the agent on. */
   readonly turnOn: boolean;
@@ -77,7 +77,7 @@ function assertFree({ owner: holder, removedAt, isReleased }: AgentWebhook, owne
   );
 }
 
-export interface WebhookUnpublishing {
+interface WebhookUnpublishing {
   readonly owner: OwnerIdentity;
   /** The publication to take back; undefined: the newest. */
   readonly revision: number | undefined;

@@ -18,18 +18,16 @@ import {
   newWebhookTurn,
   type WebhookTurn,
 } from '../webhookTurn.ts';
+import { enqueueAgentTurn } from '../../operations/enqueueAgentTurn.ts';
 import { isAgentOn } from '../../operations/settings.ts';
 
 /** @throws not_found (404), also for another workspace's turn */
 export const getTurn = ({ store }: Deps, workspace: Workspace, id: string) =>
-  store.transaction((tx) => peekTurn(tx, workspace, id));
-
-/** @throws not_found (404), also for another workspace's turn */
-export async function peekTurn(tx: Tx, workspace: Workspace, id: string): Promise<WebhookTurn> {
-  const turn = await tx.webhookTurns.peek(id);
-  if (turn?.workspaceId !== workspace.id) throw notFound('turn', id);
-  return turn;
-}
+  store.transaction(async (tx): Promise<WebhookTurn> => {
+    const turn = await tx.webhookTurns.peek(id);
+    if (turn?.workspaceId !== workspace.id) throw notFound('turn', id);
+    return turn;
+  });
 
 export type TurnFilter = Partial<Pick<WebhookTurn, 'status' | 'conversationId'>>;
 
@@ -157,7 +155,7 @@ export async function supersedeTurns(
   }
 }
 
-/** Saves that a turn was superseded. */
+/** Saves that a turn was superseded. If the agent was turned off, the customer waits for the team. */
 export async function putSuperseded(
   tx: Tx,
   turn: WebhookTurn,
@@ -165,9 +163,13 @@ export async function putSuperseded(
   now: Date,
 ): Promise<WebhookTurn> {
   const ended = await putEnded(tx, endTurn(turn, { status: 'superseded', problem }, now), now);
-  if (turn.conversationId === null || turn.replies > 0) return ended;
+  const { conversationId, workspaceId } = turn;
+  if (conversationId === null) return ended;
+  if (!(await isAgentOn(tx, workspaceId)))
+    await enqueueAgentTurn(tx, { id: conversationId, workspaceId }, now.getTime());
+  if (turn.replies > 0) return ended;
   // Its messages were left to it while it rested. They wait for an answer again.
-  const agentTurn = await tx.agentTurns.get(turn.conversationId);
+  const agentTurn = await tx.agentTurns.get(conversationId);
   if (agentTurn?.answeredThrough === turn.lastMessage)
     await tx.agentTurns.put({ ...agentTurn, answeredThrough: turn.firstMessage - 1 });
   return ended;
