@@ -74,10 +74,11 @@ function wantedFrom(
     body.expires_at === undefined
       ? secondsAfter(now, DEFAULT_WAIT_SECONDS)
       : timestamp(new Date(body.expires_at));
-  if (Date.parse(expiresAt) <= now.getTime()) throw refusal('expires_at', 'must be in the future');
-  if (expiresAt > secondsAfter(now, MAX_WAIT_SECONDS))
+  const seconds = (Date.parse(expiresAt) - now.getTime()) / 1000;
+  if (seconds <= 0) throw refusal('expires_at', 'must be in the future');
+  if (seconds > MAX_WAIT_SECONDS)
     throw refusal('expires_at', `must be within ${MAX_WAIT_SECONDS / 86_400} days`);
-  if (body.remind_after !== null && secondsAfter(now, body.remind_after) >= expiresAt)
+  if (body.remind_after !== null && body.remind_after >= seconds)
     throw refusal('remind_after', 'must be before expires_at, or the customer is never reminded');
   return {
     kind: body.kind,
