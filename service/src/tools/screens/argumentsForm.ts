@@ -33,9 +33,10 @@ export function argumentValues(
   const rows = argumentRows(tool);
   if (rows === null || asJson || !fits(rows, args))
     return { arguments_as: 'json', arguments: prettyJson(args) };
+  const given = new Map(Object.entries(args)); // a parameter may be named constructor
   return {
     arguments_as: 'fields',
-    ...Object.fromEntries(rows.map((row) => [fieldOf(row), textOf(args[row.name])])),
+    ...Object.fromEntries(rows.map((row) => [fieldOf(row), textOf(given.get(row.name))])),
   };
 }
 

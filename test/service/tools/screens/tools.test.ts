@@ -520,10 +520,12 @@ describe('a test call', () => {
       { name: 'tags', type: 'list' },
       { name: 'day', type: 'date' },
       { name: 'size', type: 'number', options: '1, 2.5' },
+      { name: 'constructor' },
     ];
     const tool = await create(
       webhookForm(Object.assign({}, ...rows.map((each, number) => row(number, each)))),
     );
+    expect((await browser.get(`/tools/${tool.id}`)).html).not.toContain('native code');
     endpoint.forget();
     const page = await browser.post(`/tools/${tool.id}/test`, {
       arguments_as: 'fields',
