@@ -33,7 +33,6 @@ import { pressureInWords, roomIn } from '../platform/limits/room.ts';
 import { openLimiters } from '../platform/limits/openLimiters.ts';
 import { createMetrics } from './serviceMetrics.ts';
 import { createOutboundClient } from '../platform/outbound/outboundClient.ts';
-import { paymentDirectory } from '../payments/registry.ts';
 import { followWorkspaces } from './screens/liveFeed.ts';
 import { PasswordThreads } from '../platform/security/passwords.ts';
 import { LogOutput } from './logOutput.ts';
@@ -159,7 +158,6 @@ async function openCore(started: AsyncDisposableStack, config: Config, options: 
     bounds,
     assertRoom: roomIn(store, bounds),
     channels: channelDirectory,
-    payments: paymentDirectory,
     publicUrl: () => publicUrl.current ?? '',
     agent,
     reactions: reactionsOf({ agent, messaging }),
