@@ -2,6 +2,7 @@ import { Router } from 'express';
 import { timestamp } from '../platform/clock.ts';
 import type { Deps } from '../platform/deps.ts';
 import { AppError } from '../platform/http/errorCatalogue.ts';
+import { definedOnly } from '../platform/json.ts';
 import { pageFrom, pageJson } from '../platform/http/page.ts';
 import { serve } from '../platform/http/serve.ts';
 import type { z } from 'zod';
@@ -34,11 +35,8 @@ export function waitsRouter(deps: Deps, observer: Pick<WaitObserver, 'collected'
   );
 
   serve(router, deps, contract.listWaits, async ({ deps, caller, query }) => {
-    const filter = {
-      ...(query.status === undefined ? {} : { status: query.status }),
-      ...(query.kind === undefined ? {} : { kind: query.kind }),
-      ...(query.conversation_id === undefined ? {} : { conversationId: query.conversation_id }),
-    };
+    const { status, kind, conversation_id: conversationId } = query;
+    const filter = definedOnly({ status, kind, conversationId });
     const found = await listWaits(deps, caller.workspace, filter, pageFrom(query));
     return pageJson(found, (view) => waitJson(view, caller.apiKey));
   });
