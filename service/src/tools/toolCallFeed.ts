@@ -14,7 +14,7 @@ const RETRY_MS = 10_000;
 
 /**
  * Begins a tool call and waits until it has ended.
- * @returns `ended` is false when it did not end in time
+ * @returns the call as it then is; it has not ended when that took longer
  * @throws rate_limited (429) when the workspace already waits for its share of calls; the call then
  * has not begun
  */
@@ -22,7 +22,7 @@ export type FollowToolCall = (
   workspace: Workspace,
   begin: () => Promise<ToolCall>,
   timeoutMs: number,
-) => Promise<{ call: ToolCall; ended: boolean }>;
+) => Promise<ToolCall>;
 
 /** @param stopping ends all waiting */
 export const followToolCalls = (
@@ -38,9 +38,7 @@ export const followToolCalls = (
       bounds,
       'workspace_test_calls',
       'The workspace is waiting for too many test calls.',
-      {
-        retryAfterMs: RETRY_MS,
-      },
+      { retryAfterMs: RETRY_MS },
     );
   };
   const follow = async (begin: () => Promise<ToolCall>, timeoutMs: number) => {
@@ -54,12 +52,12 @@ export const followToolCalls = (
         if ('gap' in change) call = await read();
         else if (change.collection === 'toolCalls' && change.id === call.id && change.document)
           call = change.document as ToolCall;
-        if (isComplete(call)) return { call, ended: true };
+        if (isComplete(call)) break;
       }
     } finally {
       given.abort();
     }
-    return { call, ended: false };
+    return call;
   };
   return async (workspace, begin, timeoutMs) => {
     const leave = enter(workspace);

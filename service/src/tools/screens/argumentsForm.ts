@@ -1,5 +1,5 @@
 import { AppError } from '../../platform/http/errorCatalogue.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../platform/json.ts';
+import { isJsonObject, ownField, type Json, type JsonObject } from '../../platform/json.ts';
 import type { Tool } from '../tool.ts';
 import {
   field,
@@ -33,10 +33,9 @@ export function argumentValues(
   const rows = argumentRows(tool);
   if (rows === null || asJson || !fits(rows, args))
     return { arguments_as: 'json', arguments: prettyJson(args) };
-  const given = new Map(Object.entries(args)); // a parameter may be named constructor
   return {
     arguments_as: 'fields',
-    ...Object.fromEntries(rows.map((row) => [fieldOf(row), textOf(given.get(row.name))])),
+    ...Object.fromEntries(rows.map((row) => [fieldOf(row), textOf(ownField(args, row.name))])),
   };
 }
 
@@ -99,9 +98,7 @@ function argumentOf(
 export function argumentProblems(error: unknown, tool: Tool, values: FormValues): Problems {
   if (!(error instanceof AppError) || error.details.param !== 'arguments') throw error;
   const rows = values.arguments_as === 'json' ? [] : (argumentRows(tool) ?? []);
-  const row = rows
-    .filter(({ name }) => new RegExp(`^arguments\\.${name}[ .]`).test(error.message))
-    .at(-1);
+  const row = rows.find(({ name }) => new RegExp(`^arguments\\.${name}[ .]`).test(error.message));
   if (!row) return { arguments: error.message };
   return { [fieldOf(row)]: error.message.replace(/^arguments\.(\S+)/, '“$1”') };
 }

@@ -81,7 +81,7 @@ function parameterValues(schema: JsonObject): FormValues {
 }
 
 /** What a form says, as a body that the API's schemas can check. */
-interface FormDefinition {
+export interface FormDefinition {
   readonly body: Readonly<Record<string, unknown>>;
   /** Why a field cannot be read, by its name. */
   readonly problems: Problems;
