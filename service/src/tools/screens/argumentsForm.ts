@@ -155,8 +155,7 @@ function argumentField(row: ParameterRow, form: FormState): View {
   const label = row.required ? row.name : `${row.name} (optional)`;
   const shared = { name: fieldOf(row), label, form, help: row.description };
   const choices = choicesOf(row);
-  if (choices.length > 0)
-    return select({ ...shared, help: null, options: [['', '–'], ...choices] });
+  if (choices.length > 0) return select({ ...shared, options: [['', '–'], ...choices] });
   if (row.type === 'list')
     return textArea({ ...shared, attributes: { rows: 3, placeholder: 'One per line' } });
   return field({ ...shared, attributes: { autocomplete: 'off', ...INPUTS[row.type] } });
