@@ -26,6 +26,7 @@ import {
 } from '../platform/http/server/server.ts';
 import { type ChatFeed, followChatMessages } from '../channels/web_chat/chatFeed.ts';
 import { ConnectionShares } from '../platform/limits/connectionShares.ts';
+import { followDocuments } from '../platform/http/followDocuments.ts';
 import { followPayments } from '../payments/paymentFeed.ts';
 import { followToolCalls } from '../tools/toolCallFeed.ts';
 import { type Bounds, createBounds } from '../platform/limits/bounds.ts';
@@ -258,6 +259,7 @@ function createServer(
     sinceLastTurnMs: work.sinceLastTurnMs,
     longestStallMs: metrics.longestStallMs,
   };
+  const follow = followDocuments(store, stopping);
   const { app, connections } =
     config.role === 'worker'
       ? createWorkerApp({ config, log, health, metrics, bounds, stopping })
@@ -270,8 +272,8 @@ function createServer(
           metrics,
           chatFeed,
           live: followWorkspaces(store, stopping),
-          followToolCall: followToolCalls(store, deps, stopping),
-          followPayment: followPayments(store, deps, stopping, options.paymentWait),
+          followToolCall: followToolCalls(follow, deps),
+          followPayment: followPayments(follow, deps, options.paymentWait),
           model: screenModelOf(core),
           setup: oneTimeSetup(deps, n8n),
           n8n,
