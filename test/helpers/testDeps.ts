@@ -6,7 +6,6 @@ import { unassignAll } from '../../service/src/conversations/index.ts';
 import { systemClock } from '../../service/src/platform/clock.ts';
 import type { Deps } from '../../service/src/platform/deps.ts';
 import { unwatchedBounds } from '../../service/src/platform/limits/bounds.ts';
-import { paymentDirectory } from '../../service/src/payments/registry.ts';
 import { createSecretBox } from '../../service/src/platform/security/secretBox.ts';
 
 /** What operations get in a test without a running service: no bounds, and every URL is allowed. */
@@ -18,7 +17,6 @@ export const testDeps = (own: Pick<Deps, 'store' | 'agent'> & Partial<Deps>): De
   assertRoom() {},
   passwords: {} as never,
   channels: channelDirectory,
-  payments: paymentDirectory,
   publicUrl: () => '',
   reactions: reactionsOf({ messaging: messagingFor(own), ...own }),
   messaging: messagingFor(own),

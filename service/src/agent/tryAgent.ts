@@ -84,7 +84,7 @@ const inventTurn = (deps: Deps, workspace: Workspace, text: string) =>
         where: { workspaceId: workspace.id, status: 'live' },
         limit: MAX_TOOLS,
       }),
-      builtIn: await findBuiltInTools(tx, deps, workspace.id),
+      builtIn: await findBuiltInTools(tx, workspace.id),
     };
   });
 
@@ -95,17 +95,17 @@ async function toTriedStep(deps: Deps, turn: LoadedTurn, outcome: Outcome): Prom
   return {
     ...outcome,
     calls: (await checkCalls(turn, outcome.calls, deps.bounds)).map((call) =>
-      toTriedCall(deps, turn, call),
+      toTriedCall(turn, call),
     ),
   };
 }
 
-function toTriedCall(deps: Deps, turn: LoadedTurn, call: CheckedCall): TriedCall {
+function toTriedCall(turn: LoadedTurn, call: CheckedCall): TriedCall {
   const { tool: name, arguments: args, needsApproval = false } = call;
   const builtIn = turn.builtIn.find((each) => each.name === name);
   const tool = turn.tools.find((each) => each.name === name);
   const { askBeforeRunning, problem } = builtIn
-    ? resolveBuiltInCall(args, builtIn, deps)
+    ? resolveBuiltInCall(args, builtIn)
     : resolveCall(call, tool ?? null, tool, turn);
   return { tool: name, arguments: args, needsApproval: askBeforeRunning || needsApproval, problem };
 }

@@ -26,6 +26,7 @@ import {
 } from '../platform/http/server/server.ts';
 import { type ChatFeed, followChatMessages } from '../channels/web_chat/chatFeed.ts';
 import { ConnectionShares } from '../platform/limits/connectionShares.ts';
+import { followDocuments } from '../platform/http/followDocuments.ts';
 import { followPayments } from '../payments/paymentFeed.ts';
 import { followToolCalls } from '../tools/toolCallFeed.ts';
 import { type Bounds, createBounds } from '../platform/limits/bounds.ts';
@@ -33,7 +34,6 @@ import { pressureInWords, roomIn } from '../platform/limits/room.ts';
 import { openLimiters } from '../platform/limits/openLimiters.ts';
 import { createMetrics } from './serviceMetrics.ts';
 import { createOutboundClient } from '../platform/outbound/outboundClient.ts';
-import { paymentDirectory } from '../payments/registry.ts';
 import { followWorkspaces } from './screens/liveFeed.ts';
 import { PasswordThreads } from '../platform/security/passwords.ts';
 import { LogOutput } from './logOutput.ts';
@@ -159,7 +159,6 @@ async function openCore(started: AsyncDisposableStack, config: Config, options: 
     bounds,
     assertRoom: roomIn(store, bounds),
     channels: channelDirectory,
-    payments: paymentDirectory,
     publicUrl: () => publicUrl.current ?? '',
     agent,
     reactions: reactionsOf({ agent, messaging }),
@@ -260,6 +259,7 @@ function createServer(
     sinceLastTurnMs: work.sinceLastTurnMs,
     longestStallMs: metrics.longestStallMs,
   };
+  const follow = followDocuments(store, stopping);
   const { app, connections } =
     config.role === 'worker'
       ? createWorkerApp({ config, log, health, metrics, bounds, stopping })
@@ -272,8 +272,8 @@ function createServer(
           metrics,
           chatFeed,
           live: followWorkspaces(store, stopping),
-          followToolCall: followToolCalls(store, deps, stopping),
-          followPayment: followPayments(store, deps, stopping, options.paymentWait),
+          followToolCall: followToolCalls(follow, deps),
+          followPayment: followPayments(follow, deps, options.paymentWait),
           model: screenModelOf(core),
           setup: oneTimeSetup(deps, n8n),
           n8n,

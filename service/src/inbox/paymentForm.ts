@@ -44,7 +44,7 @@ const EXPIRIES = [
 
 /** The choices that the provider supports. */
 function expiriesOf(provider: PaymentProvider) {
-  const { min, max } = paymentAdapterOf(provider).rules.expiresIn;
+  const { min, max } = paymentAdapterOf(provider).expiresIn;
   return EXPIRIES.filter(({ seconds }) => seconds >= min && seconds <= max);
 }
 
@@ -61,7 +61,7 @@ export const newPaymentValues = (
   ...Object.fromEntries(
     providers.map((provider) => [
       expiryField(provider),
-      String(paymentAdapterOf(provider).rules.expiresIn.default),
+      String(paymentAdapterOf(provider).expiresIn.default),
     ]),
   ),
   send: 'on',

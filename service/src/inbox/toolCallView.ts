@@ -41,8 +41,7 @@ export function argumentsView(call: ToolCall, tool: Tool | null): View {
 /** The payment link that the agent asks for; null for other calls, and for refused arguments. */
 function paymentLinkView(call: ToolCall): View | null {
   if (!isBuiltIn(call) || call.provider === undefined) return null;
-  const { label, rules } = paymentAdapterOf(call.provider);
-  const read = readPaymentLink(call.arguments, rules);
+  const read = readPaymentLink(call.arguments, call.provider);
   if (read.problem !== null) return null;
   const { amount, currency, description } = read.request;
   const row = (name: string, value: string) =>
@@ -51,7 +50,7 @@ function paymentLinkView(call: ToolCall): View | null {
     <dl class="values">
       ${row('Amount', `${formatAmount(amount, currency)} (${currency.toUpperCase()})`)}
       ${row('For', description)}
-      ${row('Provider', label)}
+      ${row('Provider', paymentAdapterOf(call.provider).label)}
     </dl>
   `;
 }

@@ -9,14 +9,13 @@ import {
   retryWaitMs,
   withoutWork,
   type Payment,
-  type PaymentWork,
+  type PaymentInWork,
 } from './payment.ts';
 import type { CheckResult, CreateResult } from './paymentAdapter.ts';
 
 /** What a provider's answer changes about a payment, unless the answer is `paid`. Pure. */
 
-type PaymentInWork = Payment & { readonly work: PaymentWork };
-export type Answer = Exclude<CreateResult | CheckResult, { type: 'paid' }>;
+type Answer = Exclude<CreateResult | CheckResult, { type: 'paid' }>;
 
 /** For an open link, such as when a customer comes back. After these, the webhook or its end tells. */
 const MAX_CHECKS_IN_A_ROW = 5;

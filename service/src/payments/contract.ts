@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MAX_AMOUNT_MINOR, isCurrency } from '../platform/currency.ts';
 import {
   MAX_PAYMENT_DESCRIPTION_CHARACTERS,
+  MAX_REFERENCE_CHARACTERS,
   PAYMENT_PROVIDERS,
   PAYMENT_STATUSES,
 } from './payment.ts';
@@ -24,7 +25,7 @@ const statusSchema = oneOf(PAYMENT_STATUSES);
 
 const AMOUNT_HINT = `must be a whole number of minor units from 1 to ${MAX_AMOUNT_MINOR} (4900 is 49.00 USD, and 4900 JPY)`;
 
-export const amountSchema = z
+const amountSchema = z
   .int(AMOUNT_HINT)
   .min(1, AMOUNT_HINT)
   .max(MAX_AMOUNT_MINOR, AMOUNT_HINT)
@@ -33,7 +34,7 @@ export const amountSchema = z
       'The amount in minor units of the currency: 4900 is 49.00 USD, 4900 JPY or 4.900 KWD',
     example: 4900,
   });
-export const currencySchema = z
+const currencySchema = z
   .string('must be a string')
   .max(8, 'must be the three letters of a currency, such as usd')
   .transform((code) => code.toLowerCase())
@@ -143,7 +144,7 @@ export const markPaymentPaid = operation('POST /payment-links/:id/mark-paid', {
     'Use it when the money has arrived outside of the service. The service emits `payment.paid` once, no matter how often you mark the link. You can mark an expired link too.',
   body: z
     .strictObject({
-      reference: textSchema(200)
+      reference: textSchema(MAX_REFERENCE_CHARACTERS)
         .nullish()
         .describe('How to find the payment: the number of a bank transfer, for example'),
     })

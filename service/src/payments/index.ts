@@ -9,18 +9,13 @@ export {
   paymentPageUrl,
   type PaymentPageUrl,
   type PaymentProvider,
-  type PaymentRules,
 } from './payment.ts';
 export type { FollowPayment } from './paymentFeed.ts';
-export { paymentAdapterOf } from './registry.ts';
+export { PAYMENT_ADAPTERS, paymentAdapterOf } from './registry.ts';
 export {
   createPaymentLink,
   putPaymentLink,
   type WantedPayment,
 } from './operations/createPaymentLink.ts';
 export { findPaymentAccount, listPaymentAccounts } from './operations/paymentAccounts.ts';
-export {
-  findOpenPaymentLink,
-  getPaymentLink,
-  listPaymentLinks,
-} from './operations/paymentLinks.ts';
+export { findOpenPaymentLink, getPaymentLink } from './operations/paymentLinks.ts';

@@ -1,14 +1,8 @@
 import type { Document } from '../store/store.ts';
-import type { ConnectedAccount, SetupField } from '../platform/accounts/accountSetup.ts';
+import type { ConnectedAccount } from '../platform/accounts/accountSetup.ts';
 import { timestamp } from '../platform/clock.ts';
 import type { Actor } from '../platform/actor.ts';
 import type { Deps } from '../platform/deps.ts';
-
-declare module '../platform/deps.ts' {
-  interface Deps {
-    readonly payments: PaymentDirectory;
-  }
-}
 
 /**
  * Payment links, and the accounts that money goes to. Each provider's adapter says what it can do.
@@ -78,8 +72,13 @@ export interface PaymentWork {
   readonly runAt: string;
 }
 
+/** A payment that its provider is asked about. */
+export type PaymentInWork = Payment & { readonly work: PaymentWork };
+
 export const PAYMENT_QUEUE = 'payments';
 export const MAX_PAYMENT_DESCRIPTION_CHARACTERS = 200;
+/** Of how the team finds the money of a manual link. */
+export const MAX_REFERENCE_CHARACTERS = 200;
 
 /** A workspace's account with a provider; one per provider. */
 export interface PaymentAccount extends ConnectedAccount {
@@ -95,28 +94,6 @@ export interface PaymentUpdate {
   /** The provider's id, which must be the payment's. */
   readonly reference: string;
   readonly state: RemoteState | 'failed';
-}
-
-/** What the domain needs to know about a provider. */
-export interface PaymentRules {
-  /** True when the provider makes the page. */
-  readonly isRemote: boolean;
-  /** How long a link may be open, in seconds. */
-  readonly expiresIn: { readonly min: number; readonly max: number; readonly default: number };
-  /** Why this provider cannot take it, to follow the field's name (`must be …`); null if it can. */
-  refuse(wanted: {
-    readonly amount: number;
-    readonly currency: string;
-  }): { readonly param: 'amount' | 'currency'; readonly message: string } | null;
-}
-
-/** Every provider. */
-export interface PaymentDirectory {
-  /** In order of preference. */
-  readonly providers: readonly PaymentProvider[];
-  rulesOf(provider: PaymentProvider): PaymentRules;
-  /** The fields of its form, in order. */
-  fieldsOf(provider: PaymentProvider): readonly SetupField[];
 }
 
 /** Providers close a page by their own clock, so they are asked a little after ours says so. */
@@ -166,6 +143,15 @@ export const newWork = (task: PaymentWork['task'], now: Date): PaymentWork => ({
   runAt: timestamp(now),
 });
 
+/**
+ * The link can no longer be paid, and its provider closes the page. A page whose address the provider
+ * has not given yet is known to nobody: there is nothing to close.
+ */
+export const cancel = (payment: Payment, now: Date): Payment => ({
+  ...withoutWork({ ...payment, status: 'cancelled' }, now),
+  work: payment.providerUrl === null ? null : newWork('expire', now),
+});
+
 /** What stands in place of a description that was removed with its contact. */
 const CLEARED_DESCRIPTION = 'Removed';
 
@@ -176,10 +162,9 @@ const CLEARED_DESCRIPTION = 'Removed';
  */
 export function clearPayment(payment: Payment, now: Date): Payment {
   const cleared = { ...payment, description: CLEARED_DESCRIPTION, error: null };
-  if (payment.status !== 'open' && payment.status !== 'creating') return cleared;
-  // Nobody knows a page whose address the provider has not given yet: nothing to close.
-  const work = payment.providerUrl === null ? null : newWork('expire', now);
-  return { ...withoutWork({ ...cleared, status: 'cancelled' }, now), work };
+  return payment.status === 'open' || payment.status === 'creating'
+    ? cancel(cleared, now)
+    : cleared;
 }
 
 export const isCleared = ({ description, error, status }: Payment): boolean =>

@@ -3,7 +3,6 @@ import type {
   PaymentAccount,
   PaymentUpdate,
   PaymentProvider,
-  PaymentRules,
   RemoteState,
 } from './payment.ts';
 import type { SetupField, SetupValues, TestResult } from '../platform/accounts/accountSetup.ts';
@@ -18,7 +17,13 @@ export type PaymentAdapter = ManualProvider | RemoteProvider;
 interface AnyProvider {
   readonly provider: PaymentProvider;
   readonly label: string;
-  readonly rules: PaymentRules;
+  /** How long a link may be open, in seconds. */
+  readonly expiresIn: { readonly min: number; readonly max: number; readonly default: number };
+  /** Why the provider cannot take an amount, to follow the field's name (`must be …`); null if it can. */
+  refuse(
+    amount: number,
+    currency: string,
+  ): { readonly param: 'amount' | 'currency'; readonly message: string } | null;
   readonly fields: readonly SetupField[];
 }
 
@@ -37,7 +42,7 @@ type Ask<Result> = (
 export interface RemoteProvider extends AnyProvider {
   readonly isRemote: true;
   /** What the team does in the provider's dashboard to receive webhooks: one or two sentences each. */
-  readonly setupSteps?: readonly string[];
+  readonly setupSteps: readonly string[];
   /**
    * Makes the page where the customer pays. A second call for the same payment returns the same page.
    * @throws only the signal's reason
@@ -86,7 +91,7 @@ export interface PaymentsConfig {
  * `refused`: asking again does not help. `unreachable`: asking again may help. `error` is a sentence
  * for the team.
  */
-type Trouble = { readonly type: 'refused' | 'unreachable'; readonly error: string };
+export type Trouble = { readonly type: 'refused' | 'unreachable'; readonly error: string };
 export type CreateResult =
   | { readonly type: 'created'; readonly reference: string; readonly url: string }
   | Trouble;

@@ -15,7 +15,7 @@ import {
   nextWorkAt,
   type Payment,
   type PaymentAccount,
-  type PaymentWork,
+  type PaymentInWork,
 } from './payment.ts';
 import type { Workspace } from '../team/index.ts';
 import type { Job } from '../store/store.ts';
@@ -25,7 +25,7 @@ import { paymentAdapterOf } from './registry.ts';
 
 /** A question to make to a provider now. The attempt is on record already. */
 export interface BegunAttempt {
-  readonly payment: Payment & { readonly work: PaymentWork };
+  readonly payment: PaymentInWork;
   readonly account: PaymentAccount;
 }
 
@@ -66,7 +66,7 @@ async function beginDue(tx: Tx, payment: Payment, now: Date): Promise<BegunAttem
 
 /** The payment as it ends when its provider cannot be asked; null when it can. */
 function endWithoutProvider(
-  due: BegunAttempt['payment'],
+  due: PaymentInWork,
   account: PaymentAccount | null,
   now: Date,
 ): Payment | null {
@@ -122,8 +122,5 @@ async function putAnswered(
   await putStageForward(tx, view, 'payment_pending', payment.createdBy, now);
 }
 
-const isStillAsked = (
-  payment: Payment,
-  { work }: BegunAttempt['payment'],
-): payment is BegunAttempt['payment'] =>
+const isStillAsked = (payment: Payment, { work }: PaymentInWork): payment is PaymentInWork =>
   payment.work?.task === work.task && payment.work.attempts === work.attempts;

@@ -14,7 +14,7 @@ import { openPaymentAccount } from './accounts.ts';
 import type { CheckResult, CreateResult, PaymentsConfig } from './paymentAdapter.ts';
 import { paymentAdapterOf } from './registry.ts';
 
-export interface PaymentLoopOptions {
+interface PaymentLoopOptions {
   readonly store: ServiceStore;
   readonly deps: Deps;
   readonly log: Logger;

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import type { Deps } from '../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE, notFound } from '../platform/http/errorCatalogue.ts';
+import { AppError, ERROR_CATALOGUE } from '../platform/http/errorCatalogue.ts';
 import { cancelPaymentLink, markPaymentPaid } from './operations/endPaymentLink.ts';
 import { createPaymentLink } from './operations/createPaymentLink.ts';
 import { getPaymentLink, listPaymentLinks, type PaymentView } from './operations/paymentLinks.ts';
@@ -9,10 +9,12 @@ import {
   listPaymentAccounts,
   putPaymentAccount,
 } from './operations/paymentAccounts.ts';
-import { PAYMENT_PROVIDERS, paymentPageUrl, type PaymentProvider } from './payment.ts';
+import { paymentPageUrl } from './payment.ts';
 import { testPaymentAccount } from './accounts.ts';
 import type { PaymentsConfig } from './paymentAdapter.ts';
+import { getPaymentAdapter } from './registry.ts';
 import * as contract from './contract.ts';
+import { definedOnly } from '../platform/json.ts';
 import { pageFrom, pageJson } from '../platform/http/page.ts';
 import type { FollowPayment } from './paymentFeed.ts';
 import { serve } from '../platform/http/serve.ts';
@@ -56,10 +58,8 @@ export function paymentsRouter(
   );
 
   serve(router, deps, contract.listPaymentLinks, async ({ deps, caller, query }) => {
-    const filter = {
-      ...(query.status === undefined ? {} : { status: query.status }),
-      ...(query.conversation_id === undefined ? {} : { conversationId: query.conversation_id }),
-    };
+    const { status, conversation_id: conversationId } = query;
+    const filter = definedOnly({ status, conversationId });
     return pageJson(
       await listPaymentLinks(deps, caller.workspace, filter, pageFrom(query)),
       linkJson,
@@ -98,19 +98,29 @@ function addAccounts(router: Router, deps: Deps, config: PaymentsConfig): void {
 
   serve(router, deps, contract.putPaymentAccount, async ({ deps, caller, params, body }) =>
     paymentAccountJson(
-      await putPaymentAccount(deps, caller.workspace, providerOf(params), body.settings),
+      await putPaymentAccount(
+        deps,
+        caller.workspace,
+        getPaymentAdapter(params.provider!).provider,
+        body.settings,
+      ),
       deps.publicUrl(),
     ),
   );
 
   serve(router, deps, contract.deletePaymentAccount, async ({ deps, caller, params }) => {
-    const provider = providerOf(params);
+    const { provider } = getPaymentAdapter(params.provider!);
     await deletePaymentAccount(deps, caller.workspace, provider);
     return { id: provider, deleted: true as const };
   });
 
   serve(router, deps, contract.testPaymentAccount, async ({ deps, caller, params }) =>
-    testPaymentAccount(deps, config, caller.workspace, providerOf(params)),
+    testPaymentAccount(
+      deps,
+      config,
+      caller.workspace,
+      getPaymentAdapter(params.provider!).provider,
+    ),
   );
 }
 
@@ -120,10 +130,3 @@ const refused = (id: string, error: string | null) =>
     'payment_refused',
     `The payment provider refused to make the page of ${id}: ${error ?? 'it gave no reason'} ${ERROR_CATALOGUE.payment_refused.fix}`,
   );
-
-/** @throws not_found (404) */
-function providerOf({ provider = '' }: Readonly<Record<string, string>>): PaymentProvider {
-  const known = PAYMENT_PROVIDERS.find((each) => each === provider);
-  if (!known) throw notFound('payment provider', provider);
-  return known;
-}

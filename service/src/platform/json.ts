@@ -170,6 +170,10 @@ export function mapStrings(
   return root;
 }
 
+/** A field of the object itself; undefined for what every object has, such as `constructor`. */
+export const ownField = (object: JsonObject, name: string): Json | undefined =>
+  Object.hasOwn(object, name) ? object[name] : undefined;
+
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** The fields that have a value. Spread over another object, an undefined one would overwrite it. */

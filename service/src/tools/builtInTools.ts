@@ -3,10 +3,10 @@ import type { JsonObject } from '../platform/json.ts';
 import { compileParameters } from './definition/parametersSchema.ts';
 import {
   MAX_PAYMENT_DESCRIPTION_CHARACTERS,
+  paymentAdapterOf,
   type PaymentLinkRequest,
   type Payment,
   type PaymentProvider,
-  type PaymentRules,
 } from '../payments/index.ts';
 
 /**
@@ -74,8 +74,8 @@ type ReadPaymentLink =
   | { readonly problem: null; readonly arguments: JsonObject; readonly request: PaymentLinkRequest }
   | { readonly problem: string };
 
-/** Reads a call's arguments. @param rules those of the provider */
-export function readPaymentLink(args: unknown, rules: PaymentRules): ReadPaymentLink {
+/** Reads the arguments of a call for a link of this provider. */
+export function readPaymentLink(args: unknown, provider: PaymentProvider): ReadPaymentLink {
   const problem = compileParameters(PAYMENT_LINK_PARAMETERS).check(args);
   if (problem !== null) return { problem };
   const given = args as { amount: number; currency: string; description: string };
@@ -88,7 +88,7 @@ export function readPaymentLink(args: unknown, rules: PaymentRules): ReadPayment
   // JavaScript writes a number back as the model wrote it: 49.9 is "49.9".
   const amount = parseAmount(String(given.amount), currency);
   if (amount === null) return { problem: `arguments.amount ${amountHint(currency)}.` };
-  const refused = rules.refuse({ amount, currency });
+  const refused = paymentAdapterOf(provider).refuse(amount, currency);
   if (refused) return { problem: `arguments.${refused.param} ${refused.message}.` };
   return {
     problem: null,

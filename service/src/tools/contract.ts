@@ -2,6 +2,8 @@ import { z } from 'zod';
 import {
   MAX_EXAMPLE_PHRASE_CHARACTERS,
   MAX_EXAMPLE_PHRASES,
+  MAX_TOOL_SECRETS,
+  SECRET_NAME_PATTERN,
   TOOL_KINDS,
   TOOL_NAME_PATTERN,
   TOOL_NAME_RULE,
@@ -60,12 +62,7 @@ const templateSchema = jsonObjectSchema.meta({
 });
 const secretsSchema = z
   .record(
-    z
-      .string()
-      .regex(
-        /^[A-Za-z][A-Za-z0-9_]{0,63}$/,
-        'has a name that is not made of letters, digits and _',
-      ),
+    z.string().regex(SECRET_NAME_PATTERN, 'has a name that is not made of letters, digits and _'),
     z
       .string('must be a string')
       .trim()
@@ -73,7 +70,10 @@ const secretsSchema = z
       .max(4096, 'must have at most 4096 characters'),
     'must be an object of strings',
   )
-  .refine((secrets) => Object.keys(secrets).length <= 20, 'must have at most 20 entries')
+  .refine(
+    (secrets) => Object.keys(secrets).length <= MAX_TOOL_SECRETS,
+    `must have at most ${MAX_TOOL_SECRETS} entries`,
+  )
   .meta({
     description: 'HTTP kind: the values of {{secrets.NAME}}. They are never returned.',
     example: { API_TOKEN: 's3cret' },

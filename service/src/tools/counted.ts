@@ -4,7 +4,7 @@ import type { Tx } from '../store/collections.ts';
 import { isBuiltIn, type ToolCall, type ToolCallStatus } from './calls/toolCall.ts';
 
 /** What approvals are asked for by. */
-export type ApprovalOf = 'tool' | 'workflow';
+type ApprovalOf = 'tool' | 'workflow';
 export type ApprovalOutcome = 'requested' | 'approved' | 'rejected' | 'expired' | 'cancelled';
 
 declare module '../platform/counting/count.ts' {

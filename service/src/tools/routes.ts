@@ -30,10 +30,7 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
   });
 
   serve(router, deps, contract.listTools, async ({ deps, caller, query }) => {
-    const filter = {
-      ...(query.name === undefined ? {} : { name: query.name }),
-      ...(query.status === undefined ? {} : { status: query.status }),
-    };
+    const filter = definedOnly({ name: query.name, status: query.status });
     return pageJson(await listTools(deps, caller.workspace, filter, pageFrom(query)), toolJson);
   });
 
@@ -55,7 +52,7 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
   serve(router, deps, contract.testTool, async ({ deps, caller, params, body }) => {
     const tool = await getTool(deps, caller.workspace, params.id!);
     const maxMs = MAX_TOOL_CALL_ATTEMPTS * timeoutMsOf(tool) + TEST_MARGIN_MS;
-    const { call } = await followToolCall(
+    const call = await followToolCall(
       caller.workspace,
       () => startTestCall(deps, caller.workspace, params.id!, body.arguments),
       maxMs,

@@ -23,6 +23,8 @@ export const TOOL_NAME_RULE =
 export const MAX_TOOLS = 100;
 export const DEFAULT_TOOL_TIMEOUT_SECONDS = 10;
 export const MAX_TOOL_TIMEOUT_SECONDS = 120;
+export const SECRET_NAME_PATTERN = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
+export const MAX_TOOL_SECRETS = 20;
 export const MAX_EXAMPLE_PHRASES = 20;
 export const MAX_EXAMPLE_PHRASE_CHARACTERS = 200;
 

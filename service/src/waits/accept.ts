@@ -3,7 +3,7 @@ import { datesIn } from '../platform/reading/dates.ts';
 import { detectLanguage } from '../platform/reading/detectLanguage.ts';
 import type { Language } from '../platform/reading/language.ts';
 import { numbersIn } from '../platform/reading/numbers.ts';
-import { readChoice } from './readChoice.ts';
+import { onlyOne, readChoice } from './readChoice.ts';
 
 /** What counts as an answer to a question, and how an answer is read. */
 
@@ -71,28 +71,15 @@ export function readAnswer(
 
 type Read = (text: string, accept: Accept, reader: Reader) => AnswerValue | null;
 
-const READERS: Readonly<Record<Exclude<AcceptType, 'any'>, Read>> = {
-  choice: (text, { choices }) => readChoice(text, choices),
-  email: readEmail,
-  number: (text, accept, reader) => readNumber(text, accept, reader),
-  date: (text, accept, reader) => readDate(text, accept, reader),
-};
-
 const EMAIL =
   /(?<![\p{L}\p{N}.!#$%&'*+/=?^_`{|}~•-])[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}(?![\p{L}\p{N}•])/giu;
 
-function readEmail(text: string): string | null {
-  const found = new Set(
-    [...text.normalize('NFKC').matchAll(EMAIL)].map(([each]) => normalizeEmail(each)),
-  );
-  return onlyOne(found);
-}
+const readEmail: Read = (text) =>
+  onlyOne([...text.normalize('NFKC').matchAll(EMAIL)].map(([each]) => normalizeEmail(each)));
 
 /** `1.500` is two numbers if the language is not known. */
 const readNumber: Read = (text, _accept, { languages }) =>
-  onlyOne(
-    new Set(languages.flatMap((each) => numbersIn(text, each, false).map(({ value }) => value))),
-  );
+  onlyOne(languages.flatMap((each) => numbersIn(text, each, false).map(({ value }) => value)));
 
 /** `03/04`, which is two days if the text may be English. */
 const TWO_DAYS = /(?<![\d/.-])(\d{1,2})[/.-](\d{1,2})(?!\d)/;
@@ -102,9 +89,13 @@ const readDate: Read = (text, _accept, { languages, now }) => {
   const isAmbiguous = first !== second && Math.max(Number(first), Number(second)) <= 12;
   if (isAmbiguous && languages.includes('en')) return null;
   return onlyOne(
-    new Set(languages.flatMap((each) => datesIn(text, each, now).dates.map(({ value }) => value))),
+    languages.flatMap((each) => datesIn(text, each, now).dates.map(({ value }) => value)),
   );
 };
 
-const onlyOne = <Value>(values: ReadonlySet<Value>): Value | null =>
-  values.size === 1 ? [...values][0]! : null;
+const READERS: Readonly<Record<Exclude<AcceptType, 'any'>, Read>> = {
+  choice: (text, { choices }) => readChoice(text, choices),
+  email: readEmail,
+  number: readNumber,
+  date: readDate,
+};

@@ -2,17 +2,14 @@
 
 export { noteAnswer } from './operations/burst.ts';
 export { cancelWait } from './operations/cancelWait.ts';
-export { decideWait, endInWords } from './operations/decideWait.ts';
+export { decideWait } from './operations/decideWait.ts';
 export { endReplyWaitOf, endWaitsIn } from './operations/endWait.ts';
 export { noteUndeliverable } from './operations/undeliverable.ts';
-export { getWait, listWaits, type WaitView } from './operations/waits.ts';
+export { getWait } from './operations/waits.ts';
 export {
   isOpen,
-  isOver,
-  MAX_OPEN_WAITS,
   MAX_WAIT_NOTE_CHARACTERS,
   type Wait,
   type WaitDecision,
-  type WaitKind,
   type WaitStatus,
 } from './wait.ts';

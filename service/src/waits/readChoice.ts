@@ -41,7 +41,8 @@ export function readChoice(text: string, choices: readonly string[]): string | n
   return onlyOne([...choicesInside(text, choices), ...choiceAtPlace(text, choices)]);
 }
 
-const onlyOne = (found: readonly string[]): string | null =>
+/** The value that all of them are; null when there is none, or several. */
+export const onlyOne = <Value>(found: readonly Value[]): Value | null =>
   new Set(found).size === 1 ? found[0]! : null;
 
 /** What stands in front of or behind a place: `option 2`, `la 2 por favor`. */

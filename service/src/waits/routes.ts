@@ -2,6 +2,7 @@ import { Router } from 'express';
 import { timestamp } from '../platform/clock.ts';
 import type { Deps } from '../platform/deps.ts';
 import { AppError } from '../platform/http/errorCatalogue.ts';
+import { definedOnly } from '../platform/json.ts';
 import { pageFrom, pageJson } from '../platform/http/page.ts';
 import { serve } from '../platform/http/serve.ts';
 import type { z } from 'zod';
@@ -34,11 +35,8 @@ export function waitsRouter(deps: Deps, observer: Pick<WaitObserver, 'collected'
   );
 
   serve(router, deps, contract.listWaits, async ({ deps, caller, query }) => {
-    const filter = {
-      ...(query.status === undefined ? {} : { status: query.status }),
-      ...(query.kind === undefined ? {} : { kind: query.kind }),
-      ...(query.conversation_id === undefined ? {} : { conversationId: query.conversation_id }),
-    };
+    const { status, kind, conversation_id: conversationId } = query;
+    const filter = definedOnly({ status, kind, conversationId });
     const found = await listWaits(deps, caller.workspace, filter, pageFrom(query));
     return pageJson(found, (view) => waitJson(view, caller.apiKey));
   });
@@ -74,10 +72,11 @@ function wantedFrom(
     body.expires_at === undefined
       ? secondsAfter(now, DEFAULT_WAIT_SECONDS)
       : timestamp(new Date(body.expires_at));
-  if (Date.parse(expiresAt) <= now.getTime()) throw refusal('expires_at', 'must be in the future');
-  if (expiresAt > secondsAfter(now, MAX_WAIT_SECONDS))
+  const seconds = (Date.parse(expiresAt) - now.getTime()) / 1000;
+  if (seconds <= 0) throw refusal('expires_at', 'must be in the future');
+  if (seconds > MAX_WAIT_SECONDS)
     throw refusal('expires_at', `must be within ${MAX_WAIT_SECONDS / 86_400} days`);
-  if (body.remind_after !== null && secondsAfter(now, body.remind_after) >= expiresAt)
+  if (body.remind_after !== null && body.remind_after >= seconds)
     throw refusal('remind_after', 'must be before expires_at, or the customer is never reminded');
   return {
     kind: body.kind,

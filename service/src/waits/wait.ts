@@ -26,7 +26,6 @@ export const WAIT_STATUSES = [
   'not_accepted',
 ] as const;
 export type WaitStatus = (typeof WAIT_STATUSES)[number];
-export type EndedStatus = Exclude<WaitStatus, 'open'>;
 
 export const RESUME_STATES = ['none', 'pending', 'done', 'gave_up'] as const;
 type ResumeState = (typeof RESUME_STATES)[number];
@@ -180,7 +179,7 @@ export function nextWaitWork(wait: Wait): number | null {
 
 /** How a wait ends. */
 export interface WaitEnd extends Partial<Pick<Wait, 'answer' | 'decision' | 'cancelledBy'>> {
-  readonly status: EndedStatus;
+  readonly status: Exclude<WaitStatus, 'open'>;
   /** A newer wait has its address: the execution is past this one. */
   readonly isReplaced?: boolean;
 }
@@ -225,7 +224,7 @@ export const askAgain = (wait: Wait, judgedThrough: number, now: Date): Wait => 
   remindAt:
     wait.remindAt === null || wait.remindAfterSeconds === null
       ? null
-      : timestamp(new Date(now.getTime() + wait.remindAfterSeconds * 1000)),
+      : secondsAfter(now, wait.remindAfterSeconds),
 });
 
 /** Seconds between two times, as stored; a clock that was set back gives 0. */

@@ -14,7 +14,7 @@ import { WAIT_QUEUE } from './wait.ts';
 import type { WaitObserver } from './waitMetrics.ts';
 import { doWaitWork } from './waitWork.ts';
 
-export interface WaitWorkerOptions {
+interface WaitWorkerOptions {
   readonly store: ServiceStore;
   readonly deps: Deps;
   readonly outbound: Pick<OutboundClient, 'request'>;

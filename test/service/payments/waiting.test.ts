@@ -6,6 +6,7 @@ import {
   followPayments,
   type FollowPayment,
 } from '../../../service/src/payments/paymentFeed.ts';
+import { followDocuments } from '../../../service/src/platform/http/followDocuments.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 
 const LONG_MS = 600_000;
@@ -33,11 +34,10 @@ describe('requests that wait for payment pages', () => {
         return typeof value === 'function' ? value.bind(store) : value;
       },
     });
-    follow = followPayments(
-      counted,
-      { store: fresh.store, bounds: { reached: (bound) => void reached.push(bound) } },
-      stopping.signal,
-    );
+    follow = followPayments(followDocuments(counted, stopping.signal), {
+      store: fresh.store,
+      bounds: { reached: (bound) => void reached.push(bound) },
+    });
     for (const workspaceId of ['mine', 'theirs']) await put(payment(workspaceId, 'creating'));
   });
   afterEach(async () => {

@@ -177,6 +177,19 @@ describe("a tool's secrets", () => {
     });
   });
 
+  it('are at most 20, however many changes bring them', async () => {
+    const tool = await define('keep_few');
+    const more = Object.fromEntries(
+      Array.from({ length: 18 }, (_, i) => [`MORE_${i}`, 'v'.repeat(9)]),
+    );
+    const { status, body } = keep(
+      await service.api.patch(`/api/tools/${tool.id}`, { secrets: more }),
+    );
+    expect([status, body.error?.param]).toEqual([400, 'secrets']);
+    const stored = await service.api.get(`/api/tools/${tool.id}`);
+    expect(stored.body.secret_names).toEqual(['TOKEN', 'PLAIN', 'PIN']);
+  });
+
   describe('when the request goes to another place', () => {
     let elsewhere: ToolEndpoint;
     beforeAll(async () => void (elsewhere = await startToolEndpoint()));

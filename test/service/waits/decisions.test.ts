@@ -113,6 +113,7 @@ describe('a question to the team', () => {
     ['kind that there is not', { kind: 'poll' }, 400, 'kind'],
     ['time that is over', { expires_at: '2020-01-01T00:00:00Z' }, 400, 'expires_at'],
     ['time beyond a year', { expires_at: '2099-01-01T00:00:00Z' }, 400, 'expires_at'],
+    ['time in the year 10000', { expires_at: '9999-12-31T23:59:59-14:00' }, 400, 'expires_at'],
     ['choice without choices', { accept: { type: 'choice' } }, 400, 'accept.choices'],
     ['number with choices', { accept: { type: 'number', choices: ['1'] } }, 400, 'accept.choices'],
     ['choice twice', { accept: { type: 'choice', choices: ['A', 'a '] } }, 400, 'accept.choices'],

@@ -6,7 +6,6 @@ import {
   type ToolCall,
 } from '../../tools/index.ts';
 import type { PaymentLinkRequest } from '../../payments/index.ts';
-import type { Deps } from '../../platform/deps.ts';
 import { isJsonObject, type JsonObject } from '../../platform/json.ts';
 import { unmaskJson } from '../../platform/masking.ts';
 import type { Bounds } from '../../platform/limits/bounds.ts';
@@ -96,10 +95,9 @@ function problemOf(
 export function resolveBuiltInCall(
   given: unknown,
   { provider, askBeforeRunning }: BuiltInTool,
-  { payments }: Pick<Deps, 'payments'>,
 ): ResolvedCall {
   const read = isJsonObject(given)
-    ? readPaymentLink(given, payments.rulesOf(provider))
+    ? readPaymentLink(given, provider)
     : { problem: 'The arguments are not a JSON object.' };
   const args =
     read.problem === null ? read.arguments : isJsonObject(given) ? (given as JsonObject) : {};

@@ -14,7 +14,7 @@ import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Workspace } from '../../team/index.ts';
-import { findPaymentAccount } from '../../payments/index.ts';
+import { findPaymentAccount, PAYMENT_ADAPTERS } from '../../payments/index.ts';
 
 type AgentChanges = Partial<
   Pick<
@@ -67,12 +67,11 @@ export async function changeAgentSettings(
  */
 export async function findBuiltInTools(
   tx: Tx,
-  { payments }: Pick<Deps, 'payments'>,
   workspaceId: string,
 ): Promise<readonly BuiltInTool[]> {
   const policy = paymentLinkPolicyOf(await findAgentSettings(tx, workspaceId));
   if (policy === 'off') return [];
-  for (const provider of payments.providers) {
+  for (const { provider } of PAYMENT_ADAPTERS) {
     if (await findPaymentAccount(tx, workspaceId, provider))
       return [paymentLinkTool(provider, policy === 'ask')];
   }

@@ -151,7 +151,7 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
       where: { workspaceId: workspace.id, status: 'live' },
       limit: MAX_TOOLS,
     }),
-    builtIn: await findBuiltInTools(tx, deps, workspace.id),
+    builtIn: await findBuiltInTools(tx, workspace.id),
   };
 }
 

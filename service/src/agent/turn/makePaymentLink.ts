@@ -34,7 +34,7 @@ export async function makePaymentLink(
   if (!view) return complete(call, 'cancelled', now);
   const settings = await findAgentSettings(tx, call.workspaceId);
   if (!isStillWanted(call, view.conversation, settings)) return complete(call, 'cancelled', now);
-  const read = readPaymentLink(call.arguments, deps.payments.rulesOf(call.provider!));
+  const read = readPaymentLink(call.arguments, call.provider!);
   if (read.problem !== null) return refuse(call, read.problem, now);
   try {
     const wanted = { ...read.request, provider: call.provider };

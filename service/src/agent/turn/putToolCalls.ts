@@ -75,7 +75,7 @@ async function makeCall(
   wanted: WantedInStep,
   now: Date,
 ): Promise<ToolCall> {
-  const { askBeforeRunning, problem, request, stored } = await resolve(tx, deps, turn, wanted);
+  const { askBeforeRunning, problem, request, stored } = await resolve(tx, turn, wanted);
   const call = newCall(turn, wanted, stored, now);
   if (problem !== null) return refuseCall(call, problem, now);
   const repetition = repeatedCall(call, turn, wanted.beside);
@@ -123,17 +123,12 @@ function refuseCall(call: ToolCall, message: string, now: Date): ToolCall {
 }
 
 /** Resolves a call with the tools and settings that this transaction reads. */
-async function resolve(
-  tx: Tx,
-  deps: Deps,
-  turn: LoadedTurn,
-  wanted: CheckedCall,
-): Promise<ResolvedCall> {
+async function resolve(tx: Tx, turn: LoadedTurn, wanted: CheckedCall): Promise<ResolvedCall> {
   const { tool: name, arguments: given } = wanted;
-  const builtIn = (await findBuiltInTools(tx, deps, turn.workspace.id)).find(
+  const builtIn = (await findBuiltInTools(tx, turn.workspace.id)).find(
     (each) => each.name === name,
   );
-  if (builtIn) return resolveBuiltInCall(given, builtIn, deps);
+  if (builtIn) return resolveBuiltInCall(given, builtIn);
   const shown = turn.tools.find((each) => each.name === name);
   return resolveCall(wanted, shown ? await tx.tools.peek(shown.id) : null, shown, turn);
 }

@@ -10,11 +10,8 @@ export const manual: ManualProvider = {
   provider: 'manual',
   label: 'Manual',
   isRemote: false,
-  rules: {
-    isRemote: false,
-    expiresIn: { min: 60, max: 365 * DAY_S, default: 30 * DAY_S },
-    refuse: () => null,
-  },
+  expiresIn: { min: 60, max: 365 * DAY_S, default: 30 * DAY_S },
+  refuse: () => null,
   fields: [
     {
       name: 'instructions',

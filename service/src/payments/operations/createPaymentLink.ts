@@ -8,16 +8,12 @@ import {
   putStageForward,
 } from '../../conversations/index.ts';
 import type { Actor } from '../../platform/actor.ts';
-import { MAX_AMOUNT_MINOR, isCurrency } from '../../platform/currency.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';
-import {
-  MAX_PAYMENT_DESCRIPTION_CHARACTERS,
-  type Payment,
-  type PaymentProvider,
-  type PaymentRules,
-} from '../payment.ts';
+import { newWork, type Payment, type PaymentProvider } from '../payment.ts';
+import type { PaymentAdapter } from '../paymentAdapter.ts';
+import { PAYMENT_ADAPTERS, paymentAdapterOf } from '../registry.ts';
 import { countLink } from '../counted.ts';
 import type { Workspace } from '../../team/index.ts';
 import { findPaymentAccount } from './paymentAccounts.ts';
@@ -59,24 +55,23 @@ export const createPaymentLink = (
 /** As `createPaymentLink`, within the caller's transaction. */
 export async function putPaymentLink(
   tx: Tx,
-  { payments, secrets }: Pick<Deps, 'payments' | 'secrets'>,
+  { secrets }: Pick<Deps, 'secrets'>,
   view: ConversationView,
   wanted: WantedPayment,
   actor: Actor,
   now: Date,
 ): Promise<Payment> {
   assertOpen(view.conversation);
-  assertValid(wanted);
-  const provider = await chooseProvider(tx, payments.providers, view.workspace, wanted.provider);
-  const rules = payments.rulesOf(provider);
-  const expiresInSeconds = wanted.expiresInSeconds ?? rules.expiresIn.default;
-  assertAccepted(rules, wanted, expiresInSeconds, provider);
+  const adapter = await chooseAdapter(tx, view.workspace, wanted.provider);
+  const { provider, isRemote } = adapter;
+  const expiresInSeconds = wanted.expiresInSeconds ?? adapter.expiresIn.default;
+  assertAccepted(adapter, wanted, expiresInSeconds);
 
   const token = newPageToken();
   const page = { pageTokenHash: hashToken(token), sealedPageToken: secrets.seal(token) };
   const payment = newPayment(
     view,
-    { ...wanted, ...page, provider, expiresInSeconds, isRemote: rules.isRemote },
+    { ...wanted, ...page, provider, expiresInSeconds, isRemote },
     actor,
     now,
   );
@@ -117,43 +112,23 @@ function newPayment(
     expiresAt: timestamp(new Date(now.getTime() + wanted.expiresInSeconds * 1000)),
     paidAt: null,
     markedPaidBy: null,
-    work: wanted.isRemote ? { task: 'create', attempts: 0, runAt: at } : null,
+    work: wanted.isRemote ? newWork('create', now) : null,
     checkedAt: null,
     createdAt: at,
     updatedAt: at,
   };
 }
 
-/** @throws invalid_request (400) for what no provider accepts */
-function assertValid({ amount, currency, description }: WantedPayment): void {
-  if (!Number.isInteger(amount) || amount < 1 || amount > MAX_AMOUNT_MINOR) {
-    throw refusal('amount', `must be a whole number of minor units from 1 to ${MAX_AMOUNT_MINOR}`);
-  }
-  if (!isCurrency(currency))
-    throw refusal(
-      'currency',
-      'must be a three-letter ISO 4217 currency code in lower case, such as usd',
-    );
-  if (description.trim() === '') throw refusal('description', 'must not be empty');
-  if ([...description].length > MAX_PAYMENT_DESCRIPTION_CHARACTERS)
-    throw refusal(
-      'description',
-      `must have at most ${MAX_PAYMENT_DESCRIPTION_CHARACTERS} characters`,
-    );
-}
-
 /** @throws invalid_request (400) for what this provider does not accept */
 function assertAccepted(
-  rules: PaymentRules,
-  wanted: WantedPayment,
+  { provider, expiresIn: { min, max }, refuse }: PaymentAdapter,
+  { amount, currency }: WantedPayment,
   expiresInSeconds: number,
-  provider: PaymentProvider,
 ): void {
-  const { min, max } = rules.expiresIn;
   if (!Number.isInteger(expiresInSeconds) || expiresInSeconds < min || expiresInSeconds > max) {
     throw refusal('expires_in', `must be from ${min} to ${max} seconds with ${provider}`);
   }
-  const refused = rules.refuse(wanted);
+  const refused = refuse(amount, currency);
   if (refused) throw refusal(refused.param, refused.message);
 }
 
@@ -161,14 +136,13 @@ const refusal = (param: string, message: string) =>
   new AppError('invalid_request', `${param} ${message}.`, { param });
 
 /** @throws payment_provider_missing (409) when no provider, or not the wanted one, is set up */
-async function chooseProvider(
+async function chooseAdapter(
   tx: Tx,
-  providers: readonly PaymentProvider[],
   workspace: Workspace,
   wanted: PaymentProvider | undefined,
-): Promise<PaymentProvider> {
-  for (const provider of wanted === undefined ? providers : [wanted]) {
-    if (await findPaymentAccount(tx, workspace.id, provider)) return provider;
+): Promise<PaymentAdapter> {
+  for (const adapter of wanted === undefined ? PAYMENT_ADAPTERS : [paymentAdapterOf(wanted)]) {
+    if (await findPaymentAccount(tx, workspace.id, adapter.provider)) return adapter;
   }
   const what =
     wanted === undefined

@@ -11,9 +11,9 @@ import {
 import { paymentPayload } from '../payload.ts';
 import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
 import {
+  cancel,
   confirm,
   expire,
-  newWork,
   refuseByBank,
   withoutWork,
   type Payment,
@@ -21,6 +21,7 @@ import {
   type PaymentUpdate,
 } from '../payment.ts';
 import { countPaid } from '../counted.ts';
+import { paymentAdapterOf } from '../registry.ts';
 import type { Workspace } from '../../team/index.ts';
 import {
   lockPaymentLink,
@@ -41,12 +42,9 @@ export const cancelPaymentLink = ({ store, clock }: Deps, workspace: Workspace, 
     if (payment.status === 'cancelled') return view;
     if (payment.status !== 'open' && payment.status !== 'creating')
       throw notOpen(payment, 'It cannot be cancelled any more.');
-    const now = clock.now();
-    const cancelled = withoutWork({ ...payment, status: 'cancelled' }, now);
-    // Nobody knows a page whose address the provider has not given yet: nothing to close.
-    const work = payment.providerUrl === null ? null : newWork('expire', now);
-    await putPayment(tx, { ...cancelled, work });
-    return { ...view, payment: { ...cancelled, work } };
+    const cancelled = cancel(payment, clock.now());
+    await putPayment(tx, cancelled);
+    return { ...view, payment: cancelled };
   });
 
 /**
@@ -57,7 +55,7 @@ export const cancelPaymentLink = ({ store, clock }: Deps, workspace: Workspace, 
  * money
  */
 export const markPaymentPaid = (
-  { store, clock, payments }: Deps,
+  { store, clock }: Deps,
   workspace: Workspace,
   id: string,
   { reference, actor }: { reference: string | null; actor: Actor },
@@ -66,7 +64,7 @@ export const markPaymentPaid = (
     await lockPaymentWithConversation(tx, id);
     const view = await lockPaymentLink(tx, workspace, id);
     const { payment } = view;
-    if (payments.rulesOf(payment.provider).isRemote)
+    if (paymentAdapterOf(payment.provider).isRemote)
       throw notOpen(
         payment,
         `Only manual links can be marked as paid; ${payment.provider} reports its payments itself.`,

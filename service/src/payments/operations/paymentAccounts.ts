@@ -10,6 +10,7 @@ import type { Deps } from '../../platform/deps.ts';
 import { notFound } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';
 import type { PaymentAccount, PaymentProvider } from '../payment.ts';
+import { PAYMENT_ADAPTERS, paymentAdapterOf } from '../registry.ts';
 import type { Workspace } from '../../team/index.ts';
 
 /** The payment account that a webhook address names, or null. Its workspace is not known yet. */
@@ -34,10 +35,10 @@ export async function findPaymentAccount(
 }
 
 /** The payment providers that a workspace has set up, the preferred one first. */
-export const listPaymentAccounts = ({ store, payments }: Deps, workspace: Workspace) =>
+export const listPaymentAccounts = ({ store }: Deps, workspace: Workspace) =>
   store.transaction(async (tx): Promise<readonly PaymentAccount[]> => {
     const accounts = [];
-    for (const provider of payments.providers)
+    for (const { provider } of PAYMENT_ADAPTERS)
       accounts.push(await findPaymentAccount(tx, workspace.id, provider));
     return accounts.filter((account) => account !== null);
   });
@@ -56,7 +57,7 @@ export const getPaymentAccount = (
  * @throws invalid_request (400) with param `settings.<name>`
  */
 export const putPaymentAccount = (
-  { store, clock, secrets, payments }: Deps,
+  { store, clock, secrets }: Deps,
   workspace: Workspace,
   provider: PaymentProvider,
   values: SetupValues,
@@ -65,7 +66,8 @@ export const putPaymentAccount = (
     await tx.workspaces.get(workspace.id); // locks the workspace: a provider has one account
     const at = timestamp(clock.now());
     const before = await findPaymentAccount(tx, workspace.id, provider);
-    const checked = checkSetup(payments.fieldsOf(provider), values, { isNew: before === null });
+    const { fields } = paymentAdapterOf(provider);
+    const checked = checkSetup(fields, values, { isNew: before === null });
     const account: PaymentAccount = {
       id: before?.id ?? newId('pac'),
       workspaceId: workspace.id,

@@ -1,5 +1,4 @@
 import { hashToken } from '../../platform/security/tokens.ts';
-import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
 import { type Contact, withContacts } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
@@ -8,6 +7,7 @@ import { newestFirst, type Page, type PageRequest } from '../../platform/http/pa
 import {
   PAYMENT_QUEUE,
   isOver,
+  newWork,
   nextWorkAt,
   type Payment,
   type PaymentLinkRequest,
@@ -166,5 +166,5 @@ async function scheduleCheck(tx: Tx, payment: Payment, now: Date): Promise<void>
   if (payment.status !== 'open' || payment.providerUrl === null || payment.work !== null) return;
   if (payment.checkedAt !== null && Date.parse(payment.checkedAt) + CHECK_EVERY_MS > now.getTime())
     return;
-  await putPayment(tx, { ...payment, work: { task: 'check', attempts: 0, runAt: timestamp(now) } });
+  await putPayment(tx, { ...payment, work: newWork('check', now) });
 }

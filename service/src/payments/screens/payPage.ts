@@ -31,7 +31,7 @@ const page = (title: string, reload: Reload | null, content: View): View => html
   </html>
 `;
 
-export interface PayPageState {
+interface PayPageState {
   readonly now: Date;
   readonly reload: Reload | null;
 }

@@ -1,15 +1,12 @@
-import { z } from 'zod';
 import type { Deps } from '../../platform/deps.ts';
 import { cancelPaymentLink, markPaymentPaid } from '../operations/endPaymentLink.ts';
 import { type SignedIn, actorOf } from '../../team/index.ts';
 import { textSchema } from '../../platform/http/schemas.ts';
 import { isError } from '../../platform/html/errorPage.ts';
 import type { FormValues } from '../../platform/html/forms.ts';
-import { MAX_REFERENCE_CHARACTERS } from './paymentView.ts';
+import { MAX_REFERENCE_CHARACTERS } from '../payment.ts';
 
 /** What a member can do with a payment link. Each action returns the code of its notice. */
-
-const referenceSchema = z.union([z.literal(''), textSchema(MAX_REFERENCE_CHARACTERS)]);
 
 /** @throws not_found (404) */
 export const cancelLink = (deps: Deps, signedIn: SignedIn, id: string): Promise<string> =>
@@ -28,9 +25,9 @@ export async function markLinkPaid(
   id: string,
   values: FormValues,
 ): Promise<string> {
-  const text = referenceSchema.safeParse((values.reference ?? '').trim());
-  if (!text.success) return 'payment-reference-too-long';
-  const reference = text.data === '' ? null : text.data;
+  const reference = (values.reference ?? '').trim() || null;
+  if (!textSchema(MAX_REFERENCE_CHARACTERS).nullable().safeParse(reference).success)
+    return 'payment-reference-too-long';
   return unlessEnded(async () => {
     const { payment } = await markPaymentPaid(deps, signedIn.workspace, id, {
       reference,

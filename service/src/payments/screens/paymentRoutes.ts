@@ -2,6 +2,7 @@ import { type Response, Router } from 'express';
 import type { Deps } from '../../platform/deps.ts';
 import { listPaymentLinks } from '../operations/paymentLinks.ts';
 import { listPaymentAccounts } from '../operations/paymentAccounts.ts';
+import { definedOnly } from '../../platform/json.ts';
 import { parseCursor } from '../../platform/http/page.ts';
 import { type Payment, paymentPageUrl } from '../payment.ts';
 import type { PaymentsConfig } from '../paymentAdapter.ts';
@@ -27,9 +28,13 @@ export function paymentScreensRouter(deps: Deps, config: PaymentsConfig): Router
   const router = Router();
   const listAccounts = (response: Response) => listPaymentAccounts(deps, workspaceOf(response));
   const readLinks = async (response: Response, view: PaymentsView): Promise<LinksPage> => {
-    const filter = view.status === undefined ? {} : { status: view.status };
     const page = { limit: PAGE_SIZE, cursor: parseCursor(view.cursor) };
-    const links = await listPaymentLinks(deps, workspaceOf(response), filter, page);
+    const links = await listPaymentLinks(
+      deps,
+      workspaceOf(response),
+      definedOnly({ status: view.status }),
+      page,
+    );
     const pageUrl = (payment: Payment) => paymentPageUrl(deps, payment);
     return { links, view, now: deps.clock.now(), pageUrl };
   };

@@ -2,6 +2,7 @@ import type { SignedIn } from '../../team/index.ts';
 import {
   isOver,
   isPayable,
+  MAX_REFERENCE_CHARACTERS,
   type Payment,
   type PaymentPageUrl,
   type PaymentProvider,
@@ -39,8 +40,6 @@ export const providerLabel = (provider: PaymentProvider): string =>
 
 export const amountOf = ({ amount, currency }: Pick<Payment, 'amount' | 'currency'>): string =>
   formatAmount(amount, currency);
-
-export const MAX_REFERENCE_CHARACTERS = 200;
 
 interface PaymentParts {
   readonly signedIn: SignedIn;
@@ -173,7 +172,7 @@ const cancelButton = (payment: Payment, parts: PaymentParts): View =>
     action: parts.action('cancel'),
     label: 'Cancel link',
     confirm: `Cancel the payment link for ${amountOf(payment)}? The customer can no longer pay with it.`,
-    ...(parts.hidden === undefined ? {} : { hidden: parts.hidden }),
+    hidden: { ...parts.hidden },
     button: {
       id: `cancel-${payment.id}`,
       class: 'danger',

@@ -84,7 +84,7 @@ const keysSection = (
 `;
 
 const webhookSection = (
-  { label, setupSteps = [] }: RemoteProvider,
+  { label, setupSteps }: RemoteProvider,
   account: PaymentAccount,
   publicUrl: string,
 ): View => html`
@@ -95,7 +95,7 @@ const webhookSection = (
       <code id="webhook-address">${paymentWebhookUrl(publicUrl, account)}</code>
       ${copyButton('webhook-address', 'the webhook URL')}
     </p>
-    ${setupSteps.length === 0 ? null : html`<ol>${setupSteps.map((step) => html`<li>${step}</li>`)}</ol>`}
+    <ol>${setupSteps.map((step) => html`<li>${step}</li>`)}</ol>
   </section>
 `;
 

@@ -1,6 +1,5 @@
 import { Router, type Response } from 'express';
 import type { Deps } from '../../platform/deps.ts';
-import { notFound } from '../../platform/http/errorCatalogue.ts';
 import {
   deletePaymentAccount,
   listPaymentAccounts,
@@ -10,7 +9,7 @@ import type { PaymentAccount } from '../payment.ts';
 import type { SetupValues } from '../../platform/accounts/accountSetup.ts';
 import { testPaymentAccount } from '../accounts.ts';
 import type { PaymentAdapter, PaymentsConfig } from '../paymentAdapter.ts';
-import { PAYMENT_ADAPTERS } from '../registry.ts';
+import { getPaymentAdapter } from '../registry.ts';
 import { setupFrom, setupProblems } from '../../platform/html/accountForm.ts';
 import { readForm, type FormValues } from '../../platform/html/forms.ts';
 import { sendPage } from '../../platform/html/html.ts';
@@ -36,11 +35,11 @@ export function providerRouter(deps: Deps, config: PaymentsConfig): Router {
   };
 
   router.get('/payments/providers/:provider', ({ params, query }, response) =>
-    show(response, 200, findAdapter(params.provider), { notice: query.notice }),
+    show(response, 200, getPaymentAdapter(params.provider), { notice: query.notice }),
   );
 
   router.post('/payments/providers/:provider', async (request, response) => {
-    const adapter = findAdapter(request.params.provider);
+    const adapter = getPaymentAdapter(request.params.provider);
     const { provider } = adapter;
     const values = readForm(request);
     try {
@@ -55,14 +54,14 @@ export function providerRouter(deps: Deps, config: PaymentsConfig): Router {
   });
 
   router.post('/payments/providers/:provider/test', async ({ params }, response) => {
-    const { provider } = findAdapter(params.provider);
+    const { provider } = getPaymentAdapter(params.provider);
     const { ok } = await testPaymentAccount(deps, config, workspaceOf(response), provider);
     const notice = ok ? 'provider-test-passed' : 'provider-test-failed';
     response.redirect(303, `/payments/providers/${provider}?notice=${notice}`);
   });
 
   router.post('/payments/providers/:provider/remove', async ({ params }, response) => {
-    const { provider } = findAdapter(params.provider);
+    const { provider } = getPaymentAdapter(params.provider);
     await deletePaymentAccount(deps, workspaceOf(response), provider);
     response.redirect(303, '/payments?notice=provider-removed');
   });
@@ -88,11 +87,4 @@ function setupValuesFrom(
     ...Object.fromEntries(removed.map(({ name }) => [name, ''])),
     ...setupFrom(fields, values),
   };
-}
-
-/** @throws not_found (404) */
-function findAdapter(provider: string): PaymentAdapter {
-  const adapter = PAYMENT_ADAPTERS.find((each) => each.provider === provider);
-  if (!adapter) throw notFound('payment provider', provider);
-  return adapter;
 }

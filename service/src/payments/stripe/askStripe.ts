@@ -1,6 +1,6 @@
 import type { Stripe } from 'stripe';
-import type { OpenPaymentAccount, PaymentContext } from '../paymentAdapter.ts';
-import { describeStripeFailure, type StripeTrouble } from './stripeFailure.ts';
+import type { OpenPaymentAccount, PaymentContext, Trouble } from '../paymentAdapter.ts';
+import { describeStripeFailure } from './stripeFailure.ts';
 
 /**
  * The version that this code and the package's types are written for. A webhook may come in another
@@ -21,7 +21,7 @@ export async function askStripe<T extends object>(
   { values }: OpenPaymentAccount,
   { config, signal }: Pick<PaymentContext, 'config' | 'signal'>,
   ask: (stripe: Stripe) => Promise<T>,
-): Promise<T | StripeTrouble> {
+): Promise<T | Trouble> {
   signal.throwIfAborted();
   const key = values.secret_key ?? '';
   const tooLate = AbortSignal.timeout(config.timeoutMs);

@@ -39,7 +39,7 @@ export async function createSession(
  * The request for a session. It depends on nothing but the payment, and holds no customer data:
  * customers enter what Stripe needs on its page.
  */
-export function sessionParams(payment: Payment, pageUrl: string): SessionParams {
+function sessionParams(payment: Payment, pageUrl: string): SessionParams {
   const metadata = {
     payment_id: payment.id,
     conversation_id: payment.conversationId,

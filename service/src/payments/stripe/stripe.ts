@@ -1,15 +1,10 @@
-import type { Payment, PaymentRules } from '../payment.ts';
+import type { Payment } from '../payment.ts';
 import type { SetupValues } from '../../platform/accounts/accountSetup.ts';
 import type { RemoteProvider } from '../paymentAdapter.ts';
 import { askStripe } from './askStripe.ts';
 import { createSession, expireSession, standingOf } from './checkoutSession.ts';
 import { readStripeEvent } from './readStripeEvent.ts';
 import { stripeAmount } from './stripeAmount.ts';
-
-const refuse: PaymentRules['refuse'] = ({ amount, currency }) => {
-  const taken = stripeAmount(amount, currency);
-  return 'unitAmount' in taken ? null : taken;
-};
 
 /**
  * Stripe Checkout: a Checkout Session for each link, its webhook verified by Stripe's own package.
@@ -20,10 +15,10 @@ export const stripe: RemoteProvider = {
   label: 'Stripe',
   isRemote: true,
   // Checkout Sessions live from 30 minutes to 24 hours.
-  rules: {
-    isRemote: true,
-    expiresIn: { min: 30 * 60, max: 24 * 60 * 60, default: 24 * 60 * 60 },
-    refuse,
+  expiresIn: { min: 30 * 60, max: 24 * 60 * 60, default: 24 * 60 * 60 },
+  refuse: (amount, currency) => {
+    const taken = stripeAmount(amount, currency);
+    return 'unitAmount' in taken ? null : taken;
   },
   fields: [
     {

@@ -6,7 +6,7 @@ import { decimalsOf, minorToText } from '../../platform/currency.ts';
  * amounts
  */
 
-export type StripeAmount =
+type StripeAmount =
   | { readonly unitAmount: number }
   | { readonly param: 'amount' | 'currency'; readonly message: string };
 

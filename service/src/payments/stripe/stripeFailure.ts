@@ -1,10 +1,5 @@
 import type { Stripe } from 'stripe';
-
-/** `refused`: asking again does not help. `unreachable`: asking again may help. */
-export interface StripeTrouble {
-  readonly type: 'refused' | 'unreachable';
-  readonly error: string;
-}
+import type { Trouble } from '../paymentAdapter.ts';
 
 type StripeError = InstanceType<typeof Stripe.errors.StripeError>;
 
@@ -15,7 +10,7 @@ const MAX_MESSAGE_CHARACTERS = 300;
  * @param key the key of the call
  * @throws `error` itself when it is not one of Stripe's
  */
-export function describeStripeFailure(error: unknown, key: string): StripeTrouble {
+export function describeStripeFailure(error: unknown, key: string): Trouble {
   if (!isStripeError(error)) throw error;
   const { type, statusCode } = error;
   if (type === 'StripeConnectionError')
@@ -55,8 +50,8 @@ export const isReplayedFault = (error: unknown): boolean =>
 const isStripeError = (error: unknown): error is StripeError =>
   error instanceof Error && 'type' in error && String(error.type).startsWith('Stripe');
 
-const refused = (error: string): StripeTrouble => ({ type: 'refused', error });
-const unreachable = (error: string): StripeTrouble => ({ type: 'unreachable', error });
+const refused = (error: string): Trouble => ({ type: 'refused', error });
+const unreachable = (error: string): Trouble => ({ type: 'unreachable', error });
 
 /** The network error's code, such as ` (ECONNREFUSED)`. */
 function causeOf({ detail }: StripeError): string {

@@ -34,7 +34,7 @@ export function resultExcerpt(
   return { text, isCut: text.length < whole.length };
 }
 
-/** The beginning of a text: at most `most` bytes of UTF-8, and whole characters only. */
+/** The beginning of a text: at most `maxBytes` of UTF-8, and whole characters only. */
 function cutToBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   return bytes.length <= maxBytes
@@ -74,7 +74,7 @@ const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
 const NUMBER_CHARACTERS = /[\d+.Ee-]*/y;
 
 /**
- * Masks about `MASKED_AT_ONCE` characters.
+ * Masks about `MAX_CHARACTERS_PER_TURN` characters.
  * @param start an index outside of strings and numbers
  * @returns the masked text, and the index where the next piece starts
  */

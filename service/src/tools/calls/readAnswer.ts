@@ -1,5 +1,5 @@
 import { JsonError, parseJson, isJsonObject, type Json, mapStrings } from '../../platform/json.ts';
-import type { ToolAttemptResult } from './toolCall.ts';
+import type { ToolAttemptResult, ToolCallErrorType } from './toolCall.ts';
 import type { OutboundResponse } from '../../platform/outbound/outboundClient.ts';
 import { scrubber } from './scrubber.ts';
 import type { ToolAddress } from './toolRequest.ts';
@@ -11,8 +11,6 @@ import type { ToolAddress } from './toolRequest.ts';
 const MAX_VALUES = 500_000;
 const JSON_LIMITS = { maxDepth: 64, maxValues: MAX_VALUES };
 const EXCERPT_CHARACTERS = 300;
-
-const NOT_DONE = 'Nothing of it was used.';
 
 /** The part of an endpoint's response that is read. */
 export type Answer = Pick<OutboundResponse, 'status' | 'durationMs' | 'headers'> & {
@@ -34,32 +32,35 @@ export function readAnswer(
   clean: Clean,
   toText: (result: Json) => string,
 ): ToolAttemptResult {
-  const { status, durationMs } = response;
+  const { status } = response;
   if (status >= 200 && status < 300) return readSuccess(address, response, clean, toText);
-  const fail = (
-    retry: 'later' | 'never',
-    type: 'http_status' | 'redirect',
-    message: string,
-  ): ToolAttemptResult => ({
-    type: 'failure',
-    retry,
-    httpStatus: status,
-    durationMs,
-    error: { type, message },
-  });
-  if (status >= 300 && status < 400 && address.kind === 'Webhook') {
-    return fail(
+  if (status >= 300 && status < 400 && address.kind === 'Webhook')
+    return failure(
+      response,
       'never',
       'redirect',
       `The endpoint answered ${status}; redirects of a Webhook tool are not followed. Give the final address as endpoint.`,
     );
-  }
-  return fail(
+  return failure(
+    response,
     status >= 500 ? 'later' : 'never',
     'http_status',
     `The endpoint answered ${status}${excerpt(response, clean)}`,
   );
 }
+
+const failure = (
+  { status, durationMs }: Answer,
+  retry: 'later' | 'never',
+  type: ToolCallErrorType,
+  message: string,
+): ToolAttemptResult => ({
+  type: 'failure',
+  retry,
+  httpStatus: status,
+  durationMs,
+  error: { type, message },
+});
 
 function readSuccess(
   address: ToolAddress,
@@ -76,14 +77,9 @@ function readSuccess(
     return { type: 'success', httpStatus: status, durationMs, resultJson: toText(result) };
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    const message = `The endpoint answered ${status}, but ${error.message[0]!.toLowerCase()}${error.message.slice(1)} ${NOT_DONE}`;
-    return {
-      type: 'failure',
-      retry: 'never',
-      httpStatus: status,
-      durationMs,
-      error: { type: 'invalid_response', message },
-    };
+    const problem = `${error.message[0]!.toLowerCase()}${error.message.slice(1)}`;
+    const message = `The endpoint answered ${status}, but ${problem} Nothing of it was used.`;
+    return failure(response, 'never', 'invalid_response', message);
   }
 }
 

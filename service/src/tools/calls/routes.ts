@@ -4,6 +4,7 @@ import { decideToolCall } from '../operations/completeToolCall.ts';
 import { getToolCall, listToolCalls } from '../operations/toolCalls.ts';
 import { TEST_CONVERSATION_ID } from './toolCall.ts';
 import * as contract from './contract.ts';
+import { definedOnly } from '../../platform/json.ts';
 import { pageFrom, pageJson } from '../../platform/http/page.ts';
 import { serve } from '../../platform/http/serve.ts';
 import { toolCallJson, toolCallListJson } from '../views.ts';
@@ -13,14 +14,9 @@ export function toolCallsRouter(deps: Deps): Router {
   const router = Router();
 
   serve(router, deps, contract.listToolCalls, async ({ deps, caller, query }) => {
-    const conversation = query.conversation_id;
-    const filter = {
-      ...(query.status === undefined ? {} : { status: query.status }),
-      ...(query.tool === undefined ? {} : { tool: query.tool }),
-      ...(conversation === undefined
-        ? {}
-        : { conversationId: conversation === TEST_CONVERSATION_ID ? null : conversation }),
-    };
+    const { status, tool, conversation_id: conversation } = query;
+    const conversationId = conversation === TEST_CONVERSATION_ID ? null : conversation;
+    const filter = definedOnly({ status, tool, conversationId });
     return pageJson(
       await listToolCalls(deps, caller.workspace, filter, pageFrom(query)),
       toolCallListJson,

@@ -1,5 +1,11 @@
 import { ARGUMENT_LIMITS } from './parametersSchema.ts';
-import { brokenLimit, isJsonObject, type Json, type JsonObject } from '../../platform/json.ts';
+import {
+  brokenLimit,
+  isJsonObject,
+  ownField,
+  type Json,
+  type JsonObject,
+} from '../../platform/json.ts';
 import {
   isPlaceholder,
   parsePlaceholders,
@@ -70,8 +76,7 @@ class Values {
     switch (placeholder.kind) {
       case 'argument':
         return placeholder.path.reduce<Json | undefined>(
-          (json, name) =>
-            isJsonObject(json) && Object.hasOwn(json, name) ? json[name] : undefined,
+          (json, name) => (isJsonObject(json) ? ownField(json, name) : undefined),
           this.#values.arguments,
         );
       case 'conversationId':

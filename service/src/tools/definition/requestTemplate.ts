@@ -1,4 +1,10 @@
-import { brokenLimit, isJsonObject, type Json, type JsonObject } from '../../platform/json.ts';
+import {
+  brokenLimit,
+  isJsonObject,
+  ownField,
+  type Json,
+  type JsonObject,
+} from '../../platform/json.ts';
 import {
   isPlaceholder,
   parsePlaceholders,
@@ -30,7 +36,7 @@ export interface RequestTemplate {
   readonly response_fields?: readonly string[];
 }
 
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** A request template that cannot be used; `message` says what is wrong and what to do. */
 export class RequestTemplateError extends Error {
@@ -63,9 +69,6 @@ const fail = (param: string, what: string): never => {
 /** `request_template.headers.X-Api-Key`. A long name is cut. */
 const inside = (param: string, name: string) =>
   `${param}.${name.length > 80 ? `${name.slice(0, 80)}…` : name}`;
-
-const own = (object: JsonObject, key: string): Json | undefined =>
-  Object.hasOwn(object, key) ? object[key] : undefined;
 
 /** Reads a text and checks every placeholder in it. */
 type CheckText = (text: string, param: string, place: 'header' | 'elsewhere') => Part[];
@@ -278,12 +281,12 @@ function readObject(value: unknown): JsonObject {
 export function parseRequestTemplate(value: unknown, known: KnownNames): RequestTemplate {
   const wanted = readObject(value);
   const checkText = textChecker(known);
-  const method = parseMethod(own(wanted, 'method'));
-  const url = parseUrl(own(wanted, 'url'), checkText);
-  const query = parseQuery(own(wanted, 'query'), checkText);
-  const headers = parseHeaders(own(wanted, 'headers'), checkText);
-  const fields = parseResponseFields(own(wanted, 'response_fields'));
-  const body = own(wanted, 'body') ?? undefined;
+  const method = parseMethod(ownField(wanted, 'method'));
+  const url = parseUrl(ownField(wanted, 'url'), checkText);
+  const query = parseQuery(ownField(wanted, 'query'), checkText);
+  const headers = parseHeaders(ownField(wanted, 'headers'), checkText);
+  const fields = parseResponseFields(ownField(wanted, 'response_fields'));
+  const body = ownField(wanted, 'body') ?? undefined;
   if (body !== undefined) {
     if (method === 'GET')
       fail(`${ROOT}.body`, 'cannot be sent with GET; leave it out, or use POST.');

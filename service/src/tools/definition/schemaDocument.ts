@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../platform/json.ts';
+import { isJsonObject, ownField, type Json, type JsonObject } from '../../platform/json.ts';
 import { ParametersError, type LinearPatterns } from '../../platform/linearPattern.ts';
 
 /**
@@ -75,9 +75,6 @@ const fail = (path: Path, what: string): never => {
   throw new ParametersError(formatPath(path), `${formatPath(path)} ${what}`);
 };
 
-const own = (object: JsonObject, key: string): Json | undefined =>
-  Object.hasOwn(object, key) ? object[key] : undefined;
-
 type Subschema = readonly [path: Path, schema: Json];
 
 const inList = (value: Json | undefined, path: Path): Subschema[] =>
@@ -92,7 +89,7 @@ const inMap = (value: Json | undefined, path: Path): Subschema[] =>
 /** The schemas directly inside a schema. */
 const schemasIn = (schema: JsonObject, path: Path): Subschema[] => [
   ...appliedIn(schema, path),
-  ...DEFINITIONS.flatMap((key) => inMap(own(schema, key), [...path, key])),
+  ...DEFINITIONS.flatMap((key) => inMap(ownField(schema, key), [...path, key])),
 ];
 
 /** The schemas directly inside a schema that apply to a value, unlike mere definitions. */
@@ -100,8 +97,8 @@ const appliedIn = (schema: JsonObject, path: Path): Subschema[] => [
   ...SINGLE.filter((key) => Object.hasOwn(schema, key)).map(
     (key): Subschema => [[...path, key], schema[key]!],
   ),
-  ...LISTS.flatMap((key) => inList(own(schema, key), [...path, key])),
-  ...MAPS.flatMap((key) => inMap(own(schema, key), [...path, key])),
+  ...LISTS.flatMap((key) => inList(ownField(schema, key), [...path, key])),
+  ...MAPS.flatMap((key) => inMap(ownField(schema, key), [...path, key])),
 ];
 
 const keyOf = (path: Path) => JSON.stringify(path);
@@ -168,7 +165,7 @@ function assertAllowedNames(schema: JsonObject, path: Path): void {
     if (Object.hasOwn(schema, keyword)) fail([...path, keyword], why);
   if (path.length > 0 && Object.hasOwn(schema, '$id'))
     fail([...path, '$id'], 'is not supported inside a schema; leave it out and refer by place.');
-  const properties = own(schema, 'properties');
+  const properties = ownField(schema, 'properties');
   if (isJsonObject(properties) && Object.hasOwn(properties, '__proto__'))
     fail(
       [...path, 'properties', '__proto__'],
@@ -177,16 +174,16 @@ function assertAllowedNames(schema: JsonObject, path: Path): void {
 }
 
 function addPatterns(patterns: LinearPatterns, schema: JsonObject, path: Path): void {
-  const pattern = own(schema, 'pattern');
+  const pattern = ownField(schema, 'pattern');
   if (typeof pattern === 'string') patterns.add(pattern, formatPath([...path, 'pattern']));
-  const byPattern = own(schema, 'patternProperties');
+  const byPattern = ownField(schema, 'patternProperties');
   if (isJsonObject(byPattern))
     for (const name of Object.keys(byPattern))
       patterns.add(name, formatPath([...path, 'patternProperties', name]));
 }
 
 const refOf = (schema: JsonObject): string | null => {
-  const ref = own(schema, '$ref');
+  const ref = ownField(schema, '$ref');
   return typeof ref === 'string' ? ref : null;
 };
 
@@ -245,9 +242,9 @@ function countIn(expansion: Expansion, schema: Json, path: Path, depth: number):
     );
   expansion.weight += isJsonObject(schema)
     ? 1 +
-      countValues(own(schema, 'enum')) +
-      countValues(own(schema, 'const')) +
-      countValues(own(schema, 'required'))
+      countValues(ownField(schema, 'enum')) +
+      countValues(ownField(schema, 'const')) +
+      countValues(ownField(schema, 'required'))
     : 1;
 }
 
@@ -259,7 +256,7 @@ function expand(expansion: Expansion, [path, schema]: Subschema, depth: number):
   const ref = refOf(schema);
   if (ref === null) return copy;
   const referred = expand(expansion, followRef(ref, expansion.places, path), depth + 1);
-  return { ...copy, allOf: [...((own(copy, 'allOf') as Json[] | undefined) ?? []), referred] };
+  return { ...copy, allOf: [...((ownField(copy, 'allOf') as Json[] | undefined) ?? []), referred] };
 }
 
 function expandKeywords(
@@ -328,18 +325,18 @@ function schemasOfSameValue(schema: Json, root: JsonObject): JsonObject[] {
     const ref = refOf(next);
     if (ref !== null) open.push(resolveReference(root, ref));
     for (const key of ['allOf', 'anyOf', 'oneOf']) {
-      const schemas = own(next, key);
+      const schemas = ownField(next, key);
       if (Array.isArray(schemas)) open.push(...(schemas as Json[]));
     }
-    open.push(own(next, 'then'), own(next, 'else'));
-    const dependent = own(next, 'dependentSchemas');
+    open.push(ownField(next, 'then'), ownField(next, 'else'));
+    const dependent = ownField(next, 'dependentSchemas');
     if (isJsonObject(dependent)) open.push(...Object.values(dependent));
   }
   return [...found];
 }
 
 const mayBeObject = (schema: JsonObject) => {
-  const type = own(schema, 'type');
+  const type = ownField(schema, 'type');
   return (
     type === undefined || type === 'object' || (Array.isArray(type) && type.includes('object'))
   );
@@ -354,10 +351,10 @@ export function fieldFinder(root: JsonObject): (path: Path) => boolean {
   return (path) => {
     let schemas = start;
     for (const [level, name] of path.entries()) {
-      const listing = schemas.filter((schema) => isJsonObject(own(schema, 'properties')));
+      const listing = schemas.filter((schema) => isJsonObject(ownField(schema, 'properties')));
       if (listing.length === 0) return level > 0 && schemas.every(mayBeObject);
       const fields = listing
-        .map((schema) => own(schema['properties'] as JsonObject, name))
+        .map((schema) => ownField(schema['properties'] as JsonObject, name))
         .filter((field) => field !== undefined && field !== false);
       if (fields.length === 0) return false;
       schemas = fields.flatMap((field) => schemasOfSameValue(field!, root));

@@ -1,4 +1,5 @@
 import { timestamp } from '../../platform/clock.ts';
+import { compareText } from '../../platform/compareText.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Conversation } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
@@ -158,7 +159,7 @@ export async function cancelApprovals(
 
 /** Conversations are always locked in this order, so that no two transactions wait for each other. */
 const byConversation = (a: ToolCall, b: ToolCall): number =>
-  (a.conversationId ?? '') < (b.conversationId ?? '') ? -1 : 1;
+  compareText(a.conversationId ?? '', b.conversationId ?? '');
 
 /**
  * Cancels the calls that wait for approval in a conversation that was closed.

@@ -5,7 +5,14 @@ import type { Deps } from '../../platform/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
 import { isPlaceholder, parsePlaceholders } from '../definition/placeholders.ts';
 import type { RequestTemplate } from '../definition/requestTemplate.ts';
-import { MAX_TOOLS, newTool, redefine, type Tool, type ToolDefinition } from '../tool.ts';
+import {
+  MAX_TOOL_SECRETS,
+  MAX_TOOLS,
+  newTool,
+  redefine,
+  type Tool,
+  type ToolDefinition,
+} from '../tool.ts';
 import { parseUrlTemplate } from '../definition/urlTemplate.ts';
 import type { Workspace } from '../../team/index.ts';
 import { cancelApprovals } from './completeToolCall.ts';
@@ -107,6 +114,7 @@ export async function updateTool(
       before.sealedTemplateSecrets,
       sealed,
     );
+    assertFewSecrets(before.sealedTemplateSecrets, sealedTemplateSecrets);
     const updated = await store.transaction(async (tx) => {
       await tx.workspaces.get(workspace.id);
       const tool = await loadTool(tx, workspace, id);
@@ -158,6 +166,20 @@ function secretsAfterChange(
   throw new AppError(
     'invalid_request',
     `secrets ${missing.join(', ')} must be given again: the request goes to ${originOf(after)} now, and a stored secret is never sent to another scheme, host or port than the one it was given for.`,
+    { param: 'secrets' },
+  );
+}
+
+/**
+ * A tool that has more, since an earlier version moved them out of its headers, can still be edited.
+ * @throws invalid_request (400)
+ */
+function assertFewSecrets(stored: Sealed, after: Sealed): void {
+  const count = Object.keys(after).length;
+  if (count <= MAX_TOOL_SECRETS || count <= Object.keys(stored).length) return;
+  throw new AppError(
+    'invalid_request',
+    `secrets must have at most ${MAX_TOOL_SECRETS} entries, together with those that are stored. Give a stored one a new value, or create another tool.`,
     { param: 'secrets' },
   );
 }

@@ -20,11 +20,11 @@ export async function putPaused(tx: Tx, deps: Deps, tool: Tool): Promise<Tool> {
   const now = deps.clock.now();
   const paused = pause(tool, now);
   if (paused !== tool) await tx.tools.put(paused);
-  if (paused.status !== 'live') await cancelApprovals(tx, deps, { toolId: tool.id }, now);
+  await cancelApprovals(tx, deps, { toolId: tool.id }, now);
   return paused;
 }
 
-/** @see release; @throws not_found (404) */
+/** Lets another workflow take the tool. @throws not_found (404) */
 export const releaseTool = (deps: Deps, workspace: Workspace, id: string) =>
   deps.store.transaction(async (tx) => tx.tools.put(release(await loadTool(tx, workspace, id))));
 

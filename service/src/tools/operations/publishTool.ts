@@ -159,7 +159,7 @@ async function bringLive(tx: Tx, tool: Tool, sample: TestArguments, now: Date): 
   return tool;
 }
 
-export interface Unpublishing {
+interface Unpublishing {
   readonly owner: OwnerIdentity;
   /** The publication to take back; undefined: the newest. */
   readonly revision: number | undefined;

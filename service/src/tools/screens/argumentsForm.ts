@@ -1,5 +1,5 @@
 import { AppError } from '../../platform/http/errorCatalogue.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../platform/json.ts';
+import { isJsonObject, ownField, type Json, type JsonObject } from '../../platform/json.ts';
 import type { Tool } from '../tool.ts';
 import {
   field,
@@ -35,7 +35,7 @@ export function argumentValues(
     return { arguments_as: 'json', arguments: prettyJson(args) };
   return {
     arguments_as: 'fields',
-    ...Object.fromEntries(rows.map((row) => [fieldOf(row), textOf(args[row.name])])),
+    ...Object.fromEntries(rows.map((row) => [fieldOf(row), textOf(ownField(args, row.name))])),
   };
 }
 
@@ -98,9 +98,7 @@ function argumentOf(
 export function argumentProblems(error: unknown, tool: Tool, values: FormValues): Problems {
   if (!(error instanceof AppError) || error.details.param !== 'arguments') throw error;
   const rows = values.arguments_as === 'json' ? [] : (argumentRows(tool) ?? []);
-  const row = rows
-    .filter(({ name }) => new RegExp(`^arguments\\.${name}[ .]`).test(error.message))
-    .at(-1);
+  const row = rows.find(({ name }) => new RegExp(`^arguments\\.${name}[ .]`).test(error.message));
   if (!row) return { arguments: error.message };
   return { [fieldOf(row)]: error.message.replace(/^arguments\.(\S+)/, '“$1”') };
 }
@@ -157,8 +155,7 @@ function argumentField(row: ParameterRow, form: FormState): View {
   const label = row.required ? row.name : `${row.name} (optional)`;
   const shared = { name: fieldOf(row), label, form, help: row.description };
   const choices = choicesOf(row);
-  if (choices.length > 0)
-    return select({ ...shared, help: null, options: [['', '–'], ...choices] });
+  if (choices.length > 0) return select({ ...shared, options: [['', '–'], ...choices] });
   if (row.type === 'list')
     return textArea({ ...shared, attributes: { rows: 3, placeholder: 'One per line' } });
   return field({ ...shared, attributes: { autocomplete: 'off', ...INPUTS[row.type] } });

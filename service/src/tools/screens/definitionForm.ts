@@ -1,5 +1,10 @@
 import { definedOnly, type JsonObject } from '../../platform/json.ts';
-import { DEFAULT_TOOL_TIMEOUT_SECONDS, type Tool, type ToolKind } from '../tool.ts';
+import {
+  DEFAULT_TOOL_TIMEOUT_SECONDS,
+  SECRET_NAME_PATTERN,
+  type Tool,
+  type ToolKind,
+} from '../tool.ts';
 import type { FormValues, Problems } from '../../platform/html/forms.ts';
 import {
   EMPTY_ROW,
@@ -76,7 +81,7 @@ function parameterValues(schema: JsonObject): FormValues {
 }
 
 /** What a form says, as a body that the API's schemas can check. */
-interface FormDefinition {
+export interface FormDefinition {
   readonly body: Readonly<Record<string, unknown>>;
   /** Why a field cannot be read, by its name. */
   readonly problems: Problems;
@@ -157,8 +162,6 @@ export const secretNumbers = (values: FormValues): readonly number[] =>
     .map(Number)
     .sort((a, b) => a - b);
 
-const SECRET_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
-
 /** New values of secrets. An empty value keeps the stored one. */
 function secretsFrom(values: FormValues, problems: Record<string, string>): Record<string, string> {
   const secrets = new Map<string, string>();
@@ -166,7 +169,7 @@ function secretsFrom(values: FormValues, problems: Record<string, string>): Reco
     const name = (values[`s${number}_name`] ?? '').trim();
     const value = values[`s${number}_value`] ?? '';
     if (value !== '' && name === '') problems[`s${number}_name`] = 'Give the secret a name.';
-    if (name !== '' && !SECRET_NAME.test(name))
+    if (name !== '' && !SECRET_NAME_PATTERN.test(name))
       problems[`s${number}_name`] =
         'Use letters, digits and _, starting with a letter, at most 64 characters.';
     if (value === '' && name !== '' && values[`s${number}_stored`] === undefined)

@@ -13,6 +13,7 @@ import { signedInOf, workspaceOf } from '../../team/index.ts';
 import {
   changeForm,
   definitionFrom,
+  type FormDefinition,
   newToolValues,
   shownValues,
   toolValues,
@@ -37,7 +38,7 @@ export function definitionRouter(deps: Deps): Router {
 
   router.post('/tools', async (request, response) => {
     await saveForm(request, response, null, async (values) => {
-      const written = check(contract.createTool.body!, values);
+      const written = check(contract.createTool.body!, values, definitionFrom(values));
       if (!written.ok) return written.problems;
       const { endpoint = null, request_template = null, secrets = {}, ...named } = written.body;
       const wanted = { ...toDefinition(named), endpoint, requestTemplate: request_template };
@@ -54,8 +55,9 @@ export function definitionRouter(deps: Deps): Router {
     const tool = await getTool(deps, workspace, request.params.id);
     await saveForm(request, response, tool, async (typed) => {
       const values = { ...typed, kind: tool.kind };
-      const { kind: _kind, ...body } = definitionFrom(values).body;
-      const written = check(contract.updateTool.body!, values, body);
+      const { body, problems } = definitionFrom(values);
+      const { kind: _kind, ...changed } = body;
+      const written = check(contract.updateTool.body!, values, { body: changed, problems });
       if (!written.ok) return written.problems;
       const { request_template: requestTemplate, secrets = {}, ...named } = written.body;
       const changes = changesOf(tool, { ...toDefinition(named), requestTemplate });
@@ -99,9 +101,8 @@ type BodySchema = NonNullable<typeof contract.createTool.body | typeof contract.
 function check<Schema extends BodySchema>(
   schema: Schema,
   values: FormValues,
-  body: unknown = definitionFrom(values).body,
+  { body, problems: unreadable }: FormDefinition,
 ): { ok: true; body: ReturnType<Schema['parse']> } | { ok: false; problems: Problems } {
-  const { problems: unreadable } = definitionFrom(values);
   const parsed = schema.safeParse(body);
   if (parsed.success && Object.keys(unreadable).length === 0)
     return { ok: true, body: parsed.data as ReturnType<Schema['parse']> };

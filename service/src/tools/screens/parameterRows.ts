@@ -14,7 +14,7 @@ export const PARAMETER_TYPES = {
   email: { label: 'Email address', schema: { type: 'string', format: 'email' } },
   list: { label: 'List of texts', schema: { type: 'array', items: { type: 'string' } } },
 } as const satisfies Record<string, { label: string; schema: JsonObject }>;
-export type ParameterType = keyof typeof PARAMETER_TYPES;
+type ParameterType = keyof typeof PARAMETER_TYPES;
 
 const isType = (text: string): text is ParameterType => Object.hasOwn(PARAMETER_TYPES, text);
 const MAY_HAVE_OPTIONS: ReadonlySet<ParameterType> = new Set(['text', 'integer', 'number']);

@@ -8,12 +8,11 @@ import {
   type FormValues,
 } from '../../platform/html/forms.ts';
 import { html, type View } from '../../platform/html/html.ts';
+import { METHODS } from '../definition/requestTemplate.ts';
 import { parametersFrom, secretNumbers } from './definitionForm.ts';
 import { formButton } from './parameterFields.ts';
 
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map(
-  (method) => [method, method] as const,
-);
+const METHOD_OPTIONS = METHODS.map((method) => [method, method] as const);
 const CODE = { spellcheck: 'false', class: 'code', autocapitalize: 'off' };
 
 /** The request of an HTTP tool. */
@@ -23,7 +22,7 @@ export const requestSection = (form: FormState, action: string): View => html`
     ${fieldProblem('template', form)}
     ${placeholders(form.values)}
     <div class="method-url">
-      <div>${select({ name: 'method', label: 'Method', options: METHODS, form })}</div>
+      <div>${select({ name: 'method', label: 'Method', options: METHOD_OPTIONS, form })}</div>
       <div>${field({
         name: 'url',
         label: 'URL',

@@ -55,7 +55,7 @@ function stateSection(signedIn: SignedIn, page: Omit<ToolPage, 'form'>): View {
     <section id="tool-state" aria-labelledby="state-title">
       <h2 id="state-title">State ${stateBadge(tool)}</h2>
       ${formProblem(refused)}
-      <p>${stateOf(tool).description}${tool.status === 'draft' || tool.askBeforeRunning === false ? null : ' A person approves each call.'}</p>
+      <p>${stateOf(tool).description}${tool.status !== 'draft' && tool.askBeforeRunning ? ' A person approves each call.' : null}</p>
       ${isAgentOn ? null : agentOffNote(signedIn)}
       ${lastTest === null ? null : html`<p>Last test call ${lastTest.succeeded ? 'succeeded' : 'failed'} ${timeView(lastTest.at, now)}${lastTest.error === null ? '.' : html`: <span class="problem">${lastTest.error}</span>`}</p>`}
       <div class="row">

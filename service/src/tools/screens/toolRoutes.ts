@@ -102,7 +102,7 @@ function addTestCall(router: Router, deps: Deps, followToolCall: FollowToolCall)
       return showTool(deps, response, 400, tool.id, { form: { values, problems } });
     try {
       const start = () => startTestCall(deps, workspace, tool.id, args);
-      const { call } = await followToolCall(workspace, start, WAIT_MS);
+      const call = await followToolCall(workspace, start, WAIT_MS);
       response.redirect(303, `/tools/${tool.id}?call=${call.id}#tool-call`);
     } catch (error) {
       const form = { values, problems: argumentProblems(error, tool, values) };

@@ -7,7 +7,7 @@ import { html, type View } from '../../platform/html/html.ts';
 import { timeView } from '../../platform/html/times.ts';
 
 /** The state of a tool. */
-export interface ToolState {
+interface ToolState {
   readonly label: 'Draft' | 'Tested' | 'Going live' | 'Live' | 'Paused';
   /** What the state means, and what can change it. */
   readonly description: string;

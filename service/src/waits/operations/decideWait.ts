@@ -45,7 +45,7 @@ function assertDecidable(wait: Wait, now: Date): void {
 }
 
 /** "was approved by Ana at …": what somebody who comes too late learns. */
-export function endInWords({ status, decision, cancelledBy, endedAt, expiresAt }: Wait): string {
+function endInWords({ status, decision, cancelledBy, endedAt, expiresAt }: Wait): string {
   if (decision !== null)
     return `was ${decision.approved ? 'approved' : 'rejected'} by ${decision.by.name} at ${decision.at}`;
   if (status === 'open' || status === 'expired') return `expired at ${expiresAt}`;

@@ -24,16 +24,11 @@ type WaitFilter = Partial<Pick<Wait, 'status' | 'kind' | 'conversationId'>>;
 export const listWaits = (
   { store }: Deps,
   workspace: Workspace,
-  { conversationId, ...fields }: WaitFilter,
+  filter: WaitFilter,
   page: PageRequest,
 ) =>
   store.transaction(async (tx): Promise<Page<WaitView>> => {
-    const where = {
-      workspaceId: workspace.id,
-      ...fields,
-      ...(conversationId === undefined ? {} : { conversationId }),
-    };
-    const found = await newestFirst(tx.waits, where, page);
+    const found = await newestFirst(tx.waits, { workspaceId: workspace.id, ...filter }, page);
     const items: WaitView[] = [];
     for (const wait of found.items) items.push(await viewWait(tx, wait));
     return { ...found, items };

@@ -36,7 +36,7 @@ export const waitFragment = ({ signedIn, wait, now }: WaitPage): View => html`
   ${wait.conversationId === null ? null : html`<p><a href=${`/conversations/${wait.conversationId}#${wait.id}`}>Conversation</a></p>`}
   <section aria-labelledby="calls-title">
     <h2 id="calls-title">Calls of the workflow</h2>
-    <p class="muted">Once the question is decided, the service calls n8n at <b class="host">${wait.resumeHost}</b> until the execution has collected the answer, for a day at most.</p>
+    <p class="muted">Once the question has ended, the service calls n8n at <b class="host">${wait.resumeHost}</b> until the execution has collected the answer, for a day at most.</p>
     ${attemptsView(wait, now)}
   </section>
 `;

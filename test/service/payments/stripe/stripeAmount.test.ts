@@ -3,7 +3,7 @@ import { CURRENCIES, decimalsOf } from '../../../../service/src/platform/currenc
 import { stripe } from '../../../../service/src/payments/stripe/stripe.ts';
 import { stripeAmount } from '../../../../service/src/payments/stripe/stripeAmount.ts';
 
-const refusal = (amount: number, currency: string) => stripe.rules.refuse({ amount, currency });
+const refusal = (amount: number, currency: string) => stripe.refuse(amount, currency);
 
 describe("amounts in Stripe's units", () => {
   // Each right side as docs.stripe.com ("Supported currencies") has it for the amount in words.

@@ -516,14 +516,18 @@ describe('a test call', () => {
   it('has a field for each type, gives them typed, and says beside the field what does not fit', async () => {
     const rows: Record<string, string>[] = [
       { name: 'count', type: 'integer', required: 'on' },
-      { name: 'express', type: 'boolean' },
+      { name: 'express', type: 'boolean', description: 'Whether it is in a hurry' },
       { name: 'tags', type: 'list' },
       { name: 'day', type: 'date' },
       { name: 'size', type: 'number', options: '1, 2.5' },
+      { name: 'constructor' },
     ];
     const tool = await create(
       webhookForm(Object.assign({}, ...rows.map((each, number) => row(number, each)))),
     );
+    const empty = await browser.get(`/tools/${tool.id}`);
+    expect(empty.html).not.toContain('native code');
+    expect(empty.text).toContain('Whether it is in a hurry');
     endpoint.forget();
     const page = await browser.post(`/tools/${tool.id}/test`, {
       arguments_as: 'fields',
