@@ -196,7 +196,7 @@ async function removeBatch(
       (await mayRemove(tx, conversation, needed))
     ) {
       documents += await removeParts(tx, conversation, ALL);
-      await removeConversation(tx, conversation);
+      documents += await removeConversation(tx, conversation);
       removed.push(conversation);
     }
     if (documents >= BATCH) return { result: removed, next: { after: positionOf(conversation) } };
