@@ -3,12 +3,7 @@ import { z } from 'zod';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
 import { acceptInvite, findInvite, revokeInvite, createInvite } from '../operations/invites.ts';
-import {
-  changePassword,
-  deleteSessionsOf,
-  startSession,
-  type SignedIn,
-} from '../operations/sessions.ts';
+import { changePassword, startSession, type SignedIn } from '../operations/sessions.ts';
 import { createPasswordReset } from '../operations/passwordReset.ts';
 import { changeProfile } from '../operations/profile.ts';
 import { changeRole, listTeam, removeMember } from '../operations/team.ts';
@@ -146,7 +141,6 @@ export function joinRouter(deps: Deps, limits: AttemptLimits, isHttps: () => boo
       const member = await acceptInvite(deps, token, form.data);
       if (!member) return sendPage(response, usedLinkPage, 404);
       await attempt.forgive();
-      await deps.store.transaction((tx) => deleteSessionsOf(tx, member.id));
       setSessionCookie(response, await startSession(deps, member), isHttps());
       response.redirect(303, '/');
     } catch (error) {
