@@ -74,8 +74,9 @@ export function teamRouter(deps: Deps, limits: AttemptLimits, publicUrl: () => s
   });
 
   router.post('/team/members/:id/role', async (request, response) => {
-    const role = roleSchema.parse(readForm(request).role);
-    await changeRole(deps, signedInOf(response), request.params.id, role);
+    const form = parseForm(z.object({ role: roleSchema }), readForm(request));
+    if (!form.ok) return show(response, 400, { form });
+    await changeRole(deps, signedInOf(response), request.params.id, form.data.role);
     response.redirect(303, '/team?notice=role-changed');
   });
 
