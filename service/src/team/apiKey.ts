@@ -5,8 +5,7 @@ import type { Operation } from '../platform/http/operation.ts';
  * What a key may do only if its maker says so. `contacts:reveal`: read contacts' details in the
  * clear.
  */
-export const KEY_PERMISSIONS = ['contacts:reveal'] as const;
-export type KeyPermission = (typeof KEY_PERMISSIONS)[number];
+export type KeyPermission = 'contacts:reveal';
 
 type KeyArea = Lowercase<Exclude<Operation['tag'], 'Chat'>>;
 /** The parts of the API that a key can be limited to. */
