@@ -75,7 +75,7 @@ describe('the stream of a page', () => {
     const stopping = new AbortController();
     const streams = openTeamStreams();
     const reader = new AbortController();
-    const began = Promise.withResolvers<void>();
+    const began = Promise.withResolvers<null>();
     const app = express();
     app.use(async (_request, response, next) => {
       response.locals.signedIn = { workspace: { id: 'ws_1' }, member: { id: 'mbr_1' } };
@@ -85,7 +85,7 @@ describe('the stream of a page', () => {
         await once(response, 'close');
       }
       next();
-      began.resolve();
+      began.resolve(null);
     });
     app.use(liveStreamRouter({} as Deps, feed, streams, stopping.signal));
     const server = app.listen(0);
