@@ -7,6 +7,7 @@ import { recordOwner } from '../team/operations/owner.ts';
 import { createMember, createWorkspace, findWorkspace } from '../team/operations/team.ts';
 import { startSession } from '../team/operations/sessions.ts';
 import type { N8nSetting } from '../team/n8nSetting.ts';
+import type { Setup } from '../team/screens/setup.ts';
 import { hashToken, newSetupToken } from '../platform/security/tokens.ts';
 
 const DEFAULT_WORKSPACE = 'Workspace';
@@ -26,11 +27,11 @@ const MAX_SETUP_LINKS = 20;
 export async function bootstrap(
   deps: Deps,
   { bootstrap: given, role }: Pick<Config, 'bootstrap' | 'role'>,
-): Promise<{ setupToken: string | null }> {
+): Promise<string | null> {
   await deps.store.transaction(recordOwner);
   const isGiven = Object.values(given).some((value) => value !== undefined);
-  if (!isGiven) return { setupToken: role === 'worker' ? null : await offerSetup(deps) };
-  if (await findWorkspace(deps)) return { setupToken: null };
+  if (!isGiven) return role === 'worker' ? null : offerSetup(deps);
+  if (await findWorkspace(deps)) return null;
   const { adminEmail, adminPassword, apiKey } = given;
   const passwordHash =
     adminPassword === undefined ? null : await deps.passwords.hash(adminPassword);
@@ -53,7 +54,7 @@ export async function bootstrap(
       await recordOwner(tx);
     }
   });
-  return { setupToken: null };
+  return null;
 }
 
 /** @returns the token of a new link; null when the team has a member */
@@ -80,35 +81,17 @@ async function hasMember(tx: Tx): Promise<boolean> {
   return members.length > 0;
 }
 
-/** What the first member enters in the set-up form. */
-interface FirstSetup {
-  readonly workspaceName: string;
-  readonly memberName: string;
-  readonly email: string;
-  readonly password: string;
-  /** Where n8n runs, as `N8nAddress`; undefined when nothing was chosen. */
-  readonly n8nOrigin: string | null | undefined;
-}
-
 /** The set-up through a one-time link. Links are in the store: every process accepts them, once. */
-export function oneTimeSetup(deps: Deps, n8n: Pick<N8nSetting, 'put' | 'apply'>) {
+export function oneTimeSetup(deps: Deps, n8n: Pick<N8nSetting, 'put' | 'apply'>): Setup {
   const isUnused = async (tx: Tx, setting: Setting | null, token: string) =>
     linksIn(setting).includes(hashToken(token)) && !(await hasMember(tx));
-  /** Whether this token can still be used. */
-  const isValid = (token: string): Promise<boolean> =>
+  const isValid: Setup['isValid'] = (token) =>
     deps.store.transaction(async (tx) => isUnused(tx, await tx.settings.peek(SETUP_LINKS), token));
   return {
     isValid,
     /** The name of the workspace, if creating a key on the command line has created one already. */
-    workspaceName: async (): Promise<string | null> => (await findWorkspace(deps))?.name ?? null,
-    /**
-     * Creates the workspace, its first member and its first API key.
-     * @returns the key and the member's session; null when the link is no longer valid
-     */
-    async complete(
-      token: string,
-      setup: FirstSetup,
-    ): Promise<{ key: string; sessionToken: string } | null> {
+    workspaceName: async () => (await findWorkspace(deps))?.name ?? null,
+    async complete(token, setup) {
       if (!(await isValid(token))) return null;
       const passwordHash = await deps.passwords.hash(setup.password);
       const created = await inOneTransaction(deps, async (within, tx) => {

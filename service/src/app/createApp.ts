@@ -16,7 +16,7 @@ import type { LiveFeed } from './screens/liveFeed.ts';
 import { type ScreenParts, screensRouter } from './screens/screensRouter.ts';
 import type { Setup } from '../team/screens/setup.ts';
 
-export interface WorkerAppParts extends BaseAppParts {
+interface WorkerAppParts extends BaseAppParts {
   readonly config: BaseAppParts['config'] & Pick<Config, 'metricsToken'>;
   readonly health: Health;
   readonly metrics: Pick<ServiceMetrics, 'requests' | 'read'>;
@@ -31,7 +31,7 @@ export function createWorkerApp(parts: WorkerAppParts): App {
   return { app, connections };
 }
 
-export interface AppParts extends Omit<WorkerAppParts, 'bounds'> {
+interface AppParts extends Omit<WorkerAppParts, 'bounds'> {
   readonly metrics: WorkerAppParts['metrics'] & { readonly waits: ApiParts['waits'] };
   readonly config: WorkerAppParts['config'] & ApiParts['config'] & ScreenParts['config'];
   readonly deps: Deps;

@@ -95,7 +95,7 @@ const SWEEP_MS = 50;
 export async function startService(config: Config, options: StartOptions = {}): Promise<Service> {
   await using started = new AsyncDisposableStack();
   const core = await openCore(started, config, options);
-  const { setupToken } = await bootstrap(core.deps, config);
+  const setupToken = await bootstrap(core.deps, config);
 
   const parts = started.adopt(new StopTogether(), (running) =>
     running.stop(Math.max(config.deliveryTimeoutMs, DRAIN_MS) + RECORD_MS, core.log),

@@ -19,6 +19,7 @@ import { callBadge } from '../tools/screens/callBadge.ts';
 import { assignForms } from './assignForms.ts';
 import { STATUS_LABELS, VERDICT_LABELS } from './labels.ts';
 import { threadHref } from './links.ts';
+import { beginningOf } from './messageWords.ts';
 import { MAX_LISTED } from './readContactPanel.ts';
 import type { PanelParts } from './threadParts.ts';
 import { callName } from './toolCallView.ts';
@@ -120,10 +121,8 @@ const MAX_NOTE_EXCERPT = 140;
 
 const noteLink = (note: SystemNote, parts: PanelParts, now: Date): View => {
   const text = note.change.type === 'team_note' ? note.change.text : '';
-  const excerpt =
-    text.length > MAX_NOTE_EXCERPT ? `${[...text].slice(0, MAX_NOTE_EXCERPT).join('')}…` : text;
   return html`
-    <a id=${`to-${note.id}`} href=${hrefInThread(note, parts)}><bdi>${excerpt}</bdi></a>
+    <a id=${`to-${note.id}`} href=${hrefInThread(note, parts)}><bdi>${beginningOf(text, MAX_NOTE_EXCERPT)}</bdi></a>
     <span class="muted"><bdi>${actorName(note.actor)}</bdi>, ${timeView(note.createdAt, now)}</span>
   `;
 };

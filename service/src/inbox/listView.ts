@@ -12,7 +12,7 @@ import { filterForm, filterFields } from './filterView.ts';
 import { hrefAt, type Place } from './links.ts';
 import { itemHref, matchView } from './matchView.ts';
 import { TAB_LABELS } from './labels.ts';
-import { messageInWords } from './messageWords.ts';
+import { beginningOf, messageInWords } from './messageWords.ts';
 import { rowStatus } from './rowStatus.ts';
 import {
   type Conversation,
@@ -168,7 +168,7 @@ function previewView({ conversation, shownMessage, match }: InboxItem): View {
   if (match !== null) return html`${previewPrefix(match.message)}${matchView(match)}`;
   if (shownMessage === null) return 'No messages yet';
   const words = messageInWords(shownMessage, conversation.channel);
-  return `${previewPrefix(shownMessage)}${excerpt(words)}`;
+  return `${previewPrefix(shownMessage)}${beginningOf(words, MAX_PREVIEW_CHARACTERS)}`;
 }
 
 const previewPrefix = ({ sender: { type, name } }: Message) =>
@@ -176,13 +176,6 @@ const previewPrefix = ({ sender: { type, name } }: Message) =>
 
 /** More is not seen on any screen. */
 const MAX_PREVIEW_CHARACTERS = 90;
-const excerpt = (text: string) => {
-  const line = text.slice(0, 2 * MAX_PREVIEW_CHARACTERS).replace(/\s+/g, ' ');
-  const characters = [...line];
-  return characters.length > MAX_PREVIEW_CHARACTERS
-    ? `${characters.slice(0, MAX_PREVIEW_CHARACTERS).join('')}…`
-    : line;
-};
 
 const EMPTY: Readonly<Record<InboxTab, View>> = {
   all: html`No conversations yet. Customers write at <a href="/chat">/chat</a>; their messages appear here. To answer them from n8n, start with an <a href="/examples">example workflow</a>.`,

@@ -96,3 +96,11 @@ export function messageInWords(message: Message, channel: ChannelType): string {
   const more = caption === '' ? details : caption;
   return more === null ? words : `${words}: ${more}`;
 }
+
+/** The beginning of a text, on one line; with `…` where more follows. */
+export function beginningOf(text: string, maxCharacters: number): string {
+  const read = text.slice(0, 2 * maxCharacters); // a character is at most two units long
+  const characters = [...read.replace(/\s+/g, ' ')];
+  const isWhole = read === text && characters.length <= maxCharacters;
+  return `${characters.slice(0, maxCharacters).join('')}${isWhole ? '' : '…'}`;
+}

@@ -8,7 +8,7 @@ import { KeyReader, Tally } from './tally.ts';
 /** More than a busy service counts until the next fold; what is beyond shows a little later. */
 const MAX_INCREMENTS = 2_000;
 
-export interface Slot {
+interface Slot {
   /** An hour of UTC, `2026-11-21T10`, or a day of the time zone, `2026-11-21`. */
   readonly start: string;
   readonly counts: Tally;

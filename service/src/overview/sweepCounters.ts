@@ -1,5 +1,5 @@
 import type { ServiceStore } from '../store/collections.ts';
-import { type Period } from './overviewStore.ts';
+import type { Period } from './overviewStore.ts';
 import { slotBefore } from './range.ts';
 
 const BATCH = 500;

@@ -5,10 +5,9 @@ import type { Operation } from '../platform/http/operation.ts';
  * What a key may do only if its maker says so. `contacts:reveal`: read contacts' details in the
  * clear.
  */
-export const KEY_PERMISSIONS = ['contacts:reveal'] as const;
-export type KeyPermission = (typeof KEY_PERMISSIONS)[number];
+export type KeyPermission = 'contacts:reveal';
 
-type Tag = Lowercase<Exclude<Operation['tag'], 'Chat'>>;
+type KeyArea = Lowercase<Exclude<Operation['tag'], 'Chat'>>;
 /** The parts of the API that a key can be limited to. */
 export const KEY_AREAS = [
   'conversations',
@@ -18,8 +17,7 @@ export const KEY_AREAS = [
   'waits',
   'payments',
   'channels',
-] as const satisfies readonly Tag[];
-type KeyArea = Tag;
+] as const satisfies readonly KeyArea[];
 
 /** `conversations:read`, `tools:write`. Writing includes reading. */
 export type AreaPermission = `${KeyArea}:${'read' | 'write'}`;
@@ -64,7 +62,7 @@ export function permissionFor({
   isRead,
 }: Pick<Operation, 'tag' | 'method' | 'isForEveryKey' | 'isRead'>): AreaPermission | null {
   if (tag === 'Chat' || isForEveryKey) return null;
-  const area = tag.toLowerCase() as Lowercase<typeof tag>;
+  const area = tag.toLowerCase() as KeyArea;
   return `${area}:${method === 'get' || isRead ? 'read' : 'write'}`;
 }
 

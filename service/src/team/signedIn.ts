@@ -60,10 +60,14 @@ const refuseOthers: RequestHandler = (request: Request, response: Response, next
   response.redirect(303, href);
 };
 
-/** The sign-in on the way to the page that was asked for, or to the one that a form was sent from. */
+/**
+ * The sign-in on the way to the page that was asked for, or to the one that a form was sent from or
+ * a part was asked for.
+ */
 function signInHref(request: Request): string {
   const to = (query: Record<string, string>) => `/sign-in?${new URLSearchParams(query).toString()}`;
-  if (request.method === 'GET') return to({ next: request.originalUrl });
+  const isPart = request.get('hx-request') && !request.get('hx-boosted');
+  if (request.method === 'GET' && !isPart) return to({ next: request.originalUrl });
   const { host, pathname, search } = URL.parse(request.get('referer') ?? '') ?? {};
   if (host !== request.get('host')) return '/sign-in';
   return to({ next: `${pathname}${search}`, notice: 'session-ended' });

@@ -178,6 +178,17 @@ describe('what retention removes', () => {
     readMarks: 0,
   };
   const sweep = (conversationDays: number) => sweepAll(store, NOW, { days: 365, conversationDays });
+  /** The store, whose disk is full after so many transactions. */
+  const failingAfter = (most: number): Pick<ServiceStore, 'transaction'> => {
+    let transactions = 0;
+    return {
+      transaction(fn) {
+        transactions += 1;
+        if (transactions > most) throw new StoreUnavailable('the disk is full');
+        return store.transaction(fn);
+      },
+    };
+  };
 
   it('leaves nothing of a removed conversation, and nothing of its contact', async () => {
     const { id } = await store.transaction((tx) => put(tx, 31, { messages: 3 }));
@@ -287,16 +298,24 @@ describe('what retention removes', () => {
     expect(most).toBeLessThan(800);
   });
 
+  it('ends in a workspace of more members than one transaction removes documents', async () => {
+    await store.transaction(async (tx) => {
+      for (let n = 0; n < 600; n += 1)
+        await tx.members.put({
+          id: `mbr_of_600_${n}`,
+          workspaceId: WORKSPACE,
+          email: `${n}`,
+        } as Member);
+      await put(tx, 31);
+      await put(tx, 32);
+    });
+    expect(await removeOldConversations({ store: failingAfter(20) }, daysAgo(30))).toBe(2);
+    expect(await left()).toEqual(none);
+  });
+
   it('goes on after a failure in the middle; until then the conversation can be read', async () => {
     const { id } = await store.transaction((tx) => put(tx, 40, { messages: 1200 }));
-    let transactions = 0;
-    const failing = {
-      transaction: ((fn) => {
-        transactions += 1;
-        if (transactions > 3) throw new StoreUnavailable('the disk is full');
-        return store.transaction(fn);
-      }) as ServiceStore['transaction'],
-    } as ServiceStore;
+    const failing = failingAfter(3);
     await expect(removeOldConversations({ store: failing }, daysAgo(30))).rejects.toThrow(
       'the disk is full',
     );

@@ -1,6 +1,10 @@
 // What the team reads in place of a file that a customer sent.
 import { expect, it } from '@jest/globals';
-import { attachmentOf, messageInWords } from '../../../service/src/inbox/messageWords.ts';
+import {
+  attachmentOf,
+  beginningOf,
+  messageInWords,
+} from '../../../service/src/inbox/messageWords.ts';
 import type { Message } from '../../../service/src/conversations/message.ts';
 
 const received = (text: string) => ({ direction: 'inbound', text }) as Message;
@@ -50,4 +54,14 @@ it('is one line in the list', () => {
   expect(inList('[Picture] This seam')).toBe('Picture: This seam');
   expect(inList('[Document: report.pdf]')).toBe('report.pdf (PDF)');
   expect(inList('[Location: Pier 39]')).toBe('Location: Pier 39');
+});
+
+it.each([
+  ['Two\n lines', 'Two lines'],
+  ['🙂'.repeat(10), '🙂'.repeat(10)],
+  ['🙂'.repeat(11), `${'🙂'.repeat(10)}…`],
+  [`a${'🙂'.repeat(10)}`, `a${'🙂'.repeat(9)}…`],
+  [`${' '.repeat(20)}b`, ' …'],
+])('shows ten characters of %j as %j', (text, shown) => {
+  expect(beginningOf(text, 10)).toBe(shown);
 });

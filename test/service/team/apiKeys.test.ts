@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { operations } from '../../../service/src/app/api/apiOperations.ts';
-import { AREA_PERMISSIONS, permissionFor } from '../../../service/src/team/apiKey.ts';
+import { systemClock } from '../../../service/src/platform/clock.ts';
+import { AREA_PERMISSIONS, permissionFor, type ApiKey } from '../../../service/src/team/apiKey.ts';
+import { createApiKey, listApiKeys } from '../../../service/src/team/operations/apiKeys.ts';
+import { createWorkspace } from '../../../service/src/team/operations/team.ts';
 import { apiClient } from '../../helpers/apiClient.ts';
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../helpers/browserless.ts';
+import { openFreshStore } from '../../helpers/openStore.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
@@ -82,4 +86,21 @@ describe('API keys', () => {
       'lookupContact',
     ]);
   });
+});
+
+it('lists a new key also where a thousand were revoked before it', async () => {
+  const { store, remove } = await openFreshStore();
+  try {
+    const deps = { store, clock: systemClock };
+    const workspace = await createWorkspace(deps, 'Test');
+    const revoked = { workspaceId: workspace.id, name: 'old', revokedAt: '2026-01-01' };
+    await store.transaction(async (tx) => {
+      for (let n = 0; n < 1000; n += 1)
+        await tx.apiKeys.put({ id: `key_0${1000 + n}`, hash: `${n}`, ...revoked } as ApiKey);
+    });
+    const { apiKey } = await createApiKey(deps, workspace, { name: 'new', createdBy: 'Ana' });
+    expect((await listApiKeys(deps, workspace)).at(-1)).toEqual(apiKey);
+  } finally {
+    await remove();
+  }
 });

@@ -17,7 +17,6 @@ import {
   noteJson,
   trackedMessageJson,
 } from '../../conversations/views.ts';
-
 import { contactJson, revealedContactJson } from '../../conversations/contacts/views.ts';
 import type { Message } from '../../conversations/message.ts';
 import type { ConversationView } from '../../conversations/operations/conversations.ts';
@@ -321,7 +320,7 @@ const linkExample = paymentLinkJson(
 );
 const accountExample = paymentAccountJson(
   {
-    id: 'pac_01JD6Z0000000000000000000A',
+    id: `pac_${ID}`,
     workspaceId: WORKSPACE.id,
     provider: 'stripe',
     settings: {},
@@ -333,7 +332,7 @@ const accountExample = paymentAccountJson(
   PUBLIC_URL,
 );
 const channel: Channel = {
-  id: 'chan_01JD6Z0000000000000000000A',
+  id: `chan_${ID}`,
   workspaceId: WORKSPACE.id,
   type: 'whatsapp_cloud',
   name: 'Shop',

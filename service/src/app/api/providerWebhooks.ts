@@ -36,7 +36,7 @@ export function channelWebhooksRouter(deps: Deps, log: Logger): Router {
   const address = router.route('/channels/:type/webhook/:channelId');
 
   address.get(async (request, response) => {
-    const addressed = await findChannel(deps, request);
+    const addressed = await getChannel(deps, request);
     const verification = verify(addressed, request, Buffer.alloc(0), log);
     if (verification.type !== 'answer')
       throw new AppError(
@@ -47,7 +47,7 @@ export function channelWebhooksRouter(deps: Deps, log: Logger): Router {
   });
 
   address.post(async (request, response) => {
-    const addressed = await findChannel(deps, request);
+    const addressed = await getChannel(deps, request);
     deps.assertRoom('data', addressed.account.channel.workspaceId);
     const rawBody = await readSigned(request, response, MAX_CHANNEL_BODY_MIB);
     const verification = verify(addressed, request, rawBody, log);
@@ -67,7 +67,7 @@ interface AddressedChannel {
 }
 
 /** @throws not_found (404), before a byte of the body is read */
-async function findChannel(deps: Deps, { params }: Request): Promise<AddressedChannel> {
+async function getChannel(deps: Deps, { params }: Request): Promise<AddressedChannel> {
   const { type, channelId } = params as { type: string; channelId: string };
   const adapter = CONNECTED_CHANNELS.find((each) => each.type === type);
   const channel = adapter ? await findChannelAt(deps, adapter.type, channelId) : null;
@@ -136,7 +136,7 @@ export function paymentWebhooksRouter(deps: Deps, log: Logger): Router {
   const address = router.route('/payments/:provider/webhook/:accountId');
 
   address.post(async (request, response) => {
-    const { adapter, opened } = await findPaymentAccount(deps, request);
+    const { adapter, opened } = await getPaymentAccount(deps, request);
     const { account } = opened;
     deps.assertRoom('data', account.workspaceId);
     const rawBody = await readSigned(request, response, MAX_PAYMENT_BODY_MIB);
@@ -167,7 +167,7 @@ export function paymentWebhooksRouter(deps: Deps, log: Logger): Router {
 }
 
 /** @throws not_found (404), before a byte of the body is read */
-async function findPaymentAccount(
+async function getPaymentAccount(
   deps: Deps,
   { params }: Request,
 ): Promise<{ adapter: RemoteProvider; opened: OpenPaymentAccount }> {

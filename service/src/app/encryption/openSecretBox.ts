@@ -15,7 +15,7 @@ import {
 import { createSecretBox, type SecretBox } from '../../platform/security/secretBox.ts';
 import { SEALING_VERSION, sealEarlierDocument } from './sealEarlierDocument.ts';
 
-export const FINGERPRINT = 'encryption_key_fingerprint';
+const FINGERPRINT = 'encryption_key_fingerprint';
 
 export type KeyPlace = Pick<Config, 'encryptionKey' | 'dataDir'>;
 

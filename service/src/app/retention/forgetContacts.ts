@@ -22,7 +22,7 @@ const LEASE_MS = 5 * 60_000;
 const CLOCKS_DIFFER_MS = 60 * 60_000;
 
 /** What one transaction has done. */
-export interface ForgottenBatch {
+interface ForgottenBatch {
   readonly removed: Removed;
   /** Null after the last one. */
   readonly next: ForgettingStep | null;
@@ -173,7 +173,7 @@ const startOf = (prefix: string, { createdAt }: Contact, { after }: ForgettingSt
 });
 
 /** Adds up what was removed, by kind. */
-export function sum(a: Removed, b: Removed): Removed {
+function sum(a: Removed, b: Removed): Removed {
   const added: Partial<Record<RemovedKind, number>> = { ...a };
   for (const [kind, count] of Object.entries(b) as [RemovedKind, number][])
     if (count > 0) added[kind] = (added[kind] ?? 0) + count;

@@ -1,7 +1,6 @@
 import { lockOutbound } from '../../channels/outbound/queueOutbound.ts';
 import type { Contact, Removed, RemovedKind } from '../../conversations/contact.ts';
 import type { Conversation } from '../../conversations/conversation.ts';
-import { readMarkId } from '../../conversations/readMark.ts';
 import { putPayment } from '../../payments/operations/paymentLinks.ts';
 import { clearPayment, isCleared } from '../../payments/payment.ts';
 import type { Tx } from '../../store/collections.ts';
@@ -13,7 +12,7 @@ import { putWait } from '../../waits/operations/waits.ts';
 import { clearWait, isOpen, isOver } from '../../waits/wait.ts';
 import { removeConversation } from './removeOldConversations.ts';
 
-/** More documents than one conversation or workspace has. */
+/** More documents than one conversation has. */
 const ALL = 100_000;
 
 /** Counts what goes, up to a number that one transaction removes. */
@@ -48,8 +47,10 @@ export async function forgetConversations(
     const [found] = await tx.conversations.find({ where: { contactId }, limit: 1 });
     if (!found) return { removed: removal.removed, isDone: true };
     const conversation = await tx.conversations.get(found.id);
-    if (conversation && (await forgetParts(tx, conversation, removal, now)))
-      await removeEmptied(tx, conversation, removal);
+    if (!conversation || !(await forgetParts(tx, conversation, removal, now))) continue;
+    // The contact stays, with the record of what was removed.
+    await removeConversation(tx, conversation);
+    removal.count('conversations');
   }
   return { removed: removal.removed, isDone: false };
 }
@@ -190,13 +191,4 @@ async function forgetMessages(
     await tx.messages.delete(messageId);
     removal.count('messages');
   }
-}
-
-/** The contact stays, with the record of what was removed. */
-async function removeEmptied(tx: Tx, conversation: Conversation, removal: Removal): Promise<void> {
-  const { id, workspaceId } = conversation;
-  const members = await tx.members.find({ where: { workspaceId }, limit: ALL });
-  for (const member of members) await tx.readMarks.delete(readMarkId(member.id, id));
-  await removeConversation(tx, conversation);
-  removal.count('conversations');
 }

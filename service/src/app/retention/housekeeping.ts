@@ -106,11 +106,11 @@ async function sweepAndReschedule(
 }
 
 /**
- * One whole sweep, in small transactions. It removes expired sessions and expired answers to
- * repeated writes, who looked at conversations, visitors who wrote nothing for a day, events, deliveries, tool calls, turns of
- * workflows, waits and outbound messages after RETENTION_DAYS, and conversations after
- * CONVERSATION_RETENTION_DAYS; and counters of long ago. Two sweeps at
- * once do no harm: each document is locked and checked again before it is removed.
+ * One whole sweep, in small transactions. It removes expired sessions, presences and answers to
+ * repeated writes, and visitors who wrote nothing for a day; after RETENTION_DAYS events, deliveries,
+ * tool calls, turns of workflows, waits and outbound messages; after CONVERSATION_RETENTION_DAYS
+ * conversations; and counters of long ago. Two sweeps at once do no harm: each document is locked and
+ * checked again before it is removed.
  * @returns `givenUp`: how many of the removed deliveries had not been sent
  */
 export async function sweepAll(

@@ -59,18 +59,15 @@ async function removeBatch(
     limit: CONVERSATIONS_AT_ONCE,
     ...from,
   });
-  const members = await tx.members.find({ where: { workspaceId }, limit: ALL });
   let removed = 0;
   let next = from;
   let left = BATCH;
   for (const conversation of oldest) {
     if (conversation.updatedAt >= before) return { result: removed, next: null };
     if ((await isAtRest(tx, conversation)) && (await lockOld(tx, conversation, before))) {
-      left -= (await removeParts(tx, conversation, left)) + members.length;
+      left -= await removeParts(tx, conversation, left);
       // A long conversation takes several batches. The conversation itself goes in the last one.
       if (left <= 0) return { result: removed, next };
-      for (const member of members)
-        await tx.readMarks.delete(readMarkId(member.id, conversation.id));
       left -= await removeConversation(tx, conversation);
       removed += 1;
       if (left <= 0) return { result: removed, next };
@@ -152,18 +149,25 @@ export async function removeParts(
 }
 
 /**
- * Removes a conversation without parts. The contact goes with its last conversation.
- * @returns how many documents were removed
+ * Removes a conversation without parts, and who has read it. The contact goes with its last
+ * conversation.
+ * @returns about how many documents were removed: each member may have read it
  */
-export async function removeConversation(tx: Tx, { id, contactId }: Conversation): Promise<number> {
+export async function removeConversation(
+  tx: Tx,
+  { id, workspaceId, contactId }: Conversation,
+): Promise<number> {
+  const members = await tx.members.find({ where: { workspaceId }, limit: ALL });
+  for (const member of members) await tx.readMarks.delete(readMarkId(member.id, id));
+  const removed = members.length + 1;
   await tx.agentTurns.delete(id);
   await tx.jobs.complete(id);
   await tx.conversations.delete(id);
   const [other] = await tx.conversations.find({ where: { contactId }, limit: 1 });
   const contact = await tx.contacts.peek(contactId);
   // The record of a contact that is being forgotten says what still has to go.
-  if (other || (contact && isForgotten(contact))) return 1;
-  return 1 + (await removeSessions(tx, contactId)) + (await removeContact(tx, contactId));
+  if (other || (contact && isForgotten(contact))) return removed;
+  return removed + (await removeSessions(tx, contactId)) + (await removeContact(tx, contactId));
 }
 
 /** @returns how many chat sessions of a contact were removed */

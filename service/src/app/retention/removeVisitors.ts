@@ -1,5 +1,4 @@
 import { encodeTime } from 'ulid';
-
 import type { Tx } from '../../store/collections.ts';
 import type { ChatSession } from '../../channels/web_chat/chatSession.ts';
 import { WEB_CHAT } from '../../conversations/contact.ts';
@@ -7,7 +6,6 @@ import { type Conversation, positionOf } from '../../conversations/conversation.
 import type { Delivery } from '../../deliveries/delivery.ts';
 import type { Event } from '../../deliveries/event.ts';
 import type { Deps } from '../../platform/deps.ts';
-
 import { inBatches, following, type Batch, type From } from '../../platform/http/page.ts';
 import {
   isAtRest,
@@ -196,7 +194,7 @@ async function removeBatch(
       (await mayRemove(tx, conversation, needed))
     ) {
       documents += await removeParts(tx, conversation, ALL);
-      await removeConversation(tx, conversation);
+      documents += await removeConversation(tx, conversation);
       removed.push(conversation);
     }
     if (documents >= BATCH) return { result: removed, next: { after: positionOf(conversation) } };

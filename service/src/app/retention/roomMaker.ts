@@ -4,7 +4,7 @@ import type { ServiceStore } from '../../store/collections.ts';
 import { removeSilentVisitors, removeUnansweredVisitors } from './removeVisitors.ts';
 import { StoreUnavailable, type StorePressure } from '../../store/store.ts';
 
-export interface RoomMakerOptions {
+interface RoomMakerOptions {
   readonly store: ServiceStore;
   /** Tells how long ago somebody wrote. It must be monotonic, since removed data does not come back. */
   readonly clock: Clock;

@@ -47,8 +47,8 @@ export const noteLivePosition =
 /**
  * Server-sent events that tell a browser's pages what to reload, without its content. An event is
  * named by what changed; the data of `thread`, `presence` and `assigned` is the conversation's id, or
- * `*` for every one. Its id
- * is the position in the feed: `?since=` a position begins with what has changed from there on.
+ * `*` for every one. Its id is the position in the feed: `?since=` a position begins with what has
+ * changed from there on.
  * @param signal ends all streams
  * @throws unavailable (503) when too many streams are open
  */
@@ -115,6 +115,8 @@ export function liveStreamRouter(
     };
     response.on('close', stop);
     signal.addEventListener('abort', stop);
+    // The reader has gone, or the service has begun to stop, while the session was looked up.
+    if (response.closed || signal.aborted) stop();
   });
   return router;
 }

@@ -9,20 +9,20 @@ import type { Deps } from '../../platform/deps.ts';
 import type { SignedIn } from '../../team/index.ts';
 
 /** A conversation whose customer waits. */
-export interface WaitingAlert {
+interface WaitingAlert {
   readonly id: string;
   readonly customer: string;
   readonly since: string;
 }
 
-export interface WaitingAlerts {
+interface WaitingAlerts {
   readonly waiting: readonly WaitingAlert[];
   /** Who waits since this time or longer is not named any more; empty: everybody is. */
   readonly floor: string;
 }
 
 /** A browser is told of these at most at once. */
-export const MAX_ALERTS = 50;
+const MAX_ALERTS = 50;
 const MAX_NOTES = 20;
 
 /**

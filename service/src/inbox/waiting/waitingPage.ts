@@ -8,6 +8,7 @@ import { decisionCard } from '../../waits/screens/decisionCard.ts';
 import { waitBadge } from '../../waits/screens/waitWords.ts';
 import type { Wait } from '../../waits/index.ts';
 import { approvalCard } from '../approvalCard.ts';
+import { beginningOf } from '../messageWords.ts';
 import { MAX_SHOWN, type Waiting, type WaitingItem } from './listWaiting.ts';
 
 export interface WaitingPage {
@@ -56,13 +57,15 @@ function itemView(item: WaitingItem, { signedIn, now }: WaitingPage): View {
   `;
 }
 
+const MAX_QUESTION_EXCERPT = 120;
+
 const endedView = (ended: readonly Wait[], now: Date): View => html`
   <section aria-labelledby="ended-title">
     <h2 id="ended-title">Questions that have ended</h2>
     <ul class="plain-list ended-list">
       ${ended.map(
         (wait) => html`
-          <li>${waitBadge(wait)} <a href=${`/waits/${wait.id}`}><bdi>${wait.message.slice(0, 120).toWellFormed()}</bdi></a> <span class="muted">${wait.decision === null ? null : html`by <bdi>${actorName(wait.decision.by)}</bdi>, `}${timeView(wait.endedAt, now)}</span></li>
+          <li>${waitBadge(wait)} <a href=${`/waits/${wait.id}`}><bdi>${beginningOf(wait.message, MAX_QUESTION_EXCERPT)}</bdi></a> <span class="muted">${wait.decision === null ? null : html`by <bdi>${actorName(wait.decision.by)}</bdi>, `}${timeView(wait.endedAt, now)}</span></li>
         `,
       )}
     </ul>

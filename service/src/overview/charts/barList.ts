@@ -4,7 +4,7 @@ import { round } from './barChart.ts';
 import { type Chart, drawing, type Figure, figureOf, WIDTH } from './chart.ts';
 
 /** How often each of a few things happened, the most frequent first. */
-export interface BarList extends Pick<Chart, 'id' | 'title' | 'summary' | 'whenEmpty'> {
+interface BarList extends Pick<Chart, 'id' | 'title' | 'summary' | 'whenEmpty'> {
   /** What the things are: `Reason`. */
   readonly itemTitle: string;
   readonly items: readonly { readonly label: string; readonly n: number }[];

@@ -35,7 +35,7 @@ export const HEIGHT = 190;
 export const MARGIN = { top: 8, right: 8, bottom: 22, left: 60 };
 const MAX_SLOT_LABELS = 5;
 
-export const isEmpty = ({ series }: Chart): boolean =>
+const isEmpty = ({ series }: Chart): boolean =>
   series.every(({ values }) => values.every((value) => (value ?? 0) === 0));
 
 /** A chart with its title, what its colours mean, and the same as a table. */

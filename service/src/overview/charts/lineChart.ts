@@ -17,9 +17,8 @@ import {
 const TICKS = 4;
 const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000];
 /** Where a line goes across: durations that people think in. */
-const DURATIONS = [10, 100, SECOND, 10 * SECOND, MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY, 7 * DAY];
-const BEYOND = [30 * DAY, 365 * DAY];
-const ALL_DURATIONS: readonly number[] = [...DURATIONS, ...BEYOND];
+const BELOW_A_DAY = [10, 100, SECOND, 10 * SECOND, MINUTE, 10 * MINUTE, HOUR, 6 * HOUR];
+const DURATIONS = [...BELOW_A_DAY, DAY, 7 * DAY, 30 * DAY, 365 * DAY];
 
 type Scale = ((value: number) => number) & { readonly tickValues: readonly number[] };
 
@@ -37,11 +36,11 @@ export const lineChart = (chart: Chart): View =>
 export const durationChart = (chart: Chart): View =>
   drawLines(chart, (values) => {
     const [lowest, highest] = [Math.min(...values), Math.max(...values)];
-    const from = ALL_DURATIONS.findLast((each) => each <= lowest) ?? 1;
-    const to = ALL_DURATIONS.find((each) => each >= highest && each > from) ?? highest;
+    const from = DURATIONS.findLast((each) => each <= lowest) ?? 1;
+    const to = DURATIONS.find((each) => each >= highest && each > from) ?? highest;
     const y = scaleLog([from, to], [HEIGHT - MARGIN.bottom, MARGIN.top]).clamp(true);
     return Object.assign((value: number) => y(value), {
-      tickValues: ALL_DURATIONS.filter((each) => each >= from && each <= to),
+      tickValues: DURATIONS.filter((each) => each >= from && each <= to),
     });
   });
 

@@ -6,12 +6,7 @@ import type { Tally } from '../tally.ts';
 import { durationLabel, slotLabel } from '../words.ts';
 
 /** What is counted in buckets of durations. */
-export type DurationName =
-  | 'first_answer'
-  | 'resolution'
-  | 'tool_time'
-  | 'decision_time'
-  | 'attempt_time';
+type DurationName = 'first_answer' | 'resolution' | 'tool_time' | 'decision_time' | 'attempt_time';
 
 export interface ChartParts {
   readonly counts: CountsOfRange;

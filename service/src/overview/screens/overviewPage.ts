@@ -14,7 +14,7 @@ import { deliveryCharts, subscriptionTable } from './deliveryCharts.ts';
 import { firstHourView } from './firstHourView.ts';
 import { toolTable, workCharts } from './workCharts.ts';
 
-export interface OverviewParts extends ChartParts {
+interface OverviewParts extends ChartParts {
   readonly subscriptions: readonly Subscription[];
   /** Those that a filter can be set to. */
   readonly channels: readonly string[];

@@ -25,7 +25,7 @@ export const PLACEHOLDERS = {
   member_name: 'your name',
   workspace_name: 'the name of your workspace',
 } as const;
-export type Placeholder = keyof typeof PLACEHOLDERS;
+type Placeholder = keyof typeof PLACEHOLDERS;
 
 /** What is known; null or empty when it is not. */
 export type Known = Readonly<Record<Placeholder, string | null>>;

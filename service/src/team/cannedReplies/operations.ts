@@ -53,7 +53,7 @@ export const changeCannedReply = (
 ) =>
   store.transaction(async (tx): Promise<CannedReply> => {
     await tx.workspaces.get(workspace.id);
-    const reply = await findCannedReply(tx, workspace, id);
+    const reply = await getCannedReply(tx, workspace, id);
     const others = (await listCannedReplies(tx, workspace)).filter((other) => other.id !== id);
     assertFree(others, written.shortcut);
     const changed = { ...reply, ...written, updatedAt: timestamp(clock.now()) };
@@ -68,12 +68,12 @@ export const removeCannedReply = (
   id: string,
 ) =>
   store.transaction(async (tx) => {
-    await findCannedReply(tx, workspace, id);
+    await getCannedReply(tx, workspace, id);
     await tx.cannedReplies.delete(id);
   });
 
 /** @throws not_found (404), also for another workspace's */
-export async function findCannedReply(
+export async function getCannedReply(
   tx: Tx,
   workspace: Workspace,
   id: string,

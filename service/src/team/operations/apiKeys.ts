@@ -8,6 +8,7 @@ import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, notFound } from '../../platform/http/errorCatalogue.ts';
+import { following, type From } from '../../platform/http/page.ts';
 import { newId } from '../../platform/ids.ts';
 import { isValid, type ApiKey, type AreaPermission, type KeyPermission } from '../apiKey.ts';
 import type { Workspace } from '../workspace.ts';
@@ -78,19 +79,22 @@ const limitReached = () =>
     { param: 'name' },
   );
 
-/** Revoked and expired keys stay listed, however many there are. */
-async function countInUse(tx: Tx, { id: workspaceId }: Workspace, now: Date): Promise<number> {
-  let count = 0;
-  for (let lastId: string | null = null; ; ) {
-    const keys: readonly ApiKey[] = await tx.apiKeys.find({
+const countInUse = async (tx: Tx, workspace: Workspace, now: Date): Promise<number> =>
+  (await keysOf(tx, workspace)).filter((key) => isValid(key, now)).length;
+
+/** The workspace's keys, oldest first. Revoked and expired ones stay, however many there are. */
+async function keysOf(tx: Tx, { id: workspaceId }: Workspace): Promise<readonly ApiKey[]> {
+  const keys: ApiKey[] = [];
+  for (let from: From | null = {}; from !== null; ) {
+    const page: readonly ApiKey[] = await tx.apiKeys.find({
       where: { workspaceId },
       limit: PAGE,
-      ...(lastId === null ? {} : { after: { value: lastId, id: lastId } }),
+      ...from,
     });
-    count += keys.filter((key) => isValid(key, now)).length;
-    if (keys.length < PAGE) return count;
-    lastId = keys.at(-1)!.id;
+    keys.push(...page);
+    from = following(page, PAGE);
   }
+  return keys;
 }
 
 /**
@@ -131,8 +135,7 @@ export const noteKeyUse = (
 export const listApiKeys = (
   { store }: Pick<Deps, 'store'>,
   workspace: Workspace,
-): Promise<readonly ApiKey[]> =>
-  store.transaction((tx) => tx.apiKeys.find({ where: { workspaceId: workspace.id }, limit: 1000 }));
+): Promise<readonly ApiKey[]> => store.transaction((tx) => keysOf(tx, workspace));
 
 /** @throws not_found (404) */
 export const getApiKey = (

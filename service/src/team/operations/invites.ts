@@ -5,15 +5,17 @@ import type { Deps } from '../../platform/deps.ts';
 import { notFound, AppError } from '../../platform/http/errorCatalogue.ts';
 import { isOwner, type Invite, type Member, type Role } from '../workspace.ts';
 import { findMemberByEmail } from './sessions.ts';
-import { onlyOwners, putMember } from './team.ts';
+import { invitesOf, onlyOwners, putMember } from './team.ts';
 
 const INVITE_LASTS_MS = 7 * 24 * 60 * 60 * 1000;
+/** Invitations of a workspace that can still be used. */
+const MAX_INVITES = 100;
 
 /**
  * Makes a link's token by which one person can join the team within seven days. It is shown this
  * once.
  * @throws not_found (404) when the member who invites has been removed; permission_missing (403) when
- * somebody who is no owner invites one
+ * somebody who is no owner invites one; invalid_request (400) when the workspace has as many as it may
  */
 export const createInvite = (
   { store, clock }: Pick<Deps, 'store' | 'clock'>,
@@ -31,6 +33,10 @@ export const createInvite = (
     }
     const now = clock.now();
     const expiresAt = timestamp(new Date(now.getTime() + INVITE_LASTS_MS));
+    const earlier = await invitesOf(tx, by.workspaceId);
+    const open = earlier.filter((each) => usable(each, now));
+    if (open.length >= MAX_INVITES) throw limitReached();
+    for (const each of earlier) if (!open.includes(each)) await tx.invites.delete(each.id);
     const invite = {
       id: hashToken(token),
       workspaceId: by.workspaceId,
@@ -41,16 +47,17 @@ export const createInvite = (
       createdAt: timestamp(now),
       expiresAt,
     };
-    for (const old of await tx.invites.find({
-      where: { workspaceId: by.workspaceId },
-      limit: 1000,
-    })) {
-      if (Date.parse(old.expiresAt) <= now.getTime()) await tx.invites.delete(old.id);
-    }
     await tx.invites.put(invite);
     return { token, invite };
   });
 };
+
+const limitReached = () =>
+  new AppError(
+    'invalid_request',
+    `A workspace has at most ${MAX_INVITES} open invitations. Revoke one that is no longer needed.`,
+    { param: 'note' },
+  );
 
 /** The invitation of a link's token; null when it was used, revoked or has expired. */
 export const findInvite = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, token: string) =>

@@ -10,6 +10,9 @@ import type { Session, Member, Workspace } from '../workspace.ts';
 const SESSION_IDLE_MS = 7 * 24 * 60 * 60 * 1000;
 export const MAX_SESSION_MS = 30 * 24 * 60 * 60 * 1000;
 
+/** How many are read at once when all of a member end. */
+const BATCH = 1000;
+
 /** The expiry of a session is extended at most this often, so that most requests write nothing. */
 const PRECISION_MS = 60 * 60 * 1000;
 
@@ -106,8 +109,11 @@ export const endAllSessions = ({ store }: Pick<Deps, 'store'>, memberId: string,
   store.transaction((tx) => deleteSessionsOf(tx, memberId, except));
 
 export async function deleteSessionsOf(tx: Tx, memberId: string, except?: string): Promise<void> {
-  const sessions = await tx.sessions.find({ where: { memberId }, limit: 10_000 });
-  for (const { id } of sessions) if (id !== except) await tx.sessions.delete(id);
+  let found: readonly Session[];
+  do {
+    found = await tx.sessions.find({ where: { memberId }, limit: BATCH });
+    for (const { id } of found) if (id !== except) await tx.sessions.delete(id);
+  } while (found.length === BATCH);
 }
 
 /**

@@ -93,7 +93,7 @@ export const listTeam = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, worksp
   store.transaction(
     async (tx): Promise<{ members: readonly Member[]; invites: readonly Invite[] }> => {
       const now = clock.now().getTime();
-      const invites = await tx.invites.find({ where: { workspaceId: workspace.id }, limit: 1000 });
+      const invites = await invitesOf(tx, workspace.id);
       return {
         members: await membersOf(tx, workspace),
         invites: invites.filter(({ expiresAt }) => Date.parse(expiresAt) > now),
@@ -103,6 +103,10 @@ export const listTeam = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, worksp
 
 const membersOf = (tx: Tx, { id }: Workspace): Promise<readonly Member[]> =>
   tx.members.find({ where: { workspaceId: id }, limit: 1000 });
+
+/** All invitations, expired ones too: more than a workspace can have. */
+export const invitesOf = (tx: Tx, workspaceId: string): Promise<readonly Invite[]> =>
+  tx.invites.find({ where: { workspaceId }, limit: 1000 });
 
 /** @throws permission_missing (403) when the member is no owner any more */
 export async function assertOwner(tx: Tx, { id }: Pick<Member, 'id'>): Promise<void> {
@@ -148,12 +152,8 @@ export const removeMember = (
         'The last owner cannot be removed. Make another member an owner first.',
       );
     await deleteSessionsOf(tx, id);
-    for (const invite of await tx.invites.find({
-      where: { workspaceId: workspace.id },
-      limit: 1000,
-    })) {
+    for (const invite of await invitesOf(tx, workspace.id))
       if (invite.createdById === id) await tx.invites.delete(invite.id);
-    }
     await endResetsBy(tx, workspace, member);
     for (const mark of await tx.readMarks.find({ where: { memberId: id }, limit: 1_000_000 }))
       await tx.readMarks.delete(mark.id);
@@ -201,7 +201,6 @@ async function endResetsBy(tx: Tx, workspace: Workspace, { id }: Member): Promis
 }
 
 async function endOwnerInvitesOf(tx: Tx, { id, workspaceId }: Member): Promise<void> {
-  const invites = await tx.invites.find({ where: { workspaceId }, limit: 1000 });
-  for (const invite of invites)
+  for (const invite of await invitesOf(tx, workspaceId))
     if (invite.createdById === id && invite.role === 'owner') await tx.invites.delete(invite.id);
 }

@@ -26,7 +26,7 @@ import {
 import {
   changeCannedReply,
   createCannedReply,
-  findCannedReply,
+  getCannedReply,
   listCannedReplies,
   removeCannedReply,
 } from '../cannedReplies/operations.ts';
@@ -64,7 +64,7 @@ export function cannedRepliesRouter(deps: Deps): Router {
     sendPage(response, listPage(signedIn, { replies, ...extras }));
   };
   const read = (response: Response, id: string) =>
-    deps.store.transaction((tx) => findCannedReply(tx, signedInOf(response).workspace, id));
+    deps.store.transaction((tx) => getCannedReply(tx, signedInOf(response).workspace, id));
 
   router.get(PATH, ({ query }, response) => showList(response, { notice: query.notice }));
 
@@ -113,9 +113,6 @@ async function problemOf(act: () => Promise<unknown>): Promise<FormState['proble
   }
 }
 
-const page = (signedIn: SignedIn, title: string, notice: unknown, content: View): View =>
-  teamPage(signedIn, { title, section: 'settings', notice }, content);
-
 const listPage = (
   signedIn: SignedIn,
   {
@@ -124,10 +121,9 @@ const listPage = (
     form = newForm(),
   }: { replies: readonly CannedReply[]; notice?: unknown; form?: FormState },
 ): View =>
-  page(
+  teamPage(
     signedIn,
-    'Canned replies',
-    notice,
+    { title: 'Canned replies', section: 'settings', notice },
     html`
       ${backLink('/settings', 'Settings')}
       <h1>Canned replies</h1>
@@ -168,10 +164,9 @@ const editPage = (
   { id, name, shortcut, text }: CannedReply,
   form = newForm({ name, shortcut, text }),
 ): View =>
-  page(
+  teamPage(
     signedIn,
-    name,
-    undefined,
+    { title: name, section: 'settings' },
     html`
       ${backLink(PATH, 'Canned replies')}
       <h1>Edit canned reply</h1>

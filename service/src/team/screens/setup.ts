@@ -23,10 +23,14 @@ import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS, passwordSchema } from
 
 /** The one-time link of the first start. */
 export interface Setup {
+  /** Whether a link's token can still be used. */
   isValid(token: string): Promise<boolean>;
   /** The workspace, if a key made on the command line has created one; null on an empty store. */
   workspaceName(): Promise<string | null>;
-  /** @returns the first API key and the member's session; null when the link is already used */
+  /**
+   * Creates the workspace, its first member and its first API key.
+   * @returns the key and the member's session; null when the link is already used
+   */
   complete(
     token: string,
     setup: {
@@ -34,6 +38,7 @@ export interface Setup {
       memberName: string;
       email: string;
       password: string;
+      /** Where n8n runs, as `N8nAddress`; undefined when nothing was chosen. */
       n8nOrigin: string | null | undefined;
     },
   ): Promise<{ key: string; sessionToken: string } | null>;

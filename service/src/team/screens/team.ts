@@ -3,12 +3,7 @@ import { z } from 'zod';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
 import { acceptInvite, findInvite, revokeInvite, createInvite } from '../operations/invites.ts';
-import {
-  changePassword,
-  deleteSessionsOf,
-  startSession,
-  type SignedIn,
-} from '../operations/sessions.ts';
+import { changePassword, startSession, type SignedIn } from '../operations/sessions.ts';
 import { createPasswordReset } from '../operations/passwordReset.ts';
 import { changeProfile } from '../operations/profile.ts';
 import { changeRole, listTeam, removeMember } from '../operations/team.ts';
@@ -79,8 +74,9 @@ export function teamRouter(deps: Deps, limits: AttemptLimits, publicUrl: () => s
   });
 
   router.post('/team/members/:id/role', async (request, response) => {
-    const role = roleSchema.parse(readForm(request).role);
-    await changeRole(deps, signedInOf(response), request.params.id, role);
+    const form = parseForm(z.object({ role: roleSchema }), readForm(request));
+    if (!form.ok) return show(response, 400, { form });
+    await changeRole(deps, signedInOf(response), request.params.id, form.data.role);
     response.redirect(303, '/team?notice=role-changed');
   });
 
@@ -146,7 +142,6 @@ export function joinRouter(deps: Deps, limits: AttemptLimits, isHttps: () => boo
       const member = await acceptInvite(deps, token, form.data);
       if (!member) return sendPage(response, usedLinkPage, 404);
       await attempt.forgive();
-      await deps.store.transaction((tx) => deleteSessionsOf(tx, member.id));
       setSessionCookie(response, await startSession(deps, member), isHttps());
       response.redirect(303, '/');
     } catch (error) {

@@ -95,3 +95,13 @@ it.each(GETS)('is for members: %s', async (path) => {
   expect((await visitor.get(path)).path).toBe(`/sign-in?next=${encodeURIComponent(path)}`);
   expect((await visitor.get(path, { 'hx-request': 'true' })).status).toBe(401);
 });
+
+it('leads from a part of a page over the sign-in to that page, not to the part alone', async () => {
+  const { headers } = await browserless(service.url).get('/conversations/list?tab=mine', {
+    'hx-request': 'true',
+    referer: `${service.url}/conversations?tab=mine`,
+  });
+  expect(headers.get('hx-redirect')).toBe(
+    `/sign-in?next=${encodeURIComponent('/conversations?tab=mine')}&notice=session-ended`,
+  );
+});

@@ -1,5 +1,13 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { RecentTopics } from '../../../../service/src/app/screens/liveFeed.ts';
+import express from 'express';
+import { RecentTopics, type LiveFeed } from '../../../../service/src/app/screens/liveFeed.ts';
+import {
+  liveStreamRouter,
+  openTeamStreams,
+} from '../../../../service/src/app/screens/liveStream.ts';
+import type { Deps } from '../../../../service/src/platform/deps.ts';
 import { LIVE_EVENTS } from '../../../../service/src/platform/html/liveSection.ts';
 
 describe('what has changed since a position', () => {
@@ -49,5 +57,49 @@ describe('what has changed since a position', () => {
     small.note('a', ['thread:conv_3']);
     expect(topicsSince(small, 'a', first)).toEqual([...LIVE_EVENTS]);
     expect(topicsSince(small, 'a', second)).toEqual(['thread:conv_2', 'thread:conv_3']);
+  });
+});
+
+describe('the stream of a page', () => {
+  it.each<[string, boolean]>([
+    ['whose reader is gone', false],
+    ['of a service that has begun to stop', true],
+  ])('ends at once: one %s by the time it begins', async (_what, isStopping) => {
+    const recent = new RecentTopics();
+    const feed: LiveFeed = {
+      position: () => recent.position,
+      positionAt: (at) => recent.positionAt(at),
+      since: () => [],
+      listen: () => () => {},
+    };
+    const stopping = new AbortController();
+    const streams = openTeamStreams();
+    const reader = new AbortController();
+    const began = Promise.withResolvers<null>();
+    const app = express();
+    app.use(async (_request, response, next) => {
+      response.locals.signedIn = { workspace: { id: 'ws_1' }, member: { id: 'mbr_1' } };
+      if (isStopping) stopping.abort();
+      else {
+        reader.abort();
+        await once(response, 'close');
+      }
+      next();
+      began.resolve(null);
+    });
+    app.use(liveStreamRouter({} as Deps, feed, streams, stopping.signal));
+    const server = app.listen(0);
+    try {
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const read = fetch(`http://127.0.0.1:${port}/live`, { signal: reader.signal });
+      const text = read.then((answer) => answer.text()).catch(({ name }: Error) => name);
+      await began.promise;
+      expect(streams.count).toBe(0);
+      expect(await text).toMatch(isStopping ? /^retry/ : 'AbortError');
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
   });
 });

@@ -9,6 +9,7 @@ import {
   removeUnansweredVisitors,
   type RoomNeeded,
 } from '../../../../service/src/app/retention/removeVisitors.ts';
+import { readThread } from '../../../../service/src/inbox/readThread.ts';
 import { sendMessage } from '../../../../service/src/conversations/operations/sendMessage.ts';
 import { startChatSession } from '../../../../service/src/channels/web_chat/chatOperations.ts';
 import { takeOverConversation } from '../../../../service/src/conversations/operations/control.ts';
@@ -68,7 +69,7 @@ describe('conversations that were never answered', () => {
       } as unknown as Subscription),
     );
   const count = async (
-    name: 'messages' | 'contacts' | 'chatSessions' | 'events' | 'deliveries',
+    name: 'messages' | 'contacts' | 'chatSessions' | 'readMarks' | 'events' | 'deliveries',
   ) => {
     let found = 0;
     for await (const record of store.dump())
@@ -86,19 +87,26 @@ describe('conversations that were never answered', () => {
       }
     });
 
-  it('go the longest untouched first, with visitor and session, and no more than has to', async () => {
+  it('go the longest untouched first, with visitor, session and who has read them, and no more than has to', async () => {
     const [first, second, third] = [
       await visitor('a', 'b'),
       await visitor('c', 'd'),
       await visitor('e'),
     ];
+    const member = await createMember(deps, workspace, {
+      name: 'Ann',
+      email: 'ann@example.com',
+      passwordHash: 'x',
+    });
+    await readThread(deps, { workspace, member }, first.conversation);
+    expect(await count('readMarks')).toBe(1);
     const made = await remove({ maxMessages: 4 });
     // A step ends with a batch: all of a small store is one.
     expect(made.conversations).toBeGreaterThanOrEqual(2);
     expect([await isThere(first), await isThere(second)]).toEqual([false, false]);
     await remove();
     expect(await isThere(third)).toBe(false);
-    for (const name of ['messages', 'contacts', 'chatSessions'] as const)
+    for (const name of ['messages', 'contacts', 'chatSessions', 'readMarks'] as const)
       expect([name, await count(name)]).toEqual([name, 0]);
   });
 

@@ -1,6 +1,9 @@
 // What members say about themselves, and how they come back in when the password is forgotten.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { endAllSessions } from '../../../../service/src/team/operations/sessions.ts';
+import type { Session } from '../../../../service/src/team/workspace.ts';
 import { browserless, MEMBER_ENV, type Browserless } from '../../../helpers/browserless.ts';
+import { openFreshStore } from '../../../helpers/openStore.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
 import { teamOfTwo } from '../../../helpers/teamOfTwo.ts';
 import { TestClock } from '../../../helpers/testClock.ts';
@@ -85,6 +88,23 @@ describe('an account', () => {
     for (const token of ['', '.', benId, `${benId}.`, `${benId}.x`, '.x'])
       expect((await choose(token)).status).toBe(404);
   });
+});
+
+it('is signed out everywhere, in however many browsers', async () => {
+  const { store, remove } = await openFreshStore();
+  try {
+    await store.transaction(async (tx) => {
+      for (let n = 0; n < 10_001; n += 1)
+        await tx.sessions.put({ id: `${n}`, kind: 'session', memberId: 'mbr_1' } as Session);
+    });
+    await endAllSessions({ store }, 'mbr_1', '7');
+    const left = await store.transaction((tx) =>
+      tx.sessions.find({ where: { memberId: 'mbr_1' }, limit: 10 }),
+    );
+    expect(left.map(({ id }) => id)).toEqual(['7']);
+  } finally {
+    await remove();
+  }
 });
 
 it('leads an owner to the overview, and a member to the conversations', async () => {

@@ -124,6 +124,9 @@ describe('an owner and a member', () => {
     expect((await ben.post('/settings/canned-replies', reply)).path).toContain('notice=');
     expect((await ben.get('/team')).html).not.toContain('name="role"');
     expect((await ben.post('/team/invites', { note: 'Cy', role: 'owner' })).status).toBe(403);
+    await ana.get('/team');
+    const unknown = await ana.post(`/team/members/${benId}/role`, { role: 'boss' });
+    expect([unknown.status, unknown.problem('role')]).toEqual([400, 'Choose one of the roles.']);
     expect((await ben.post('/team/invites', { note: 'Cy' })).status).toBe(201);
   });
 

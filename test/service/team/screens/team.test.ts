@@ -91,6 +91,19 @@ describe('the team', () => {
     expect((await ana.get('/team')).text).not.toContain(fields.name);
   });
 
+  it('has a hundred open invitations at most, so that all of them end with their maker', async () => {
+    const { browser, fields } = await join(await invite(ana));
+    const tokens: string[] = [];
+    let page = await browser.get('/team');
+    for (const most = 200; page.status < 400 && tokens.length < most; ) {
+      page = await browser.post('/team/invites', { note: 'Somebody' });
+      tokens.push(...[...page.html.matchAll(/join\?token=([\w-]+)/g)].map(([, token]) => token!));
+    }
+    expect([page.status, page.text]).toEqual([400, expect.stringContaining('at most 100 open')]);
+    await ana.post(`/team/members/${await idOf(fields.name)}/remove`);
+    expect((await join(tokens.at(-1)!)).page.status).toBe(404);
+  });
+
   it('the last member stays', async () => {
     const alone = await startTestService({ env: MEMBER_ENV });
     try {

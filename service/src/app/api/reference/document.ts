@@ -32,7 +32,7 @@ interface ErrorExample {
   readonly error: { readonly code: string; readonly message: string };
 }
 
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly required?: boolean;
@@ -40,7 +40,7 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
-export interface Answer {
+interface Answer {
   readonly description: string;
   readonly content?: Readonly<Record<string, Content>>;
 }
@@ -66,7 +66,7 @@ export interface OpenApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-export interface Tag {
+interface Tag {
   readonly name: string;
   readonly description: string;
 }

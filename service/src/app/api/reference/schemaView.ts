@@ -9,9 +9,9 @@ export const prose = (text: string): View =>
 
 const nameOf = (ref: string): string => ref.split('/').at(-1)!;
 
-export const schemaHref = (name: string): string => `/api/docs/objects#${name}`;
+const schemaHref = (name: string): string => `/api/docs/objects#${name}`;
 
-/** `string, one of "a", "b"`, `Delivery or null`, `array of string`. */
+/** `one of "a", "b"`, `Delivery or null`, `array of string`. */
 export function typeView(schema: Schema): View {
   const { $ref, type, items } = schema;
   if ($ref !== undefined) return html`<a href=${schemaHref(nameOf($ref))}>${nameOf($ref)}</a>`;
