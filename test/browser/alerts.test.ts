@@ -1,6 +1,6 @@
 // How a team hears of work: counts, notifications, and what somebody is given.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Page, Route } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import { BEN, join, signIn, startTeam, type Team } from './team.ts';
@@ -113,6 +113,21 @@ describe('what a team hears of', () => {
     await page.waitForTimeout(1000);
     expect(noted).toEqual([]);
     for (const each of [waiting, id]) await answer(each);
+  });
+
+  it('notifies from another tab where the first one got no answer', async () => {
+    const { page, allowErrors } = await team.open();
+    allowErrors(/503/);
+    const noted = await record(page.context());
+    await signIn(page, team.service.url);
+    await page.getByRole('button', { name: 'Notify me' }).click();
+    await page.getByText('This browser tells you').waitFor();
+    await (await page.context().newPage()).goto(`${team.service.url}/tools`);
+    const fail = (route: Route) => route.fulfill({ status: 503 });
+    await page.context().route('**/conversations/alerts', fail, { times: 1 });
+    const id = await writeToNobody('Bilal');
+    await waitFor('the notification', () => noted.includes('Bilal is waiting for an answer'));
+    await answer(id);
   });
 
   it('tells who is assigned a conversation, which is then one of theirs and bears their picture', async () => {

@@ -482,7 +482,7 @@ describe('the chat page in a browser', () => {
       await reply(text);
     }
     await reply(
-      'see https://shop.example.com/a?b=c&d=%3Cscript%3E. <a href="javascript:alert(1)">or this</a>',
+      'see https://shop.example.com/a?b=c&d=%3Cscript%3E. <a href="javascript:alert(1)">or this</a> (and https://shop.example.com/sizes_(shoes)).',
     );
     await page.getByText('or this').waitFor();
     expect(await texts()).toEqual(await stored());
@@ -493,6 +493,7 @@ describe('the chat page in a browser', () => {
       );
     expect(links).toEqual([
       ['https://shop.example.com/a?b=c&d=%3Cscript%3E', 'noopener noreferrer nofollow', '_blank'],
+      ['https://shop.example.com/sizes_(shoes)', 'noopener noreferrer nofollow', '_blank'],
     ]);
     expect(await page.evaluate('window.hacked')).toBeUndefined();
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(

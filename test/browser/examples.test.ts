@@ -23,13 +23,15 @@ describe('the example workflows', () => {
   const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
   const mayRead = { permissions: ['clipboard-read', 'clipboard-write'] };
 
-  it('a newcomer finds them from the API keys, and copies one by keyboard', async () => {
+  it('a newcomer finds them from the API keys, and copies one by keyboard, twice to be sure', async () => {
     const { page } = await team.openSignedIn('/keys', { context: mayRead });
     await page.getByRole('link', { name: 'example workflow for n8n' }).press('Enter');
     await page.getByRole('heading', { name: title }).waitFor();
     await copyButton(page).press('Enter');
     await page.getByText('Copied').waitFor();
+    await copyButton(page).press('Enter');
     expect(await clipboard(page)).toBe(fileOf('find-order-tool'));
+    await page.getByText('Copied').waitFor({ state: 'hidden' });
   });
 
   it('copies over http in a local network, and leaves the JSON selected', async () => {

@@ -34,4 +34,11 @@ describe('web addresses in a text', () => {
   it('end where a character is invisible or turns the direction', () => {
     expect(linksIn('https://example.com/\u202egnp.exe')).toEqual(['https://example.com/']);
   });
+
+  it('are found in the time that the text’s length takes, whatever is in it', () => {
+    const dots = `https://example.com/${'.'.repeat(100_000)}a`;
+    const before = performance.now();
+    expect(linksIn(dots)).toEqual([dots]);
+    expect(performance.now() - before).toBeLessThan(1000);
+  });
 });

@@ -78,7 +78,7 @@ const NOTICES: Readonly<Record<string, string>> = {
   'provider-test-failed': 'The test failed. See the reason below.',
 
   'password-changed': 'Password changed. You are signed out everywhere else.',
-  'role-changed': 'Role changed. It holds from their next page on.',
+  'role-changed': 'Role changed. It applies from their next page on.',
   'password-reset': 'Password changed. Sign in with the new one.',
   left: 'You have left the team.',
   'session-ended': 'Your session has ended. Sign in to go on. What you have written is kept.',

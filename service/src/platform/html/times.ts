@@ -1,5 +1,5 @@
 import { html, type View } from './html.ts';
-import { partsOf, readerZone } from './readerZone.ts';
+import { dayInZone, formatInZone, partsOf, readerZone } from './readerZone.ts';
 
 const UNITS = [
   ['day', 86_400_000],
@@ -37,8 +37,6 @@ export const timeView = (time: string | null, now: Date): View =>
     ? '–'
     : html`<time datetime=${time} data-ago title=${exactTime(time)}>${ago(time, now)}</time>`;
 
-const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short', timeZone: 'UTC' });
-const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const MINUTE_MS = 60_000;
 
 /** For a column of times: "now", "3 min", "5 h", "Tue", "12 Nov", "12 Nov 2025". */
@@ -48,12 +46,14 @@ export function shortAgo(time: string, now: Date): string {
   if (minutes < 1) return 'now';
   if (minutes < 60) return `${minutes} min`;
   if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h`;
-  if (minutes < 6 * 24 * 60) return weekday.format(at);
-  const isThisYear = at.getUTCFullYear() === now.getUTCFullYear();
-  return isThisYear ? date.format(at) : `${date.format(at)} ${at.getUTCFullYear()}`;
+  if (minutes < 6 * 24 * 60)
+    return formatInZone('weekday', 'en-GB', { weekday: 'short' }).format(at);
+  const date = formatInZone('date', 'en-GB', { day: 'numeric', month: 'short' }).format(at);
+  const year = dayInZone(time).slice(0, 4);
+  return year === dayInZone(now.toISOString()).slice(0, 4) ? date : `${date} ${year}`;
 }
 
-/** A time in few letters, with the exact time as its title. A script uses the reader's days. */
+/** A time in few letters, with the exact time as its title. A script uses the browser's days. */
 export const shortTimeView = (time: string, now: Date): View =>
   html`<time datetime=${time} data-short title=${exactTime(time)}>${shortAgo(time, now)}</time>`;
 

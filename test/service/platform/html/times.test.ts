@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { inZone } from '../../../../service/src/platform/html/readerZone.ts';
 import { shortAgo } from '../../../../service/src/platform/html/times.ts';
 
 describe('a time in few letters', () => {
@@ -13,4 +14,12 @@ describe('a time in few letters', () => {
     ['2026-11-12T10:00:00Z', '12 Nov'],
     ['2025-11-12T10:00:00Z', '12 Nov 2025'],
   ])('%s is %s', (time, words) => expect(shortAgo(time, now)).toBe(words));
+
+  it.each([
+    ['2026-11-24T02:00:00Z', 'Mon'],
+    ['2026-11-12T02:00:00Z', '11 Nov'],
+    ['2026-01-01T02:00:00Z', '31 Dec 2025'],
+  ])('%s is %s where the reader is in New York', (time, words) =>
+    inZone('America/New_York', () => expect(shortAgo(time, now)).toBe(words)),
+  );
 });

@@ -8,6 +8,7 @@ const MAX_SINGLE = 3;
 /** A browser lets a page make a sound only once somebody has used it. Such a page goes first. */
 const UNUSED_PAGE_WAITS_MS = 500;
 const GATHER_MS = 150;
+const RETRY_MS = 3000;
 
 const member = () => document.getElementById('live-page')?.dataset.member;
 const key = () => `alerts:${member()}`;
@@ -32,14 +33,15 @@ const write = (state) =>
 const inTurn = (run) => (navigator.locks ? navigator.locks.request('alerts', run) : run());
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const get = async (path) => {
-  const response = await fetch(path, { headers: { 'HX-Request': 'true' }, cache: 'no-store' });
-  return response.ok ? response.json() : null;
+  const headers = { 'HX-Request': 'true' };
+  const response = await fetch(path, { headers, cache: 'no-store' }).catch(() => null);
+  return response?.ok ? response.json() : null;
 };
 
-/** @returns what has begun to wait since the last look, and what to remember of it */
+/** @returns what has begun to wait since the last look, and what to remember; null: it failed */
 async function look(former) {
   const answer = await get('/conversations/alerts');
-  if (answer === null) return { news: [], next: former };
+  if (answer === null) return null;
   const { waiting, floor } = answer;
   const keyOf = ({ id, since }) => `${id} ${since}`;
   const isNew = (each) => !former.known.includes(keyOf(each)) && each.since > former.floor;
@@ -54,7 +56,9 @@ async function tellWaiting(change) {
   await inTurn(async () => {
     const former = read();
     if (former === null || hasSeen(former.waiting, change)) return;
-    const { news, next } = await look(former);
+    const looked = await look(former);
+    if (looked === null) return void setTimeout(tellWaiting, RETRY_MS, change);
+    const { news, next } = looked;
     write({ ...next, waiting: change });
     if (news.length === 0) return;
     sound();
@@ -130,8 +134,8 @@ function showSwitch() {
 
 async function turnOn() {
   const permission = (await globalThis.Notification?.requestPermission()) ?? 'denied';
-  const { next } = await look({ known: [], floor: '' });
-  write(next);
+  const nothing = { known: [], floor: '' };
+  write((await look(nothing))?.next ?? nothing);
   sound();
   if (permission === 'granted')
     showToast('This browser tells you when a customer begins to wait for an answer.');

@@ -21,24 +21,24 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/** URLs end before characters that could make them look like another URL. */
-const ADDRESS = /https?:\/\/[^\s<>"'\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gi;
-const AFTER_ADDRESS = /[.,;:!?)\]}…»”’]+$/;
+/** The same addresses as linkedText.ts finds for the team. */
+const ADDRESS = /https?:\/\/[^\s\p{C}<>"]+/giu;
+const WITHOUT_SENTENCE_END = /^.*[^.,;:!?'’”»)\]}…*_~]/u;
+
+function trimmed(address) {
+  const [short] = WITHOUT_SENTENCE_END.exec(address);
+  const isOpen = short.split('(').length > short.split(')').length;
+  return isOpen && address[short.length] === ')' ? `${short})` : short;
+}
 
 /** A text with its URLs as links, which tell nothing about this page. */
-export function withLinks(text) {
+function withLinks(text) {
   const parts = [];
   let end = 0;
   for (const { 0: found, index } of text.matchAll(ADDRESS)) {
-    const address = found.replace(AFTER_ADDRESS, '');
+    const address = trimmed(found);
     const url = URL.canParse(address) ? new URL(address) : null;
-    if (
-      url === null ||
-      !/^https?:$/.test(url.protocol) ||
-      url.username !== '' ||
-      url.password !== ''
-    )
-      continue;
+    if (url === null || url.username !== '' || url.password !== '') continue;
     const link = element(
       'a',
       { href: url.href, target: '_blank', rel: 'noopener noreferrer nofollow', dir: 'ltr' },

@@ -1,6 +1,6 @@
 // The customer's messages that the service has not confirmed. They are sent in order, until they
 // arrive.
-import { waitBefore } from './chat-stream.js';
+import { endableWait, waitBefore } from './streams.js';
 
 /**
  * @param deliver sends one message; throws a Refusal, or another error when the service cannot be
@@ -11,7 +11,7 @@ import { waitBefore } from './chat-stream.js';
 export function createOutbox({ storage, deliver, onState }) {
   const queue = [];
   let isBusy = false;
-  let endWait = () => {};
+  const { wait, end: endWait } = endableWait();
 
   async function work() {
     if (isBusy) return;
@@ -41,15 +41,6 @@ export function createOutbox({ storage, deliver, onState }) {
     onState(message, state, error);
   }
 
-  const wait = (ms) =>
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      endWait = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-
   const add = (message) => {
     if (queue.some(({ id }) => id === message.id)) return endWait();
     storage.keepUnsent(message);
@@ -58,7 +49,6 @@ export function createOutbox({ storage, deliver, onState }) {
     void work();
   };
 
-  const retryNow = () => endWait();
-  addEventListener('online', retryNow);
-  return { add, retryNow };
+  addEventListener('online', endWait);
+  return { add, retryNow: endWait };
 }

@@ -1,13 +1,10 @@
 // The conversation as it goes on: server-sent events read by fetch, since the token must not stand
 // in an address.
 import { history, refusalOf } from './chat-api.js';
-import { eventParser } from './event-parser.js';
+import { about, endableWait, eventsIn, waitBefore, watchdog } from './streams.js';
 
-/** The service beats every 15 seconds; a connection that is silent for longer is dead. */
-const SILENCE_MS = 40_000;
 /** After a sleep, a connection that has been silent for so long is not waited for. */
 const DOUBTFUL_MS = 20_000;
-const MAX_WAIT_MS = 30_000;
 /** A connection that lasted so long was a good one: the next wait is the shortest again. */
 const GOOD_AFTER_MS = 5000;
 
@@ -15,14 +12,8 @@ const GOOD_AFTER_MS = 5000;
 const POLL_MS = 4000;
 const HIDDEN_POLL_MS = 20_000;
 
-/** Half of it to all of it: visitors must not all come back at once. */
-const about = (ms) => ms * (0.5 + Math.random() / 2);
-
 /** At least so long, and not all at the same time either. */
 const later = (ms) => ms * (1 + Math.random() / 2);
-
-/** How long to wait before the next try: twice as long each time. */
-export const waitBefore = (failures) => about(Math.min(MAX_WAIT_MS, 500 * 2 ** failures));
 
 /**
  * Follows a visitor's messages until it is stopped; connects again by itself. While the service has
@@ -46,7 +37,7 @@ export function followMessages({
   let stopped = false;
   let failures = 0;
   let attempt = new AbortController();
-  let endWait = () => {};
+  const { wait, end: endWait } = endableWait();
   let heardAt = 0;
   let streamAt = 0;
 
@@ -55,7 +46,7 @@ export function followMessages({
     let retryMs = 0;
     attempt = new AbortController();
     heardAt = Date.now();
-    let watchdog = setTimeout(() => attempt.abort(), SILENCE_MS);
+    const { heard, stop: stopWatching } = watchdog(attempt);
     let openedAt = null;
     try {
       const headers = {
@@ -70,26 +61,20 @@ export function followMessages({
       if (!response.ok) throw await refusalOf(response);
       openedAt = heardAt = Date.now();
       onState('open');
-      const parse = eventParser();
-      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done) return retryMs;
+      for await (const { event, id, data, retry } of eventsIn(response)) {
         heardAt = Date.now();
-        clearTimeout(watchdog);
-        watchdog = setTimeout(() => attempt.abort(), SILENCE_MS);
-        for (const { event, id, data, retry } of parse(value)) {
-          if (retry !== undefined) retryMs = Number(retry);
-          if (data === '') continue;
-          if (event === 'typing') onTyping(JSON.parse(data).seconds);
-          if (event === 'closed') onClosed(JSON.parse(data).conversation_id);
-          if (event !== 'message') continue;
-          onMessage(JSON.parse(data));
-          lastId = id;
-        }
+        heard();
+        if (retry !== undefined) retryMs = Number(retry);
+        if (data === '') continue;
+        if (event === 'typing') onTyping(JSON.parse(data).seconds);
+        if (event === 'closed') onClosed(JSON.parse(data).conversation_id);
+        if (event !== 'message') continue;
+        onMessage(JSON.parse(data));
+        lastId = id;
       }
+      return retryMs;
     } finally {
-      clearTimeout(watchdog);
+      stopWatching();
       onTyping(0);
       failures = openedAt !== null && Date.now() - openedAt > GOOD_AFTER_MS ? 0 : failures + 1;
     }
@@ -148,15 +133,6 @@ export function followMessages({
       }
     }
   }
-
-  const wait = (ms) =>
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      endWait = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
 
   const retryNow = () => {
     failures = 0;

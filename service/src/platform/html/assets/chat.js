@@ -3,8 +3,9 @@ import { Refusal, history, sendMessage, startSession } from './chat-api.js';
 import { createLog } from './chat-log.js';
 import { createOutbox } from './chat-outbox.js';
 import { openStorage } from './chat-storage.js';
-import { followMessages, waitBefore } from './chat-stream.js';
+import { followMessages } from './chat-stream.js';
 import { say } from './chat-words.js';
+import { waitBefore } from './streams.js';
 
 const byId = (id) => document.getElementById(id);
 const [page, scroll, welcome, details, composer, text, counter, toEndButton] = [

@@ -1,4 +1,5 @@
 // Says on the page when the service cannot be reached, and when the session has ended.
+import { endableWait } from './streams.js';
 
 const SAID = {
   offline: 'You are offline. This page goes on when you are back; what you write is kept.',
@@ -12,7 +13,7 @@ const MAX_WAIT_MS = 10_000;
 /** The stream's state; it begins as good. */
 let stream = 'open';
 let isChecking = false;
-let endWait = () => {};
+const { wait, end: endWait } = endableWait();
 
 const banner = document.createElement('div');
 banner.id = 'connection-lost';
@@ -27,7 +28,7 @@ function show(state) {
   if (state === 'signed-out') banner.append(' ', signInLink());
 }
 
-export const signInAddress = () =>
+const signInAddress = () =>
   `/sign-in?${new URLSearchParams({
     next: location.pathname + location.search,
     notice: 'session-ended',
@@ -40,15 +41,6 @@ function signInLink() {
   link.setAttribute('hx-boost', 'false');
   return link;
 }
-
-const wait = (ms) =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    endWait = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-  });
 
 const isReachable = () =>
   fetch('/healthz', { cache: 'no-store', signal: AbortSignal.timeout(PROBE_MS) }).then(

@@ -7,9 +7,8 @@ document.addEventListener('click', async (event) => {
   const source = document.querySelector(button.dataset.copy);
   if (navigator.clipboard) await navigator.clipboard.writeText(source.value ?? source.textContent);
   else if (!copySelected(source)) return;
-  const label = button.textContent;
   button.textContent = 'Copied';
-  setTimeout(() => (button.textContent = label), 1500);
+  setTimeout(() => (button.textContent = 'Copy'), 1500);
 });
 
 /**

@@ -26,9 +26,10 @@ document.addEventListener('keydown', (event) => {
 
 /**
  * <input type="datetime-local" data-own-zone>: the server's UTC as the reader's own time; the
- * form's `offset` says which that is.
+ * form's `offset` says which that is. `type="date" data-own-day`: a day of the reader's own zone.
  */
-const inOwnZone = () => {
+function inOwnTimes() {
+  document.querySelectorAll('input[data-own-day]').forEach(markLocal);
   for (const input of document.querySelectorAll('input[data-own-zone]')) {
     const time = new Date(`${input.value}Z`);
     delete input.dataset.ownZone;
@@ -36,19 +37,15 @@ const inOwnZone = () => {
     if (Number.isNaN(time.getTime())) continue;
     input.value = new Date(time - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
   }
-};
-/** <input type="date" data-own-day>: a day of the reader's own zone. */
-const inOwnDays = () => document.querySelectorAll('input[data-own-day]').forEach(markLocal);
+}
 /** The form says in which zone its time is. */
 function markLocal(input) {
   input.dataset.local = '';
   input.form.querySelector('[data-zone]').textContent =
     Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
-inOwnDays();
-document.addEventListener('htmx:load', inOwnDays);
-inOwnZone();
-document.addEventListener('htmx:load', inOwnZone);
+inOwnTimes();
+document.addEventListener('htmx:load', inOwnTimes);
 /** What was entered; of a day, its end. */
 const localTime = ({ type, value }) => new Date(type === 'date' ? `${value}T24:00` : value);
 document.addEventListener(

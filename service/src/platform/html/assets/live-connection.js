@@ -1,15 +1,5 @@
 // The stream of what changes in a workspace. It connects again by itself, and goes on where it was.
-import { eventParser } from './event-parser.js';
-
-/** The service beats every 15 seconds; a connection that is silent for longer is dead. */
-const SILENCE_MS = 40_000;
-const MAX_WAIT_MS = 30_000;
-
-/** Half of it to all of it: browsers must not all come back at once. */
-const about = (ms) => ms * (0.5 + Math.random() / 2);
-
-/** How long to wait before the next try: twice as long each time. */
-export const waitBefore = (failures) => about(Math.min(MAX_WAIT_MS, 500 * 2 ** failures));
+import { about, endableWait, eventsIn, waitBefore, watchdog } from './streams.js';
 
 /** A position in the feed of one process of the service: `k3f9-x_A.120`. */
 export const readPosition = (text) => {
@@ -30,17 +20,12 @@ export function followChanges({ since, onChange, onState }) {
   let position = since;
   let failures = 0;
   let attempt = new AbortController();
-  let endWait = () => {};
+  const { wait, end: endWait } = endableWait();
 
   /** @returns how long the service asks to wait */
   async function readOnce() {
     attempt = new AbortController();
-    let watchdog;
-    const heard = () => {
-      clearTimeout(watchdog);
-      watchdog = setTimeout(() => attempt.abort(), SILENCE_MS);
-    };
-    heard();
+    const { heard, stop: stopWatching } = watchdog(attempt);
     try {
       const response = await fetch(`/live?since=${encodeURIComponent(position)}`, {
         signal: attempt.signal,
@@ -50,25 +35,20 @@ export function followChanges({ since, onChange, onState }) {
       if (response.type === 'opaqueredirect') return null;
       if (!response.ok) throw new Error(`answered ${response.status}`);
       let retryMs = 0;
-      const parse = eventParser();
-      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done) return retryMs;
+      for await (const { event, id, data, retry } of eventsIn(response)) {
         heard();
-        for (const { event, id, data, retry } of parse(value)) {
-          if (retry !== undefined) retryMs = Number(retry);
-          if (event === undefined) continue;
-          position = id;
-          if (event !== 'open') onChange({ topic: topicOf(event, data), ...readPosition(id) });
-          else {
-            failures = 0;
-            onState('open');
-          }
+        if (retry !== undefined) retryMs = Number(retry);
+        if (event === undefined) continue;
+        position = id;
+        if (event !== 'open') onChange({ topic: topicOf(event, data), ...readPosition(id) });
+        else {
+          failures = 0;
+          onState('open');
         }
       }
+      return retryMs;
     } finally {
-      clearTimeout(watchdog);
+      stopWatching();
     }
   }
 
@@ -90,15 +70,6 @@ export function followChanges({ since, onChange, onState }) {
       await wait(waitMs);
     }
   }
-
-  const wait = (ms) =>
-    new Promise((resolve) => {
-      const timer = ms === Infinity ? undefined : setTimeout(resolve, ms);
-      endWait = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
 
   void run();
   return {

@@ -1,5 +1,6 @@
 // The live parts of a page load again when something has changed, over and over until that succeeds.
-import { followChanges, readPosition, waitBefore } from './live-connection.js';
+import { followChanges, readPosition } from './live-connection.js';
+import { waitBefore } from './streams.js';
 
 const page = () => document.getElementById('live-page');
 const parts = () => document.querySelectorAll('[hx-trigger*="live:"]');

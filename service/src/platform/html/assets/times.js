@@ -1,4 +1,4 @@
-// Times in the reader's own zone. Without scripts they are in UTC.
+// Times in the browser's zone. Without scripts they are in that of the member's profile.
 
 const locale = navigator.languages.find((each) => /^en\b/.test(each)) ?? 'en';
 const formats = {

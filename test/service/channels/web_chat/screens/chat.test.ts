@@ -50,12 +50,18 @@ describe('the chat page', () => {
     for (const address of imported) {
       const asset = await get(address);
       expect({ address, status: asset.status }).toEqual({ address, status: 200 });
+      expect(asset.headers.get('cache-control')).toMatch(/immutable$/);
       for (const [, more] of (await asset.text()).matchAll(/^import .* from '(.+)';$/gm))
         imported.add(more!);
     }
     expect(imported.size).toBeGreaterThan(assets.length);
     for (const address of imported)
       expect(address).toMatch(/^\/assets\/[a-z-]+\.(js|css|svg)\?v=[0-9a-f]{12}$/);
+  });
+
+  it('keeps no asset in the browser under the address of another release’s', async () => {
+    const asset = await get('/assets/chat.js?v=0123456789ab');
+    expect(asset.headers.get('cache-control')).toBe('no-cache');
   });
 
   it('speaks the first language of the browser that it knows, or the one in its address', async () => {
