@@ -165,10 +165,10 @@ describe('streams, with limits of the test’s own', () => {
   });
 
   it('counts no stream of a reader who left before it began', async () => {
-    const checked = Promise.withResolvers<void>();
-    const checking = Promise.withResolvers<void>();
+    const checked = Promise.withResolvers<undefined>();
+    const checking = Promise.withResolvers<undefined>();
     const spend = () => {
-      checking.resolve();
+      checking.resolve(undefined);
       return checked.promise;
     };
     const url = await serveStreams(limits({ inAll: 2, readBytes: { spend } }));
@@ -180,7 +180,7 @@ describe('streams, with limits of the test’s own', () => {
     await checking.promise;
     reader.destroy();
     await waitFor('the end of its connection', () => server.openSockets === 0);
-    checked.resolve();
+    checked.resolve(undefined);
     const stream = await readChatStream(url, other.token);
     expect(stream.response.status).toBe(200);
     stream.close();
