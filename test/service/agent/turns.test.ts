@@ -165,12 +165,15 @@ describe('a turn of the agent', () => {
   );
 
   it('tells the model that there is no such tool', async () => {
-    agent.model.answerBy(inTurn(toolCalls({ name: 'launch_rocket' }), text('That I cannot do.')));
+    // Its name is cut to 64, here in the middle of a character, which PostgreSQL would refuse.
+    const name = `${'launch_'.repeat(9)}🚀`;
+    agent.model.answerBy(inTurn(toolCalls({ name }), text('That I cannot do.')));
     const talk = await agent.talk('Launch it');
     expect(await talk.reply()).toBe(`That I cannot do.\n\n${FAILED}`);
     expect(resultsIn(agent.asked()[1]!)).toEqual([
       { status: 'invalid', message: 'There is no such tool. Use one of those that are listed.' },
     ]);
+    expect((await talk.calls()).map(({ tool }) => tool)).toEqual(['launch_'.repeat(9) + '\ufffd']);
     expect(agent.tools.calls).toEqual([]);
   });
 

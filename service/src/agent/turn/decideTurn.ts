@@ -112,7 +112,7 @@ export async function decideTurn(
     const reason = modelSignal.aborted
       ? 'The model did not answer in time.'
       : (error as Error).message;
-    const note = maskText(reason, turn.contact).slice(0, 500);
+    const note = maskText(reason, turn.contact).slice(0, 500).toWellFormed();
     return failedTurn(turn, note);
   }
 }

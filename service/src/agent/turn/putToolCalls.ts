@@ -105,7 +105,7 @@ const newCall = (
     {
       ...stored,
       workspaceId: workspace.id,
-      tool: tool.slice(0, 64),
+      tool: tool.slice(0, 64).toWellFormed(),
       conversationId: conversation.id,
       purpose: 'agent',
       stepId,

@@ -85,7 +85,7 @@ function checkedValue(field: SetupField, text: string): string {
     throw refused(field.name, 'must be one line, without control characters');
   if ([...value].length > field.max)
     throw refused(field.name, `must have at most ${field.max} characters`);
-  if (field.pattern && !field.pattern.test(value))
+  if (field.pattern && value.search(field.pattern) === -1)
     throw refused(field.name, field.hint ?? 'is not in the right form');
   return value;
 }
