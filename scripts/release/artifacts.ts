@@ -61,10 +61,13 @@ export function makeArtifacts(root: string, to: string): string[] {
 }
 
 function pack(folder: string, to: string): string {
+  // Windows finds npm by a shell only, and Node quotes nothing for one.
+  const shell = process.platform === 'win32';
+  const destination = shell ? `"${resolve(to)}"` : resolve(to);
   const { status, stdout, stderr } = spawnSync(
     'npm',
-    ['pack', '--json', '--ignore-scripts', '--pack-destination', resolve(to)],
-    { cwd: folder, encoding: 'utf8', maxBuffer: 1 << 26, shell: process.platform === 'win32' },
+    ['pack', '--json', '--ignore-scripts', '--pack-destination', destination],
+    { cwd: folder, encoding: 'utf8', maxBuffer: 1 << 26, shell },
   );
   if (status !== 0) throw new Error(`npm pack failed in ${folder}: ${stderr}`);
   return (JSON.parse(stdout) as [{ filename: string }])[0].filename;

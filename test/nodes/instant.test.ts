@@ -14,6 +14,9 @@ describe('toInstant', () => {
     ['2026-07-21T10:00:00', 'Asia/Kathmandu', '2026-07-21T04:15:00.000+00:00'],
     ['2026-11-21T10:00:00', 'America/New_York', '2026-11-21T15:00:00.000+00:00'],
     ['2026-11-21 10:00', 'UTC', '2026-11-21T10:00:00.000+00:00'],
+    // As PostgreSQL writes it, and as an e-mail says when it was sent.
+    ['2026-11-21 10:00:00+01', 'America/New_York', '2026-11-21T09:00:00.000+00:00'],
+    ['Sat, 21 Nov 2026 10:00:00 +0100', 'UTC', '2026-11-21T09:00:00.000+00:00'],
     ['2026-11-21', 'America/New_York', '2026-11-21T05:00:00.000+00:00'],
     // An hour after the clocks went forward in Berlin, and an hour before.
     ['2026-03-29T03:30:00', 'Europe/Berlin', '2026-03-29T01:30:00.000+00:00'],

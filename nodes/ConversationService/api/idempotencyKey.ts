@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 /**
- * Makes the Idempotency-Key of a message or a payment link. For 24 hours, the service answers a
+ * Makes the Idempotency-Key of what is sent, made or asked. For 24 hours, the service answers a
  * repeated key with the first answer. So repeating the request does nothing twice.
  *
  * Without a deduplication key, it identifies one step: instance, workflow, node, execution, run and
@@ -15,9 +15,10 @@ export function idempotencyKey(
 	itemIndex: number,
 	text: string,
 ): string {
-	const deduplicationKey = context.getNodeParameter('options.deduplicationKey', itemIndex, '');
-	const step = deduplicationKey
-		? ['deduplication key', String(deduplicationKey)]
+	// An expression can give a number, 0 too, or nothing.
+	const key = String(context.getNodeParameter('options.deduplicationKey', itemIndex, '') ?? '');
+	const step = key
+		? ['deduplication key', key]
 		: ['step', context.getExecutionId() ?? randomUUID(), run(context, itemIndex, text), itemIndex];
 	const place = [context.getInstanceId(), context.getWorkflow().id, context.getNode().id];
 	return createHash('sha256')

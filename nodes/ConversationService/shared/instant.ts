@@ -15,8 +15,10 @@ export function readInstant(context: IExecuteFunctions, value: unknown, itemInde
 	});
 }
 
-/** A date of ISO 8601, with or without a time. Others, such as 03.04.2026, can be read in two ways. */
+/** A date of ISO 8601, with or without a time. Others, such as 03.04.2026, may be read in two ways. */
 const ISO_DATE = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$/i;
+/** As in the header Date of an e-mail: Sat, 21 Nov 2026 10:00:00 +0100. */
+const EMAIL_DATE = /^([a-z]{3}, )?\d{1,2} [a-z]{3} \d{4} \d{2}:\d{2}(:\d{2})? [+-]\d{4}$/i;
 
 /**
  * Converts a text to the form of the API, with a numeric offset. A text without an offset, such as from
@@ -24,10 +26,11 @@ const ISO_DATE = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$/i;
  * @returns null when the text is not a date
  */
 export function toInstant(value: string, timeZone: string): string | null {
-	const hasOffset = /:.*(Z|[+-]\d{2}:?\d{2})$/i.test(value);
+	const hasOffset = /:.*(Z|[+-]\d{2}(:?\d{2})?)$/i.test(value);
 	const wallClock = value.includes(':') ? value : `${value}T00:00`;
 	const time = new Date(hasOffset ? value : `${wallClock}Z`);
-	if (!ISO_DATE.test(value) || Number.isNaN(time.getTime())) return null;
+	const isDate = ISO_DATE.test(value) || EMAIL_DATE.test(value);
+	if (!isDate || Number.isNaN(time.getTime())) return null;
 	const instant = hasOffset ? time : new Date(time.getTime() - offsetMs(time, timeZone));
 	return instant.toISOString().replace('Z', '+00:00');
 }

@@ -41,13 +41,15 @@ export function readTimeLimitSeconds(context: IExecuteFunctions): number {
 	if (seconds > 0 && seconds <= MAX_SECONDS) return seconds;
 	throw new NodeOperationError(context.getNode(), '"Wait Up To" is not a time of up to 365 days', {
 		itemIndex: 0,
-		description: 'Enter a number above 0, and choose days, hours or minutes.',
+		description: 'Enter a time above 0 and of at most 365 days.',
 	});
 }
 
 /** @returns the time at which the wait ends, in the form of the API */
 export function readExpiry(context: IExecuteFunctions): string {
-	const endMs = Date.now() + Math.round(readTimeLimitSeconds(context) * 1000);
+	// A minute less than what the service accepts: its clock may be behind this one.
+	const seconds = Math.min(readTimeLimitSeconds(context), MAX_SECONDS - 60);
+	const endMs = Date.now() + Math.round(seconds * 1000);
 	return new Date(endMs).toISOString().replace('Z', '+00:00');
 }
 

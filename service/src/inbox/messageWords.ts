@@ -99,7 +99,8 @@ export function messageInWords(message: Message, channel: ChannelType): string {
 
 /** The beginning of a text, on one line; with `…` where more follows. */
 export function beginningOf(text: string, maxCharacters: number): string {
-  const read = text.slice(0, 2 * maxCharacters); // a character is at most two units long
+  // A character is at most two units long, and the last one may be cut.
+  const read = text.slice(0, 2 * maxCharacters).replace(/[\uD800-\uDBFF]$/, '');
   const characters = [...read.replace(/\s+/g, ' ')];
   const isWhole = read === text && characters.length <= maxCharacters;
   return `${characters.slice(0, maxCharacters).join('')}${isWhole ? '' : '…'}`;

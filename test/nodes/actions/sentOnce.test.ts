@@ -53,7 +53,7 @@ describe('Send Message is sent once', () => {
 
   it('for a deduplication key, whichever execution asks', async () => {
     const { id, texts } = await open();
-    const send = (key: string, text = 'hi', executionId = '1') =>
+    const send = (key: string | number, text = 'hi', executionId = '1') =>
       conversation('sendMessage', {
         executionId,
         parameters: { ...byId(id), text, options: { deduplicationKey: key } },
@@ -63,12 +63,15 @@ describe('Send Message is sent once', () => {
     expect(again.items).toEqual(first.items);
     await send('evt_2', 'hi', '3');
     expect(await texts()).toHaveLength(2);
+    await send(0, 'hi', '5');
+    await send(0, 'hi', '6');
+    expect(await texts()).toHaveLength(3);
     const error = await failureOf(send('evt_1', 'another text', '4'));
     expect(error).toMatchObject({
       httpCode: '409',
       description: expect.stringContaining('Deduplication Key'),
     });
-    expect(await texts()).toHaveLength(2);
+    expect(await texts()).toHaveLength(3);
   });
 
   it('when an agent’s tool call is tried again, which n8n counts as another run', async () => {

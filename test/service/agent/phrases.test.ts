@@ -49,6 +49,8 @@ describe('the customer wants a person', () => {
     'no quiero que me llamen',
     'não quero falar com ninguém',
     'não quero falar no site com um atendente',
+    'por ahora no preciso un asesor',
+    'no quiero que me conecte para una persona',
     'uma pessoa',
     'não quero que me liguem',
   ])('not: %s', (text) => expect(wantsPerson(text)).toBe(false));

@@ -7,7 +7,7 @@ import { updateAgent } from './updateAgent';
 
 interface Changes {
 	greeting?: string;
-	handoverPhrases?: string | string[];
+	handoverPhrases?: string | string[] | null;
 	instructions?: string;
 	languages?: string[];
 	name?: string;
@@ -115,6 +115,7 @@ function bodyOf({ handoverPhrases, paymentLinks, useWebhook, ...others }: Change
 		...others,
 		...(paymentLinks === undefined ? {} : { payment_links: paymentLinks }),
 		...(useWebhook === undefined ? {} : { use_webhook: useWebhook }),
-		...(handoverPhrases === undefined ? {} : { handover_phrases: linesOf(handoverPhrases) }),
+		// An expression that finds nothing gives null, and must not remove all phrases.
+		...((handoverPhrases ?? null) === null ? {} : { handover_phrases: linesOf(handoverPhrases) }),
 	};
 }

@@ -12,9 +12,12 @@ const PAY = /\b(?:pay|payment|pagar|pago|pagamento)\b/;
 const WISH =
   /\b(?:want|like|need|can i|could i|how|link|send|make|quiero|quisiera|necesito|puedo|podria|como|enlace|mand[ae](?:me)?|envi[ae](?:me)?|quero|gostaria|preciso|posso)\b/;
 /** "Ya" and "já" are "already", but "now" after the verb. */
-const DENIED = /\b(?:dont|do not|not|never|cant|cannot|nunca|nao|(?<!pagar )(?:ya|ja)|already)\b/;
-/** In Portuguese it is "in the". */
+const DENIED =
+  /\b(?:dont|do not|not|never|cant|cannot|nunca|nao|(?<!pagar )(?:ya|ja)|(?:ya|ja) (?:hace|pague|paguei)|already)\b/;
 const NO = /\bno\b/;
+/** In Portuguese it is "in the", but customers write in other languages too. */
+const NO_AMONG_PORTUGUESE =
+  /\bno(?= (?:quiero|quisiera|puedo|necesito|voy|pago|quero|posso|preciso|want|i)\b|\s*(?:[,.;!?]|$))/;
 
 /** Whether the customer asks to pay, or to be sent a link for paying. */
 export function asksToPay(text: string, language: Language): boolean {
@@ -22,7 +25,7 @@ export function asksToPay(text: string, language: Language): boolean {
   return (
     PAY.test(words) &&
     !DENIED.test(words) &&
-    (language === 'pt' || !NO.test(words)) &&
+    !(language === 'pt' ? NO_AMONG_PORTUGUESE : NO).test(words) &&
     (WISH.test(words) || moneyIn(text, language).length > 0)
   );
 }

@@ -164,6 +164,9 @@ const NEGATED =
 /** A request in Portuguese, where "no" is "in the": "estou no site e quero falar com um atendente". */
 const IN_PORTUGUESE =
   /\b(?:falar|atendid[oa]|para|pra|pro|com|pessoa|atendente|quero|queria|gostaria|preciso|prefiro)\b/;
+/** "In the", and not "no quiero", "no preciso". */
+const NO_BEFORE_PLACE =
+  /\bno (?!(?:quiero|quero|queria|quisiera|preciso|prefiro|gostaria|necesito|puedo)\b|$)/g;
 const NOT_NEGATED = /\b(?:why|por ?que|understand|entiendo|entendo|puedo|logro|consigo)\b/;
 
 function asksForPerson(text: string): boolean {
@@ -171,7 +174,7 @@ function asksForPerson(text: string): boolean {
   return [...folded.matchAll(REQUESTS)].some(({ index, 0: request }) => {
     const before = folded.slice(Math.max(0, index - 80), index);
     const written = before.split(/[.,;:!?\n]/).at(-1)!;
-    const clause = IN_PORTUGUESE.test(request) ? written.replaceAll(/\bno /g, '') : written;
+    const clause = IN_PORTUGUESE.test(request) ? written.replaceAll(NO_BEFORE_PLACE, '') : written;
     return !NEGATED.test(clause) || NOT_NEGATED.test(clause);
   });
 }

@@ -25,7 +25,7 @@ export async function wakeAgent(
     return false;
   const settings = await findAgentSettings(tx, conversation.workspaceId);
   if (!isEnabled(settings)) {
-    // Nobody tells the customer: the team may have to.
+    // Nobody answers a customer who has no answer yet: the team has to.
     if (hasEndedCall) await enqueueAgentTurn(tx, conversation, now.getTime());
     return false;
   }

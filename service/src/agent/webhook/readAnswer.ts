@@ -85,11 +85,14 @@ type Part =
 function readItem(item: Item, clean: (text: string) => string): readonly Part[] {
   const { output = null, hand_over: handOver = null, close = null } = item;
   const messageOf = (text: Json) => ({ type: 'message', text: readText(text, clean) }) as const;
+  // An AI Agent with a structured output parser puts the whole answer into `output`.
+  const said = isJsonObject(output)
+    ? readItem(output, clean)
+    : textsOf(output ?? item.reply ?? item.text ?? null).map(messageOf);
+  // Fields beside it may be copies of its own.
+  if (said.some(({ type }) => type !== 'message')) return said;
   return [
-    // An AI Agent with a structured output parser puts the whole answer into `output`.
-    ...(isJsonObject(output)
-      ? readItem(output, clean)
-      : textsOf(output ?? item.reply ?? item.text ?? null).map(messageOf)),
+    ...said,
     ...(isAbsent(handOver) ? [] : [readHandOver(handOver, clean)]),
     ...(isAbsent(close) ? [] : [readClose(close, clean)]),
   ];

@@ -151,15 +151,16 @@ export async function removeParts(
 /**
  * Removes a conversation without parts, and who has read it. The contact goes with its last
  * conversation.
- * @returns about how many documents were removed: each member may have read it
+ * @returns about how many documents were removed
  */
 export async function removeConversation(
   tx: Tx,
   { id, workspaceId, contactId }: Conversation,
 ): Promise<number> {
   const members = await tx.members.find({ where: { workspaceId }, limit: ALL });
-  for (const member of members) await tx.readMarks.delete(readMarkId(member.id, id));
-  const removed = members.length + 1;
+  let removed = 1;
+  for (const member of members)
+    removed += Number(await tx.readMarks.delete(readMarkId(member.id, id)));
   await tx.agentTurns.delete(id);
   await tx.jobs.complete(id);
   await tx.conversations.delete(id);

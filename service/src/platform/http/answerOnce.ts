@@ -21,8 +21,8 @@ export interface StoredAnswer {
  * Runs a write at most once for each Idempotency-Key, within workspace, method and path. The first
  * answer is stored for 24 hours in the same transaction as the write, so a crash never leaves one
  * without the other. A second request with the key waits for the first. Without the header, the
- * write simply runs. An operation that runs `inSteps` stores its answer after the last step; after
- * a crash it runs again.
+ * write simply runs. An operation that runs `inSteps` stores its answer after the last step: after
+ * a crash it runs again, and two requests at the same time both run.
  * @param check what calls out, before any transaction. It refuses by throwing, which is not stored
  * @throws idempotency_key_reused (409) when the key was already used with another body
  */

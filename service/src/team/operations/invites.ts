@@ -33,6 +33,8 @@ export const createInvite = (
     }
     const now = clock.now();
     const expiresAt = timestamp(new Date(now.getTime() + INVITE_LASTS_MS));
+    // Locked, so that the limit holds.
+    await tx.workspaces.get(by.workspaceId);
     const earlier = await invitesOf(tx, by.workspaceId);
     const open = earlier.filter((each) => usable(each, now));
     if (open.length >= MAX_INVITES) throw limitReached();
@@ -55,7 +57,7 @@ export const createInvite = (
 const limitReached = () =>
   new AppError(
     'invalid_request',
-    `A workspace has at most ${MAX_INVITES} open invitations. Revoke one that is no longer needed.`,
+    `A workspace has at most ${MAX_INVITES} open invitations. Revoke one that is no longer needed, or ask an owner to.`,
     { param: 'note' },
   );
 

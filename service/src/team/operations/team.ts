@@ -104,7 +104,7 @@ export const listTeam = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, worksp
 const membersOf = (tx: Tx, { id }: Workspace): Promise<readonly Member[]> =>
   tx.members.find({ where: { workspaceId: id }, limit: 1000 });
 
-/** All invitations, expired ones too: more than a workspace can have. */
+/** All invitations, expired ones too: a workspace has fewer than are read. */
 export const invitesOf = (tx: Tx, workspaceId: string): Promise<readonly Invite[]> =>
   tx.invites.find({ where: { workspaceId }, limit: 1000 });
 

@@ -57,8 +57,14 @@ export function teamRouter(deps: Deps, limits: AttemptLimits, publicUrl: () => s
     const { member } = signedInOf(response);
     const form = parseForm(inviteSchema, readForm(request));
     if (!form.ok) return show(response, 400, { form });
-    const { token } = await createInvite(deps, member, form.data.note, form.data.role);
-    await show(response, 201, { link: `${publicUrl()}/join?token=${token}` });
+    try {
+      const { token } = await createInvite(deps, member, form.data.note, form.data.role);
+      await show(response, 201, { link: `${publicUrl()}/join?token=${token}` });
+    } catch (error) {
+      if (!(error instanceof AppError) || error.details.param !== 'note') throw error;
+      const problems = { note: error.message };
+      await show(response, 400, { form: { values: readForm(request), problems } });
+    }
   });
 
   router.post('/team/invites/:id/revoke', async (request, response) => {
@@ -75,7 +81,8 @@ export function teamRouter(deps: Deps, limits: AttemptLimits, publicUrl: () => s
 
   router.post('/team/members/:id/role', async (request, response) => {
     const form = parseForm(z.object({ role: roleSchema }), readForm(request));
-    if (!form.ok) return show(response, 400, { form });
+    if (!form.ok)
+      throw new AppError('invalid_request', 'Choose one of the roles.', { param: 'role' });
     await changeRole(deps, signedInOf(response), request.params.id, form.data.role);
     response.redirect(303, '/team?notice=role-changed');
   });

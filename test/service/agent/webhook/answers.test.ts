@@ -89,8 +89,9 @@ describe('an answer to the HTTP call', () => {
     });
   });
 
-  it('hands over beside a structured output too', async () => {
-    stage.workflow.answer(answers([{ output: { reply: 'One moment.' }, hand_over: true }]));
+  it.each([{}, { hand_over: true }])('hands over beside a structured output %j', async (fields) => {
+    const output = { reply: 'One moment.', ...fields };
+    stage.workflow.answer(answers([{ output, hand_over: true }]));
     const talk = await stage.talk('hello');
     expect(await talk.turnIn('answered')).toMatchObject({ outcome: 'hand_over' });
     expect(await talk.replies()).toEqual(['One moment.']);

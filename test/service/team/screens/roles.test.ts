@@ -126,7 +126,10 @@ describe('an owner and a member', () => {
     expect((await ben.post('/team/invites', { note: 'Cy', role: 'owner' })).status).toBe(403);
     await ana.get('/team');
     const unknown = await ana.post(`/team/members/${benId}/role`, { role: 'boss' });
-    expect([unknown.status, unknown.problem('role')]).toEqual([400, 'Choose one of the roles.']);
+    expect([unknown.status, unknown.text]).toEqual([
+      400,
+      expect.stringContaining('Choose one of the roles.'),
+    ]);
     expect((await ben.post('/team/invites', { note: 'Cy' })).status).toBe(201);
   });
 

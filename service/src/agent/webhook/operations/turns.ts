@@ -155,7 +155,7 @@ export async function supersedeTurns(
   }
 }
 
-/** Saves that a turn was superseded. If the agent was turned off, the customer waits for the team. */
+/** Saves that a turn was superseded. If the agent was turned off, a customer without answer waits. */
 export async function putSuperseded(
   tx: Tx,
   turn: WebhookTurn,
