@@ -34,9 +34,11 @@ export class SourceText {
 
   /** The text with dates and addresses blanked out: their digits are neither numbers nor codes. */
   get withoutDates(): string {
-    const blank = (rest: string, { at, length }: Found<string>) =>
-      rest.slice(0, at) + ' '.repeat(length) + rest.slice(at + length);
-    const withoutDates = [...this.dates.dates, ...this.dates.times].reduce(blank, this.text);
+    const { dates, times, notMeant } = this.dates;
+    const withoutDates = [...dates, ...times, ...notMeant].reduce(
+      (rest, { at, length }) => rest.slice(0, at) + ' '.repeat(length) + rest.slice(at + length),
+      this.text,
+    );
     return [URL_PATTERN, EMAIL_PATTERN, MASKED_EMAIL, MASKED_PHONE].reduce(
       blankMatches,
       withoutDates,

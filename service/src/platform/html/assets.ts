@@ -31,7 +31,7 @@ const STYLES = {
 } as const;
 type StyleSheet = keyof typeof STYLES;
 const isStyleSheet = (name: string): name is StyleSheet => name in STYLES;
-const OWN_FILES = readdirSync(ASSETS).filter((name) => name !== 'styles');
+const OWN_FILES = readdirSync(ASSETS).filter((name) => /\.(css|js|svg)$/.test(name));
 
 /** A style sheet of the team, or a file of the folder of assets. */
 export type AssetName = `${string}.${'css' | 'js' | 'svg'}`;

@@ -44,8 +44,8 @@ interface Definition<Query extends z.ZodType, Body extends z.ZodType, Answer ext
   /** True for a POST that changes nothing: a key that may read may call it. */
   readonly isRead?: boolean;
   /**
-   * True when the write may be large, or looks up a name: all others would wait for its transaction.
-   * It then runs in several transactions, and the answer is stored after the last one. Running it
+   * True when the write may be large, or looks up a name while it runs: other writes would wait for
+   * its transaction. It then runs in several transactions, and the answer is stored after the last one. Running it
    * again must do no harm.
    */
   readonly inSteps?: boolean;

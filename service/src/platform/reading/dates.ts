@@ -11,11 +11,14 @@ import type { Language } from './language.ts';
  * English, "at 5" without morning or evening.
  */
 
-/** Something read in a text, and where. */
-export interface Found<Value> {
-  readonly value: Value;
+interface Place {
   readonly at: number;
   readonly length: number;
+}
+
+/** Something read in a text, and where. */
+export interface Found<Value> extends Place {
+  readonly value: Value;
 }
 
 export interface DatesAndTimes {
@@ -25,6 +28,8 @@ export interface DatesAndTimes {
   readonly times: readonly Found<string>[];
   /** The first date with the first time: `2026-12-31T15:30:00-03:00`. */
   readonly moments: readonly Found<string>[];
+  /** What looks like a time and is none that is meant: "hace 2 horas". Its digits are no number. */
+  readonly notMeant: readonly Place[];
 }
 
 /** chrono's time grows faster than the text, and a message that names a date is short. */
@@ -36,8 +41,8 @@ const TIME_WITH_DAYPART =
   /(?<![\p{L}\p{N}])(\d{1,2})(?::(\d{2}))?\s*(?:h|hs|horas)?\s+(?:de|por|da)\s+(?:la\s+)?(mañana|tarde|noche|manhã|noite)/iu;
 const TIME_WITH_H = /(?<![\p{L}\p{N}])(\d{1,2})\s?h(?:s|rs|oras)?(\d{2})?(?![\p{L}\p{N}])/iu;
 
-/** A time of day after "a las" or "às", otherwise how long something takes. */
-const BARE_HOUR = /^(\d{1,2})\s?h(?:s|rs|oras)?$/i;
+/** Before "2 horas", these make it how long something takes. */
+const HOW_LONG = /(?<!\p{L})(?:llev[oa]|llevamos|hace|durante|h[aá]|faz)\s+$/iu;
 
 const timeOfDay = (hour: number, minute = '0') =>
   hour > 23 ? null : { hour, minute: Number(minute), meridiem: hour >= 12 ? 1 : 0 };
@@ -83,9 +88,12 @@ export function datesIn(text: string, language: Language, now: Date): DatesAndTi
     .parse(read, now, { forwardDate: true })
     .filter((result) => !isMisread(result, read, language));
   const dated = results.filter(({ start }) => start.isCertain('day') || start.isCertain('weekday'));
+  const notMeant = results.filter((result) => isMisreadTime(result, read));
   const timed = results.filter(
-    ({ start, text }) =>
-      start.isCertain('hour') && (start.isCertain('meridiem') || /\d[:.h]\d/i.test(text)),
+    (result) =>
+      !notMeant.includes(result) &&
+      result.start.isCertain('hour') &&
+      (result.start.isCertain('meridiem') || /\d[:.h]\d/i.test(result.text)),
   );
   const dates = dated.map(({ start, index, text }) => ({
     value: dateOf(start),
@@ -102,20 +110,25 @@ export function datesIn(text: string, language: Language, now: Date): DatesAndTi
   const [date] = dates;
   const [time] = timed;
   const moments = date && time ? [{ ...date, value: momentOf(date.value, time.start) }] : [];
-  return { dates, times, moments };
+  return {
+    dates,
+    times,
+    moments,
+    notMeant: notMeant.map(({ index, text }) => ({ at: index, length: text.length })),
+  };
 }
 
-/**
- * "por la mañana" is not tomorrow, "now" names no day, midnight ends one day and begins another, "2 de
- * la noche" is not 14:00, "2 horas" without "a las" is how long, and `03/04` can be two days in English.
- */
+/** Midnight ends one day and begins another, "2 de la noche" is not 14:00, "hace 2 horas" is how long. */
+function isMisreadTime({ index, text }: chrono.ParsedResult, read: string): boolean {
+  const [, hour, , daypart] = TIME_WITH_DAYPART.exec(text) ?? [];
+  if (/^no/i.test(daypart ?? '')) return Number(hour) < 6 || Number(hour) === 12;
+  return TIME_WITH_H.test(text) && HOW_LONG.test(read.slice(Math.max(0, index - 12), index));
+}
+
+/** "por la mañana" is not tomorrow, "now" names no day, and `03/04` can be two days in English. */
 function isMisread(result: chrono.ParsedResult, text: string, language: Language): boolean {
   const before = text.slice(Math.max(0, result.index - 4), result.index);
   if (/^(?:now|ahora|agora)$/i.test(result.text)) return true;
-  const [, hour, , daypart] = TIME_WITH_DAYPART.exec(result.text) ?? [];
-  if (/^no/i.test(daypart ?? '') && (Number(hour) < 6 || Number(hour) === 12)) return true;
-  const [, bareHour] = BARE_HOUR.exec(result.text) ?? [];
-  if (Number(bareHour) < 13 && !/(?:las|[àa]s) $/i.test(before)) return true;
   if (language !== 'en')
     return /^ma(?:ñana|nhã)$/i.test(result.text) && /\b(?:la|de|da) $/.test(before);
   const numeric = /^\D*(\d{1,2})[/.-](\d{1,2})(?:[/.-]\d{2,4})?(?!\d)/.exec(result.text);

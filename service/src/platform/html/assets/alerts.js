@@ -9,6 +9,7 @@ const MAX_SINGLE = 3;
 const UNUSED_PAGE_WAITS_MS = 500;
 const GATHER_MS = 150;
 const RETRY_MS = 3000;
+const MAX_RETRY_MS = 60_000;
 
 const member = () => document.getElementById('live-page')?.dataset.member;
 const key = () => `alerts:${member()}`;
@@ -51,13 +52,22 @@ async function look(former) {
   };
 }
 
+let retry;
+let failures = 0;
+
 async function tellWaiting(change) {
   await pause(GATHER_MS + (navigator.userActivation?.hasBeenActive ? 0 : UNUSED_PAGE_WAITS_MS));
   await inTurn(async () => {
     const former = read();
     if (former === null || hasSeen(former.waiting, change)) return;
     const looked = await look(former);
-    if (looked === null) return void setTimeout(tellWaiting, RETRY_MS, change);
+    clearTimeout(retry);
+    if (looked === null) {
+      const waitMs = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** failures++);
+      retry = setTimeout(tellWaiting, waitMs, change);
+      return;
+    }
+    failures = 0;
     const { news, next } = looked;
     write({ ...next, waiting: change });
     if (news.length === 0) return;
@@ -134,8 +144,9 @@ function showSwitch() {
 
 async function turnOn() {
   const permission = (await globalThis.Notification?.requestPermission()) ?? 'denied';
-  const nothing = { known: [], floor: '' };
-  write((await look(nothing))?.next ?? nothing);
+  const looked = await look({ known: [], floor: '' });
+  if (looked === null) return showToast('The service did not answer. Try again.', 'warning');
+  write(looked.next);
   sound();
   if (permission === 'granted')
     showToast('This browser tells you when a customer begins to wait for an answer.');

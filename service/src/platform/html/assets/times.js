@@ -1,4 +1,4 @@
-// Times in the browser's zone. Without scripts they are in that of the member's profile.
+// Times in the browser's zone. Without scripts they are in that of the member's profile, or UTC.
 
 const locale = navigator.languages.find((each) => /^en\b/.test(each)) ?? 'en';
 const formats = {
