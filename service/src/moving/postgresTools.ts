@@ -60,8 +60,10 @@ async function runOn(place: DatabasePlace, program: Program, args: readonly stri
 function environmentOf(place: DatabasePlace, authorities: string) {
   const { hostname, port, username, password, searchParams } = new URL(place.url);
   const sslmode = searchParams.get('sslmode') ?? '';
-  // Our driver checks the certificate in all modes but these, and libpq in two of them only.
-  const isChecked = !['', 'disable', 'no-verify'].includes(sslmode);
+  // Our driver checks the certificate in all modes but these, and libpq in two of them only. With
+  // this word, both read the mode alike.
+  const isCompatible = searchParams.get('uselibpqcompat') === 'true';
+  const isChecked = !isCompatible && !['', 'disable', 'no-verify'].includes(sslmode);
   const values = {
     // A URL has an IPv6 address in brackets, and libpq takes it without.
     PGHOST: searchParams.get('host') ?? decodeURIComponent(hostname.replace(/^\[(.+)\]$/, '$1')),
@@ -71,7 +73,7 @@ function environmentOf(place: DatabasePlace, authorities: string) {
     PGDATABASE: nameOf(place),
     // `no-verify` is a word of our driver.
     PGSSLMODE: isChecked ? 'verify-full' : sslmode.replace('no-verify', 'require'),
-    PGSSLROOTCERT: isChecked ? (searchParams.get('sslrootcert') ?? authorities) : '',
+    PGSSLROOTCERT: searchParams.get('sslrootcert') ?? (isChecked ? authorities : ''),
   };
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
 }
