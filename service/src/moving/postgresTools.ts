@@ -46,24 +46,22 @@ const nameOf = ({ url }: DatabasePlace) => decodeURIComponent(new URL(url).pathn
 
 /** Runs a program on the database. It trusts the same authorities as the service. */
 async function runOn(place: DatabasePlace, program: Program, args: readonly string[]) {
+  const env = { ...process.env, ...environmentOf(place) };
+  if (env['PGSSLMODE'] !== 'verify-full' || env['PGSSLROOTCERT'] !== undefined)
+    return run(program, args, env);
   const folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
   try {
     const authorities = join(folder, 'authorities.pem');
     await writeFile(authorities, getCACertificates().join('\n'));
-    await run(program, args, { ...process.env, ...environmentOf(place, authorities) });
+    await run(program, args, { ...env, PGSSLROOTCERT: authorities });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
 /** What libpq reads. The password must not be an argument, which other users can list. */
-function environmentOf(place: DatabasePlace, authorities: string) {
+function environmentOf(place: DatabasePlace): NodeJS.ProcessEnv {
   const { hostname, port, username, password, searchParams } = new URL(place.url);
-  const sslmode = searchParams.get('sslmode') ?? '';
-  // Our driver checks the certificate in all modes but these, and libpq in two of them only. With
-  // this word, both read the mode alike.
-  const isCompatible = searchParams.get('uselibpqcompat') === 'true';
-  const isChecked = !isCompatible && !['', 'disable', 'no-verify'].includes(sslmode);
   const values = {
     // A URL has an IPv6 address in brackets, and libpq takes it without.
     PGHOST: searchParams.get('host') ?? decodeURIComponent(hostname.replace(/^\[(.+)\]$/, '$1')),
@@ -71,11 +69,21 @@ function environmentOf(place: DatabasePlace, authorities: string) {
     PGUSER: decodeURIComponent(username),
     PGPASSWORD: decodeURIComponent(password),
     PGDATABASE: nameOf(place),
-    // `no-verify` is a word of our driver.
-    PGSSLMODE: isChecked ? 'verify-full' : sslmode.replace('no-verify', 'require'),
-    PGSSLROOTCERT: searchParams.get('sslrootcert') ?? (isChecked ? authorities : ''),
+    PGSSLMODE: sslModeOf(searchParams),
+    PGSSLROOTCERT: searchParams.get('sslrootcert') ?? '',
   };
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
+}
+
+/** The mode in which libpq does what our driver does with the same address; empty for no TLS. */
+function sslModeOf(query: URLSearchParams): string {
+  const mode = query.get('sslmode') ?? '';
+  if (mode === '') {
+    const asksForTls = query.has('sslrootcert') || ['true', '1'].includes(query.get('ssl') ?? '');
+    return asksForTls ? 'verify-full' : '';
+  }
+  if (query.get('uselibpqcompat') === 'true' || mode === 'disable') return mode;
+  return mode === 'no-verify' ? 'require' : 'verify-full';
 }
 
 async function run(

@@ -148,17 +148,25 @@ describe('backup, verify and restore', () => {
         settings: { ssl: 'on', ssl_cert_file: tls.certFile, ssl_key_file: tls.keyFile },
       });
       try {
-        const url = `${server.url}?sslmode=verify-full`;
         const { env } = stage.databasePlace(otherKey());
+        const url = `${server.url}?sslmode=verify-full`;
         const home = {
           folder: null,
           env: { ...env, DATABASE_URL: url, NODE_EXTRA_CA_CERTS: tls.caFile },
         };
         expect((await stage.command(home, ['key', 'create', '--name', 'n8n'])).code).toBe(0);
         await backUp(home);
-        await expect(
-          dumpDatabase({ url, schema: env['DATABASE_SCHEMA']! }, join(stage.folder, 'dump')),
-        ).rejects.toThrow(/certificate verify failed/);
+        // This process trusts no authority of the tests.
+        const dump = (query: string) =>
+          dumpDatabase(
+            { url: `${server.url}?${query}`, schema: env['DATABASE_SCHEMA']! },
+            join(stage.folder, 'dump'),
+          );
+        for (const checked of ['sslmode=verify-full', 'sslmode=require', 'ssl=true'])
+          await expect(dump(checked)).rejects.toThrow(/certificate verify failed/);
+        const ca = encodeURIComponent(tls.caFile);
+        for (const query of ['uselibpqcompat=true&sslmode=require', `sslrootcert=${ca}`])
+          await expect(dump(query)).resolves.toBeUndefined();
       } finally {
         await server.stop();
         await tls.remove();
