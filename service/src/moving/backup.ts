@@ -60,12 +60,14 @@ export async function makeBackup(
   fill: (folder: string) => Promise<BackupParts>,
 ): Promise<{ folder: string; manifest: BackupManifest }> {
   const folder = join(resolve(to), nameOf(at));
-  if ((await stat(folder).catch(() => null)) !== null)
-    throw new Error(`${folder} exists already. Wait a second, then try again.`);
+  const taken = new Error(`${folder} exists already. Wait a second, then try again.`);
+  if ((await stat(folder).catch(() => null)) !== null) throw taken;
   const part = `${folder}.part`;
-  await orCannotWrite(folder, mkdir(dirname(part), { recursive: true, mode: 0o700 }));
-  // Fails if it exists: another backup of the same second is being made in it.
-  await orCannotWrite(folder, mkdir(part, { mode: 0o700 }));
+  const make = (path: string) =>
+    orCannotWrite(folder, mkdir(path, { recursive: true, mode: 0o700 }));
+  await make(dirname(part));
+  // Of two backups of the same second, one makes the folder: for the other it was there.
+  if ((await make(part)) === undefined) throw taken;
   try {
     const { names, ...about } = await fill(part);
     const files: BackupFile[] = [];

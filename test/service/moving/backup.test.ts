@@ -186,6 +186,8 @@ describe('backup, verify and restore', () => {
     const ended = await Promise.allSettled(making);
     const made = ended.filter(({ status }) => status === 'fulfilled');
     expect(made).toHaveLength(1);
+    const other = ended.find(({ status }) => status === 'rejected') as PromiseRejectedResult;
+    expect(String(other.reason)).toMatch(/exists already\. Wait a second, then try again/);
     const { folder, manifest } = (made[0] as PromiseFulfilledResult<BackupMade>).value;
     expect(await readdir(folder)).toEqual(['backup.json', manifest.files[0]!.name]);
     expect(await readdir(stage.folder)).toHaveLength(1);
