@@ -56,7 +56,7 @@ async function copyFolder(config: Config, part: string, withKey: boolean): Promi
     `There is nothing to back up: ${describeLocation(config)} is empty. Check that DATA_DIR is the one that the service uses.`,
   );
   if (!existsSync(dataDir)) throw nothing;
-  const names = await copyDataFolder(dataDir, part);
+  const names = await copyDataFolder(dataDir, part, (words) => process.stderr.write(`${words}\n`));
   if (names.length === 0) throw nothing;
   // With a key of its own in ENCRYPTION_KEY, the service uses no file. With two files, a change of the
   // key was interrupted, and the next start decides.

@@ -83,7 +83,9 @@ describe('copyDataFolder', () => {
     await store.transaction((tx) => tx.notes.put({ id: 'b', text: 'after' }));
     const [newest, earlier] = (await listFolder(folder)).snapshots as [number, number];
     await truncate(join(folder, snapshotName(newest)), 10);
-    const names = await copyDataFolder(folder, copy);
+    const said: string[] = [];
+    const names = await copyDataFolder(folder, copy, (words) => said.push(words));
+    expect(said).toEqual([expect.stringContaining(snapshotName(newest))]);
     await store.close();
     await rm(join(folder, snapshotName(earlier)));
     await rm(join(folder, journalName(earlier)));

@@ -17,6 +17,7 @@ import { ACKNOWLEDGED, HighWaterMark, readHighWaterMark } from './journal/highWa
 import { lostFrames, journalsSince, Replay } from './journal/replay.ts';
 import {
   noGoodSnapshot,
+  passedOver,
   readDocumentLines,
   readSnapshotHeader,
   SnapshotDamaged,
@@ -40,11 +41,16 @@ interface Pinned {
  * call, and the first part of what is written during it. It is checked frame by frame.
  * @param to an empty folder
  * @returns the names of the copied files; none when nothing is stored
- * @throws StoreDamaged when the folder's own files are damaged
+ * @param say hears of each damaged snapshot that an earlier one stands in for
+ * @throws StoreDamaged when something acknowledged cannot be read
  */
-export async function copyDataFolder(folder: string, to: string): Promise<readonly string[]> {
+export async function copyDataFolder(
+  folder: string,
+  to: string,
+  say: (words: string) => void = () => {},
+): Promise<readonly string[]> {
   const promised = await readHighWaterMark(folder);
-  const { header, journals, names } = await copyFiles(folder, to);
+  const { header, journals, names } = await copyFiles(folder, to, say);
   if (names.length === 0) return [];
   const replay = new Replay(header);
   for await (const _ of replay.read(to, journals));
@@ -58,7 +64,7 @@ export async function copyDataFolder(folder: string, to: string): Promise<readon
 }
 
 /** Like a start, falls back to an earlier snapshot when the newest one is damaged. */
-async function copyFiles(folder: string, to: string) {
+async function copyFiles(folder: string, to: string, say: (words: string) => void) {
   for (const damaged: number[] = []; ; ) {
     const { base, journals, files } = await pinFiles(folder, damaged);
     try {
@@ -68,7 +74,8 @@ async function copyFiles(folder: string, to: string) {
     }
     const header = await readHeader(to, base);
     if (header !== null) return { header, journals, names: [...files.keys()] };
-    await nodeFiles.remove(join(to, snapshotName(base)));
+    say(passedOver(base));
+    for (const name of files.keys()) await nodeFiles.remove(join(to, name));
     damaged.push(base);
   }
 }

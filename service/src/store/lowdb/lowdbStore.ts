@@ -262,9 +262,10 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   private use(state: State, dueAtOf: (job: StoredJob) => number): void {
     this.state = state;
     this.usage = new StorageUsage(this.options.holderOf, state);
-    this.queues = this.newQueues();
+    const queues = this.newQueues();
     for (const job of state.jobs.everything() as Iterable<StoredJob>)
-      this.queues.schedule(job, dueAtOf(job));
+      queues.schedule(job, dueAtOf(job));
+    this.queues = queues;
     this.wordsReady = this.options.indexesWords ? this.indexWords(state) : null;
   }
 

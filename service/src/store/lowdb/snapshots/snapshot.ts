@@ -102,7 +102,7 @@ export class SnapshotDamaged extends Error {
   override readonly name = 'SnapshotDamaged';
 }
 
-/** For the log. */
+/** For the log, and for whoever makes a backup. */
 export const passedOver = (generation: number) =>
   `${snapshotName(generation)} is empty or damaged; falling back to the one before and its journals`;
 
