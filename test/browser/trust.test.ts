@@ -264,6 +264,8 @@ describe('what cannot be sent', () => {
     const window = await team.openSignedIn(path);
     const { page, context } = window;
     window.allowErrors(/ERR_INTERNET_DISCONNECTED|Failed to fetch|htmx:|sendError/);
+    // An answer that was on its way when the network went.
+    await page.route('**/healthz', (route) => route.fulfill({ body: 'ok' }), { times: 1 });
     await context.setOffline(true);
     await page.getByText('You are offline.').waitFor();
     await reply(page).fill('Are you still there?');

@@ -48,15 +48,24 @@ const isReachable = () =>
     () => false,
   );
 
-/** Asks whether the service can be reached, until it can. */
+/**
+ * Asks until the service answers and the device is online: one answer may have been on its way when
+ * the network went.
+ */
 export async function check() {
   if (isChecking) return;
   isChecking = true;
-  for (let failures = 0; !(await isReachable()); failures++) {
-    show(navigator.onLine ? 'down' : 'offline');
-    await wait(Math.min(MAX_WAIT_MS, 1000 * 2 ** failures));
+  for (let tries = 0; ; tries++) {
+    const answers = await isReachable();
+    if (answers) showReached();
+    else show(navigator.onLine ? 'down' : 'offline');
+    if (answers && navigator.onLine) break;
+    await wait(Math.min(MAX_WAIT_MS, 1000 * 2 ** tries));
   }
   isChecking = false;
+}
+
+function showReached() {
   const wasAway = banner.dataset.state === 'offline' || banner.dataset.state === 'down';
   show(STATES_OF_STREAM[stream]);
   if (wasAway) document.dispatchEvent(new Event('live:reached'));
