@@ -146,6 +146,7 @@ describe('a server that falls silent when a connection is to pass the guard', ()
       await connection.query({ text: 'SELECT 1 /* guard of this test */' });
     });
     await expect(runOn(database, { text: 'SELECT 2' })).rejects.toThrow(/Connection terminated/);
+    expect(proxy.isMuted()).toBe(true);
     proxy.close();
     await database.close();
   }, 60_000);
@@ -153,11 +154,11 @@ describe('a server that falls silent when a connection is to pass the guard', ()
 
 /** Lets nothing through any more, of whomever, once it has seen a text. */
 async function startMutedProxy(serverUrl: string, marker: string) {
-  const target = new URL(serverUrl);
+  const { hostname, port } = new URL(serverUrl);
   const sockets = new Set<Socket>();
   let isMuted = false;
   const server = createServer((client) => {
-    const backend = connect({ host: target.hostname, port: Number(target.port) });
+    const backend = connect({ host: hostname, port: Number(port) });
     client.on('data', (bytes) => {
       isMuted ||= bytes.includes(marker);
       if (!isMuted) backend.write(bytes);
@@ -172,10 +173,12 @@ async function startMutedProxy(serverUrl: string, marker: string) {
     }
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  target.hostname = '127.0.0.1';
-  target.port = String((server.address() as AddressInfo).port);
+  const url = new URL(serverUrl);
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as AddressInfo).port);
   return {
-    url: target.href,
+    url: url.href,
+    isMuted: () => isMuted,
     close: () => {
       for (const socket of sockets) socket.destroy();
       server.close();
