@@ -226,7 +226,7 @@ export const updateTool = operation('PATCH /tools/:id', {
   adds: 'data',
   summary: 'Update a tool',
   description:
-    'Fields that you leave out keep their values; the kind cannot change. A change to how the tool is called (name, parameters, endpoint, request_template, secrets) makes it a draft again, which needs a new test call, and cancels calls that wait for approval. You can change description, example_phrases, read_only, timeout and ask_before_running while it is live. When request_template.url goes to another scheme, host or port, stored secrets are not sent there: give those that the request uses again in secrets (else 400, param secrets); the others are removed.',
+    'Fields that you leave out keep their values; the kind cannot change. A change to how the tool is called (name, parameters, endpoint, request_template, secrets) makes it a draft again, which needs a new test call, and cancels calls that wait for approval. You can change description, example_phrases, read_only, timeout and ask_before_running while it is live. A new request_template removes stored secrets that it does not use. When request_template.url goes to another scheme, host or port, stored secrets are not sent there: give those that the request uses again in secrets (else 400, param secrets).',
   body: z
     .strictObject({
       name: nameSchema.optional(),

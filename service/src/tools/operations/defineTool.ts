@@ -85,8 +85,9 @@ async function assertNameIsFree(
  * Changes the given parts of a tool's definition. A change to how the tool is called makes it a draft
  * that must be tested again, and cancels the calls that wait for approval: a decision counts only for
  * what was shown.
- * @param secrets replace those of the same name; the others stay. When the request goes to another
- * scheme, host or port, it needs the secrets that it uses again
+ * @param secrets replace those of the same name; the others stay, or when the request template
+ * changes, those that it uses. When the request goes to another scheme, host or port, it needs the
+ * secrets that it uses again
  * @throws invalid_request (400), not_found (404), tool_exists (409), target_url_* (422)
  */
 export async function updateTool(
@@ -108,12 +109,9 @@ export async function updateTool(
       secretNames,
       before,
     );
-    const sealedTemplateSecrets = secretsAfterChange(
-      before.requestTemplate,
-      definition.requestTemplate,
-      before.sealedTemplateSecrets,
-      sealed,
-    );
+    const sealedTemplateSecrets = changes.requestTemplate
+      ? secretsAfterChange(before, definition, sealed)
+      : { ...before.sealedTemplateSecrets, ...sealed };
     assertFewSecrets(before.sealedTemplateSecrets, sealedTemplateSecrets);
     const updated = await store.transaction(async (tx) => {
       await tx.workspaces.get(workspace.id);
@@ -146,26 +144,29 @@ const onlyGiven = (
 type Sealed = Readonly<Record<string, string>>;
 
 /**
- * A tool's secrets after a change of its request. Nobody can read a stored secret, so a person who
- * edits a tool must not be able to send one to a system of their own. A secret is therefore only for
- * the scheme, host and port it was given for. When the request goes elsewhere, the secrets it uses
- * must be given again, and the others are removed.
+ * A tool's secrets after a change of its request: those given, and of the stored ones those that it
+ * still uses. Nobody can read a stored secret, so a person who edits a tool must not be able to send
+ * one to a system of their own. A secret is therefore only for the scheme, host and port it was given
+ * for. When the request goes elsewhere, the secrets it uses must be given again.
  * @throws invalid_request (400) that names the secrets to give again
  * @see docs/decisions/0029-what-outbound-calls-tell-and-carry.md
  */
 function secretsAfterChange(
-  before: RequestTemplate | null,
-  after: RequestTemplate | null,
-  stored: Sealed,
+  before: Pick<Tool, 'requestTemplate' | 'sealedTemplateSecrets'>,
+  after: Pick<ToolDefinition, 'requestTemplate'>,
   given: Sealed,
 ): Sealed {
-  if (before === null || after === null || originOf(before) === originOf(after))
-    return { ...stored, ...given };
-  const missing = secretsUsedBy(after).filter((name) => !Object.hasOwn(given, name));
+  const origin = originOf(after.requestTemplate!);
+  const used = secretsUsedBy(after.requestTemplate!);
+  if (origin === originOf(before.requestTemplate!)) {
+    const stored = Object.entries(before.sealedTemplateSecrets);
+    return { ...Object.fromEntries(stored.filter(([name]) => used.includes(name))), ...given };
+  }
+  const missing = used.filter((name) => !Object.hasOwn(given, name));
   if (missing.length === 0) return given;
   throw new AppError(
     'invalid_request',
-    `secrets ${missing.join(', ')} must be given again: the request goes to ${originOf(after)} now, and a stored secret is never sent to another scheme, host or port than the one it was given for.`,
+    `secrets ${missing.join(', ')} must be given again: the request goes to ${origin} now, and a stored secret is never sent to another scheme, host or port than the one it was given for.`,
     { param: 'secrets' },
   );
 }
@@ -179,7 +180,7 @@ function assertFewSecrets(stored: Sealed, after: Sealed): void {
   if (count <= MAX_TOOL_SECRETS || count <= Object.keys(stored).length) return;
   throw new AppError(
     'invalid_request',
-    `secrets must have at most ${MAX_TOOL_SECRETS} entries, together with those that are stored. Give a stored one a new value, or create another tool.`,
+    `secrets must have at most ${MAX_TOOL_SECRETS} entries, together with those that are stored. Give a stored one a new value, or change request_template, which removes those it no longer uses.`,
     { param: 'secrets' },
   );
 }
