@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { SENTENCES } from '../../../service/src/agent/keyword/sentences.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import type { ChatCustomer } from '../../helpers/apiClient.ts';
+import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import {
   agentSays,
@@ -40,7 +41,7 @@ describe('a call that a person decides about', () => {
     endpoint = await startToolEndpoint();
     service = await startTestService({
       ca: endpoint.ca,
-      env: TOOL_TEST_ENV,
+      env: { ...TOOL_TEST_ENV, ...MEMBER_ENV },
       clock: { now: () => new Date(Date.now() + offset) },
     });
   });
@@ -164,6 +165,17 @@ describe('a call that a person decides about', () => {
       attempts: 1,
       decision: { approved: true },
     });
+  });
+
+  it('leaves its customer to the team when the agent is off by the time it ends', async () => {
+    const waiting = await parked();
+    const member = await signedInBrowser(service.url);
+    await service.api.patch('/api/agent', { enabled: false });
+    await decide(waiting, 'approve');
+    await waitFor('the customer among those who wait', async () =>
+      (await member.get('/conversations?tab=waiting')).html.includes(waiting.conversationId),
+    );
+    await service.api.patch('/api/agent', { enabled: true });
   });
 
   it('is not made when it is rejected; the customer is told, and a person is offered and fetched', async () => {

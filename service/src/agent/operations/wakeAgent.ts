@@ -10,7 +10,7 @@ import { supersedeTurns } from '../webhook/operations/turns.ts';
  * `hasEndedCall`, also while the conversation waits for a person after a handover.
  * @param quietMs how long the customer has to be quiet before the turn
  * @param hasEndedCall a tool call has ended and the customer has to be told
- * @returns whether the agent will take a turn
+ * @returns whether the customer is still to hear from the agent or, with `hasEndedCall`, the team
  */
 export async function wakeAgent(
   tx: Tx,
@@ -25,9 +25,9 @@ export async function wakeAgent(
     return false;
   const settings = await findAgentSettings(tx, conversation.workspaceId);
   if (!isEnabled(settings)) {
-    // Nobody answers a customer who has no answer yet: the team has to.
+    // Nobody answers the customer, or tells them how the call ended: the team has to.
     if (hasEndedCall) await enqueueAgentTurn(tx, conversation, now.getTime());
-    return false;
+    return hasEndedCall;
   }
   // The customer wrote again, or control changed: a workflow's turn about what was before ends.
   if (usesWebhook(settings)) await supersedeTurns(tx, conversation, now);
