@@ -1,10 +1,8 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
 import { ChangeFeed } from '../../../service/src/store/changeFeed.ts';
 import { put, thing } from '../../contract/schema.ts';
-import { waitFor } from '../../helpers/waitFor.ts';
+import { letGo } from '../../helpers/letGo.ts';
 
 describe('change feed of limited length', () => {
   let opened: Awaited<ReturnType<typeof openInTemporaryFolder>>;
@@ -94,11 +92,6 @@ describe('change feed of large documents', () => {
     const held = new WeakRef(large('b', 2 * MAX_CHARACTERS));
     feed.publish('things', 'b', held.deref()!);
     publish('c', 10);
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as () => void;
-    await waitFor('the document to be let go', () => {
-      collect();
-      return held.deref() === undefined;
-    });
+    await letGo(held);
   });
 });

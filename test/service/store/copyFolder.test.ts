@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   copyDataFolder,
   fillDataFolder,
+  nodeFiles,
   openLowdbStore,
 } from '../../../service/src/store/lowdb/index.ts';
 import {
@@ -33,7 +34,9 @@ describe('copyDataFolder', () => {
 
   it('is the store at one moment: all that was acknowledged before, then a beginning', async () => {
     const folder = join(root, 'data');
-    const store = await openLowdbStore(schema, { folder, snapshotAfterBytes: 4_000 });
+    // Snapshots in this thread come faster than those of a thread that has to be started.
+    const files = { ...nodeFiles };
+    const store = await openLowdbStore(schema, { folder, files, snapshotAfterBytes: 4_000 });
     const acknowledged = Array.from({ length: WRITERS }, () => 0);
     let isStopping = false;
     const writing = acknowledged.map(async (_, writer) => {
@@ -45,7 +48,7 @@ describe('copyDataFolder', () => {
       }
     });
     const taken: { copy: string; before: number[] }[] = [];
-    for (let round = 0; round < 25; round += 1) {
+    for (let round = 0; round < 10; round += 1) {
       const copy = join(root, `copy-${round}`);
       await mkdir(copy);
       const before = [...acknowledged];
@@ -77,7 +80,7 @@ describe('copyDataFolder', () => {
   it('falls back to the snapshot before when the newest one is damaged', async () => {
     const [folder, copy] = ['data', 'copy'].map((name) => join(root, name)) as [string, string];
     await mkdir(copy);
-    const store = await openLowdbStore(schema, { folder });
+    const store = await openLowdbStore(schema, { folder, files: { ...nodeFiles } });
     await store.transaction((tx) => tx.notes.put({ id: 'a', text: 'before' }));
     await store.forgetHistory(); // leaves two snapshots
     await store.transaction((tx) => tx.notes.put({ id: 'b', text: 'after' }));

@@ -1,11 +1,10 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
 import type { ContractStore } from '../../contract/schema.ts';
 import { all, put, thing } from '../../contract/schema.ts';
 import { StoreUnavailable } from '../../../service/src/store/store.ts';
 import { BreakableFiles, diskError } from './breakableFiles.ts';
+import { letGo } from '../../helpers/letGo.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
 const claiming = { queue: 'q', limit: 9, freeSlots: () => 9, leaseMs: 1_000 };
@@ -98,12 +97,7 @@ describe('when the disk fails', () => {
     await put(store, thing('newer')); // the change feed keeps this one
     files.fail = () => diskError('EIO');
     await expect(put(store, thing('failing'))).rejects.toThrow(StoreUnavailable);
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as () => void;
-    await waitFor('the document to be let go', () => {
-      collect();
-      return held.deref() === undefined;
-    });
+    await letGo(held);
     expect(store.fault).not.toBeNull();
     files.fail = () => null;
     await recovered();

@@ -10,6 +10,12 @@ import { BreakableFiles, diskError } from './breakableFiles.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { listeningLog } from './listeningLog.ts';
 
+/**
+ * Snapshots are made in this thread. One of its own takes so long to begin that writers who wait for
+ * snapshots write hundreds of times as much.
+ */
+const IN_THIS_THREAD = { files: { ...nodeFiles } };
+
 describe('snapshot', () => {
   let opened: Awaited<ReturnType<typeof openInTemporaryFolder>>;
   afterEach(() => opened.remove());
@@ -49,7 +55,7 @@ describe('snapshot', () => {
 
   it('under concurrent writes leaves exactly what was written, and two generations of files', async () => {
     const { store } = await open({ snapshotAfterBytes: 50_000 });
-    await writeUntil(store, async () => ((await snapshots()).at(-1) ?? 0) >= 4);
+    await writeUntil(store, async () => ((await snapshots()).at(-1) ?? 0) >= 3);
     const before = await all(store);
     const again = await opened.reopen();
     expect(await all(again)).toEqual(before);
@@ -85,7 +91,7 @@ describe('snapshot', () => {
     };
     await open({ snapshotAfterBytes: 200_000, files });
     await addMany();
-    await waitFor('a snapshot', async () => (await snapshots()).length > 0, { timeoutMs: 10_000 });
+    await waitFor('a snapshot', async () => (await snapshots()).length > 0);
     const before = await all(opened.store);
     const again = await opened.reopen();
     expect(await all(again)).toEqual(before);
@@ -111,7 +117,7 @@ describe('snapshot', () => {
     'that is %s is passed over for the one before and its journals',
     async (_what, damage) => {
       const log = listeningLog();
-      const { store } = await open({ snapshotAfterBytes: 20_000, log });
+      const { store } = await open({ ...IN_THIS_THREAD, snapshotAfterBytes: 20_000, log });
       await writeUntil(store, async () => (await snapshots()).length === 2);
       const before = await all(store);
       // A store at work may publish another snapshot at any time, even while it closes or right
@@ -126,7 +132,7 @@ describe('snapshot', () => {
   );
 
   it('that is damaged with nothing before it stops the start', async () => {
-    const { store } = await open({ snapshotAfterBytes: 20_000 });
+    const { store } = await open({ ...IN_THIS_THREAD, snapshotAfterBytes: 20_000 });
     await writeUntil(store, async () => (await snapshots()).length === 2);
     await store.close();
     for (const generation of await snapshots())

@@ -23,14 +23,15 @@ const flipMiddle = async (name: string) => {
   await writeFile(path(name), bytes);
 };
 
-/**
- * In a thread of its own, as in production; and in this one, as for tests that put failing files in
- * their place.
- */
-describe.each([
+/** Where a snapshot is made: the thread of its own is production's, the other one that of tests. */
+const WHERE = [
   ['in a thread of its own', () => ({})],
   ['in the same thread', () => ({ files: new BreakableFiles() })],
-])('a snapshot made from files %s', (_where, options) => {
+] as const;
+
+describe('a snapshot made from files', () => {
+  const options = () => ({ files: new BreakableFiles() });
+
   it('holds each document as it was written last, and none that was removed', async () => {
     const { store } = await open(options());
     await put(store, ...Array.from({ length: 50 }, (_, n) => thing(`t-${n}`, { number: n })));
@@ -92,68 +93,85 @@ describe.each([
     );
   });
 
-  it('falls back to the previous snapshot when the newest one was damaged, and says so', async () => {
-    const log = listeningLog();
-    const { store } = await open({ ...options(), log });
-    for (const id of ['a', 'b', 'c']) {
-      await put(store, thing(id));
+  it.each(WHERE)(
+    '%s falls back to the previous snapshot when the newest one was damaged, and says so',
+    async (_where, options) => {
+      const log = listeningLog();
+      const { store } = await open({ ...options(), log });
+      for (const id of ['a', 'b']) {
+        await put(store, thing(id));
+        await store.forgetHistory();
+      }
+      const [older, newest] = (await names()).filter((name) => name.startsWith('snapshot-'));
+      await flipMiddle(newest!);
+      await put(store, thing('c'));
       await store.forgetHistory();
-    }
-    const [older, newest] = (await names()).filter((name) => name.startsWith('snapshot-'));
-    await flipMiddle(newest!);
-    await put(store, thing('d'));
-    await store.forgetHistory();
-    expect(log.lines).toEqual([
-      `${newest} is empty or damaged; falling back to the one before and its journals`,
-    ]);
-    expect(await names()).not.toContain(older);
-    expect((await all(await opened.reopen())).map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd']);
-  });
+      expect(log.lines).toEqual([
+        `${newest} is empty or damaged; falling back to the one before and its journals`,
+      ]);
+      expect(await names()).not.toContain(older);
+      expect((await all(await opened.reopen())).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+    },
+  );
 
   it.each([
-    ['changed in one byte', flipMiddle],
+    ...WHERE.map(
+      ([where, options]) => [`changed in one byte, ${where}`, flipMiddle, options] as const,
+    ),
     [
       'cut off between two frames',
       async (name: string) => truncate(path(name), (await readFile(path(name))).indexOf('\n') + 1),
+      options,
     ],
-    ['removed', (name: string) => rm(path(name))],
-  ])('is made from memory when a journal was %s, and the log says so', async (_what, damage) => {
-    const log = listeningLog();
-    const { store } = await open({ ...options(), log, snapshotAfterBytes: 2_000 });
-    await put(store, thing('a'));
-    await put(store, thing('b'));
-    await store.transaction((tx) =>
-      tx.jobs.enqueue({ id: 'job', queue: 'q', group: 'g', runAt: 0, rank: 0, data: { n: 1 } }),
-    );
-    await damage('journal-1.log');
-    await put(store, thing('c', { note: 'x'.repeat(3_000) }));
-    await waitFor('the snapshot', async () => (await store.stats()).files!.snapshotAt);
-    expect(log.lines).toEqual([
-      expect.stringMatching(/^journal-1\.log was damaged at byte \d+ while the store was open/),
-    ]);
-    await put(store, thing('d'));
-    const again = await opened.reopen();
-    expect((await all(again)).map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd']);
-    expect(
-      await again.claim({ queue: 'q', limit: 9, freeSlots: () => 9, leaseMs: 1 }),
-    ).toMatchObject([{ id: 'job', data: { n: 1 } }]);
-    await again.forgetHistory();
-    expect(await names()).not.toContain('journal-1.log');
-  });
+    ['removed', (name: string) => rm(path(name)), options],
+  ] as const)(
+    'is made from memory when a journal was %s, and the log says so',
+    async (_what, damage, options) => {
+      const log = listeningLog();
+      const { store } = await open({ ...options(), log, snapshotAfterBytes: 2_000 });
+      await put(store, thing('a'));
+      await put(store, thing('b'));
+      await store.transaction((tx) =>
+        tx.jobs.enqueue({ id: 'job', queue: 'q', group: 'g', runAt: 0, rank: 0, data: { n: 1 } }),
+      );
+      await damage('journal-1.log');
+      await put(store, thing('c', { note: 'x'.repeat(3_000) }));
+      await waitFor('the snapshot', async () => (await store.stats()).files!.snapshotAt);
+      expect(log.lines).toEqual([
+        expect.stringMatching(/^journal-1\.log was damaged at byte \d+ while the store was open/),
+      ]);
+      await put(store, thing('d'));
+      const again = await opened.reopen();
+      expect((await all(again)).map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd']);
+      expect(
+        await again.claim({ queue: 'q', limit: 9, freeSlots: () => 9, leaseMs: 1 }),
+      ).toMatchObject([{ id: 'job', data: { n: 1 } }]);
+      await again.forgetHistory();
+      expect(await names()).not.toContain('journal-1.log');
+    },
+  );
 
-  it('is given up when the store closes, and nothing of it is left', async () => {
-    const { store } = await open(options());
-    // More than can be read in the time that giving up takes.
-    for (let n = 0; n < 20; n += 1)
-      await put(store, thing(`t-${n}`, { note: 'x'.repeat(1 << 20) }));
-    const forgetting = store.forgetHistory();
-    forgetting.catch(() => {});
-    await waitFor('the next journal', async () => (await names()).includes('journal-2.log'));
-    await store.close();
-    await expect(forgetting).rejects.toThrow(/given up|aborted/);
-    expect(await names()).toEqual(['acknowledged.json', 'journal-1.log', 'journal-2.log', 'lock']);
-    expect(await all(await opened.reopen())).toHaveLength(20);
-  });
+  it.each(WHERE)(
+    '%s is given up when the store closes, and nothing of it is left',
+    async (_where, options) => {
+      const { store } = await open(options());
+      // More than can be read in the time that giving up takes.
+      for (let n = 0; n < 8; n += 1)
+        await put(store, thing(`t-${n}`, { note: 'x'.repeat(1 << 20) }));
+      const forgetting = store.forgetHistory();
+      forgetting.catch(() => {});
+      await waitFor('the next journal', async () => (await names()).includes('journal-2.log'));
+      await store.close();
+      await expect(forgetting).rejects.toThrow(/given up|aborted/);
+      expect(await names()).toEqual([
+        'acknowledged.json',
+        'journal-1.log',
+        'journal-2.log',
+        'lock',
+      ]);
+      expect(await all(await opened.reopen())).toHaveLength(8);
+    },
+  );
 });
 
 it('made in a thread of its own fails in words when that thread does', async () => {

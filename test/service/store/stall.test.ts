@@ -57,7 +57,7 @@ describe('when the disk does not end an fsync', () => {
     },
   );
 
-  it('for a view, it only waits', async () => {
+  it('for a moment, it only waits', async () => {
     opened = await openInTemporaryFolder({ files, log });
     const { store } = opened;
     release = files.holdSyncs();
