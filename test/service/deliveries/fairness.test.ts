@@ -55,15 +55,15 @@ describe('one bad subscriber and 24 others', () => {
     ).size;
 
   it(
-    'everything for the others arrives while the bad one leaves its first requests unanswered and hundreds wait behind them',
+    'everything for the others arrives while the bad one leaves its first requests unanswered and a hundred wait behind them',
     async () => {
       const held: ServerResponse[] = [];
       answerBad = (response) => void held.push(response);
       await subscribeAll();
-      await say(200);
+      await say(100);
       await waitFor('its first requests', () => held.length > 0);
-      await all(20, (n) => customer.write(`message ${n}`));
-      await waitFor('all events of the others', () => received() === 20 * OTHERS, SLOW_MACHINE);
+      await all(6, (n) => customer.write(`message ${n}`));
+      await waitFor('all events of the others', () => received() === 6 * OTHERS, SLOW_MACHINE);
       // Not one more was sent to it than its limit at the start: the others took nothing that it
       // had.
       expect(held.length).toBeLessThanOrEqual(4);
@@ -74,7 +74,7 @@ describe('one bad subscriber and 24 others', () => {
       await waitFor(
         'what waited',
         () =>
-          new Set(bad.requests.map(({ headers }) => headers['x-service-delivery'])).size === 200,
+          new Set(bad.requests.map(({ headers }) => headers['x-service-delivery'])).size === 100,
         SLOW_MACHINE,
       );
     },
@@ -88,9 +88,9 @@ describe('one bad subscriber and 24 others', () => {
       answerBad = (response) => void response.writeHead(isWell ? 200 : 500).end();
       const startedAt = performance.now();
       const hook = await subscribeAll();
-      await say(250);
-      await all(10, (n) => customer.write(`message ${n}`));
-      await waitFor('all events of the others', () => received() === 10 * OTHERS, SLOW_MACHINE);
+      await say(80);
+      await all(3, (n) => customer.write(`message ${n}`));
+      await waitFor('all events of the others', () => received() === 3 * OTHERS, SLOW_MACHINE);
       await waitFor('more than the first failures', () => bad.requests.length > 12);
       const tries = bad.requests.length;
       expect(tries).toBeLessThanOrEqual(4 + 5 + (performance.now() - startedAt) / 100);
@@ -98,15 +98,14 @@ describe('one bad subscriber and 24 others', () => {
       isWell = true;
       await waitFor(
         'what waited',
-        () =>
-          new Set(bad.requests.map(({ headers }) => headers['x-service-delivery'])).size === 250,
+        () => new Set(bad.requests.map(({ headers }) => headers['x-service-delivery'])).size === 80,
         SLOW_MACHINE,
       );
       await waitFor(
         'the record',
         async () =>
           (await service.api.get(`/api/hooks/${hook}/deliveries?status=delivered&limit=200`)).body
-            .data.length === 200,
+            .data.length === 80,
       );
     },
     TEST_MS,
@@ -116,8 +115,8 @@ describe('one bad subscriber and 24 others', () => {
 describe('a burst at a receiver that handles one request after the other', () => {
   // As 1,000 events at ten a second with the real deadline of 10 s, made smaller; the bench
   // measures that in full.
-  const EVENTS = 220;
-  const SERVICE_MS = 30;
+  const EVENTS = 90;
+  const SERVICE_MS = 70;
   const TIMEOUT_MS = 5000;
 
   it(
@@ -151,16 +150,8 @@ describe('a burst at a receiver that handles one request after the other', () =>
               .data.length === 0,
           SLOW_MACHINE,
         );
-        const first = (await service.api.get(`/api/hooks/${hook}/deliveries?limit=200`)).body;
-        const second = (
-          await service.api.get(
-            `/api/hooks/${hook}/deliveries?limit=200&cursor=${first.next_cursor}`,
-          )
-        ).body;
-        const deliveries = [...first.data, ...second.data] as {
-          status: string;
-          attempts: unknown[];
-        }[];
+        const { data } = (await service.api.get(`/api/hooks/${hook}/deliveries?limit=200`)).body;
+        const deliveries = data as { status: string; attempts: unknown[] }[];
         expect(deliveries.length).toBe(EVENTS);
         expect(
           deliveries.filter(

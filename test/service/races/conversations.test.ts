@@ -11,7 +11,7 @@ import {
   type ConnectedNumber,
 } from '../../helpers/meta.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { atOnce, rounds, sides } from './sides.ts';
+import { atOnce, rounds, sides, upTo } from './sides.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked at field by field
 type Json = any;
@@ -79,7 +79,7 @@ describe('a conversation that several change at once', () => {
       expect(ids.size).toBe(1);
       holdsTogether(
         await read([...ids][0]!),
-        rounds(5).map((n) => `first ${n}`),
+        upTo(5).map((n) => `first ${n}`),
       );
     }
   });
@@ -121,7 +121,7 @@ describe('a conversation that several change at once', () => {
       expect(status).toBe(200);
       holdsTogether(
         await read(body.id),
-        rounds(4).map((n) => `first ${n}`),
+        upTo(4).map((n) => `first ${n}`),
       );
     }
   });
@@ -130,7 +130,7 @@ describe('a conversation that several change at once', () => {
     for (const _ of rounds(10)) {
       const { write } = await customer();
       const { conversation_id: id } = (await write('hello')).body;
-      const texts = rounds(6);
+      const texts = upTo(6);
       await Promise.all([
         ...texts.map((n) => write(`in ${n}`)),
         ...texts.map((n) =>
@@ -182,7 +182,7 @@ describe('a conversation that several change at once', () => {
       const { conversation_id: id } = (await write('hello')).body;
       const [closed, ...written] = await Promise.all([
         service.api.post(`/api/conversations/${id}/close`, { summary: 's', verdict: 'unknown' }),
-        ...rounds(4).map((n) => write(`late ${n}`)),
+        ...upTo(4).map((n) => write(`late ${n}`)),
       ]);
       expect(closed.status).toBe(200);
       const ids = new Set(written.map(({ body }) => body.conversation_id as string));

@@ -25,7 +25,7 @@ import {
   setUpManual,
   stageOf,
 } from '../payments/support.ts';
-import { atOnce, rounds, sides } from './sides.ts';
+import { atOnce, rounds, sides, upTo } from './sides.ts';
 
 describe('a tool call that waits for a decision', () => {
   let endpoint: ToolEndpoint;
@@ -195,7 +195,7 @@ describe('the set-up link', () => {
         }),
       });
     for (const token of tokens)
-      for (const _ of rounds(2))
+      for (const _ of upTo(2))
         expect((await fetch(`${service.url}/setup?token=${token}`)).status).toBe(200);
     const answers = await atOnce(4, (n) => post(tokens[n % tokens.length]!, n));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 404, 404, 404]);

@@ -13,7 +13,7 @@ import {
   type Customer,
   type WhatsAppAccount,
 } from '../channels/whatsapp/whatsappTalk.ts';
-import { rounds, sides } from './sides.ts';
+import { sides, upTo } from './sides.ts';
 
 const TEXTS = 15;
 
@@ -32,7 +32,7 @@ describe('texts to WhatsApp customers', () => {
 
   it('are all sent, each once and in order, also those that are written at the moment when the one before ends', async () => {
     const customers = new Map<string, Customer>();
-    for (const n of rounds(6))
+    for (const n of upTo(6))
       customers.set(`1415555300${n}`, await account.customer(`1415555300${n}`));
     const written = new Map<string, number>();
     const writeNext = async (phone: string) => {
@@ -59,7 +59,7 @@ describe('texts to WhatsApp customers', () => {
       await waitFor('their end', async () =>
         (await customers.get(phone)!.deliveries()).every(({ state }) => state !== 'pending'),
       );
-      expect(textsTo(phone)).toEqual(rounds(TEXTS).map((n) => `text ${n + 1}`));
+      expect(textsTo(phone)).toEqual(upTo(TEXTS).map((n) => `text ${n + 1}`));
     }
     expect(graph.faults).toEqual([]);
   });
