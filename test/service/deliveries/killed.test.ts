@@ -7,6 +7,7 @@ import {
   startEventReceiver,
   type EventReceiver,
 } from '../../helpers/eventReceiver.ts';
+import { removeSubscriptions } from '../../helpers/removeSubscriptions.ts';
 import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
 import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
@@ -42,8 +43,7 @@ describe('a service that is killed', () => {
     receiver = await startEventReceiver((_request, response) => answer(response));
   });
   afterEach(async () => {
-    for (const { id } of (await service.api.get('/api/hooks')).body.data)
-      await service.api.delete(`/api/hooks/${id}?pending=cancel`);
+    await removeSubscriptions(service.api);
     await receiver?.close();
   });
 

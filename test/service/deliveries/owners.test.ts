@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
+import { removeSubscriptions } from '../../helpers/removeSubscriptions.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 
 const OWNER = {
@@ -14,10 +15,11 @@ const target = (path: string) => `https://127.0.0.1:9/${path}`;
 
 describe("a subscription's owner", () => {
   let service: TestService;
-  beforeEach(async () => {
+  beforeAll(async () => {
     service = await startTestService({ env: MEMBER_ENV });
   });
-  afterEach(() => service?.stop());
+  afterAll(() => service?.stop());
+  afterEach(() => removeSubscriptions(service.api));
 
   const create = (body: object) =>
     service.api.post('/api/hooks', {

@@ -40,6 +40,7 @@ describe('rotating the secret of a subscription', () => {
   const rotate = async (id: string) => {
     const { status, body } = await service.api.post(`/api/hooks/${id}/rotate-secret`);
     expect({ status, body }).toMatchObject({ status: 200 });
+    expect(body.notice).toContain('publish it again');
     return body as { secret: string; previous_secret_expires_at: string };
   };
   const revoke = async (id: string) =>

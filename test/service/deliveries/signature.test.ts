@@ -44,8 +44,10 @@ describe('our signer and the test vectors', () => {
       .map((vector) => [vector.name, vector] as const),
   )('would not have written this header at this time: %s', (_name, vector) => {
     const { body, header, secret, now } = vector;
-    for (let t = now - 300; t <= now + 300; t += 1)
-      expect(serviceSignature(body, [secret], t)).not.toBe(header);
+    const ours = Array.from({ length: 601 }, (_, n) =>
+      serviceSignature(body, [secret], now - 300 + n),
+    );
+    expect(ours).not.toContain(header);
   });
 
   it('covers what receivers get wrong', () => {

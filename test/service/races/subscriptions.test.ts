@@ -1,7 +1,8 @@
 // The limit of 25, the same address twice, and an event while a subscription moves.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
+import { removeSubscriptions } from '../../helpers/removeSubscriptions.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { atOnce, rounds, sides, upTo } from './sides.ts';
 
@@ -13,15 +14,13 @@ describe('subscriptions that are made and removed at the same time', () => {
     receiver = await startEventReceiver();
   });
   const service = sides({ ca: () => receiver.ca });
+  afterEach(() => removeSubscriptions(service.api));
   afterAll(() => receiver?.close());
 
   const subscribe = (event: string, path: string) =>
     service.api.post('/api/hooks', { event, target_url: `${receiver.url}${path}`, source: 'race' });
   const all = async (): Promise<{ id: string }[]> =>
     (await service.api.get('/api/hooks?limit=200')).body.data;
-  const removeAll = async () => {
-    for (const { id } of await all()) await service.api.delete(`/api/hooks/${id}?pending=cancel`);
-  };
 
   it('are never more than 25, and exactly 25 when more are asked for', async () => {
     for (const n of upTo(MAX_SUBSCRIPTIONS - 2))
@@ -33,7 +32,6 @@ describe('subscriptions that are made and removed at the same time', () => {
       for (const { body } of answers.filter(({ status }) => status === 201))
         await service.api.delete(`/api/hooks/${body.id}?pending=cancel`);
     }
-    await removeAll();
   });
 
   it('are one for the same event and address', async () => {
@@ -48,7 +46,6 @@ describe('subscriptions that are made and removed at the same time', () => {
           made!.body.id,
         ]);
     }
-    await removeAll();
   });
 
   it('of one address and event are one when several are changed into it', async () => {
@@ -62,7 +59,6 @@ describe('subscriptions that are made and removed at the same time', () => {
       );
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
     }
-    await removeAll();
   });
 
   it('are taken over by one of two at a time, and the last one has the secret', async () => {
@@ -91,7 +87,6 @@ describe('subscriptions that are made and removed at the same time', () => {
       const [shown] = (await service.api.get('/api/hooks')).body.data;
       expect([shown.owner, shown.revision]).toEqual([last.owner, last.revision]);
     }
-    await removeAll();
   });
 
   it('are removed once when two remove one', async () => {

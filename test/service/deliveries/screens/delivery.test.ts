@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { chatCustomer, type ChatCustomer } from '../../../helpers/apiClient.ts';
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../../helpers/browserless.ts';
 import {
@@ -10,7 +10,9 @@ import {
   startEventReceiver,
   type EventReceiver,
 } from '../../../helpers/eventReceiver.ts';
+import { removeSubscriptions } from '../../../helpers/removeSubscriptions.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
+import { sharedTestCa } from '../../../helpers/tls.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
 
 const HOSTILE = `<script>alert(1)</script> it's "quoted" $HOME \`date\` \\ ünïcode 'x'`;
@@ -23,18 +25,21 @@ describe('the page of a delivery', () => {
   let status: number;
   let hook: { id: string; secret: string };
 
+  beforeAll(async () => {
+    service = await startTestService({ ca: (await sharedTestCa()).ca, env: MEMBER_ENV });
+    browser = await signedInBrowser(service.url);
+  });
+  afterAll(() => service?.stop());
   beforeEach(async () => {
     status = 200;
     receiver = await startEventReceiver(
       (_request, response) => void response.writeHead(status).end('an answer'),
     );
-    service = await startTestService({ ca: receiver.ca, env: MEMBER_ENV });
     customer = await chatCustomer(service.url);
-    browser = await signedInBrowser(service.url);
     hook = await receiver.subscribe(service, 'message.received');
   });
   afterEach(async () => {
-    await service?.stop();
+    await removeSubscriptions(service.api);
     await receiver?.close();
   });
 
@@ -53,8 +58,11 @@ describe('the page of a delivery', () => {
   it('tells its times in the zone of the reader', async () => {
     const delivery = await arrive('Hello');
     await browser.get('/account');
-    await browser.post('/account/profile', { name: 'Ana', timeZone: 'Asia/Tokyo' });
+    const liveIn = (timeZone: string) =>
+      browser.post('/account/profile', { name: 'Ana', timeZone });
+    await liveIn('Asia/Tokyo');
     const { html } = await browser.get(delivery.path);
+    await liveIn('UTC');
     const { body } = await service.api.get(`/api/hooks/${hook.id}/deliveries`);
     const at = new Date(Date.parse(body.data[0].created_at) + 9 * 3_600_000).toISOString();
     expect(html).toContain(`${at.slice(0, 19).replace('T', ' ')} (Asia/Tokyo)`);

@@ -8,7 +8,9 @@ import {
   startEventReceiver,
   type EventReceiver,
 } from '../../../helpers/eventReceiver.ts';
+import { removeSubscriptions } from '../../../helpers/removeSubscriptions.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
+import { sharedTestCa } from '../../../helpers/tls.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
 
 const HOSTILE = '<script>alert(1)</script><b>"\'\u202Egnp.exe';
@@ -156,24 +158,27 @@ describe('the Keys and subscriptions screen: one subscription', () => {
   let path: string;
   let logged: string;
 
+  beforeAll(async () => {
+    service = await startTestService({
+      ca: (await sharedTestCa()).ca,
+      env: MEMBER_ENV,
+      log: pino({ level: 'trace' }, { write: (line) => void (logged += line) }),
+    });
+    browser = await signedInBrowser(service.url);
+  });
+  afterAll(() => service?.stop());
   beforeEach(async () => {
     answer = { status: 200, body: 'ok' };
     receiver = await startEventReceiver(
       (_request, response) => void response.writeHead(answer.status).end(answer.body),
     );
     logged = '';
-    service = await startTestService({
-      ca: receiver.ca,
-      env: MEMBER_ENV,
-      log: pino({ level: 'trace' }, { write: (line) => void (logged += line) }),
-    });
     customer = await chatCustomer(service.url);
-    browser = await signedInBrowser(service.url);
     hook = await receiver.subscribe(service, 'message.received');
     path = `/keys/subscriptions/${hook.id}`;
   });
   afterEach(async () => {
-    await service?.stop();
+    await removeSubscriptions(service.api);
     await receiver?.close();
   });
 
@@ -187,6 +192,11 @@ describe('the Keys and subscriptions screen: one subscription', () => {
       const all = await deliveries();
       return all.length > 0 && all.every(({ status }) => status !== 'pending') && all;
     });
+  const restart = async (env?: Record<string, string>) => {
+    await service.restart(env);
+    browser = await signedInBrowser(service.url);
+    customer = await chatCustomer(service.url);
+  };
   /** Deliveries that a 4xx ends at once. */
   const fail = async (count: number) => {
     answer = { status: 404, body: 'no such webhook' };
@@ -252,10 +262,9 @@ describe('the Keys and subscriptions screen: one subscription', () => {
   });
 
   it('says that a delivery which is on its way cannot be sent again', async () => {
-    await service.restart({ DELIVERY_RETRY_DELAYS_MS: '60000,60000,60000' });
-    browser = await signedInBrowser(service.url);
+    await restart({ DELIVERY_RETRY_DELAYS_MS: '60000,60000,60000' });
     answer = { status: 500, body: '' };
-    await (await chatCustomer(service.url)).write('hello');
+    await customer.write('hello');
     const { id } = await waitFor('its first attempt', async () =>
       (await browser.get(path)).text.includes('1 attempt, next in')
         ? (await deliveries())[0]
@@ -265,6 +274,7 @@ describe('the Keys and subscriptions screen: one subscription', () => {
     const page = await browser.post(`${path}/deliveries/${id}/redeliver`);
     expect(page.status).toBe(409);
     expect(page.text).toContain('This delivery is still in progress.');
+    await restart();
   });
 
   it('sends again all that failed since a time of the reader, and counts it', async () => {

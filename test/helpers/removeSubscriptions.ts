@@ -1,0 +1,7 @@
+import type { ApiClient } from './apiClient.ts';
+
+/** Removes every subscription with all that it is owed: the next test begins with none. */
+export async function removeSubscriptions(api: ApiClient): Promise<void> {
+  const { data } = (await api.get('/api/hooks?limit=200')).body;
+  for (const { id } of data) await api.delete(`/api/hooks/${id}?pending=cancel`);
+}
