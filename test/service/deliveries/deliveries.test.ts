@@ -136,13 +136,14 @@ describe('deliveries', () => {
   });
 
   it.each([
-    ['a 5xx', [500, 503, 599], 4],
-    ['a connection that breaks', ['reset', 'reset', 'reset'], 4],
-    ['a time-out', ['hang', 'hang', 'hang'], 4],
-  ] as [string, Script, number][])(
+    ['a 5xx', [500, 503, 599]],
+    ['a connection that breaks', ['reset', 'reset', 'reset']],
+    ['a time-out', ['hang', 'hang', 'hang']],
+  ] as [string, Script][])(
     'retries %s three times with the same id and bytes, each attempt signed anew',
-    async (_what, answers, attempts) => {
-      await start({ env: { DELIVERY_TIMEOUT_MS: '300' } });
+    async (_what, answers) => {
+      // enough for the attempt that is answered, also on a busy machine
+      await start({ env: { DELIVERY_TIMEOUT_MS: '1500' } });
       const { id } = await receiver.subscribe(service, 'message.received');
       script = [...answers];
       await customer.write('hello');
@@ -153,7 +154,7 @@ describe('deliveries', () => {
       ]);
       for (const attempt of delivery.attempts.slice(0, 3))
         expect(attempt.error).toEqual(expect.any(String));
-      expect(receiver.requests).toHaveLength(attempts);
+      expect(receiver.requests).toHaveLength(4);
       expect(
         new Set(receiver.requests.map(({ headers }) => headers['x-service-delivery'])).size,
       ).toBe(1);
@@ -401,7 +402,7 @@ describe('deliveries', () => {
       await start({ env: { DELIVERY_RETRY_DELAYS_MS: '600000,1,1' } });
       const { id } = await receiver.subscribe(service, 'message.received');
       const since = new Date(Date.now() - 60_000).toISOString();
-      for (let n = 0; n < 20; n++) {
+      for (let n = 0; n < 8; n++) {
         script = [n % 4 === 0 ? 503 : 400];
         await customer.write(`message ${n}`);
         await waitFor('its attempt', async () => (await deliveries(id))[0]?.attempts.length === 1);
@@ -409,16 +410,16 @@ describe('deliveries', () => {
       const answers = await Promise.all(
         Array.from({ length: 5 }, () => service.api.post(`/api/hooks/${id}/recover`, { since })),
       );
-      expect(answers.reduce((sum, { body }) => sum + (body.redelivered as number), 0)).toBe(15);
+      expect(answers.reduce((sum, { body }) => sum + (body.redelivered as number), 0)).toBe(6);
       await waitFor(
         'those that had failed',
-        async () => (await deliveries(id, '?status=delivered')).length === 15,
+        async () => (await deliveries(id, '?status=delivered')).length === 6,
       );
-      expect(await deliveries(id, '?status=pending')).toHaveLength(5);
+      expect(await deliveries(id, '?status=pending')).toHaveLength(2);
       const times = [
         ...Map.groupBy(receiver.payloads(), (payload) => payload.id as string).values(),
       ].map(({ length }) => length);
-      expect(times.sort()).toEqual([...Array<number>(5).fill(1), ...Array<number>(15).fill(2)]);
+      expect(times.sort()).toEqual([1, 1, 2, 2, 2, 2, 2, 2]);
       // A receiver that took one after all may drop it: it is not told to take it again.
       expect(
         receiver.requests.every(({ headers }) => headers['x-service-redelivery'] === undefined),

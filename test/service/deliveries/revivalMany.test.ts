@@ -5,27 +5,7 @@ import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
 
 describe('several subscriptions that are revived', () => {
   const stage = revivalStage();
-  const { start, subscribe, remove, deliveries, write, texts, received, delivered, loopHasTurned } =
-    stage;
-
-  it('lose and double nothing over several removals in a row', async () => {
-    await start();
-    let current = await subscribe();
-    for (let round = 0; round < 5; round++) {
-      await write(`while subscribed ${round}`);
-      await remove(current);
-      await write(`while removed ${round}`);
-      current = await subscribe();
-    }
-    await delivered(current, 10);
-    await loopHasTurned();
-    const wanted = [0, 1, 2, 3, 4].flatMap((round) => [
-      `while removed ${round}`,
-      `while subscribed ${round}`,
-    ]);
-    expect([...new Set(texts())].sort()).toEqual(wanted.sort());
-    expect(stage.receiver.requests).toHaveLength(10);
-  });
+  const { start, subscribe, remove, deliveries, write, received, delivered } = stage;
 
   it('need no place among the 25 while they are removed, and can redeliver what they sent', async () => {
     await start();
@@ -69,13 +49,13 @@ describe('several subscriptions that are revived', () => {
     async () => {
       await start();
       await remove(await subscribe());
-      for (let n = 0; n < 50; n++) await write(`waits ${n}`);
+      for (let n = 0; n < 20; n++) await write(`waits ${n}`);
       const bytesWritten = () => bytesInFolder(stage.service.folder);
       const before = await bytesWritten();
       // the cost of time that passes is under test
       await new Promise((resolve) => setTimeout(resolve, 2000));
       expect((await bytesWritten()) - before).toBeLessThan(10_000);
-      await delivered(await subscribe(), 50);
+      await delivered(await subscribe(), 20);
     },
   );
 });

@@ -1,11 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
 import {
   signatureFault,
   startEventReceiver,
   type EventReceiver,
 } from '../../helpers/eventReceiver.ts';
+import { removeSubscriptions } from '../../helpers/removeSubscriptions.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
+import { sharedTestCa } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
 const CLOSING = { summary: 'Done', verdict: 'goal_reached' };
@@ -14,13 +16,16 @@ describe('a subscription for several events', () => {
   let service: TestService;
   let receiver: EventReceiver;
   let customer: ChatCustomer;
+  beforeAll(async () => {
+    service = await startTestService({ ca: (await sharedTestCa()).ca });
+  });
+  afterAll(() => service?.stop());
   beforeEach(async () => {
     receiver = await startEventReceiver();
-    service = await startTestService({ ca: receiver.ca });
     customer = await chatCustomer(service.url);
   });
   afterEach(async () => {
-    await service?.stop();
+    await removeSubscriptions(service.api);
     await receiver?.close();
   });
 

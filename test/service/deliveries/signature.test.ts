@@ -110,7 +110,7 @@ describe('the libraries that receivers use, with their defaults', () => {
             }
           },
         ),
-        { numRuns: 60 },
+        { numRuns: 30 },
       );
     },
   );

@@ -102,28 +102,29 @@ describe('subscriptions that are made and removed at the same time', () => {
     const path = '/moving';
     let { id } = (await subscribe(event, path)).body;
     let isOver = false;
+    let moves = 0;
     const moving = (async () => {
-      let moves = 0;
       for (; !isOver; moves += 1) {
         expect((await service.api.delete(`/api/hooks/${id}`)).status).toBe(200);
         const made = await subscribe(event, path);
         expect(made.status).toBe(201);
         id = made.body.id;
       }
-      return moves;
     })();
     const customers = await atOnce(8, () => chatCustomer(service.url));
     const ids = (
       await Promise.all(
         customers.map(async (customer, c) => {
           const written = [];
-          for (const n of upTo(25)) written.push((await customer.write(`${c} ${n}`)).message_id);
+          for (let n = 0; n < 10 || (moves < 6 && n < 25); n += 1)
+            written.push((await customer.write(`${c} ${n}`)).message_id);
           return written;
         }),
       )
     ).flat();
     isOver = true;
-    expect(await moving).toBeGreaterThan(5);
+    await moving;
+    expect(moves).toBeGreaterThan(5);
     const list = async (query: string) =>
       (await service.api.get(`/api/hooks/${id}/deliveries?limit=200${query}`)).body.data;
     await waitFor(
@@ -131,7 +132,6 @@ describe('subscriptions that are made and removed at the same time', () => {
       async () =>
         (await list('&status=pending')).length === 0 &&
         (await list('&status=delivered')).length === ids.length,
-      { timeoutMs: 30_000 },
     );
     expect(await list('&status=failed')).toEqual([]);
     expect(await list('&status=cancelled')).toEqual([]);

@@ -12,6 +12,8 @@ export class BreakableFiles implements Files {
   fail: (operation: Operation, path: string) => Error | null = () => null;
   /** How much of a failing write reaches the file all the same. */
   writtenBeforeFailing = 0;
+  /** How many syncs have come to wait. */
+  heldSyncs = 0;
   private gate: (path: string) => Promise<unknown> | null = () => null;
 
   /** Lets every sync of these files wait until the returned function is called. */
@@ -32,7 +34,9 @@ export class BreakableFiles implements Files {
         throw error;
       },
       sync: async () => {
-        await this.gate(path);
+        const gate = this.gate(path);
+        if (gate !== null) this.heldSyncs += 1;
+        await gate;
         this.check('sync', path);
         await file.sync();
       },

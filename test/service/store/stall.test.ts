@@ -29,13 +29,13 @@ describe('when the disk does not end an fsync', () => {
       opened = await openInTemporaryFolder({
         files,
         log,
-        stalledAfterMs: 200,
+        stalledAfterMs: 500,
         snapshotAfterBytes: 1,
       });
       const { store } = opened;
       release = files.holdSyncs(held);
       const waiting = [put(store, thing('a'))];
-      await Promise.race([waiting[0], new Promise((resolve) => setTimeout(resolve, 100))]);
+      await waitFor('the disk to hold it', () => files.heldSyncs > 0);
       waiting.push(put(store, thing('b')));
       await waitFor('the fault', () => store.fault);
       expect(store.fault).toMatch(/^the disk has not confirmed a write for \d+ seconds/);
