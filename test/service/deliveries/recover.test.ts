@@ -190,7 +190,7 @@ describe('recover', () => {
     expect(new Set(await queued()).size).toBe(1200);
   });
 
-  it('leaves to a revival what was turned away just before the removal, be it the oldest or the newest of a thousand', async () => {
+  it('is not needed for what was turned away just before a removal: a revival sends it, be it the oldest or the newest of a thousand', async () => {
     const [oldest] = await add(1, 'failed', 404);
     await add(1100, 'failed', 404, new Date(Date.now() - HOUR_MS));
     const [newest] = await add(1, 'failed', 404);

@@ -31,7 +31,7 @@ describe('whatever happens to one file of a closed data folder', () => {
   let written: unknown;
 
   beforeAll(async () => {
-    // Snapshots in this thread: while one of its own begins, the folder would grow a hundredfold.
+    // Makes snapshots in this thread: while another one starts, the folder would grow a hundredfold.
     const files = { ...nodeFiles };
     const opened = await openInTemporaryFolder({ snapshotAfterBytes: 3_000, files });
     const namesNow = () => readdir(opened.folder);

@@ -11,8 +11,8 @@ import { waitFor } from '../../helpers/waitFor.ts';
 import { listeningLog } from './listeningLog.ts';
 
 /**
- * Snapshots are made in this thread. One of its own takes so long to begin that writers who wait for
- * snapshots write hundreds of times as much.
+ * Makes snapshots in this thread. Another one takes long to start, and writers that go on until there
+ * is a snapshot would write a hundred times as much.
  */
 const IN_THIS_THREAD = { files: { ...nodeFiles } };
 
