@@ -1,4 +1,4 @@
-import { returnAllFields } from '../../shared/fields';
+import { filters, returnAllFields } from '../../shared/fields';
 import { conversationFilter } from '../../shared/locators';
 import { TURN_STATUSES, withValues } from '../../shared/options';
 import { listRecords } from '../listRecords';
@@ -15,24 +15,17 @@ export const getMany: Operation = {
 	record: AGENT_TURN,
 	fields: [
 		...returnAllFields,
-		{
-			displayName: 'Filters',
-			name: 'filters',
-			type: 'collection',
-			placeholder: 'Add Filter',
-			default: {},
-			options: [
-				conversationFilter,
-				{
-					displayName: 'Status',
-					name: 'status',
-					type: 'options',
-					options: TURN_STATUSES,
-					default: 'failed',
-					description: withValues('Only turns with this status', TURN_STATUSES),
-				},
-			],
-		},
+		filters([
+			conversationFilter,
+			{
+				displayName: 'Status',
+				name: 'status',
+				type: 'options',
+				options: TURN_STATUSES,
+				default: 'failed',
+				description: withValues('Only turns with this status', TURN_STATUSES),
+			},
+		]),
 	],
 	execute: (context, itemIndex) => listRecords(context, itemIndex, '/api/agent-turns'),
 };

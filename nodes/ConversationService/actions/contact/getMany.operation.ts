@@ -1,4 +1,4 @@
-import { returnAllFields } from '../../shared/fields';
+import { filters, returnAllFields } from '../../shared/fields';
 import { listRecords } from '../listRecords';
 import type { Operation } from '../operation';
 
@@ -11,24 +11,17 @@ export const getMany: Operation = {
 	},
 	fields: [
 		...returnAllFields,
-		{
-			displayName: 'Filters',
-			name: 'filters',
-			type: 'collection',
-			placeholder: 'Add Filter',
-			default: {},
-			options: [
-				{
-					displayName: 'Text',
-					name: 'q',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. Maria',
-					description:
-						'A part of the name, or a whole phone number with its country code, or a whole email address',
-				},
-			],
-		},
+		filters([
+			{
+				displayName: 'Text',
+				name: 'q',
+				type: 'string',
+				default: '',
+				placeholder: 'e.g. Maria',
+				description:
+					'A part of the name, or a whole phone number with its country code, or a whole email address',
+			},
+		]),
 	],
 	execute: (context, itemIndex) => listRecords(context, itemIndex, '/api/contacts'),
 };

@@ -1,4 +1,4 @@
-import { returnAllFields } from '../../shared/fields';
+import { filters, returnAllFields } from '../../shared/fields';
 import { getId } from '../../shared/ids';
 import { conversationField } from '../../shared/locators';
 import { listRecords } from '../listRecords';
@@ -14,23 +14,16 @@ export const getMany: Operation = {
 	fields: [
 		conversationField,
 		...returnAllFields,
-		{
-			displayName: 'Filters',
-			name: 'filters',
-			type: 'collection',
-			placeholder: 'Add Filter',
-			default: {},
-			options: [
-				{
-					displayName: 'Sent Since',
-					name: 'since',
-					type: 'dateTime',
-					default: '',
-					description:
-						'Only messages of this time or later. A time without an offset is in the time zone of the workflow.',
-				},
-			],
-		},
+		filters([
+			{
+				displayName: 'Sent Since',
+				name: 'since',
+				type: 'dateTime',
+				default: '',
+				description:
+					'Only messages of this time or later. A time without an offset is in the time zone of the workflow.',
+			},
+		]),
 	],
 	execute: (context, itemIndex) =>
 		listRecords(

@@ -1,4 +1,4 @@
-import { returnAllFields } from '../../shared/fields';
+import { filters, returnAllFields } from '../../shared/fields';
 import { conversationFilter } from '../../shared/locators';
 import { PAYMENT_STATUSES, withValues } from '../../shared/options';
 import { listRecords } from '../listRecords';
@@ -15,24 +15,17 @@ export const getMany: Operation = {
 	record: PAYMENT_LINK,
 	fields: [
 		...returnAllFields,
-		{
-			displayName: 'Filters',
-			name: 'filters',
-			type: 'collection',
-			placeholder: 'Add Filter',
-			default: {},
-			options: [
-				conversationFilter,
-				{
-					displayName: 'Status',
-					name: 'status',
-					type: 'options',
-					options: PAYMENT_STATUSES,
-					default: 'open',
-					description: withValues('Only links with this status', PAYMENT_STATUSES),
-				},
-			],
-		},
+		filters([
+			conversationFilter,
+			{
+				displayName: 'Status',
+				name: 'status',
+				type: 'options',
+				options: PAYMENT_STATUSES,
+				default: 'open',
+				description: withValues('Only links with this status', PAYMENT_STATUSES),
+			},
+		]),
 	],
 	execute: (context, itemIndex) => listRecords(context, itemIndex, '/api/payment-links'),
 };

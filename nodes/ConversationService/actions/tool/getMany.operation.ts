@@ -1,4 +1,4 @@
-import { returnAllFields } from '../../shared/fields';
+import { filters, returnAllFields } from '../../shared/fields';
 import { TOOL_STATUSES, withValues } from '../../shared/options';
 import { listRecords } from '../listRecords';
 import type { Operation } from '../operation';
@@ -14,31 +14,24 @@ export const getMany: Operation = {
 	record: TOOL,
 	fields: [
 		...returnAllFields,
-		{
-			displayName: 'Filters',
-			name: 'filters',
-			type: 'collection',
-			placeholder: 'Add Filter',
-			default: {},
-			options: [
-				{
-					displayName: 'Name',
-					name: 'name',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. find_order',
-					description: 'Only the tool of exactly this name',
-				},
-				{
-					displayName: 'Status',
-					name: 'status',
-					type: 'options',
-					options: TOOL_STATUSES,
-					default: 'live',
-					description: withValues('Only tools with this status', TOOL_STATUSES),
-				},
-			],
-		},
+		filters([
+			{
+				displayName: 'Name',
+				name: 'name',
+				type: 'string',
+				default: '',
+				placeholder: 'e.g. find_order',
+				description: 'Only the tool of exactly this name',
+			},
+			{
+				displayName: 'Status',
+				name: 'status',
+				type: 'options',
+				options: TOOL_STATUSES,
+				default: 'live',
+				description: withValues('Only tools with this status', TOOL_STATUSES),
+			},
+		]),
 	],
 	execute: (context, itemIndex) => listRecords(context, itemIndex, '/api/tools'),
 };

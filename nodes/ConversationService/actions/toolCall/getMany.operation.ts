@@ -1,5 +1,5 @@
 import { withArgs } from '../../workflowTool/args';
-import { returnAllFields } from '../../shared/fields';
+import { filters, returnAllFields } from '../../shared/fields';
 import { conversationFilter } from '../../shared/locators';
 import { TOOL_CALL_STATUSES, withValues } from '../../shared/options';
 import { listRecords } from '../listRecords';
@@ -17,32 +17,25 @@ export const getMany: Operation = {
 	record: TOOL_CALL,
 	fields: [
 		...returnAllFields,
-		{
-			displayName: 'Filters',
-			name: 'filters',
-			type: 'collection',
-			placeholder: 'Add Filter',
-			default: {},
-			options: [
-				conversationFilter,
-				{
-					displayName: 'Status',
-					name: 'status',
-					type: 'options',
-					options: TOOL_CALL_STATUSES,
-					default: 'pending_approval',
-					description: withValues('Only calls with this status', TOOL_CALL_STATUSES),
-				},
-				{
-					displayName: 'Tool Name',
-					name: 'tool',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. find_order',
-					description: 'Only calls of the tool with exactly this name',
-				},
-			],
-		},
+		filters([
+			conversationFilter,
+			{
+				displayName: 'Status',
+				name: 'status',
+				type: 'options',
+				options: TOOL_CALL_STATUSES,
+				default: 'pending_approval',
+				description: withValues('Only calls with this status', TOOL_CALL_STATUSES),
+			},
+			{
+				displayName: 'Tool Name',
+				name: 'tool',
+				type: 'string',
+				default: '',
+				placeholder: 'e.g. find_order',
+				description: 'Only calls of the tool with exactly this name',
+			},
+		]),
 	],
 	async *execute(context, itemIndex) {
 		const calls = listRecords<ToolCallRecord>(context, itemIndex, '/api/tool-calls');
