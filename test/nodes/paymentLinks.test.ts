@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { INodeListSearchResult, INodeProperties } from 'n8n-workflow';
-import { PAYMENT_PROVIDERS, PAYMENT_STATUSES } from '../../service/src/payments/payment.ts';
+import type { INodeListSearchResult } from 'n8n-workflow';
 import { CURRENCIES, decimalsOf } from '../../service/src/platform/currency.ts';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
@@ -244,19 +243,5 @@ describe('Payment Link', () => {
         value: made.id,
       },
     ]);
-  });
-
-  it('offers every status and provider that the service knows', () => {
-    const fields = actionNode.description.properties
-      .filter(({ displayOptions }) => displayOptions?.show?.resource?.includes('paymentLink'))
-      .flatMap((each) =>
-        each.type === 'collection' ? (each.options as INodeProperties[]) : [each],
-      );
-    const values = (name: string) =>
-      (fields.find((each) => each.name === name)!.options as Array<{ value: string }>).map(
-        ({ value }) => value,
-      );
-    expect(values('status').sort()).toEqual([...PAYMENT_STATUSES].sort());
-    expect(values('provider').sort()).toEqual([...PAYMENT_PROVIDERS].sort());
   });
 });
