@@ -269,7 +269,7 @@ describe('The turn that an operation works on', () => {
         input: [turn],
         node: { retryOnFail: true, maxTries: 5, waitBetweenTries: 1000 },
       });
-      await waitFor('the first refusal', () => wire.seen.length > 0);
+      await waitFor('the first refusal', () => wire.seen.some(({ status }) => status === 409));
       await service.api.post(`/api/waits/${wait.id}/decide`, { approved: true });
       await waitFor('the execution to go on', () => execution.wentOnWith.length > 0);
       expect((await running).items).toMatchObject([{ turn: { status: 'answered' } }]);
@@ -278,7 +278,7 @@ describe('The turn that an operation works on', () => {
       await wire.close();
       await executions.close();
     }
-  }, 20_000);
+  });
 
   it('is missing after another trigger: the error says what to do', async () => {
     const error = await failureOf(run('reply', {}, { text: 'Hello' }));
