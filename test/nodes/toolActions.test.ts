@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { INodeListSearchResult } from 'n8n-workflow';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
+import { TOOL_TEST_ENV } from '../helpers/toolEndpoint.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import {
   ACTION,
@@ -21,9 +22,7 @@ let endpoint: HttpServer;
 let answers: { status: number; body: string };
 const received: Array<Record<string, unknown>> = [];
 beforeAll(async () => {
-  service = await startTestService({
-    env: { INSECURE_TARGETS: 'true', TOOL_RETRY_DELAYS_MS: '10,20' },
-  });
+  service = await startTestService({ env: { INSECURE_TARGETS: 'true', ...TOOL_TEST_ENV } });
   wire = await startWire(() => service.url);
   endpoint = await startHttpServer((req, res) => {
     const chunks: Buffer[] = [];
