@@ -1,6 +1,6 @@
 // What can stand at an address instead of the service, or between it and n8n.
 import { once } from 'node:events';
-import { createServer, request, type RequestListener } from 'node:http';
+import { createServer, request, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface HttpServer {
@@ -29,6 +29,15 @@ export async function freeAddress(): Promise<string> {
   return url;
 }
 
+/** A call that came over a wire. */
+interface SeenCall {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Record<string, unknown>;
+  /** The status that the service answered with; undefined until then. */
+  status?: number;
+}
+
 export interface Wire extends HttpServer {
   /** Called for each answer of the service; true loses it: the caller sees a broken connection. */
   loses: (method: string, path: string) => boolean;
@@ -44,41 +53,39 @@ export interface Wire extends HttpServer {
    * it.
    */
   readonly refusals: number[];
-  readonly seen: Array<{ method: string; path: string; headers: Record<string, unknown> }>;
+  readonly seen: SeenCall[];
 }
+
+/** Refuses a call in the service's form of an error. */
+const refuse = (
+  res: ServerResponse,
+  status: number,
+  error: { code: string; message: string },
+  headers: Record<string, string> = {},
+) =>
+  void res
+    .writeHead(status, { 'content-type': 'application/json', ...headers })
+    .end(JSON.stringify({ error: { ...error, request_id: 'req_1' } }));
 
 /** A line to the service that can lose an answer on its way back, after the service has acted. */
 export async function startWire(target: () => string): Promise<Wire> {
-  const seen: Wire['seen'] = [];
+  const seen: SeenCall[] = [];
   const refusals: number[] = [];
   const server = await startHttpServer((req, res) => {
     const { method = '', url = '', headers } = req;
-    seen.push({ method, path: url, headers });
+    const call: SeenCall = { method, path: url, headers };
+    seen.push(call);
     const waitSeconds = refusals.shift();
     if (waitSeconds !== undefined) {
-      res.writeHead(429, {
-        'content-type': 'application/json',
-        'retry-after': String(waitSeconds),
-      });
-      res.end(
-        JSON.stringify({
-          error: { code: 'rate_limited', message: 'Too many calls.', request_id: 'req_1' },
-        }),
-      );
-      return;
+      const error = { code: 'rate_limited', message: 'Too many calls.' };
+      return refuse(res, 429, error, { 'retry-after': String(waitSeconds) });
     }
     const passOn = () => {
       const status = wire.refuses?.(method, url);
-      if (status !== undefined) {
-        res.writeHead(status, { 'content-type': 'application/json' });
-        res.end(
-          JSON.stringify({
-            error: { code: 'internal', message: 'Something broke.', request_id: 'req_1' },
-          }),
-        );
-        return;
-      }
+      if (status !== undefined)
+        return refuse(res, status, { code: 'internal', message: 'Something broke.' });
       const onward = request(target() + url, { method, headers }, (answer) => {
+        call.status = answer.statusCode;
         if (wire.loses(method, url)) {
           answer.resume().once('end', () => res.destroy());
           return;
