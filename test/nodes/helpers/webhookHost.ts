@@ -39,6 +39,8 @@ export interface Side {
   staticData: IDataObject;
   /** Output of each execution that was started, oldest first. */
   readonly executions: Json[];
+  /** How many calls the trigger has taken, refused, or kept waiting. */
+  calls: number;
   /** Whether the URL is known: n8n answers 404 otherwise. */
   isRegistered: boolean;
   /** What n8n does after webhook() returned data: default starts the execution and answers 200. */
@@ -204,6 +206,7 @@ function makeSide({
     try {
       const { workflowData, noWebhookResponse, webhookResponse } =
         await triggerNode.webhook!.call(context);
+      side.calls += 1;
       if (noWebhookResponse) {
         // Answered by the node itself; an execution can start all the same.
         if (workflowData) side.executions.push(workflowData[0]![0]!.json);
@@ -220,6 +223,7 @@ function makeSide({
     url: url + path,
     staticData: {},
     executions: [],
+    calls: 0,
     get isRegistered() {
       return sides.has(path);
     },
