@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { json } from 'node:stream/consumers';
 import type { INodeListSearchResult } from 'n8n-workflow';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
@@ -24,13 +25,9 @@ const received: Array<Record<string, unknown>> = [];
 beforeAll(async () => {
   service = await startTestService({ env: { INSECURE_TARGETS: 'true', ...TOOL_TEST_ENV } });
   wire = await startWire(() => service.url);
-  endpoint = await startHttpServer((req, res) => {
-    const chunks: Buffer[] = [];
-    req.on('data', (chunk: Buffer) => chunks.push(chunk));
-    req.on('end', () => {
-      received.push(JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>);
-      res.writeHead(answers.status, { 'content-type': 'application/json' }).end(answers.body);
-    });
+  endpoint = await startHttpServer(async (req, res) => {
+    received.push((await json(req)) as Record<string, unknown>);
+    res.writeHead(answers.status, { 'content-type': 'application/json' }).end(answers.body);
   });
 });
 beforeEach(() => {

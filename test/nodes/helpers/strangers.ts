@@ -1,7 +1,6 @@
 // What can stand at an address instead of the service, or between it and n8n.
-import { once } from 'node:events';
 import { createServer, request, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenTracked } from '../../helpers/trackedServer.ts';
 
 export interface HttpServer {
   readonly url: string;
@@ -9,17 +8,8 @@ export interface HttpServer {
 }
 
 export async function startHttpServer(listener: RequestListener): Promise<HttpServer> {
-  const server = createServer(listener);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  const { port, close } = await listenTracked(createServer(listener), 0, '127.0.0.1');
+  return { url: `http://127.0.0.1:${port}`, close };
 }
 
 /** An address where nothing listens. */

@@ -7,7 +7,7 @@ import type { Credential } from './n8n.ts';
 import { startWire, type Wire } from './strangers.ts';
 import { startWebhookHost, type WebhookHost } from './webhookHost.ts';
 
-export interface TriggerStage {
+interface TriggerStage {
   service: TestService;
   host: WebhookHost;
   /** The line that n8n's calls take to the service. */
