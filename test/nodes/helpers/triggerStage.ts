@@ -19,14 +19,16 @@ interface TriggerStage {
 /** Stands for all tests of the file; each begins with a sound line of which nothing was seen. */
 export function triggerStage(env: Record<string, string> = {}): TriggerStage {
   const stage = {} as TriggerStage;
+  const overTheLine = () => ({ baseUrl: stage.wire.url, apiKey: stage.service.apiKey });
   beforeAll(async () => {
     const { ca } = await sharedTestCa();
     stage.service = await startTestService({ ca, env });
     stage.wire = await startWire(() => stage.service.url);
     stage.host = await startWebhookHost(() => stage.credential);
+    stage.credential = overTheLine();
   });
   beforeEach(() => {
-    stage.credential = { baseUrl: stage.wire.url, apiKey: stage.service.apiKey };
+    stage.credential = overTheLine();
     stage.wire.seen.length = 0;
   });
   afterEach(() => {

@@ -198,8 +198,7 @@ function waiting(execution: Execution, around: Surroundings): Waiting {
       data.executionData!.contextData = contextData;
       await runUntilItWaits(execution, data, around);
     },
-    output: () =>
-      waitFor('the execution to go on', () => execution.outputs.shift(), { timeoutMs: 20_000 }),
+    output: () => waitFor('the execution to go on', () => execution.outputs.shift()),
     async call(body) {
       const url = `${around.waitingUrl}/${execution.id}/${execution.node.id}`;
       const answer = await fetch(url, {
