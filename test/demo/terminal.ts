@@ -6,7 +6,7 @@ const paint = (style: Style, text: string) => styleText(style, text, { stream: p
 const print = (line = '') => process.stdout.write(`${line}\n`);
 
 /** A check that did not hold; the demo ends with exit code 1. */
-export class CheckFailure extends Error {}
+class CheckFailure extends Error {}
 
 let isStopped = false;
 let steps = 0;

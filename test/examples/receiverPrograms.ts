@@ -139,10 +139,18 @@ export async function startReceiver(
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const closed = once(child, 'close');
-  await waitFor(`the ${language.name} receiver`, () => {
-    if (child.exitCode !== null) throw new Error(output);
-    return isListening(port);
-  });
+  const close = async () => {
+    child.kill('SIGKILL');
+    await closed;
+  };
+  const hasEnded = () => child.exitCode !== null;
+  try {
+    await waitFor(`the ${language.name} receiver`, () => hasEnded() || isListening(port));
+    if (hasEnded()) throw new Error('It ended while starting.');
+  } catch (error) {
+    await close();
+    throw new Error(`The ${language.name} receiver did not start:\n${output}`, { cause: error });
+  }
   return {
     url: `http://127.0.0.1:${port}/`,
     get output() {
@@ -150,9 +158,6 @@ export async function startReceiver(
     },
     handled: (eventId) =>
       output.split('\n').filter((line) => line.includes(` ${eventId} in `)).length,
-    async close() {
-      child.kill('SIGKILL');
-      await closed;
-    },
+    close,
   };
 }

@@ -13,7 +13,7 @@ export interface ReceivedMessage {
   }[];
 }
 
-export interface ReceivedTool {
+interface ReceivedTool {
   readonly type: string;
   readonly function: {
     readonly name: string;

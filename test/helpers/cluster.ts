@@ -1,5 +1,5 @@
 // Several real processes of the built service that share one fresh schema of a PostgreSQL server.
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,17 +11,14 @@ import { startPostgres } from '../postgres/server.ts';
 import { apiClient, type ApiClient } from './apiClient.ts';
 import { failuresSoFar } from './failures.ts';
 import { freePort, startProgram, type Program } from './program.ts';
+import { NO_LIMITS, randomApiKey } from './settings.ts';
 import { testDatabaseUrl } from './storage.ts';
 
 const mainFile = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
 
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const randomApiKey = () =>
-  `cs_live_${Array.from({ length: 32 }, () => BASE62[randomInt(62)]).join('')}`;
-
 const START_MS = 120_000;
 
-export interface ClusterOptions {
+interface ClusterOptions {
   /**
    * The database that they share. Default: DATABASE_URL's, else a server that is started for this
    * cluster.
@@ -114,10 +111,7 @@ export async function startCluster(
     BOOTSTRAP_API_KEY: apiKey,
     BOOTSTRAP_WORKSPACE: 'demo',
     DELIVERY_RETRY_DELAYS_MS: '500,1000,2000',
-    API_RATE_LIMIT_PER_MINUTE: '0',
-    CHAT_RATE_LIMIT_PER_MINUTE: '0',
-    WORKSPACE_RATE_LIMIT_PER_MINUTE: '0',
-    ADDRESS_BUDGET: '0',
+    ...NO_LIMITS,
     ...(caFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: caFile }),
     ...env,
   });

@@ -15,12 +15,12 @@ export interface Secret {
 }
 
 /** What a service that uses every secret is given. */
-export const TOOL_TOKEN = 'sk-live/7Yq+"Zx9&Wv==secret';
-export const ACCESS_TOKEN = 'EAAGm0PX4ZCpsBAJ8sample9access0token';
-export const APP_SECRET = '0f3a9c5b7d1e4f60819a2b3c4d5e6f70';
-export const STRIPE_KEY = 'sk_test_51QsampleKeyThatIsNoKey00aa';
-export const STRIPE_WEBHOOK_SECRET = 'whsec_0123456789abcdefABCDEF';
-export const RESUME_SIGNATURE = '5f1d0c77a9e84b6fa2c3d4e5f60718293a4b5c6d';
+const TOOL_TOKEN = 'sk-live/7Yq+"Zx9&Wv==secret';
+const ACCESS_TOKEN = 'EAAGm0PX4ZCpsBAJ8sample9access0token';
+const APP_SECRET = '0f3a9c5b7d1e4f60819a2b3c4d5e6f70';
+const STRIPE_KEY = 'sk_test_51QsampleKeyThatIsNoKey00aa';
+const STRIPE_WEBHOOK_SECRET = 'whsec_0123456789abcdefABCDEF';
+const RESUME_SIGNATURE = '5f1d0c77a9e84b6fa2c3d4e5f60718293a4b5c6d';
 export const LLM_KEY = 'sk-proj-model-key-that-is-none-42';
 
 const found = (what: string, html: string, pattern: RegExp): Secret => {

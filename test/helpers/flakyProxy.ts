@@ -5,7 +5,7 @@ import { listenTracked, type TrackedServer } from './trackedServer.ts';
  * What happens to a connection. `cut`: the client's side is reset and the service's closed. `stall`:
  * nothing passes any more, either way, until one side closes it.
  */
-export interface Fault {
+interface Fault {
   readonly what: 'cut' | 'stall';
   /**
    * Counted on the way to the service (`request`) or back (`answer`). Zero bytes of the request: it
@@ -26,7 +26,7 @@ export interface FlakyProxy extends TrackedServer {
   breakAll(): void;
 }
 
-export interface FlakyProxyOptions {
+interface FlakyProxyOptions {
   /** The same seed is the same plan, by order of connections. */
   readonly seed: number;
   /** 0 to 1: how many connections are struck soon; the others break late. */

@@ -7,10 +7,11 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http';
+import { readJson, respondJson, writeForEver } from './jsonServer.ts';
 import { listenTracked, type TrackedServer } from './trackedServer.ts';
 
 /** What a good client sends to `/{version}/{phone_number_id}/messages`. */
-export interface GraphMessageBody {
+interface GraphMessageBody {
   readonly messaging_product: 'whatsapp';
   readonly recipient_type: 'individual';
   /** A phone number; or `recipient`, a business-scoped user id. */
@@ -37,13 +38,13 @@ interface GraphInteractive {
   };
 }
 
-export interface GraphTitle {
+interface GraphTitle {
   readonly id: string;
   readonly title: string;
 }
 
 /** A valid request to send, whatever it was answered. */
-export interface GraphRequest {
+interface GraphRequest {
   readonly at: number;
   readonly phoneNumberId: string;
   readonly headers: IncomingHttpHeaders;
@@ -66,7 +67,7 @@ export type GraphReply = (
   request: GraphRequest,
 ) => void;
 
-export interface GraphNumber {
+interface GraphNumber {
   readonly id: string;
   readonly display_phone_number: string;
   readonly verified_name: string;
@@ -125,7 +126,7 @@ export interface GraphStatusError {
   readonly error_data?: { readonly details: string };
 }
 
-export interface GraphServerOptions {
+interface GraphServerOptions {
   readonly version?: string;
   readonly accessToken?: string;
   readonly numbers?: readonly GraphNumber[];
@@ -169,7 +170,7 @@ export async function startGraphServer({
 
   const handle = async (req: IncomingMessage, res: ServerResponse) => {
     const url = new URL(req.url ?? '/', 'http://graph');
-    const text = await readText(req);
+    const body = await readJson(req);
     const [, askedVersion, id, edge, ...rest] = url.pathname.split('/');
     if (askedVersion !== version || id === undefined || rest.length > 0)
       return fault(res, `${req.method} ${url.pathname}`, 'Unknown path components');
@@ -201,7 +202,6 @@ export async function startGraphServer({
     }
     if (req.method !== 'POST' || edge !== 'messages')
       return fault(res, `${req.method} ${url.pathname}`, 'Unsupported request');
-    const body = parseOrNull(text);
     if (isTyping(body)) {
       typings.push(body.message_id);
       return respond(res, takesTyping ? 200 : 500, { success: takesTyping });
@@ -387,20 +387,6 @@ const statusWebhook = (
   ],
 });
 
-async function readText(req: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function parseOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
 // --- Answers ---------------------------------------------------------------
 
 const respond = (
@@ -409,11 +395,12 @@ const respond = (
   body: unknown,
   headers: Record<string, string> = {},
 ) =>
-  void res
-    .writeHead(status, { 'content-type': 'application/json; charset=UTF-8', ...headers })
-    .end(JSON.stringify(body));
+  respondJson(res, status, body, {
+    'content-type': 'application/json; charset=UTF-8',
+    ...headers,
+  });
 
-export interface GraphErrorBody {
+interface GraphErrorBody {
   readonly message: string;
   readonly code: number;
   readonly type?: string;
@@ -509,12 +496,5 @@ export const takeAndCut: GraphReply = (res, take) => {
 /** A body without end, as fast as it is read. */
 export const hugeBody =
   (status = 200): GraphReply =>
-  (res) => {
-    const chunk = Buffer.alloc(64 * 1024, ' ');
-    res.writeHead(status, { 'content-type': 'application/json' });
-    const pump = () => {
-      while (!res.destroyed && res.write(chunk));
-    };
-    res.on('drain', pump);
-    pump();
-  };
+  (res) =>
+    writeForEver(res, status);

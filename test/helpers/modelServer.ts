@@ -7,6 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { chatRequestFault, type ReceivedChat } from './chatRequestFault.ts';
+import { readJson, respondJson, writeForEver } from './jsonServer.ts';
 import { listenTracked, type TrackedServer } from './trackedServer.ts';
 
 export type { ReceivedChat, ReceivedMessage } from './chatRequestFault.ts';
@@ -65,8 +66,7 @@ export async function startModelServer({
     reply(res, request);
   };
   const handle = async (req: IncomingMessage, res: ServerResponse) => {
-    const text = await readText(req);
-    const request = { headers: req.headers, body: parseOrNull(text) as ReceivedChat };
+    const request = { headers: req.headers, body: (await readJson(req)) as ReceivedChat };
     if (req.method !== 'POST' || req.url !== '/v1/chat/completions')
       return refuse(
         res,
@@ -110,31 +110,7 @@ export async function startModelServer({
   });
 }
 
-async function readText(req: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function parseOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
 // --- Answers ---------------------------------------------------------------
-
-const json = (
-  res: ServerResponse,
-  status: number,
-  body: unknown,
-  headers: Record<string, string> = {},
-) =>
-  void res
-    .writeHead(status, { 'content-type': 'application/json', ...headers })
-    .end(JSON.stringify(body));
 
 let completions = 0;
 const completionOf = (model: string, choices: unknown[]) => ({
@@ -146,7 +122,7 @@ const completionOf = (model: string, choices: unknown[]) => ({
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
 
-export interface Choice {
+interface Choice {
   readonly message: Record<string, unknown>;
   readonly finish_reason?: string | null;
 }
@@ -155,7 +131,7 @@ export interface Choice {
 export const choice =
   ({ message, finish_reason = 'stop' }: Choice): ModelReply =>
   (res, request) =>
-    json(
+    respondJson(
       res,
       200,
       completionOf(request.body.model, [
@@ -171,7 +147,7 @@ export const choice =
 export const text = (content: string, finish_reason = 'stop'): ModelReply =>
   choice({ message: { content }, finish_reason });
 
-export interface ScriptedCall {
+interface ScriptedCall {
   readonly name: string;
   /** A text goes out as it is, malformed or not. */
   readonly arguments?: unknown;
@@ -211,13 +187,13 @@ export const refusal = (words = "I'm sorry, I can't help with that."): ModelRepl
 export const contentFilter = (): ModelReply =>
   choice({ message: { content: '' }, finish_reason: 'content_filter' });
 export const emptyChoices = (): ModelReply => (res, request) =>
-  json(res, 200, completionOf(request.body.model, []));
+  respondJson(res, 200, completionOf(request.body.model, []));
 
 /** OpenAI's form of an error. */
 export const httpError =
   (status: number, message = `Error ${status}`, headers: Record<string, string> = {}): ModelReply =>
   (res) =>
-    json(
+    respondJson(
       res,
       status,
       {
@@ -270,12 +246,5 @@ export const slowDrip =
 /** A body without end, as fast as it is read. */
 export const hugeBody =
   (status = 200): ModelReply =>
-  (res) => {
-    const chunk = Buffer.alloc(64 * 1024, ' ');
-    res.writeHead(status, { 'content-type': 'application/json' });
-    const pump = () => {
-      while (!res.destroyed && res.write(chunk));
-    };
-    res.on('drain', pump);
-    pump();
-  };
+  (res) =>
+    writeForEver(res, status);

@@ -8,7 +8,7 @@ import { openStore } from '../../service/src/store/openStore.ts';
 import { freshStorage, type Storage } from './storage.ts';
 import { databaseClock } from './testClock.ts';
 
-export interface StoreOptions {
+interface StoreOptions {
   /** What the store tells the time by; on PostgreSQL the database's clock goes with it. */
   readonly clock?: SteadyClock;
 }

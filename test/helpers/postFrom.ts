@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 
-export interface PostFrom {
+interface PostFrom {
   readonly forwardedFor?: string;
   /** Default: an empty JSON object. */
   readonly form?: Record<string, string>;

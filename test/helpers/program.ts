@@ -33,7 +33,7 @@ export const BARE_ENV = {
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
 };
 
-export interface ProgramOptions {
+interface ProgramOptions {
   /** A word for messages. */
   name: string;
   /** The script, run with this very Node. */

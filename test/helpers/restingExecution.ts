@@ -13,11 +13,7 @@ type Json = any;
  * What an address answers. `rest`: the execution rests, so it collects and goes on; afterwards it is
  * over, and answers 409. `die`: it collects, and its n8n dies before it goes on.
  */
-export type ResumeAnswer =
-  | 'rest'
-  | 'die'
-  | number
-  | { readonly status: number; readonly message: string };
+type ResumeAnswer = 'rest' | 'die' | number | { readonly status: number; readonly message: string };
 
 export interface RestingExecution {
   /** Its resume address, which holds a signature. */

@@ -7,6 +7,7 @@ import { startService, type Service, type StartOptions } from '../../service/src
 import type { ServiceStore } from '../../service/src/store/collections.ts';
 import { apiClient, type ApiClient } from './apiClient.ts';
 import { openStoreOf } from './openStore.ts';
+import { NO_LIMITS } from './settings.ts';
 import { freshStorage, type Storage } from './storage.ts';
 import { databaseClock, MovedClock, steadied } from './testClock.ts';
 
@@ -65,10 +66,7 @@ export const testSettings = ({ env }: Pick<Storage, 'env'>) => ({
   ALLOWED_NETWORKS: '127.0.0.0/8',
   BOOTSTRAP_API_KEY: TEST_API_KEY,
   BOOTSTRAP_WORKSPACE: 'Test',
-  API_RATE_LIMIT_PER_MINUTE: '0',
-  CHAT_RATE_LIMIT_PER_MINUTE: '0',
-  WORKSPACE_RATE_LIMIT_PER_MINUTE: '0',
-  ADDRESS_BUDGET: '0',
+  ...NO_LIMITS,
   DELIVERY_RETRY_DELAYS_MS: '50,100,150',
   LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
 });

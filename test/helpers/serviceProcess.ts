@@ -1,18 +1,14 @@
 // The built service as a real process on a free port, with a store of its own: a temporary folder
 // or a fresh schema.
-import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort, startProgram, tailOf, type Program } from './program.ts';
 import { apiClient, type ApiClient } from './apiClient.ts';
 import { browserless, MEMBER } from './browserless.ts';
+import { NO_LIMITS, randomApiKey } from './settings.ts';
 import { freshStorage, type Storage } from './storage.ts';
 
 const mainFile = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
-
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const randomApiKey = () =>
-  `cs_live_${Array.from({ length: 32 }, () => BASE62[randomInt(62)]).join('')}`;
 
 export interface ServiceOptions {
   /** The authority that its targets' certificates come from. */
@@ -35,14 +31,6 @@ export interface ServiceOptions {
   /** Starts it by another program, such as one that gives it a name server of its own. */
   launcher?: readonly [string, ...string[]];
 }
-
-/** For tests that send much from one address. */
-const NO_LIMITS = {
-  API_RATE_LIMIT_PER_MINUTE: '0',
-  WORKSPACE_RATE_LIMIT_PER_MINUTE: '0',
-  CHAT_RATE_LIMIT_PER_MINUTE: '0',
-  ADDRESS_BUDGET: '0',
-};
 
 export interface ServiceProcess {
   /** `http://127.0.0.1:<port>` */

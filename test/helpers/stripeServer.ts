@@ -3,12 +3,14 @@
 // "Verify webhook signatures manually"
 import { createHmac, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { respondJson } from './jsonServer.ts';
 import { parseForm, type Form } from './stripeForm.ts';
 import { sessionFault, type StripeFault } from './stripeSessionFault.ts';
 import { listenTracked, type TrackedServer } from './trackedServer.ts';
 
 /** A Checkout Session, as far as it is looked at here. */
-export interface StripeSession {
+interface StripeSession {
   readonly id: string;
   readonly object: 'checkout.session';
   readonly amount_total: number;
@@ -27,7 +29,7 @@ export interface StripeSession {
   readonly url: string | null;
 }
 
-export interface StripeRequest {
+interface StripeRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
@@ -43,19 +45,19 @@ interface Answer {
  * What happens to a request instead. @param proceed does what was asked, and gives the answer that
  * was due
  */
-export type StripeScript = (
+type StripeScript = (
   res: ServerResponse,
   request: StripeRequest,
   proceed: () => Answer,
 ) => void | Promise<void>;
 
-export type StripeEventType =
+type StripeEventType =
   | 'checkout.session.completed'
   | 'checkout.session.async_payment_succeeded'
   | 'checkout.session.async_payment_failed'
   | 'checkout.session.expired';
 
-export interface WebhookTarget {
+interface WebhookTarget {
   readonly url: string;
   readonly secret: string;
 }
@@ -102,7 +104,7 @@ export interface StripeServer extends TrackedServer {
   ): StripeWebhook;
 }
 
-export interface StripeServerOptions {
+interface StripeServerOptions {
   readonly secretKey?: string;
   readonly port?: number;
   /** Milliseconds since 1970. */
@@ -235,7 +237,7 @@ export async function startStripeServer({
 
   const handle = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const url = new URL(req.url ?? '/', baseUrl);
-    const text = await readText(req);
+    const body = await text(req);
     if (url.pathname.startsWith('/c/pay/'))
       return showPage(req, res, url.pathname.slice('/c/pay/'.length));
     const [, key] = /^Bearer (.+)$/.exec(req.headers.authorization ?? '') ?? [];
@@ -248,7 +250,7 @@ export async function startStripeServer({
       method: req.method ?? '',
       path: url.pathname,
       headers: req.headers,
-      form: parseForm(text === '' ? url.search.slice(1) : text),
+      form: parseForm(body === '' ? url.search.slice(1) : body),
     };
     requests.push(request);
     const due = once(request);
@@ -385,12 +387,6 @@ export function signWebhook(body: string, secret: string, at: Date): StripeWebho
   };
 }
 
-async function readText(req: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 // --- Answers ---------------------------------------------------------------
 
 const send = (
@@ -398,13 +394,10 @@ const send = (
   { status, body }: Answer,
   headers: Record<string, string> = {},
 ) =>
-  void res
-    .writeHead(status, {
-      'content-type': 'application/json',
-      'request-id': `req_${randomBytes(7).toString('hex')}`,
-      ...headers,
-    })
-    .end(JSON.stringify(body));
+  respondJson(res, status, body, {
+    'request-id': `req_${randomBytes(7).toString('hex')}`,
+    ...headers,
+  });
 
 const refusal = (
   status: number,
@@ -455,9 +448,6 @@ export const loseAnswer = (): StripeScript => (res, _request, proceed) => {
   proceed();
   res.destroy();
 };
-
-/** Does what was asked, and never says so. */
-export const keepAnswer = (): StripeScript => (_res, _request, proceed) => void proceed();
 
 export const notJson = (): StripeScript => (res) =>
   void res.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad gateway</html>');

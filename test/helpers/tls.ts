@@ -11,6 +11,7 @@ import type {
 import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { generate, type SubjectAltNameEntry } from 'selfsigned';
 import { listenTracked, type TrackedServer } from './trackedServer.ts';
 
@@ -20,14 +21,14 @@ export interface KeyPair {
   cert: string;
 }
 
-export interface CertificateOptions {
+interface CertificateOptions {
   dnsNames?: string[];
   ips?: string[];
   notBefore?: Date;
   notAfter?: Date;
 }
 
-export interface TestCa {
+interface TestCa {
   /** PEM of the authority's certificate. */
   ca: string;
   /** A certificate for localhost, 127.0.0.1 and ::1. */
@@ -145,18 +146,12 @@ export interface TlsReceiver extends TrackedServer {
   requests: ReceivedRequest[];
 }
 
-export interface TlsReceiverOptions {
+interface TlsReceiverOptions {
   /** Another certificate than the shared authority's for localhost. */
   certificate?: KeyPair;
   host?: string;
   port?: number;
 }
-
-const readBody = async (req: IncomingMessage): Promise<Buffer> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk);
-  return Buffer.concat(chunks);
-};
 
 const answerOk: ReceiverHandler = (_received, res) => {
   res.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}');
@@ -173,7 +168,7 @@ export const startTlsReceiver = async (
   const testCa = await sharedTestCa();
   const requests: ReceivedRequest[] = [];
   const listener: RequestListener = (req, res) => {
-    readBody(req).then(
+    buffer(req).then(
       (rawBody) => {
         const received: ReceivedRequest = {
           method: req.method ?? '',

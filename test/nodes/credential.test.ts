@@ -1,15 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createServer } from 'node:https';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import type {
   ICredentialTestFunction,
   IHttpRequestOptions,
   INodeCredentialTestResult,
 } from 'n8n-workflow';
 import { startTestService, type TestService } from '../helpers/service.ts';
-import { sharedTestCa } from '../helpers/tls.ts';
-import { actionNode, core, credentialType, triggerNode } from './helpers/n8n.ts';
+import { startTlsReceiver } from '../helpers/tls.ts';
+import {
+  actionNode,
+  agentTriggerNode,
+  core,
+  credentialType,
+  toolTriggerNode,
+  triggerNode,
+} from './helpers/n8n.ts';
 import { freeAddress, startHttpServer } from './helpers/strangers.ts';
 
 let service: TestService;
@@ -27,10 +31,13 @@ function test(data: { baseUrl: string; apiKey: string }): Promise<INodeCredentia
 }
 
 describe('The test of the credential', () => {
-  it('is the same for both nodes', () => {
-    expect(triggerNode.methods!.credentialTest).toEqual(actionNode.methods!.credentialTest);
-    expect(triggerNode.description.credentials).toEqual(actionNode.description.credentials);
-  });
+  it.each([triggerNode, toolTriggerNode, agentTriggerNode])(
+    'is the same for $description.displayName as for the action node',
+    ({ methods, description }) => {
+      expect(methods!.credentialTest).toEqual(actionNode.methods!.credentialTest);
+      expect(description.credentials).toEqual(actionNode.description.credentials);
+    },
+  );
 
   it('succeeds with the right address and key, blanks around them or not', async () => {
     for (const [baseUrl, apiKey] of [
@@ -89,21 +96,15 @@ describe('The test of the credential', () => {
   });
 
   it('says that the certificate is not trusted, and how to make it so', async () => {
-    const { server: certificate } = await sharedTestCa();
-    const server = createServer(certificate, (_req, res) => res.end());
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    const server = await startTlsReceiver();
     try {
-      const result = await test({
-        baseUrl: `https://localhost:${(server.address() as AddressInfo).port}`,
-        apiKey: 'k',
-      });
+      const result = await test({ baseUrl: server.url, apiKey: 'k' });
       expect(result).toEqual({
         status: 'Error',
         message: expect.stringMatching(/does not trust the certificate.*NODE_EXTRA_CA_CERTS/),
       });
     } finally {
-      server.close();
+      await server.close();
     }
   });
 

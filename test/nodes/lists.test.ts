@@ -1,27 +1,28 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { INodeListSearchResult, INodePropertyOptions } from 'n8n-workflow';
 import { chatCustomer } from '../helpers/apiClient.ts';
-import { startTestService, type TestService } from '../helpers/service.ts';
+import { useService } from './helpers/actions.ts';
 import {
   ACTION,
   actionNode,
   loadOptionsContext,
   ourNode,
+  runAction,
   triggerNode,
-  type Credential,
 } from './helpers/n8n.ts';
+import { startWire, type Wire } from './helpers/strangers.ts';
 
-let service: TestService;
-let credential: Credential;
+const { service, open } = useService();
+let wire: Wire;
 beforeAll(async () => {
-  service = await startTestService();
-  credential = { baseUrl: service.url, apiKey: service.apiKey };
+  wire = await startWire(() => service().url);
 });
-afterAll(() => service.stop());
+afterAll(() => wire.close());
+const credential = () => ({ baseUrl: wire.url, apiKey: service().apiKey });
 
 const search = (method: string, filter?: string, cursor?: string): Promise<INodeListSearchResult> =>
   actionNode.methods!.listSearch![method]!.call(
-    loadOptionsContext(ourNode(ACTION, {}), credential) as never,
+    loadOptionsContext(ourNode(ACTION, {}), credential()) as never,
     filter,
     cursor,
   );
@@ -31,7 +32,7 @@ describe('The list of events', () => {
   const options = events.options as INodePropertyOptions[];
 
   it('is the one of the service', async () => {
-    const { body } = await service.api.get('/api/hooks/events');
+    const { body } = await service().api.get('/api/hooks/events');
     const described = body.data.map(({ name, description }: Record<string, string>) => ({
       value: name,
       description,
@@ -52,10 +53,8 @@ describe('The list of events', () => {
 
 describe('The lists to choose from', () => {
   it('names conversations by contact, and finds one by a part of it', async () => {
-    const { conversation_id: ana } = await (
-      await chatCustomer(service.url, { name: 'Ana Lopez', email: 'ana@example.com' })
-    ).write('Hi');
-    await (await chatCustomer(service.url, { name: 'Bo' })).write('Hi');
+    const { id: ana } = await open('Hi', { name: 'Ana Lopez', email: 'ana@example.com' });
+    await open('Hi', { name: 'Bo' });
     expect((await search('searchConversations')).results).toHaveLength(2);
     expect((await search('searchConversations', 'lopez')).results).toEqual([
       {
@@ -63,7 +62,7 @@ describe('The lists to choose from', () => {
           /^Ana Lopez · a••@e•+\.com · \d{1,2} \w+, \d\d:\d\d · With the Agent · Web Chat$/,
         ),
         value: ana,
-        url: `${service.url}/conversations/${ana}`,
+        url: `${wire.url}/conversations/${ana}`,
       },
     ]);
     expect((await search('searchContacts', 'lopez')).results).toEqual([
@@ -75,18 +74,8 @@ describe('The lists to choose from', () => {
     expect((await search('searchConversations', 'nobody')).results).toEqual([]);
   });
 
-  it('pages through many conversations', async () => {
-    for (let i = 0; i < 105; i += 1) await (await chatCustomer(service.url)).write('Hi');
-    const first = await search('searchConversations');
-    const second = await search('searchConversations', undefined, first.paginationToken as string);
-    expect([first.results.length, second.results.length]).toEqual([100, 7]);
-    expect(second.paginationToken).toBeUndefined();
-    // Ana is on the second page.
-    expect((await search('searchConversations', 'lopez')).results).toHaveLength(1);
-  });
-
   it('names subscriptions by event and address', async () => {
-    const { body } = await service.api.post('/api/hooks', {
+    const { body } = await service().api.post('/api/hooks', {
       event: 'message.sent',
       target_url: 'https://127.0.0.1:9/hook',
       source: 'n8n',
@@ -94,5 +83,54 @@ describe('The lists to choose from', () => {
     expect((await search('searchSubscriptions', 'sent')).results).toEqual([
       { name: 'message.sent · https://127.0.0.1:9/hook', value: body.id },
     ]);
+  });
+});
+
+describe('A list of more pages than one', () => {
+  const MANY = 205;
+  beforeAll(async () => {
+    const { data } = (await service().api.get('/api/contacts')).body;
+    for (let n = data.length; n < MANY; n += 1) await chatCustomer(service().url);
+  });
+
+  it('is paged through by a list to choose from, which finds what is on its last page', async () => {
+    const first = await search('searchContacts');
+    const second = await search('searchContacts', undefined, first.paginationToken as string);
+    const third = await search('searchContacts', undefined, second.paginationToken as string);
+    expect([first, second, third].map(({ results }) => results.length)).toEqual([100, 100, 5]);
+    expect(third.paginationToken).toBeUndefined();
+    expect((await search('searchContacts', 'lopez')).results).toHaveLength(1);
+  });
+
+  /** Gets many contacts. @returns their ids, and what each request asked for */
+  async function getMany(parameters: { returnAll: true } | { limit: number }) {
+    wire.seen.length = 0;
+    const { items, paired } = await runAction({
+      credential: credential(),
+      resource: 'contact',
+      operation: 'getAll',
+      parameters,
+    });
+    const limits = wire.seen.map(({ path }) => new URL(path, wire.url).searchParams.get('limit'));
+    return { ids: items.map(({ id }) => id), paired, limits };
+  }
+
+  it('is got whole by Get Many, each once, page by page', async () => {
+    const { ids, paired, limits } = await getMany({ returnAll: true });
+    expect(new Set(ids).size).toBe(MANY);
+    expect(ids).toHaveLength(MANY);
+    expect(paired.at(-1)).toEqual({ item: 0 });
+    expect(limits).toEqual(['200', '200']);
+  });
+
+  it.each([
+    [1, ['1']],
+    [200, ['200']],
+    [203, ['200', '3']],
+    [1000, ['200', '200']],
+  ])('is got up to the limit %s by the requests %j', async (limit, expected) => {
+    const { ids, limits } = await getMany({ limit });
+    expect(ids).toHaveLength(Math.min(limit, MANY));
+    expect(limits).toEqual(expected);
   });
 });

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { INodeListSearchResult, INodeProperties } from 'n8n-workflow';
-import { PAYMENT_PROVIDERS, PAYMENT_STATUSES } from '../../service/src/payments/payment.ts';
+import type { INodeListSearchResult } from 'n8n-workflow';
 import { CURRENCIES, decimalsOf } from '../../service/src/platform/currency.ts';
-import { chatCustomer } from '../helpers/apiClient.ts';
-import { startTestService, type TestService } from '../helpers/service.ts';
+import { byId as conversationById, useService, type Rest } from './helpers/actions.ts';
 import { builtFile } from './helpers/builtFile.ts';
 import {
   ACTION,
@@ -12,27 +10,21 @@ import {
   loadOptionsContext,
   ourNode,
   runAction,
-  type ActionOptions,
 } from './helpers/n8n.ts';
 import { startWire, type Wire } from './helpers/strangers.ts';
 
-let service: TestService;
+const { open: openConversation, service } = useService();
 let wire: Wire;
 beforeAll(async () => {
-  service = await startTestService();
-  wire = await startWire(() => service.url);
-  const { status } = await service.api.put('/api/payment-accounts/manual', {
+  wire = await startWire(() => service().url);
+  const { status } = await service().api.put('/api/payment-accounts/manual', {
     settings: { instructions: 'Transfer to DE00.' },
   });
   expect(status).toBe(200);
 });
-afterAll(async () => {
-  await wire.close();
-  await service.stop();
-});
+afterAll(() => wire.close());
 
-type Rest = Partial<Omit<ActionOptions, 'resource' | 'operation'>>;
-const credential = () => ({ baseUrl: wire.url, apiKey: service.apiKey });
+const credential = () => ({ baseUrl: wire.url, apiKey: service().apiKey });
 /** With all fields of the records. */
 const link = (operation: string, { parameters, ...rest }: Rest = {}) =>
   runAction({
@@ -44,15 +36,10 @@ const link = (operation: string, { parameters, ...rest }: Rest = {}) =>
   });
 const byId = (id: string) => ({ paymentLinkId: { __rl: true, mode: 'id', value: id } });
 
-async function open(): Promise<string> {
-  const { conversation_id: id } = await (
-    await chatCustomer(service.url, { name: 'Ana' })
-  ).write('I would like to pay');
-  return id;
-}
+const open = async () => (await openConversation()).id;
 const WANTED = { amount: 49, currency: 'USD', description: 'Demo, one hour' };
 const inConversation = (id: string, more = {}) => ({
-  conversationId: { __rl: true, mode: 'id', value: id },
+  ...conversationById(id),
   ...WANTED,
   ...more,
 });
@@ -79,7 +66,7 @@ describe('Payment Link', () => {
       }),
     ]);
     expect(paired).toEqual([{ item: 0 }]);
-    expect((await service.api.get(`/api/conversations/${id}`)).body.funnel_stage).toBe(
+    expect((await service().api.get(`/api/conversations/${id}`)).body.funnel_stage).toBe(
       'payment_pending',
     );
   });
@@ -244,19 +231,5 @@ describe('Payment Link', () => {
         value: made.id,
       },
     ]);
-  });
-
-  it('offers every status and provider that the service knows', () => {
-    const fields = actionNode.description.properties
-      .filter(({ displayOptions }) => displayOptions?.show?.resource?.includes('paymentLink'))
-      .flatMap((each) =>
-        each.type === 'collection' ? (each.options as INodeProperties[]) : [each],
-      );
-    const values = (name: string) =>
-      (fields.find((each) => each.name === name)!.options as Array<{ value: string }>).map(
-        ({ value }) => value,
-      );
-    expect(values('status').sort()).toEqual([...PAYMENT_STATUSES].sort());
-    expect(values('provider').sort()).toEqual([...PAYMENT_PROVIDERS].sort());
   });
 });

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { json } from 'node:stream/consumers';
 import type { INodeListSearchResult } from 'n8n-workflow';
-import { chatCustomer } from '../helpers/apiClient.ts';
-import { startTestService, type TestService } from '../helpers/service.ts';
+import { TOOL_TEST_ENV } from '../helpers/toolEndpoint.ts';
 import { waitFor } from '../helpers/waitFor.ts';
+import { useService, type Rest } from './helpers/actions.ts';
 import {
   ACTION,
   actionNode,
@@ -10,28 +11,20 @@ import {
   loadOptionsContext,
   ourNode,
   runAction,
-  type ActionOptions,
 } from './helpers/n8n.ts';
 import { startHttpServer, startWire, type HttpServer, type Wire } from './helpers/strangers.ts';
 
-let service: TestService;
+const { open, service } = useService({ INSECURE_TARGETS: 'true', ...TOOL_TEST_ENV });
 let wire: Wire;
 let endpoint: HttpServer;
 /** How the tools' endpoint answers. */
 let answers: { status: number; body: string };
 const received: Array<Record<string, unknown>> = [];
 beforeAll(async () => {
-  service = await startTestService({
-    env: { INSECURE_TARGETS: 'true', TOOL_RETRY_DELAYS_MS: '10,20' },
-  });
-  wire = await startWire(() => service.url);
-  endpoint = await startHttpServer((req, res) => {
-    const chunks: Buffer[] = [];
-    req.on('data', (chunk: Buffer) => chunks.push(chunk));
-    req.on('end', () => {
-      received.push(JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>);
-      res.writeHead(answers.status, { 'content-type': 'application/json' }).end(answers.body);
-    });
+  wire = await startWire(() => service().url);
+  endpoint = await startHttpServer(async (req, res) => {
+    received.push((await json(req)) as Record<string, unknown>);
+    res.writeHead(answers.status, { 'content-type': 'application/json' }).end(answers.body);
   });
 });
 beforeEach(() => {
@@ -40,17 +33,15 @@ beforeEach(() => {
   wire.seen.length = 0;
 });
 afterEach(async () => {
-  for (const { id } of (await service.api.get('/api/tools')).body.data)
-    await service.api.delete(`/api/tools/${id}`);
+  for (const { id } of (await service().api.get('/api/tools')).body.data)
+    await service().api.delete(`/api/tools/${id}`);
 });
 afterAll(async () => {
   await endpoint.close();
   await wire.close();
-  await service.stop();
 });
 
-type Rest = Partial<Omit<ActionOptions, 'resource' | 'operation'>>;
-const credential = () => ({ baseUrl: wire.url, apiKey: service.apiKey });
+const credential = () => ({ baseUrl: wire.url, apiKey: service().apiKey });
 /** With all fields of the records. */
 const run = (resource: string, operation: string, { parameters, ...rest }: Rest) =>
   runAction({
@@ -77,7 +68,7 @@ const PARAMETERS = {
 };
 const define = async (name = 'find_order', changes: object = {}): Promise<string> =>
   (
-    await service.api.post('/api/tools', {
+    await service().api.post('/api/tools', {
       name,
       description: 'Finds an order by its number.',
       kind: 'Webhook',
@@ -90,9 +81,9 @@ const define = async (name = 'find_order', changes: object = {}): Promise<string
 const ARGUMENTS = { order_number: 'A-1042' };
 async function live(name?: string, changes: object = {}): Promise<string> {
   const id = await define(name, changes);
-  await service.api.post(`/api/tools/${id}/test`, { arguments: ARGUMENTS });
-  await service.api.post(`/api/tools/${id}/go-live`, {});
-  await service.api.patch('/api/agent', { enabled: true });
+  await service().api.post(`/api/tools/${id}/test`, { arguments: ARGUMENTS });
+  await service().api.post(`/api/tools/${id}/go-live`, {});
+  await service().api.patch('/api/agent', { enabled: true });
   return id;
 }
 
@@ -129,7 +120,7 @@ describe('Tool', () => {
 
   it('goes live after a test call with the sample arguments, pauses, and goes live again without one', async () => {
     const id = await define();
-    const status = async () => (await service.api.get(`/api/tools/${id}`)).body.status as string;
+    const status = async () => (await service().api.get(`/api/tools/${id}`)).body.status as string;
     const begun = await tool('goLive', {
       parameters: { ...toolById(id), sampleArguments: JSON.stringify(ARGUMENTS) },
     });
@@ -283,12 +274,10 @@ describe('Tool Call', () => {
   /** A call of the agent that waits for a person. */
   async function waiting(): Promise<{ id: string; conversationId: string }> {
     await live('find_order', { ask_before_running: true });
-    const { conversation_id: conversationId } = await (
-      await chatCustomer(service.url)
-    ).write('Please find my order A-1042');
+    const { id: conversationId } = await open('Please find my order A-1042');
     const pending = async () =>
       (
-        await service.api.get(
+        await service().api.get(
           `/api/tool-calls?status=pending_approval&conversation_id=${conversationId}`,
         )
       ).body.data[0]?.tool_call_id as string | undefined;

@@ -1,27 +1,31 @@
 // Names, versions, contents and changelog of what is published agree with each other.
+import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { promisify } from 'node:util';
+import { describe, expect, it } from '@jest/globals';
 import { addressesOf, PACKAGES, readRepository } from '../../scripts/release/packages.ts';
 import { sectionsOf } from '../../scripts/release/changelog.ts';
-import { pack, type Packed } from '../deploy/packed.ts';
+import { cleanEnv } from '../helpers/program.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const json = (path: string) => JSON.parse(read(path)) as Record<string, unknown>;
 
-describe('the packages', () => {
-  let out: string;
-  const packed = new Map<string, Packed>();
-  beforeAll(async () => {
-    out = await mkdtemp(join(tmpdir(), 'conversation-packed-'));
-    for (const folder of PACKAGES) packed.set(folder, await pack(folder, out));
-  });
-  afterAll(() => rm(out, { recursive: true, force: true }));
+/** The paths that npm would publish of each package, sorted. */
+async function publishedPaths(): Promise<string[][]> {
+  const folders = PACKAGES.map((folder) => join(root, folder));
+  const { stdout } = await promisify(execFile)(
+    'npm',
+    ['pack', '--dry-run', '--json', '--ignore-scripts', ...folders],
+    { cwd: root, env: cleanEnv(), maxBuffer: 1 << 26 },
+  );
+  const packed = JSON.parse(stdout) as { files: { path: string }[] }[];
+  return packed.map(({ files }) => files.map(({ path }) => path).sort());
+}
 
+describe('the packages', () => {
   it('have their names, one version, one licence, and a lock file that fits', () => {
     const manifests = PACKAGES.map((folder) => json(join(folder, 'package.json')));
     expect(manifests.map(({ name }) => name)).toEqual([
@@ -54,8 +58,8 @@ describe('the packages', () => {
     }
   });
 
-  it('hold what they need and nothing else', () => {
-    const nodes = packed.get('.')!.paths;
+  it('hold what they need and nothing else', async () => {
+    const [nodes, service] = (await publishedPaths()) as [string[], string[]];
     expect(nodes.filter((path) => !path.startsWith('dist/'))).toEqual([
       'LICENSE',
       'README.md',
@@ -63,8 +67,15 @@ describe('the packages', () => {
     ]);
     expect(nodes.filter((path) => !/^(dist\/(nodes|credentials)\/|[^/]+$)/.test(path))).toEqual([]);
     const { n8n } = json('package.json') as { n8n: { nodes: string[]; credentials: string[] } };
-    expect(nodes).toEqual(expect.arrayContaining([...n8n.nodes, ...n8n.credentials]));
-    const service = packed.get('service')!.paths;
+    const icons = ['conversationService.svg', 'conversationService.dark.svg'];
+    expect(nodes).toEqual(
+      expect.arrayContaining([
+        ...n8n.nodes,
+        ...n8n.nodes.map((node) => node.replace(/\.js$/, '.json')),
+        ...n8n.credentials,
+        ...icons.map((icon) => `dist/nodes/ConversationService/${icon}`),
+      ]),
+    );
     expect(service.filter((path) => !path.startsWith('dist/'))).toEqual([
       'LICENSE',
       'README.md',
@@ -72,7 +83,6 @@ describe('the packages', () => {
     ]);
     const { bin } = json('service/package.json') as { bin: Record<string, string> };
     expect(service).toContain(bin['conversation-service']);
-    expect(json('package.json')['dependencies']).toBeUndefined();
   });
 
   it('are what the changelog begins with, and its sections go back in time', () => {

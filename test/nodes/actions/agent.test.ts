@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTestService, type TestService } from '../../helpers/service.ts';
-import { failureOf, runAction, type ActionOptions } from '../helpers/n8n.ts';
+import { describe, expect, it } from '@jest/globals';
+import { useService, type Rest } from '../helpers/actions.ts';
+import { failureOf } from '../helpers/n8n.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
-
-const agent = async (operation: string, parameters: ActionOptions['parameters'] = {}) => {
-  const credential = { baseUrl: service.url, apiKey: service.apiKey };
-  const { items } = await runAction({ credential, resource: 'agent', operation, parameters });
-  return items[0]!;
-};
+const { resource } = useService();
+const agent = async (operation: string, parameters: Rest['parameters'] = {}) =>
+  (await resource('agent')(operation, { parameters })).items[0]!;
 
 describe('the agent', () => {
   it('is read, turned on and turned off', async () => {

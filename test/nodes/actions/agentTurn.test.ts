@@ -1,43 +1,26 @@
 // The operations that answer a turn: with a real service, whose turns come to the real trigger.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { INode } from 'n8n-workflow';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { startExecutionHost } from '../../helpers/restingExecution.ts';
-import { startTestService, type TestService } from '../../helpers/service.ts';
-import { sharedTestCa } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { AGENT_TRIGGER, failureOf, runAction } from '../helpers/n8n.ts';
 import { runFromTrigger } from '../helpers/runFromTrigger.ts';
-import { startWire } from '../helpers/strangers.ts';
-import {
-  startWebhookHost,
-  type Json,
-  type Side,
-  type WebhookHost,
-} from '../helpers/webhookHost.ts';
+import { triggerStage } from '../helpers/triggerStage.ts';
+import type { Json, Side } from '../helpers/webhookHost.ts';
 
-let service: TestService;
-let host: WebhookHost;
+const stage = triggerStage({ AGENT_QUIET_MS: '0' });
 let side: Side;
-const credential = () => ({ baseUrl: service.url, apiKey: service.apiKey });
 beforeAll(async () => {
-  const { ca } = await sharedTestCa();
-  service = await startTestService({ ca, env: { AGENT_QUIET_MS: '0' } });
-  host = await startWebhookHost(credential);
   const parameters = { responseMode: 'onReceived', timeout: 30 };
-  side = host.addTrigger({ type: AGENT_TRIGGER, parameters }).production;
+  side = stage.host.addTrigger({ type: AGENT_TRIGGER, parameters }).production;
   await side.activate();
 });
 afterEach(() => void (side.executions.length = 0));
-afterAll(async () => {
-  await side.deactivate();
-  await host.close();
-  await service.stop();
-});
 
 /** A turn that runs, of a customer who has written. */
 async function openTurn(text = 'Hello') {
-  const customer = await chatCustomer(service.url);
+  const customer = await chatCustomer(stage.service.url);
   const { conversation_id: conversationId } = await customer.write(text);
   const turn = await waitFor('the turn', () =>
     side.executions.find((each) => each.conversation_id === conversationId),
@@ -46,7 +29,7 @@ async function openTurn(text = 'Hello') {
     ((await customer.read()) as Array<{ from: string; text: string }>)
       .filter(({ from }) => from !== 'customer')
       .map((each) => each.text);
-  const read = async (path: string) => (await service.api.get(path)).body as Json;
+  const read = async (path: string) => (await stage.service.api.get(path)).body as Json;
   return {
     customer,
     turn,
@@ -63,7 +46,7 @@ const run = (
   node: Partial<INode> = {},
 ) =>
   runAction({
-    credential: credential(),
+    credential: stage.credential,
     resource: 'agentTurn',
     operation,
     parameters,
@@ -171,7 +154,7 @@ describe('Agent Turn', () => {
 describe('A superseded turn', () => {
   const supersede = {
     'a person took over': async ({ conversationId }: { conversationId: string }) => {
-      await service.api.post(`/api/conversations/${conversationId}/takeover`);
+      await stage.service.api.post(`/api/conversations/${conversationId}/takeover`);
     },
     'the customer wrote again': async ({
       customer,
@@ -228,7 +211,7 @@ describe('The turn that an operation works on', () => {
   it('is that of the trigger, wherever the node stands', async () => {
     const { turn, said } = await openTurn();
     await runFromTrigger({
-      credential: credential(),
+      credential: stage.credential,
       trigger: AGENT_TRIGGER,
       output: turn,
       // What n8n's AI Agent puts out.
@@ -250,35 +233,35 @@ describe('The turn that an operation works on', () => {
   });
 
   it('is asked anew by "Retry On Fail" after a refusal: it may only rest until its wait has ended', async () => {
-    const executions = await startExecutionHost(() => service.api);
-    const wire = await startWire(() => service.url);
+    const executions = await startExecutionHost(() => stage.service.api);
     try {
       const { turn, said } = await openTurn();
       const execution = executions.execution();
-      const { body: wait } = await service.api.post('/api/waits', {
+      const { body: wait } = await stage.service.api.post('/api/waits', {
         kind: 'decision',
         turn_id: turn.turn_id,
         message: 'Refund?',
         resume_url: execution.url,
       });
       const running = runAction({
-        credential: { baseUrl: wire.url, apiKey: service.apiKey },
+        credential: stage.credential,
         resource: 'agentTurn',
         operation: 'reply',
         parameters: { text: 'Refunded.' },
         input: [turn],
         node: { retryOnFail: true, maxTries: 5, waitBetweenTries: 1000 },
       });
-      await waitFor('the first refusal', () => wire.seen.length > 0);
-      await service.api.post(`/api/waits/${wait.id}/decide`, { approved: true });
+      await waitFor('the first refusal', () =>
+        stage.wire.seen.some(({ status }) => status === 409),
+      );
+      await stage.service.api.post(`/api/waits/${wait.id}/decide`, { approved: true });
       await waitFor('the execution to go on', () => execution.wentOnWith.length > 0);
       expect((await running).items).toMatchObject([{ turn: { status: 'answered' } }]);
       expect(await said()).toEqual(['Refunded.']);
     } finally {
-      await wire.close();
       await executions.close();
     }
-  }, 20_000);
+  });
 
   it('is missing after another trigger: the error says what to do', async () => {
     const error = await failureOf(run('reply', {}, { text: 'Hello' }));

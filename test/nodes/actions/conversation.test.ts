@@ -1,8 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { TOOL_STATUSES } from '../../../service/src/tools/tool.ts';
-import { TOOL_CALL_STATUSES } from '../../../service/src/tools/calls/toolCall.ts';
 import { byId, type Rest, useService } from '../helpers/actions.ts';
-import { actionNode, failureOf } from '../helpers/n8n.ts';
+import { failureOf } from '../helpers/n8n.ts';
 
 const { open, resource } = useService();
 const conversation = resource('conversation');
@@ -146,35 +144,5 @@ describe('Conversation', () => {
       status: 'closed',
       outcome: { verdict: 'goal_reached', summary: 'Bought', closed_by: { type: 'api' } },
     });
-  });
-
-  it('offers every verdict, status, stage and channel the service knows', async () => {
-    const values = (name: string, resource = 'conversation'): unknown[] =>
-      actionNode.description.properties
-        .filter(({ displayOptions }) => displayOptions?.show?.resource?.includes(resource))
-        .flatMap((each) =>
-          each.type === 'collection'
-            ? (each.options as typeof actionNode.description.properties)
-            : [each],
-        )
-        .filter((each) => each.name === name)
-        .flatMap((each) => (each.options as Array<{ value: string }>).map(({ value }) => value));
-    for (const verdict of values('verdict')) {
-      const { id } = await open();
-      const { items } = await conversation('close', {
-        parameters: { ...byId(id), summary: 'x', verdict: verdict as string },
-      });
-      expect(items[0]).toMatchObject({ outcome: { verdict } });
-    }
-    for (const name of ['status', 'channel', 'funnel_stage']) {
-      for (const value of values(name))
-        await conversation('getAll', { parameters: { filters: { [name]: value as string } } });
-    }
-    for (const [resource, statuses] of [
-      ['tool', TOOL_STATUSES],
-      ['toolCall', TOOL_CALL_STATUSES],
-    ] as const) {
-      expect(values('status', resource).sort()).toEqual([...statuses].sort());
-    }
   });
 });

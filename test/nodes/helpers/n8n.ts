@@ -214,7 +214,7 @@ export function workflowWith(
   });
 }
 
-export interface ActionRun {
+interface ActionRun {
   items: Array<Record<string, unknown>>;
   paired: unknown[];
   /** Items of the error output, with "continue (using error output)". */

@@ -1,6 +1,7 @@
 // Calls of the service to a trigger, signed by hand as docs/events-and-signatures.md describes it.
 import { createHmac } from 'node:crypto';
 import { fetch, type Agent } from 'undici';
+import { waitFor } from '../../helpers/waitFor.ts';
 import type { Side } from './webhookHost.ts';
 
 export const now = () => Math.floor(Date.now() / 1000);
@@ -12,8 +13,9 @@ export interface CallOptions {
   body?: string;
   secret?: string;
   t?: number | string;
-  /** Null: none. */
-  signature?: string | null;
+  signature?: string;
+  /** Beside those of every call, or instead of them; undefined leaves one out. */
+  headers?: Record<string, string | undefined>;
   signal?: AbortSignal;
 }
 
@@ -25,16 +27,17 @@ interface Call extends CallOptions {
 
 export async function sendCall(
   side: Side,
-  { agent, body, secret, t = now(), signature = sign(secret, t, body), signal }: Call,
+  { agent, body, secret, t = now(), signature = sign(secret, t, body), headers, signal }: Call,
 ) {
-  const headers: Record<string, string> = {
+  const all: Record<string, string | undefined> = {
     'content-type': 'application/json',
-    ...(signature === null ? {} : { 'x-service-signature': signature }),
+    'x-service-signature': signature,
+    ...headers,
   };
   const response = await fetch(side.url, {
     method: 'POST',
     body,
-    headers,
+    headers: Object.entries(all).filter((each): each is [string, string] => each[1] !== undefined),
     dispatcher: agent,
     signal,
   });
@@ -46,21 +49,29 @@ export async function sendCall(
   };
 }
 
-/** Long enough for a call that was sent to be with the trigger. */
-export const arrived = () => new Promise((resolve) => setTimeout(resolve, 100));
-
 /** Lets a test decide when and how the workflow ends. */
 export function heldBack(side: Side) {
   const started = Promise.withResolvers<true>();
+  const hungUp = Promise.withResolvers<true>();
   const end = Promise.withResolvers<{ status: number; body: unknown }>();
+  const finished = Promise.withResolvers<true>();
   side.startExecution = async (json, res) => {
     side.executions.push(json);
+    res.once('close', () => hungUp.resolve(true));
     started.resolve(true);
     const { status, body } = await end.promise;
     res.status(status).json(body);
+    finished.resolve(true);
   };
   return {
     started: started.promise,
-    finish: (status: number, body: unknown) => end.resolve({ status, body }),
+    /** The host knows that the caller has hung up. */
+    hungUp: hungUp.promise,
+    /** The trigger has so many calls, repeats that wait included. */
+    called: (times: number) => waitFor(`${times} calls`, () => side.calls === times),
+    finish(status: number, body: unknown): Promise<true> {
+      end.resolve({ status, body });
+      return finished.promise;
+    },
   };
 }

@@ -1,7 +1,6 @@
 // What can stand at an address instead of the service, or between it and n8n.
-import { once } from 'node:events';
-import { createServer, request, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, request, type RequestListener, type ServerResponse } from 'node:http';
+import { listenTracked } from '../../helpers/trackedServer.ts';
 
 export interface HttpServer {
   readonly url: string;
@@ -9,17 +8,8 @@ export interface HttpServer {
 }
 
 export async function startHttpServer(listener: RequestListener): Promise<HttpServer> {
-  const server = createServer(listener);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  const { port, close } = await listenTracked(createServer(listener), 0, '127.0.0.1');
+  return { url: `http://127.0.0.1:${port}`, close };
 }
 
 /** An address where nothing listens. */
@@ -27,6 +17,15 @@ export async function freeAddress(): Promise<string> {
   const { url, close } = await startHttpServer(() => {});
   await close();
   return url;
+}
+
+/** A call that came over a wire. */
+interface SeenCall {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Record<string, unknown>;
+  /** The status that the service answered with; undefined until then. */
+  status?: number;
 }
 
 export interface Wire extends HttpServer {
@@ -44,41 +43,39 @@ export interface Wire extends HttpServer {
    * it.
    */
   readonly refusals: number[];
-  readonly seen: Array<{ method: string; path: string; headers: Record<string, unknown> }>;
+  readonly seen: SeenCall[];
 }
+
+/** Refuses a call in the service's form of an error. */
+const refuse = (
+  res: ServerResponse,
+  status: number,
+  error: { code: string; message: string },
+  headers: Record<string, string> = {},
+) =>
+  void res
+    .writeHead(status, { 'content-type': 'application/json', ...headers })
+    .end(JSON.stringify({ error: { ...error, request_id: 'req_1' } }));
 
 /** A line to the service that can lose an answer on its way back, after the service has acted. */
 export async function startWire(target: () => string): Promise<Wire> {
-  const seen: Wire['seen'] = [];
+  const seen: SeenCall[] = [];
   const refusals: number[] = [];
   const server = await startHttpServer((req, res) => {
     const { method = '', url = '', headers } = req;
-    seen.push({ method, path: url, headers });
+    const call: SeenCall = { method, path: url, headers };
+    seen.push(call);
     const waitSeconds = refusals.shift();
     if (waitSeconds !== undefined) {
-      res.writeHead(429, {
-        'content-type': 'application/json',
-        'retry-after': String(waitSeconds),
-      });
-      res.end(
-        JSON.stringify({
-          error: { code: 'rate_limited', message: 'Too many calls.', request_id: 'req_1' },
-        }),
-      );
-      return;
+      const error = { code: 'rate_limited', message: 'Too many calls.' };
+      return refuse(res, 429, error, { 'retry-after': String(waitSeconds) });
     }
     const passOn = () => {
       const status = wire.refuses?.(method, url);
-      if (status !== undefined) {
-        res.writeHead(status, { 'content-type': 'application/json' });
-        res.end(
-          JSON.stringify({
-            error: { code: 'internal', message: 'Something broke.', request_id: 'req_1' },
-          }),
-        );
-        return;
-      }
+      if (status !== undefined)
+        return refuse(res, status, { code: 'internal', message: 'Something broke.' });
       const onward = request(target() + url, { method, headers }, (answer) => {
+        call.status = answer.statusCode;
         if (wire.loses(method, url)) {
           answer.resume().once('end', () => res.destroy());
           return;

@@ -1,55 +1,16 @@
-// Workflows that are tools: a real service, a line to it that can refuse calls and lose answers, and the
-// part of n8n around a trigger.
-import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
-import { startTestService, type TestService } from '../../helpers/service.ts';
-import { sharedTestCa } from '../../helpers/tls.ts';
+// The stage of the agent call trigger's tests, which import it, and what can be done on it. All tools are
+// removed after each test.
+import { afterEach } from '@jest/globals';
+import { TOOL_TEST_ENV } from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { TOOL_TRIGGER, type Credential } from './n8n.ts';
-import { startWire, type Wire } from './strangers.ts';
-import {
-  startWebhookHost,
-  type Json,
-  type Side,
-  type Trigger,
-  type TriggerOptions,
-  type WebhookHost,
-} from './webhookHost.ts';
+import { TOOL_TRIGGER } from './n8n.ts';
+import { triggerStage } from './triggerStage.ts';
+import type { Json, Side, Trigger, TriggerOptions } from './webhookHost.ts';
 
-/** What a test file has after `setStage()`. */
-interface Stage {
-  service: TestService;
-  host: WebhookHost;
-  /** The line that n8n's calls take to the service. */
-  wire: Wire;
-  /** What n8n uses: the service over the line, unless a test enters something else. */
-  credential: Credential;
-}
-
-export const stage = {} as Stage;
-
-/** Starts it before the tests of a file, and removes all tools after each of them. */
-export function setStage(): void {
-  beforeAll(async () => {
-    const { ca } = await sharedTestCa();
-    stage.service = await startTestService({ ca, env: { TOOL_RETRY_DELAYS_MS: '10,20' } });
-    stage.wire = await startWire(() => stage.service.url);
-    stage.host = await startWebhookHost(() => stage.credential);
-  });
-  beforeEach(() => {
-    stage.credential = { baseUrl: stage.wire.url, apiKey: stage.service.apiKey };
-    stage.wire.seen.length = 0;
-  });
-  afterEach(async () => {
-    stage.wire.refuses = undefined;
-    stage.wire.before = undefined;
-    for (const { id } of await tools()) await stage.service.api.delete(`/api/tools/${id}`);
-  });
-  afterAll(async () => {
-    await stage.host.close();
-    await stage.wire.close();
-    await stage.service.stop();
-  });
-}
+export const stage = triggerStage(TOOL_TEST_ENV);
+afterEach(async () => {
+  for (const { id } of await tools()) await stage.service.api.delete(`/api/tools/${id}`);
+});
 
 export interface Tool extends Json {
   id: string;
@@ -76,16 +37,15 @@ export const isTested = (name = 'find_order') =>
     return tool?.last_test && !tool.going_live && tool;
   });
 
-export type Stored = { name?: string; secret?: string; revision?: number; draftId?: string };
+type Stored = { name?: string; secret?: string; revision?: number; draftId?: string };
 export const stored = (side: Side): Stored => (side.staticData['node:Trigger'] ?? {}) as Stored;
 export const calls = (ending: string, method = 'POST') =>
   stage.wire.seen.filter((each) => each.method === method && each.path.endsWith(ending));
 
-export const FIELDS = [{ name: 'order_number' }];
 export const PARAMETERS: TriggerOptions['parameters'] = {
   toolName: 'find_order',
   toolDescription: 'Finds an order.',
-  parameters: { fields: FIELDS },
+  parameters: { fields: [{ name: 'order_number' }] },
 };
 /** Answers as n8n does when the last node finishes. */
 export function trigger(

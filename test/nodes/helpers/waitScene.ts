@@ -8,7 +8,7 @@ import { startWire, type Wire } from './strangers.ts';
 import { byId } from './actions.ts';
 import { startWaitingHost, type Waiting, type WaitingHost } from './waitingHost.ts';
 
-export interface WaitJson {
+interface WaitJson {
   id: string;
   kind: string;
   status: string;
@@ -19,7 +19,7 @@ export interface WaitJson {
   resume: { state: string; attempts: Array<{ status: number | null; problem: string | null }> };
 }
 
-export interface WaitScene {
+interface WaitScene {
   readonly service: TestService;
   readonly host: WaitingHost;
   /** Between the nodes and the service. */

@@ -2,12 +2,11 @@
 // and goes on with what the node makes of a call to its address. The contexts are n8n-core's own;
 // the address is served over https.
 import express, { type Request, type Response } from 'express';
-import { once } from 'node:events';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { IDataObject, INode, IRunExecutionData } from 'n8n-workflow';
 import { Agent, fetch } from 'undici';
 import { sharedTestCa } from '../../helpers/tls.ts';
+import { listenTracked } from '../../helpers/trackedServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import {
   ACTION,
@@ -20,7 +19,7 @@ import {
   type Credential,
 } from './n8n.ts';
 
-export interface WaitOptions {
+interface WaitOptions {
   /** The action node by default. */
   type?: string;
   resource: 'conversation' | 'approval';
@@ -71,9 +70,8 @@ export async function startWaitingHost(credential: () => Credential): Promise<Wa
     await receive(execution, req, res, extra());
   });
   const server = createServer(certificate, app);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+  const tracked = await listenTracked(server, 0, '127.0.0.1');
+  const url = `https://localhost:${tracked.port}`;
   const dispatcher = new Agent({ connect: { ca } });
   const extra = () => ({ credential, waitingUrl: `${url}/webhook-waiting`, dispatcher });
 
@@ -98,9 +96,7 @@ export async function startWaitingHost(credential: () => Credential): Promise<Wa
     },
     async close() {
       await dispatcher.close();
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
+      await tracked.close();
     },
   };
 }
@@ -202,8 +198,7 @@ function waiting(execution: Execution, around: Surroundings): Waiting {
       data.executionData!.contextData = contextData;
       await runUntilItWaits(execution, data, around);
     },
-    output: () =>
-      waitFor('the execution to go on', () => execution.outputs.shift(), { timeoutMs: 20_000 }),
+    output: () => waitFor('the execution to go on', () => execution.outputs.shift()),
     async call(body) {
       const url = `${around.waitingUrl}/${execution.id}/${execution.node.id}`;
       const answer = await fetch(url, {

@@ -2,11 +2,11 @@
 // static data that is stored when `create` has returned and read from the store for every call, and
 // the answer. As measured on n8n 2.41.1. The contexts are n8n-core's own.
 import express, { type Request, type Response } from 'express';
-import { once } from 'node:events';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import type { IDataObject, INode, INodeType, IWebhookDescription } from 'n8n-workflow';
 import { sharedTestCa } from '../../helpers/tls.ts';
+import { listenTracked } from '../../helpers/trackedServer.ts';
 import {
   additionalData,
   core,
@@ -39,6 +39,8 @@ export interface Side {
   staticData: IDataObject;
   /** Output of each execution that was started, oldest first. */
   readonly executions: Json[];
+  /** How many calls the trigger has taken, refused, or kept waiting. */
+  calls: number;
   /** Whether the URL is known: n8n answers 404 otherwise. */
   isRegistered: boolean;
   /** What n8n does after webhook() returned data: default starts the execution and answers 200. */
@@ -73,9 +75,7 @@ export async function startWebhookHost(credential: () => Credential): Promise<We
   const sides = new Map<string, (req: Request, res: Response) => Promise<void>>();
   const app = express();
   app.use(async (req, res) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk);
-    const bytes = Buffer.concat(chunks);
+    const bytes = await buffer(req);
     const handle = sides.get(req.path);
     if (!handle) return void res.status(404).json({ message: 'not registered' });
     // n8n itself refuses what is not JSON.
@@ -88,9 +88,8 @@ export async function startWebhookHost(credential: () => Credential): Promise<We
     await handle(req, res);
   });
   const server = createServer(certificate, app);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+  const { port, close } = await listenTracked(server, 0, '127.0.0.1');
+  const url = `https://localhost:${port}`;
   let triggers = 0;
 
   return {
@@ -114,11 +113,7 @@ export async function startWebhookHost(credential: () => Credential): Promise<We
         });
       return Object.assign(trigger, { production: make(false), test: make(true) });
     },
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close,
   };
 }
 
@@ -204,6 +199,7 @@ function makeSide({
     try {
       const { workflowData, noWebhookResponse, webhookResponse } =
         await triggerNode.webhook!.call(context);
+      side.calls += 1;
       if (noWebhookResponse) {
         // Answered by the node itself; an execution can start all the same.
         if (workflowData) side.executions.push(workflowData[0]![0]!.json);
@@ -220,6 +216,7 @@ function makeSide({
     url: url + path,
     staticData: {},
     executions: [],
+    calls: 0,
     get isRegistered() {
       return sides.has(path);
     },

@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { listenToLog } from '../helpers/n8n.ts';
+import { now, sign } from '../helpers/signedCalls.ts';
 import {
   EVENTS,
   payloadOf,
-  signature,
   stored,
   triggerScene,
   type Hook,
@@ -36,8 +36,7 @@ describe('Verification', () => {
       expect((await send(side, { payload, body })).status).toBe(200);
       expect(side.executions[0]).toMatchObject({ z: 1, text: 'ü' });
       const reformatted = JSON.stringify(JSON.parse(body));
-      const t = Math.floor(Date.now() / 1000);
-      const header = signature(body, stored(side)!.secret, t);
+      const header = sign(stored(side)!.secret, now(), body);
       expect(
         (
           await send(side, {
@@ -54,12 +53,8 @@ describe('Verification', () => {
   it.each<[string, () => SendOptions]>([
     ['a forged signature', () => ({ secret: 'whsec_forged' })],
     ['no signature', () => ({ headers: { 'x-service-signature': undefined } })],
-    [
-      'a signature without a time',
-      () => ({ headers: { 'x-service-signature': `v1=${'0'.repeat(64)}` } }),
-    ],
-    ['a time 301 seconds ago', () => ({ t: Math.floor(Date.now() / 1000) - 302 })],
-    ['a time 301 seconds ahead', () => ({ t: Math.floor(Date.now() / 1000) + 303 })],
+    ['a time 301 seconds ago', () => ({ t: now() - 302 })],
+    ['a time 301 seconds ahead', () => ({ t: now() + 303 })],
     ['no event header', () => ({ headers: { 'x-service-event': undefined } })],
     ['another event than the body’s', () => ({ headers: { 'x-service-event': 'payment.paid' } })],
     [
@@ -74,14 +69,6 @@ describe('Verification', () => {
     expect(side.executions).toEqual([]);
   });
 
-  it('takes an event whose name in X-Service-Event is that of the body, and no other', async () => {
-    const side = await activated();
-    const payload = payloadOf('conversation.opened');
-    const headers = { 'x-service-event': 'message.received' };
-    expect((await send(side, { payload, headers })).status).toBe(401);
-    expect((await send(side, { payload })).status).toBe(200);
-  });
-
   it.each(['[]', '"text"', 'null', '1', '{}'])(
     'refuses a signed body that is no event: %s',
     async (body) => {
@@ -93,10 +80,9 @@ describe('Verification', () => {
 
   it('keeps to the tolerance that is set', async () => {
     const side = await activated({ events: EVENTS, options: { tolerance: 30 } });
-    const now = Math.floor(Date.now() / 1000);
-    expect((await send(side, { t: now - 40 })).status).toBe(401);
-    expect((await send(side, { t: now + 40 })).status).toBe(401);
-    expect((await send(side, { t: now - 20 })).status).toBe(200);
+    expect((await send(side, { t: now() - 40 })).status).toBe(401);
+    expect((await send(side, { t: now() + 40 })).status).toBe(401);
+    expect((await send(side, { t: now() - 20 })).status).toBe(200);
   });
 
   it.each([0, -1, 'x'])('takes 300 seconds for a tolerance of %s', async (tolerance) => {
@@ -104,9 +90,8 @@ describe('Verification', () => {
       events: EVENTS,
       options: { tolerance: `={{ ${JSON.stringify(tolerance)} }}` },
     });
-    const now = Math.floor(Date.now() / 1000);
-    expect((await send(side, { t: now - 400 })).status).toBe(401);
-    expect((await send(side, { t: now - 200 })).status).toBe(200);
+    expect((await send(side, { t: now() - 400 })).status).toBe(401);
+    expect((await send(side, { t: now() - 200 })).status).toBe(200);
   });
 
   it('verifies during the overlap after rotations at the service, and has the new secret after publishing again', async () => {
@@ -173,7 +158,7 @@ describe('Verification', () => {
     const payload = payloadOf();
     const early = await send(side, { payload });
     expect(early.status).toBe(503);
-    expect(early.headers.get('retry-after')).toBe('2');
+    expect(early.retryAfter).toBe('2');
     await side.activate();
     expect((await send(side, { payload })).status).toBe(200);
     expect(side.executions).toHaveLength(1);
@@ -283,7 +268,7 @@ describe('One execution for a delivery', () => {
   it('lets a manual redelivery through, and only what is marked so', async () => {
     const side = await activated();
     const payload = payloadOf();
-    const t = Math.floor(Date.now() / 1000);
+    const t = now();
     const manual = { 'x-service-redelivery': 'manual' };
     await send(side, { payload, t });
     expect(
@@ -299,7 +284,7 @@ describe('One execution for a delivery', () => {
   it('takes a manual redelivery once, however often the service has to send it, and the next one that is asked for', async () => {
     const side = await activated();
     const payload = payloadOf();
-    const t = Math.floor(Date.now() / 1000);
+    const t = now();
     const inRound = (round: number) => ({
       'x-service-redelivery': 'manual',
       'x-service-redelivery-round': String(round),
@@ -319,7 +304,7 @@ describe('One execution for a delivery', () => {
   it('takes no captured delivery again because someone wrote into its header that it was asked for', async () => {
     const side = await activated();
     const payload = payloadOf();
-    const t = Math.floor(Date.now() / 1000);
+    const t = now();
     const manual = { 'x-service-redelivery': 'manual' };
     for (const captured of [
       { payload, t },

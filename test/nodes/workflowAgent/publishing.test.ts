@@ -1,8 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startTestService, type TestService } from '../../helpers/service.ts';
-import { sharedTestCa } from '../../helpers/tls.ts';
-import { AGENT_TRIGGER, failureOf, listenToLog, type Credential } from '../helpers/n8n.ts';
-import { freeAddress, startWire, type Wire } from '../helpers/strangers.ts';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { AGENT_TRIGGER, failureOf, listenToLog } from '../helpers/n8n.ts';
+import { freeAddress } from '../helpers/strangers.ts';
+import { triggerStage } from '../helpers/triggerStage.ts';
 import {
   startWebhookHost,
   type Json,
@@ -12,47 +11,31 @@ import {
   type WebhookHost,
 } from '../helpers/webhookHost.ts';
 
-let service: TestService;
-let wire: Wire;
-let host: WebhookHost;
-let credential: Credential;
+const stage = triggerStage();
 let made: Trigger[];
-beforeAll(async () => {
-  const { ca } = await sharedTestCa();
-  service = await startTestService({ ca });
-  wire = await startWire(() => service.url);
-  host = await startWebhookHost(() => credential);
-});
 beforeEach(() => {
-  credential = { baseUrl: wire.url, apiKey: service.apiKey };
-  wire.seen.length = 0;
   made = [];
 });
 afterEach(async () => {
-  credential = { baseUrl: service.url, apiKey: service.apiKey };
+  stage.credential = { baseUrl: stage.service.url, apiKey: stage.service.apiKey };
   for (const { production, test } of made) {
     await production.delete();
     await test.delete();
   }
-  await service.api.patch('/api/agent', { enabled: false });
-});
-afterAll(async () => {
-  await host.close();
-  await wire.close();
-  await service.stop();
+  await stage.service.api.patch('/api/agent', { enabled: false });
 });
 
 function trigger(
   parameters: TriggerOptions['parameters'] = {},
   options: Partial<TriggerOptions> = {},
-  at: WebhookHost = host,
+  at: WebhookHost = stage.host,
 ): Trigger {
   const trigger = at.addTrigger({ type: AGENT_TRIGGER, parameters, ...options });
   made.push(trigger);
   return trigger;
 }
 const agent = async () =>
-  (await service.api.get('/api/agent')).body as {
+  (await stage.service.api.get('/api/agent')).body as {
     enabled: boolean;
     decided_by: string;
     webhook: Json & { endpoint: string; removed_at: string | null };
@@ -103,7 +86,7 @@ describe('Publishing', () => {
     const { secret, revision } = stored(side);
     await side.activate();
     expect(stored(side)).toEqual({ secret, revision: Number(revision) + 1 });
-    expect(wire.seen.map(({ method }) => method)).toEqual(['PUT', 'PUT']);
+    expect(stage.wire.seen.map(({ method }) => method)).toEqual(['PUT', 'PUT']);
   });
 
   it('after unpublishing brings it back under its secret', async () => {
@@ -127,7 +110,7 @@ describe('Publishing', () => {
     expect(error.message).toBe(
       'The timeout is not from 5 to 300 seconds. Enter in "Timeout" how many seconds the workflow has for an answer.',
     );
-    expect(wire.seen).toEqual([]);
+    expect(stage.wire.seen).toEqual([]);
   });
 
   it('says where to allow an address that the service may not call', async () => {
@@ -161,11 +144,11 @@ describe('An agent that another workflow is', () => {
     const options: Partial<TriggerOptions> = { nodeId: 'node', workflowId: 'workflow' };
     const before = trigger({}, options);
     await before.production.activate();
-    const moved = await startWebhookHost(() => credential);
+    const moved = await startWebhookHost(() => stage.credential);
     try {
       const after = trigger({}, options, moved);
       expect((await failureOf(after.production.activate())).message).toContain(
-        `of the n8n at ${new URL(host.url).host}`,
+        `of the n8n at ${new URL(stage.host.url).host}`,
       );
       after.parameters = { options: { takeOver: true } };
       await after.production.activate();
@@ -211,7 +194,7 @@ describe('Unpublishing', () => {
     expect(await side.delete()).toBe(true);
     expect(await agent()).toMatchObject({ webhook: { removed_at: expect.any(String) } });
     await side.activate();
-    credential = { baseUrl: await freeAddress(), apiKey: 'k' };
+    stage.credential = { baseUrl: await freeAddress(), apiKey: 'k' };
     expect(await side.delete()).toBe(false);
   });
 });
@@ -228,7 +211,7 @@ describe('Listening for a test event', () => {
     expect(await test.deactivate()).toBe(true);
     expect(stored(test)).toEqual({});
     expect(await agent()).toEqual(before);
-    expect(wire.seen.map(({ method, path }) => `${method} ${path.split('?')[0]}`)).toEqual([
+    expect(stage.wire.seen.map(({ method, path }) => `${method} ${path.split('?')[0]}`)).toEqual([
       'PUT /api/agent/webhook',
       'PUT /api/agent/test-webhook',
       'DELETE /api/agent/test-webhook',

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Agent } from 'undici';
 import { sharedTestCa } from '../../helpers/tls.ts';
 import { AGENT_TRIGGER } from '../helpers/n8n.ts';
-import { arrived, heldBack, now, sendCall, type CallOptions } from '../helpers/signedCalls.ts';
+import { heldBack, now, sendCall, type CallOptions } from '../helpers/signedCalls.ts';
 import {
   startWebhookHost,
   type Json,
@@ -87,12 +87,12 @@ describe('A turn', () => {
   it('that is repeated while it runs waits for the same answer', async () => {
     const side = published();
     const call = turn();
-    const { started, finish } = heldBack(side);
+    const { started, called, finish } = heldBack(side);
     const first = send(side, { call });
     await started;
     const repeat = send(side, { call });
-    await arrived();
-    finish(200, [{ text: 'Once' }]);
+    await called(2);
+    await finish(200, [{ text: 'Once' }]);
     expect(await repeat).toEqual(await first);
     expect(side.executions).toHaveLength(1);
   });
@@ -119,7 +119,7 @@ describe('A turn', () => {
 
   it.each<[string, () => Parameters<typeof send>[1]]>([
     ['a forged signature', () => ({ secret: 'whsec_forged' })],
-    ['no signature', () => ({ signature: null })],
+    ['no signature', () => ({ headers: { 'x-service-signature': undefined } })],
     ['a time 301 seconds ago', () => ({ t: now() - 302 })],
     ['a time 301 seconds ahead', () => ({ t: now() + 303 })],
     ['no turn_id', () => ({ call: turn({ turn_id: undefined }) })],

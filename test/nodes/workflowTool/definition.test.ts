@@ -46,12 +46,10 @@ const failure = (parameters: IDataObject): NodeOperationError => {
 };
 const withFields = (...fields: IDataObject[]) => ({ parameters: { fields } });
 
+const ajv = new Ajv2020({ strict: false, logger: false });
+addFormats(ajv);
 /** Whether the sample fits the schema, by the library that the service uses. */
-function fits(schema: IDataObject, sample: IDataObject): boolean {
-  const ajv = new Ajv2020({ strict: false, logger: false });
-  addFormats(ajv);
-  return ajv.compile(schema)(sample);
-}
+const fits = (schema: IDataObject, sample: IDataObject): boolean => ajv.validate(schema, sample);
 
 describe('A definition from the fields', () => {
   it('has the fields of the API, with their defaults', () => {

@@ -9,7 +9,6 @@ import {
   isLive,
   named,
   published,
-  setStage,
   stage,
   stored,
   theTool,
@@ -17,8 +16,6 @@ import {
   trigger,
 } from '../helpers/toolStage.ts';
 import { type Side } from '../helpers/webhookHost.ts';
-
-setStage();
 
 describe('Listening for a test event', () => {
   it('registers a draft under the test name, is called with the sample, and removes it', async () => {
@@ -105,16 +102,18 @@ describe('Listening for a test event', () => {
     expect(test.executions).toHaveLength(1);
   });
 
-  it('is harmless when it was stopped before the call', async () => {
+  it('that is stopped before the call leaves only a warning in the log', async () => {
     const { test } = trigger();
-    await test.activate();
-    const { draftId } = stored(test);
-    await test.deactivate();
-    await waitFor('the call to be asked for', () => calls(`${draftId}/test`).length > 0);
-    const later = trigger({ toolName: 'other' });
-    await later.test.activate();
-    await waitFor('a later call', () => later.test.executions.length > 0);
-    expect(test.executions).toEqual([]);
+    const log = listenToLog();
+    try {
+      await test.activate();
+      await test.deactivate();
+      await waitFor('the warning', () => log.warnings.length > 0);
+      expect(log.warnings).toEqual([expect.stringMatching(/^No test call was made/)]);
+      expect(log.errors).toEqual([]);
+    } finally {
+      log.stop();
+    }
   });
 
   it.each<[string, (test: Side) => string]>([

@@ -7,15 +7,12 @@ import {
   isLive,
   PARAMETERS,
   published,
-  setStage,
   stage,
   stored,
   theTool,
   trigger,
 } from '../helpers/toolStage.ts';
 import { startWebhookHost, type TriggerOptions } from '../helpers/webhookHost.ts';
-
-setStage();
 
 describe('A tool that somebody else has published', () => {
   it('moves to another host, as after a change of WEBHOOK_URL, with the option to take over', async () => {

@@ -11,7 +11,6 @@ import {
   isLive,
   isTested,
   published,
-  setStage,
   stage,
   stored,
   theTool,
@@ -19,8 +18,6 @@ import {
   type Tool,
 } from '../helpers/toolStage.ts';
 import { type Json, type Trigger, type TriggerOptions } from '../helpers/webhookHost.ts';
-
-setStage();
 
 describe('Publishing', () => {
   it('registers the tool, keeps its secret, and the tool goes live after the test call', async () => {

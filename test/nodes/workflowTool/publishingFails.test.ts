@@ -3,20 +3,15 @@ import { startTestService } from '../../helpers/service.ts';
 import { failureOf } from '../helpers/n8n.ts';
 import { freeAddress } from '../helpers/strangers.ts';
 import {
-  define,
-  elsewhere,
   isLive,
   isTested,
   published,
-  setStage,
   stage,
   stored,
   theTool,
   tools,
   trigger,
 } from '../helpers/toolStage.ts';
-
-setStage();
 
 describe('When publishing fails', () => {
   it('because the sample does not fit: says what to enter, and leaves nothing behind', async () => {
@@ -48,15 +43,6 @@ describe('When publishing fails', () => {
     } finally {
       await strict.stop();
     }
-  });
-
-  it('because there are 100 tools: says what to do', async () => {
-    for (let i = 0; i < 100; i += 1) await define(`tool_${i}`, elsewhere());
-    const error = await failureOf(trigger().production.activate());
-    expect(error).toMatchObject({
-      httpCode: '409',
-      message: expect.stringMatching(/100 tools. Delete a tool.*publish again/),
-    });
   });
 
   it('because the service is away: says so', async () => {

@@ -1,0 +1,43 @@
+// What the tests of every trigger have: a real service, a line to it that can refuse calls and lose
+// answers, and the part of n8n around triggers.
+import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+import { sharedTestCa } from '../../helpers/tls.ts';
+import type { Credential } from './n8n.ts';
+import { startWire, type Wire } from './strangers.ts';
+import { startWebhookHost, type WebhookHost } from './webhookHost.ts';
+
+interface TriggerStage {
+  service: TestService;
+  host: WebhookHost;
+  /** The line that n8n's calls take to the service. */
+  wire: Wire;
+  /** What n8n uses: the service over the line, unless a test enters something else. */
+  credential: Credential;
+}
+
+/** Stands for all tests of the file; each begins with a sound line of which nothing was seen. */
+export function triggerStage(env: Record<string, string> = {}): TriggerStage {
+  const stage = {} as TriggerStage;
+  const overTheLine = () => ({ baseUrl: stage.wire.url, apiKey: stage.service.apiKey });
+  beforeAll(async () => {
+    const { ca } = await sharedTestCa();
+    stage.service = await startTestService({ ca, env });
+    stage.wire = await startWire(() => stage.service.url);
+    stage.host = await startWebhookHost(() => stage.credential);
+    stage.credential = overTheLine();
+  });
+  beforeEach(() => {
+    stage.credential = overTheLine();
+    stage.wire.seen.length = 0;
+  });
+  afterEach(() => {
+    Object.assign(stage.wire, { refuses: undefined, before: undefined, loses: () => false });
+  });
+  afterAll(async () => {
+    await stage.host.close();
+    await stage.wire.close();
+    await stage.service.stop();
+  });
+  return stage;
+}
