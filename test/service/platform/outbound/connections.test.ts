@@ -320,33 +320,4 @@ describe('a process of its own', () => {
     const { out } = await runAlone(code, { TEST_CA: (await sharedTestCa()).ca });
     expect(out).toBe('200\nfalse\n');
   });
-
-  it('ends by itself after failures of every kind: no socket and no timer is left', async () => {
-    const mute = add(await startTcpServer());
-    const silent = add(await startRawTlsServer(() => {}));
-    const half = add(
-      await startRawTlsServer((socket) =>
-        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx'),
-      ),
-    );
-    const flood = add(
-      await startRawTlsServer((socket) =>
-        socket.write(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(1000)}`),
-      ),
-    );
-    const urls = [mute, silent, half].map(({ url }) => url);
-    const code = `${requestAlone('https://10.0.0.1/', 'timeoutMs: 300')}
-      for (const url of ${JSON.stringify(urls)}) console.log(await request(url));
-      console.log(await request(${JSON.stringify(flood.url)}, { timeoutMs: 30_000 }));
-      // Sockets take a few turns of the loop to close; a leaked one never does, and the process would not end.
-      const left = () => process.getActiveResourcesInfo().filter((name) => /Timeout|TCP|TLS/.test(name));
-      const giveUpAt = performance.now() + 3000;
-      while (left().length > 0 && performance.now() < giveUpAt) await new Promise(setImmediate);
-      console.log(JSON.stringify(left()));`;
-    const { out, err, exitCode } = await runAlone(code, { TEST_CA: (await sharedTestCa()).ca });
-    expect({ out, err }).toMatchObject({
-      out: 'blocked_address\ntimeout\ntimeout\ntimeout\ntoo_large\n[]\n',
-    });
-    expect(exitCode).toBe(0);
-  });
 });
