@@ -144,30 +144,34 @@ describe('connections', () => {
   });
 
   it('that are waited for do not eat into the deadline', async () => {
+    const held = Promise.withResolvers<undefined>();
     const receiver = add(
-      await startTlsReceiver((_received, res) => setTimeout(() => res.end(), 200)),
-    );
-    const client = add(await localClient({ connectionsPerOrigin: 1 }));
-    const calls = Array.from({ length: 6 }, () =>
-      client.request(delivery(receiver.url, { timeoutMs: 1_000 })),
-    );
-    for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
-  });
-
-  it.each([
-    ['timed out', delivery, { timeoutMs: 200 }],
-    ['was cut', delivery, { maxBytes: 3 }],
-    ['was too large', toolCall, { maxBytes: 3 }],
-  ])('are replaced after one whose request %s', async (_what, make, limits) => {
-    let first = true;
-    const receiver = add(
-      await startTlsReceiver((_received, res) => {
-        if (first && 'timeoutMs' in limits) first = false;
-        else res.end('answer');
+      await startTlsReceiver(({ path }, res) => {
+        if (path === '/held') void held.promise.then(() => res.end());
+        else res.end();
       }),
     );
     const client = add(await localClient({ connectionsPerOrigin: 1 }));
-    await client.request(make(receiver.url, limits)).catch(() => {});
+    const first = client.request(delivery(`${receiver.url}/held`, { timeoutMs: 60_000 }));
+    await until(() => receiver.requests.length === 1);
+    const second = client.request(delivery(receiver.url, { timeoutMs: 1_000 }));
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    held.resolve(undefined);
+    for (const { status } of await Promise.all([first, second])) expect(status).toBe(200);
+  });
+
+  it.each([
+    ['timed out', '/unanswered', delivery, { timeoutMs: 200 }],
+    ['was cut', '/', delivery, { maxBytes: 3 }],
+    ['was too large', '/', toolCall, { maxBytes: 3 }],
+  ])('are replaced after one whose request %s', async (_what, at, make, limits) => {
+    const receiver = add(
+      await startTlsReceiver(({ path }, res) => {
+        if (path !== '/unanswered') res.end('answer');
+      }),
+    );
+    const client = add(await localClient({ connectionsPerOrigin: 1 }));
+    await client.request(make(receiver.url + at, limits)).catch(() => {});
     expect((await client.request(delivery(receiver.url))).body.toString()).toBe('answer');
     expect(receiver.acceptedSockets).toBe(2);
     await until(() => receiver.openSockets === 1);

@@ -51,8 +51,11 @@ describe('no answer in time', () => {
   });
 
   it('a server that reads the request and says nothing', async () => {
-    const server = await answering();
-    const client = add(await localClient());
+    const server = add(
+      await startRawTlsServer((socket) => socket.write('HTTP/1.1 204 No Content\r\n\r\n')),
+    );
+    const client = add(await localClient({ connectionsPerOrigin: 1 }));
+    await client.request(delivery(server.url)); // so that there is a connection already
     const failure = await failureOf(client.request(delivery(server.url, { timeoutMs: BRIEF_MS })));
     expect(failure.kind).toBe('timeout');
     expect(failure.message).toBe(`localhost:${server.port} did not answer within ${BRIEF_MS} ms.`);
