@@ -5,7 +5,10 @@ import { readConfig } from '../../../service/src/app/config.ts';
 import { forgetNext, startForgetting } from '../../../service/src/app/retention/forgetContacts.ts';
 import { sweepAll } from '../../../service/src/app/retention/housekeeping.ts';
 import { startService, type Service } from '../../../service/src/app/service.ts';
-import { forgetContact } from '../../../service/src/conversations/contacts/forgetContact.ts';
+import {
+  FORGETTING_QUEUE,
+  forgetContact,
+} from '../../../service/src/conversations/contacts/forgetContact.ts';
 import type { Contact, Forgetting } from '../../../service/src/conversations/contact.ts';
 import { openConversation } from '../../../service/src/conversations/conversation.ts';
 import type { Message } from '../../../service/src/conversations/message.ts';
@@ -336,12 +339,15 @@ describe('forgetting that is interrupted', () => {
   const deps = () => ({ store, clock: systemClock });
 
   it.each([1, 3, 6])(
-    'goes on after a stop behind batch %i, and counts nothing twice',
+    'goes on after a kill behind batch %i, and counts nothing twice',
     async (n) => {
       await forgetContact(deps(), workspace, contactId, { type: 'team_member', name: 'ana' });
+      const claim = { queue: FORGETTING_QUEUE, limit: 1, freeSlots: () => 1, leaseMs: 60_000 };
+      expect(await store.claim(claim)).toHaveLength(1);
       for (let batch = 0; batch < n; batch += 1)
         expect(await forgetNext(deps(), contactId)).toBe(false);
       await store.close();
+      await storage.leasesRunOut();
       store = await openStoreOf(storage.env);
       const worker = startForgetting({ ...deps(), log: pino({ level: 'silent' }) });
       await waitFor('the rest', async () => (await recordOf())?.finishedAt);

@@ -37,8 +37,8 @@ describe('web addresses in a text', () => {
 
   it('are found in the time that the text’s length takes, whatever is in it', () => {
     const dots = `https://example.com/${'.'.repeat(100_000)}a`;
-    const before = performance.now();
+    const before = process.cpuUsage();
     expect(linksIn(dots)).toEqual([dots]);
-    expect(performance.now() - before).toBeLessThan(1000);
+    expect(process.cpuUsage(before).user).toBeLessThan(1_000_000); // microseconds
   });
 });

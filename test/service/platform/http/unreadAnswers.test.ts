@@ -14,7 +14,7 @@ import { listenTracked, type TrackedServer } from '../../../helpers/trackedServe
 import { waitFor } from '../../../helpers/waitFor.ts';
 
 /** More than the system's own buffers take. */
-const ANSWER = 'x'.repeat(24 << 20);
+const ANSWER = 'x'.repeat(16 << 20);
 
 let server: TrackedServer;
 const sockets: Socket[] = [];
@@ -67,7 +67,7 @@ describe('an answer that is not taken', () => {
   });
 
   it('ends when all of them hold too much: the oldest of the address that holds the most', async () => {
-    const { ended } = await start({ maxBytes: 80 << 20 });
+    const { ended } = await start({ maxBytes: 56 << 20 });
     await ask('192.0.2.9');
     for (let n = 0; n < 3; n++) await ask('192.0.2.1');
     await waitFor('one to end', () => ended.length === 1);

@@ -153,12 +153,12 @@ describe('a stop of a worker', () => {
     const stoppedAt = performance.now();
     const stopped = started.stop();
     await sleep(LAST_RETRIES_MS - 500);
-    lateFailure.resolve(undefined); // a limit of its own would end two and a half seconds later
+    lateFailure.resolve(undefined);
     await stopped;
-    const tookMs = performance.now() - stoppedAt;
-    expect(tookMs).toBeGreaterThanOrEqual(LAST_RETRIES_MS);
-    expect(tookMs).toBeLessThan(LAST_RETRIES_MS + 2000);
+    expect(performance.now() - stoppedAt).toBeGreaterThanOrEqual(LAST_RETRIES_MS);
     expect(failing.get('early')).toBeGreaterThan(3);
+    // With three seconds of its own it would have failed seven times.
+    expect(failing.get('late')).toBeLessThan(5);
     expect(logged.map((line) => (JSON.parse(line) as { job: string }).job).sort()).toEqual([
       'early',
       'late',

@@ -7,8 +7,6 @@ import { MAX_KEYS, type Limit } from '../../../../service/src/platform/limits/li
 import { MemoryLimiter } from '../../../../service/src/platform/limits/memoryLimiter.ts';
 
 const child = fileURLToPath(new URL('./memoryLimiter.child.ts', import.meta.url));
-/** 200,000 keys, on a machine that has other work. */
-const SLOW_MS = 120_000;
 
 describe('a limiter in memory', () => {
   let nowMs: number;
@@ -62,28 +60,10 @@ describe('a limiter in memory', () => {
     expect(await limiter.count('b')).toBeNull();
   });
 
-  it(
-    'holds a bounded number of keys after 200,000, and remembers one that is in use',
-    async () => {
-      const limiter = new MemoryLimiter({ name: 'test', most: 1, seconds: 900 });
-      for (let n = 0; n < 200_000; n++) {
-        await limiter.count(`${n}${'x'.repeat(240)}@example.com`);
-        if (n % 10_000 === 0) await limiter.count('attacked');
-      }
-      expect(limiter.size).toBe(MAX_KEYS);
-      expect(await limiter.count('attacked')).not.toBeNull();
-    },
-    SLOW_MS,
-  );
-
-  it(
-    'takes few bytes for that, however long the keys are',
-    async () => {
-      const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', child]);
-      const { keys, bytes } = JSON.parse(stdout) as { keys: number; bytes: number };
-      expect(keys).toBe(MAX_KEYS);
-      expect(bytes / keys).toBeLessThan(400); // each refused sign-in once left 1,300
-    },
-    SLOW_MS,
-  );
+  it('takes few bytes for the most keys that it remembers, however long they are', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', child]);
+    const { keys, bytes } = JSON.parse(stdout) as { keys: number; bytes: number };
+    expect(keys).toBe(MAX_KEYS);
+    expect(bytes / keys).toBeLessThan(400); // each refused sign-in once left 1,300
+  });
 });

@@ -56,11 +56,13 @@ const spellings = (address: Address): string[] => {
 
 const judged = (text: string) => (closed.judge(text).allowed ? 'public' : 'closed');
 
+/** One expectation for all spellings: there are tens of thousands of addresses. */
+const expectJudged = (address: Address, answer: 'public' | 'closed') =>
+  expect(spellings(address).filter((text) => judged(text) !== answer)).toEqual([]);
+
 const expectTheOracle = (address: Address) => {
   const answer = publicOracle(address);
-  if (answer === 'either') return;
-  for (const text of spellings(address))
-    expect({ text, judged: judged(text) }).toEqual({ text, judged: answer });
+  if (answer !== 'either') expectJudged(address, answer);
 };
 
 describe('the guard agrees with the registries', () => {
@@ -70,7 +72,7 @@ describe('the guard agrees with the registries', () => {
     ['any address where IPv6 addresses are given out', globalIpv6],
     ['any address of a special range', specialRange.chain(within)],
   ])('on %s', (_what, address) => {
-    fc.assert(fc.property(address, expectTheOracle), { numRuns: 2_000 });
+    fc.assert(fc.property(address, expectTheOracle), { numRuns: 1_000 });
   });
 
   it.each([...CLOSED_IPV4, ...CLOSED_IPV6].map((each) => [each.name, each] as const))(
@@ -87,11 +89,10 @@ describe('the guard agrees with the registries', () => {
     'on a closed IPv4 address hidden as %s, which it always refuses',
     (_name, { embed }) => {
       fc.assert(
-        fc.property(closedIpv4.filter(leadsSomewhere), ({ value }) => {
-          for (const text of spellings(ipv6(embed(value))))
-            expect({ text, judged: judged(text) }).toEqual({ text, judged: 'closed' });
-        }),
-        { numRuns: 500 },
+        fc.property(closedIpv4.filter(leadsSomewhere), ({ value }) =>
+          expectJudged(ipv6(embed(value)), 'closed'),
+        ),
+        { numRuns: 200 },
       );
     },
   );
@@ -101,7 +102,7 @@ describe('the guard agrees with the registries', () => {
     (_name, { embed }) => {
       fc.assert(
         fc.property(anyIpv4, ({ value }) => expectTheOracle(ipv6(embed(value)))),
-        { numRuns: 500 },
+        { numRuns: 200 },
       );
     },
   );
@@ -134,7 +135,7 @@ describe('ALLOWED_NETWORKS', () => {
           const text = write(ipv6(embed(value)));
           expect({ text, ...opened.judge(text) }).toMatchObject({ text, allowed: false });
         }),
-        { numRuns: 300 },
+        { numRuns: 100 },
       );
     },
   );

@@ -8,9 +8,9 @@ import { startTlsReceiver, type ReceivedRequest } from '../../../helpers/tls.ts'
 import { waitFor } from '../../../helpers/waitFor.ts';
 import { closing, localClient, toolCall } from './support.ts';
 
-const MEBIBYTE = 1024 * 1024;
-/** 8 MiB: one workspace has four. */
-const PIECES = 512;
+const ANSWER_BYTES = 256 * 1024;
+/** Room for eight answers: one workspace has four. */
+const PIECES = 128;
 
 describe('room for outbound answers', () => {
   const { add, closeAll } = closing();
@@ -34,7 +34,7 @@ describe('room for outbound answers', () => {
   it.each([true, false])(
     'answers of a workspace are read a few at a time, each of them whole, and another one’s beside them (length told: %s)',
     async (isTold) => {
-      const body = Buffer.alloc(MEBIBYTE, 'x');
+      const body = Buffer.alloc(ANSWER_BYTES, 'x');
       await answering((_request, response) => {
         response.writeHead(200, isTold ? { 'content-length': body.length } : {});
         response.end(body);
@@ -43,7 +43,7 @@ describe('room for outbound answers', () => {
       const held: (() => void)[] = [];
       const call = (workspaceId: string) =>
         client.request(
-          { ...toolCall(receiver.url, { timeoutMs: 60_000 }), workspaceId },
+          toolCall(receiver.url, { timeoutMs: 60_000, maxBytes: ANSWER_BYTES, workspaceId }),
           async (response) => {
             using += 1;
             most = Math.max(most, using);
@@ -67,26 +67,29 @@ describe('room for outbound answers', () => {
   );
 
   it('one that waits for room ends with its time, and what was taken comes back', async () => {
-    await answering((_request, response) => void response.end(Buffer.alloc(MEBIBYTE, 'x')));
+    await answering((_request, response) => void response.end(Buffer.alloc(ANSWER_BYTES, 'x')));
     const letGo = Promise.withResolvers<undefined>();
     let reading = 0;
     const holding = Array.from({ length: 4 }, () =>
-      client.request({ ...toolCall(receiver.url), workspaceId: 'mine' }, () => {
+      client.request(toolCall(receiver.url, { workspaceId: 'mine' }), () => {
         reading += 1;
         return letGo.promise;
       }),
     );
     await waitFor('all four to be read', () => reading === 4);
-    const late = client.request({
-      ...toolCall(receiver.url, { timeoutMs: 1000, maxBytes: 4 * MEBIBYTE }),
-      workspaceId: 'mine',
-    });
+    const late = client.request(
+      toolCall(receiver.url, {
+        timeoutMs: 1000,
+        maxBytes: 4 * ANSWER_BYTES,
+        workspaceId: 'mine',
+      }),
+    );
     await expect(late).rejects.toMatchObject({ kind: 'timeout' });
     letGo.resolve(undefined);
     await Promise.all(holding);
     expect(
-      (await client.request({ ...toolCall(receiver.url), workspaceId: 'mine' })).body,
-    ).toHaveLength(MEBIBYTE);
+      (await client.request(toolCall(receiver.url, { workspaceId: 'mine' }))).body,
+    ).toHaveLength(ANSWER_BYTES);
   }, 60_000);
 
   it('is given back as a whole, to those who still wait', () => {

@@ -50,11 +50,9 @@ const selfSigned = async (): Promise<KeyPair> => {
   return { key, cert };
 };
 
-/**
- * Compressed before anyone asks: it keeps this process from answering for longer than a deadline.
- */
+/** Compressed before anyone asks, which takes a while. */
 const startBomb = async () => {
-  const bomb = gzipSync(Buffer.alloc(64 * MIB));
+  const bomb = gzipSync(Buffer.alloc(8 * MIB));
   return startTlsReceiver(
     (_request, response) => void response.setHeader('content-encoding', 'gzip').end(bomb),
   );

@@ -11,9 +11,9 @@ const { add, closeAll } = closing();
 afterEach(closeAll);
 
 const MIB = 1024 * 1024;
-const CALLS_EACH = 24;
+const CALLS_EACH = 12;
 
-/** Two leaked KiB for each call would be more. */
+/** Four leaked KiB for each call would be more. */
 const MOST_GROWTH = 2 * MIB;
 
 /** Here in a smaller size, or too slow for many calls. */
@@ -51,7 +51,7 @@ const code = (urls: readonly string[], module: string) => `
   console.log(JSON.stringify({ grown, left: left() }));
 `;
 
-it('a thousand hostile answers leave nothing behind', async () => {
+it('hundreds of hostile answers leave nothing behind', async () => {
   const bomb = gzipSync(Buffer.alloc(8 * MIB));
   const servers: TrackedServer[] = [
     add(
@@ -60,6 +60,7 @@ it('a thousand hostile answers leave nothing behind', async () => {
       ),
     ),
     add(await startTcpServer()), // the deadline, while connecting
+    add(await startRawTlsServer(() => {})), // while waiting for an answer
     add(
       await startRawTlsServer((socket) =>
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx'),

@@ -190,13 +190,11 @@ describe('limits', () => {
       }),
     );
     const client = add(await localClient());
-    const startedAt = performance.now();
     const failure = await failureOf(
       client.request({ ...get(server.url), maxRedirects: 50, timeoutMs: 350 }),
     );
     expect(failure.kind).toBe('timeout');
     expect(failure.message).toContain('within 350 ms');
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
     expect(server.requests.length).toBeLessThan(6);
   });
 

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
 import { startTlsReceiver, type TlsReceiver } from '../../../helpers/tls.ts';
 import { closing, delivery, failureOf, kindOf, localClient, startRawTlsServer } from './support.ts';
 
@@ -54,35 +53,6 @@ describe('every spelling of this machine is refused', () => {
     expect(await kindOf(client.checkTarget(url, 'ws_test'))).toBe('blocked_address');
     expect(await kindOf(client.request(delivery(url)))).toBe('blocked_address');
     expect(receiver.acceptedSockets).toBe(0);
-  });
-
-  it('in any mixture of decimal, octal and hexadecimal parts', async () => {
-    const client = add(await localClient({ allowedNetworks: [], resolver: names({}) }));
-    const octet = fc.integer({ min: 0, max: 255 });
-    const base = fc.constantFrom(
-      (value: number) => String(value),
-      (value: number) => `0x${value.toString(16)}`,
-      (value: number) => `0${value.toString(8)}`,
-    );
-    await fc.assert(
-      fc.asyncProperty(
-        octet,
-        octet,
-        octet,
-        fc.tuple(base, base, base, base),
-        fc.integer({ min: 1, max: 4 }),
-        async (b, c, d, bases, count) => {
-          const octets = [127, b, c, d];
-          const last = octets.slice(count - 1).reduce((sum, value) => sum * 256 + value, 0);
-          const host = [...octets.slice(0, count - 1), last]
-            .map((value, index) => bases[index]!(value))
-            .join('.');
-          expect(await kindOf(client.checkTarget(`https://${host}/`, 'ws_test'))).toBe(
-            'blocked_address',
-          );
-        },
-      ),
-    );
   });
 });
 
@@ -154,60 +124,6 @@ describe('names', () => {
     expect(await kindOf(client.request(delivery('https://mixed.example/')))).toBe(
       'blocked_address',
     );
-  });
-
-  it('are refused as soon as one of their addresses is blocked', async () => {
-    const publicAddress = fc.constantFrom('1.1.1.1', '8.8.4.4', '2606:4700::1', '64:ff9b::808:808');
-    const closedAddress = fc.constantFrom(
-      '10.0.0.1',
-      '127.0.0.1',
-      '::1',
-      '169.254.169.254',
-      'fd00::1',
-      '::ffff:10.0.0.1',
-      '2002:a00:1::',
-    );
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(publicAddress),
-        closedAddress,
-        fc.array(publicAddress),
-        async (before, bad, after) => {
-          const client = await localClient({
-            allowedNetworks: [],
-            resolver: async () => [...before, bad, ...after],
-          });
-          expect(await kindOf(client.checkTarget('https://some.example/', 'ws_test'))).toBe(
-            'blocked_address',
-          );
-          await client.close();
-        },
-      ),
-      { numRuns: 50 },
-    );
-  });
-
-  it('that were public when checked and private when called are refused', async () => {
-    const answers = [['1.1.1.1'], ['127.0.0.1']];
-    const client = add(
-      await localClient({ allowedNetworks: [], resolver: async () => answers.shift()! }),
-    );
-    const url = `https://rebind.example:${receiver.port}/`;
-    await client.checkTarget(url, 'ws_test');
-    expect(await kindOf(client.request(delivery(url)))).toBe('blocked_address');
-    expect(receiver.acceptedSockets).toBe(0);
-  });
-
-  it('are looked up once per connection, and the address that was checked is dialled', async () => {
-    const asked: string[] = [];
-    // A second question would be answered with an address that must never be dialled.
-    const resolver = async (hostname: string) =>
-      asked.push(hostname) === 1 ? ['127.0.0.1'] : ['169.254.169.254'];
-    const client = add(await localClient({ resolver }));
-    const url = `https://localhost:${receiver.port}/`;
-    expect((await client.request(delivery(url))).status).toBe(200);
-    expect(asked).toEqual(['localhost']);
-    expect(receiver.requests).toHaveLength(1);
   });
 
   it('share one look-up while it is under way', async () => {

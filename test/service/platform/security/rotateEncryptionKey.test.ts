@@ -1,6 +1,5 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,6 +24,7 @@ import {
   TOOL_TEST_ENV,
   type ToolEndpoint,
 } from '../../../helpers/toolEndpoint.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
 import { opens, SEALED, sealedIn } from '../../app/sealedValues.ts';
 
 const MAIN = fileURLToPath(new URL('../../../../service/dist/main.js', import.meta.url));
@@ -57,7 +57,6 @@ describe('rotate-encryption-key', () => {
       env: { ...MEMBER_ENV, ...TOOL_TEST_ENV, GRAPH_API_URL: nowhere, STRIPE_API_URL: nowhere },
     });
     await useEverySecret(service, receiver, endpoint);
-    await service.restart();
     used = await newFolder();
     await service.restart(); // everything is on the disk
     await cp(service.folder, used, { recursive: true, filter: (path) => !path.endsWith('/lock') });
@@ -84,6 +83,15 @@ describe('rotate-encryption-key', () => {
         (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
       );
     });
+  /** Rotates in this process. */
+  const rotate = async (folder: string, newKey: Buffer, encryptionKey?: string) => {
+    const store = await openLowdbStore(collections, { folder });
+    try {
+      return await rotateEncryptionKey(store, { dataDir: folder, encryptionKey }, newKey);
+    } finally {
+      await store.close();
+    }
+  };
   /**
    * Opens the folder as a start does. @returns the box, and every collection with sealed values in
    * it
@@ -182,8 +190,7 @@ describe('rotate-encryption-key', () => {
 
   it('a service goes on as if nothing had been: tools stay live, deliveries are signed, links open', async () => {
     const folder = await copy();
-    const { code } = await run(folder, ['--new-key-file', await keyFile()]);
-    expect(code).toBe(0);
+    await rotate(folder, NEW_KEY);
     const { box, sealed } = await openFolder(folder);
     expect(box.fingerprint).toBe(createSecretBox(NEW_KEY).fingerprint);
     expect(sealed.every((each) => opens(box, each))).toBe(true);
@@ -208,8 +215,7 @@ describe('rotate-encryption-key', () => {
       const [hook] = (await service.api.get('/api/hooks')).body.data;
       const count = receiver.requests.length;
       await service.api.post(`/api/hooks/${hook.id}/test`);
-      while (receiver.requests.length === count)
-        await new Promise((resolve) => setTimeout(resolve, 20));
+      await waitFor('the test event', () => receiver.requests.length > count);
       expect(receiver.faults).toEqual([]);
     } finally {
       await service.stop();
@@ -242,15 +248,18 @@ describe('rotate-encryption-key', () => {
     expect((await openFolder(folder, NEW_TEXT)).sealed.length).toBeGreaterThan(8);
   });
 
-  it('refuses in one line what cannot be, and changes nothing', async () => {
+  it('refuses what cannot be, and changes nothing', async () => {
     const folder = await copy();
+    await expect(rotate(folder, oldKey)).rejects.toThrow(
+      'The new key is the current one. Make another',
+    );
+    await expect(rotate(folder, NEW_KEY, randomBytes(32).toString('base64'))).rejects.toThrow(
+      'is not the one that this data was written with',
+    );
+    await expect(rotate(await newFolder(), NEW_KEY)).rejects.toThrow(
+      /There is nothing in .* to seal with a new key/,
+    );
     const refused: [string, string[], Record<string, string>, RegExp][] = [
-      [
-        'the present key',
-        ['--new-key-file', await keyFile(oldKey.toString('base64'))],
-        {},
-        /The new key is the current one\. Make another/,
-      ],
       [
         'a file that is no key',
         ['--new-key-file', await keyFile('secret')],
@@ -262,18 +271,6 @@ describe('rotate-encryption-key', () => {
         ['--new-key-file', join(folder, 'none')],
         {},
         /--new-key-file .*none cannot be read: ENOENT/,
-      ],
-      [
-        'a wrong present key',
-        ['--new-key-file', await keyFile()],
-        { ENCRYPTION_KEY: randomBytes(32).toString('base64') },
-        /is not the one that this data was written with/,
-      ],
-      [
-        'a folder that was never used',
-        [],
-        { DATA_DIR: await newFolder() },
-        /There is nothing in .* to seal with a new key/,
       ],
       [
         'no folder at all',
@@ -289,29 +286,5 @@ describe('rotate-encryption-key', () => {
     }
     expect(await readdir(folder)).not.toContain('typo');
     expect((await openFolder(folder)).box.fingerprint).toBe(createSecretBox(oldKey).fingerprint);
-  });
-
-  it('is refused while a service runs, naming its process', async () => {
-    const folder = await copy();
-    const service = spawn(process.execPath, [MAIN], {
-      env: { ...BARE_ENV, DATA_DIR: folder, PORT: '0' },
-    });
-    try {
-      let said = '';
-      service.stdout.on('data', (chunk) => (said += String(chunk)));
-      while (!said.includes('is running')) await once(service.stdout, 'data');
-      const { code, err } = await run(folder);
-      expect([code, err]).toEqual([
-        1,
-        expect.stringMatching(
-          new RegExp(
-            `^conversation-service: The data folder ${folder} is in use by process ${service.pid}\\..*\\n$`,
-          ),
-        ),
-      ]);
-    } finally {
-      service.kill('SIGKILL');
-      await once(service, 'exit');
-    }
   });
 });
