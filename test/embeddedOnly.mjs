@@ -5,10 +5,7 @@
 export const embeddedOnly = {
   'test/contract/lowdb.test.ts': "the embedded store's run of the contract",
   'test/service/store/': "the embedded store's parts: journal, snapshots, recovery, folder lock",
-  'test/service/crash/damagedSnapshot.test.ts': 'a damaged file of the data folder',
   'test/service/crash/dataFolder.test.ts': 'damage to the data folder, and its lock',
-  'test/service/crash/killedAfterSnapshot.test.ts': 'killed at operations on its files',
-  'test/service/crash/killedInSnapshot.test.ts': 'killed at operations on its files',
   'test/service/crash/killedWriting.test.ts': 'killed at operations on its files',
   'test/service/crash/stoppingOnTroubledDisk.test.ts': 'a stop while its disk fails',
   'test/service/app/diskFaults.test.ts': 'its disk fails',

@@ -36,8 +36,6 @@ describe.each(RELEASES)('data of %s', (release) => {
     const [hook] = (await api.get('/api/hooks')).body.data;
     expect((await api.post(`/api/hooks/${hook.id}/test`)).status).toBeLessThan(300);
     expect((await api.post(`/api/hooks/${hook.id}/rotate-secret`)).body.secret).toMatch(/^whsec_/);
-    const found = await api.get('/api/conversations?q=A-1042');
-    expect(found.status).toBe(200);
     const [conversation] = (await api.get('/api/conversations?status=human_active')).body.data;
     const sent = await api.post(`/api/conversations/${conversation.id}/messages`, {
       text: 'later',
@@ -46,6 +44,7 @@ describe.each(RELEASES)('data of %s', (release) => {
     const browser = browserless(url);
     await browser.get('/sign-in');
     await browser.post('/sign-in', { email: FIXTURE.email, password: FIXTURE.password });
+    expect((await browser.get('/conversations?q=A-1042')).text).toContain('Eva');
     const canned = await browser.get('/settings/canned-replies');
     expect(canned.text).toContain(CANNED_REPLY.name);
     expect(canned.text).toContain(CANNED_REPLY.text);
@@ -75,11 +74,10 @@ describe.each(RELEASES)('data of %s', (release) => {
   );
 
   it(
-    'an export is imported, moves on, and works',
+    'an export is imported, and works',
     async () => {
       const store = newFolder();
       await command(folder, store, 'import', '--from', join(fixture, 'export.ndjson'));
-      await moves(store, newFolder());
       await opens(store);
     },
     TIMEOUT_MS,

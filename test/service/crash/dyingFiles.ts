@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Files } from '../../../service/src/store/lowdb/index.ts';
 import { nodeFiles } from '../../../service/src/store/lowdb/index.ts';
 
@@ -9,23 +9,32 @@ export interface DyingPoint {
   readonly file: string;
   /** `half`: a write that gets half of its bytes to the file. */
   readonly moment: 'before' | 'half' | 'after';
+  /** Only the write that holds this text, or what comes after it. */
+  readonly text?: string;
 }
 
 /**
- * Real files, at one of whose operations this process is killed (SIGKILL): the first at such a
- * point while a file `armed` exists.
+ * Real files, at one of whose operations this process is killed (SIGKILL): the first at the point
+ * that a file names, if that file exists.
  */
-export const dyingFiles = (point: DyingPoint, armed: string): Files => {
+export const dyingFiles = (pointFile: string): Files => {
+  let hasText = false;
+  const currentPoint = () =>
+    existsSync(pointFile) ? (JSON.parse(readFileSync(pointFile, 'utf8')) as DyingPoint) : null;
   const die = (
     operation: DyingPoint['operation'],
     path: string,
     moment: DyingPoint['moment'],
-  ): boolean =>
-    operation === point.operation &&
-    moment === point.moment &&
-    path.includes(point.file) &&
-    existsSync(armed) &&
-    process.kill(process.pid, 'SIGKILL');
+  ): void => {
+    const point = currentPoint();
+    if (
+      operation === point?.operation &&
+      moment === point.moment &&
+      path.includes(point.file) &&
+      (point.text === undefined || hasText)
+    )
+      process.kill(process.pid, 'SIGKILL');
+  };
   const around = async <T>(
     operation: DyingPoint['operation'],
     path: string,
@@ -41,13 +50,16 @@ export const dyingFiles = (point: DyingPoint, armed: string): Files => {
       around('open', path, async () => {
         const file = await nodeFiles.open(path, flags);
         return {
-          write: (bytes, position) =>
-            around('write', path, async () => {
+          write: (bytes, position) => {
+            const { text } = currentPoint() ?? {};
+            if (text !== undefined && Buffer.from(bytes).includes(text)) hasText = true;
+            return around('write', path, async () => {
               const half = Math.floor(bytes.length / 2);
               await file.write(bytes.subarray(0, half), position);
               die('write', path, 'half');
               await file.write(bytes.subarray(half), position + half);
-            }),
+            });
+          },
           sync: () => around('sync', path, () => file.sync()),
           truncate: (length) => file.truncate(length),
           close: () => file.close(),

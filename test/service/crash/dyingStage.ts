@@ -1,8 +1,9 @@
+import { renameSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
 import { chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
@@ -11,9 +12,6 @@ import { waitFor } from '../../helpers/waitFor.ts';
 import type { DyingPoint } from './dyingFiles.ts';
 
 const child = fileURLToPath(new URL('./dyingService.child.ts', import.meta.url));
-
-/** Nothing is ever done there. */
-export const NEVER: DyingPoint = { operation: 'open', file: 'no such file', moment: 'before' };
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -24,45 +22,64 @@ const isAlive = (pid: number): boolean => {
 };
 
 /**
- * A service that is killed at a point, a receiver of its events, and what both must agree on
- * afterwards. New for each test of the file.
+ * A service that each test of the file kills and starts again, a receiver of its events, and what
+ * both must agree on afterwards. No text may be written twice.
  */
 export class DyingStage {
   receiver!: EventReceiver;
   service!: ServiceProcess;
-  /** Its existence lets the service die at its point. */
-  armed!: string;
   /** Called when a request has arrived, before it is answered; false: it is never answered. */
   onRequest: (text: string) => boolean = () => true;
+  #hook!: string;
   #tls!: TlsFiles;
   #scratch!: string;
+  #written = 0;
 
   constructor() {
     beforeAll(async () => {
       this.#tls = await writeTlsFiles(await sharedTestCa());
-    });
-    afterAll(() => this.#tls.remove());
-    beforeEach(async () => {
-      this.#scratch = await mkdtemp(join(tmpdir(), 'conversation-armed-'));
-      this.armed = join(this.#scratch, 'armed');
-      this.onRequest = () => true;
+      this.#scratch = await mkdtemp(join(tmpdir(), 'conversation-dying-'));
       this.receiver = await startEventReceiver((request, response) => {
         if (this.onRequest(String(JSON.parse(request.rawBody.toString()).message.text)))
           response.end('ok');
       });
+      this.service = await startServiceProcess({
+        script: child,
+        caFile: this.#tls.caFile,
+        env: { DIE_AT: this.#pointFile },
+      });
+      this.#hook = (await this.receiver.subscribe(this.service, 'message.received')).id;
     });
-    afterEach(async () => {
+    beforeEach(() => {
+      this.onRequest = () => true;
+    });
+    afterAll(async () => {
       await this.service?.close();
-      await this.receiver.close();
+      await this.receiver?.close();
       await rm(this.#scratch, { recursive: true, force: true });
+      await this.#tls?.remove();
     });
   }
 
-  async start(point: DyingPoint): Promise<ChatCustomer> {
-    const env = { DIE_AT: JSON.stringify(point), DIE_ARMED: this.armed };
-    this.service = await startServiceProcess({ script: child, caFile: this.#tls.caFile, env });
-    await this.receiver.subscribe(this.service, 'message.received');
+  get #pointFile(): string {
+    return join(this.#scratch, 'point.json');
+  }
+
+  customer(): Promise<ChatCustomer> {
     return chatCustomer(this.service.url);
+  }
+
+  /** From now on the service dies at this point. */
+  dieAt(point: DyingPoint): void {
+    writeFileSync(`${this.#pointFile}.tmp`, JSON.stringify(point));
+    renameSync(`${this.#pointFile}.tmp`, this.#pointFile);
+  }
+
+  /** Writes a text. @returns it */
+  async write(customer: ChatCustomer, length: number): Promise<string> {
+    const text = `${(this.#written += 1)} ${'x'.repeat(length)}`;
+    await customer.write(text);
+    return text;
   }
 
   /**
@@ -71,14 +88,11 @@ export class DyingStage {
    */
   async writeUntilDead(customer: ChatCustomer, length: number): Promise<string[]> {
     const acknowledged: string[] = [];
-    for (let n = 1; n <= 150 && isAlive(this.service.pid); n += 1) {
-      const text = `${n} ${'x'.repeat(length)}`;
-      const isTaken = await customer.write(text).then(
-        () => true,
-        () => false,
+    for (let n = 1; n <= 150 && isAlive(this.service.pid); n += 1)
+      await this.write(customer, length).then(
+        (text) => acknowledged.push(text),
+        () => {},
       );
-      if (isTaken) acknowledged.push(text);
-    }
     await this.untilDead();
     return acknowledged;
   }
@@ -88,8 +102,13 @@ export class DyingStage {
   }
 
   async startAgain(): Promise<void> {
-    await rm(this.armed, { force: true });
+    await rm(this.#pointFile, { force: true });
     await this.service.crashAndRestart();
+  }
+
+  /** What was sent with this text, once or again. */
+  sent(text: string): readonly { id: string }[] {
+    return this.receiver.payloads().filter(({ message }) => message.text === text);
   }
 
   async expectNothingLost(customer: ChatCustomer, acknowledged: readonly string[]): Promise<void> {
@@ -97,15 +116,12 @@ export class DyingStage {
       ({ text }: { text: string }) => text,
     );
     expect(stored).toEqual(expect.arrayContaining([...acknowledged]));
-    const { receiver } = this;
-    await waitFor('every acknowledged event', () => {
-      const arrived = new Set(receiver.payloads().map(({ message }) => String(message.text)));
-      return acknowledged.every((text) => arrived.has(text));
+    await waitFor('all deliveries to end', async () => {
+      const path = `/api/hooks/${this.#hook}/deliveries?status=pending`;
+      return (await this.service.api.get(path)).body.data.length === 0;
     });
-    const idsByText = new Map<string, Set<string>>();
-    for (const { id, message } of receiver.payloads())
-      idsByText.set(message.text, (idsByText.get(message.text) ?? new Set()).add(id));
-    for (const ids of idsByText.values()) expect(ids.size).toBe(1);
-    expect(receiver.faults).toEqual([]);
+    for (const text of acknowledged)
+      expect(new Set(this.sent(text).map(({ id }) => id)).size).toBe(1);
+    expect(this.receiver.faults).toEqual([]);
   }
 }

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { describe, it } from '@jest/globals';
 import { waitFor } from '../../helpers/waitFor.ts';
 import type { DyingPoint } from './dyingFiles.ts';
@@ -27,13 +26,39 @@ describe('a service that is killed', () => {
       { operation: 'write', file: 'acknowledged', moment: 'after' },
     ],
   ];
-  it.each(whileWriting)('%s loses nothing acknowledged', async (_when, point) => {
-    const customer = await stage.start(point);
-    await customer.write('before');
-    await waitFor('the first event', () => stage.receiver.payloads().length === 1);
-    await writeFile(stage.armed, '');
-    const acknowledged = await stage.writeUntilDead(customer, 100);
-    await stage.startAgain();
-    await stage.expectNothingLost(customer, ['before', ...acknowledged]);
-  });
+  const duringASnapshot: [string, DyingPoint][] = [
+    [
+      'as the next journal of a snapshot begins',
+      { operation: 'open', file: 'journal', moment: 'after' },
+    ],
+    ['in the middle of a snapshot', { operation: 'write', file: 'snapshot', moment: 'half' }],
+    [
+      'when a snapshot is written and not yet published',
+      { operation: 'rename', file: 'snapshot', moment: 'before' },
+    ],
+    [
+      'right after the publication of a snapshot',
+      { operation: 'rename', file: 'snapshot', moment: 'after' },
+    ],
+    [
+      'before a journal older than the snapshots is removed',
+      { operation: 'remove', file: 'journal', moment: 'before' },
+    ],
+    [
+      'right after such a journal is removed',
+      { operation: 'remove', file: 'journal', moment: 'after' },
+    ],
+  ];
+  it.each([...whileWriting, ...duringASnapshot])(
+    '%s loses nothing acknowledged',
+    async (_when, point) => {
+      const customer = await stage.customer();
+      const before = await stage.write(customer, 1_000);
+      await waitFor('its event', () => stage.sent(before).length === 1);
+      stage.dieAt(point);
+      const acknowledged = await stage.writeUntilDead(customer, 1_000);
+      await stage.startAgain();
+      await stage.expectNothingLost(customer, [before, ...acknowledged]);
+    },
+  );
 });

@@ -1,5 +1,5 @@
 // The service, started as its command starts it, over a disk that gets into trouble as STALL says:
-// `snapshot`: a snapshot's write never ends while the signal has not come to stop;
+// `snapshot`: each write of a snapshot takes two seconds;
 // `full-from-signal`: every write fails after SIGUSR2; `fsync-from-signal`: no fsync ends after it.
 import { readConfig } from '../../../service/src/app/config.ts';
 import { createLogger, startService } from '../../../service/src/app/service.ts';

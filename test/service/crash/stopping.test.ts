@@ -69,13 +69,13 @@ describe('SIGTERM', () => {
     const { code, ms } = await stage.stop();
     expect(code).toBe(0);
     expect(ms).toBeLessThan(10_000);
-    await Promise.all(ends);
+    for (const end of await Promise.all(ends)) expect(end).not.toBe('cut');
   });
 
   onEmbeddedStore(it)(
     'while it is starting ends it with 0, whenever it comes',
     async () => {
-      for (const delayMs of [0, 30, 60, 120]) {
+      for (const delayMs of [0, 50, 100]) {
         const data = join(stage.storage.folder, String(delayMs));
         stage.child = spawn(process.execPath, [MAIN], {
           env: { ...BARE_ENV, PORT: '0', DATA_DIR: data },

@@ -19,6 +19,7 @@ describe('SIGTERM', () => {
     const { code, ms } = await stage.stop();
     expect(code).toBe(0);
     expect(ms).toBeLessThan(24_000);
+    expect(stage.out).not.toContain('could not be closed in time');
     const again = apiClient(await stage.start(), customer.token);
     expect((await again.get('/api/chat/messages?limit=200')).body.data.at(-1).id).toBe(
       written.message_id,

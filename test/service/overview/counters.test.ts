@@ -210,8 +210,10 @@ describe('percentiles of durations', () => {
 
   it('are what a share stays within', () => {
     const durations = Array.from({ length: 100 }, (_, at) => (at + 1) * 1_000);
-    expect(of(0.5, ...durations)! / 50_000).toBeCloseTo(1, 0);
-    expect(of(0.9, ...durations)! / 90_000).toBeCloseTo(1, 0);
+    for (const share of [0.5, 0.9]) {
+      const ms = share * 100_000;
+      expect(Math.abs(of(share, ...durations)! - ms) / ms).toBeLessThan(0.1);
+    }
     expect(of(0.5)).toBeNull();
     expect(of(0.5, -5)).toBe(1);
   });

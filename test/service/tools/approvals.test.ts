@@ -221,12 +221,14 @@ describe('a call that a person decides about', () => {
     expect(endpoint.requests).toHaveLength(0);
   });
 
-  it('expires after APPROVAL_EXPIRES_MS, by the clock on the wall', async () => {
-    await service.restart({ APPROVAL_EXPIRES_MS: '1000' });
+  it('expires after APPROVAL_EXPIRES_MS', async () => {
+    await service.restart({ APPROVAL_EXPIRES_MS: '3600000' });
     const waiting = await parked();
-    expect(Date.parse(waiting.call.expires_at) - Date.parse(waiting.call.created_at)).toBe(1000);
+    expect(Date.parse(waiting.call.expires_at) - Date.parse(waiting.call.created_at)).toBe(
+      3_600_000,
+    );
+    await later(3_601_000);
     expect(await agentSays(waiting.customer, 2)).toBe(SENTENCES.approvalExpired.en);
-    expect(Date.now() + offset).toBeGreaterThanOrEqual(Date.parse(waiting.call.expires_at));
     await service.restart({});
   });
 

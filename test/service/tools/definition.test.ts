@@ -292,15 +292,20 @@ describe("a tool's definition", () => {
       code,
       'endpoint',
     ]);
-    const { id } = await made(webhook());
-    expect(
-      (await service.api.patch(`/api/tools/${id}`, { endpoint: url })).body.error,
-    ).toMatchObject({ code, param: 'endpoint' });
-    expect((await service.api.get(`/api/tools/${id}`)).body.endpoint).toBe(`${endpoint.url}/tool`);
     const asTemplate = await create(http({}, { url }));
     expect([400, 422]).toContain(asTemplate.status);
     expect(asTemplate.body.error.param).toBe('request_template.url');
     if (asTemplate.status === 422) expect(asTemplate.body.error.code).toBe(code);
+  });
+
+  it('refuses such an address in a change too, and keeps the one it has', async () => {
+    const { id } = await made(webhook());
+    const change = { endpoint: 'https://10.0.0.1/tool' };
+    expect((await service.api.patch(`/api/tools/${id}`, change)).body.error).toMatchObject({
+      code: 'target_url_not_public',
+      param: 'endpoint',
+    });
+    expect((await service.api.get(`/api/tools/${id}`)).body.endpoint).toBe(`${endpoint.url}/tool`);
   });
 
   it.each([
@@ -557,7 +562,7 @@ describe("a tool's definition", () => {
     });
   });
 
-  it('stands beside at most ninety-nine others, also when two come at once', async () => {
+  it('stands beside at most ninety-nine others, also when two come at once or one is published', async () => {
     const other = await service.addWorkspace('Full');
     for (let n = 1; n <= 99; n += 9)
       await Promise.all(Array.from({ length: 9 }, () => other.post('/api/tools', webhook())));
@@ -569,6 +574,17 @@ describe("a tool's definition", () => {
       [201, undefined],
       [409, 'tool_limit_reached'],
     ]);
+    const published = await other.put('/api/tools/published/one_more', {
+      definition: { description: 'Finds an order.', endpoint: `${endpoint.url}/tool` },
+      owner: {
+        instance_id: 'instance-1',
+        workflow_id: 'workflow-1',
+        workflow_name: 'Orders',
+        node_id: 'node-1',
+        host: 'n8n.example.com',
+      },
+    });
+    expect(published.body.error).toMatchObject({ code: 'tool_limit_reached' });
     const [newest] = (await other.get('/api/tools')).body.data;
     await other.delete(`/api/tools/${newest.id}`);
     expect((await other.post('/api/tools', webhook())).status).toBe(201);

@@ -112,9 +112,6 @@ describe('what a tool is sent, and what is kept of it', () => {
       Number(/t=(\d+)/.exec(String(headers['x-service-signature']))![1]),
     );
     expect(new Set(times).size).toBe(3);
-    requests.forEach(({ receivedAt }, n) =>
-      expect(Math.abs(receivedAt.getTime() / 1000 - times[n]!)).toBeLessThan(2),
-    );
     expect(new Set(requests.map(({ headers }) => headers['x-service-signature'])).size).toBe(3);
     expect(endpoint.faults).toEqual([]);
     await service.api.delete(`/api/tools/${id}`);

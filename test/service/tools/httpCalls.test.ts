@@ -280,8 +280,7 @@ describe('a call of an HTTP tool', () => {
       void setTimeout(() => response.writeHead(302, { location: '/api' }).end(), 400);
     const record = await call({}, Array<Answer>(20).fill(slow), { timeout: 1 });
     expect(record).toMatchObject({ status: 'failed', attempts: 3, error: { type: 'timeout' } });
-    expect(record.duration_ms).toBeLessThan(6000);
-    // of 60, were the time counted anew for each
+    // Were the time counted anew for each, the sixth redirect would end it.
     expect(endpoint.requests.length).toBeLessThanOrEqual(9);
   });
 

@@ -1,5 +1,5 @@
 // Large answers of tools are read beside everything else, and cost what their length costs.
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { unwatchedBounds } from '../../../service/src/platform/limits/bounds.ts';
 import {
   AnswerThread,
@@ -13,7 +13,7 @@ const SECRET = 'a-secret-of-the-tool';
 const never = new AbortController().signal;
 
 const list = (item: string, bytes = FIVE_MEBIBYTES) =>
-  `[${Array.from({ length: Math.floor((bytes - 2) / (item.length + 1)) }, () => item).join()}]`;
+  `[${`${item},`.repeat(Math.floor(bytes / (item.length + 1)) - 1)}${item}]`;
 
 const task = (text: string): AnswerTask => ({
   address: {
@@ -32,18 +32,16 @@ const task = (text: string): AnswerTask => ({
 describe('large answers of tools', () => {
   const faults: unknown[] = [];
   let reader: AnswerThread;
-  beforeEach(() => {
+  beforeAll(() => {
     reader = new AnswerThread(unwatchedBounds, {
       error: (fault: unknown) => void faults.push(fault),
     });
   });
-  afterEach(async () => {
-    await reader.close();
-    expect(faults.splice(0)).toEqual([]);
-  });
+  afterEach(() => expect(faults.splice(0)).toEqual([]));
+  afterAll(() => reader.close());
 
   it('are read as small ones are, without the tool’s secrets, and the event loop goes on', async () => {
-    const text = list(`{"name":"x","key":"${SECRET}"}`);
+    const text = list(`{"name":"x","key":"${SECRET}"}`, 1024 * 1024);
     let turns = 0;
     let isReading = true;
     const count = () => {
@@ -97,10 +95,21 @@ describe('large answers of tools', () => {
 
   it('that nobody waits for any more are not read', async () => {
     const giving = new AbortController();
-    const first = reader.read('a', task(list('1.5', 512 * 1024)), never);
-    const second = reader.read('a', task(list('1.5', 512 * 1024)), giving.signal);
+    const large = task(list('1.5', 512 * 1024));
+    let isRead = false;
+    const unread: AnswerTask = {
+      ...large,
+      get address() {
+        isRead = true;
+        return large.address;
+      },
+    };
+    const first = reader.read('a', large, never);
+    const second = reader.read('a', unread, giving.signal);
+    const third = reader.read('a', large, never);
     giving.abort(new Error('given up'));
     await expect(second).rejects.toThrow('given up');
-    expect((await first).type).toBe('success');
+    for (const result of await Promise.all([first, third])) expect(result.type).toBe('success');
+    expect(isRead).toBe(false);
   });
 });

@@ -26,11 +26,13 @@ function refusal(schema: unknown): { param: string; message: string } | null {
   }
 }
 
+/** Runs it within so many milliseconds of CPU time: other processes take none of that. */
 function within<T>(milliseconds: number, run: () => T): T {
-  const started = performance.now();
+  const started = process.cpuUsage();
   const result = run();
-  // a busy machine is slow; what must not be takes minutes
-  expect(performance.now() - started).toBeLessThan(10 * milliseconds);
+  const { user, system } = process.cpuUsage(started);
+  // a slow machine takes longer; what must not be takes minutes
+  expect((user + system) / 1000).toBeLessThan(10 * milliseconds);
   return result;
 }
 
@@ -534,8 +536,12 @@ describe('hostile parameters and arguments take no more than a moment', () => {
     'relative-json-pointer',
     'byte',
   ];
-  it.each(FORMATS)('the format %s on 60 KiB', (format) => {
-    const schema = withProperties({ a: { format } });
+  it('all formats on 60 KiB', () => {
+    const schema = withProperties({
+      a: {
+        allOf: FORMATS.map((format): JsonObject => ({ anyOf: [{ format }, { type: 'string' }] })),
+      },
+    });
     const starts = [
       '',
       'a',
@@ -573,10 +579,9 @@ describe('hostile parameters and arguments take no more than a moment', () => {
     ];
     for (const start of starts) {
       for (const middle of middles) {
-        const args = {
-          a: `${start}${middle.repeat(Math.floor(60_000 / (middle.length + (middle === '\n' ? 1 : 0))))}!`,
-        };
-        within(200, () => said(schema, args));
+        const length = middle.length + (middle === '\n' ? 1 : 0); // as JSON
+        const args = { a: `${start}${middle.repeat(Math.floor(60_000 / length))}!` };
+        expect(within(50, () => said(schema, args))).toBeNull();
       }
     }
   });

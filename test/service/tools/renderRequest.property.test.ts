@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { isJsonObject, type Json, type JsonObject } from '../../../service/src/platform/json.ts';
 import {
@@ -170,72 +170,67 @@ function decoded(segment: string): string {
   }
 }
 
-/** How many of the requests were rendered: a property that refuses everything proves nothing. */
-function check(property: (request: RenderedRequest, template: RequestTemplate) => void): void {
+type Check = (request: RenderedRequest, template: RequestTemplate) => void;
+
+const goesWhereTheTemplateSays: Check = (request, template) => {
+  const parsed = new URL(request.url);
+  const path = template.url
+    .replace(/\{\{[^{}]*\}\}/g, 'x')
+    .replace(/^https:\/\/[^/]*/, '')
+    .split('?')[0]!;
+  expect(parsed.origin).toBe(/^https:\/\/[^/]*/.exec(template.url)![0]);
+  expect(parsed.username + parsed.password + parsed.hash).toBe('');
+  expect(parsed.pathname.split('/')).toHaveLength(path.split('/').length);
+  for (const segment of parsed.pathname.split('/'))
+    for (const piece of decoded(segment).split(/[/\\]/)) expect(piece).not.toMatch(/^\.{1,2}$/);
+  expect(request.method).toBe(template.method);
+};
+
+const hasNoNameOfItsOwn: Check = (request, template) => {
+  const own = [...template.url.matchAll(/[?&](q\d)=/g)].map(([, name]) => name!);
+  for (const name of new URL(request.url).searchParams.keys())
+    expect([...own, ...Object.keys(template.query ?? {})]).toContain(name);
+  const headers = Object.keys(template.headers ?? {}).map((name) => name.toLowerCase());
+  for (const name of Object.keys(request.headers))
+    expect([...headers, 'content-type']).toContain(name);
+};
+
+const hasHeadersThatHttpCanCarry: Check = (request) => {
+  for (const value of Object.values(request.headers))
+    expect(value).not.toMatch(/[\p{Cc}\u0100-\uffff]/u);
+  expect(() => new Headers(request.headers)).not.toThrow();
+};
+
+const hasTheBodyOfTheTemplate: Check = (request, template) => {
+  if (request.body === undefined)
+    expect(template.body === undefined || SOLE.test(String(template.body))).toBe(true);
+  else expectShape(template.body!, JSON.parse(request.body) as Json);
+};
+
+const holdsSecretsInHeadersOnly: Check = (request, template) => {
+  expect(`${request.method} ${request.url} ${request.body}`).not.toContain(SECRET);
+  for (const [name, value] of Object.entries(template.headers ?? {})) {
+    const sent = request.headers[name.toLowerCase()] ?? '';
+    expect(sent.includes(SECRET)).toBe(value.includes('{{secrets.KEY}}'));
+  }
+};
+
+it('a rendered request is that of the template in each part, whatever the arguments', () => {
+  // A property that refuses everything proves nothing.
   let count = 0;
   fc.assert(
     fc.property(wanted, args, (change, given) => {
       const result = rendered(change, given);
       if (result === null) return;
       count += 1;
-      property(result.request, result.template);
+      const { request, template } = result;
+      goesWhereTheTemplateSays(request, template);
+      hasNoNameOfItsOwn(request, template);
+      hasHeadersThatHttpCanCarry(request, template);
+      hasTheBodyOfTheTemplate(request, template);
+      holdsSecretsInHeadersOnly(request, template);
     }),
     { numRuns: 3000 },
   );
   expect(count).toBeGreaterThan(300);
-}
-
-describe('a rendered request, whatever the arguments', () => {
-  it('goes to the origin of the template, with its number of path segments and none of them a dot segment', () => {
-    check((request, template) => {
-      const parsed = new URL(request.url);
-      const path = template.url
-        .replace(/\{\{[^{}]*\}\}/g, 'x')
-        .replace(/^https:\/\/[^/]*/, '')
-        .split('?')[0]!;
-      expect(parsed.origin).toBe(/^https:\/\/[^/]*/.exec(template.url)![0]);
-      expect(parsed.username + parsed.password + parsed.hash).toBe('');
-      expect(parsed.pathname.split('/')).toHaveLength(path.split('/').length);
-      for (const segment of parsed.pathname.split('/'))
-        for (const piece of decoded(segment).split(/[/\\]/)) expect(piece).not.toMatch(/^\.{1,2}$/);
-      expect(request.method).toBe(template.method);
-    });
-  });
-
-  it('has no query parameter and no header beyond those of the template', () => {
-    check((request, template) => {
-      const own = [...template.url.matchAll(/[?&](q\d)=/g)].map(([, name]) => name!);
-      for (const name of new URL(request.url).searchParams.keys())
-        expect([...own, ...Object.keys(template.query ?? {})]).toContain(name);
-      const headers = Object.keys(template.headers ?? {}).map((name) => name.toLowerCase());
-      for (const name of Object.keys(request.headers))
-        expect([...headers, 'content-type']).toContain(name);
-    });
-  });
-
-  it('has header values that HTTP can carry', () => {
-    check((request) => {
-      for (const value of Object.values(request.headers))
-        expect(value).not.toMatch(/[\p{Cc}\u0100-\uffff]/u);
-      expect(() => new Headers(request.headers)).not.toThrow();
-    });
-  });
-
-  it('has a body of the shape of the template', () => {
-    check((request, template) => {
-      if (request.body === undefined)
-        expect(template.body === undefined || SOLE.test(String(template.body))).toBe(true);
-      else expectShape(template.body!, JSON.parse(request.body) as Json);
-    });
-  });
-
-  it('holds secrets in headers only', () => {
-    check((request, template) => {
-      expect(`${request.method} ${request.url} ${request.body}`).not.toContain(SECRET);
-      for (const [name, value] of Object.entries(template.headers ?? {})) {
-        const sent = request.headers[name.toLowerCase()] ?? '';
-        expect(sent.includes(SECRET)).toBe(value.includes('{{secrets.KEY}}'));
-      }
-    });
-  });
 });

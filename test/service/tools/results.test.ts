@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ServiceStore, Tx } from '../../../service/src/store/collections.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
-import { boundResults } from '../../../service/src/tools/calls/largeResults.ts';
+import { boundResults, LargeResults } from '../../../service/src/tools/calls/largeResults.ts';
 import { resultExcerpt } from '../../../service/src/tools/calls/maskedResult.ts';
 import {
   MAX_LARGE_RESULTS_CHARACTERS,
@@ -10,7 +10,6 @@ import {
   type ToolCall,
 } from '../../../service/src/tools/calls/toolCall.ts';
 import { unwatchedBounds } from '../../../service/src/platform/limits/bounds.ts';
-import { LargeResults } from '../../../service/src/tools/calls/largeResults.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -36,66 +35,21 @@ describe('results of tool calls', () => {
     await fresh.remove();
   });
 
-  it('the oldest large ones make room, their beginning stays, small ones are left alone', async () => {
-    const call = (length: number) =>
-      ({
-        id: newId('call'),
-        workspaceId: 'w',
-        status: 'succeeded',
-        resultJson: JSON.stringify('x'.repeat(length)),
-        hasLargeResult: length > 1000,
-      }) as ToolCall;
-    const small = call(100);
-    const large = Array.from({ length: 50 }, () => call(MEBIBYTE));
-    const kept = await store.transaction(async (tx) => {
-      for (const each of [small, ...large]) await tx.toolCalls.put(each);
-      await boundResults(tx);
-      return tx.toolCalls.find({ where: {}, limit: 100 });
+  const call = (characters: number, workspaceId = 'w') =>
+    ({
+      id: newId('call'),
+      workspaceId,
+      status: 'succeeded',
+      resultJson: JSON.stringify('x'.repeat(characters)),
+      hasLargeResult: characters >= MEBIBYTE,
+    }) as ToolCall;
+  const put = (calls: readonly ToolCall[]) =>
+    store.transaction(async (tx) => {
+      for (const each of calls) await tx.toolCalls.put(each);
     });
-    expect(kept.reduce((sum, { resultJson }) => sum + resultJson!.length, 0)).toBeLessThan(
-      MAX_LARGE_RESULTS_CHARACTERS + MEBIBYTE / 2,
-    );
-    expect(kept.find(({ id }) => id === small.id)).toEqual(small);
-    expect(kept.at(-1)).toEqual(large.at(-1));
-    expect(resultOf(kept.find(({ id }) => id === large[0]!.id)!)).toMatch(
-      /^"x{8000,}… \(the rest was removed/,
-    );
-    expect(kept.filter(({ hasLargeResult }) => hasLargeResult)).toHaveLength(47);
-  });
+  const stored = () => store.transaction((tx) => tx.toolCalls.find({ where: {}, limit: 100 }));
 
-  it('of the workspace that stores the most make room: another one’s stay whole', async () => {
-    const call = (workspaceId: string) =>
-      ({
-        id: newId('call'),
-        workspaceId,
-        status: 'succeeded',
-        resultJson: JSON.stringify('x'.repeat(MEBIBYTE)),
-        hasLargeResult: true,
-      }) as ToolCall;
-    const mine = call('mine');
-    const keep = (calls: readonly ToolCall[]) =>
-      store.transaction(async (tx) => {
-        for (const each of calls) await tx.toolCalls.put(each);
-        return (await boundResults(tx)).cut;
-      });
-    const whole = async (workspaceId: string) =>
-      (await store.transaction((tx) => tx.toolCalls.find({ where: { workspaceId }, limit: 200 })))
-        .filter(({ hasLargeResult }) => hasLargeResult)
-        .map(({ id }) => id);
-    expect(await keep([mine])).toBe(0);
-    const flood = Array.from({ length: 60 }, () => call('flooder'));
-    expect(await keep(flood)).toBe(14);
-    expect(await whole('mine')).toEqual([mine.id]);
-    expect(await whole('flooder')).toEqual(flood.slice(14).map(({ id }) => id));
-    // What others need, it gives, until they have as much.
-    await keep(Array.from({ length: 30 }, () => call('mine')));
-    const [theirs, ours] = [await whole('flooder'), await whole('mine')];
-    expect(theirs.length + ours.length).toBe(47);
-    expect(Math.abs(theirs.length - ours.length)).toBeLessThanOrEqual(1);
-    expect(theirs).toEqual(flood.slice(60 - theirs.length).map(({ id }) => id));
-  });
-
-  it('are all read only when there may be too many of them', async () => {
+  it('the oldest large ones make room, their beginning stays, small ones are left alone; all are read only when there may be too many', async () => {
     let looks = 0;
     const counting = {
       transaction: <T>(body: (tx: Tx) => Promise<T>) => {
@@ -104,25 +58,47 @@ describe('results of tool calls', () => {
       },
     } as ServiceStore;
     const largeResults = new LargeResults();
-    const add = async () => {
-      const call = {
-        id: newId('call'),
-        workspaceId: 'w',
-        status: 'succeeded',
-        resultJson: JSON.stringify('x'.repeat(MEBIBYTE)),
-        hasLargeResult: true,
-      } as ToolCall;
-      await store.transaction((tx) => tx.toolCalls.put(call));
-      await largeResults.add({ store: counting, bounds: unwatchedBounds }, call);
-      const kept = await store.transaction((tx) =>
-        tx.toolCalls.find({ where: { hasLargeResult: true }, limit: 100 }),
-      );
-      expect(kept.reduce((sum, { resultJson }) => sum + resultJson!.length, 0)).toBeLessThanOrEqual(
-        MAX_LARGE_RESULTS_CHARACTERS,
-      );
-    };
-    for (let n = 0; n < 60; n++) await add();
+    const small = call(100);
+    await put([small]);
+    const large = Array.from({ length: 56 }, () => call(MEBIBYTE));
+    for (const each of large) {
+      await put([each]);
+      await largeResults.add({ store: counting, bounds: unwatchedBounds }, each);
+      const characters = (await stored())
+        .filter(({ hasLargeResult }) => hasLargeResult)
+        .reduce((sum, { resultJson }) => sum + resultJson!.length, 0);
+      expect(characters).toBeLessThanOrEqual(MAX_LARGE_RESULTS_CHARACTERS);
+    }
     expect(looks).toBeLessThanOrEqual(5);
+    const kept = await stored();
+    expect(kept.find(({ id }) => id === small.id)).toEqual(small);
+    expect(kept.at(-1)).toEqual(large.at(-1));
+    expect(resultOf(kept.find(({ id }) => id === large[0]!.id)!)).toMatch(
+      /^"x{8000,}… \(the rest was removed/,
+    );
+  });
+
+  it('of the workspace that stores the most make room: another one’s stay whole', async () => {
+    const keep = async (calls: readonly ToolCall[]) => {
+      await put(calls);
+      return (await store.transaction((tx) => boundResults(tx))).cut;
+    };
+    const whole = async (workspaceId: string) =>
+      (await stored())
+        .filter((each) => each.hasLargeResult && each.workspaceId === workspaceId)
+        .map(({ id }) => id);
+    const mine = call(MEBIBYTE, 'mine');
+    expect(await keep([mine])).toBe(0);
+    const flood = Array.from({ length: 50 }, () => call(MEBIBYTE, 'flooder'));
+    expect(await keep(flood)).toBe(4);
+    expect(await whole('mine')).toEqual([mine.id]);
+    expect(await whole('flooder')).toEqual(flood.slice(4).map(({ id }) => id));
+    // What others need, it gives, until they have as much.
+    await keep(Array.from({ length: 25 }, () => call(MEBIBYTE, 'mine')));
+    const [theirs, ours] = [await whole('flooder'), await whole('mine')];
+    expect(theirs.length + ours.length).toBe(47);
+    expect(Math.abs(theirs.length - ours.length)).toBeLessThanOrEqual(1);
+    expect(theirs).toEqual(flood.slice(50 - theirs.length).map(({ id }) => id));
   });
 
   it.each(['+54 9 11 5555 1234', '+54 9 11 5555\\n1234', 'maria@example.com'])(

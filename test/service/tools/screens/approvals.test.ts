@@ -25,18 +25,22 @@ const PARAMETERS = {
   required: ['order_number'],
 };
 
+const DAY_MS = 86_400_000;
+
 describe('an approval on the conversations screen', () => {
   let endpoint: ToolEndpoint;
   let service: TestService;
   let ana: Browserless;
   let other: Browserless;
   let tool: DefinedTool;
+  let laterByMs = 0;
 
   beforeAll(async () => {
     endpoint = await startToolEndpoint();
     service = await startTestService({
       ca: endpoint.ca,
-      env: { ...MEMBER_ENV, ...TOOL_TEST_ENV, ALLOWED_NETWORKS: '127.0.0.1/32' },
+      env: { ...MEMBER_ENV, ...TOOL_TEST_ENV },
+      clock: { now: () => new Date(Date.now() + laterByMs) },
     });
     [ana, other] = [await signedInBrowser(service.url), await signedInBrowser(service.url)];
     tool = await endpoint.define(service.api, {
@@ -202,6 +206,17 @@ describe('an approval on the conversations screen', () => {
     await makeLive(service.api, tool, { order_number: '1' });
   });
 
+  it('that nobody decides says that it expired, and takes no decision', async () => {
+    const { id, path, decide } = await waiting();
+    laterByMs += DAY_MS;
+    await callIn(service.api, `conversation_id=${id}`, 'expired');
+    await ana.get(path);
+    const late = await ana.post(decide, { verdict: 'approve' });
+    expect(late.path).toContain('notice=already-decided');
+    expect(late.text).toContain('Expired now without a decision');
+    expect(endpoint.at('/cancel_order')).toHaveLength(0);
+  });
+
   it('is told at once to every open page', async () => {
     const { id, path, decide } = await waiting();
     const ended = new AbortController();
@@ -284,44 +299,6 @@ describe('a conversation that the agent gave away', () => {
       );
     } finally {
       await service.stop();
-    }
-  });
-});
-
-describe('an approval that nobody decides', () => {
-  it('says that it expired, and takes no decision', async () => {
-    const endpoint = await startToolEndpoint();
-    const env = {
-      ...MEMBER_ENV,
-      ...TOOL_TEST_ENV,
-      ALLOWED_NETWORKS: '127.0.0.1/32',
-      APPROVAL_EXPIRES_MS: '1000',
-    };
-    const service = await startTestService({ ca: endpoint.ca, env });
-    try {
-      const ana = await signedInBrowser(service.url);
-      const tool = await endpoint.define(service.api, {
-        name: 'cancel_order',
-        ask_before_running: true,
-      });
-      await makeLive(service.api, tool);
-      const { conversationId: id } = await ask(service.url, tool);
-      const { tool_call_id: callId } = await callIn(
-        service.api,
-        `conversation_id=${id}`,
-        'pending_approval',
-      );
-      await ana.get(`/conversations/${id}`);
-      await callIn(service.api, `conversation_id=${id}`, 'expired');
-      const late = await ana.post(`/conversations/${id}/tool-calls/${callId}/decide`, {
-        verdict: 'approve',
-      });
-      expect(late.path).toContain('notice=already-decided');
-      expect(late.text).toContain('Expired now without a decision');
-      expect(endpoint.at('/cancel_order')).toHaveLength(1); // the test call before it went live
-    } finally {
-      await service.stop();
-      await endpoint.close();
     }
   });
 });

@@ -657,7 +657,7 @@ describe('the pages of tools', () => {
     expect(refused.value('name')).toBe(HOSTILE);
   });
 
-  it('cut a large result, and stay quick', async () => {
+  it('cut a large result', async () => {
     endpoint.answerAlways('/orders', {
       json: { items: Array.from({ length: 20_000 }, (_, number) => ({ number, text: 'lamp' })) },
     });
@@ -693,9 +693,6 @@ describe('another workspace', () => {
     answers.push(await mine.get(`/tools/${own.id}?call=${call.tool_call_id}`));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
     expect((await mine.get('/tools')).text).not.toContain('theirs');
-    await waitFor(
-      'their tool',
-      async () => (await others.get(`/api/tools/${tool.id}`)).status === 200,
-    );
+    expect((await others.get(`/api/tools/${tool.id}`)).status).toBe(200);
   });
 });
