@@ -122,13 +122,12 @@ describe('conversations and their events', () => {
       ['team', 'hi, a person here', null],
     ]);
 
+    const named = (name: string) => eventsOf(id).filter(({ event }) => event === name);
     await service.api.post(`${path}/messages`, { text: 'once more' });
-    await receiver.payload('message.sent');
+    await waitFor('both replies', () => named('message.sent').length === 2);
     await service.api.post(`${path}/close`, { summary: 'done', verdict: 'unknown' });
     await eventOf(id, 'conversation.closed');
-    expect(eventsOf(id).filter(({ event }) => event === 'conversation.handed_over')).toHaveLength(
-      1,
-    );
+    expect(named('conversation.handed_over')).toHaveLength(1);
   });
 
   describe('actions by status', () => {
