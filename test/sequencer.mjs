@@ -6,7 +6,6 @@ const LONG = [
   'contract/postgres.test.ts',
   'service/agent/turns.test.ts',
   'service/app/retentionSteady.test.ts',
-  'service/channels/outbound/sendingCrash.test.ts',
   'service/channels/whatsapp/whatsappCrash.test.ts',
   'service/crash/killedWriting.test.ts',
   'service/crash/stopping.test.ts',

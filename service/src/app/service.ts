@@ -20,6 +20,7 @@ import type { Retention } from './retention/housekeeping.ts';
 import { WORK_QUEUES } from './workQueues.ts';
 import { createApp, createWorkerApp } from './createApp.ts';
 import {
+  closeUnusedConnections,
   createBoundedServer,
   SERVER_LIMITS,
   type ServerLimits,
@@ -323,7 +324,7 @@ async function closeServer(server: Server, stopping: AbortController): Promise<v
   if (!server.listening) return;
   const closed = new Promise((resolve) => server.close(resolve));
   // A connection becomes idle only after its open stream has ended.
-  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  const sweep = setInterval(() => closeUnusedConnections(server), SWEEP_MS);
   const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await closed;
   clearInterval(sweep);

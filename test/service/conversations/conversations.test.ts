@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import {
   EMITTED_EVENTS,
@@ -19,6 +19,8 @@ describe('conversations and their events', () => {
     service = await startTestService({ ca: receiver.ca });
     for (const event of EMITTED_EVENTS) await receiver.subscribe(service, event);
   });
+  // Every signature and every payload was as specified.
+  afterEach(() => expect(receiver.faults).toEqual([]));
   afterAll(async () => {
     await service?.stop();
     await receiver?.close();
@@ -120,13 +122,12 @@ describe('conversations and their events', () => {
       ['team', 'hi, a person here', null],
     ]);
 
+    const named = (name: string) => eventsOf(id).filter(({ event }) => event === name);
     await service.api.post(`${path}/messages`, { text: 'once more' });
-    await receiver.payload('message.sent');
+    await waitFor('both replies', () => named('message.sent').length === 2);
     await service.api.post(`${path}/close`, { summary: 'done', verdict: 'unknown' });
     await eventOf(id, 'conversation.closed');
-    expect(eventsOf(id).filter(({ event }) => event === 'conversation.handed_over')).toHaveLength(
-      1,
-    );
+    expect(named('conversation.handed_over')).toHaveLength(1);
   });
 
   describe('actions by status', () => {
@@ -264,18 +265,31 @@ describe('conversations and their events', () => {
     }
   });
 
-  it('verified every signature of this file', () => {
-    expect(receiver.requests.length).toBeGreaterThan(50);
-    expect(receiver.faults).toEqual([]);
-  });
-});
+  it('takes a note for the team: no event, nothing in the chat, masked in the answer', async () => {
+    const { customer, id, path } = await opened({ email: 'maria@example.com' });
+    const { status, body } = await service.api.post(`${path}/notes`, {
+      text: 'Invoice to maria@example.com, please.',
+    });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      conversation_id: id,
+      text: 'Invoice to m••••@e••••••.com, please.',
+      created_by: { type: 'api', name: 'Default key' },
+    });
+    expect((await service.api.get(path)).body).toMatchObject({
+      status: 'ai_active',
+      message_count: 1,
+      messages: [{ text: 'hello' }],
+    });
+    await service.api.post(`${path}/messages`, { text: 'A person here.' });
+    await eventOf(id, 'message.sent');
+    expect(JSON.stringify(eventsOf(id))).not.toContain('Invoice');
+    expect((await customer.read()).map(({ text }) => text)).toEqual(['hello', 'A person here.']);
 
-describe('finding conversations', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startTestService();
+    await service.api.post(`${path}/close`, { summary: 'Done.', verdict: 'unknown' });
+    expect((await service.api.post(`${path}/notes`, { text: 'Paid.' })).status).toBe(201);
+    expect((await service.api.post(`${path}/notes`, { text: ' ' })).status).toBe(400);
   });
-  afterAll(() => service?.stop());
 
   it.each([
     ['phone', '+54 9 11 5555-0177'],
@@ -341,46 +355,5 @@ describe('finding conversations', () => {
       status: 400,
       body: { error: { code: 'invalid_request' } },
     });
-  });
-
-  it('lists by status, channel and stage, newest first, page by page', async () => {
-    const own = await startTestService();
-    try {
-      const ids: string[] = [];
-      for (let n = 0; n < 7; n++)
-        ids.push((await (await chatCustomer(own.url)).write('hi')).conversation_id);
-      await own.api.post(`/api/conversations/${ids[1]}/takeover`);
-      await own.api.patch(`/api/conversations/${ids[2]}`, { funnel_stage: 'qualified' });
-      const list = async (query: string) => (await own.api.get(`/api/conversations?${query}`)).body;
-      const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
-
-      expect(idsOf(await list(''))).toEqual(ids.toReversed());
-      expect(idsOf(await list('status=human_active'))).toEqual([ids[1]]);
-      expect(idsOf(await list('status=ai_active&funnel_stage=qualified&channel=web_chat'))).toEqual(
-        [ids[2]],
-      );
-      expect(idsOf(await list('channel=whatsapp_cloud'))).toEqual([]);
-
-      const first = await list('limit=3');
-      const second = await list(`limit=3&cursor=${first.next_cursor}`);
-      const third = await list(`limit=3&cursor=${second.next_cursor}`);
-      expect([first, second, third].flatMap(idsOf)).toEqual(ids.toReversed());
-      expect(third.next_cursor).toBeNull();
-
-      for (const [query, param] of [
-        ['status=open', 'status'],
-        ['limit=0', 'limit'],
-        ['limit=201', 'limit'],
-        ['cursor=zzz', 'cursor'],
-        ['funnel_stage=x', 'funnel_stage'],
-      ]) {
-        expect(await own.api.get(`/api/conversations?${query}`)).toMatchObject({
-          status: 400,
-          body: { error: { code: 'invalid_request', param } },
-        });
-      }
-    } finally {
-      await own.stop();
-    }
   });
 });

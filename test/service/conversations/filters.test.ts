@@ -1,4 +1,4 @@
-// Which conversations GET /api/conversations lists.
+// Which conversations GET /api/conversations lists, and which messages GET …/messages.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
@@ -82,14 +82,42 @@ describe('the list of conversations', () => {
     expect((await listed({ contact_id: 'ctc_nobody' })).flat()).toEqual([]);
   });
 
-  it('refuses a time that is none, and a cursor of another order', async () => {
+  it('refuses a value that is none, and a cursor of another order', async () => {
     const first = (await service.api.get('/api/conversations?limit=1')).body.next_cursor as string;
-    for (const query of [
-      'created_since=today',
-      'cursor=x',
-      `updated_since=${at(0)}&cursor=${first}`,
-      `cursor=1_${first}`,
+    for (const [query, param] of [
+      ['status=open', 'status'],
+      ['funnel_stage=x', 'funnel_stage'],
+      ['limit=0', 'limit'],
+      ['limit=201', 'limit'],
+      ['created_since=today', 'created_since'],
+      ['cursor=x', 'cursor'],
+      [`updated_since=${at(0)}&cursor=${first}`, 'cursor'],
+      [`cursor=1_${first}`, 'cursor'],
     ])
-      expect((await service.api.get(`/api/conversations?${query}`)).status).toBe(400);
+      expect(await service.api.get(`/api/conversations?${query}`)).toMatchObject({
+        status: 400,
+        body: { error: { code: 'invalid_request', param } },
+      });
+  });
+
+  it("a conversation's messages, oldest first, since a time, and page by page", async () => {
+    const path = `/api/conversations/${ids[3]}/messages`;
+    const page = async (query = '') => {
+      const { body } = await service.api.get(path + query);
+      return [body.data.map(({ text }: { text: string }) => text), body.next_cursor];
+    };
+    const both = ['hello', 'again'];
+    expect(await page()).toEqual([both, null]);
+    expect(await page(`?since=${at(3)}`)).toEqual([both, null]);
+    expect(await page(`?since=${at(4)}`)).toEqual([['again'], null]);
+    expect(await page('?since=2026-11-21T13:10:00.000%2B03:00')).toEqual([['again'], null]);
+    expect(await page('?since=2026-11-21T10:10:00.001Z')).toEqual([[], null]);
+    const [first, cursor] = await page(`?since=${at(3)}&limit=1`);
+    expect(first).toEqual(['hello']);
+    expect(await page(`?since=${at(3)}&cursor=${cursor}`)).toEqual([['again'], null]);
+    for (const query of ['since=yesterday', 'cursor=msg_01JD6Z0000000000000000000A'])
+      expect((await service.api.get(`${path}?${query}`)).status).toBe(400);
+    const unknown = '/api/conversations/conv_00000000000000000000000000/messages';
+    expect((await service.api.get(unknown)).status).toBe(404);
   });
 });

@@ -9,6 +9,7 @@ import {
   maskText,
 } from '../../../service/src/platform/masking.ts';
 import { normalizePhone } from '../../../service/src/platform/contactDetails.ts';
+import { cpuMsOf } from '../../helpers/cpuTime.ts';
 
 describe('masking', () => {
   it.each([
@@ -338,12 +339,13 @@ describe('masking', () => {
         (start) => `${start}${' '.repeat(4000)}-`,
       ),
     ];
-    const startedAt = performance.now();
-    for (const text of texts) {
-      maskText(text, contact);
-      maskName(text);
-    }
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    const cpuMs = cpuMsOf(() => {
+      for (const text of texts) {
+        maskText(text, contact);
+        maskName(text);
+      }
+    });
+    expect(cpuMs).toBeLessThan(2000);
   });
 });
 

@@ -9,16 +9,23 @@ import { agentSays } from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { askCustomer, startTalk } from '../waits/support.ts';
 
+const QUIET_MS = 60_000;
+
 describe('customers who wait', () => {
   let service: TestService;
   let n8n: ExecutionHost;
   let ana: Browserless;
   let ben: Browserless;
   let anaId: string;
+  let aheadMs = 0;
 
   beforeAll(async () => {
     n8n = await startExecutionHost(() => service.api);
-    service = await startTestService({ ca: n8n.ca, env: { ...MEMBER_ENV, AGENT_QUIET_MS: '500' } });
+    service = await startTestService({
+      ca: n8n.ca,
+      clock: { now: () => new Date(Date.now() + aheadMs) },
+      env: { ...MEMBER_ENV, AGENT_QUIET_MS: String(QUIET_MS) },
+    });
     ({ ana, ben } = await teamOfTwo(service));
     const { body } = await service.api.get('/api/members');
     anaId = body.data.find(({ name }: { name: string }) => name === 'ana').id;
@@ -40,6 +47,9 @@ describe('customers who wait', () => {
 
   const turnAgent = (state: 'on' | 'off') =>
     service.api.patch('/api/agent', { enabled: state === 'on', greeting: '' });
+
+  /** The agent takes its turn after this, and not before. */
+  const customersAreQuiet = () => void (aheadMs += QUIET_MS);
 
   interface Talk {
     readonly customer: ChatCustomer;
@@ -108,8 +118,10 @@ describe('customers who wait', () => {
     await turnAgent('on');
     const clara = await arrive('Clara');
     expect(await waiting()).toEqual([]);
+    customersAreQuiet();
     await agentSays(clara.customer);
     await clara.customer.write('Can I talk to a person, please?');
+    customersAreQuiet();
     await waitFor('the hand-over', async () => (await counted()) === '1');
     await agentSays(clara.customer, 2);
     expect(await waiting()).toEqual(['Clara']);
@@ -122,6 +134,7 @@ describe('customers who wait', () => {
     await turnAgent('on');
     await sent(await arrive('Clara'));
     await turnAgent('off');
+    customersAreQuiet();
     await waitFor('the turn that is not taken', async () => (await counted()) === '1');
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { splitText } from '../../../../service/src/channels/outbound/splitText.ts';
+import { cpuMsOf } from '../../../helpers/cpuTime.ts';
 
 const sizeOf = (text: string) => [...text].length;
 const withoutSpace = (text: string) => text.replace(/\s+/gu, '');
@@ -53,7 +54,7 @@ describe('splitting a text', () => {
           if (text.isWellFormed()) expect(piece.isWellFormed()).toBe(true);
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -72,7 +73,7 @@ describe('splitting a text', () => {
         if (charactersOf(text).every((each) => sizeOf(each) <= max))
           expect(pieces.flatMap(charactersOf)).toEqual(charactersOf(text));
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -148,10 +149,11 @@ describe('splitting a text', () => {
 
   it('is quick with a long text', () => {
     const text = 'Palabras y más palabras sin fin '.repeat(8000);
-    const startedAt = performance.now();
-    expect(splitText(text, 4096).length).toBeGreaterThan(60);
-    expect(splitText(' '.repeat(200_000), 4096)).toHaveLength(1);
-    expect(splitText(`a${'\n'.repeat(200_000)}b`, 4096)).toEqual(['a', 'b']);
-    expect(performance.now() - startedAt).toBeLessThan(5000);
+    const cpuMs = cpuMsOf(() => {
+      expect(splitText(text, 4096).length).toBeGreaterThan(60);
+      expect(splitText(' '.repeat(200_000), 4096)).toHaveLength(1);
+      expect(splitText(`a${'\n'.repeat(200_000)}b`, 4096)).toEqual(['a', 'b']);
+    });
+    expect(cpuMs).toBeLessThan(5000);
   });
 });

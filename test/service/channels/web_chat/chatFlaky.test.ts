@@ -99,7 +99,7 @@ describe('the chat under a flaky connection', () => {
   const struck = new Set<string>();
 
   // The last seed is another one each time; a failure names it.
-  it.each([1, 2, 3, randomInt(1_000_000)])(
+  it.each([1, randomInt(1_000_000)])(
     'stores and shows each message exactly once, in order (seed %i)',
     async (seed) => {
       const random = randomFrom(seed + 1);

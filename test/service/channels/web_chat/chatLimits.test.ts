@@ -25,6 +25,9 @@ import { startTestService, type TestService } from '../../../helpers/service.ts'
 import { listenTracked, type TrackedServer } from '../../../helpers/trackedServer.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
 
+/** Messages of 16,000 characters: more than the system keeps for a reader who does not read. */
+const HISTORY = 1500;
+
 describe('streams of the service', () => {
   let service: TestService;
   beforeAll(async () => {
@@ -203,7 +206,7 @@ describe('streams, with limits of the test’s own', () => {
   it('lets go of a reader who takes nothing any more', async () => {
     await serveStreams(limits({ beatMs: 100 }));
     const { token, contact } = await arrive();
-    await writeHistory(contact.id, 6000);
+    await writeHistory(contact.id);
     const reader: Socket = connect(server.port, '127.0.0.1');
     reader.on('error', () => {});
     reader.write(
@@ -215,18 +218,15 @@ describe('streams, with limits of the test’s own', () => {
     await server.close();
     // On a busy machine even one who reads may take nothing for a tenth of a second.
     const next = await readChatStream(await serveStreams(limits({})), token);
-    await waitFor('everything, for one who reads', () => next.seen.length === 6000, {
-      timeoutMs: 25_000,
-    });
+    await waitFor('everything, for one who reads', () => next.seen.length === HISTORY);
     next.close();
   });
 
-  /** More than the system keeps for a reader who does not read. */
-  const writeHistory = (contactId: string, count: number) =>
+  const writeHistory = (contactId: string) =>
     store.transaction(async (tx) => {
       const conversationId = newId('conv');
       await tx.conversations.put({ id: conversationId, contactId, workspaceId: 'w' } as never);
-      for (let number = 1; number <= count; number++) {
+      for (let number = 1; number <= HISTORY; number++) {
         await tx.messages.put({
           id: newId('msg'),
           workspaceId: 'w',
@@ -235,7 +235,7 @@ describe('streams, with limits of the test’s own', () => {
           number,
           direction: 'outbound',
           sender: { type: 'api', name: '' },
-          text: 'x'.repeat(4000),
+          text: 'x'.repeat(16_000),
           channelMessageId: null,
           createdAt: '2026-11-21T10:00:00.000+00:00',
         } as Message);

@@ -156,7 +156,7 @@ describe('the Graph API', () => {
         {
           isRefused: true,
           mayHaveArrived: false,
-          words: /answer \(403\) is not from the Graph API/,
+          words: /answer \(403\) is not from the Graph API\. Check GRAPH_API_URL/,
         },
       ],
       [
@@ -182,7 +182,25 @@ describe('the Graph API', () => {
       [
         'a redirect comes',
         raw(307, '', { location: 'http://127.0.0.1:1/' }),
-        { isRefused: true, mayHaveArrived: false, words: /redirect/ },
+        {
+          isRefused: true,
+          mayHaveArrived: false,
+          words: /redirect \(307\), which is not followed/,
+        },
+      ],
+      [
+        'an unknown error comes with a 4xx',
+        graphError(400, { code: 987_654, message: 'Something new' }),
+        {
+          isRefused: true,
+          mayHaveArrived: false,
+          words: /error 987654\)\. Meta says: Something new/,
+        },
+      ],
+      [
+        'an unknown error is transient by its own word',
+        graphError(400, { code: 987_654, ...({ is_transient: true } as object) }),
+        { isRefused: false, mayHaveArrived: false, words: /error 987654/ },
       ],
     ])('says so when %s', async (_what, reply, { isRefused, mayHaveArrived, words }) => {
       graph.answerWith(reply);
@@ -236,11 +254,9 @@ describe('the Graph API', () => {
       const silent = createServer(() => {}).listen(0, '127.0.0.1');
       await new Promise((resolve) => silent.once('listening', resolve));
       const { port } = silent.address() as { port: number };
-      const startedAt = performance.now();
       expect(failed(await send(context({ url: `http://127.0.0.1:${port}` }))).error).toMatch(
-        /did not answer/,
+        /did not answer within 0.4 seconds/,
       );
-      expect(performance.now() - startedAt).toBeLessThan(5000);
       silent.close();
     });
 
@@ -300,6 +316,17 @@ describe('the Graph API', () => {
       expect(error).toMatch(new RegExp(`^[A-Z].{15,}\\(Meta's error ${code}\\)\\.`));
     });
 
+    it.each([
+      [200, 'The access token may not do this'],
+      [131_026, 'WhatsApp cannot deliver to this customer'],
+      [131_031, 'Meta has locked the account'],
+      [131_042, 'a problem with its payment method'],
+      [131_047, 'More than 24 hours have passed since the customer last wrote'],
+    ])('says what error %d means', async (code, words) => {
+      graph.answerWith(graphError(400, { code }));
+      expect(failed(await send()).error).toContain(words);
+    });
+
     it("keeps neither a token nor a number of Meta's own words, and not too many of them", async () => {
       graph.answerWith(
         graphError(400, {
@@ -310,6 +337,9 @@ describe('the Graph API', () => {
       const { error } = failed(await send());
       expect(error).toContain('Malformed access token [removed] for [removed] and more');
       expect(error.length).toBeLessThan(400);
+      const details = 'Parameter value is not valid for +1 415 555 2671';
+      graph.answerWith(graphError(400, { code: 131_009, error_data: { details } }));
+      expect(failed(await send()).error).toMatch(/Parameter value is not valid for \[removed\]$/);
     });
 
     it('uses its connections again', async () => {

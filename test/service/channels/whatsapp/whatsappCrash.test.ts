@@ -1,4 +1,14 @@
+// The built service as a real process that is killed while WhatsApp delivers, and while texts are on
+// their way to WhatsApp.
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  hang,
+  startGraphServer,
+  takeAndHang,
+  tooMany,
+  type GraphServer,
+} from '../../../helpers/graphServer.ts';
 import {
   connectNumber,
   deliver,
@@ -7,17 +17,21 @@ import {
   type ConnectedNumber,
 } from '../../../helpers/meta.ts';
 import { startServiceProcess, type ServiceProcess } from '../../../helpers/serviceProcess.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
+import { APP_SECRET, connectWhatsApp, type WhatsAppAccount } from './whatsappTalk.ts';
 
-const SENDERS = 12;
-const CONTACTS_EACH = 12;
-const ROUNDS = 8;
+/** How long a receipt is waited for: Sender, GRACE_MS. */
+const GRACE_MS = 15_000;
+const SENDERS = 8;
+const CONTACTS_EACH = 6;
+const ROUNDS = 4;
 
 /**
  * A row of deliveries to one address, each repeated until it is answered with 200, as Meta does;
  * some are repeated though they were.
  */
 async function deliverAll(
-  service: ServiceProcess,
+  url: string,
   number: ConnectedNumber,
   bodies: readonly unknown[],
   answered: () => void,
@@ -25,7 +39,7 @@ async function deliverAll(
   for (const [n, body] of bodies.entries()) {
     const repeats = n % 3 === 0 ? 2 : 1;
     for (let done = 0; done < repeats; ) {
-      const answer = await deliver(service.url, number, body).catch(() => null);
+      const answer = await deliver(url, number, body).catch(() => null);
       if (answer?.status === 200) done += 1;
       else await new Promise((resolve) => setTimeout(resolve, 50));
     }
@@ -33,16 +47,28 @@ async function deliverAll(
   }
 }
 
-describe('WhatsApp deliveries while the service is killed and started again', () => {
+describe('a service that is killed and started again', () => {
+  let graph: GraphServer;
   let service: ServiceProcess;
-  let number: ConnectedNumber;
+  let account: WhatsAppAccount;
   beforeAll(async () => {
-    service = await startServiceProcess();
-    number = await connectNumber(service.api);
+    graph = await startGraphServer();
+    service = await startServiceProcess({
+      env: {
+        GRAPH_API_URL: graph.url,
+        CHANNEL_RETRY_DELAYS_MS: '100,100,100,100',
+        LOG_LEVEL: 'debug',
+      },
+    });
+    account = await connectWhatsApp(service, graph);
   });
-  afterAll(() => service?.close());
+  afterAll(async () => {
+    await service?.close();
+    await graph?.close();
+  });
 
-  it('are stored once each, in order per contact, and none that was answered with 200 is lost', async () => {
+  it('stores each message that is delivered once, in order per contact, and loses none that it answered with 200', async () => {
+    const number = await connectNumber(service.api, { account: '106540352242999' });
     const phoneOf = (sender: number, contact: number) =>
       String(5491155000000 + sender * 100 + contact);
     const message = (phone: string, round: number, part: number) => ({
@@ -63,29 +89,26 @@ describe('WhatsApp deliveries while the service is killed and started again', ()
           message(phone, round, 1),
         ]);
         return sender % 2 === 0
-          ? [metaBody(metaValue({ messages }))]
-          : messages.map((each) => metaBody(metaValue({ messages: [each] })));
+          ? [metaBody(metaValue({ messages }, number.account))]
+          : messages.map((each) => metaBody(metaValue({ messages: [each] }, number.account)));
       }).flat();
     };
     const rows = Array.from({ length: SENDERS }, (_, sender) => bodiesOf(sender));
-    const all = rows.flat().length;
+    // While all contacts' messages come at once too, and later.
+    const killAt = [SENDERS, Math.floor(rows.flat().length / 2)];
     let answered = 0;
     const kills: Promise<void>[] = [];
     const delivering = rows.map((bodies) =>
-      deliverAll(service, number, bodies, () => {
+      deliverAll(service.url, number, bodies, () => {
         answered += 1;
-        if (answered === Math.floor(all / 3) || answered === Math.floor((2 * all) / 3))
-          kills.push(service.crashAndRestart());
+        if (killAt.includes(answered)) kills.push(service.crashAndRestart());
       }),
     );
     await Promise.all(delivering);
     await Promise.all(kills);
     expect(kills).toHaveLength(2);
 
-    const expected = Array.from({ length: ROUNDS }, (_, round) => [
-      `${round} 0`,
-      `${round} 1`,
-    ]).flat();
+    const expected = Array.from({ length: ROUNDS }, (_, n) => [`${n} 0`, `${n} 1`]).flat();
     for (let sender = 0; sender < SENDERS; sender++) {
       for (let contact = 0; contact < CONTACTS_EACH; contact++) {
         const { body } = await service.api.post('/api/contacts/lookup', {
@@ -96,4 +119,68 @@ describe('WhatsApp deliveries while the service is killed and started again', ()
       }
     }
   }, 120_000);
+
+  const requestsTo = (phone: string) => graph.requests.filter(({ body }) => body.to === phone);
+  const textsTo = (phone: string) => requestsTo(phone).map(({ body }) => body.text.body);
+  const [known, unknown, lost, waiting] = [
+    '14155552101',
+    '14155552102',
+    '14155552103',
+    '14155552104',
+  ] as const;
+
+  it('sends what was taken not again once its receipt is there, and all else again after the grace, each in order', async () => {
+    const customers = {
+      known: await account.customer(known),
+      unknown: await account.customer(unknown),
+      lost: await account.customer(lost),
+      waiting: await account.customer(waiting),
+    };
+    // One after the other, so that each gets its own answer.
+    for (const [name, reply] of [
+      ['known', takeAndHang],
+      ['unknown', takeAndHang],
+      ['lost', hang],
+      ['waiting', tooMany('3')],
+    ] as const) {
+      const requests = graph.requests.length;
+      graph.answerWith(reply);
+      expect((await customers[name].reply('one')).status).toBe(201);
+      await waitFor('the request', () => graph.requests.length === requests + 1);
+      expect((await customers[name].reply('two')).status).toBe(201);
+    }
+    await waitFor('the refusal to be on record', async () =>
+      (await readFile(service.logFile, 'utf8')).includes('130429'),
+    );
+    const killedAt = Date.now();
+    await service.crashAndRestart();
+
+    await account.tell(graph.taken.find(({ body }) => body.to === known)!, 'delivered');
+    await customers.known.delivery(2, 'sent');
+    expect((await customers.known.deliveries()).map(({ state }) => state)).toEqual([
+      'delivered',
+      'sent',
+    ]);
+    await customers.waiting.delivery(2, 'sent');
+    expect(textsTo(waiting)).toEqual(['one', 'one', 'two']);
+    expect(requestsTo(waiting)[1]!.at - requestsTo(waiting)[0]!.at).toBeGreaterThanOrEqual(2950);
+
+    for (const customer of [customers.unknown, customers.lost]) await customer.delivery(2, 'sent');
+    for (const phone of [unknown, lost]) {
+      expect(textsTo(phone)).toEqual(['one', 'one', 'two']);
+      expect(requestsTo(phone)[1]!.at - killedAt).toBeGreaterThanOrEqual(GRACE_MS);
+    }
+    expect(textsTo(known)).toEqual(['one', 'two']);
+  }, 90_000);
+
+  it('writes neither tokens nor phone numbers nor texts into the log', async () => {
+    const customer = await account.customer('14155552199');
+    await customer.reply('Between you and me');
+    await customer.delivery(1, 'sent');
+    const log = await readFile(service.logFile, 'utf8');
+    expect(log).toContain('"outbound_message":"out_');
+    const texts = ['Between you', 'Sheena'];
+    for (const secret of [graph.accessToken, APP_SECRET, '1415555', '54911550', ...texts])
+      expect(log).not.toContain(secret);
+  });
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { parseBody } from '../../../../service/src/channels/whatsapp/inbound.ts';
 import { verifyRequest } from '../../../../service/src/channels/whatsapp/verifyRequest.ts';
 import type { OpenAccount } from '../../../../service/src/channels/channelAdapter.ts';
+import { cpuMsOf } from '../../../helpers/cpuTime.ts';
 import {
   CUSTOMER,
   PHONE_NUMBER_ID,
@@ -263,14 +264,12 @@ describe('what WhatsApp delivers', () => {
     fc.assert(fc.property(anything, (body) => Array.isArray(parseBody(body))));
   });
 
-  it('reads 20,000 messages of one sender within five seconds', () => {
+  it('reads 20,000 messages of one sender in time that grows with their number alone', () => {
     const messages = Array.from({ length: 20_000 }, (_, n) => text(`wamid.${n}`, 'hi'));
     const body = metaBody(
       metaValue({ contacts: [{ profile: { name: 'Ana' }, wa_id: '1' }], messages }),
     );
-    const began = performance.now();
-    expect(parseBody(body)).toHaveLength(20_000);
-    expect(performance.now() - began).toBeLessThan(5000);
+    expect(cpuMsOf(() => expect(parseBody(body)).toHaveLength(20_000))).toBeLessThan(5000);
   });
 });
 

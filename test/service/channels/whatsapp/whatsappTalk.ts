@@ -1,14 +1,13 @@
 // A WhatsApp account that is connected to a service, and customers who write to it: everything over
 // real HTTP, as Meta would.
-import { createHmac, randomBytes } from 'node:crypto';
 import type { ApiClient } from '../../../helpers/apiClient.ts';
-import {
-  TEST_NUMBER,
-  type GraphServer,
-  type GraphStatusError,
-  type TakenMessage,
-  type WhatsAppStatus,
+import type {
+  GraphServer,
+  GraphStatusError,
+  TakenMessage,
+  WhatsAppStatus,
 } from '../../../helpers/graphServer.ts';
+import { connectNumber, deliver, metaText } from '../../../helpers/meta.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked at field by field
@@ -50,38 +49,25 @@ export async function connectWhatsApp(
   service: { readonly url: string; readonly api: ApiClient },
   graph: GraphServer,
 ): Promise<WhatsAppAccount> {
-  const { status, body: channel } = await service.api.post('/api/channels', {
-    type: 'whatsapp_cloud',
-    name: 'Shop',
-    settings: {
-      phone_number_id: graph.phoneNumberId,
-      access_token: graph.accessToken,
-      app_secret: APP_SECRET,
-    },
+  const number = await connectNumber(service.api, {
+    account: graph.phoneNumberId,
+    appSecret: APP_SECRET,
+    accessToken: graph.accessToken,
   });
-  if (status !== 201) throw new Error(`not connected: ${JSON.stringify(channel)}`);
 
-  const deliver = async (given: unknown) => {
-    const body = JSON.stringify(given);
-    const signature = createHmac('sha256', APP_SECRET).update(body).digest('hex');
-    const answer = await fetch(`${service.url}/api/channels/whatsapp_cloud/webhook/${channel.id}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-hub-signature-256': `sha256=${signature}` },
-      body,
-    });
-    if (answer.status !== 200)
-      throw new Error(`the webhook answered ${answer.status}: ${await answer.text()}`);
+  const take = async (given: unknown) => {
+    const { status, text } = await deliver(service.url, number, given);
+    if (status !== 200) throw new Error(`the webhook answered ${status}: ${text}`);
   };
 
-  const write = (from: string, text: string, at = new Date()) =>
-    deliver(inboundWebhook(from, text, at));
+  const write = (from: string, text: string, at = new Date()) => {
+    const who = isPhone(from) ? { phone: from } : { phone: null, userId: from };
+    return take(metaText(text, { ...who, timestamp: String(Math.floor(at.getTime() / 1000)) }));
+  };
 
   const customer = async (from: string, at = new Date()): Promise<Customer> => {
-    const known = new Set(await conversationIds(service.api));
     await write(from, 'Hello', at);
-    const conversationId = await waitFor('the conversation', async () =>
-      (await conversationIds(service.api)).find((id) => !known.has(id)),
-    );
+    const conversationId = await conversationOf(service.api, from);
     const read = async () => {
       const { body } = await service.api.get(`/api/conversations/${conversationId}?messages=200`);
       return body.messages
@@ -101,52 +87,18 @@ export async function connectWhatsApp(
   };
 
   return {
-    channelId: channel.id,
-    deliver,
+    channelId: number.id,
+    deliver: take,
     write,
-    tell: (message, state, errors) => deliver(graph.statusWebhook(message, state, errors)),
+    tell: (message, state, errors) => take(graph.statusWebhook(message, state, errors)),
     customer,
   };
 }
 
-const conversationIds = async (api: ApiClient): Promise<string[]> =>
-  (await api.get('/api/conversations?limit=100')).body.data.map(({ id }: Json) => id as string);
-
 const isPhone = (from: string) => /^\d+$/.test(from);
 
-/**
- * @see developers.facebook.com, Cloud API, "Webhooks": a text message, from a phone number or from
- * a user id alone
- */
-const inboundWebhook = (from: string, body: string, at: Date) => ({
-  object: 'whatsapp_business_account',
-  entry: [
-    {
-      id: '102290129340398',
-      changes: [
-        {
-          field: 'messages',
-          value: {
-            messaging_product: 'whatsapp',
-            metadata: { display_phone_number: '15550783881', phone_number_id: TEST_NUMBER.id },
-            contacts: [
-              {
-                profile: { name: 'Sheena Nelson' },
-                ...(isPhone(from) ? { wa_id: from } : { user_id: from }),
-              },
-            ],
-            messages: [
-              {
-                ...(isPhone(from) ? { from } : { from_user_id: from }),
-                id: `wamid.${randomBytes(24).toString('base64')}`,
-                timestamp: String(Math.floor(at.getTime() / 1000)),
-                type: 'text',
-                text: { body },
-              },
-            ],
-          },
-        },
-      ],
-    },
-  ],
-});
+/** By the phone number. Nobody is looked up by a user id: theirs is the newest. */
+const conversationOf = async (api: ApiClient, from: string): Promise<string> =>
+  isPhone(from)
+    ? (await api.post('/api/contacts/lookup', { phone: `+${from}` })).body.id
+    : (await api.get('/api/conversations?limit=1')).body.data[0].id;

@@ -271,37 +271,26 @@ describe('the conversations screen', () => {
       expect(after).toBe(`${path}?tab=agent&q=placed`);
     });
 
-    it.each(['', '/head', '/items', '/panel', '/composer-note', '/close'])(
-      'of another workspace is not there: %s',
-      async (part) => {
-        const stranger = await chatCustomer(service.url, { workspace: 'other' });
-        const { conversation_id: id } = await stranger.write('secret of another');
-        const { status, text } = await ana.get(`/conversations/${id}${part}`);
-        expect(status).toBe(404);
-        expect(text).not.toContain('secret of another');
-        expect(
-          (await ana.get(`/conversations/conv_00000000000000000000000000${part}`)).status,
-        ).toBe(404);
-      },
-    );
-
-    it.each([
-      'take-over',
-      'hand-back',
-      'reply',
-      'stage',
-      'close',
-      'tool-calls/call_00000000000000000000000000/decide',
-    ])('of another workspace cannot be changed: %s', async (action) => {
+    it('of another workspace is not there, and cannot be changed', async () => {
       const stranger = await chatCustomer(service.url, { workspace: 'other' });
-      const { conversation_id: id } = await stranger.write('hello');
-      const { status } = await ana.post(`/conversations/${id}/${action}`, {
-        text: 'x',
-        stage: 'lost',
-        verdict: action.endsWith('decide') ? 'approve' : 'unknown',
-        summary: 'x',
-      });
-      expect(status).toBe(404);
+      const { conversation_id: id } = await stranger.write('secret of another');
+      for (const part of ['', '/head', '/items', '/panel', '/composer-note', '/close']) {
+        const { status, text } = await ana.get(`/conversations/${id}${part}`);
+        expect([part, status]).toEqual([part, 404]);
+        expect(text).not.toContain('secret of another');
+        const missing = `/conversations/conv_00000000000000000000000000${part}`;
+        expect((await ana.get(missing)).status).toBe(404);
+      }
+      const decide = 'tool-calls/call_00000000000000000000000000/decide';
+      for (const action of ['take-over', 'hand-back', 'reply', 'stage', 'close', decide]) {
+        const { status } = await ana.post(`/conversations/${id}/${action}`, {
+          text: 'x',
+          stage: 'lost',
+          verdict: action === decide ? 'approve' : 'unknown',
+          summary: 'x',
+        });
+        expect([action, status]).toEqual([action, 404]);
+      }
       expect(await stranger.read()).toHaveLength(1);
     });
   });
@@ -422,26 +411,6 @@ describe('the conversations screen', () => {
       expect(closed.html).not.toMatch(/name="text"|\/take-over|\/hand-back|\/close"/);
       expect(await record(id)).toMatchObject({ outcome: { summary: 'first' } });
     });
-
-    it.each(['take-over', 'hand-back', 'reply', 'stage', 'close'])(
-      'need the token of the session: %s',
-      async (action) => {
-        const { id, path } = await customer({ name: 'Forged' });
-        for (const csrf of [null, 'x'.repeat(43)]) {
-          const { status } = await ana.post(
-            `${path}/${action}`,
-            { text: 'x', stage: 'lost', verdict: 'unknown', summary: 'x' },
-            { csrf },
-          );
-          expect(status).toBe(403);
-        }
-        expect(await record(id)).toMatchObject({
-          status: 'ai_active',
-          funnel_stage: 'new',
-          messages: [{}],
-        });
-      },
-    );
   });
 
   describe('hostile texts', () => {

@@ -48,6 +48,8 @@ const FREE_SHARE = 0.01;
 /** Idle connections are closed to make room at most this often. */
 const MAKE_ROOM_EVERY_MS = 1000;
 
+const openOf = new WeakMap<Server, Set<Socket>>();
+
 /** The server of every role. It limits how slow a client may be and how many connections it holds. */
 export function createBoundedServer(
   app: RequestListener,
@@ -79,13 +81,14 @@ export function createBoundedServer(
     },
   );
   server.maxConnections = limits.maxConnections;
-  let open = 0;
+  const open = new Set<Socket>();
+  openOf.set(server, open);
   const free = Math.ceil(limits.maxConnections * FREE_SHARE);
   server.on('connection', (socket) => {
-    open += 1;
-    socket.once('close', () => (open -= 1));
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
     connections.admit(socket);
-    if (open <= limits.maxConnections - free) return;
+    if (open.size <= limits.maxConnections - free) return;
     bounds.reached('connections');
     connections.endSome(free);
   });
@@ -102,6 +105,15 @@ export function createBoundedServer(
     refuse(socket, STATUS_OF[code ?? ''] ?? 400, answering.get(socket));
   });
   return server;
+}
+
+/**
+ * For a stop: closes connections that no request is under way on. Node takes one on which nothing has
+ * come yet, such as browsers open in advance, for busy.
+ */
+export function closeUnusedConnections(server: Server): void {
+  server.closeIdleConnections();
+  for (const socket of openOf.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy();
 }
 
 const STATUS_OF: Readonly<Record<string, number>> = {
