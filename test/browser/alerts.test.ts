@@ -2,8 +2,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { BrowserContext, Page, Route } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
+import { teamOfTwo } from '../helpers/teamOfTwo.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import { BEN, join, signIn, startTeam, type Team } from './team.ts';
+import { BEN, signIn, startTeam, type Team } from './team.ts';
 
 describe('what a team hears of', () => {
   let team: Team;
@@ -11,9 +12,7 @@ describe('what a team hears of', () => {
   beforeAll(async () => {
     team = await startTeam();
     await team.service.api.patch('/api/agent', { enabled: true });
-    const { page } = await team.openSignedIn();
-    await join(page, (await team.open()).page, team.service.url);
-    await team.closeWindows();
+    await teamOfTwo(team.service);
   });
   afterEach(() => team.closeWindows());
   afterAll(() => team?.close());
@@ -133,8 +132,7 @@ describe('what a team hears of', () => {
   it('tells who is assigned a conversation, which is then one of theirs and bears their picture', async () => {
     const customer = await chatCustomer(team.service.url, { name: 'Clara' });
     const { conversation_id: id } = await customer.write('Which maps do you have?');
-    const { page: ben } = await team.open();
-    await signIn(ben, team.service.url, '/conversations?tab=mine', BEN);
+    const { page: ben } = await team.openSignedIn('/conversations?tab=mine', {}, BEN);
     await ben.getByText('You have no conversations.').waitFor();
     const { page: ana } = await team.openSignedIn(`/conversations/${id}`);
     await ana.getByLabel('Assigned to', { exact: true }).last().selectOption('Ben');
@@ -158,8 +156,7 @@ describe('what a team hears of', () => {
   it('tells of an assignment once, and not again on the pages that follow', async () => {
     const customer = await chatCustomer(team.service.url, { name: 'Dora' });
     const { conversation_id: id } = await customer.write('Which maps do you have?');
-    const { page: ben } = await team.open();
-    await signIn(ben, team.service.url, '/conversations', BEN);
+    const { page: ben } = await team.openSignedIn('/conversations', {}, BEN);
     const { page: ana } = await team.openSignedIn(`/conversations/${id}`);
     await ana.getByLabel('Assigned to', { exact: true }).last().selectOption('Ben');
     await ana.getByRole('button', { name: 'Assign', exact: true }).click();
@@ -184,10 +181,8 @@ describe('what a team hears of', () => {
     await customer.write('Is anybody there?');
     await customer.write('I have a question.');
     const path = `/conversations/${id}`;
-    const { page, axe } = await team.openSignedIn('/conversations', { width: 375, height: 700 });
-    await page.goto(team.service.url + path);
-    const { page: ben } = await team.open();
-    await signIn(ben, team.service.url, path, BEN);
+    const { page, axe } = await team.openSignedIn(path, { width: 375, height: 700 });
+    await team.openSignedIn(path, {}, BEN);
     await page.locator('#presence .avatar').waitFor();
     const head = await page.locator('#thread-head').boundingBox();
     expect(head!.height).toBeLessThan(64);

@@ -68,6 +68,8 @@ export interface BrowserWindow {
   axe(): Promise<readonly string[]>;
   /** The same with all of axe's rules, and what it cannot decide and nobody has explained. */
   axeWithAllRules(): Promise<readonly string[]>;
+  /** The same with the rules about colours alone, for a page that only has others than before. */
+  axeOfColours(): Promise<readonly string[]>;
   /** What can be pressed or filled in and lies beyond the window's edge at the left or right. */
   outOfReach(): Promise<readonly string[]>;
   /**
@@ -110,7 +112,8 @@ export async function openWindow(
       return problems();
     },
     axe: () => axeFindings(page),
-    axeWithAllRules: () => axeFindings(page, true),
+    axeWithAllRules: () => axeFindings(page, ALL_RULES),
+    axeOfColours: () => axeFindings(page, RULES_OF_COLOURS),
     outOfReach: () => page.evaluate(controlsBeyondTheEdge),
     screenshot: (name) => screenshot(page, name),
     overflow: () => page.evaluate(beyondTheEdge),
@@ -176,8 +179,8 @@ function controlsBeyondTheEdge(): readonly string[] {
     .map(({ outerHTML }) => `out of reach: ${outerHTML.slice(0, 200)}`);
 }
 
-async function axeFindings(page: Page, isStrict = false): Promise<readonly string[]> {
-  const found = await Promise.all(page.frames().map((frame) => axeFindingsIn(frame, isStrict)));
+async function axeFindings(page: Page, strictRules?: string): Promise<readonly string[]> {
+  const found = await Promise.all(page.frames().map((frame) => axeFindingsIn(frame, strictRules)));
   return found.flat();
 }
 
@@ -227,18 +230,21 @@ interface AxeResult {
   readonly incomplete: readonly AxeRule[];
 }
 
-const ALL_RULES = `Object.fromEntries(axe.getRules()
+const ALL_RULES = `rules: Object.fromEntries(axe.getRules()
   .filter(({ tags }) => !tags.includes('deprecated'))
   .map(({ ruleId }) => [ruleId, { enabled: !${JSON.stringify(Object.keys(RULES_OFF))}.includes(ruleId) }]))`;
 
-async function axeFindingsIn(frame: Frame, isStrict: boolean): Promise<readonly string[]> {
+const RULES_OF_COLOURS = `runOnly: ['color-contrast', 'link-in-text-block']`;
+
+/** @param strictRules axe's options; what it cannot decide counts, too */
+async function axeFindingsIn(frame: Frame, strictRules?: string): Promise<readonly string[]> {
   await finishAnimations(frame);
   // Told as text: the pages' content policy lets no script in by a tag.
-  await frame.evaluate(axeSource);
+  if (!(await frame.evaluate('"axe" in globalThis'))) await frame.evaluate(axeSource);
   const { violations, incomplete } = (await frame.evaluate(
-    `axe.run(document, { resultTypes: ["violations", "incomplete"], iframes: false, rules: ${isStrict ? ALL_RULES : '{}'} })`,
+    `axe.run(document, { resultTypes: ["violations", "incomplete"], iframes: false, ${strictRules ?? ''} })`,
   )) as AxeResult;
-  return [...violations, ...(isStrict ? unexplained(incomplete) : [])].flatMap(
+  return [...violations, ...(strictRules ? unexplained(incomplete) : [])].flatMap(
     ({ id, help, nodes }) =>
       nodes.map(
         ({ html, failureSummary }) =>

@@ -1,17 +1,18 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
+import { signedInBrowser } from '../helpers/browserless.ts';
 import type { BrowserWindow } from './browser.ts';
 import { startTeam, type Team } from './team.ts';
 
-describe('writing in a conversation of a team without canned replies', () => {
-  let team: Team;
-  beforeAll(async () => {
-    team = await startTeam();
-  });
-  afterEach(() => team.closeWindows());
-  afterAll(() => team?.close());
+let team: Team;
+beforeAll(async () => {
+  team = await startTeam();
+});
+afterEach(() => team.closeWindows());
+afterAll(() => team?.close());
 
+describe('writing in a conversation of a team without canned replies', () => {
   it.each([
     ['reply', 'click', 'Your reply'],
     ['reply', 'Control+Enter', 'Your reply'],
@@ -59,25 +60,16 @@ describe('writing in a conversation of a team without canned replies', () => {
 });
 
 describe('writing in a conversation', () => {
-  let team: Team;
   beforeAll(async () => {
-    team = await startTeam();
-    const { page } = await team.openSignedIn('/settings/canned-replies');
+    const ana = await signedInBrowser(team.service.url);
+    await ana.get('/settings/canned-replies');
     for (const [name, shortcut, text] of [
       ['Greeting', 'hello', 'Hello {{customer_first_name|there}}, this is {{member_name}}.'],
       ['Opening hours', 'hours', 'We are open from 9 to 5.'],
       ['Parcel', 'parcel', 'Your parcel {{customer_email}} is on its way.'],
-    ] as const) {
-      await page.getByLabel('Name').fill(name);
-      await page.getByLabel('Shortcut').fill(shortcut);
-      await page.getByRole('textbox', { name: 'Text' }).fill(text);
-      await page.getByRole('button', { name: 'Create' }).click();
-      await page.getByText(`/${shortcut}`, { exact: true }).waitFor();
-    }
-    await team.closeWindows();
+    ] as const)
+      await ana.post('/settings/canned-replies', { name, shortcut, text });
   });
-  afterEach(() => team.closeWindows());
-  afterAll(() => team?.close());
 
   const begin = async (name: string) => {
     const customer = await chatCustomer(team.service.url, { name });

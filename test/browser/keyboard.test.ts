@@ -25,16 +25,8 @@ describe('by keyboard alone', () => {
     await makeLive(team.service.api, tool);
   });
   beforeEach(async () => {
-    window = await team.open();
+    window = await team.openSignedIn('/conversations');
     page = window.page;
-    await page.goto(`${team.service.url}/conversations`);
-    await page.getByLabel('Email').waitFor();
-    // The cursor is there already.
-    await page.keyboard.type(MEMBER.email);
-    await tab();
-    await page.keyboard.type(MEMBER.password);
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Conversations' }).waitFor();
   });
   afterEach(() => team.closeWindows());
   afterAll(() => team?.close());
@@ -88,6 +80,18 @@ describe('by keyboard alone', () => {
     waitFor(`the focus on ${String(name)}`, async () =>
       typeof name === 'string' ? (await focused()) === name : name.test(await focused()),
     );
+
+  it('a member signs in', async () => {
+    ({ page } = await team.open());
+    await page.goto(`${team.service.url}/conversations`);
+    await page.getByLabel('Email').waitFor();
+    // The cursor is there already.
+    await page.keyboard.type(MEMBER.email);
+    await tab();
+    await page.keyboard.type(MEMBER.password);
+    await press('Enter');
+    await page.getByRole('heading', { name: 'Conversations' }).waitFor();
+  });
 
   it('a conversation is opened, taken over, answered with Ctrl+Enter and closed', async () => {
     const customer = await chatCustomer(team.service.url, { name: 'Clara' });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { teamOfTwo } from '../helpers/teamOfTwo.ts';
 import type { DefinedTool } from '../helpers/toolEndpoint.ts';
 import { keysOf, type Keys } from './keys.ts';
-import { BEN, signIn, startTeam, type Team } from './team.ts';
+import { BEN, startTeam, type Team } from './team.ts';
 import { startAgent, waitsForApproval, waitsForPerson } from './waitingCustomers.ts';
 
 const PEOPLE = 44;
@@ -30,8 +30,7 @@ describe('a day of fifty conversations', () => {
   });
 
   it('is done by keyboard alone', async () => {
-    const { page } = await team.open();
-    await signIn(page, team.service.url, '/conversations', BEN);
+    const { page } = await team.openSignedIn('/conversations', {}, BEN);
     const keys: Keys = keysOf(page);
     const days: { id: string; did: string; keys: readonly string[] }[] = [];
     const opened = (id: string) =>

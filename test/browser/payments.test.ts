@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
-import { BEN, join, signIn, startTeam, withoutLive, type Team } from './team.ts';
+import { teamOfTwo } from '../helpers/teamOfTwo.ts';
+import { BEN, startTeam, withoutLive, type Team } from './team.ts';
 
 const INSTRUCTIONS = 'Transfer to DE00 0000 0000\nwith the reference.';
 
@@ -12,19 +13,16 @@ describe('payment links', () => {
 
   beforeAll(async () => {
     team = await startTeam();
-    const { page } = await team.openSignedIn();
-    await join(page, (await team.open()).page, team.service.url);
-    await team.closeWindows();
+    await teamOfTwo(team.service);
     await team.service.api.patch('/api/agent', { enabled: false });
   });
   beforeEach(async () => {
     await team.service.api.put('/api/payment-accounts/manual', {
       settings: { instructions: INSTRUCTIONS },
     });
-    [ana, ben] = [(await team.open()).page, (await team.open()).page];
-    await Promise.all([
-      signIn(ana, team.service.url),
-      signIn(ben, team.service.url, '/conversations', BEN),
+    [{ page: ana }, { page: ben }] = await Promise.all([
+      team.openSignedIn(),
+      team.openSignedIn('/conversations', {}, BEN),
     ]);
     for (const page of [ana, ben]) page.on('dialog', (dialog) => void dialog.accept());
   });

@@ -2,30 +2,31 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
-import { BEN, join, signIn, startTeam, type Team } from './team.ts';
+import { teamOfTwo } from '../helpers/teamOfTwo.ts';
+import { lateClock } from './sampleContent.ts';
+import { BEN, startTeam, type Team } from './team.ts';
 
 describe('a conversation that two members have open', () => {
+  const clock = lateClock();
   let team: Team;
   let ana: Page;
   let ben: Page;
   let path: string;
 
   beforeAll(async () => {
-    team = await startTeam();
-    const { page } = await team.openSignedIn();
-    await join(page, (await team.open()).page, team.service.url);
-    await team.closeWindows();
+    clock.behindMs = 60_000;
+    team = await startTeam({ clock });
+    await teamOfTwo(team.service);
   });
   beforeEach(async () => {
     const customer = await chatCustomer(team.service.url, { name: 'Aisha' });
     const { conversation_id: id } = await customer.write('Which maps do you have?');
     path = `/conversations/${id}`;
-    const bens = await team.open();
+    const bens = await team.openSignedIn('/conversations', {}, BEN);
     // His browser dies in one of the tests.
     bens.allowErrors(/ERR_INTERNET_DISCONNECTED/);
-    [ana, ben] = [(await team.open()).page, bens.page];
-    await signIn(ana, team.service.url, path);
-    await signIn(ben, team.service.url, '/conversations', BEN);
+    ben = bens.page;
+    ({ page: ana } = await team.openSignedIn(path));
   });
   afterEach(() => team.closeWindows());
   afterAll(() => team?.close());
@@ -68,7 +69,8 @@ describe('a conversation that two members have open', () => {
     await ana.getByLabel('Your reply').fill('I am on it');
     await ben.context().setOffline(true);
     await ben.close();
-    await writing.waitFor({ ...gone, timeout: 25_000 });
+    clock.behindMs = 0;
+    await writing.waitFor(gone);
     expect(await ana.getByLabel('Your reply').inputValue()).toBe('I am on it');
   });
 });

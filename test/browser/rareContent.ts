@@ -17,9 +17,6 @@ export interface RareContent {
   readonly resetPath: string;
 }
 
-/** Ben's, who is a member and no owner. */
-export const MEMBER_BEN = { email: 'ben@example.com', password: 'a second good password' };
-
 export async function addRareContent(service: TestService): Promise<RareContent> {
   const { ana, benId } = await teamOfTwo(service, 'member');
   const invited = await ana.post('/team/invites', { note: 'Cy', role: 'member' });

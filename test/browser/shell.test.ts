@@ -83,12 +83,4 @@ describe('the shell', () => {
     expect(await page.getByText('The provider refused').count()).toBe(0);
     expect(await page.getByLabel('Who is it for?').inputValue()).toBe('Ben');
   });
-
-  it('shows where somebody is in forced colours too', async () => {
-    const { page } = await team.openSignedIn('/team', { context: { forcedColors: 'active' } });
-    const outline = await page
-      .locator('nav [aria-current]')
-      .evaluate((link) => getComputedStyle(link).outlineStyle);
-    expect(outline).toBe('solid');
-  });
 });

@@ -2,7 +2,7 @@
 // each person.
 import type { Browser, Page } from 'playwright-core';
 import type { Clock } from '../../service/src/platform/clock.ts';
-import { MEMBER, MEMBER_ENV } from '../helpers/browserless.ts';
+import { MEMBER, MEMBER_ENV, signedInBrowser } from '../helpers/browserless.ts';
 import { startGraphServer, type GraphServer } from '../helpers/graphServer.ts';
 import { freePort } from '../helpers/program.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
@@ -17,8 +17,15 @@ export interface Team {
   readonly browser: Browser;
   /** A window of somebody; `closeWindows` closes it. */
   open(options?: WindowOptions): Promise<BrowserWindow>;
-  /** A window in which the first member, ana, is signed in and reads a page. */
-  openSignedIn(path?: string, options?: WindowOptions): Promise<BrowserWindow>;
+  /**
+   * A window in which a member, by default the first one, ana, reads a page. The session begins
+   * without the form, which would be most of the time of many tests.
+   */
+  openSignedIn(
+    path?: string,
+    options?: WindowOptions,
+    member?: Credentials,
+  ): Promise<BrowserWindow>;
   /** @throws Error when one of their pages did something wrong */
   closeWindows(): Promise<void>;
   /** Closes browser, service and endpoint. */
@@ -52,9 +59,15 @@ export async function startTeam({
     graph,
     browser,
     open,
-    async openSignedIn(path = '/conversations', options) {
-      const window = await open(options);
-      await signIn(window.page, service.url, path);
+    async openSignedIn(path = '/conversations', options, member) {
+      const [window, { cookie }] = await Promise.all([
+        open(options),
+        signedInBrowser(service.url, member),
+      ]);
+      const [name, value] = cookie.split('=') as [string, string];
+      await window.context.addCookies([{ name, value, url: service.url }]);
+      // Its scripts hear keys once it has loaded.
+      await window.page.goto(service.url + path);
       return window;
     },
     async closeWindows() {

@@ -2,8 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Page } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { agentSays, ask, callIn, makeLive, type DefinedTool } from '../helpers/toolEndpoint.ts';
+import { teamOfTwo } from '../helpers/teamOfTwo.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import { BEN, join, signIn, startTeam, withoutLive, type Team } from './team.ts';
+import { BEN, startTeam, withoutLive, type Team } from './team.ts';
 
 describe('two members in two browsers', () => {
   let team: Team;
@@ -13,9 +14,7 @@ describe('two members in two browsers', () => {
 
   beforeAll(async () => {
     team = await startTeam();
-    const { page } = await team.openSignedIn();
-    await join(page, (await team.open()).page, team.service.url);
-    await team.closeWindows();
+    await teamOfTwo(team.service);
     tool = await team.endpoint.define(team.service.api, {
       name: 'cancel_order',
       parameters: { type: 'object', properties: { order: { type: 'string' } } },
@@ -24,10 +23,9 @@ describe('two members in two browsers', () => {
     await makeLive(team.service.api, tool);
   });
   beforeEach(async () => {
-    [ana, ben] = [(await team.open()).page, (await team.open()).page];
-    await Promise.all([
-      signIn(ana, team.service.url),
-      signIn(ben, team.service.url, '/conversations', BEN),
+    [{ page: ana }, { page: ben }] = await Promise.all([
+      team.openSignedIn(),
+      team.openSignedIn('/conversations', {}, BEN),
     ]);
     for (const page of [ana, ben]) page.on('dialog', (dialog) => void dialog.accept());
   });

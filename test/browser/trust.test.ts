@@ -2,8 +2,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
-import { BEN, fillSignIn, join, signIn, startTeam, type Team } from './team.ts';
 import { MEMBER } from '../helpers/browserless.ts';
+import { teamOfTwo } from '../helpers/teamOfTwo.ts';
+import { BEN, fillSignIn, signIn, startTeam, type Team } from './team.ts';
 
 let team: Team;
 beforeAll(async () => {
@@ -241,9 +242,7 @@ describe('what is half written', () => {
   it('is seen by no other member of the same browser, and is gone after signing out', async () => {
     const { path } = await conversation('Fay');
     const { page, context } = await team.openSignedIn(path);
-    const newcomer = await team.open();
-    await join(page, newcomer.page, team.service.url);
-    await page.goto(team.service.url + path);
+    await teamOfTwo(team.service);
     await reply(page).fill('For nobody else');
     await context.clearCookies();
     await signIn(page, team.service.url, path, BEN);

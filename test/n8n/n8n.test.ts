@@ -39,8 +39,9 @@ afterAll(async () => {
 }, 60_000);
 
 provesMainJob(stage);
-provesActions(stage);
 provesExamples(stage);
+// After the example that reminds of each open link: these make hundreds.
+provesActions(stage);
 provesForgery(stage);
 provesDuplicates(stage);
 provesTestListening(stage);
@@ -48,10 +49,11 @@ provesRepublishing(stage);
 provesRotation(stage);
 provesDeactivation(stage);
 provesCredentialTest(stage);
-provesRestarts(stage);
 provesTools(stage);
 provesWaits(stage);
 provesAgent(stage);
+// The service's clock is later from here on, and questions with a time limit would rest longer.
+provesRestarts(stage);
 provesSevenEvents(stage);
 provesSentBy(stage);
 provesPublishingErrors(stage);

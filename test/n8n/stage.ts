@@ -41,6 +41,9 @@ export const answerWhatIsSent = ownWorkflow('answer-what-is-sent');
 /** Answers each message and closes the conversation; takes the other events too. */
 export const answerAndClose = ownWorkflow('answer-and-close');
 
+/** Long enough for an n8n that is slow to publish a workflow again. */
+export const LAST_RETRY_MS = 15_000;
+
 export const TRIGGER = 'Conversation Service Trigger';
 
 export interface Subscription {
@@ -85,7 +88,7 @@ export interface Stage {
   ): Promise<Subscription[]>;
   /**
    * Waits, a minute by default: a busy machine is slow; shows the end of both logs when it was in
-   * vain.
+   * vain. It asks ten times a second: n8n is slow to answer, and has the work to do meanwhile.
    */
   until: typeof waitFor;
   /** The finished executions of a workflow that an event of this conversation started. */
@@ -167,7 +170,7 @@ export async function openStage({
       env: {
         ...(tls && MEMBER_ENV),
         GRAPH_API_URL: graph.url,
-        DELIVERY_RETRY_DELAYS_MS: '500,2000,15000',
+        DELIVERY_RETRY_DELAYS_MS: `500,2000,${LAST_RETRY_MS}`,
       },
     });
     closers.push(() => service.close());
@@ -190,12 +193,14 @@ function actors(
   credential: Credential,
 ): Omit<Stage, 'close' | 'graph' | 'startAnotherN8n'> {
   const until: typeof waitFor = (what, probe, options) =>
-    waitFor(what, probe, { timeoutMs: 60_000, ...options }).catch(async (cause: Error) => {
-      const logs = [service.logFile, n8n.logFile].map(
-        async (file) => `\nThe end of ${file}:\n${await tailOf(file)}`,
-      );
-      throw new Error(cause.message + (await Promise.all(logs)).join('\n'), { cause });
-    });
+    waitFor(what, probe, { timeoutMs: 60_000, everyMs: 100, ...options }).catch(
+      async (cause: Error) => {
+        const logs = [service.logFile, n8n.logFile].map(
+          async (file) => `\nThe end of ${file}:\n${await tailOf(file)}`,
+        );
+        throw new Error(cause.message + (await Promise.all(logs)).join('\n'), { cause });
+      },
+    );
 
   const subscriptionsOf = async (workflow: Workflow) => {
     const { data } = (await service.api.get('/api/hooks?limit=200')).body as {
@@ -261,13 +266,10 @@ function actors(
       );
     },
     execution: (workflow, event, conversationId) =>
-      until(
-        `"${workflow.name}" to have run on ${event} of ${conversationId}`,
-        async () =>
-          (await executionsOf(workflow, conversationId)).find(
-            (execution) => payloadOf(execution)?.event === event,
-          ),
-        { everyMs: 250 },
+      until(`"${workflow.name}" to have run on ${event} of ${conversationId}`, async () =>
+        (await executionsOf(workflow, conversationId)).find(
+          (execution) => payloadOf(execution)?.event === event,
+        ),
       ),
     async customerWrites(text, claims = {}) {
       const customer = await chatCustomer(service.url, claims);

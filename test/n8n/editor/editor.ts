@@ -42,8 +42,6 @@ export interface Editor {
   failure(): Promise<string>;
   /** Shows the output of the open node as a schema, with the first value of each field. */
   showSchema(): Promise<void>;
-  /** Waits until n8n's toasts are gone. */
-  withoutToasts(): Promise<void>;
   /** Opens the list of a parameter of the open node and searches it. @returns what it shows */
   listOf(parameter: string, text: string): Promise<readonly string[]>;
   /** Chooses the first entry of the list and opens it. @returns the address that is opened */
@@ -129,8 +127,6 @@ export async function openEditor(browser: Browser, n8n: N8nServer): Promise<Edit
       return await toast.innerText();
     },
     showSchema: () => byId('output-panel').getByText('Schema', { exact: true }).click(),
-    // n8n takes them away by itself, a few seconds after each.
-    withoutToasts: () => page.locator('.el-notification').first().waitFor({ state: 'hidden' }),
     async listOf(parameter, text) {
       const locator = byId(`resource-locator-${parameter}`);
       await locator.getByTestId('rlc-input').click();
@@ -146,7 +142,12 @@ export async function openEditor(browser: Browser, n8n: N8nServer): Promise<Edit
       await link.click();
       return (await opens).url();
     },
-    screenshot: window.screenshot,
+    async screenshot(name) {
+      if (process.env.SCREENSHOTS === undefined) return;
+      // n8n takes its toasts away by itself, a few seconds after each.
+      await page.locator('.el-notification').first().waitFor({ state: 'hidden' });
+      await window.screenshot(name);
+    },
     close: window.close,
   };
 }

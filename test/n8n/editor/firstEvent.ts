@@ -69,7 +69,6 @@ export function provesFirstEvent(
       steps.end();
       await editor.showSchema();
       await editor.output.getByText(MESSAGE).first().waitFor();
-      await editor.withoutToasts();
       await editor.screenshot('n8n-first-event');
       process.stdout.write(`The first event in n8n:\n${steps.report()}`);
       expect(steps.taken.length).toBeLessThanOrEqual(8);

@@ -147,9 +147,9 @@ export function provesMainJob(stage: () => Stage): void {
       expect(new Set(deliveries.map(({ status }) => status))).toEqual(new Set(['delivered']));
     });
 
-    it('takes a burst: twenty-five customers at once are all answered, each once', async () => {
+    it('takes a burst: ten customers at once are all answered, each once', async () => {
       const customers = await Promise.all(
-        Array.from({ length: 25 }, (_, index) =>
+        Array.from({ length: 10 }, (_, index) =>
           stage().customerWrites(`Question ${index}`, { name: `Customer ${index}` }),
         ),
       );
@@ -159,7 +159,7 @@ export function provesMainJob(stage: () => Stage): void {
           const chats = await Promise.all(customers.map((each) => each.read()));
           return chats.every((messages) => messages.length > 1) && chats;
         },
-        { timeoutMs: 100_000, everyMs: 500 },
+        { timeoutMs: 100_000 },
       );
       answered.forEach((messages, index) => {
         expect(messages.map(({ text }: { text: string }) => text)).toEqual([

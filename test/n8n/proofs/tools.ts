@@ -299,13 +299,5 @@ export function provesTools(stage: () => Stage): void {
       );
       expect(await toolNamed('find_order')).toMatchObject({ status: 'live' });
     });
-
-    it('works after n8n was killed and started again', async () => {
-      await publish(findOrder);
-      await stage().n8n.kill();
-      await stage().n8n.start();
-      const customer = await stage().customerWrites('Where is my order A-1042?');
-      expect((await answers(customer, 1))[0]).toContain('Tuesday');
-    });
   });
 }

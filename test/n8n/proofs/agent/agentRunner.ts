@@ -1,4 +1,4 @@
-import { afterAll, afterEach } from '@jest/globals';
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import type { Execution, Workflow } from '../../n8nServer.ts';
 import { importChanged, type ChangeNodes } from '../importChanged.ts';
 import type { Customer, Stage } from '../../stage.ts';
@@ -18,6 +18,8 @@ export interface AgentTurn {
 export interface AgentRunner {
   /** Imports a workflow, changes nodes of it, publishes it, and waits until it is the agent. */
   publish(file: string, change?: ChangeNodes): Promise<Workflow>;
+  /** The same once for all tests of the surrounding describe. */
+  publishForAll(file: string, change?: ChangeNodes): () => Workflow;
   /** Waits until the service calls this workflow, and n8n verifies it. */
   isAgent(workflow: Workflow): Promise<void>;
   /** Unpublishes it, and waits until the service knows. */
@@ -37,7 +39,10 @@ export interface AgentRunner {
 
 const triggerIn = ({ nodes }: Workflow) => nodes.find(({ name }) => name === AGENT_TRIGGER)!;
 
-/** Makes workflows the agent; the last is unpublished after each test, and the agent off at the end. */
+/**
+ * Makes workflows the agent; what a test published is unpublished after it, and the agent off at the
+ * end.
+ */
 export function agentRunner(stage: () => Stage): AgentRunner {
   const api = () => stage().service.api;
   let running: Workflow | undefined;
@@ -67,6 +72,12 @@ export function agentRunner(stage: () => Stage): AgentRunner {
       async () => (await webhook())?.removed_at !== null,
     );
   };
+  const publish = async (file: string, change?: ChangeNodes) => {
+    const workflow = await importChanged(stage(), file, change);
+    await stage().n8n.activate(workflow.id);
+    await isAgent(workflow);
+    return workflow;
+  };
   const turnsOf = async ({ conversationId }: Customer) => {
     const { body } = await api().get(`/api/agent-turns?conversation_id=${conversationId}`);
     return (body.data as AgentTurn[]).reverse();
@@ -88,12 +99,16 @@ export function agentRunner(stage: () => Stage): AgentRunner {
     unpublish,
     turnsOf,
     executionsOf,
-    async publish(file, change) {
-      const workflow = await importChanged(stage(), file, change);
-      running = workflow;
-      await stage().n8n.activate(workflow.id);
-      await isAgent(workflow);
-      return workflow;
+    publish: async (file, change) => (running = await publish(file, change)),
+    publishForAll(file, change) {
+      let workflow: Workflow | undefined;
+      beforeAll(async () => {
+        workflow = await publish(file, change);
+      });
+      afterAll(async () => {
+        if (workflow) await unpublish(workflow);
+      });
+      return () => workflow!;
     },
     turnIs: (customer, status, nth = 1) =>
       stage().until(`turn ${nth} to be ${status}`, async () => {

@@ -10,7 +10,7 @@ export function provesCrashes(stage: () => Stage): void {
     const held = () => {
       const asked = gate();
       const answer = gate();
-      thinking().mind.answerBy(async ({ chatInput }) => {
+      thinking.mind.answerBy(async ({ chatInput }) => {
         asked.open();
         await answer.opened;
         return { reply: `You wrote: ${chatInput}` };
@@ -20,28 +20,28 @@ export function provesCrashes(stage: () => Stage): void {
     const wasLost = async (customer: Awaited<ReturnType<Stage['customerWrites']>>) => {
       await stage().until(
         'the conversation to wait for a person',
-        async () => (await thinking().statusOf(customer)) === 'awaiting_human',
+        async () => (await thinking.statusOf(customer)) === 'awaiting_human',
       );
-      expect((await thinking().turnsOf(customer)).map(({ status }) => status)).toEqual(['failed']);
+      expect((await thinking.turnsOf(customer)).map(({ status }) => status)).toEqual(['failed']);
       expect((await customer.read()).map(({ from }) => from)).toEqual(['customer', 'agent']);
     };
 
     it('of the service: an answer by an operation arrives afterwards, once', async () => {
       const { asked, answer } = held();
-      const workflow = await thinking().think('operations');
+      const workflow = await thinking.think('operations');
       const customer = await stage().customerWrites('Hello');
       await asked;
       await stage().service.crashAndRestart();
       answer();
-      expect(await thinking().answers(customer, 1)).toEqual(['You wrote: Hello']);
-      await thinking().turnIs(customer, 'answered');
-      const [execution] = await thinking().executions(workflow, customer, 1);
+      expect(await thinking.answers(customer, 1)).toEqual(['You wrote: Hello']);
+      await thinking.turnIs(customer, 'answered');
+      const [execution] = await thinking.executions(workflow, customer, 1);
       expect(execution!.output.Sent).toBeDefined();
     });
 
     it('of the service: an answer by the last node is lost, and the team takes over in time', async () => {
       const { asked, answer } = held();
-      await thinking().think('last node', { timeout: 5 });
+      await thinking.think('last node', { timeout: 5 });
       const customer = await stage().customerWrites('Hello');
       await asked;
       await stage().service.crashAndRestart();
@@ -51,7 +51,7 @@ export function provesCrashes(stage: () => Stage): void {
 
     it.each(WAYS)('of n8n, which answers by the %s: the team takes over in time', async (way) => {
       const { asked, answer } = held();
-      await thinking().think(way, { timeout: 5 });
+      await thinking.think(way, { timeout: 5 });
       const customer = await stage().customerWrites('Hello');
       await asked;
       await stage().n8n.kill();

@@ -9,19 +9,19 @@ import { gate, type TurnInput } from './thinkingServer.ts';
 export function provesGuard(stage: () => Stage): void {
   describe.each(WAYS)('a workflow that is the agent and answers by its %s', (way) => {
     const thinking = withThinking(stage);
+    const { turnIs, executions, answers } = thinking;
+    const workflow = thinking.thinkForAll(way);
     const texts = async (customer: { read(): Promise<{ text: string }[]> }) =>
       (await customer.read()).map(({ text }) => text);
 
     it('answers three messages in a burst by one execution and one reply', async () => {
-      const { think, mind, turnIs, executions } = thinking();
-      mind.answerBy(({ chatInput }) => ({ reply: `You wrote: ${chatInput}` }));
-      const workflow = await think(way);
+      thinking.mind.answerBy(({ chatInput }) => ({ reply: `You wrote: ${chatInput}` }));
       const burst = ['Hello', 'I have a question', 'Where is my order?'];
       const customer = await stage().customerWrites(burst[0]!, { name: 'Grace' });
       for (const text of burst.slice(1)) await customer.write(text);
       await turnIs(customer, 'answered');
       expect(await texts(customer)).toEqual([...burst, `You wrote: ${burst.join('\n')}`]);
-      const [execution] = await executions(workflow, customer, 1);
+      const [execution] = await executions(workflow(), customer, 1);
       const [turn] = execution!.output[AGENT_TRIGGER] as unknown as [TurnInput];
       expect(turn.messages.map(({ text }) => text)).toEqual(burst);
       expect(turn.sessionId).toBe(customer.conversationId);
@@ -30,15 +30,13 @@ export function provesGuard(stage: () => Stage): void {
       await turnIs(customer, 'answered', 2);
       expect((await texts(customer)).at(-1)).toBe('You wrote: And which one?');
       // n8n stores an execution only after its last node: later than the reply arrives.
-      expect(await executions(workflow, customer, 2)).toHaveLength(2);
+      expect(await executions(workflow(), customer, 2)).toHaveLength(2);
     });
 
     it('sends nothing when a person took over while it ran', async () => {
-      const { think, mind, turnIs, executions } = thinking();
-      const workflow = await think(way);
       const asked = gate();
       const answer = gate();
-      mind.answerBy(async () => {
+      thinking.mind.answerBy(async () => {
         asked.open();
         await answer.opened;
         return { reply: 'Too late' };
@@ -48,7 +46,7 @@ export function provesGuard(stage: () => Stage): void {
       const ana = await signedInBrowser(stage().service.url);
       await ana.post(`/conversations/${customer.conversationId}/take-over`);
       answer.open();
-      const [execution] = await executions(workflow, customer, 1);
+      const [execution] = await executions(workflow(), customer, 1);
       expect(execution!.status).toBe('success');
       expect(wasRefused(way, execution!.output)).toBe(true);
       await turnIs(customer, 'superseded');
@@ -56,11 +54,9 @@ export function provesGuard(stage: () => Stage): void {
     });
 
     it('drops its answer when the customer wrote more, and answers both messages together', async () => {
-      const { think, mind, turnIs, executions, answers } = thinking();
-      const workflow = await think(way);
       const asked = gate();
       const answer = gate();
-      mind.answerBy(async ({ chatInput }) => {
+      thinking.mind.answerBy(async ({ chatInput }) => {
         if (chatInput.includes('A-1042')) return { reply: 'About both' };
         asked.open();
         await answer.opened;
@@ -71,7 +67,7 @@ export function provesGuard(stage: () => Stage): void {
       await customer.write('It is A-1042');
       await answers(customer, 1);
       answer.open();
-      const [first] = await executions(workflow, customer, 2);
+      const [first] = await executions(workflow(), customer, 2);
       expect(wasRefused(way, first!.output)).toBe(true);
       await turnIs(customer, 'answered', 2);
       expect(await texts(customer)).toEqual(['Where is my order?', 'It is A-1042', 'About both']);

@@ -7,63 +7,60 @@ import { gate } from './thinkingServer.ts';
 export function provesOutages(stage: () => Stage): void {
   describe('a workflow that is the agent, in an outage', () => {
     const thinking = withThinking(stage);
-    const answerInTurn = () => thinking().mind.answerBy(({ chatInput }) => ({ reply: chatInput }));
+    const { answers } = thinking;
+    const answerInTurn = () => thinking.mind.answerBy(({ chatInput }) => ({ reply: chatInput }));
     const reachesTheTeam = async (customer: Customer) => {
       await stage().until(
         'the conversation to wait for a person',
-        async () => (await thinking().statusOf(customer)) === 'awaiting_human',
+        async () => (await thinking.statusOf(customer)) === 'awaiting_human',
       );
-      const turns = await thinking().turnsOf(customer);
+      const turns = await thinking.turnsOf(customer);
       expect(turns.at(-1)).toMatchObject({ status: 'failed', problem: expect.any(String) });
-      expect(await thinking().answers(customer, 1)).toHaveLength(1);
+      expect(await answers(customer, 1)).toHaveLength(1);
       return turns.at(-1)!.problem!;
     };
 
-    it('answers once it is published again', async () => {
-      const { think, unpublish, turnIs, isAgent, answers } = thinking();
-      answerInTurn();
-      const workflow = await think('last node');
-      await unpublish(workflow);
-      const customer = await stage().customerWrites('Is somebody there?');
-      await turnIs(customer, 'queued');
-      await stage().n8n.activate(workflow.id);
-      await isAgent(workflow);
-      expect(await answers(customer, 1)).toEqual(['Is somebody there?']);
-    });
+    describe('by its last node', () => {
+      const workflow = thinking.thinkForAll('last node');
 
-    it('answers once n8n is reached again', async () => {
-      const { think, answers } = thinking();
-      answerInTurn();
-      await think('last node');
-      await stage().n8n.stop();
-      const customer = await stage().customerWrites('Is somebody there?');
-      await stage().n8n.start();
-      expect(await answers(customer, 1)).toEqual(['Is somebody there?']);
-    });
+      it('answers once it is published again', async () => {
+        answerInTurn();
+        await thinking.unpublish(workflow());
+        const customer = await stage().customerWrites('Is somebody there?');
+        await thinking.turnIs(customer, 'queued');
+        await stage().n8n.activate(workflow().id);
+        await thinking.isAgent(workflow());
+        expect(await answers(customer, 1)).toEqual(['Is somebody there?']);
+      });
 
-    it.each([
-      ['an object with nothing in it that is known', { nonsense: true }],
-      ['a reply that is no text', { reply: { text: 'Hello' } }],
-    ])('gives the conversation to the team after %s', async (_, answer) => {
-      const { think, mind } = thinking();
-      mind.answerBy(() => answer);
-      await think('last node');
-      const customer = await stage().customerWrites('Hello');
-      await reachesTheTeam(customer);
+      it.each(['stop', 'kill'] as const)('answers once n8n is reached again: %s', async (end) => {
+        answerInTurn();
+        await stage().n8n[end]();
+        const customer = await stage().customerWrites('Is somebody there?');
+        await stage().n8n.start();
+        expect(await answers(customer, 1)).toEqual(['Is somebody there?']);
+      });
+
+      it.each([
+        ['an object with nothing in it that is known', { nonsense: true }],
+        ['a reply that is no text', { reply: { text: 'Hello' } }],
+      ])('gives the conversation to the team after %s', async (_, answer) => {
+        thinking.mind.answerBy(() => answer);
+        await reachesTheTeam(await stage().customerWrites('Hello'));
+      });
     });
 
     it.each(WAYS)('gives it to the team when the answer by its %s is late', async (way) => {
-      const { think, mind, executions } = thinking();
       const late = gate();
-      mind.answerBy(async () => {
+      thinking.mind.answerBy(async () => {
         await late.opened;
         return { reply: 'Far too late' };
       });
-      const workflow = await think(way, { timeout: 5 });
+      const workflow = await thinking.think(way, { timeout: 5 });
       const customer = await stage().customerWrites('Hello');
       await reachesTheTeam(customer);
       late.open();
-      const [execution] = await executions(workflow, customer, 1);
+      const [execution] = await thinking.executions(workflow, customer, 1);
       expect(wasRefused(way, execution!.output)).toBe(true);
       expect(await customer.read()).toHaveLength(2);
     });

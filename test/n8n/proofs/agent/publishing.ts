@@ -10,8 +10,7 @@ const byOperations = ownWorkflow('answering-agent-operations');
 /** Publishing a workflow makes it the agent, and only one at a time; unpublishing gives it up. */
 export function provesAgentPublishing(stage: () => Stage): void {
   describe('a workflow as the agent', () => {
-    const { publish, unpublish, isAgent, answers, turnIs, executionsOf, statusOf } =
-      agentRunner(stage);
+    const { publish, answers, turnIs, executionsOf } = agentRunner(stage);
     const api = () => stage().service.api;
     const others: Workflow[] = [];
     afterEach(async () => {
@@ -72,33 +71,6 @@ export function provesAgentPublishing(stage: () => Stage): void {
         expect(error).toContain('turn on the option "Take Over From Another n8n"');
         await stage().n8n.deactivate(second.id);
         await isAnswered('Who answers?');
-      });
-
-      it('lasts over a restart of n8n and kill -9 of it', async () => {
-        const workflow = await publish(answering);
-        await stage().n8n.stop();
-        await stage().n8n.start();
-        await isAgent(workflow);
-        await isAnswered('After the restart');
-        await stage().n8n.kill();
-        await stage().n8n.start();
-        await isAgent(workflow);
-        await isAnswered('After the crash');
-      });
-
-      it('ends by unpublishing: what customers write waits a minute, then for a person', async () => {
-        const workflow = await publish(answering);
-        await unpublish(workflow);
-        const customer = await stage().customerWrites('Is anybody there?');
-        await turnIs(customer, 'queued');
-        expect(await statusOf(customer)).toBe('ai_active');
-        await stage().until(
-          'the conversation to wait for a person',
-          async () => (await statusOf(customer)) === 'awaiting_human',
-          { timeoutMs: 100_000 },
-        );
-        expect(await answers(customer, 1)).toHaveLength(1);
-        expect(await executionsOf(workflow, customer)).toEqual([]);
       });
     });
 

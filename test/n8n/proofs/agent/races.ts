@@ -7,7 +7,7 @@ import type { Customer, Stage } from '../../stage.ts';
 import { withThinking, type Way } from './thinking.ts';
 
 const SEED = Number(process.env.CHAOS_SEED ?? randomInt(1_000_000));
-const RACES = 50;
+const RACES = 40;
 /** As many at once as n8n serves without a queue. */
 const AT_ONCE = 10;
 const THINKS_MS = 400;
@@ -50,7 +50,7 @@ export function provesRaces(stage: () => Stage): void {
     /** Waits until the workflow thinks about the nth turn. */
     const isWithWorkflow = ({ conversationId }: Customer, nth: number) =>
       stage().until(`turn ${nth} of ${conversationId} to be thought about`, () => {
-        const asked = thinking().mind.turns.filter((turn) => turn.sessionId === conversationId);
+        const asked = thinking.mind.turns.filter((turn) => turn.sessionId === conversationId);
         return Promise.resolve(asked.length >= nth);
       });
     const takeOver = async ({ conversationId }: Customer): Promise<number> => {
@@ -60,7 +60,7 @@ export function provesRaces(stage: () => Stage): void {
     };
     const isOver = ({ customer }: Race) =>
       stage().until(`the turns of ${customer.conversationId} to end`, async () => {
-        const turns = await thinking().turnsOf(customer);
+        const turns = await thinking.turnsOf(customer);
         return turns.every(({ status }) => !['queued', 'running'].includes(status));
       });
     const read = async ({ customer }: Race) =>
@@ -68,8 +68,8 @@ export function provesRaces(stage: () => Stage): void {
         .data as Said[];
 
     const run = async (way: Way, count: number, from: number) => {
-      const workflow = await thinking().think(way);
-      thinking().mind.answerBy(async ({ chatInput }) => {
+      const workflow = await thinking.think(way);
+      thinking.mind.answerBy(async ({ chatInput }) => {
         await moment();
         return { reply: chatInput.replaceAll('\n', ' ') };
       });
@@ -130,7 +130,7 @@ export function provesRaces(stage: () => Stage): void {
           }
           if (takenOverAt === null) expect(unanswered).toEqual([]);
           else figures.takenOver += 1;
-          const turns = await thinking().turnsOf(each.customer);
+          const turns = await thinking.turnsOf(each.customer);
           figures.superseded += turns.filter(({ status }) => status === 'superseded').length;
         }
         console.log(`By the ${way}, ${races.length} races: ${JSON.stringify(figures)}`);

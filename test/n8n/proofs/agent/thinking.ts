@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import type { Workflow } from '../../n8nServer.ts';
 import { ownWorkflow, type Stage } from '../../stage.ts';
+import type { ChangeNodes } from '../importChanged.ts';
 import { agentRunner, AGENT_TRIGGER, type AgentRunner } from './agentRunner.ts';
 import { startThinkingServer, type ThinkingServer } from './thinkingServer.ts';
 
@@ -18,25 +19,32 @@ export interface Thinking extends AgentRunner {
   readonly mind: ThinkingServer;
   /** Makes a workflow the agent that asks `mind`. */
   think(way: Way, triggerParameters?: Record<string, unknown>): Promise<Workflow>;
+  /** The same once for all tests of the surrounding describe. */
+  thinkForAll(way: Way): () => Workflow;
 }
 
 /** Workflows that are the agent and think for as long as a test wants. */
-export function withThinking(stage: () => Stage): () => Thinking {
+export function withThinking(stage: () => Stage): Thinking {
   const runner = agentRunner(stage);
-  let mind: ThinkingServer;
+  let mind: ThinkingServer | undefined;
   beforeAll(async () => {
     mind = await startThinkingServer();
   });
   afterAll(() => mind?.close());
-  return () => ({
+  const asksMind =
+    (triggerParameters: Record<string, unknown> = {}): ChangeNodes =>
+    (node) => {
+      node('Think').parameters.url = mind!.url;
+      Object.assign(node(AGENT_TRIGGER).parameters, triggerParameters);
+    };
+  return {
     ...runner,
-    mind,
-    think: (way, triggerParameters = {}) =>
-      runner.publish(FILES[way], (node) => {
-        node('Think').parameters.url = mind.url;
-        Object.assign(node(AGENT_TRIGGER).parameters, triggerParameters);
-      }),
-  });
+    get mind() {
+      return mind!;
+    },
+    think: (way, triggerParameters) => runner.publish(FILES[way], asksMind(triggerParameters)),
+    thinkForAll: (way) => runner.publishForAll(FILES[way], asksMind()),
+  };
 }
 
 /** What stands in an execution whose answer was refused; a last node's fails nothing. */

@@ -12,11 +12,10 @@ export function provesAiAgent(stage: () => Stage): void {
 
   describe('ai-agent', () => {
     const model = withChatModel();
-    const { publish, answers, executions, statusOf, turnIs } = agentRunner(stage);
-    const publishAgent = () =>
-      publish(example('ai-agent.json'), (node) =>
-        model().connect(stage().n8n, node('OpenAI Chat Model')),
-      );
+    const { publishForAll, answers, executions, statusOf, turnIs } = agentRunner(stage);
+    const workflow = publishForAll(example('ai-agent.json'), (node) =>
+      model().connect(stage().n8n, node('OpenAI Chat Model')),
+    );
 
     it('answers a burst once, looks an order up, and remembers the conversation', async () => {
       model().answerBy((request) => {
@@ -26,14 +25,13 @@ export function provesAiAgent(stage: () => Stage): void {
           return toolCalls({ name: 'Look_up_an_order', arguments: { input: '1042' } });
         return text(`You wrote: ${saidByUsers(request).join(' / ')}`);
       });
-      const workflow = await publishAgent();
       const customer = await stage().customerWrites('Hello', { name: 'Grace' });
       await customer.write('Where is my order?');
       await customer.write('It is 1042');
       expect(await answers(customer, 1)).toEqual([
         expect.stringContaining('Order 1042 is on its way and arrives on Tuesday.'),
       ]);
-      expect(await executions(workflow, customer, 1)).toHaveLength(1);
+      expect(await executions(workflow(), customer, 1)).toHaveLength(1);
       await customer.write('Thank you');
       const burst = 'Hello\nWhere is my order?\nIt is 1042';
       expect((await answers(customer, 2))[1]).toBe(`You wrote: ${burst} / Thank you`);
@@ -48,7 +46,6 @@ export function provesAiAgent(stage: () => Stage): void {
           ? toolCalls({ name: 'Get_a_person', arguments: { note: 'Wants a refund' } })
           : text('A colleague takes over.'),
       );
-      await publishAgent();
       const customer = await stage().customerWrites('I would like a refund');
       await turnIs(customer, 'answered');
       expect(await answers(customer, 1)).toEqual(['A colleague will answer you here.']);
@@ -59,7 +56,6 @@ export function provesAiAgent(stage: () => Stage): void {
 
     it('answers on WhatsApp', async () => {
       model().answerBy((request) => text(`You wrote: ${lastOf(request)}`));
-      await publishAgent();
       const number = await connectNumber(api(), {
         account: TEST_NUMBER.id,
         accessToken: stage().graph.accessToken,

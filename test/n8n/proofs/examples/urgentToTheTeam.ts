@@ -1,28 +1,30 @@
 import { describe, expect, it } from '@jest/globals';
 import { signedInBrowser } from '../../../helpers/browserless.ts';
 import type { Execution } from '../../n8nServer.ts';
-import { payloadOf, type Stage } from '../../stage.ts';
+import { example, payloadOf, type Stage } from '../../stage.ts';
+import { withWorkflow } from '../withWorkflow.ts';
 import type { ExampleRunner } from './exampleRunner.ts';
 
 /** Urgent conversations reach the team, whatever else fails. */
 export function provesUrgentToTheTeam(
   stage: () => Stage,
-  { run, runChanged, asksForPerson }: ExampleRunner,
+  { runChanged, asksForPerson }: ExampleRunner,
 ): void {
   const api = () => stage().service.api;
 
+  const noticeIn = ({ output }: Execution) => output['Send it to the team'];
+
   describe('urgent-to-the-team', () => {
-    const noticeIn = ({ output }: Execution) => output['Send it to the team'];
+    const workflow = withWorkflow(stage, example('urgent-to-the-team.json'));
 
     it('takes over and reassures who writes urgently, and leaves others alone', async () => {
-      const workflow = await run('urgent-to-the-team');
       const calm = await stage().customerWrites('No hurry at all');
       const urgent = await stage().customerWrites('URGENT: my parcel is leaking', {
         name: 'Grace',
       });
       const { conversationId } = urgent;
-      const execution = await stage().execution(workflow, 'message.received', conversationId);
-      const quiet = await stage().execution(workflow, 'message.received', calm.conversationId);
+      const execution = await stage().execution(workflow(), 'message.received', conversationId);
+      const quiet = await stage().execution(workflow(), 'message.received', calm.conversationId);
 
       expect(await urgent.read()).toMatchObject([
         { from: 'customer' },
@@ -42,10 +44,9 @@ export function provesUrgentToTheTeam(
     });
 
     it('announces that the agent asks for a person', async () => {
-      const workflow = await run('urgent-to-the-team');
       const { conversationId } = await asksForPerson('Grace');
       const execution = await stage().execution(
-        workflow,
+        workflow(),
         'conversation.awaiting_human',
         conversationId,
       );
@@ -54,38 +55,21 @@ export function provesUrgentToTheTeam(
       ]);
     });
 
-    it('tells the team first, whatever becomes of the message to the customer and the note', async () => {
-      const workflow = await runChanged('urgent-to-the-team', (node) => {
-        // An empty text is refused.
-        node('Reassure the customer').parameters.text = ' ';
-        node('Leave a note').parameters.text = ' ';
-      });
-      const { conversationId } = await stage().customerWrites('Urgent, please');
-      const execution = await stage().execution(workflow, 'message.received', conversationId);
-      expect(execution.status).toBe('success');
-      expect(noticeIn(execution)).toMatchObject([{ conversation_id: conversationId }]);
-      const refused = (subject: string) => [{ error: `The text of the ${subject} is empty` }];
-      expect(execution.output['Reassure the customer']).toMatchObject(refused('message'));
-      expect(execution.output['Leave a note']).toMatchObject(refused('note'));
-    });
-
     it('does not announce its own taking over', async () => {
-      const workflow = await run('urgent-to-the-team');
       const { conversationId } = await stage().customerWrites('This is urgent!');
-      const own = await stage().execution(workflow, 'conversation.handed_over', conversationId);
+      const own = await stage().execution(workflow(), 'conversation.handed_over', conversationId);
       expect(payloadOf(own)).toMatchObject({ handover: { triggered_by: { type: 'api' } } });
       expect(noticeIn(own)).toBeUndefined();
     });
 
     it('announces the colleague who takes over', async () => {
-      const workflow = await run('urgent-to-the-team');
       const { conversationId } = await stage().customerWrites('Do you repair tents?', {
         name: 'Grace',
       });
       const ana = await signedInBrowser(stage().service.url);
       await ana.post(`/conversations/${conversationId}/take-over`);
       const execution = await stage().execution(
-        workflow,
+        workflow(),
         'conversation.handed_over',
         conversationId,
       );
@@ -95,11 +79,10 @@ export function provesUrgentToTheTeam(
     });
 
     it('reassures and leaves a note once although the same event starts it twice', async () => {
-      const workflow = await run('urgent-to-the-team');
       const customer = await stage().customerWrites(`An emergency: ${'no heating! '.repeat(340)}`);
       const { conversationId } = customer;
-      const first = await stage().execution(workflow, 'message.received', conversationId);
-      const hook = (await stage().subscriptionsOf(workflow)).find(({ events }) =>
+      const first = await stage().execution(workflow(), 'message.received', conversationId);
+      const hook = (await stage().subscriptionsOf(workflow())).find(({ events }) =>
         events.includes('message.received'),
       )!;
       await stage().until('the delivery to be recorded and sent again', async () => {
@@ -107,7 +90,7 @@ export function provesUrgentToTheTeam(
         return (await api().post(path)).status < 300;
       });
       const second = await stage().until('the second execution', async () => {
-        const executions = await stage().executionsOf(workflow, conversationId);
+        const executions = await stage().executionsOf(workflow(), conversationId);
         return executions.find(
           (each) => each.id !== first.id && payloadOf(each)?.event === 'message.received',
         );
@@ -124,6 +107,22 @@ export function provesUrgentToTheTeam(
         },
       ]);
       expect(await customer.read()).toHaveLength(2);
+    });
+  });
+  describe('urgent-to-the-team, where what it sends is refused', () => {
+    it('tells the team first, whatever becomes of the message to the customer and the note', async () => {
+      const workflow = await runChanged('urgent-to-the-team', (node) => {
+        // An empty text is refused.
+        node('Reassure the customer').parameters.text = ' ';
+        node('Leave a note').parameters.text = ' ';
+      });
+      const { conversationId } = await stage().customerWrites('Urgent, please');
+      const execution = await stage().execution(workflow, 'message.received', conversationId);
+      expect(execution.status).toBe('success');
+      expect(noticeIn(execution)).toMatchObject([{ conversation_id: conversationId }]);
+      const refused = (subject: string) => [{ error: `The text of the ${subject} is empty` }];
+      expect(execution.output['Reassure the customer']).toMatchObject(refused('message'));
+      expect(execution.output['Leave a note']).toMatchObject(refused('note'));
     });
   });
 }

@@ -9,7 +9,8 @@ import { example, type Customer, type Stage } from '../../stage.ts';
 /** Examples that are the agent, and wait for the customer and for the team. */
 export function provesWaiting(stage: () => Stage): void {
   const api = () => stage().service.api;
-  const { publish, answers, executions, executionsOf, statusOf } = agentRunner(stage);
+  const { publish, publishForAll, answers, executions, executionsOf, statusOf } =
+    agentRunner(stage);
   /** The card that waits for the team in a conversation. */
   const card = ({ conversationId }: Customer) =>
     stage().until('the card', async () => {
@@ -36,70 +37,77 @@ export function provesWaiting(stage: () => Stage): void {
         ),
       );
 
-    it('asks for the order number until it is one, then the team, and refunds', async () => {
-      const workflow = await publish(example('refund.json'));
-      const customer = await asksForNumber();
-      await customer.write('The tent');
-      expect((await answers(customer, 2))[1]).toBe('Please send the number alone, such as 1042.');
-      await customer.write('1042');
-      const { id, message, details } = await card(customer);
-      expect(message).toBe('Refund order 1042?');
-      expect(details).toEqual({
-        Order: 1042,
-        Item: 'Tent for two',
-        Amount: '129.00 EUR',
-        'The customer wrote': 'I want my money back',
+    describe('as it is', () => {
+      const workflow = publishForAll(example('refund.json'));
+
+      it('asks for the order number until it is one, then the team, and refunds', async () => {
+        const customer = await asksForNumber();
+        await customer.write('The tent');
+        expect((await answers(customer, 2))[1]).toBe('Please send the number alone, such as 1042.');
+        await customer.write('1042');
+        const { id, message, details } = await card(customer);
+        expect(message).toBe('Refund order 1042?');
+        expect(details).toEqual({
+          Order: 1042,
+          Item: 'Tent for two',
+          Amount: '129.00 EUR',
+          'The customer wrote': 'I want my money back',
+        });
+        await decide(id, { approved: true });
+        expect((await answers(customer, 3))[2]).toMatch(/^Order 1042 is refunded: 129.00 EUR/);
+        const [execution] = await executions(workflow(), customer, 1);
+        expect(execution).toMatchObject({ status: 'success' });
+        expect(execution!.output['Refund it']).toHaveLength(1);
+        expect(await statusOf(customer)).toBe('ai_active');
       });
-      await decide(id, { approved: true });
-      expect((await answers(customer, 3))[2]).toMatch(/^Order 1042 is refunded: 129.00 EUR/);
-      const [execution] = await executions(workflow, customer, 1);
-      expect(execution).toMatchObject({ status: 'success' });
-      expect(execution!.output['Refund it']).toHaveLength(1);
-      expect(await statusOf(customer)).toBe('ai_active');
-    });
 
-    it('says that the request is with the team when the customer writes before it is decided', async () => {
-      await publish(example('refund.json'));
-      const customer = await asksForNumber();
-      await customer.write('1042');
-      const { id } = await card(customer);
-      await customer.write('Thanks! I want my money back soon');
-      expect((await answers(customer, 2))[1]).toBe(
-        'Your request is with our team. We will write to you here as soon as it is decided.',
-      );
-      await decide(id, { approved: true });
-      expect((await answers(customer, 3))[2]).toMatch(/^Order 1042 is refunded/);
-    });
+      it('says that the request is with the team when the customer writes before it is decided', async () => {
+        const customer = await asksForNumber();
+        await customer.write('1042');
+        const { id } = await card(customer);
+        await customer.write('Thanks! I want my money back soon');
+        expect((await answers(customer, 2))[1]).toBe(
+          'Your request is with our team. We will write to you here as soon as it is decided.',
+        );
+        await decide(id, { approved: true });
+        expect((await answers(customer, 3))[2]).toMatch(/^Order 1042 is refunded/);
+      });
 
-    it('tells the team when the money is back and the customer cannot be told', async () => {
-      const workflow = await publish(example('refund.json'));
-      const customer = await asksForNumber();
-      await customer.write('1042');
-      const { id } = await card(customer);
-      await api().post(`/api/conversations/${customer.conversationId}/takeover`, {});
-      await decide(id, { approved: true });
-      await reaches(workflow, customer, 'Tell the team');
-      const ana = await signedInBrowser(stage().service.url);
-      const { text: thread } = await ana.get(`/conversations/${customer.conversationId}`);
-      expect(thread).toContain(
-        'Order 1042 was refunded after the approval; the customer has not been told.',
-      );
-      expect(await answers(customer, 1)).toHaveLength(1);
-    });
+      it('tells the team when the money is back and the customer cannot be told', async () => {
+        const customer = await asksForNumber();
+        await customer.write('1042');
+        const { id } = await card(customer);
+        await api().post(`/api/conversations/${customer.conversationId}/takeover`, {});
+        await decide(id, { approved: true });
+        await reaches(workflow(), customer, 'Tell the team');
+        const ana = await signedInBrowser(stage().service.url);
+        const { text: thread } = await ana.get(`/conversations/${customer.conversationId}`);
+        expect(thread).toContain(
+          'Order 1042 was refunded after the approval; the customer has not been told.',
+        );
+        expect(await answers(customer, 1)).toHaveLength(1);
+      });
 
-    it('gives it to a person when the team does not want it', async () => {
-      const workflow = await publish(example('refund.json'));
-      const customer = await asksForNumber();
-      await customer.write('1043');
-      const { id } = await card(customer);
-      await decide(id, { approved: false, note: 'Bought a year ago' });
-      await answers(customer, 2);
-      await stage().until(
-        'the conversation to wait for a person',
-        async () => (await statusOf(customer)) === 'awaiting_human',
-      );
-      const [execution] = await executions(workflow, customer, 1);
-      expect(execution!.output['Refund it']).toBeUndefined();
+      it('gives it to a person when the team does not want it', async () => {
+        const customer = await asksForNumber();
+        await customer.write('1043');
+        const { id } = await card(customer);
+        await decide(id, { approved: false, note: 'Bought a year ago' });
+        await answers(customer, 2);
+        await stage().until(
+          'the conversation to wait for a person',
+          async () => (await statusOf(customer)) === 'awaiting_human',
+        );
+        const [execution] = await executions(workflow(), customer, 1);
+        expect(execution!.output['Refund it']).toBeUndefined();
+      });
+
+      it('says nothing when a person takes over while it waits for the number', async () => {
+        const customer = await asksForNumber();
+        await api().post(`/api/conversations/${customer.conversationId}/takeover`, {});
+        await reaches(workflow(), customer, 'Somebody was faster');
+        expect(await answers(customer, 1)).toHaveLength(1);
+      });
     });
 
     it('gives it to a person when the customer names no order, and looks for none', async () => {
@@ -120,22 +128,13 @@ export function provesWaiting(stage: () => Stage): void {
       expect(output['Find the order']).toBeUndefined();
       expect(output['Somebody was faster']).toBeUndefined();
     });
-
-    it('says nothing when a person takes over while it waits for the number', async () => {
-      const workflow = await publish(example('refund.json'));
-      const customer = await asksForNumber();
-      await api().post(`/api/conversations/${customer.conversationId}/takeover`, {});
-      await reaches(workflow, customer, 'Somebody was faster');
-      expect(await answers(customer, 1)).toHaveLength(1);
-    });
   });
 
   describe('ai-agent-with-review', () => {
     const model = withChatModel();
-    const publishAgent = () =>
-      publish(example('ai-agent-with-review.json'), (node) =>
-        model().connect(stage().n8n, node('OpenAI Chat Model')),
-      );
+    publishForAll(example('ai-agent-with-review.json'), (node) =>
+      model().connect(stage().n8n, node('OpenAI Chat Model')),
+    );
     const wantsRefund = async () => {
       model().answerBy((request) =>
         request.body.messages.at(-1)!.role === 'tool'
@@ -152,7 +151,6 @@ export function provesWaiting(stage: () => Stage): void {
     };
 
     it('refunds after a colleague approved', async () => {
-      await publishAgent();
       const { customer, id } = await wantsRefund();
       await decide(id, { approved: true });
       expect(await answers(customer, 1)).toEqual([
@@ -161,7 +159,6 @@ export function provesWaiting(stage: () => Stage): void {
     });
 
     it('does nothing after a rejection, and the AI Agent reads the note', async () => {
-      await publishAgent();
       const { customer, id } = await wantsRefund();
       await decide(id, { approved: false, note: 'Bought a year ago' });
       const [said] = await answers(customer, 1);

@@ -1,25 +1,28 @@
-import { describe, expect, it } from '@jest/globals';
-import { payloadOf, recordEvents, type Stage } from '../../stage.ts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Workflow } from '../../n8nServer.ts';
+import { example, LAST_RETRY_MS, payloadOf, recordEvents, type Stage } from '../../stage.ts';
+import { askTheTeam, waitActors } from '../waits/waitActors.ts';
 import { withWorkflow } from '../withWorkflow.ts';
 
 /** Neither side forgets the other when it is started again. */
 export function provesRestarts(stage: () => Stage): void {
+  const idsOf = async (workflow: Workflow) =>
+    (await stage().subscriptionsOf(workflow)).map(({ id }) => id);
+  const stillReceives = async (workflow: Workflow, text: string) => {
+    const { conversationId } = await stage().customerWrites(text);
+    await stage().execution(workflow, 'conversation.opened', conversationId);
+    await stage().execution(workflow, 'message.received', conversationId);
+  };
+
   describe('after a restart', () => {
     const workflow = withWorkflow(stage, recordEvents);
-    const ids = async () => (await stage().subscriptionsOf(workflow())).map(({ id }) => id);
-
-    const stillReceives = async (text: string) => {
-      const { conversationId } = await stage().customerWrites(text);
-      await stage().execution(workflow(), 'conversation.opened', conversationId);
-      await stage().execution(workflow(), 'message.received', conversationId);
-    };
 
     it('of the service, the same subscription keeps receiving', async () => {
-      const before = await ids();
+      const before = await idsOf(workflow());
       await stage().service.restart();
-      expect(await ids()).toEqual(before);
+      expect(await idsOf(workflow())).toEqual(before);
       await stage().receiving(workflow());
-      await stillReceives('After the restart of the service');
+      await stillReceives(workflow(), 'After the restart of the service');
     });
 
     it('of the service after kill -9, a message it had acknowledged still arrives, each event under one id', async () => {
@@ -34,35 +37,86 @@ export function provesRestarts(stage: () => Stage): void {
       );
       const events = [...new Map(payloads.map(({ id, event }) => [id, event])).values()];
       expect(events.sort()).toEqual(['conversation.opened', 'message.received']);
-      await stillReceives('After the crash of the service');
+      await stillReceives(workflow(), 'After the crash of the service');
     });
 
     it('of n8n, the same subscription keeps receiving, and what failed during it is caught up', async () => {
-      const before = await ids();
+      const before = await idsOf(workflow());
       await stage().n8n.stop();
       const { conversationId } = await stage().customerWrites('While n8n is down');
-      const deliveries = `/api/hooks/${before[0]}/deliveries`;
-      await stage().until('both deliveries to have failed for good', async () => {
-        const { body } = await stage().service.api.get(`${deliveries}?status=failed`);
-        return (body.data as unknown[]).length === 2;
+      const deliveries = async (status: string) =>
+        (await stage().service.api.get(`/api/hooks/${before[0]}/deliveries?status=${status}`)).body
+          .data as { attempts: unknown[] }[];
+      await stage().until('both deliveries to wait for their last attempt', async () => {
+        const waiting = await deliveries('pending');
+        return waiting.length === 2 && waiting.every((each) => each.attempts.length === 3);
       });
+      await stage().service.restartLater(LAST_RETRY_MS);
+      await stage().until(
+        'both deliveries to have failed for good',
+        async () => (await deliveries('failed')).length === 2,
+      );
 
       await stage().n8n.start();
       await stage().receiving(workflow());
-      expect(await ids()).toEqual(before);
-      await stillReceives('After the restart of n8n');
+      expect(await idsOf(workflow())).toEqual(before);
+      await stillReceives(workflow(), 'After the restart of n8n');
       await stage().execution(workflow(), 'conversation.opened', conversationId);
       await stage().execution(workflow(), 'message.received', conversationId);
       expect(await stage().executionsOf(workflow(), conversationId)).toHaveLength(2);
     });
+  });
 
-    it('of n8n after kill -9, the same subscription keeps receiving', async () => {
-      const before = await ids();
-      await stage().n8n.kill();
-      await stage().n8n.start();
-      await stage().receiving(workflow());
-      expect(await ids()).toEqual(before);
-      await stillReceives('After the crash of n8n');
+  describe('after kill -9 of n8n', () => {
+    const { openWait, decide, resting, output, attempts } = waitActors(stage);
+    const api = () => stage().service.api;
+    const receiver = withWorkflow(stage, recordEvents);
+    const asking = withWorkflow(stage, askTheTeam);
+    let tool: Workflow;
+    let before: string[];
+    let asked: string;
+    const toolIs = (status: string) =>
+      stage().until(`the tool to be ${status}`, async () => {
+        const { data } = (await api().get('/api/tools?name=find_order')).body;
+        return data[0]?.status === status && (data[0] as { id: string });
+      });
+
+    beforeAll(async () => {
+      const { n8n, credential } = stage();
+      tool = await n8n.importWorkflow(example('find-order-tool.json'), credential);
+      await n8n.activate(tool.id);
+      await toolIs('live');
+      before = await idsOf(receiver());
+      asked = (await stage().customerWrites('A refund, please')).conversationId;
+      const { id } = await openWait(asked);
+      await resting(asking());
+      await n8n.kill();
+      await decide(id, true);
+      const [first] = await attempts(id, 2);
+      expect(first).toMatchObject({ status: null, problem: expect.any(String) });
+      await n8n.start();
+    });
+    afterAll(async () => {
+      await api().patch('/api/agent', { enabled: false });
+      await stage().n8n.deactivate(tool.id);
+      await api().delete(`/api/tools/${(await toolIs('paused')).id}`);
+    });
+
+    it('the same subscription keeps receiving', async () => {
+      await stage().receiving(receiver());
+      expect(await idsOf(receiver())).toEqual(before);
+      await stillReceives(receiver(), 'After the crash of n8n');
+    });
+
+    it('a decision that was made while it was down reaches the execution', async () => {
+      expect(await output(asking(), asked)).toMatchObject({ data: { approved: true } });
+    });
+
+    it('a tool is still called', async () => {
+      await api().patch('/api/agent', { enabled: true });
+      const { read } = await stage().customerWrites('Where is my order A-1042?');
+      const answer = await stage().until('the answer', async () => (await read())[1]?.text);
+      expect(answer).toContain('Tuesday');
     });
   });
 }

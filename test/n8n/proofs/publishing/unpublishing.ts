@@ -1,11 +1,38 @@
 import { describe, expect, it } from '@jest/globals';
-import { payloadOf, recordEvents, type Stage } from '../../stage.ts';
+import { ownWorkflow, payloadOf, recordEvents, type Stage } from '../../stage.ts';
+import { agentRunner } from '../agent/agentRunner.ts';
 import { withWorkflow } from '../withWorkflow.ts';
 
 const EVENT = 'message.received';
 
-/** Unpublishing is the stop button: what comes after a minute is nobody's. */
+const MINUTE_MS = 61_000;
+
+/**
+ * Unpublishing is the stop button: what comes after a minute is nobody's. The service's clock is
+ * later after each of these, so they are the last.
+ */
 export function provesUnpublishing(stage: () => Stage): void {
+  describe('a workflow that was the agent', () => {
+    const { publish, unpublish, answers, turnIs, executionsOf, statusOf } = agentRunner(stage);
+
+    it('leaves what customers write waiting for a minute, then for a person', async () => {
+      const workflow = await publish(ownWorkflow('answering-agent'));
+      await unpublish(workflow);
+      const customer = await stage().customerWrites('Is anybody there?');
+      await turnIs(customer, 'queued');
+      expect(await statusOf(customer)).toBe('ai_active');
+      await stage().service.restartLater(MINUTE_MS);
+      await stage().until(
+        'the conversation to wait for a person',
+        async () => (await statusOf(customer)) === 'awaiting_human',
+        // The clock of a database stays as it is.
+        { timeoutMs: 100_000 },
+      );
+      expect(await answers(customer, 1)).toHaveLength(1);
+      expect(await executionsOf(workflow, customer)).toEqual([]);
+    });
+  });
+
   describe('a workflow that is published again after more than a minute', () => {
     const workflow = withWorkflow(stage, recordEvents, { events: [EVENT] });
 
@@ -13,7 +40,7 @@ export function provesUnpublishing(stage: () => Stage): void {
       const before = await stage().subscriptionsOf(workflow());
       await stage().retire(workflow());
       const { conversationId, write } = await stage().customerWrites('While nobody listens');
-      await stage().service.restartLater(61_000);
+      await stage().service.restartLater(MINUTE_MS);
 
       await stage().n8n.activate(workflow().id);
       const after = await stage().receiving(workflow());

@@ -1,29 +1,12 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import type { Stage } from '../../stage.ts';
-import { withWorkflow } from '../withWorkflow.ts';
 import { startHeldWire } from './heldWire.ts';
-import { askTheTeam, askUntilApproved, waitActors } from './waitActors.ts';
+import { askUntilApproved, waitActors } from './waitActors.ts';
 import { withChanged } from './withChanged.ts';
 
 /** An execution goes on once, with its own answer, whenever that comes. */
 export function provesResuming(stage: () => Stage): void {
   const { openWait, wait, decide, resting, output, attempts } = waitActors(stage);
-
-  describe('a decision while n8n is down', () => {
-    const workflow = withWorkflow(stage, askTheTeam);
-
-    it('reaches the execution when n8n is back', async () => {
-      const { conversationId } = await stage().customerWrites('While n8n is away');
-      const { id } = await openWait(conversationId);
-      await resting(workflow());
-      await stage().n8n.kill();
-      await decide(id, true);
-      const [first] = await attempts(id, 2);
-      expect(first).toMatchObject({ status: null, problem: expect.any(String) });
-      await stage().n8n.start();
-      expect(await output(workflow(), conversationId)).toMatchObject({ data: { approved: true } });
-    });
-  });
 
   describe('on a line that is watched', () => {
     let wire: Awaited<ReturnType<typeof startHeldWire>>;
