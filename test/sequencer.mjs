@@ -11,7 +11,6 @@ const LONG = [
   'service/crash/stopping.test.ts',
   'service/crash/stoppingOnTroubledDisk.test.ts',
   'service/deliveries/hostileReceivers.test.ts',
-  'service/deliveries/revivalCrash.test.ts',
   'service/deliveries/revivalMany.test.ts',
   'service/team/screens/attempts.test.ts',
 ];
