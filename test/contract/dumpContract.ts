@@ -378,7 +378,7 @@ export const describeDump = (
       );
       const writers = Promise.all([0, 1, 2, 3].map(write));
       const numbers = new Set<number>();
-      for (let round = 0; round < 12; round += 1) {
+      for (let round = 0; round < 12 || numbers.size < 2; round += 1) {
         const dump = await gather(store.dump());
         const of = (id: string) =>
           dump.flatMap((each) =>
@@ -399,7 +399,6 @@ export const describeDump = (
       }
       isOver.abort();
       expect(await writers).toEqual(['over', 'over', 'over', 'over']);
-      expect(numbers.size).toBeGreaterThan(1);
     });
 
     it('can be left in the middle', async () => {

@@ -10,7 +10,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { makeBackup } from '../../../service/src/moving/backup.ts';
 import { dumpDatabase } from '../../../service/src/moving/postgresTools.ts';
 import { startWriters } from '../../chaos/writers.ts';
@@ -37,22 +37,23 @@ const LAST_LINE = /^ {2}sha256 {2}(\S+)$/m;
 
 describe('backup, verify and restore', () => {
   let stage: MovingStage;
-  beforeEach(async () => {
+  let backups = 0;
+  beforeAll(async () => {
     stage = await MovingStage.open();
   });
-  afterEach(() => stage.close());
+  afterEach(() => stage.stop('killed'));
+  afterAll(() => stage.close());
 
   const place = (): DataPlace =>
     testDatabaseUrl() === null ? stage.folderPlace() : stage.databasePlace(otherKey());
   /** @returns the new backup's folder */
   const backUp = async (from: DataPlace, ...options: string[]): Promise<string> => {
-    const to = join(stage.folder, 'backups');
-    const before = await readdir(to).catch((): string[] => []);
+    const to = join(stage.folder, `backups-${(backups += 1)}`);
     expect(await stage.command(from, ['backup', '--to', to, ...options])).toMatchObject({
       code: 0,
       err: '',
     });
-    const [made] = (await readdir(to)).filter((name) => !before.includes(name));
+    const [made] = await readdir(to);
     return join(to, made!);
   };
   const verify = (backup: string, from: DataPlace) => stage.command(from, ['verify', backup]);
@@ -177,8 +178,9 @@ describe('backup, verify and restore', () => {
 
   it('share no folder when two are made in the same second', async () => {
     const at = new Date();
+    const to = join(stage.folder, 'same-second');
     const making = Array.from({ length: 2 }, (_, n) =>
-      makeBackup(stage.folder, at, async (folder) => {
+      makeBackup(to, at, async (folder) => {
         await writeFile(join(folder, `file-${n}`), 'all of it');
         return { store: 'folder', schema: null, key_fingerprint: null, names: [`file-${n}`] };
       }),
@@ -190,74 +192,70 @@ describe('backup, verify and restore', () => {
     expect(String(other.reason)).toMatch(/exists already\. Wait a second, then try again/);
     const { folder, manifest } = (made[0] as PromiseFulfilledResult<BackupMade>).value;
     expect(await readdir(folder)).toEqual(['backup.json', manifest.files[0]!.name]);
-    expect(await readdir(stage.folder)).toHaveLength(1);
+    expect(await readdir(to)).toHaveLength(1);
   });
 
-  it('keep the key apart when asked, and are refused with another', async () => {
-    const home = stage.folderPlace();
-    await stage.use(home);
-    const key = await stage.keyOf(home);
-    const backup = await backUp(home, '--without-key');
-    expect(await readdir(backup)).not.toContain('encryption.key');
-    expect((await verify(backup, home)).out).toMatch(
-      /It does not hold the encryption key: a restore needs the key with the fingerprint \w+/,
-    );
-    const next = stage.folderPlace();
-    refused(await restore(backup, next), /sealed with the key .*, and there is none in/);
-    refused(
-      await restore(backup, { ...next, env: { ...next.env, ENCRYPTION_KEY: otherKey() } }),
-      /ENCRYPTION_KEY is another one/,
-    );
-    const withKey = { ...next, env: { ...next.env, ENCRYPTION_KEY: key } };
-    expect(await restore(backup, withKey)).toMatchObject({ code: 0, err: '' });
-  });
+  describe('of a folder', () => {
+    let home: DataPlace;
+    let backup: string;
+    beforeAll(async () => {
+      home = stage.folderPlace();
+      await stage.startUsed(home);
+      await stage.stop();
+      backup = await backUp(home);
+    });
 
-  it('name no key while a change of it is interrupted, since it may be the old or the new one', async () => {
-    const home = stage.folderPlace();
-    await stage.use(home);
-    await writeFile(join(home.folder!, 'encryption.key.new'), `${otherKey()}\n`);
-    const backup = await backUp(home, '--without-key');
-    expect((await verify(backup, home)).out).toContain('a restore needs the key.\n');
-  });
+    it('keep the key apart when asked, and are refused with another', async () => {
+      const key = await stage.keyOf(home);
+      const apart = await backUp(home, '--without-key');
+      expect(await readdir(apart)).not.toContain('encryption.key');
+      expect((await verify(apart, home)).out).toMatch(
+        /It does not hold the encryption key: a restore needs the key with the fingerprint \w+/,
+      );
+      const next = stage.folderPlace();
+      refused(await restore(apart, next), /sealed with the key .*, and there is none in/);
+      refused(await restore(apart, stage.folderPlace(otherKey())), /ENCRYPTION_KEY is another one/);
+      expect(await restore(apart, stage.folderPlace(key))).toMatchObject({ code: 0, err: '' });
+    });
 
-  it('are readable by their owner only, and work while nothing runs', async () => {
-    const home = stage.folderPlace();
-    await stage.use(home);
-    const backup = await backUp(home);
-    expect((await stat(backup)).mode & 0o077).toBe(0);
-    for (const name of await readdir(backup))
-      expect([name, (await stat(join(backup, name))).mode & 0o077]).toEqual([name, 0]);
-    const manifest = JSON.parse(await readFile(join(backup, 'backup.json'), 'utf8')) as object;
-    expect(manifest).toMatchObject({ format: 'conversation-service backup', store: 'folder' });
-  });
+    it('name no key while a change of it is interrupted, since it may be the old or the new one', async () => {
+      const newKey = join(home.folder!, 'encryption.key.new');
+      await writeFile(newKey, `${otherKey()}\n`);
+      const apart = await backUp(home, '--without-key');
+      await rm(newKey);
+      expect((await verify(apart, home)).out).toContain('a restore needs the key.\n');
+    });
 
-  it('notice what was changed, cut off or taken away since, and name it', async () => {
-    const home = stage.folderPlace();
-    await stage.use(home);
-    const backup = await backUp(home);
-    const journal = join(backup, 'journal-1.log');
-    const { size } = await stat(journal);
-    await appendFile(journal, 'x');
-    refused(await verify(backup, home), /journal-1\.log has \d+ bytes in place of \d+/);
-    await truncate(journal, size - 1);
-    await appendFile(journal, 'x');
-    refused(await verify(backup, home), /journal-1\.log was changed or damaged/);
-    refused(await restore(backup, stage.folderPlace()), /is not a whole backup/);
-    await rm(journal);
-    refused(await verify(backup, home), /journal-1\.log is missing/);
-    refused(await verify(stage.folder, home), /backup\.json cannot be read/);
-  });
+    it('are readable by their owner only', async () => {
+      expect((await stat(backup)).mode & 0o077).toBe(0);
+      for (const name of await readdir(backup))
+        expect([name, (await stat(join(backup, name))).mode & 0o077]).toEqual([name, 0]);
+      const manifest = JSON.parse(await readFile(join(backup, 'backup.json'), 'utf8')) as object;
+      expect(manifest).toMatchObject({ format: 'conversation-service backup', store: 'folder' });
+    });
 
-  it('replace nothing: a folder in use or with data is refused, and so is nothing at all', async () => {
-    const home = stage.folderPlace();
-    refused(
-      await stage.command(home, ['backup', '--to', stage.folder]),
-      /There is nothing to back up/,
-    );
-    await stage.use(home);
-    const backup = await backUp(home);
-    refused(await restore(backup, home), /is not empty/);
-    await stage.start(home, {});
-    refused(await restore(backup, home), /is in use by process/);
+    it('replace nothing: a folder in use or with data is refused, and so is nothing at all', async () => {
+      refused(
+        await stage.command(stage.folderPlace(), ['backup', '--to', stage.folder]),
+        /There is nothing to back up/,
+      );
+      refused(await restore(backup, home), /is not empty/);
+      await stage.start(home, {});
+      refused(await restore(backup, home), /is in use by process/);
+    });
+
+    it('notice what was changed, cut off or taken away since, and name it', async () => {
+      const journal = join(backup, 'journal-1.log');
+      const { size } = await stat(journal);
+      await appendFile(journal, 'x');
+      refused(await verify(backup, home), /journal-1\.log has \d+ bytes in place of \d+/);
+      await truncate(journal, size - 1);
+      await appendFile(journal, 'x');
+      refused(await verify(backup, home), /journal-1\.log was changed or damaged/);
+      refused(await restore(backup, stage.folderPlace()), /is not a whole backup/);
+      await rm(journal);
+      refused(await verify(backup, home), /journal-1\.log is missing/);
+      refused(await verify(stage.folder, home), /backup\.json cannot be read/);
+    });
   });
 });

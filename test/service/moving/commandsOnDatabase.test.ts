@@ -94,18 +94,18 @@ const TIMEOUT_MS = 120_000;
       await stage.startUsed(place);
       const customer = await chatCustomer(stage.url);
       let isOver = false;
+      let count = 0;
       const writing = (async () => {
-        let count = 0;
-        while (!isOver) await customer.write(`text ${(count += 1)}`);
-        return count;
+        for (; !isOver; count += 1) await customer.write(`text ${count + 1}`);
       })();
+      await waitFor('messages', () => count > 0);
       const file = join(stage.folder, 'running.ndjson');
       expect(await stage.command(place, ['export', '--to', file])).toMatchObject({
         code: 0,
         err: '',
       });
       isOver = true;
-      expect(await writing).toBeGreaterThan(0);
+      await writing;
       refused(
         await stage.command(place, ['import', '--from', file]),
         /One process has it open\. Stop all processes of the service first, on every machine/,
@@ -124,7 +124,7 @@ const TIMEOUT_MS = 120_000;
       await stage.startUsed(to);
       const conversations = (await apiClient(stage.url, API_KEY).get('/api/conversations')).body
         .data as { id: string }[];
-      expect(conversations.length).toBeLessThanOrEqual(1);
+      expect(conversations).toHaveLength(1);
       for (const { id } of conversations) {
         const { messages } = (
           await apiClient(stage.url, API_KEY).get(`/api/conversations/${id}?messages=200`)

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { INSTRUCTIONS, LINK, makeLink, newConversation, readLink, setUpManual } from './support.ts';
 
@@ -6,10 +6,14 @@ const SECRET_KEY = 'sk_test_NeverShownToAnybody0001';
 
 describe('payment accounts', () => {
   let service: TestService;
-  beforeEach(async () => {
+  beforeAll(async () => {
     service = await startTestService();
   });
-  afterEach(() => service?.stop());
+  afterEach(async () => {
+    for (const { provider } of await accounts())
+      await service.api.delete(`/api/payment-accounts/${provider}`);
+  });
+  afterAll(() => service?.stop());
 
   const put = (provider: string, settings: Record<string, unknown>) =>
     service.api.call('PUT', `/api/payment-accounts/${provider}`, { settings });

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import {
   startTestService,
@@ -11,18 +11,21 @@ import { linkIn, makeLink, newConversation, pageOf, setUpManual } from './suppor
 describe('the page where customers pay', () => {
   let service: TestService;
   let conversationId: string;
-  let skewMs: number;
+  let skewMs = 0;
   const start = async (options: TestServiceOptions = {}) => {
-    skewMs = 0;
     service = await startTestService({
       clock: { now: () => new Date(Date.now() + skewMs) },
       ...options,
     });
+  };
+  const prepare = async () => {
+    skewMs = 0;
     await setUpManual(service);
     conversationId = await newConversation(service);
   };
-  beforeEach(() => start());
-  afterEach(() => service?.stop());
+  beforeAll(() => start());
+  beforeEach(prepare);
+  afterAll(() => service?.stop());
 
   const open = async (link: { url: string }, query = '') => {
     const response = await fetch(pageOf(service, link, query), { redirect: 'manual' });
@@ -147,6 +150,7 @@ describe('the page where customers pay', () => {
       },
     });
     await start({ log: pino({ level: 'trace' }, sink) });
+    await prepare();
     const link = await makeLink(service, conversationId);
     await open(link);
     await open({ url: link.url.replace('/pay/', '/pay/x') });

@@ -15,7 +15,7 @@ const payment = (workspaceId: string, status: Payment['status']) =>
   ({ id: `pay_${workspaceId}`, workspaceId, status, createdAt: '' }) as Payment;
 
 describe('requests that wait for payment pages', () => {
-  const stopping = new AbortController();
+  let stopping: AbortController;
   let fresh: FreshStore;
   let readers = 0;
   let reached: string[] = [];
@@ -25,6 +25,7 @@ describe('requests that wait for payment pages', () => {
     follow({ id: workspaceId }, `pay_${workspaceId}`, timeoutMs);
 
   beforeEach(async () => {
+    stopping = new AbortController();
     fresh = await openFreshStore();
     [readers, reached] = [0, []];
     const counted = new Proxy(fresh.store, {

@@ -357,12 +357,11 @@ describe('the Stripe adapter', () => {
 
     it('no answer in time, retries included', async () => {
       server.answerAll(hang());
-      const startedAt = performance.now();
       expect(await create({ timeoutMs: 300 })).toEqual({
         type: 'unreachable',
         error: 'Stripe did not answer within 0.3 s.',
       });
-      expect(performance.now() - startedAt).toBeLessThan(3000);
+      expect(server.requests.length).toBeLessThanOrEqual(1);
     });
 
     it('gives up when told to, and lets go of the connection', async () => {

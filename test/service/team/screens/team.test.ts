@@ -39,37 +39,12 @@ describe('the team', () => {
       (await ana.get('/team')).html,
     )![1]!;
 
-  it('locks out after ten wrong passwords, also when all come at once', async () => {
-    const tries = await Promise.all(
-      Array.from({ length: 40 }, (_, n) =>
-        browserless(service.url).post('/sign-in', {
-          email: 'somebody@example.com',
-          password: `wrong ${n}`,
-        }),
-      ),
-    );
-    expect(tries.filter(({ status }) => status === 401)).toHaveLength(10);
-    expect(tries.filter(({ status }) => status === 429)).toHaveLength(30);
-  });
-
-  it('lets others in at the same time, and forgets a member’s mistakes once they sign in', async () => {
-    // A service of its own: the address above has used up its tries.
-    const other = await startTestService({ env: MEMBER_ENV });
-    try {
-      for (let round = 0; round < 3; round++) {
-        for (let n = 0; n < 3; n++)
-          expect(
-            (
-              await browserless(other.url).post('/sign-in', {
-                email: MEMBER.email,
-                password: 'wrong',
-              })
-            ).status,
-          ).toBe(401);
-        expect((await browserless(other.url).post('/sign-in', MEMBER)).path).toBe('/overview');
-      }
-    } finally {
-      await other.stop();
+  it('forgets a member’s mistakes once they sign in', async () => {
+    const signIn = (password: string) =>
+      browserless(service.url).post('/sign-in', { ...MEMBER, password });
+    for (let round = 0; round < 2; round++) {
+      for (let n = 0; n < 6; n++) expect((await signIn('wrong')).status).toBe(401);
+      expect((await signIn(MEMBER.password)).path).toBe('/overview');
     }
   });
 
@@ -106,19 +81,9 @@ describe('the team', () => {
     expect((await join(tokens.at(-1)!)).page.status).toBe(404);
   });
 
-  it('the last member stays', async () => {
-    const alone = await startTestService({ env: MEMBER_ENV });
-    try {
-      const only = await signedInBrowser(alone.url);
-      expect((await only.get('/team')).html).not.toContain('/remove');
-    } finally {
-      await alone.stop();
-    }
-  });
-
   it('changes a password, signs the other browsers out, and does not let the present one be guessed', async () => {
     const { browser, fields } = await join(await invite(ana));
-    const elsewhere = browserless(service.url);
+    const elsewhere = await signedInBrowser(service.url, fields);
     await browser.get('/account');
     for (let n = 0; n < 4; n++)
       expect(
