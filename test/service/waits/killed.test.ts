@@ -32,6 +32,16 @@ describe('a service that is killed while executions wait', () => {
 
   const goesOn = (execution: RestingExecution): Promise<Json> =>
     waitFor('the execution to go on', () => execution.wentOnWith.at(0), LONG);
+  /** Waits until its execution is called no more. */
+  const isDone = (wait: { id: string }): Promise<boolean> =>
+    waitFor(
+      'the end of the calls',
+      async () => {
+        const { resume } = await waitOf(service, wait);
+        return resume.state === 'done' && resume.next_attempt_at === null;
+      },
+      LONG,
+    );
   const decide = async ({ id }: { id: string }, note: string): Promise<void> => {
     const { status } = await service.api.post(`/api/waits/${id}/decide`, { approved: true, note });
     expect(status).toBe(200);
@@ -68,10 +78,7 @@ describe('a service that is killed while executions wait', () => {
     });
     await service.crashAndRestart();
     expect((await goesOn(execution)).decision).toMatchObject({ note: 'once' });
-    await waitFor('the end of the calls', async () => {
-      const { resume } = await waitOf(service, wait);
-      return resume.state === 'done' && resume.next_attempt_at === null;
-    });
+    await isDone(wait);
     expect(execution.wentOnWith).toHaveLength(1);
   }, 240_000);
 
@@ -117,7 +124,10 @@ describe('a service that is killed while executions wait', () => {
       const { answer, decision } = await goesOn(execution);
       expect(answer?.text ?? decision.note).toBe(given);
     }
-    for (const execution of ledger.keys()) expect(execution.wentOnWith).toHaveLength(1);
+    for (const [execution] of ledger) {
+      await isDone({ id: execution.calls[0]! });
+      expect(execution.wentOnWith).toHaveLength(1);
+    }
   }, 300_000);
 
   /** Does something again until the service, which may be dead, has taken it. */
