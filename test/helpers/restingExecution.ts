@@ -1,6 +1,7 @@
 // Stands in for n8n while a workflow waits. The service calls the resume address of an execution that
 // rests; the execution then collects the wait with its API key and goes on.
 import type { ApiClient } from './apiClient.ts';
+import { freePort } from './program.ts';
 import { startTlsReceiver, type ReceiverHandler, type TlsReceiver } from './tls.ts';
 
 /** The signature in a resume address. No page, log or stored text may show it. */
@@ -71,7 +72,7 @@ export async function startExecutionHost(api: () => ApiClient): Promise<Executio
       })
       .catch(() => response.destroy());
   };
-  let receiver: TlsReceiver = await startTlsReceiver(answer);
+  let receiver: TlsReceiver = await startTlsReceiver(answer, { port: await freePort() });
   const { port, url } = receiver;
   let count = 0;
   return {

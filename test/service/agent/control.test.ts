@@ -42,18 +42,42 @@ describe('control', () => {
       eventsOf(talk, event).length >= count ? eventsOf(talk, event) : null,
     );
 
-  it('an action before the agent has looked: the model is never asked', async () => {
-    // time to act in, on a busy machine too
-    const patient = await startAgentService({ env: { AGENT_QUIET_MS: '1500' } });
-    try {
+  describe('before the agent has looked', () => {
+    const QUIET_MS = 60_000;
+    let patient: AgentService;
+    let aheadMs = 0;
+    beforeAll(async () => {
+      const clock = { now: () => new Date(Date.now() + aheadMs) };
+      patient = await startAgentService({ clock, env: { AGENT_QUIET_MS: String(QUIET_MS) } });
+    });
+    beforeEach(() => patient.reset());
+    afterAll(() => patient?.close());
+    const fallsQuiet = () => void (aheadMs += QUIET_MS);
+
+    it('an action: the model is never asked', async () => {
       const talks = await Promise.all(ACTIONS.map(() => patient.talk('hello')));
       await Promise.all(talks.map((talk, n) => talk.act(ACTIONS[n]!)));
-      await (await patient.talk('another customer')).reply();
+      const other = await patient.talk('another customer');
+      fallsQuiet();
+      await other.reply();
       expect(patient.asked().map((messages) => messages[0]!.content)).toEqual(['another customer']);
       for (const talk of talks) expect(await talk.replies()).toEqual([]);
-    } finally {
-      await patient.close();
-    }
+    });
+
+    it('a message beside it is no answer: what the customer wrote before is answered, and the next turn knows it', async () => {
+      patient.model.answerBy(inTurn(text('Hello there.'), text('Tomorrow.')));
+      const talk = await patient.talk('hello');
+      await patient.service.api.post(`${talk.path}/messages`, {
+        text: 'Your parcel has shipped.',
+        pause_agent: false,
+      });
+      fallsQuiet();
+      expect(await talk.reply()).toBe('Hello there.');
+      await talk.write('when will it arrive?');
+      fallsQuiet();
+      expect(await talk.reply(2)).toBe('Tomorrow.');
+      expect(JSON.stringify(patient.asked()[1])).toContain('Your parcel has shipped.');
+    });
   });
 
   it.each(ACTIONS)('%s while the model thinks: its answer is dropped', async (action) => {
@@ -174,24 +198,6 @@ describe('control', () => {
       await slow.give();
       expect(await talk.reply()).toBe('Three are left.');
       expect(agent.asked()[1]!.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
-    });
-
-    it('is no answer: what the customer wrote before is answered, and the next turn knows it', async () => {
-      const patient = await startAgentService({ env: { AGENT_QUIET_MS: '1500' } });
-      try {
-        patient.model.answerBy(inTurn(text('Hello there.'), text('Tomorrow.')));
-        const talk = await patient.talk('hello');
-        await patient.service.api.post(`${talk.path}/messages`, {
-          text: 'Your parcel has shipped.',
-          pause_agent: false,
-        });
-        expect(await talk.reply()).toBe('Hello there.');
-        await talk.write('when will it arrive?');
-        expect(await talk.reply(2)).toBe('Tomorrow.');
-        expect(JSON.stringify(patient.asked()[1])).toContain('Your parcel has shipped.');
-      } finally {
-        await patient.close();
-      }
     });
 
     it('keeps control with a person too, and after the hand-back the agent answers the customer', async () => {

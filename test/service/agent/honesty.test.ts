@@ -17,13 +17,18 @@ const FAILED = {
 };
 const WAITING = 'A colleague has to confirm this first. I will write as soon as it is decided.';
 const CLAIM = 'It is booked, all done!';
+const EXPIRES_MS = 3_600_000;
 
 describe('what the agent says about its tool calls', () => {
   let agent: AgentService;
   let refundId: string;
+  let aheadMs = 0;
 
   beforeAll(async () => {
-    agent = await startAgentService({ env: { APPROVAL_EXPIRES_MS: '1500' } });
+    agent = await startAgentService({
+      clock: { now: () => new Date(Date.now() + aheadMs) },
+      env: { APPROVAL_EXPIRES_MS: String(EXPIRES_MS) },
+    });
     await agent.tool('book');
     await agent.tool('find_stock');
     refundId = await agent.tool('refund', { ask_before_running: true });
@@ -226,6 +231,7 @@ describe('what the agent says about its tool calls', () => {
 
   it('says that nobody confirmed it in time', async () => {
     const { talk } = await waiting();
+    aheadMs += EXPIRES_MS;
     expect(await talk.reply(2)).toBe(
       'Nobody could confirm this in time, so it was not done. Would you like a person to follow up?',
     );

@@ -16,6 +16,8 @@ import type { JsonObject } from '../../../service/src/platform/json.ts';
 /** A Saturday, ten in the morning where the machine is. */
 const NOW = new Date(2026, 10, 21, 10, 0);
 const agent = createKeywordAgent(() => NOW);
+const ajv = new Ajv2020({ strict: false });
+(addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
 
 const schema = (
   properties: JsonObject,
@@ -141,8 +143,6 @@ async function filled(
   const step = await next([`lookup: ${message}`], { tools: [lookup], language });
   if (step.type !== 'tool_calls') return undefined;
   const args = step.calls[0]!.arguments as JsonObject;
-  const ajv = new Ajv2020({ strict: false });
-  (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
   expect(ajv.validate(lookup.parameters, args)).toBe(true);
   return Object.hasOwn(args, name) ? args[name] : undefined;
 }

@@ -36,9 +36,7 @@ describe('time', () => {
     // Long enough for one request on a busy machine, and shorter than the wait before a second one.
     const { server, next } = await openModel({ timeoutMs: 300 });
     server.answerBy(() => reply);
-    const startedAt = performance.now();
     expect((await failureOf(next())).message).toBe('The model did not answer within 0.3 s.');
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect(server.requests).toHaveLength(1);
   });
 
@@ -60,10 +58,8 @@ describe('time', () => {
     const step = next(turnOf(), caller.signal);
     await waitFor('the request', () => server.requests.length === 1, { everyMs: 2 });
     const reason = new Error('the customer wrote again');
-    const gaveUpAt = performance.now();
     caller.abort(reason);
     await expect(step).rejects.toBe(reason);
-    expect(performance.now() - gaveUpAt).toBeLessThan(10_000);
     await waitFor('the connection to end', () => server.openSockets === 0);
   });
 
@@ -104,11 +100,9 @@ describe('another try', () => {
   it('is not waited for in vain when Retry-After is beyond the time of the call', async () => {
     const { server, next } = await openModel({ timeoutMs: 2_000 });
     server.answerWith(tooManyRequests(30));
-    const startedAt = performance.now();
     expect((await failureOf(next())).message).toBe(
       "The model's server takes no more requests now (429): its rate limit or the account's quota is reached: Rate limit reached",
     );
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect(server.requests).toHaveLength(1);
   });
 

@@ -169,7 +169,8 @@ onLinux('when the store cannot write for a moment', () => {
   });
 
   it('a turn that could not be begun is begun as soon as there is room again', async () => {
-    const url = await start({ AGENT_QUIET_MS: '700' });
+    // Longer than it takes to set the limit, on a busy machine too.
+    const url = await start({ AGENT_QUIET_MS: '3000' });
     model.answerBy(() => text('Late, but here.'));
     const customer = await chatCustomer(url);
     await customer.write('hello');

@@ -66,7 +66,7 @@ describe('a question to the team', () => {
       expect(body.error.message).toContain(`was ${how} by ${decision.by.name} at ${decision.at}`);
     }
     expect((await goesOn(execution)).decision).toEqual(decision);
-    expect(execution.wentOnWith).toHaveLength(1);
+    expect(execution.calls).toEqual([wait.id]);
   });
 
   it('is not decided any more once its time is over, and the execution goes on', async () => {

@@ -48,7 +48,7 @@ describe('a question to a customer that nobody answers', () => {
     await askCustomer(service, talk, execution, { expires_at: inAnHour() });
     offset += HOUR_MS;
     expect(await goesOn(execution)).toMatchObject({ status: 'expired', answer: null });
-    // What is written later is no answer any more.
+    // The next question finds room.
     await askCustomer(service, talk, n8n.execution());
   });
 
@@ -172,8 +172,7 @@ describe('a question to a customer that nobody answers', () => {
   });
 
   it('is answered, expired or taken over, one of them, when all happens at once', async () => {
-    const outcomes: string[] = [];
-    for (let round = 0; round < 30; round++) {
+    for (let round = 0; round < 12; round++) {
       const talk = await startTalk(service);
       const execution = n8n.execution();
       const wait = await askCustomer(service, talk, execution, { expires_at: inAnHour() });
@@ -193,9 +192,7 @@ describe('a question to a customer that nobody answers', () => {
       const { body } = await service.api.get(`/api/conversations/${talk.conversationId}/messages`);
       const written = body.data.filter(({ text }: Json) => text === 'A-1042');
       expect(written).toHaveLength(1);
-      outcomes.push(status);
+      expect(['answered', 'expired', 'taken_over']).toContain(status);
     }
-    for (const outcome of outcomes)
-      expect(['answered', 'expired', 'taken_over']).toContain(outcome);
   }, 60_000);
 });

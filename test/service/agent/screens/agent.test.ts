@@ -159,7 +159,6 @@ describe('the agent’s screen with a language model', () => {
       LLM_BASE_URL: server.url,
       LLM_API_KEY: server.apiKey,
       LLM_MODEL: server.model,
-      LLM_TIMEOUT_MS: '600',
     };
     service = await startTestService({
       ca: endpoint.ca,
@@ -231,15 +230,12 @@ describe('the agent’s screen with a language model', () => {
     await expectNothingStored(service, endpoint, 1);
   });
 
-  it('tells in words why the model failed, and waits no longer than its time', async () => {
+  it('tells in words why the model failed', async () => {
     const refused = await tryWith(model.httpError(401, `bad key ${server.apiKey}`));
     expect(refused.text).toContain(
       "The model failed: The model's server refused the key (401): check LLM_API_KEY.",
     );
     expect(refused.html).not.toContain(server.apiKey);
-    const startedAt = Date.now();
-    expect((await tryWith(model.hang())).text).toContain('The model did not answer within 0.6 s.');
-    expect(Date.now() - startedAt).toBeLessThan(5000);
     await expectNothingStored(service, endpoint, 1);
   });
 });

@@ -5,11 +5,9 @@ import { waitFor } from '../../../helpers/waitFor.ts';
 import {
   accepts,
   answers,
-  hangs,
   OWNER,
   startWorkflowStage,
   type Talk,
-  type Workflow,
   type WorkflowStage,
 } from './workflowStage.ts';
 
@@ -37,18 +35,10 @@ async function expectShown(talk: Talk): Promise<string> {
   return problem;
 }
 
-it.each<[string, Workflow, RegExp]>([
-  ['an error of the workflow', answers({ message: 'Error in workflow' }, 500), /Error in workflow/],
-  ['an answer of another shape', answers({ answer: 42 }), /./],
-  ['an answer that is no JSON', (res) => void res.writeHead(200).end('<b>no</b>'), /./],
-  ['a signature that is refused', answers({}, 401), /401/],
-  ['a redirect', (res) => void res.writeHead(302, { location: '/' }).end(), /redirect/],
-  ['a call that breaks off', (res) => void res.socket!.destroy(), /./],
-  ['no answer in time', hangs, /5 s/],
-])('%s', async (_what, workflow, words) => {
-  stage.workflow.answer(workflow);
+it('an error of the workflow', async () => {
+  stage.workflow.answer(answers({ message: 'Error in workflow' }, 500));
   const talk = await stage.talk('Hello', { name: 'Ada' });
-  expect(await expectShown(talk)).toMatch(words);
+  expect(await expectShown(talk)).toMatch(/Error in workflow/);
 });
 
 it('a turn that was accepted and never answered', async () => {

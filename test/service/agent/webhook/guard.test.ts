@@ -1,10 +1,9 @@
 // A workflow never talks over a person, nor past what the customer wrote last.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SENTENCES } from '../../../../service/src/agent/keyword/sentences.ts';
-import { chatCustomer } from '../../../helpers/apiClient.ts';
 import { MEMBER_ENV, signedInBrowser } from '../../../helpers/browserless.ts';
-import { readChatStream } from '../../../helpers/chatStreamReader.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
+import { held } from '../agentService.ts';
 import {
   accepts,
   answers,
@@ -12,7 +11,6 @@ import {
   says,
   startWorkflowStage,
   type Talk,
-  type Workflow,
   type WorkflowStage,
 } from './workflowStage.ts';
 
@@ -23,13 +21,6 @@ beforeAll(async () => {
 beforeEach(() => stage.workflow.forget());
 afterEach(() => expect(stage.workflow.faults).toEqual([]));
 afterAll(() => stage?.close());
-
-/** A workflow that answers when the test says so. */
-function held(workflow: Workflow = says('Late.')) {
-  let finish = () => {};
-  const answer: Workflow = (res, turn) => void (finish = () => workflow(res, turn));
-  return { answer, finish: () => finish() };
-}
 
 const textsOf = (turn: { messages: { text: string }[] }) => turn.messages.map(({ text }) => text);
 
@@ -66,18 +57,6 @@ describe('a take-over while a workflow answers', () => {
       problem: 'A person took over the conversation.',
     });
     await expectRefused(talk, turn.body.turn_id, /person took over/);
-  });
-
-  it('sends the answer of the HTTP call if it came before the take-over, and drops it otherwise', async () => {
-    const late = held();
-    stage.workflow.answer(late.answer);
-    const talk = await stage.talk('hello');
-    const turn = await stage.workflow.turn();
-    await Promise.all([talk.act('takeover'), late.finish()]);
-    await turn.closed;
-    const { status } = (await talk.turns())[0];
-    expect(['answered', 'superseded']).toContain(status);
-    expect(await talk.replies()).toHaveLength(status === 'answered' ? 1 : 0);
   });
 
   it('and the hand-back gives the workflow a new turn with the same messages', async () => {
@@ -132,7 +111,9 @@ describe('a newer message while a workflow answers', () => {
 });
 
 it('answers a burst of three in one turn', async () => {
-  stage.workflow.answer(says('All three.'));
+  stage.workflow.answer((res, turn) => {
+    if (turn.messages.length === 3) says('All three.')(res, turn);
+  });
   const talk = await stage.talk('one');
   await talk.write('two');
   await talk.write('three');
@@ -191,34 +172,18 @@ it('is refused when it comes late, after the turn has ended', async () => {
 });
 
 it('is refused while the agent is off, and the customer waits for the team', async () => {
-  const late = held();
-  stage.workflow.answer(late.answer);
+  const late = held(says('Late.'));
+  stage.workflow.answer(late.reply);
   const talk = await stage.talk('hello');
   const { body } = await stage.workflow.turn();
   await stage.api.patch('/api/agent', { enabled: false });
   await expectRefused(talk, body.turn_id, /switched off/);
-  late.finish();
+  void late.give();
   const browser = await signedInBrowser(stage.service.url);
   await waitFor('the customer to wait', async () =>
     (await browser.get('/conversations?tab=waiting')).html.includes(talk.id),
   );
   await stage.api.patch('/api/agent', { enabled: true });
-});
-
-it('shows the customer that somebody is typing until the turn ends or a person takes over', async () => {
-  stage.workflow.answer(accepts);
-  const customer = await chatCustomer(stage.service.url);
-  const stream = await readChatStream(stage.service.url, customer.token);
-  const { conversation_id: id } = await customer.write('hello');
-  const { body } = await stage.workflow.turn();
-  await waitFor('typing', () => stream.told.at(-1) === 'typing');
-  await stage.operate(body.turn_id, 'end');
-  await waitFor('its end', () => stream.told.at(-1) === 'not typing');
-  await customer.write('hello?');
-  await waitFor('typing again', () => stream.told.at(-1) === 'typing');
-  await stage.api.post(`/api/conversations/${id}/takeover`);
-  await waitFor('its end', () => stream.told.at(-1) === 'not typing');
-  stream.close();
 });
 
 it('is not disturbed by what an automation sends beside the agent', async () => {

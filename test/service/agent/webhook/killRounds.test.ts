@@ -17,7 +17,7 @@ import {
 } from './workflowStage.ts';
 
 const SEED = Number(process.env.ROUNDS_SEED ?? randomInt(1_000_000));
-const ROUNDS = 6;
+const ROUNDS = 4;
 const LANES = 8;
 /** Of one customer: the agent hands over after thirty replies in ten minutes. */
 const MESSAGES = 20;

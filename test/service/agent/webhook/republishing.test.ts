@@ -2,14 +2,8 @@
 // a moment.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import {
-  accepts,
-  OWNER,
-  says,
-  startWorkflowStage,
-  type WorkflowStage,
-  type Workflow,
-} from './workflowStage.ts';
+import { held } from '../agentService.ts';
+import { accepts, OWNER, says, startWorkflowStage, type WorkflowStage } from './workflowStage.ts';
 
 let stage: WorkflowStage;
 beforeAll(async () => {
@@ -24,23 +18,14 @@ const unpublish = async (changes = {}) =>
     .body.removed;
 const hashOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
 
-/** An answer that is given when the test says so. */
-function held(workflow: Workflow) {
-  const opened = Promise.withResolvers<undefined>();
-  return {
-    workflow: ((res, turn) => void opened.promise.then(() => workflow(res, turn))) as Workflow,
-    give: () => opened.resolve(undefined),
-  };
-}
-
 it('lets the turn under way finish with the answer that was being given', async () => {
   const late = held(says('Here I am.'));
-  stage.workflow.answer(late.workflow);
+  stage.workflow.answer(late.reply);
   const talk = await stage.talk('Hello?');
   await stage.workflow.turn();
   expect(await unpublish()).toBe(true);
   await stage.publish();
-  late.give();
+  void late.give();
   expect(await talk.reply()).toBe('Here I am.');
   expect(await talk.turns()).toMatchObject([{ status: 'answered', outcome: 'reply', attempts: 1 }]);
 });
@@ -74,12 +59,12 @@ it('with the secret that the publisher holds changes nothing for the next turn',
 
 it('by another workflow that takes over gets the next turn, and the one under way finishes', async () => {
   const late = held(says('From the former.'));
-  stage.workflow.answer(late.workflow, says('From the next.'));
+  stage.workflow.answer(late.reply, says('From the next.'));
   const talk = await stage.talk('Hello?');
   await stage.workflow.turn();
   const owner = { ...OWNER, workflow_id: 'wf-2', workflow_name: 'Night shift' };
   const { revision } = await stage.publish({ owner, take_over: true });
-  late.give();
+  void late.give();
   expect(await talk.reply()).toBe('From the former.');
   expect(await unpublish()).toBe(false);
   await talk.write('And now?');

@@ -87,7 +87,7 @@ describe('what workflows ask, on the screens', () => {
   });
 
   it('takes one of two decisions that are made at once, and tells the other who made it', async () => {
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < 4; round++) {
       const execution = n8n.execution();
       const { id } = await askTeam(service, execution, { message: `Round ${round}?` });
       const decide = `/waits/${id}/decide`;
@@ -105,7 +105,7 @@ describe('what workflows ask, on the screens', () => {
         status,
         decision: { approved: byAna, by: { name }, note },
       });
-      expect(execution.wentOnWith).toHaveLength(1);
+      expect(execution.calls).toEqual([id]);
     }
   });
 
