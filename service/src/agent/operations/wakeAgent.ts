@@ -1,6 +1,6 @@
 import { isEnabled, usesWebhook } from '../agentSettings.ts';
 import type { Tx } from '../../store/collections.ts';
-import type { Conversation } from '../../conversations/index.ts';
+import { waitForTeam, waitIfUnanswered, type Conversation } from '../../conversations/index.ts';
 import { enqueueAgentTurn } from './enqueueAgentTurn.ts';
 import { findAgentSettings } from './settings.ts';
 import { supersedeTurns } from '../webhook/operations/turns.ts';
@@ -9,8 +9,9 @@ import { supersedeTurns } from '../webhook/operations/turns.ts';
  * Schedules the agent's next turn in a conversation, if the agent is on and in control. With
  * `hasEndedCall`, also while the conversation waits for a person after a handover.
  * @param quietMs how long the customer has to be quiet before the turn
- * @param hasEndedCall a tool call has ended and the customer has to be told
- * @returns whether the customer is still to hear from the agent or, with `hasEndedCall`, the team
+ * @param hasEndedCall a tool call has ended and the customer has to be told. When the agent is off,
+ * they wait for the team
+ * @returns whether the agent will take a turn
  */
 export async function wakeAgent(
   tx: Tx,
@@ -25,9 +26,10 @@ export async function wakeAgent(
     return false;
   const settings = await findAgentSettings(tx, conversation.workspaceId);
   if (!isEnabled(settings)) {
-    // Nobody answers the customer, or tells them how the call ended: the team has to.
-    if (hasEndedCall) await enqueueAgentTurn(tx, conversation, now.getTime());
-    return hasEndedCall;
+    // The team has to tell the customer how the call ended.
+    if (hasEndedCall && conversation.status === 'ai_active')
+      await tx.conversations.put(waitForTeam(await waitIfUnanswered(tx, conversation), now));
+    return false;
   }
   // The customer wrote again, or control changed: a workflow's turn about what was before ends.
   if (usesWebhook(settings)) await supersedeTurns(tx, conversation, now);

@@ -21,7 +21,6 @@ import {
   lastOfTalk,
   loadConversation,
   type ConversationView,
-  waitForTeam,
   waitIfUnanswered,
 } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
@@ -76,18 +75,12 @@ export const loadTurn = (deps: Deps, conversationId: string): Promise<LoadedTurn
     return null;
   });
 
-/**
- * If the agent was turned off, a customer whom nobody has answered, or whom it would have told how a
- * call ended, waits for the team.
- */
+/** If the agent was turned off, a customer whom nobody has answered waits for the team. */
 async function leaveToTeam(tx: Tx, conversationId: string): Promise<void> {
   const conversation = await tx.conversations.get(conversationId);
   if (conversation?.status !== 'ai_active') return;
   if (isEnabled(await findAgentSettings(tx, conversation.workspaceId))) return;
-  const messages = await findNewestMessages(tx, conversationId, MAX_MESSAGES_READ);
-  const ended = (await findUntold(tx, conversationId, messages)).find(isComplete);
-  const unanswered = await waitIfUnanswered(tx, conversation);
-  const waiting = ended ? waitForTeam(unanswered, new Date(ended.finishedAt!)) : unanswered;
+  const waiting = await waitIfUnanswered(tx, conversation);
   if (waiting !== conversation) await tx.conversations.put(waiting);
 }
 
