@@ -19,9 +19,9 @@ const MAX_SETUP_LINKS = 20;
 
 /**
  * Sets up an empty store from the BOOTSTRAP variables. When several processes start at the same time,
- * only one of them does it. Without these variables, the first member sets up the service in a
- * browser, with a one-time link. Every process accepts every link.
- * @returns the token of a new link; null when the service is set up, and on a worker, which shows no
+ * only one of them does it. If they name no member, the first one sets up the service in a browser,
+ * with a one-time link. Every process accepts every link.
+ * @returns the token of a new link; null when the team has a member, and on a worker, which shows no
  * pages
  */
 export async function bootstrap(
@@ -30,8 +30,11 @@ export async function bootstrap(
 ): Promise<string | null> {
   await deps.store.transaction(recordOwner);
   const isGiven = Object.values(given).some((value) => value !== undefined);
-  if (!isGiven) return role === 'worker' ? null : offerSetup(deps);
-  if (await findWorkspace(deps)) return null;
+  if (isGiven && !(await findWorkspace(deps))) await setUp(deps, given);
+  return role === 'worker' ? null : offerSetup(deps);
+}
+
+async function setUp(deps: Deps, given: Config['bootstrap']): Promise<void> {
   const { adminEmail, adminPassword, apiKey } = given;
   const passwordHash =
     adminPassword === undefined ? null : await deps.passwords.hash(adminPassword);
@@ -54,7 +57,6 @@ export async function bootstrap(
       await recordOwner(tx);
     }
   });
-  return null;
 }
 
 /** @returns the token of a new link; null when the team has a member */
@@ -89,7 +91,6 @@ export function oneTimeSetup(deps: Deps, n8n: Pick<N8nSetting, 'put' | 'apply'>)
     deps.store.transaction(async (tx) => isUnused(tx, await tx.settings.peek(SETUP_LINKS), token));
   return {
     isValid,
-    /** The name of the workspace, if creating a key on the command line has created one already. */
     workspaceName: async () => (await findWorkspace(deps))?.name ?? null,
     async complete(token, setup) {
       if (!(await isValid(token))) return null;
@@ -98,7 +99,7 @@ export function oneTimeSetup(deps: Deps, n8n: Pick<N8nSetting, 'put' | 'apply'>)
         // The get locks the setting, so that only the first of two clicks does this.
         if (!(await isUnused(tx, await tx.settings.get(SETUP_LINKS), token))) return null;
         await tx.settings.delete(SETUP_LINKS);
-        // Creating a key on the command line has created the workspace already.
+        // The command line or a BOOTSTRAP variable may have created the workspace.
         const workspace =
           (await findWorkspace(within)) ?? (await createWorkspace(within, setup.workspaceName));
         const member = await createMember(within, workspace, {

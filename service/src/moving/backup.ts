@@ -152,7 +152,8 @@ async function readManifest(folder: string): Promise<BackupManifest> {
     throw new BackupRefused(`${MANIFEST} cannot be read (${inWords(error)}).`, { cause: error });
   }
   const manifest = parse(text);
-  if (manifest?.format !== FORMAT) throw new BackupRefused(`${MANIFEST} is not that of a backup.`);
+  if (manifest?.format !== FORMAT || !Array.isArray(manifest.files))
+    throw new BackupRefused(`${MANIFEST} is not that of a backup.`);
   if (manifest.version !== FORMAT_VERSION)
     throw new BackupRefused(
       `It was made by conversation-service ${manifest.made_by}, in a format that this version (${VERSION}) does not know.`,

@@ -59,18 +59,24 @@ async function runOn(place: DatabasePlace, program: Program, args: readonly stri
   }
 }
 
-/** What libpq reads. The password must not be an argument, which other users can list. */
+/**
+ * What libpq reads. The password must not be an argument, which other users can list. Our driver takes
+ * a part from the address's query first.
+ */
 function environmentOf(place: DatabasePlace): NodeJS.ProcessEnv {
   const { hostname, port, username, password, searchParams } = new URL(place.url);
+  const given = (name: string, inUrl = '') => searchParams.get(name) ?? decodeURIComponent(inUrl);
   const values = {
     // A URL has an IPv6 address in brackets, and libpq takes it without.
-    PGHOST: searchParams.get('host') ?? decodeURIComponent(hostname.replace(/^\[(.+)\]$/, '$1')),
-    PGPORT: port,
-    PGUSER: decodeURIComponent(username),
-    PGPASSWORD: decodeURIComponent(password),
+    PGHOST: given('host', hostname.replace(/^\[(.+)\]$/, '$1')),
+    PGPORT: given('port', port),
+    PGUSER: given('user', username),
+    PGPASSWORD: given('password', password),
     PGDATABASE: nameOf(place),
     PGSSLMODE: sslModeOf(searchParams),
-    PGSSLROOTCERT: searchParams.get('sslrootcert') ?? '',
+    PGSSLROOTCERT: given('sslrootcert'),
+    PGSSLCERT: given('sslcert'),
+    PGSSLKEY: given('sslkey'),
   };
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
 }

@@ -130,11 +130,13 @@ describe('backup, verify and restore', () => {
   );
 
   (testDatabaseUrl() === null ? it.skip : it)(
-    'look for a database at the IPv6 address that its URL has in brackets',
-    () =>
-      expect(
-        dumpDatabase({ url: 'postgres://u:p@[::1]:1/db', schema: 's' }, join(stage.folder, 'dump')),
-      ).rejects.toThrow(/server at "::1", port 1/),
+    'look for a database where its URL says: an IPv6 address in brackets, or in the query',
+    async () => {
+      for (const url of ['postgres://u:p@[::1]:1/db', 'postgres:///db?host=::1&port=1&user=u'])
+        await expect(
+          dumpDatabase({ url, schema: 's' }, join(stage.folder, 'dump')),
+        ).rejects.toThrow(/server at "::1", port 1/);
+    },
   );
 
   (testDatabaseUrl() === null ? it.skip : it)(
@@ -255,6 +257,8 @@ describe('backup, verify and restore', () => {
       refused(await restore(backup, stage.folderPlace()), /is not a whole backup/);
       await rm(journal);
       refused(await verify(backup, home), /journal-1\.log is missing/);
+      await writeFile(join(backup, 'backup.json'), '{"format":"conversation-service backup"}');
+      refused(await verify(backup, home), /backup\.json is not that of a backup/);
       refused(await verify(stage.folder, home), /backup\.json cannot be read/);
     });
   });

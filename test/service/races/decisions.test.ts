@@ -162,16 +162,32 @@ describe('the team', () => {
     expect((await service.api.get('/api/hooks')).status).toBe(200);
   });
 
+  const invite = async () => {
+    await ana.get('/team');
+    const { html } = await ana.post('/team/invites', { note: 'Somebody', role: 'owner' });
+    return /join\?token=([\w-]+)/.exec(html)![1]!;
+  };
+
   it('takes one person in by one invitation', async () => {
     for (const round of rounds(5)) {
-      await ana.get('/team');
-      const { html } = await ana.post('/team/invites', { note: 'Somebody', role: 'owner' });
-      const token = /join\?token=([\w-]+)/.exec(html)![1]!;
+      const token = await invite();
       const answers = await atOnce(4, (n) =>
         browserless(service.url).post('/join', { token, ...person(`guest-${round}-${n}`) }),
       );
       expect(answers.filter(({ path }) => path === '/overview')).toHaveLength(1);
       expect(answers.filter(({ status }) => status === 404)).toHaveLength(3);
+    }
+  });
+
+  it('takes one of two in who join with the same address', async () => {
+    for (const round of rounds(5)) {
+      const tokens = [await invite(), await invite()];
+      const answers = await atOnce(2, (n) =>
+        browserless(service.url).post('/join', { token: tokens[n]!, ...person(`twin-${round}`) }),
+      );
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400]);
+      const refused = answers.find(({ status }) => status === 400)!;
+      expect(refused.problem('email')).toMatch(/^A member with this e-mail is there already/);
     }
   });
 });

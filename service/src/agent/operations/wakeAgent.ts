@@ -1,7 +1,8 @@
 import { isEnabled, usesWebhook } from '../agentSettings.ts';
 import type { Tx } from '../../store/collections.ts';
-import { waitForTeam, waitIfUnanswered, type Conversation } from '../../conversations/index.ts';
+import type { Conversation } from '../../conversations/index.ts';
 import { enqueueAgentTurn } from './enqueueAgentTurn.ts';
+import { leaveToTeam } from './leaveToTeam.ts';
 import { findAgentSettings } from './settings.ts';
 import { supersedeTurns } from '../webhook/operations/turns.ts';
 
@@ -26,9 +27,7 @@ export async function wakeAgent(
     return false;
   const settings = await findAgentSettings(tx, conversation.workspaceId);
   if (!isEnabled(settings)) {
-    // The team has to tell the customer how the call ended.
-    if (hasEndedCall && conversation.status === 'ai_active')
-      await tx.conversations.put(waitForTeam(await waitIfUnanswered(tx, conversation), now));
+    if (hasEndedCall) await leaveToTeam(tx, conversation, now);
     return false;
   }
   // The customer wrote again, or control changed: a workflow's turn about what was before ends.

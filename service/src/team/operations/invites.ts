@@ -1,6 +1,7 @@
 import { hashToken, newSetupToken } from '../../platform/security/tokens.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
+import { UniqueViolation } from '../../store/store.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { notFound, AppError } from '../../platform/http/errorCatalogue.ts';
 import { isOwner, type Invite, type Member, type Role } from '../workspace.ts';
@@ -87,25 +88,31 @@ export async function acceptInvite(
   });
   if (!isUsable) return null;
   const passwordHash = await passwords.hash(password);
-  return store.transaction(async (tx) => {
+  const joined = store.transaction(async (tx) => {
     const now = clock.now();
     // locked: it lets one person in
     const invite = usable(await tx.invites.get(hashToken(token)), now);
     if (!invite) return null;
-    await refuseTwin(tx, email);
     const { workspaceId, role } = invite;
     const member = await putMember(tx, { workspaceId, name, email, passwordHash, role }, now);
     await tx.invites.delete(invite.id);
     return member;
   });
+  return joined.catch((error: unknown) => {
+    throw error instanceof UniqueViolation ? emailTaken() : error;
+  });
 }
 
 async function refuseTwin(tx: Tx, email: string): Promise<void> {
-  const twin = await findMemberByEmail(tx, email);
-  if (!twin) return;
-  const message = 'A member with this e-mail is there already. Sign in, or use another address.';
-  throw new AppError('invalid_request', message, { param: 'email' });
+  if (await findMemberByEmail(tx, email)) throw emailTaken();
 }
+
+const emailTaken = () =>
+  new AppError(
+    'invalid_request',
+    'A member with this e-mail is there already. Sign in, or use another address.',
+    { param: 'email' },
+  );
 
 /** Makes an invitation's link useless. A member ends those they made, an owner all. */
 export const revokeInvite = ({ store }: Pick<Deps, 'store'>, by: Member, id: string) =>

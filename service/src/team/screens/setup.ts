@@ -25,7 +25,10 @@ import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS, passwordSchema } from
 export interface Setup {
   /** Whether a link's token can still be used. */
   isValid(token: string): Promise<boolean>;
-  /** The workspace, if a key made on the command line has created one; null on an empty store. */
+  /**
+   * The workspace, if the command line or a BOOTSTRAP variable has created one; null on an empty
+   * store.
+   */
   workspaceName(): Promise<string | null>;
   /**
    * Creates the workspace, its first member and its first API key.

@@ -171,20 +171,31 @@ it('is refused when it comes late, after the turn has ended', async () => {
   await expectRefused(failing, failed, /failed at .*500/);
 });
 
-it('is refused while the agent is off, and the customer waits for the team', async () => {
-  const late = held(says('Late.'));
-  stage.workflow.answer(late.reply);
-  const talk = await stage.talk('hello');
-  const { body } = await stage.workflow.turn();
-  await stage.api.patch('/api/agent', { enabled: false });
-  await expectRefused(talk, body.turn_id, /switched off/);
-  void late.give();
-  const browser = await signedInBrowser(stage.service.url);
-  await waitFor('the customer to wait', async () =>
-    (await browser.get('/conversations?tab=waiting')).html.includes(talk.id),
-  );
-  await stage.api.patch('/api/agent', { enabled: true });
-});
+it.each([
+  ['', async () => {}],
+  [
+    ', also after a first reply that more was to follow',
+    (turn: string) =>
+      stage.operate(turn, 'replies', { text: 'One moment, please.', more_follows: true }),
+  ],
+])(
+  'is refused while the agent is off, and the customer waits for the team%s',
+  async (_more, reply) => {
+    const late = held(says('Late.'));
+    stage.workflow.answer(late.reply);
+    const talk = await stage.talk('hello');
+    const { body } = await stage.workflow.turn();
+    await reply(body.turn_id);
+    await stage.api.patch('/api/agent', { enabled: false });
+    await expectRefused(talk, body.turn_id, /switched off/);
+    void late.give();
+    const browser = await signedInBrowser(stage.service.url);
+    await waitFor('the customer to wait', async () =>
+      (await browser.get('/conversations?tab=waiting')).html.includes(talk.id),
+    );
+    await stage.api.patch('/api/agent', { enabled: true });
+  },
+);
 
 it('is not disturbed by what an automation sends beside the agent', async () => {
   stage.workflow.answer(accepts);

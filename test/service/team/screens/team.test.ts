@@ -112,3 +112,22 @@ describe('the team', () => {
     expect((await elsewhere.get('/team')).path).toMatch(/^\/sign-in/);
   });
 });
+
+describe('a service whose environment names a workspace and a key, but no member', () => {
+  it('is set up by the link', async () => {
+    const service = await startTestService();
+    try {
+      const browser = browserless(service.url);
+      const { pathname, search, searchParams } = new URL(service.setupUrl!);
+      expect((await browser.get(pathname + search)).text).toContain('joining the workspace Test');
+      const token = searchParams.get('token')!;
+      const { status } = await browser.post('/setup', { ...MEMBER, token, name: 'Ana' });
+      expect(status).toBe(201);
+      expect((await service.api.get('/api/members')).body.data).toMatchObject([{ name: 'Ana' }]);
+      await service.restart();
+      expect(service.setupUrl).toBeNull();
+    } finally {
+      await service.stop();
+    }
+  });
+});

@@ -18,7 +18,7 @@ import {
   newWebhookTurn,
   type WebhookTurn,
 } from '../webhookTurn.ts';
-import { enqueueAgentTurn } from '../../operations/enqueueAgentTurn.ts';
+import { leaveToTeam } from '../../operations/leaveToTeam.ts';
 import { isAgentOn } from '../../operations/settings.ts';
 
 /** @throws not_found (404), also for another workspace's turn */
@@ -155,7 +155,7 @@ export async function supersedeTurns(
   }
 }
 
-/** Saves that a turn was superseded. If the agent was turned off, a customer without answer waits. */
+/** Saves that a turn was superseded. If the agent was turned off, the customer waits for the team. */
 export async function putSuperseded(
   tx: Tx,
   turn: WebhookTurn,
@@ -166,7 +166,7 @@ export async function putSuperseded(
   const { conversationId, workspaceId } = turn;
   if (conversationId === null) return ended;
   if (!(await isAgentOn(tx, workspaceId)))
-    await enqueueAgentTurn(tx, { id: conversationId, workspaceId }, now.getTime());
+    await leaveToTeam(tx, await tx.conversations.get(conversationId), now);
   if (turn.replies > 0) return ended;
   // Its messages were left to it while it rested. They wait for an answer again.
   const agentTurn = await tx.agentTurns.get(conversationId);

@@ -5,8 +5,11 @@ document.addEventListener('click', async (event) => {
   const button = event.target.closest?.('[data-copy]');
   if (!button) return;
   const source = document.querySelector(button.dataset.copy);
-  if (navigator.clipboard) await navigator.clipboard.writeText(source.value ?? source.textContent);
-  else if (!copySelected(source)) return;
+  const text = source.value ?? source.textContent;
+  const written = navigator.clipboard?.writeText(text).then(() => true);
+  // Also when the browser does not allow it.
+  const isCopied = (await written?.catch(() => false)) || copySelected(source);
+  if (!isCopied) return;
   button.textContent = 'Copied';
   setTimeout(() => (button.textContent = 'Copy'), 1500);
 });

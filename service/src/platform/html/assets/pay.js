@@ -3,9 +3,10 @@
 
 import { inReadersZone } from './times.js';
 
-const SECONDS = 3;
+const FIRST_WAIT_SECONDS = 3;
+const MAX_WAIT_SECONDS = 60;
 const section = document.querySelector('[data-reload]');
-const wait = () => new Promise((resolve) => setTimeout(resolve, SECONDS * 1000));
+const wait = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 
 /** @returns the state as the service has it now; null when it cannot be reached */
 async function load(href) {
@@ -22,8 +23,8 @@ async function load(href) {
   }
 }
 
-while (section?.dataset.reload) {
-  await wait();
+for (let seconds = FIRST_WAIT_SECONDS; section?.dataset.reload; seconds++) {
+  await wait(Math.min(MAX_WAIT_SECONDS, seconds));
   const next = await load(section.dataset.reload);
   if (!next) continue;
   if (next.dataset.reload) section.dataset.reload = next.dataset.reload;
