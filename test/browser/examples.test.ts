@@ -48,6 +48,26 @@ describe('the example workflows', () => {
     expect(await page.evaluate(() => getSelection()!.toString())).toBe(fileOf('find-order-tool'));
   });
 
+  it('copies what is selected when the browser does not allow the clipboard', async () => {
+    const { page, context } = await team.openSignedIn('/examples');
+    const session = await context.newCDPSession(page);
+    const { targetInfo } = await session.send('Target.getTargetInfo');
+    await session.send('Browser.setPermission', {
+      permission: { name: 'clipboard-write' },
+      setting: 'denied',
+      browserContextId: targetInfo.browserContextId,
+    });
+    const isRefused = () =>
+      navigator.clipboard.writeText('x').then(
+        () => false,
+        () => true,
+      );
+    expect(await page.evaluate(isRefused)).toBe(true);
+    await copyButton(page).click();
+    await page.getByText('Copied').waitFor();
+    expect(await page.evaluate(() => getSelection()!.toString())).toBe(fileOf('find-order-tool'));
+  });
+
   it('can be read and downloaded without JavaScript', async () => {
     const { page } = await team.openSignedIn('/examples', {
       context: { javaScriptEnabled: false },
