@@ -191,6 +191,16 @@ describe('writing in a conversation', () => {
     await page.getByRole('article').getByText('Good evening.').waitFor();
   });
 
+  // the last one: the others count the canned replies
+  it('has canned replies that are created by their form', async () => {
+    const { page } = await team.openSignedIn('/settings/canned-replies');
+    await page.getByLabel('Name').fill('Good bye');
+    await page.getByLabel('Shortcut').fill('bye');
+    await page.getByRole('textbox', { name: 'Text' }).fill('Good bye!');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('/bye', { exact: true }).waitFor();
+  });
+
   const expectFocus = (page: Page, id: string) =>
     page.waitForFunction((wanted) => document.activeElement?.id === wanted, id);
 });

@@ -13,4 +13,13 @@ describe('The fixes that the nodes show', () => {
     expect(fix).toMatch(/^[A-Z].*\.$/);
     expect(fix).not.toMatch(/POST |GET \/|Idempotency-Key|take_over|`/);
   });
+
+  it.each([
+    'published_elsewhere',
+    'subscription_limit_reached',
+    'tool_exists',
+    'tool_limit_reached',
+  ])('%s, which publishing meets: ends with publishing again', (code) => {
+    expect(FIXES[code]).toMatch(/[Tt]hen publish again\.$/);
+  });
 });

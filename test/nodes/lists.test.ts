@@ -102,6 +102,16 @@ describe('A list of more pages than one', () => {
     expect((await search('searchContacts', 'lopez')).results).toHaveLength(1);
   });
 
+  it.each(Object.keys(actionNode.methods!.listSearch!))(
+    '%s asks for the page that n8n names',
+    async (method) => {
+      wire.seen.length = 0;
+      await expect(search(method, undefined, 'a page')).rejects.toThrow();
+      const [page, ...more] = wire.seen.map(({ path }) => new URL(path, wire.url).searchParams);
+      expect([page!.get('cursor'), more]).toEqual(['a page', []]);
+    },
+  );
+
   /** Gets many contacts. @returns their ids, and what each request asked for */
   async function getMany(parameters: { returnAll: true } | { limit: number }) {
     wire.seen.length = 0;

@@ -56,7 +56,11 @@ describe('Verification', () => {
     ['a time 301 seconds ago', () => ({ t: now() - 302 })],
     ['a time 301 seconds ahead', () => ({ t: now() + 303 })],
     ['no event header', () => ({ headers: { 'x-service-event': undefined } })],
-    ['another event than the body’s', () => ({ headers: { 'x-service-event': 'payment.paid' } })],
+    // one that the trigger takes, too
+    [
+      'another event than the body’s',
+      () => ({ headers: { 'x-service-event': 'conversation.opened' } }),
+    ],
     [
       'another delivery id than the body’s',
       () => ({ headers: { 'x-service-delivery': 'evt_other' } }),

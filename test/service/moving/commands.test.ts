@@ -76,6 +76,7 @@ describe('export and import, as commands', () => {
         code: 0,
         err: '',
       });
+      expect(await stage.keyOf(to)).toBe(itsKey);
     },
     TIMEOUT_MS,
   );

@@ -79,6 +79,7 @@ describe('payments and a real process', () => {
     ['before the provider has begun', false],
     ['after the provider has made its page', true],
   ])('a link has one page at the provider after a crash %s', async (_when, isMade) => {
+    const before = stripe.sessions.length;
     let asked = 0;
     stripe.answerAll((_response, _request, proceed) => {
       if (isMade) proceed(); // and no answer ever comes
@@ -98,7 +99,8 @@ describe('payments and a real process', () => {
     expect(await cutOff).toBe('cut off');
 
     const again = await create();
-    const { id: session, url } = stripe.sessionOf(id); // the only one
+    const { id: session, url } = stripe.sessionOf(id);
+    expect(stripe.sessions).toHaveLength(before + 1);
     expect(again).toMatchObject({
       status: 201,
       body: { id, status: 'open', provider_reference: session },

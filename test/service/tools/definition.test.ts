@@ -584,7 +584,10 @@ describe("a tool's definition", () => {
         host: 'n8n.example.com',
       },
     });
-    expect(published.body.error).toMatchObject({ code: 'tool_limit_reached' });
+    expect(published.body.error).toMatchObject({
+      code: 'tool_limit_reached',
+      message: expect.stringMatching(/at most 100 tools\. Delete a tool/),
+    });
     const [newest] = (await other.get('/api/tools')).body.data;
     await other.delete(`/api/tools/${newest.id}`);
     expect((await other.post('/api/tools', webhook())).status).toBe(201);
