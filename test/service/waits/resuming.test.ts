@@ -95,8 +95,13 @@ describe('an execution that is resumed', () => {
     await host.goAway();
     const wait = await askAndDecide(execution);
     const from = offset;
-    // The seconds of the test itself make ten minutes of it.
-    const resume = await untilAttempts(wait, () => offset - from > 9 * MINUTE_MS);
+    // The seconds of the test itself make ten minutes of it. None is under way then: its end would
+    // count from a time to come.
+    const resume = await untilAttempts(
+      wait,
+      ({ next_attempt_at: next }) =>
+        offset - from > 9 * MINUTE_MS && Date.parse(next) > Date.now() + offset,
+    );
     expect(resume.state).toBe('pending');
     expect(resume.attempts.length).toBeGreaterThan(5);
     expect(resume.attempts.at(-1)).toMatchObject({
