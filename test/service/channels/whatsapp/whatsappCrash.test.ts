@@ -1,7 +1,7 @@
 // The built service as a real process that is killed while WhatsApp delivers, and while texts are on
 // their way to WhatsApp.
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   hang,
   startGraphServer,
@@ -62,6 +62,7 @@ describe('a service that is killed and started again', () => {
     });
     account = await connectWhatsApp(service, graph);
   });
+  afterEach(() => expect(graph.faults).toEqual([]));
   afterAll(async () => {
     await service?.close();
     await graph?.close();
@@ -171,6 +172,8 @@ describe('a service that is killed and started again', () => {
       expect(requestsTo(phone)[1]!.at - killedAt).toBeGreaterThanOrEqual(GRACE_MS);
     }
     expect(textsTo(known)).toEqual(['one', 'two']);
+    // After its receipt, not after the grace.
+    expect(requestsTo(known)[1]!.at).toBeLessThan(requestsTo(unknown)[1]!.at);
   }, 90_000);
 
   it('writes neither tokens nor phone numbers nor texts into the log', async () => {
