@@ -281,6 +281,9 @@ describe('conversations and their events', () => {
       message_count: 1,
       messages: [{ text: 'hello' }],
     });
+    expect((await service.api.get(`${path}/messages`)).body.data).toMatchObject([
+      { text: 'hello' },
+    ]);
     await service.api.post(`${path}/messages`, { text: 'A person here.' });
     await eventOf(id, 'message.sent');
     expect(JSON.stringify(eventsOf(id))).not.toContain('Invoice');

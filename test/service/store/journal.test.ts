@@ -206,7 +206,8 @@ describe('journal', () => {
     it('stops the start when it is gone', async () => {
       await writeFour();
       await rm(journal());
-      expect(await refusal()).toMatchObject({ file: 'journal-1.log' });
+      expect(await refusal()).toMatchObject({ file: 'journal-1.log', position: 0 });
+      expect(await readdir(folder)).not.toContain('journal-1.log');
     });
 
     it('is cut where a frame is torn that was not acknowledged', async () => {

@@ -99,6 +99,7 @@ describe('what a tool is sent, and what is kept of it', () => {
   it('is the same bytes under the same id in each attempt, each signed for its own moment', async () => {
     const { id, path } = await endpoint.define(service.api, { name: 'book_table', timeout: 1 });
     endpoint.answerAlways(path, () => {}); // three time-outs of a second: the moments differ
+    const startedAt = Date.now();
     const { body } = await service.api.post(`/api/tools/${id}/test`, {
       arguments: { question: 'x' },
     });
@@ -112,6 +113,11 @@ describe('what a tool is sent, and what is kept of it', () => {
       Number(/t=(\d+)/.exec(String(headers['x-service-signature']))![1]),
     );
     expect(new Set(times).size).toBe(3);
+    expect(times).toEqual(times.toSorted());
+    expect(times[0]).toBeGreaterThanOrEqual(Math.floor(startedAt / 1000));
+    requests.forEach(({ receivedAt }, n) =>
+      expect(times[n]).toBeLessThanOrEqual(receivedAt.getTime() / 1000),
+    );
     expect(new Set(requests.map(({ headers }) => headers['x-service-signature'])).size).toBe(3);
     expect(endpoint.faults).toEqual([]);
     await service.api.delete(`/api/tools/${id}`);

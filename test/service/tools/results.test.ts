@@ -71,6 +71,9 @@ describe('results of tool calls', () => {
     }
     expect(looks).toBeLessThanOrEqual(5);
     const kept = await stored();
+    expect(kept.reduce((sum, { resultJson }) => sum + resultJson!.length, 0)).toBeLessThan(
+      MAX_LARGE_RESULTS_CHARACTERS + MEBIBYTE / 2,
+    );
     expect(kept.find(({ id }) => id === small.id)).toEqual(small);
     expect(kept.at(-1)).toEqual(large.at(-1));
     expect(resultOf(kept.find(({ id }) => id === large[0]!.id)!)).toMatch(

@@ -238,4 +238,11 @@ describe('the agent’s screen with a language model', () => {
     expect(refused.html).not.toContain(server.apiKey);
     await expectNothingStored(service, endpoint, 1);
   });
+
+  it('waits for the model no longer than its time, and says so', async () => {
+    await service.restart({ LLM_TIMEOUT_MS: '600' });
+    browser = await signedInBrowser(service.url);
+    expect((await tryWith(model.hang())).text).toContain('The model did not answer within 0.6 s.');
+    await expectNothingStored(service, endpoint, 1);
+  });
 });

@@ -114,7 +114,10 @@ describe('401', () => {
     skewMs += 120_000;
     stage.workflow.answer(answers({}, 401));
     const talk = await stage.talk('hello');
-    expect(await talk.turnIn('failed')).toMatchObject({ attempts: 1 });
+    expect(await talk.turnIn('failed')).toMatchObject({
+      attempts: 1,
+      problem: expect.stringContaining('401'),
+    });
   });
 
   it('is tried again when it was published within the last minute', async () => {

@@ -1,7 +1,7 @@
 // The built service as a real process that is killed while WhatsApp delivers, and while texts are on
 // their way to WhatsApp.
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   hang,
   startGraphServer,
@@ -62,6 +62,7 @@ describe('a service that is killed and started again', () => {
     });
     account = await connectWhatsApp(service, graph);
   });
+  afterEach(() => expect(graph.faults).toEqual([]));
   afterAll(async () => {
     await service?.close();
     await graph?.close();

@@ -177,10 +177,12 @@ describe('the chat page', () => {
       '/api/docs',
       '/nothing',
       '/chat/more',
-    ])('does not let them frame %s', async (path) => {
+    ])('does not let them frame or read %s', async (path) => {
       const { headers } = await get(path);
       expect(["'none'", "'self'"]).toContain(directive(headers, 'frame-ancestors'));
       expect(['DENY', 'SAMEORIGIN']).toContain(headers.get('x-frame-options'));
+      expect(headers.get('access-control-allow-origin')).toBeNull();
+      expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
     });
   });
 
