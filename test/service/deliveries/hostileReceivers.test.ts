@@ -3,7 +3,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
+import { readMetrics } from '../../helpers/metrics.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
+import type { TlsReceiver } from '../../helpers/tls.ts';
 import type { TrackedServer } from '../../helpers/trackedServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import {
@@ -61,7 +63,8 @@ describe.each([
   });
 
   it.each(hostile.map((each) => [each.name, each] as const))('one that %s', async (_name, each) => {
-    const host = `localhost:${servers.get(each)!.port}`;
+    const server = servers.get(each)!;
+    const host = `localhost:${server.port}`;
     const delivery = await waitFor('the delivery to end', async () => {
       const { body } = await service.api.get(`/api/hooks/${subscriptions.get(each)}/deliveries`);
       return body.data[0]?.status === 'pending' ? null : body.data[0];
@@ -79,6 +82,21 @@ describe.each([
       expect((response_excerpt ?? '').length).toBeLessThanOrEqual(4096);
       expect(response_excerpt ?? '').not.toContain('\0');
     }
+    // Nothing is told to one that cannot show who it is.
+    if (each.name.includes('certificate')) expect((server as TlsReceiver).requests).toEqual([]);
+  });
+
+  it('with a handshake that fails are counted apart from those that do not answer', async () => {
+    const withoutTls = hostile.filter(({ name }) =>
+      /certificate|handshake|speaks (HTTP\/2|TLS|plain)/.test(name),
+    );
+    await waitFor('their attempts', async () => {
+      const counted = (await readMetrics(service.url)).value(
+        'conversation_service_delivery_attempts_total',
+        { status_class: 'none', error: 'tls' },
+      );
+      return (counted ?? 0) === 4 * withoutTls.length;
+    });
   });
 
   it('leaves no connection open on either side once the service has stopped', async () => {

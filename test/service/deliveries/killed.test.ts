@@ -140,8 +140,12 @@ describe('a service that is killed', () => {
     await service.crashAndRestart();
     expect(receiver.requests).toHaveLength(40);
 
+    let taken = 0;
+    answer = (response) => void ((taken += 1) <= 20 && response.end());
     const second = await subscribe();
+    // The first are taken; then there are some under way, and others behind them.
     await waitFor('the first of them', () => receiver.requests.length > 60);
+    answer = (response) => void response.end();
     await service.crashAndRestart();
     await waitFor('everything', () => new Set(ids(40)).size === 120);
     await recorded(second.id);

@@ -58,6 +58,7 @@ describe('journal', () => {
       await withoutNote();
       await writeFile(journal(), bytes.subarray(0, length));
       expect(await ids()).toBe('ab');
+      expect((await stat(journal())).size).toBe(starts[2]);
     }
     await withoutNote();
     await writeFile(journal(), bytes.subarray(0, starts[2] + 9));

@@ -259,6 +259,16 @@ describe('rotate-encryption-key', () => {
     await expect(rotate(await newFolder(), NEW_KEY)).rejects.toThrow(
       /There is nothing in .* to seal with a new key/,
     );
+    // As a service does that runs.
+    const holder = await openLowdbStore(collections, { folder });
+    const whileInUse = await run(folder);
+    await holder.close();
+    expect([whileInUse.code, whileInUse.err]).toEqual([
+      1,
+      expect.stringMatching(
+        new RegExp(`^conversation-service: .* is in use by process ${process.pid}\\..*\\n$`),
+      ),
+    ]);
     const refused: [string, string[], Record<string, string>, RegExp][] = [
       [
         'a file that is no key',
