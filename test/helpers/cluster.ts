@@ -4,8 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Role } from '../../service/src/app/config.ts';
+import { query } from '../postgres/client.ts';
 import { dropSchema, TEST_SCHEMA } from '../postgres/schemas.ts';
 import { startPostgres } from '../postgres/server.ts';
 import { apiClient, type ApiClient } from './apiClient.ts';
@@ -149,19 +150,6 @@ export async function startCluster(
     return { process, start, stop, kill: async () => program?.kill() };
   });
 
-  const query = async <Row extends pg.QueryResultRow>(
-    text: string,
-    values: readonly unknown[] = [],
-  ): Promise<Row[]> => {
-    const client = new pg.Client({ connectionString: url });
-    client.on('error', () => {}); // cut while idle; a query says so itself
-    await client.connect();
-    try {
-      return (await client.query<Row>(text, [...values])).rows;
-    } finally {
-      await client.end();
-    }
-  };
   const stop = async () => {
     await Promise.all(members.map((member) => member.stop()));
     if (failuresSoFar() > failures) {
@@ -195,9 +183,10 @@ export async function startCluster(
       await members[index]!.stop();
       await members[index]!.start();
     },
-    query,
+    query: (text, values) => query(url, text, values),
     async cutConnections(index, which = 'all') {
       const rows = await query(
+        url,
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND ($2 = 'all' OR query LIKE 'LISTEN %' OR query = 'SELECT 1')`,
         [members[index]!.process.applicationName, which],
       );

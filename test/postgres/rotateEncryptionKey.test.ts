@@ -44,9 +44,7 @@ describe('rotate-encryption-key on a database', () => {
     const caFile = join(storage.folder, 'ca.pem');
     await writeFile(caFile, receiver.ca);
     const first = await startServiceProcess({ caFile, env: storage.env });
-    const hook = (
-      await first.api.post('/api/hooks', { event: 'message.received', target_url: receiver.url })
-    ).body;
+    const hook = await receiver.subscribe(first, 'message.received');
     await first.close();
 
     const newKey = randomBytes(32).toString('base64');

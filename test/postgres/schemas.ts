@@ -1,14 +1,13 @@
 // Schemas that tests make for themselves.
 import pg from 'pg';
+import { connected, query } from './client.ts';
 
 /** What the names of tests' schemas begin with. */
 export const TEST_SCHEMA = 'test_';
 
 /** Removes what a store made. */
-export const dropSchema = (url: string, schema: string): Promise<void> =>
-  connected(url, async (client) => {
-    await client.query(`DROP SCHEMA IF EXISTS ${client.escapeIdentifier(schema)} CASCADE`);
-  });
+export const dropSchema = async (url: string, schema: string): Promise<void> =>
+  void (await query(url, `DROP SCHEMA IF EXISTS ${pg.escapeIdentifier(schema)} CASCADE`));
 
 /** Every value of every table that a store made, as the server writes it. */
 export const readSchema = (url: string, schema: string): Promise<string[]> =>
@@ -30,29 +29,18 @@ export const readSchema = (url: string, schema: string): Promise<string[]> =>
   });
 
 /** The leases of all claimed jobs have run out. */
-export const expireLeases = (url: string, schema: string): Promise<void> =>
-  connected(url, async (client) => {
-    await client.query(
-      `UPDATE ${client.escapeIdentifier(schema)}.jobs SET due_at = extract(epoch FROM clock_timestamp()) * 1000 WHERE claimed_by IS NOT NULL`,
-    );
-  });
+export const expireLeases = async (url: string, schema: string): Promise<void> =>
+  void (await query(
+    url,
+    `UPDATE ${pg.escapeIdentifier(schema)}.jobs SET due_at = extract(epoch FROM clock_timestamp()) * 1000 WHERE claimed_by IS NOT NULL`,
+  ));
 
 /** What was left by tests that failed, or were killed. */
-export const keptSchemas = (url: string): Promise<string[]> =>
-  connected(url, async (client) => {
-    const { rows } = await client.query<{ name: string }>(
+export const keptSchemas = async (url: string): Promise<string[]> =>
+  (
+    await query<{ name: string }>(
+      url,
       'SELECT nspname AS name FROM pg_namespace WHERE starts_with(nspname, $1) ORDER BY 1',
       [TEST_SCHEMA],
-    );
-    return rows.map(({ name }) => name);
-  });
-
-async function connected<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await use(client);
-  } finally {
-    await client.end();
-  }
-}
+    )
+  ).map(({ name }) => name);

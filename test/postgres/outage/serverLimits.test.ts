@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { waitFor } from '../../helpers/waitFor.ts';
+import { query } from '../client.ts';
 import {
   faultsOf,
   openOutageStage,
@@ -61,8 +62,10 @@ describe('PostgreSQL is at its limits', () => {
       async () => {
         // As when they are idle for a while: others are faster, sooner or later. Until they are,
         // the service has them again.
-        for (const { applicationName } of cluster.processes)
-          await cut(server.adminUrl, applicationName);
+        await query(
+          server.adminUrl,
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE '${cluster.schema}-%'`,
+        );
         return why.test((await readiness(cluster.processes[0]!.url)).problems);
       },
       { timeoutMs: RECOVERED_MS, everyMs: 200 },
@@ -133,19 +136,3 @@ describe('PostgreSQL is at its limits', () => {
     }
   }, 240_000);
 });
-
-const cut = (adminUrl: string, applicationName: string) =>
-  asAdmin(
-    adminUrl,
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '${applicationName}'`,
-  );
-
-async function asAdmin(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
-}

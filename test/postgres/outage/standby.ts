@@ -5,9 +5,9 @@ import { chownSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { freePort } from '../../helpers/program.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
+import { query } from '../client.ts';
 import { findPostgres, postgresUser } from '../programs.ts';
 import type { PostgresServer } from '../server.ts';
 
@@ -42,11 +42,11 @@ export async function startStandby({
   if (copy.status !== 0) throw new Error(`pg_basebackup failed: ${copy.stderr}`);
   const port = await freePort();
   // It refuses readers when it may have fewer connections than the primary.
-  const maxConnections = await ask(adminUrl, 'SHOW max_connections');
+  const [primary] = await query<{ max_connections: string }>(adminUrl, 'SHOW max_connections');
   const settings = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
-    max_connections: String(maxConnections),
+    ...primary,
   };
   const server = spawn(
     join(programs, 'postgres'),
@@ -78,20 +78,9 @@ export async function startStandby({
   }
 }
 
-function isStandby(adminUrl: string, port: number): Promise<boolean> {
+async function isStandby(adminUrl: string, port: number): Promise<boolean> {
   const url = new URL(adminUrl);
   url.port = String(port);
-  return ask(url.href, 'SELECT pg_is_in_recovery()') as Promise<boolean>;
-}
-
-/** A statement's one value. */
-async function ask(url: string, sql: string): Promise<unknown> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    return (await client.query<unknown[]>({ text: sql, rowMode: 'array' })).rows[0]![0];
-  } finally {
-    await client.end();
-  }
+  const [row] = await query<{ is: boolean }>(url.href, 'SELECT pg_is_in_recovery() AS is');
+  return row!.is;
 }

@@ -1,9 +1,12 @@
-// Rate limits and lock-outs count over all processes.
+// Rate limits and lock-outs count over all processes. Without the database nothing is let through
+// uncounted, and nobody is told that they were too fast.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiClient } from '../../helpers/apiClient.ts';
 import { browserless, MEMBER, MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster.ts';
-import { allowSlowStarts, apisOf, atOnce, countBy, visitor } from './race.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { startPostgres, type PostgresServer } from '../server.ts';
+import { allowSlowStarts, apisOf, atOnce, countBy, visitor, type Json } from './race.ts';
 
 allowSlowStarts();
 
@@ -13,9 +16,12 @@ const CHAT_LIMIT = 12;
 const NEW_CHATS = 30;
 
 describe('two API processes', () => {
+  let server: PostgresServer;
   let cluster: Cluster;
   beforeAll(async () => {
+    server = await startPostgres({ fsync: false });
     cluster = await startCluster(['api', 'api'], {
+      databaseUrl: server.url,
       env: {
         ...MEMBER_ENV,
         API_RATE_LIMIT_PER_MINUTE: String(API_LIMIT),
@@ -24,13 +30,51 @@ describe('two API processes', () => {
       },
     });
   });
-  afterAll(() => cluster?.stop());
+  afterAll(async () => {
+    await cluster?.stop();
+    await server?.stop();
+  });
 
   const [first, second] = [() => apisOf(cluster)[0]!, () => apisOf(cluster)[1]!];
   /** Nothing is counted any more. What a process refuses from memory it goes on to refuse. */
   const forget = () => cluster.query(`DELETE FROM "${cluster.schema}".counts`);
 
-  it('answer exactly as many requests of a key in a minute as the limit says, and both refuse then', async () => {
+  it('go on when their connections are cut', async () => {
+    for (const [index, { api }] of apisOf(cluster).entries()) {
+      expect(await cluster.cutConnections(index)).toBeGreaterThan(0);
+      expect((await api.get('/api/hooks/events')).status).toBe(200);
+    }
+  });
+
+  it('answer 503 while the database is gone', async () => {
+    await server.pause('fast');
+    for (const { api, url } of apisOf(cluster)) {
+      const answers: Json[] = [
+        await api.get('/api/hooks/events'),
+        await apiClient(url, null).post('/api/chat/sessions', {}),
+      ];
+      for (const { status, headers, body } of answers)
+        expect([status, headers.get('retry-after'), body.error.code]).toEqual([
+          503,
+          '2',
+          'unavailable',
+        ]);
+      expect((await browserless(url).post('/sign-in', MEMBER)).status).toBe(503);
+      expect((await browserless(url).get(`/pay/${'x'.repeat(32)}`)).status).toBe(503);
+    }
+    await server.resume();
+    await waitFor(
+      'both to answer',
+      async () => {
+        const ready = await Promise.all(apisOf(cluster).map(({ url }) => fetch(`${url}/readyz`)));
+        return ready.every(({ ok }) => ok);
+      },
+      { timeoutMs: 60_000 },
+    );
+  });
+
+  it('answer exactly as many requests of a key in a minute as the limit says, also after an outage, and both refuse then', async () => {
+    await forget();
     const begun = performance.now();
     const answers = await atOnce(cluster, 2 * API_LIMIT, ({ api }) => api.get('/api/hooks/events'));
     expect(countBy(answers, ({ status, body }) => body.error?.code ?? status)).toEqual({
@@ -115,18 +159,15 @@ describe('two API processes', () => {
     });
   });
 
-  it('keep no address and no e-mail to count by', async () => {
-    const rows = await cluster.query(`SELECT * FROM "${cluster.schema}".counts`);
-    expect(rows.length).toBeGreaterThan(0);
-    expect(JSON.stringify(rows)).not.toMatch(/127\.0\.0\.1|example\.com/);
-  });
-
-  it('take any e-mail to sign in with', async () => {
+  it('take any e-mail to sign in with, and keep neither that nor the address to count by', async () => {
     await forget();
     for (const email of ['a'.repeat(254), '\u0000@example.com', "'; DROP TABLE counts; --"]) {
       expect(
         (await browserless(first().url).post('/sign-in', { email, password: 'wrong' })).status,
       ).toBe(401);
     }
+    const rows = await cluster.query(`SELECT * FROM "${cluster.schema}".counts`);
+    expect(rows.length).toBeGreaterThan(3); // by each e-mail, and by the address
+    expect(JSON.stringify(rows)).not.toMatch(/127\.0\.0\.1|aaaa|example\.com|DROP TABLE/);
   });
 });

@@ -27,7 +27,7 @@ describe('two API processes that are asked at the same moment', () => {
   const textsOf = ({ messages }: Json): string[] => messages.map(({ text }: Json) => text);
 
   it('make exactly 25 of 30 subscriptions', async () => {
-    for (const round of rounds(4)) {
+    for (const round of rounds(2)) {
       const made = await atOnce(cluster, 30, ({ api }, n) =>
         api.post('/api/hooks', {
           event: 'message.received',
@@ -47,7 +47,7 @@ describe('two API processes that are asked at the same moment', () => {
   });
 
   it('make one subscription of an event and address', async () => {
-    for (const round of rounds(15)) {
+    for (const round of rounds(6)) {
       const made = await atOnce(cluster, 4, ({ api }) =>
         api.post('/api/hooks', {
           event: 'message.sent',
@@ -70,7 +70,7 @@ describe('two API processes that are asked at the same moment', () => {
   });
 
   it('make one tool of a name', async () => {
-    for (const round of rounds(15)) {
+    for (const round of rounds(6)) {
       const tool = {
         name: `tool_${round}`,
         description: 'A tool.',
@@ -84,11 +84,11 @@ describe('two API processes that are asked at the same moment', () => {
         tool_exists: 3,
       });
     }
-    expect((await api().get('/api/tools')).body.data).toHaveLength(15);
+    expect((await api().get('/api/tools')).body.data).toHaveLength(6);
   });
 
   it('write once for one Idempotency-Key, and give the same answer', async () => {
-    for (const round of rounds(15)) {
+    for (const round of rounds(6)) {
       const { id } = await conversation();
       const answers = await atOnce(cluster, 6, ({ api }) =>
         api.post(
@@ -104,7 +104,7 @@ describe('two API processes that are asked at the same moment', () => {
   });
 
   it('take one of two bodies that come with the same Idempotency-Key', async () => {
-    for (const round of rounds(15)) {
+    for (const round of rounds(6)) {
       const { id } = await conversation();
       const answers = await atOnce(cluster, 2, ({ api }, n) =>
         api.post(
@@ -125,7 +125,7 @@ describe('two API processes that are asked at the same moment', () => {
   });
 
   it("make one message of a visitor's that is sent twice", async () => {
-    for (const _ of rounds(20)) {
+    for (const _ of rounds(8)) {
       const customer = await visitor(cluster);
       const answers = await atOnce(cluster, 4, (process) =>
         customer
@@ -139,7 +139,7 @@ describe('two API processes that are asked at the same moment', () => {
   });
 
   it('open one conversation for the first messages of a visitor', async () => {
-    for (const _ of rounds(20)) {
+    for (const _ of rounds(8)) {
       const customer = await visitor(cluster);
       const answers = await atOnce(cluster, 4, (process, n) =>
         customer
@@ -155,7 +155,7 @@ describe('two API processes that are asked at the same moment', () => {
   });
 
   it('close a conversation once, and what is written at that moment is in it or refused', async () => {
-    for (const _ of rounds(20)) {
+    for (const _ of rounds(8)) {
       const { id } = await conversation();
       const answers = await atOnce(cluster, 6, ({ api }, n) =>
         n < 2
@@ -187,7 +187,7 @@ describe('two API processes that are asked at the same moment', () => {
     await api().call('PUT', '/api/payment-accounts/manual', {
       settings: { instructions: 'Transfer it.' },
     });
-    for (const _ of rounds(10)) {
+    for (const _ of rounds(5)) {
       const { id } = await conversation();
       const { body: link } = await other().post(`/api/conversations/${id}/payment-links`, {
         amount: 4900,
@@ -222,7 +222,7 @@ describe('two API processes that are asked at the same moment', () => {
 
   it('let one of two people in by one invitation', async () => {
     const ana = await signedInBrowser(apisOf(cluster)[0]!.url);
-    for (const round of rounds(5)) {
+    for (const round of rounds(3)) {
       await ana.get('/team');
       const { html } = await ana.post('/team/invites', { note: 'Somebody', role: 'owner' });
       const token = /join\?token=([\w-]+)/.exec(html)![1]!;

@@ -1,5 +1,4 @@
 // Transactions that come together share one of the database's, and yet each has its own outcome.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { UniqueViolation } from '../../../service/src/store/store.ts';
@@ -111,10 +110,8 @@ describe('transactions that come together', () => {
           await tx.things.put({ ...(before ?? thing(id)), number: (before?.number ?? 0) + 1 });
         }
       });
-    const startedAt = performance.now();
     await Promise.all(ids.flatMap(() => [both('a', 'b'), both('b', 'a'), increment('b')]));
     expect(await numbers()).toEqual([2 * MANY, 3 * MANY]);
-    expect(performance.now() - startedAt).toBeLessThan(10_000); // long before one would give up
   });
 
   it('give a unique value to one of them', async () => {
@@ -183,10 +180,12 @@ describe('transactions that come together', () => {
     database.stopBefore((text) => text === 'COMMIT');
     const again = Promise.all(ids.map((id) => increment(id, cut)));
     await waitFor('the commit', () => database.stopped > 0);
-    await client.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%' AND query LIKE '%${schema}%'`,
-    );
-    await sleep(50);
+    await waitFor('its connection to be cut', async () => {
+      const { rowCount } = await client.query(
+        `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE state = 'idle in transaction' AND query LIKE '%${schema}%'`,
+      );
+      return rowCount === 1;
+    });
     database.goOn();
     await again;
     expect(await numbers()).toEqual(ids.map(() => 2));

@@ -2,13 +2,13 @@
 // began.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { silent } from '../../../service/src/store/clockAndLog.ts';
 import { ChangeReader } from '../../../service/src/store/postgres/changeReader.ts';
-import { PgDatabase } from '../../../service/src/store/postgres/connection/pgDatabase.ts';
-import type { Change, Gap } from '../../../service/src/store/store.ts';
+import type { Connection } from '../../../service/src/store/postgres/index.ts';
+import type { Change, Gap, Schema } from '../../../service/src/store/store.ts';
 import { put, thing, type ContractStore, type Thing } from '../../contract/schema.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { freshSchema, openClient, openStore, removeSchema } from './contractStores.ts';
+import { WrappedDatabase } from './wrappedDatabase.ts';
 
 describe('the change feed beside transactions that last', () => {
   let schema: string;
@@ -63,6 +63,8 @@ describe('the change feed beside transactions that last', () => {
   it('does not mind what a stranger says on its channel', async () => {
     const [stranger] = clients as [pg.Client];
     await store.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 1_000 });
+    const heard = Promise.withResolvers<undefined>();
+    store.onWork(() => heard.resolve(undefined), 'q');
     for (const payload of [
       'hello',
       'null',
@@ -71,8 +73,10 @@ describe('the change feed beside transactions that last', () => {
       '{"from":"x","added":"y"}',
       '{"from":"x","added":[null]}',
       '{"from":"x","added":[{"queue":"q","group":1,"dueAt":0}]}',
+      '{"from":"x","added":[{"queue":"q","group":"g","dueAt":0}]}', // as another process says it
     ])
       await stranger.query('SELECT pg_notify($1, $2)', [`${schema}_news`, payload]);
+    await heard.promise;
     await put(store, thing('next'));
     await waitFor('the change', () => seen.length > 0);
     expect(short()).toEqual(['next 0']);
@@ -117,67 +121,49 @@ describe('the change feed beside transactions that last', () => {
     expect(seen).toHaveLength(6002);
   });
 
-  it('forgets transactions that have written no document, as those that only end a job', async () => {
-    const database = new PgDatabase({
-      url: process.env.DATABASE_URL!,
-      connections: 2,
-      log: silent,
-    });
-    const changes = new ChangeReader(
-      database,
-      schema,
-      10,
-      () => false,
-      () => {},
-    );
-    try {
+  describe('read by a process', () => {
+    /** How far the database's clock has gone on while this machine's stood still. */
+    let sleptMs = 0;
+    class SleptDatabase extends WrappedDatabase {
+      protected wrap(connection: Connection): Connection['query'] {
+        return async (statement) => {
+          const { rows, ...rest } = await connection.query(statement);
+          const later = (row: Record<string, unknown>) =>
+            typeof row['now'] === 'number' ? { ...row, now: row['now'] + sleptMs } : row;
+          return { ...rest, rows: rows.map(later) };
+        };
+      }
+    }
+    let database: SleptDatabase;
+    let changes: ChangeReader<Schema>;
+    beforeEach(async () => {
+      sleptMs = 0;
+      database = new SleptDatabase(2);
+      changes = new ChangeReader(
+        database,
+        schema,
+        10,
+        () => false,
+        () => {},
+      );
       await changes.start();
+    });
+    afterEach(async () => {
+      await changes.close();
+      await database.close();
+    });
+
+    it('forgets transactions that have written no document, as those that only end a job', async () => {
       for (let n = 0; n < 20; n += 1) {
         const { rows } = await clients[0]!.query('SELECT pg_current_xact_id()::text AS xid');
         changes.committed(rows[0].xid);
       }
       expect(changes.awaited).toBeGreaterThan(0);
       await waitFor('all of them to be forgotten', () => changes.awaited === 0);
-    } finally {
-      await changes.close();
-      await database.close();
-    }
-  });
-
-  it('tells of a gap when this machine has slept for longer than changes are kept', async () => {
-    const database = new PgDatabase({
-      url: process.env.DATABASE_URL!,
-      connections: 2,
-      log: silent,
     });
-    let sleptMs = 0;
-    const connect = database.connect.bind(database);
-    // What the database's clock says after it; that of the process has stood still.
-    database.connect = async () => {
-      const connection = await connect();
-      return {
-        query: async (statement) => {
-          const result = await connection.query(statement);
-          return {
-            ...result,
-            rows: result.rows.map((row) =>
-              typeof row['now'] === 'number' ? { ...row, now: row['now'] + sleptMs } : row,
-            ),
-          };
-        },
-        release: (error) => connection.release(error),
-      };
-    };
-    const changes = new ChangeReader(
-      database,
-      schema,
-      10,
-      () => false,
-      () => {},
-    );
-    const heard: (Change | Gap)[] = [];
-    try {
-      await changes.start();
+
+    it('tells of a gap when this machine has slept for longer than changes are kept', async () => {
+      const heard: (Change | Gap)[] = [];
       const feed = changes.read({ signal: abort.signal });
       void (async () => {
         for await (const change of feed) heard.push(change as Change | Gap);
@@ -193,9 +179,6 @@ describe('the change feed beside transactions that last', () => {
         'gap',
         'after',
       ]);
-    } finally {
-      await changes.close();
-      await database.close();
-    }
+    });
   });
 });

@@ -1,6 +1,4 @@
 // A process that has the schema to itself, and one that was cut off at that time.
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
@@ -17,6 +15,7 @@ import { StoreUnavailable } from '../../../service/src/store/store.ts';
 import { contractMigrations } from '../../contract/openInFreshSchema.ts';
 import { contractSchema, type ContractStore } from '../../contract/schema.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
+import { startCommitProxy } from '../outage/commitProxy.ts';
 import { freshSchema, openClient, removeSchema } from './contractStores.ts';
 
 describe('a schema that a command wants to have alone', () => {
@@ -140,48 +139,15 @@ describe('a schema that a command wants to have alone', () => {
 
 describe('a server that falls silent when a connection is to pass the guard', () => {
   it('is found out like any other silence', async () => {
-    const proxy = await startMutedProxy(process.env.DATABASE_URL!, 'guard of this test');
+    const proxy = await startCommitProxy(process.env.DATABASE_URL!);
+    proxy.muteAt('guard of this test');
     const database = new PgDatabase({ url: proxy.url, connections: 1, log: silent });
     database.setGuard(async (connection) => {
       await connection.query({ text: 'SELECT 1 /* guard of this test */' });
     });
     await expect(runOn(database, { text: 'SELECT 2' })).rejects.toThrow(/Connection terminated/);
-    expect(proxy.isMuted()).toBe(true);
-    proxy.close();
+    expect(proxy.isMuted).toBe(true);
+    await proxy.close();
     await database.close();
   }, 60_000);
 });
-
-/** Lets nothing through any more, of whomever, once it has seen a text. */
-async function startMutedProxy(serverUrl: string, marker: string) {
-  const { hostname, port } = new URL(serverUrl);
-  const sockets = new Set<Socket>();
-  let isMuted = false;
-  const server = createServer((client) => {
-    const backend = connect({ host: hostname, port: Number(port) });
-    client.on('data', (bytes) => {
-      isMuted ||= bytes.includes(marker);
-      if (!isMuted) backend.write(bytes);
-    });
-    backend.on('data', (bytes) => {
-      if (!isMuted) client.write(bytes);
-    });
-    for (const socket of [client, backend]) {
-      sockets.add(socket);
-      socket.on('error', () => {});
-      socket.on('close', () => [client, backend].forEach((each) => each.destroy()));
-    }
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = new URL(serverUrl);
-  url.hostname = '127.0.0.1';
-  url.port = String((server.address() as AddressInfo).port);
-  return {
-    url: url.href,
-    isMuted: () => isMuted,
-    close: () => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-    },
-  };
-}

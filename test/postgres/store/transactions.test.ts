@@ -6,6 +6,8 @@ import { put, thing, type ContractStore } from '../../contract/schema.ts';
 import { freshSchema, openStore, removeSchema } from './contractStores.ts';
 import { WrappedDatabase } from './wrappedDatabase.ts';
 
+type ContractTransaction = Parameters<Parameters<ContractStore['transaction']>[0]>[0];
+
 /** Notes what is sent and answered, in the order in which it happens. */
 class RecordingDatabase extends WrappedDatabase {
   #events: string[] | null = null;
@@ -149,15 +151,8 @@ describe('a transaction on PostgreSQL', () => {
   });
 
   it.each([
-    [
-      'put',
-      (tx: Parameters<Parameters<ContractStore['transaction']>[0]>[0]) =>
-        tx.things.put(thing('a', { number: 10 })),
-    ],
-    [
-      'deleted',
-      (tx: Parameters<Parameters<ContractStore['transaction']>[0]>[0]) => tx.things.delete('a'),
-    ],
+    ['put', (tx: ContractTransaction) => tx.things.put(thing('a', { number: 10 }))],
+    ['deleted', (tx: ContractTransaction) => tx.things.delete('a')],
   ])(
     'runs again when what it found without a lock was changed before it is %s',
     async (_what, write) => {

@@ -61,6 +61,8 @@ describe('configuration', () => {
     ['PORT', 'http'],
     ['PUBLIC_URL', 'example.com'],
     ['DATABASE_URL', 'mysql://user:hunter2@host/db'],
+    ['DATABASE_URL', 'postgres://user:hunter2@host:99999/db'],
+    ['DATABASE_URL', 'user:hunter2@host'],
     ['DATABASE_SCHEMA', 'Bad name'],
     ['DATABASE_CONNECTIONS', '1'],
     ['ROLE', 'server'],
