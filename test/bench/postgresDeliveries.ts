@@ -12,7 +12,7 @@ import {
   type BenchServer,
   type CostlyRun,
 } from './postgresServer.ts';
-import { counted, type PartResult } from './report.ts';
+import { counted, type Figure, type PartResult } from './report.ts';
 import { emptyBacklog, lastRequest, type Tls } from './sinkClient.ts';
 
 /** Each is served by one worker at a time. */
@@ -94,13 +94,7 @@ export async function measureDeliveries(
     ]),
     figures: [...runsOf].flatMap(([n, runs]) => [
       ...costFigures(name(n), runs),
-      {
-        name: `${name(n)}: done by each worker, run by run`,
-        ours: runs
-          .map(({ parts }) => parts.map((part) => `${Math.round(100 * part)} %`).join(', '))
-          .join('; '),
-        beside: '',
-      },
+      ...(n === 1 ? [] : [partsFigure(name(n), runs)]),
     ]),
     settings: [
       `Deliveries: ${count} a run in ${effort.rounds} rounds, of ${SUBSCRIPTIONS} subscriptions, up to ${CONCURRENCY} at once by the bare loop, bodies of ${bodyBytes} bytes, counted at the receiver; the backlog is queued before, from a receiver that answered 400. ` +
@@ -113,6 +107,14 @@ export async function measureDeliveries(
     ],
   };
 }
+
+const partsFigure = (name: string, runs: readonly ClusterRun[]): Figure => ({
+  name: `${name}: done by each worker, run by run`,
+  ours: runs
+    .map(({ parts }) => parts.map((part) => `${Math.round(100 * part)} %`).join(', '))
+    .join('; '),
+  beside: '',
+});
 
 /** How many attempts a process has made. */
 async function attemptsOf({ url }: RunningService): Promise<number> {
