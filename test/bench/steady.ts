@@ -1,11 +1,11 @@
-// Whether memory and disk level off under a steady load, when retention really drops what is old:
+// Whether memory and disk are given back under a steady load, when retention drops what is old:
 // customers who come, write, get answers and payment links, and go; n8n that publishes again and
 // again; one receiver that is broken.
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listenTracked } from '../helpers/trackedServer.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import { SETTINGS, startHelper, temporaryFolder, type Helper } from './children.ts';
+import { SETTINGS, startHelper, temporaryFolder } from './children.ts';
 import { call, newCustomer, subscribe, write, type Api } from './customers.ts';
 import type { SteadyQuestion, SteadyReport } from './steadyService.ts';
 
@@ -22,39 +22,27 @@ const REPUBLISH_EVERY = 20;
 const TEXT = `Hello, ${'I would like to know more. '.repeat(20)}`;
 
 interface SteadyOptions {
-  readonly seconds: number;
-  /** How long events, deliveries and conversations are kept. */
+  /** How long events, deliveries and conversations are kept; the load goes on for four times as long. */
   readonly keptForMs: number;
-  /**
-   * How often is looked, an even number; each look collects all garbage and holds the service up
-   * for a tenth of a second.
-   */
-  readonly samples: number;
   /** The heap of the service; it ends when that is not enough. */
   readonly heapMb: number;
-  /** The load goes on until there were so many, however slow the machine is. */
+  /** And until there were so many conversations, however slow the machine is. */
   readonly atLeast: number;
 }
 
 interface Steady {
   readonly conversations: number;
   readonly snapshots: number;
-  /**
-   * The most in the second half of the time, divided by the most in the first half, both after
-   * things have begun to go.
-   */
-  readonly diskGrowth: number;
-  /** Of the heap, once nobody writes any more and everything has gone. */
+  /** For each conversation, once everything has gone. */
+  readonly diskKbEach: number;
+  /** Once everything has gone. */
   readonly heapAfterMb: number;
-  /** Before the first write. */
+  /** Before the load. */
   readonly heapBeforeMb: number;
 }
 
-/** Writes steadily for some time, and samples what the service takes. */
 export async function measureSteady({
-  seconds,
   keptForMs,
-  samples: count,
   heapMb,
   atLeast,
 }: SteadyOptions): Promise<Steady> {
@@ -92,35 +80,29 @@ export async function measureSteady({
     });
     const running = Promise.all(writers);
     running.catch(() => {}); // thrown below
-    await sleep(2 * keptForMs); // things have begun to go
-    const samples = await sample(helper, seconds, count);
+    await Promise.race([running, sleep(4 * keptForMs)]);
     while (conversations < atLeast) await Promise.race([running, sleep(100)]);
     isStopped = true;
     await running;
     await waitFor('every conversation to go', () => isNothingLeft(api), { timeoutMs: 60_000 });
-    const after = await sample(helper, keptForMs / 1000, LOOKS_AT_THE_END); // what was sent last goes too
+    const after: SteadyReport[] = [];
+    for (let n = 0; n < LOOKS_AT_THE_END; n += 1) {
+      await sleep(keptForMs / LOOKS_AT_THE_END); // what was sent last goes too
+      after.push(await ask<SteadyReport>({ do: 'report' }));
+    }
     await ask({ do: 'stop' });
-    const most = (of: readonly SteadyReport[]) => Math.max(...of.map(({ diskBytes }) => diskBytes));
+    const { diskBytes, generation } = after.at(-1)!;
     return {
       conversations,
-      snapshots: after.at(-1)!.generation - before.generation,
-      diskGrowth: most(samples.slice(count / 2)) / most(samples.slice(0, count / 2)),
-      heapAfterMb: Math.min(...after.map(({ heapMb: mb }) => mb)),
+      snapshots: generation - before.generation,
+      diskKbEach: diskBytes / 1024 / conversations,
+      heapAfterMb: Math.min(...after.map((report) => report.heapMb)),
       heapBeforeMb: before.heapMb,
     };
   } finally {
     await receiver.close();
     await helper.stop();
   }
-}
-
-async function sample(helper: Helper, seconds: number, count: number): Promise<SteadyReport[]> {
-  const samples: SteadyReport[] = [];
-  for (let n = 0; n < count; n += 1) {
-    await sleep((seconds * 1000) / count);
-    samples.push(await helper.ask<SteadyReport>({ do: 'report' } satisfies SteadyQuestion));
-  }
-  return samples;
 }
 
 async function setUp(api: Api): Promise<void> {
