@@ -1,9 +1,9 @@
 // Bare Express routes that parse a message and answer with the JSON that the service answered with:
 // alone, and below /safe with the headers that the service sends too.
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import express, { type Request, type Response } from 'express';
 import { commonHeaders } from '../../service/src/platform/http/server/securityHeaders.ts';
+import { listenTracked } from '../helpers/trackedServer.ts';
 import { answerQuestions } from './children.ts';
 
 answerQuestions(async ({ teamAnswer, chatAnswer }: { teamAnswer: string; chatAnswer: string }) => {
@@ -24,7 +24,5 @@ answerQuestions(async ({ teamAnswer, chatAnswer }: { teamAnswer: string; chatAns
     app.post(`${prefix}/api/conversations/:id/messages`, ...middleware, answering(201, teamAnswer));
     app.post(`${prefix}/api/chat/messages`, ...middleware, answering(202, chatAnswer));
   }
-  const server = app.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
+  return (await listenTracked(createServer(app), 0, '127.0.0.1')).port;
 });

@@ -1,10 +1,9 @@
 // A bare Express route that writes two rows in one transaction: what a durable answer costs without
 // anything around it.
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import express from 'express';
 import pg from 'pg';
+import { listenTracked } from '../helpers/trackedServer.ts';
 import { answerQuestions } from './children.ts';
 
 const CONNECTIONS = 10;
@@ -24,9 +23,7 @@ async function listen({ url }: { readonly url: string }): Promise<number> {
   app.post('/', async (request, response) => {
     response.status(201).json(await write(request.body));
   });
-  const server = createServer(app).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
+  return (await listenTracked(createServer(app), 0, '127.0.0.1')).port;
 }
 
 async function write(body: unknown): Promise<{ id: string }> {

@@ -28,10 +28,10 @@ import { measureBullmq } from './bullmq.ts';
 import { removeAtEnd } from './children.ts';
 import type { Effort } from './comparison.ts';
 import { measureDeliveries } from './deliveries.ts';
+import { measureBurst, measureFairness } from './fairness.ts';
 import { describeMachine } from './machine.ts';
 import { measureMessages } from './messages.ts';
 import { N8N_PARTS } from './n8n.ts';
-import { burstPart, fairnessPart, screensPart, searchPart, snapshotsPart } from './otherParts.ts';
 import { POSTGRES_PARTS } from './postgres.ts';
 import { startBenchServer } from './postgresServer.ts';
 import { ensureRedis } from './redis.ts';
@@ -45,7 +45,10 @@ import {
   type Report,
   type SectionName,
 } from './report.ts';
+import { measureScreens } from './screens.ts';
+import { measureSearch } from './search.ts';
 import { measureSizes } from './sizes.ts';
+import { measureSnapshots } from './snapshots.ts';
 import type { Tls } from './sinkClient.ts';
 import { measureTeam } from './team.ts';
 
@@ -63,12 +66,12 @@ const PARTS: Readonly<Record<string, Part>> = {
   deliveries: measureDeliveries,
   messages: measureMessages,
   sizes: measureSizes,
-  snapshots: (_, effort) => snapshotsPart(effort),
-  fairness: (_, effort) => fairnessPart(effort),
-  burst: (_, effort) => burstPart(effort),
+  snapshots: (_, effort) => measureSnapshots(effort),
+  fairness: measureFairness,
+  burst: measureBurst,
   bullmq: measureBullmq,
-  screens: screensPart,
-  search: (_, effort) => searchPart(effort),
+  screens: measureScreens,
+  search: (_, effort) => measureSearch(effort),
   team: measureTeam,
 };
 

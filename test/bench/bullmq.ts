@@ -1,5 +1,5 @@
 // Our deliveries beside a BullMQ queue on Redis with a fetch worker, at the same receiver.
-import { cpuSeconds, startHelper, type Helper } from './children.ts';
+import { startHelper, type Helper } from './children.ts';
 import {
   comparison,
   figuresOf,
@@ -8,14 +8,13 @@ import {
   type Effort,
   type Run,
 } from './comparison.ts';
-import { CONCURRENCY, PATHS, startDeliveryRig } from './deliveries.ts';
+import { CONCURRENCY, pathsOf, startDeliveryRig, SUBSCRIPTIONS } from './deliveries.ts';
 import { JOB_OPTIONS, TIMEOUT_MS, type BullmqQuestion } from './bullmqWorker.ts';
 import { ensureRedis, redisSettings, startRedis, type Appendfsync, type Redis } from './redis.ts';
 import type { PartResult } from './report.ts';
-import { atSink, headersOf, type Sink, type Tls } from './sinkClient.ts';
+import { emptyBacklog, lastRequest, type Sink, type Tls } from './sinkClient.ts';
 
 const NAME = 'BullMQ + Redis + fetch';
-const GOAL = { atLeast: 1 };
 
 interface Setup {
   readonly redis: Redis;
@@ -24,15 +23,9 @@ interface Setup {
 }
 
 export async function measureBullmq(tls: Tls, effort: Effort): Promise<PartResult> {
-  const why = ensureRedis();
-  if (why !== null)
-    return {
-      ratios: [],
-      figures: [],
-      settings: [],
-      missing: [{ name: `Signed deliveries a second, to ${NAME}`, why }],
-    };
-  const rig = await startDeliveryRig(tls, effort);
+  const missing = ensureRedis();
+  if (missing !== null) throw new Error(missing);
+  const rig = await startDeliveryRig(tls, effort, SUBSCRIPTIONS);
   const setups = [await setUp(tls, 'always'), await setUp(tls, 'everysec')];
   await rig.ours();
   for (const setup of setups) await theirs(rig.sink, setup, rig.count);
@@ -66,7 +59,9 @@ async function setUp({ caFile }: Tls, appendfsync: Appendfsync): Promise<Setup> 
   return {
     redis,
     worker,
-    measured: comparison('Signed deliveries', `${NAME} (appendfsync ${appendfsync})`, GOAL),
+    measured: comparison('Signed deliveries', `${NAME} (appendfsync ${appendfsync})`, {
+      aSecond: { atLeast: 1 },
+    }),
   };
 }
 
@@ -78,25 +73,14 @@ const ask = <Answer = null>(worker: Helper, question: BullmqQuestion) =>
  * open and the receiver holds as many requests as there can be when what is measured begins.
  */
 async function theirs(sink: Sink, { redis, worker }: Setup, count: number): Promise<Run> {
-  const example = await sink.report();
-  const urls = PATHS.map((path) => sink.origin + path);
-  await ask(worker, {
-    do: 'queue',
-    count,
-    urls,
-    event: headersOf(example)['x-service-event']!,
-    body: example.last!.body,
-  });
+  const { headers, body } = await lastRequest(sink);
+  const urls = pathsOf(SUBSCRIPTIONS).map((path) => sink.origin + path);
+  await ask(worker, { do: 'queue', count, urls, event: headers['x-service-event']!, body });
   await sink.ask({ do: 'begin', status: 200, hold: true });
   await ask(worker, { do: 'release' });
   await sink.ask({ do: 'await', count: CONCURRENCY });
-  const before = await sink.report();
-  const cpu = () => cpuSeconds(worker.pid) + cpuSeconds(redis.pid);
-  const cpuBefore = cpu();
-  await sink.ask({ do: 'release' });
-  await sink.ask({ do: 'await', count });
-  const cpuUsed = cpu() - cpuBefore;
+  const run = await emptyBacklog(sink, count, [worker.pid, redis.pid]);
   const failed = await ask<number>(worker, { do: 'finish' });
   if (failed > 0) throw new Error(`${failed} jobs of BullMQ failed`);
-  return atSink(before, await sink.report(), count, cpuUsed);
+  return run;
 }

@@ -1,25 +1,22 @@
-// The bench's own processes: all in its process group, all gone when it ends, however it ends.
-import { fork, spawn, type ChildProcess } from 'node:child_process';
+// The bench's own processes and folders, all gone when it ends, however it ends.
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../helpers/program.ts';
+import { freePort, startProgram } from '../helpers/program.ts';
+import { waitFor } from '../helpers/waitFor.ts';
 import { profileName } from './profileTable.ts';
 
 const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
-const children = new Set<ChildProcess>();
+interface Child {
+  kill(signal: 'SIGKILL'): unknown;
+}
+
+const children = new Set<Child>();
 const folders = new Set<string>();
 
 process.on('exit', () => {
@@ -30,9 +27,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => process.exit(130));
 
 /** Ends the process with the bench. */
-export const adopt = (child: ChildProcess): ChildProcess => {
+export const adopt = <Adopted extends Child>(child: Adopted): Adopted => {
   children.add(child);
-  return child.once('exit', () => children.delete(child));
+  return child;
 };
 
 export const removeAtEnd = (folder: string): string => {
@@ -95,6 +92,18 @@ export function answerQuestions<Question>(answer: (question: Question) => unknow
   process.on('disconnect', () => process.exit());
 }
 
+/** Settings of every service of the bench. */
+export const SETTINGS = {
+  BOOTSTRAP_API_KEY: `cs_live_${'B'.repeat(32)}`,
+  BOOTSTRAP_WORKSPACE: 'Bench',
+  ALLOWED_NETWORKS: '127.0.0.0/8',
+  // High, but not 0: the limiter is part of what a request costs.
+  API_RATE_LIMIT_PER_MINUTE: '10000000',
+  CHAT_RATE_LIMIT_PER_MINUTE: '10000000',
+  WORKSPACE_RATE_LIMIT_PER_MINUTE: '10000000',
+  ADDRESS_BUDGET: '0',
+};
+
 export interface RunningService {
   readonly url: string;
   readonly apiKey: string;
@@ -105,8 +114,7 @@ export interface RunningService {
   beginProfile(): Promise<void>;
   /** Ends and keeps it. @param count how often what was measured happened */
   endProfile(what: string, count: number): Promise<void>;
-  /** @param keep.folder leaves the store where it is, for another start */
-  stop(keep?: { readonly folder: boolean }): Promise<void>;
+  stop(): Promise<void>;
 }
 
 /**
@@ -125,78 +133,51 @@ export async function startService(
   }: { folder?: string; startWithinMs?: number; env?: Readonly<Record<string, string>> } = {},
 ): Promise<RunningService> {
   const port = await freePort();
-  const apiKey = `cs_live_${'B'.repeat(32)}`;
-  const log = openSync(join(folder, 'service.log'), 'a');
-  const startedAt = performance.now();
-  const child = adopt(
-    spawn(
-      process.execPath,
-      [
-        ...(profiles === undefined ? [] : ['--import', pathOf('profiler.ts')]),
-        pathOf('../../service/dist/main.js'),
-      ],
-      {
-        cwd: folder,
-        stdio: ['ignore', log, log],
-        env: {
-          PATH: process.env.PATH,
-          PORT: String(port),
-          DATA_DIR: join(folder, 'data'),
-          ALLOWED_NETWORKS: '127.0.0.0/8',
-          NODE_EXTRA_CA_CERTS: caFile,
-          BOOTSTRAP_API_KEY: apiKey,
-          BOOTSTRAP_WORKSPACE: 'Bench',
-          // High, but not 0: the limiter is part of what a request costs.
-          API_RATE_LIMIT_PER_MINUTE: '10000000',
-          CHAT_RATE_LIMIT_PER_MINUTE: '10000000',
-          WORKSPACE_RATE_LIMIT_PER_MINUTE: '10000000',
-          ADDRESS_BUDGET: '0',
-          BENCH_PROFILES: profiles,
-          ...env,
-        },
-      },
-    ),
-  );
-  closeSync(log);
   const url = `http://127.0.0.1:${port}`;
-  const isReady = () =>
-    fetch(`${url}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  for (const giveUpAt = Date.now() + startWithinMs; !(await isReady()); await sleep(20)) {
-    if (child.exitCode !== null || child.signalCode !== null || Date.now() > giveUpAt) {
-      throw new Error(
-        `The service did not start:\n${readFileSync(join(folder, 'service.log'), 'utf8').slice(-2000)}`,
-      );
-    }
-  }
+  const startedAt = performance.now();
+  const program = adopt(
+    await startProgram({
+      name: 'The service',
+      script: pathOf('../../service/dist/main.js'),
+      cwd: folder,
+      logFile: join(folder, 'service.log'),
+      env: {
+        ...SETTINGS,
+        PORT: String(port),
+        DATA_DIR: join(folder, 'data'),
+        DATABASE_URL: undefined, // that of the tests
+        NODE_EXTRA_CA_CERTS: caFile,
+        NODE_OPTIONS: profiles && `--import=${pathOf('profiler.ts')}`,
+        BENCH_PROFILES: profiles,
+        ...env,
+      },
+    }),
+  );
+  const isReady = () => fetch(`${url}/readyz`).then(({ ok }) => ok);
+  await program.ready(isReady, { timeoutMs: startWithinMs });
   const startMs = performance.now() - startedAt;
+  const { pid } = program;
   let number = 0;
   return {
     url,
-    apiKey,
-    pid: child.pid!,
+    apiKey: SETTINGS.BOOTSTRAP_API_KEY,
+    pid,
     startMs,
     async beginProfile() {
       if (profiles === undefined) return;
-      child.kill('SIGUSR2');
+      process.kill(pid, 'SIGUSR2');
       await sleep(500);
     },
     async endProfile(what, count) {
       if (profiles === undefined) return;
-      child.kill('SIGUSR2');
+      process.kill(pid, 'SIGUSR2');
       number += 1;
-      const id = `${child.pid}-${number}`;
+      const id = `${pid}-${number}`;
       const written = join(profiles, `service-${id}.cpuprofile`);
-      while (!existsSync(written)) await sleep(100);
+      await waitFor('the profile', () => existsSync(written));
       renameSync(written, join(profiles, profileName(what, count, id)));
     },
-    async stop(keep) {
-      child.kill('SIGTERM');
-      if (child.exitCode === null) await once(child, 'exit');
-      if (!keep?.folder) rmSync(folder, { recursive: true, force: true });
-    },
+    stop: () => program.stop(),
   };
 }
 
@@ -211,12 +192,27 @@ export function residentBytes(pid: number): number {
   }
 }
 
-/** Seconds of CPU that a process has used, to 10 ms; NaN where /proc does not say. */
-export function cpuSeconds(pid: number): number {
+/** The fields of /proc/<pid>/stat behind the program's name. */
+export const statOf = (pid: number | string): string[] =>
+  readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
+
+/** Seconds of CPU that processes have used, to 10 ms; NaN where /proc does not say. */
+export function cpuSeconds(...pids: readonly number[]): number {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
-    return (Number(fields[11]) + Number(fields[12])) / 100;
+    const ticks = pids.map(statOf).map((fields) => Number(fields[11]) + Number(fields[12]));
+    return ticks.reduce((a, b) => a + b, 0) / 100;
   } catch {
     return Number.NaN;
   }
+}
+
+/** Runs `work`. @returns the microseconds of CPU that the process used for each of `count` */
+export async function cpuMicrosEach(
+  pid: number,
+  count: number,
+  work: () => Promise<unknown>,
+): Promise<number> {
+  const before = cpuSeconds(pid);
+  await work();
+  return ((cpuSeconds(pid) - before) / count) * 1e6;
 }

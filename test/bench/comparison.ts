@@ -26,9 +26,7 @@ export interface Run {
 export interface Comparison {
   readonly name: string;
   readonly other: string;
-  readonly goal: Goal | null;
-  /** What the goal is for. */
-  readonly goalIsFor: 'a second' | 'CPU time';
+  readonly goals: { readonly aSecond?: Goal; readonly byCpu?: Goal };
   readonly theirs: Run[];
   readonly ours: Run[];
 }
@@ -36,37 +34,30 @@ export interface Comparison {
 export const comparison = (
   name: string,
   other: string,
-  goal: Goal | null,
-  goalIsFor: Comparison['goalIsFor'] = 'a second',
-): Comparison => ({
-  name,
-  other,
-  goal,
-  goalIsFor,
-  theirs: [],
-  ours: [],
-});
+  goals: Comparison['goals'] = {},
+): Comparison => ({ name, other, goals, theirs: [], ours: [] });
 
-const cpuEach = (runs: readonly Run[]) => runs.map(({ details }) => details[CPU_EACH]!);
+export const detail = (runs: readonly Run[], name: string) =>
+  runs.map(({ details }) => details[name]!);
 const perSecond = (runs: readonly Run[]) => runs.map((run) => run.perSecond);
-const dividedBy = (above: readonly number[], below: readonly number[]) =>
+const cpuEach = (runs: readonly Run[]) => detail(runs, CPU_EACH);
+export const dividedBy = (above: readonly number[], below: readonly number[]) =>
   above.map((value, i) => value / below[i]!);
 
 /** How much of the other's speed ours has: by what is done a second, then by CPU time. */
-export const ratiosOf = ({ name, other, goal, goalIsFor, theirs, ours }: Comparison): Ratio[] => [
+export const ratiosOf = ({ name, other, goals, theirs, ours }: Comparison): Ratio[] => [
   {
     name: `${name} a second, to ${other}`,
     values: dividedBy(perSecond(ours), perSecond(theirs)),
-    goal: goalIsFor === 'a second' ? goal : null,
-    isDetail: goalIsFor === 'CPU time',
+    goal: goals.aSecond ?? null,
     ours: `${round(median(perSecond(ours)))} a second`,
     beside: `${round(median(perSecond(theirs)))} a second`,
   },
   {
     name: `${name}, to ${other}, by CPU time`,
     values: dividedBy(cpuEach(theirs), cpuEach(ours)),
-    goal: goalIsFor === 'CPU time' ? goal : null,
-    isDetail: goalIsFor === 'a second',
+    goal: goals.byCpu ?? null,
+    isDetail: goals.byCpu === undefined,
     ours: `${round(median(cpuEach(ours)))} µs each`,
     beside: `${round(median(cpuEach(theirs)))} µs each`,
   },
@@ -79,8 +70,9 @@ export const figuresOf = ({ name, other, theirs, ours }: Comparison): Figure[] =
     ours: spread(perSecond(ours)),
     beside: spread(perSecond(theirs)),
   },
-  ...Object.keys(ours[0]!.details).map((detail) => {
-    const of = (runs: readonly Run[]) => spread(runs.map(({ details }) => details[detail]!));
-    return { name: `${name} beside ${other}: ${detail}`, ours: of(ours), beside: of(theirs) };
-  }),
+  ...Object.keys(ours[0]!.details).map((what) => ({
+    name: `${name} beside ${other}: ${what}`,
+    ours: spread(detail(ours, what)),
+    beside: spread(detail(theirs, what)),
+  })),
 ];

@@ -1,19 +1,18 @@
-// What the bench does with the service's API beside measuring it: customers, subscriptions,
-// backlogs.
+// What the bench does with the service's API beside measuring it: customers, subscriptions.
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { waitFor } from '../helpers/waitFor.ts';
 import type { RunningService } from './children.ts';
+import { repeat } from './repeat.ts';
 
 /** Of a usual length, with the customer's own number in it: masking is part of the work. */
 export const MESSAGE_TEXT =
   'Hello María, Tuesday at ten works for us. Call +54 9 11 5555 0134 if anything changes; order 20481 is on its way.';
 
-const WRITERS = 16;
-const WAIT_MS = 30_000;
+export type Api = Pick<RunningService, 'url' | 'apiKey'>;
 
 /** @throws Error when the answer is no 2xx */
 export async function call<Answer>(
-  { url, apiKey }: RunningService,
+  { url, apiKey }: Api,
   method: string,
   path: string,
   body?: unknown,
@@ -30,64 +29,42 @@ export async function call<Answer>(
 }
 
 /** @returns a customer's chat token */
-export async function newCustomer(service: RunningService): Promise<string> {
+export async function newCustomer(api: Api): Promise<string> {
   const claims = { name: 'María', email: 'maria@example.com', phone: '+54 9 11 5555 0134' };
-  return (await call<{ token: string }>(service, 'POST', '/api/chat/sessions', claims)).token;
+  return (await call<{ token: string }>(api, 'POST', '/api/chat/sessions', claims)).token;
 }
 
+export const newCustomers = (api: Api, count = 16): Promise<string[]> =>
+  repeat(count, () => newCustomer(api));
+
 /** @returns the conversation's id */
-export async function write(service: RunningService, token: string): Promise<string> {
-  const message = { text: MESSAGE_TEXT, client_message_id: randomUUID() };
+export async function write(api: Api, token: string, text = MESSAGE_TEXT): Promise<string> {
+  const message = { text, client_message_id: randomUUID() };
   return (
-    await call<{ conversation_id: string }>(service, 'POST', '/api/chat/messages', message, token)
+    await call<{ conversation_id: string }>(api, 'POST', '/api/chat/messages', message, token)
   ).conversation_id;
 }
 
-export async function writeMany(
-  service: RunningService,
-  customers: readonly string[],
-  count: number,
-): Promise<void> {
-  let written = 0;
-  const writeOnAndOn = async () => {
-    while (written < count) await write(service, customers[written++ % customers.length]!);
-  };
-  await Promise.all(Array.from({ length: WRITERS }, writeOnAndOn));
-}
+/** The customers write in turn. */
+export const writeMany = (api: Api, customers: readonly string[], count: number) =>
+  repeat(count, (n) => write(api, customers[n % customers.length]!));
 
-export async function subscribe(
-  service: RunningService,
-  event: string,
-  targetUrl: string,
-): Promise<string> {
-  return (
-    await call<{ id: string }>(service, 'POST', '/api/hooks', {
-      event,
-      target_url: targetUrl,
-      source: 'bench',
-    })
-  ).id;
+/** @returns the subscription's id */
+export async function subscribe(api: Api, event: string, targetUrl: string): Promise<string> {
+  const wanted = { event, target_url: targetUrl, source: 'bench' };
+  return (await call<{ id: string }>(api, 'POST', '/api/hooks', wanted)).id;
 }
 
 /** Waits until every result is recorded. */
 export async function nothingPending(
-  service: RunningService,
+  api: Api,
   hooks: readonly string[],
-  withinMs = WAIT_MS,
+  timeoutMs = 60_000,
 ): Promise<void> {
-  const giveUpAt = Date.now() + withinMs;
   for (const hook of hooks) {
-    while (
-      (
-        await call<{ data: unknown[] }>(
-          service,
-          'GET',
-          `/api/hooks/${hook}/deliveries?status=pending&limit=1`,
-        )
-      ).data.length > 0
-    ) {
-      if (Date.now() > giveUpAt) throw new Error('deliveries are still pending');
-      await sleep(50);
-    }
+    const path = `/api/hooks/${hook}/deliveries?status=pending&limit=1`;
+    const isDone = async () =>
+      (await call<{ data: unknown[] }>(api, 'GET', path)).data.length === 0;
+    await waitFor('every result to be recorded', isDone, { timeoutMs, everyMs: 50 });
   }
 }

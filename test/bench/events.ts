@@ -1,10 +1,8 @@
 // Events of real customers: each a message over the API with its one signed delivery, received and
 // recorded.
-import { cpuSeconds, type RunningService } from './children.ts';
-import { newCustomer, nothingPending, subscribe, writeMany } from './customers.ts';
+import { cpuMicrosEach, type RunningService } from './children.ts';
+import { newCustomers, nothingPending, subscribe, writeMany } from './customers.ts';
 import type { Sink } from './sinkClient.ts';
-
-const CUSTOMERS = 16;
 
 export interface EventSource {
   readonly service: RunningService;
@@ -20,10 +18,7 @@ export async function startEvents(
   name: number,
 ): Promise<EventSource> {
   const hook = await subscribe(service, 'message.received', `${sink.origin}/hooks/${name}`);
-  const customers = await Promise.all(
-    Array.from({ length: CUSTOMERS }, () => newCustomer(service)),
-  );
-  return { service, hook, customers };
+  return { service, hook, customers: await newCustomers(service) };
 }
 
 /** @returns microseconds of an event: on the clock, and of the service's CPU */
@@ -33,13 +28,11 @@ export async function runEvents(
   count: number,
 ): Promise<{ readonly wall: number; readonly cpu: number }> {
   await sink.ask({ do: 'begin', status: 200 });
-  const cpuBefore = cpuSeconds(service.pid);
   const startedAt = performance.now();
-  await writeMany(service, customers, count);
-  await sink.ask({ do: 'await', count });
-  await nothingPending(service, [hook]);
-  return {
-    wall: ((performance.now() - startedAt) / count) * 1000,
-    cpu: ((cpuSeconds(service.pid) - cpuBefore) / count) * 1e6,
-  };
+  const cpu = await cpuMicrosEach(service.pid, count, async () => {
+    await writeMany(service, customers, count);
+    await sink.ask({ do: 'await', count });
+    await nothingPending(service, [hook]);
+  });
+  return { wall: ((performance.now() - startedAt) / count) * 1000, cpu };
 }

@@ -7,19 +7,17 @@ import type { Contact } from '../../service/src/conversations/contact.ts';
 import {
   close,
   countMessage,
-  openConversation,
   type Conversation,
 } from '../../service/src/conversations/conversation.ts';
 import { recordAttempt, type Delivery } from '../../service/src/deliveries/delivery.ts';
 import type { Event } from '../../service/src/deliveries/event.ts';
 import { newId } from '../../service/src/platform/ids.ts';
-import type { Message } from '../../service/src/conversations/message.ts';
 import { findWorkspace } from '../../service/src/team/operations/team.ts';
 import { eventPayload, type EventDetail } from '../../service/src/conversations/payload.ts';
 import type { Workspace } from '../../service/src/team/workspace.ts';
 import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
 import { answerQuestions } from './children.ts';
-import { MESSAGE_TEXT } from './customers.ts';
+import { contactOf, conversationOf, messageOf } from './documents.ts';
 import { openOnServer, type BenchServer } from './postgresServer.ts';
 
 const MESSAGES = 8;
@@ -84,24 +82,18 @@ type Put = (tx: Tx, workspace: Workspace, subscriptionId: string, i: number) => 
 /** The event of a conversation that was opened, and its delivery. */
 const putOpened: Put = async (tx, workspace, subscriptionId, i) => {
   const now = new Date();
-  const contact = contactOf(workspace, i, now);
-  const conversation = opened(contact, now);
+  const contact = contactOf(workspace.id, i, now);
+  const conversation = conversationOf(contact, now);
   const about = { workspace, conversation, contact };
   await putDelivered(tx, { name: 'conversation.opened' }, about, subscriptionId, now);
 };
 
-const opened = ({ id: contactId, workspaceId, channel }: Contact, now: Date): Conversation =>
-  openConversation(
-    { id: newId('conv'), workspaceId, contactId, channel, previousConversationId: null },
-    now,
-  );
-
 /** One that the agent led and closed, as the service would have stored it just now. */
 const putConversation: Put = async (tx, workspace, subscriptionId, i) => {
   const now = new Date();
-  const contact = contactOf(workspace, i, now);
+  const contact = contactOf(workspace.id, i, now);
   await tx.contacts.put(contact);
-  let conversation = opened(contact, now);
+  let conversation = conversationOf(contact, now);
   const emit = (detail: EventDetail) =>
     putDelivered(tx, detail, { workspace, conversation, contact }, subscriptionId, now);
   await emit({ name: 'conversation.opened' });
@@ -122,38 +114,6 @@ const putConversation: Put = async (tx, workspace, subscriptionId, i) => {
       now,
     ),
   );
-};
-
-const contactOf = (workspace: Workspace, i: number, now: Date): Contact => ({
-  id: newId('ctc'),
-  workspaceId: workspace.id,
-  channel: 'web_chat',
-  name: `Customer ${i}`,
-  phone: null,
-  email: `customer${i}@example.com`,
-  verified: false,
-  createdAt: timestamp(now),
-});
-
-const messageOf = (
-  { workspaceId, id, contactId }: Conversation,
-  number: number,
-  now: Date,
-): Message => {
-  const isInbound = number % 2 === 1;
-  return {
-    id: newId('msg'),
-    workspaceId,
-    conversationId: id,
-    contactId,
-    number,
-    direction: isInbound ? 'inbound' : 'outbound',
-    sender: isInbound ? { type: 'customer', name: 'Customer' } : { type: 'agent', name: 'Agent' },
-    text: MESSAGE_TEXT,
-    channelMessageId: isInbound ? `${id} ${number}` : null,
-    delivery: null,
-    createdAt: timestamp(now),
-  };
 };
 
 async function putDelivered(

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
 import { answerQuestions } from './children.ts';
+import { repeat } from './repeat.ts';
 import { quantile } from './statistics.ts';
 
 /** Stands in a body where each request gets an id of its own. */
@@ -58,27 +59,26 @@ const loop = async (question: LoopQuestion): Promise<LoopReport> => {
   const hasFreshId = body.includes(FRESH_ID);
   const latenciesMs: number[] = [];
   let answer = '';
-  let sent = 0;
-  const sendOnAndOn = async () => {
-    while (sent < count) {
-      const path = paths[sent % paths.length]!;
+  const startedAt = performance.now();
+  await repeat(
+    count,
+    async (n) => {
+      const path = paths[n % paths.length]!;
       const request = {
         method: 'POST',
         path,
-        headers: headers[sent % headers.length]!,
+        headers: headers[n % headers.length]!,
         body: hasFreshId ? body.replace(FRESH_ID, randomUUID()) : body,
       } as const;
-      sent += 1;
       const sentAt = performance.now();
       const response = await pool.request(request);
       answer = await response.body.text();
       latenciesMs.push(performance.now() - sentAt);
       if (response.statusCode !== expectedStatus)
         throw new Error(`POST ${path} answered ${response.statusCode}: ${answer}`);
-    }
-  };
-  const startedAt = performance.now();
-  await Promise.all(Array.from({ length: question.connections }, sendOnAndOn));
+    },
+    question.connections,
+  );
   const seconds = (performance.now() - startedAt) / 1000;
   return {
     perSecond: count / seconds,

@@ -1,15 +1,15 @@
 // How many executions a second a real n8n gives our trigger, by n8n's settings.
-import { timestamp } from '../../service/src/platform/clock.ts';
+import { payloadExample } from '../../service/src/app/api/apiExamples.ts';
 import { startN8n, type N8nOptions, type N8nServer, type Workflow } from '../n8n/n8nServer.ts';
 import { openStage, recordEvents, type Stage } from '../n8n/stage.ts';
 import { startPostgres, type PostgresServer } from '../postgres/server.ts';
 import { ensurePostgres } from '../postgres/programs.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import { cpuSeconds } from './children.ts';
-import { scaled, type Effort } from './comparison.ts';
-import { MESSAGE_TEXT } from './customers.ts';
+import { dividedBy, scaled, type Effort } from './comparison.ts';
 import { ensureRedis, startRedis, type Redis } from './redis.ts';
-import { round, spread, type PartResult } from './report.ts';
+import { repeat } from './repeat.ts';
+import { figure, round, type PartResult } from './report.ts';
 import { median } from './statistics.ts';
 
 const AT_ONCE = 8;
@@ -98,15 +98,15 @@ async function measureExecutions(effort: Effort): Promise<PartResult> {
   return {
     ratios: measured.slice(1).map(({ name, perSecond }) => ({
       name: `Executions a second of n8n on ${name}, to its defaults on SQLite`,
-      values: perSecond.map((value, i) => value / defaults.perSecond[i]!),
+      values: dividedBy(perSecond, defaults.perSecond),
       goal: null,
       ours: `${round(median(perSecond))} a second`,
       beside: `${round(median(defaults.perSecond))} a second`,
     })),
     figures: measured.flatMap(({ name, perSecond, cpuMs, p50Ms }) => [
-      { name: `n8n on ${name}: executions a second`, ours: spread(perSecond), beside: '' },
-      { name: `n8n on ${name}: CPU ms of an execution`, ours: spread(cpuMs), beside: '' },
-      { name: `n8n on ${name}: answer to a delivery, p50 ms`, ours: spread(p50Ms), beside: '' },
+      figure(`n8n on ${name}: executions a second`, perSecond),
+      figure(`n8n on ${name}: CPU ms of an execution`, cpuMs),
+      figure(`n8n on ${name}: answer to a delivery, p50 ms`, p50Ms),
     ]),
     settings: [
       `n8n: a workflow of our trigger and a node that does nothing, published; signed deliveries of ${EVENT}, ${AT_ONCE} at once, ${scaled(EXECUTIONS, effort)} a run, ${effort.rounds} rounds; from the first delivery until the last execution has ended. ` +
@@ -157,24 +157,17 @@ let deliveries = 0;
 
 async function run(stage: Stage, workflow: Workflow, secret: string, count: number) {
   const { n8n } = stage;
-  const cpu = () => [n8n.pid, ...n8n.workerPids].reduce((sum, pid) => sum + cpuSeconds(pid), 0);
+  const cpu = () => cpuSeconds(n8n.pid, ...n8n.workerPids);
   const taken: number[] = [];
   const [lastBefore, cpuBefore, startedAt] = [await newest(n8n), cpu(), performance.now()];
-  let sent = 0;
-  const deliverOnAndOn = async () => {
-    while (sent < count) {
-      sent += 1;
-      const sentAt = performance.now();
-      const id = `evt_bench${(deliveries += 1)}`;
-      const { status, text } = await stage.deliver(workflow, payload(id), {
-        secret,
-        event: EVENT,
-      });
-      if (status !== 200) throw new Error(`n8n answered a delivery with ${status}: ${text}`);
-      taken.push(performance.now() - sentAt);
-    }
+  const deliver = async () => {
+    const sentAt = performance.now();
+    const body = payload(`evt_bench${(deliveries += 1)}`);
+    const { status, text } = await stage.deliver(workflow, body, { secret, event: EVENT });
+    if (status !== 200) throw new Error(`n8n answered a delivery with ${status}: ${text}`);
+    taken.push(performance.now() - sentAt);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, deliverOnAndOn));
+  await repeat(count, deliver, AT_ONCE);
   await waitFor('every execution', async () => isDone(n8n, lastBefore + count), FINISH);
   const seconds = (performance.now() - startedAt) / 1000;
   return {
@@ -197,29 +190,4 @@ const isDone = async (n8n: N8nServer, last: number): Promise<boolean> =>
   (await newest(n8n)) >= last && (await latest(n8n, '&status=running')).length === 0;
 
 /** An event as the service sends it. */
-const payload = (id: string): string =>
-  JSON.stringify({
-    id,
-    event: EVENT,
-    occurred_at: timestamp(new Date()),
-    workspace: 'bench',
-    conversation: {
-      id: 'conv_01JD6Z0000000000000000000A',
-      agent_id: 'agent_01JD6Z0000000000000000000A',
-      channel: 'web_chat',
-      contact_display: 'm••••@e••••••.com',
-      contact_name: 'María',
-      status: 'ai_active',
-      funnel_stage: 'new',
-      message_count: 1,
-    },
-    message: {
-      id: 'msg_01JD6Z0000000000000000000A',
-      direction: 'inbound',
-      sender: { type: 'customer', name: 'María' },
-      type: 'text',
-      text: MESSAGE_TEXT,
-      channel_message_id: null,
-      created_at: timestamp(new Date()),
-    },
-  });
+const payload = (id: string): string => JSON.stringify({ ...payloadExample(EVENT), id });

@@ -2,16 +2,23 @@
 import type { Job } from '../../service/src/store/store.ts';
 import type { Effort } from './comparison.ts';
 import { openOnServer, type BenchServer, type BenchStore } from './postgresServer.ts';
+import { round, type PartResult, type Ratio } from './report.ts';
+import type { Tls } from './sinkClient.ts';
 import { median } from './statistics.ts';
 
 const QUEUE = 'deliveries';
 const DEAD = 'sub_dead';
 const LIVING = 'sub_living';
-export const SIZES = [0, 10_000, 100_000] as const;
+const SIZES = [0, 10_000, 100_000];
 const CLAIMS = 50;
 const LOOKS = 20;
 const FILL_AT_ONCE = 2000;
 const LEASE_MS = 600_000;
+/**
+ * A claim may look at so many times the pages when a dead subscriber has a backlog: trees grow by a
+ * level.
+ */
+export const FLAT = { atMost: 1.5 };
 /** Retries that wait come due within this time, and not before the measurement is over. */
 const SPREAD_MS = 3_600_000;
 const WAIT_AT_LEAST_MS = 900_000;
@@ -21,10 +28,10 @@ const WAIT_AT_LEAST_MS = 900_000;
  */
 type Backlog = 'waiting' | 'due';
 
-export interface Cost {
+interface Cost {
   readonly ms: number;
-  /** Pages looked at. */
-  readonly buffers: number;
+  /** Looked at. */
+  readonly pages: number;
 }
 
 interface Costs {
@@ -35,14 +42,67 @@ interface Costs {
   readonly stats: Cost;
 }
 
-export interface ClaimCosts extends Costs {
+interface ClaimCosts extends Costs {
   readonly size: number;
   readonly backlog: Backlog;
   /** Whether the server has been told how much the tables hold now. */
   readonly analyzed: boolean;
 }
 
-export async function measureClaims(server: BenchServer, { share }: Effort): Promise<ClaimCosts[]> {
+export async function measureClaims(
+  server: BenchServer,
+  _: Tls,
+  effort: Effort,
+): Promise<PartResult> {
+  const measured = await claimCosts(server, effort);
+  const text = ({ ms, pages }: Cost) => `${round(pages)} pages, ${round(ms)} ms`;
+  const pairs = measured
+    .filter(({ size }) => size > 0)
+    .map((loaded) => ({
+      loaded,
+      name: `beside ${loaded.size.toLocaleString('en-US')} ${loaded.backlog} retries of a dead subscriber${loaded.analyzed ? ', after ANALYZE' : ''}`,
+      empty: measured.find(
+        ({ size, backlog, analyzed }) =>
+          size === 0 && backlog === loaded.backlog && analyzed === loaded.analyzed,
+      )!,
+    }));
+  return {
+    ratios: pairs.map(
+      ({ name, loaded, empty }): Ratio => ({
+        name: `Pages looked at to claim a job ${name}, to none`,
+        values: [loaded.claim.pages / empty.claim.pages],
+        // Beside due ones each claim takes one more job: the dead subscriber's.
+        goal: loaded.backlog === 'waiting' ? FLAT : null,
+        ours: text(loaded.claim),
+        beside: text(empty.claim),
+      }),
+    ),
+    figures: pairs
+      .filter(({ loaded }) => loaded.analyzed)
+      .flatMap(({ name, loaded, empty }) =>
+        (
+          [
+            ['end', 'To end what was claimed'],
+            ['msUntilDue', 'To ask how long until something is due'],
+            [
+              'stats',
+              'To count everything for /metrics, which is kept for a while when it took long,',
+            ],
+          ] as const
+        ).map(([cost, what]) => ({
+          name: `${what} ${name}, beside none`,
+          ours: text(loaded[cost]),
+          beside: text(empty[cost]),
+        })),
+      ),
+    settings: [
+      `Claims: the store's own claim of another subscription's due job, in one process, beside ${SIZES.map((size) => size.toLocaleString('en-US')).join(', ')} retries of a dead subscriber that wait (for 15 to 75 minutes) or are all due (its receiver was switched off while events came in; one of its jobs is then claimed with each). ` +
+        'Pages of 8 KiB that PostgreSQL looked at, medians; once with what the server knew of the empty table and plans made then, autovacuum off, once after ANALYZE.',
+    ],
+  };
+}
+
+async function claimCosts(server: BenchServer, { share }: Effort): Promise<ClaimCosts[]> {
   const measured: ClaimCosts[] = [];
   for (const backlog of ['waiting', 'due'] as const) {
     const schema = `claims_${backlog}`;
@@ -67,28 +127,29 @@ export async function measureClaims(server: BenchServer, { share }: Effort): Pro
 
 /** By chunks, as many transactions would. */
 async function fill(store: BenchStore, backlog: Backlog, from: number, to: number): Promise<void> {
-  for (let at = from; at < to; at += FILL_AT_ONCE) {
-    await store.transaction(async (tx) => {
-      for (let i = at; i < Math.min(to, at + FILL_AT_ONCE); i += 1) {
-        const runAt =
-          backlog === 'due'
-            ? Date.now() - 1000
-            : Date.now() + WAIT_AT_LEAST_MS + ((i * 7919) % SPREAD_MS);
-        await tx.jobs.enqueue({
-          id: `dead_${i}`,
-          queue: QUEUE,
-          group: DEAD,
-          runAt,
-          rank: 1,
-          data: {},
-        });
-      }
-    });
-  }
+  const runAt = (i: number) =>
+    Date.now() + (backlog === 'due' ? -1000 : WAIT_AT_LEAST_MS + ((i * 7919) % SPREAD_MS));
+  for (let at = from; at < to; at += FILL_AT_ONCE)
+    await enqueue(store, DEAD, 1, at, Math.min(to, at + FILL_AT_ONCE), runAt);
 }
 
+const enqueue = (
+  store: BenchStore,
+  group: string,
+  rank: number,
+  from: number,
+  to: number,
+  runAt: (i: number) => number,
+) =>
+  store.transaction(async (tx) => {
+    for (let i = from; i < to; i += 1) {
+      const id = `${group}_${i}`;
+      await tx.jobs.enqueue({ id, queue: QUEUE, group, runAt: runAt(i), rank, data: {} });
+    }
+  });
+
 async function measureAt(server: BenchServer, store: BenchStore): Promise<Costs> {
-  await enqueueLiving(store, CLAIMS + 1);
+  await enqueue(store, LIVING, 0, 0, CLAIMS + 1, () => Date.now() - 1);
   await giveBack(store, await claimTwo(store)); // fetches the lease
   let claimed: readonly Job[] = [];
   const [claim, end] = await costsOf(server, CLAIMS, [
@@ -102,19 +163,6 @@ async function measureAt(server: BenchServer, store: BenchStore): Promise<Costs>
   ]);
   return { claim: claim!, end: end!, msUntilDue: msUntilDue!, stats: stats! };
 }
-
-const enqueueLiving = (store: BenchStore, count: number) =>
-  store.transaction(async (tx) => {
-    for (let i = 0; i < count; i += 1)
-      await tx.jobs.enqueue({
-        id: `living_${i}`,
-        queue: QUEUE,
-        group: LIVING,
-        runAt: Date.now() - 1,
-        rank: 0,
-        data: {},
-      });
-  });
 
 /**
  * One of the living subscriber's, and one of the dead one's where any is due: its limit has gone
@@ -140,15 +188,15 @@ async function costsOf(
   times: number,
   calls: readonly (() => Promise<unknown>)[],
 ): Promise<Cost[]> {
-  const costs = calls.map(() => ({ ms: [] as number[], buffers: [] as number[] }));
+  const costs = calls.map(() => ({ ms: [] as number[], pages: [] as number[] }));
   for (let i = 0; i < times; i += 1) {
     for (const [at, call] of calls.entries()) {
       const before = await server.work();
       const startedAt = performance.now();
       await call();
       costs[at]!.ms.push(performance.now() - startedAt);
-      costs[at]!.buffers.push((await server.work()).buffers - before.buffers);
+      costs[at]!.pages.push((await server.work()).buffers - before.buffers);
     }
   }
-  return costs.map(({ ms, buffers }) => ({ ms: median(ms), buffers: median(buffers) }));
+  return costs.map(({ ms, pages }) => ({ ms: median(ms), pages: median(pages) }));
 }

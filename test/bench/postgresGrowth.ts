@@ -2,90 +2,119 @@
 // retention.
 import { sweepAll } from '../../service/src/app/retention/housekeeping.ts';
 import { startHelper, type RunningService } from './children.ts';
-import { scaled, type Effort } from './comparison.ts';
+import { CPU_EACH, detail, dividedBy, scaled, type Effort } from './comparison.ts';
 import { call } from './customers.ts';
 import { runEvents, startEvents, type EventSource } from './events.ts';
 import type { FillQuestion } from './fillStore.ts';
+import { FLAT } from './postgresClaims.ts';
 import {
   openOnServer,
   startOnServer,
+  withCosts,
   type BenchServer,
+  type CostlyRun,
   type StatementWork,
 } from './postgresServer.ts';
+import { figure, round, type Figure, type PartResult, type Ratio } from './report.ts';
 import { startSink, type Sink, type Tls } from './sinkClient.ts';
 import { median } from './statistics.ts';
 
-export const SIZES = [1000, 1_000_000] as const;
-export const EVENTS = 2000;
+const SIZES = [1000, 1_000_000];
+const EVENTS = 2000;
+const WALL_EACH = 'wall µs each';
 const PAGES = 20;
 const PAGE = 50;
 const RETENTION_DAYS = 30;
 const DAY_MS = 86_400_000;
 /** Of the deliveries, the oldest go. */
-export const SHARE_SWEPT = 0.1;
-const TABLES = ['deliveries', 'events', 'jobs', 'conversations', 'messages'] as const;
+const SHARE_SWEPT = 0.1;
+const TABLES = ['deliveries', 'events', 'jobs', 'conversations', 'messages'];
 
-export interface Grown {
-  readonly deliveries: number;
-  readonly fillSeconds: number;
-  /** Of an event with its delivery, a value for each round. */
-  readonly event: {
-    readonly wallMicros: number[];
-    readonly serviceMicros: number[];
-    readonly serverMicros: number[];
-    readonly pages: number[];
-  };
-  /** Milliseconds and pages looked at for 50 deliveries of the log. */
-  readonly newest: Page;
-  readonly oldest: Page;
-  /** Of a document that retention removed. */
-  readonly swept: { readonly documents: number; readonly micros: number; readonly pages: number };
-  /** Seconds that a VACUUM of the tables takes afterwards. */
-  readonly vacuumSeconds: number;
-  readonly tables: readonly TableFigures[];
-  /** Of an event, the dearest first; empty without pg_stat_statements. */
-  readonly statements: readonly StatementCost[];
-}
+/** What is stored may make work dearer by so much. */
+const STEADY = { atMost: 1.2 };
+/** The dearest of an event. */
+const STATEMENTS_SHOWN = 12;
 
-export interface Page {
-  readonly ms: number;
-  readonly pages: number;
-}
-
-export interface TableFigures {
-  readonly name: (typeof TABLES)[number];
-  readonly rows: number;
-  /** Bytes for a row: in the table, out of line (TOAST), and in indexes. */
-  readonly heap: number;
-  readonly toast: number;
-  readonly indexes: number;
-  readonly updates: number;
-  /** Of the updates, the share that touched no index (HOT). */
-  readonly hot: number;
-}
-
-/** What statements of one kind cost for an event. */
-export interface StatementCost {
-  /** Such as `write conversations`. */
-  readonly what: string;
-  /** Time in which the statements were planned and ran. */
-  readonly micros: number;
-  readonly pages: number;
-  readonly walBytes: number;
-}
-
+/** A service beside stored deliveries. */
 interface Side extends EventSource {
   readonly schema: string;
   readonly deliveries: number;
+  /** `beside 1,000 deliveries` */
+  readonly beside: string;
   readonly fillSeconds: number;
-  readonly event: Grown['event'];
+  /** Of events, one for each round. */
+  readonly runs: CostlyRun[];
+}
+
+interface Pages {
+  readonly pages: number;
+  readonly text: string;
+}
+
+interface Grown extends Side {
+  /** 50 deliveries of the log. */
+  readonly newest: Pages;
+  readonly oldest: Pages;
+  /** Of a document that retention removed. */
+  readonly swept: Pages & { readonly documents: number };
+  /** Seconds that a VACUUM of the tables takes afterwards. */
+  readonly vacuumSeconds: number;
+  readonly tables: readonly Figure[];
+  readonly statements: readonly Figure[];
 }
 
 export async function measureGrowth(
   server: BenchServer,
   tls: Tls,
   effort: Effort,
-): Promise<readonly Grown[]> {
+): Promise<PartResult> {
+  const [few, many] = (await growth(server, tls, effort)) as [Grown, Grown];
+  const both = `${many.beside}, to ${few.deliveries.toLocaleString('en-US')}`;
+  const ofEvent = (what: string, name: string): Ratio => {
+    const [ours, theirs] = [detail(many.runs, name), detail(few.runs, name)];
+    return {
+      name: `${what} of an event ${both}`,
+      values: dividedBy(ours, theirs),
+      goal: STEADY,
+      ours: `${round(median(ours))} µs`,
+      beside: `${round(median(theirs))} µs`,
+    };
+  };
+  const pagesFor = (what: string, of: 'newest' | 'oldest' | 'swept'): Ratio => ({
+    name: `Pages looked at for ${what} ${both}`,
+    values: [many[of].pages / few[of].pages],
+    goal: FLAT,
+    ours: many[of].text,
+    beside: few[of].text,
+  });
+  const cost = (runs: readonly CostlyRun[], name: string) => runs.map(({ costs }) => costs[name]!);
+  return {
+    ratios: [
+      ofEvent('Wall time', WALL_EACH),
+      ofEvent('CPU time', CPU_EACH),
+      pagesFor(`the newest ${PAGE} of the log`, 'newest'),
+      pagesFor(`the oldest ${PAGE} of the log`, 'oldest'),
+      pagesFor('a document that retention removes', 'swept'),
+    ],
+    figures: [
+      ...[few, many].flatMap(({ beside, runs, fillSeconds, swept, vacuumSeconds, tables }) => [
+        figure(`CPU µs of PostgreSQL for an event ${beside}`, cost(runs, 'CPU µs of PostgreSQL')),
+        figure(`Pages looked at for an event ${beside}`, cost(runs, 'pages looked at')),
+        figure(`Filling, seconds, ${beside}`, [fillSeconds]),
+        figure(`Documents that retention removed ${beside}`, [swept.documents]),
+        figure(`Seconds for a VACUUM after it ${beside}`, [vacuumSeconds]),
+        ...tables,
+      ]),
+      ...many.statements,
+    ],
+    settings: [
+      `Growth: an event is a customer's message over the API with its one signed delivery, received and recorded, by one process; ${scaled(EVENTS, effort)} a run, ${effort.rounds} rounds in turn. The deliveries and their events are stored through the store itself, all of one subscription. ` +
+        `Retention removes the oldest ${SHARE_SWEPT * 100} % of both as the service does, without anything beside it. Bytes are for a row: in the table, out of line (TOAST) and in its indexes. An update is HOT when no index had to be written for it. What PostgreSQL takes for an event is the time of its statements by pg_stat_statements, planning included, without what receiving and answering them costs.`,
+    ],
+  };
+}
+
+async function growth(server: BenchServer, tls: Tls, effort: Effort): Promise<readonly Grown[]> {
   const sink = await startSink(tls);
   const sides: Side[] = [];
   for (const size of SIZES)
@@ -94,13 +123,13 @@ export async function measureGrowth(
   const events = scaled(EVENTS, effort);
   for (const side of sides) await runEvents(side, sink, events / 2);
   for (let round = 0; round < effort.rounds; round += 1)
-    for (const side of sides) await run(server, sink, side, events);
+    for (const side of sides) side.runs.push(await run(server, sink, side, events));
   const grown: Grown[] = [];
   for (const side of sides) {
     const statements = await server.statements(() => runEvents(side, sink, events));
-    grown.push(await finish(server, side, statementCosts(statements, events)));
+    grown.push(await finish(server, side, statementFigures(statements, events, side.beside)));
   }
-  await sink.helper.stop();
+  await sink.stop();
   return grown;
 }
 
@@ -124,53 +153,40 @@ async function startSide(
     subscriptionId: source.hook,
   } satisfies FillQuestion);
   await filler.stop();
+  const deliveries = documents / 2;
   return {
     ...source,
     schema,
-    deliveries: documents / 2,
+    deliveries,
+    beside: `beside ${deliveries.toLocaleString('en-US')} deliveries`,
     fillSeconds: (performance.now() - startedAt) / 1000,
-    event: { wallMicros: [], serviceMicros: [], serverMicros: [], pages: [] },
+    runs: [],
   };
 }
 
-async function run(server: BenchServer, sink: Sink, side: Side, count: number): Promise<void> {
-  const { event } = side;
-  const before = await server.work();
-  const { wall, cpu } = await runEvents(side, sink, count);
-  const after = await server.work();
-  event.wallMicros.push(wall);
-  event.serviceMicros.push(cpu);
-  event.serverMicros.push(((after.cpuSeconds - before.cpuSeconds) / count) * 1e6);
-  event.pages.push((after.buffers - before.buffers) / count);
-}
+const run = (server: BenchServer, sink: Sink, side: Side, count: number) =>
+  withCosts(server, { 'the service': [side.service] }, count, async () => {
+    const { wall } = await runEvents(side, sink, count);
+    return { perSecond: 1e6 / wall, details: { [WALL_EACH]: wall } };
+  });
 
 async function finish(
   server: BenchServer,
   side: Side,
-  statements: Grown['statements'],
+  statements: readonly Figure[],
 ): Promise<Grown> {
-  const { schema, service, hook, deliveries, fillSeconds, event } = side;
+  const { schema, service, hook, deliveries, beside } = side;
   const newest = await pageOf(server, service, hook, '');
   // A cursor of the API is the last id of the page before.
   const oldestCursor = await cursorBefore(server, schema);
   const oldest = await pageOf(server, service, hook, `&cursor=${oldestCursor}`);
-  const tables = await tablesOf(server, schema);
+  const tables = await tableFigures(server, schema, beside);
   await service.stop();
   const swept = await sweep(server, schema, Math.round(deliveries * SHARE_SWEPT));
   const startedAt = performance.now();
   for (const name of TABLES) await server.query(`VACUUM ${schema}.${name}`);
   const vacuumSeconds = (performance.now() - startedAt) / 1000;
-  return {
-    deliveries,
-    fillSeconds,
-    event,
-    newest,
-    oldest,
-    swept,
-    vacuumSeconds,
-    tables,
-    statements,
-  };
+  return { ...side, newest, oldest, swept, vacuumSeconds, tables, statements };
 }
 
 /** The id of the delivery that has `PAGE` older ones. */
@@ -186,7 +202,7 @@ async function pageOf(
   service: RunningService,
   hook: string,
   query: string,
-): Promise<Page> {
+): Promise<Pages> {
   const times: number[] = [];
   const pages: number[] = [];
   for (let i = 0; i < PAGES; i += 1) {
@@ -201,7 +217,8 @@ async function pageOf(
     pages.push((await server.work()).buffers - before.buffers);
     if (data.length !== PAGE) throw new Error(`a page of the log has ${data.length} deliveries`);
   }
-  return { ms: median(times), pages: median(pages) };
+  const text = `${round(median(pages))} pages, ${round(median(times))} ms`;
+  return { pages: median(pages), text };
 }
 
 /** As if the oldest deliveries, and their events, had been kept for `RETENTION_DAYS`. */
@@ -222,33 +239,42 @@ async function sweep(server: BenchServer, schema: string, deliveries: number) {
     const startedAt = performance.now();
     await sweepAll(store, now, { days: RETENTION_DAYS, conversationDays: 0 });
     const ms = performance.now() - startedAt;
-    const pages = (await server.work()).buffers - before.buffers;
+    const looked = (await server.work()).buffers - before.buffers;
     const documents = thereBefore - (await count());
-    return { documents, micros: (ms / documents) * 1000, pages: pages / documents };
+    const pages = looked / documents;
+    return {
+      documents,
+      pages,
+      text: `${round(pages)} pages, ${round((ms / documents) * 1000)} µs`,
+    };
   } finally {
     await store.close();
   }
 }
 
-async function tablesOf(server: BenchServer, schema: string): Promise<readonly TableFigures[]> {
+async function tableFigures(
+  server: BenchServer,
+  schema: string,
+  beside: string,
+): Promise<readonly Figure[]> {
   const names = TABLES.map((name) => `'${name}'`).join(', ');
-  const rows = await server.query(
+  const tables = await server.query(
     `SELECT c.relname AS name, n_live_tup AS rows, n_tup_upd AS updates, n_tup_hot_upd AS hot,
         pg_relation_size(relid) AS heap, pg_indexes_size(relid) AS indexes,
         coalesce(pg_total_relation_size(nullif(c.reltoastrelid, 0)), 0) AS toast
       FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = relid
       WHERE schemaname = '${schema}' AND c.relname IN (${names}) ORDER BY c.relname`,
   );
-  return rows.map((row) => {
-    const count = Math.max(1, Number(row.rows));
+  return tables.map((table) => {
+    const [rows, updates] = [Number(table.rows), Number(table.updates)];
+    const bytes = ['heap', 'toast', 'indexes'].map((part) =>
+      round(Number(table[part]) / Math.max(1, rows)),
+    );
+    const hot = (100 * Number(table.hot)) / Math.max(1, updates);
     return {
-      name: String(row.name) as TableFigures['name'],
-      rows: Number(row.rows),
-      heap: Number(row.heap) / count,
-      toast: Number(row.toast) / count,
-      indexes: Number(row.indexes) / count,
-      updates: Number(row.updates),
-      hot: Number(row.hot) / Math.max(1, Number(row.updates)),
+      name: `Table ${String(table.name)} ${beside}`,
+      ours: `${rows.toLocaleString('en-US')} rows, ${bytes.join(' + ')} bytes`,
+      beside: `${updates.toLocaleString('en-US')} updates, ${round(hot)} % of them HOT`,
     };
   });
 }
@@ -270,18 +296,21 @@ function kindOf(query: string): string {
   return 'begin, commit and the rest';
 }
 
-/** What statements cost for each of `events`, by kind. */
-function statementCosts(
+/** What statements cost for each of `events`, by kind, the dearest first. */
+function statementFigures(
   statements: readonly StatementWork[],
   events: number,
-): readonly StatementCost[] {
+  beside: string,
+): readonly Figure[] {
   const kinds = Map.groupBy(statements, ({ query }) => kindOf(query.trim()));
   const each = (of: readonly StatementWork[], field: 'micros' | 'pages' | 'walBytes') =>
     of.reduce((sum, work) => sum + work[field], 0) / events;
-  return Array.from(kinds, ([what, of]) => ({
-    what,
-    micros: each(of, 'micros'),
-    pages: each(of, 'pages'),
-    walBytes: each(of, 'walBytes'),
-  })).sort((a, b) => b.micros - a.micros);
+  return [...kinds]
+    .sort(([, a], [, b]) => each(b, 'micros') - each(a, 'micros'))
+    .slice(0, STATEMENTS_SHOWN)
+    .map(([what, of]) => ({
+      name: `PostgreSQL for an event ${beside}: ${what}`,
+      ours: `${round(each(of, 'micros'))} µs, ${round(each(of, 'pages'))} pages, ${round(each(of, 'walBytes'))} bytes of WAL`,
+      beside: '',
+    }));
 }

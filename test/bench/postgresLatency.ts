@@ -1,101 +1,74 @@
 // From a customer's message to its event at the receiver, at a low rate: one API process and one
 // worker on PostgreSQL, beside the embedded store.
-import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { startHelper, startService, type RunningService } from './children.ts';
-import type { Effort } from './comparison.ts';
-import { call, newCustomer, subscribe } from './customers.ts';
+import { startService, type RunningService } from './children.ts';
+import { dividedBy, scaled, type Effort } from './comparison.ts';
+import { newCustomers, subscribe } from './customers.ts';
+import { latencies, startReceivers, type Side } from './latency.ts';
 import { startOnServer, type BenchServer } from './postgresServer.ts';
-import { nowMs, type ReceiversQuestion, type ReceiversReport } from './receivers.ts';
+import { round, spread, type PartResult } from './report.ts';
 import type { Tls } from './sinkClient.ts';
+import { median, quantile } from './statistics.ts';
 
 /** To each side. */
-export const MESSAGES_A_SECOND = 5;
-const MESSAGES = 60;
-const CUSTOMERS = 4;
-const ARRIVED_WITHIN_MS = 30_000;
+const MESSAGES_A_SECOND = 5;
+const MESSAGES = 64;
 const SCHEMA = 'bench_latency';
+/** Slower than this is no notification, but a look at the next turn. */
+const AT_ONCE_MS = 250;
 
-export interface LatencyRuns {
-  /** In milliseconds, a list for each round. */
-  readonly embedded: readonly (readonly number[])[];
-  readonly postgres: readonly (readonly number[])[];
-}
-
-type SideName = keyof LatencyRuns;
-
-interface Side {
-  readonly name: SideName;
-  readonly service: RunningService;
-  readonly customers: readonly string[];
-}
-
-export async function runLatency(
+export async function measureLatency(
   server: BenchServer,
   tls: Tls,
-  { rounds, share }: Effort,
-): Promise<LatencyRuns> {
-  const receivers = startHelper('receivers.ts');
-  const origin = `https://localhost:${await receivers.ask<number>({ do: 'listen', certificate: tls.server } satisfies ReceiversQuestion)}`;
+  effort: Effort,
+): Promise<PartResult> {
+  const receivers = await startReceivers(tls);
+  const startSide = async <Name extends string>(
+    name: Name,
+    service: RunningService,
+  ): Promise<Side<Name>> => {
+    await subscribe(service, 'message.received', `${receivers.origin}/ok/${name}/0`);
+    return { name, service, customers: await newCustomers(service, 4) };
+  };
   const api = await startOnServer(server, SCHEMA, 'api', tls.caFile);
   const worker = await startOnServer(server, SCHEMA, 'worker', tls.caFile);
-  const sides = [
-    await startSide('embedded', await startService(tls.caFile), origin),
-    await startSide('postgres', api, origin),
-  ];
-  const count = Math.max(10, Math.round(MESSAGES * share));
-  const runs: Record<SideName, number[][]> = { embedded: [], postgres: [] };
-  await measure(sides, receivers, 10); // opens connections
-  for (let round = 0; round < rounds; round += 1) {
-    const times = await measure(sides, receivers, count);
-    for (const { name } of sides) runs[name].push([...times[name]]);
-  }
-  for (const { service } of [...sides, { service: worker }]) await service.stop();
-  await receivers.stop();
-  return runs;
-}
+  const alone = await startService(tls.caFile);
+  const sides = [await startSide('embedded', alone), await startSide('postgres', api)];
+  const measure = (messages: number) =>
+    latencies(sides, receivers, { messages, aSecond: MESSAGES_A_SECOND });
+  await measure(10); // opens connections
+  const runs: Awaited<ReturnType<typeof measure>>[] = [];
+  for (let i = 0; i < effort.rounds; i += 1) runs.push(await measure(scaled(MESSAGES, effort)));
+  for (const running of [api, worker, alone, receivers]) await running.stop();
 
-async function startSide(name: SideName, service: RunningService, origin: string): Promise<Side> {
-  await subscribe(service, 'message.received', `${origin}/ok/${name}/0`);
+  const at = (p: number, side: 'postgres' | 'embedded') =>
+    runs.map((run) => quantile(run[side], p));
+  const [ours, theirs] = [at(0.5, 'postgres'), at(0.5, 'embedded')];
+  const texts = { ours: `${round(median(ours))} ms`, beside: `${round(median(theirs))} ms` };
+  const name = 'Message to its event at the receiver';
   return {
-    name,
-    service,
-    customers: await Promise.all(Array.from({ length: CUSTOMERS }, () => newCustomer(service))),
+    ratios: [
+      {
+        name: `${name}, median, to ${AT_ONCE_MS} ms`,
+        values: ours.map((ms) => ms / AT_ONCE_MS),
+        goal: { atMost: 1 },
+        ...texts,
+      },
+      {
+        name: `${name}, median, to the embedded store`,
+        values: dividedBy(ours, theirs),
+        goal: null,
+        ...texts,
+      },
+    ],
+    figures: [
+      {
+        name: `${name}, p99, ms, beside the embedded store`,
+        ours: spread(at(0.99, 'postgres')),
+        beside: spread(at(0.99, 'embedded')),
+      },
+    ],
+    settings: [
+      `Latency: ${MESSAGES_A_SECOND} messages a second to each side in turn, ${effort.rounds} rounds; one API process takes them, one worker delivers. Work is told of by NOTIFY: a worker that had to look for it would take up to two seconds.`,
+    ],
   };
-}
-
-/** The sides in turn, at an even pace. */
-async function measure(
-  sides: readonly Side[],
-  receivers: ReturnType<typeof startHelper>,
-  count: number,
-): Promise<Record<SideName, readonly number[]>> {
-  const report = async () =>
-    (await receivers.ask<ReceiversReport>({ do: 'report' } satisfies ReceiversQuestion))
-      .latenciesMs;
-  const before = await report();
-  const startedAt = nowMs();
-  const written: Promise<unknown>[] = [];
-  for (let i = 0; i < count; i += 1) {
-    for (const [turn, { service, customers }] of sides.entries()) {
-      await sleep(
-        Math.max(0, startedAt + ((i + turn / sides.length) * 1000) / MESSAGES_A_SECOND - nowMs()),
-      );
-      const message = {
-        text: `Hello, this was sent at ${nowMs()} by the bench`,
-        client_message_id: randomUUID(),
-      };
-      written.push(
-        call(service, 'POST', '/api/chat/messages', message, customers[i % customers.length]!),
-      );
-    }
-  }
-  await Promise.all(written);
-  for (const giveUpAt = nowMs() + ARRIVED_WITHIN_MS; ; await sleep(50)) {
-    const after = await report();
-    const since = (name: SideName) => after[name]?.slice(before[name]?.length ?? 0) ?? [];
-    if (sides.every(({ name }) => since(name).length >= count))
-      return { embedded: since('embedded'), postgres: since('postgres') };
-    if (nowMs() > giveUpAt) throw new Error('not every event arrived');
-  }
 }

@@ -1,15 +1,15 @@
 // The PostgreSQL server that the bench measures on: its own, durable as everybody runs it, gone
 // with the bench.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import pg from 'pg';
 import { collections } from '../../service/src/app/collections.ts';
 import { openPostgresStore, serviceMigrations } from '../../service/src/store/postgres/index.ts';
 import type { Store } from '../../service/src/store/store.ts';
 import { startPostgres, type PostgresServer } from '../postgres/server.ts';
 import { ensurePostgres } from '../postgres/programs.ts';
-import { startService, type RunningService } from './children.ts';
-
-export const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64');
+import { cpuSeconds, startService, statOf, type RunningService } from './children.ts';
+import { CPU_EACH, type Run } from './comparison.ts';
+import { figure, type Figure } from './report.ts';
 
 /** What the server has done since it was started. */
 export interface ServerWork {
@@ -113,9 +113,7 @@ async function startCounting(): Promise<PostgresServer> {
 /** Of a server's processes, those that have ended included. */
 function cpuOfServer(pid: number): number {
   try {
-    const statOf = (id: string) =>
-      readFileSync(`/proc/${id}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
-    const own = statOf(String(pid));
+    const own = statOf(pid);
     let ticks = [11, 12, 13, 14].reduce((sum, field) => sum + Number(own[field]), 0);
     for (const id of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
       try {
@@ -131,6 +129,53 @@ function cpuOfServer(pid: number): number {
   }
 }
 
+/** A run with what each of its requests or deliveries cost, by what it cost. */
+export interface CostlyRun extends Run {
+  readonly costs: Readonly<Record<string, number>>;
+}
+
+/**
+ * Runs it. The CPU time of a run is that of the processes and of PostgreSQL together.
+ * @param processes of the service, by what they are called
+ */
+export async function withCosts(
+  server: BenchServer,
+  processes: Readonly<Record<string, readonly RunningService[]>>,
+  count: number,
+  run: () => Promise<Run>,
+): Promise<CostlyRun> {
+  const used = async (): Promise<Record<string, number>> => {
+    const { cpuSeconds: ofServer, statements, buffers } = await server.work();
+    const ofProcesses = Object.entries(processes).map(([name, services]) => [
+      `CPU µs of ${name}`,
+      cpuSeconds(...services.map(({ pid }) => pid)) * 1e6,
+    ]);
+    return {
+      ...Object.fromEntries(ofProcesses),
+      'CPU µs of PostgreSQL': ofServer * 1e6,
+      statements,
+      'pages looked at': buffers,
+    };
+  };
+  const before = await used();
+  const { perSecond, details } = await run();
+  const after = await used();
+  const costs: Record<string, number> = {};
+  for (const name of Object.keys(after)) costs[name] = (after[name]! - before[name]!) / count;
+  const cpuEach = Object.keys(costs)
+    .filter((name) => name.startsWith('CPU'))
+    .reduce((sum, name) => sum + costs[name]!, 0);
+  return { perSecond, details: { ...details, [CPU_EACH]: cpuEach }, costs };
+}
+
+export const costFigures = (name: string, runs: readonly CostlyRun[]): Figure[] =>
+  Object.keys(runs[0]!.costs).map((cost) =>
+    figure(
+      `${name}: ${cost}, each`,
+      runs.map(({ costs }) => costs[cost]!),
+    ),
+  );
+
 export type BenchStore = Store<typeof collections>;
 
 /** The store of a schema, in this process. */
@@ -144,7 +189,6 @@ export const openOnServer = (
     schema,
     migrations: serviceMigrations,
     queues,
-    connections: 2,
   });
 
 /** A process of the service on a schema of the server, with the same key for all. */
@@ -160,7 +204,7 @@ export const startOnServer = (
     env: {
       DATABASE_URL: url,
       DATABASE_SCHEMA: schema,
-      ENCRYPTION_KEY,
+      ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
       ROLE: role,
       PUBLIC_URL: 'http://localhost:3000',
     },

@@ -3,11 +3,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../helpers/program.ts';
+import { waitFor } from '../helpers/waitFor.ts';
 import { adopt, temporaryFolder } from './children.ts';
-
-const START_MS = 10_000;
 
 /**
  * When Redis makes its append-only file durable. `always`: before it answers. `everysec`: up to a
@@ -72,10 +70,7 @@ export async function startRedis(appendfsync: Appendfsync): Promise<Redis> {
     ...redisSettings(appendfsync),
   ];
   const child = adopt(spawn('redis-server', args, { cwd: folder, stdio: 'ignore' }));
-  for (const giveUpAt = Date.now() + START_MS; !(await answers(port)); await sleep(20)) {
-    if (child.exitCode !== null || Date.now() > giveUpAt)
-      throw new Error('redis-server did not start');
-  }
+  await waitFor('redis-server to answer', () => answers(port));
   return {
     port,
     pid: child.pid!,

@@ -7,7 +7,6 @@ import {
   reportSection,
   reportTable,
   round,
-  spread,
   type PartResult,
 } from './report.ts';
 
@@ -25,7 +24,7 @@ const cellsOf = (line: string) =>
     .map((cell) => cell.trim());
 
 it('compares neighbouring runs: what is done a second by ours, CPU time by theirs', () => {
-  const measured = comparison('Deliveries', 'a loop', { atLeast: 0.7 });
+  const measured = comparison('Deliveries', 'a loop', { aSecond: { atLeast: 0.7 } });
   measured.theirs.push(run(1000, 50), run(2000, 100), run(4000, 100));
   measured.ours.push(run(500, 100), run(1500, 200), run(2400, 50));
   const [aSecond, cpu] = ratiosOf(measured);
@@ -41,9 +40,9 @@ it('compares neighbouring runs: what is done a second by ours, CPU time by their
     ours: '100 µs each',
     beside: '100 µs each',
   });
-  expect(figuresOf(measured).map(({ ours }) => ours)).toEqual([
-    '1,500 (500 to 2,400)',
-    '100 (50.00 to 200)',
+  expect(figuresOf(measured).map(({ ours, beside }) => [ours, beside])).toEqual([
+    ['1,500 (500 to 2,400)', '2,000 (1,000 to 4,000)'],
+    ['100 (50.00 to 200)', '100 (50.00 to 100)'],
   ]);
 });
 
@@ -148,7 +147,6 @@ it('writes two decimals below 100, and whole numbers from there', () => {
     '1,234,567',
     'unknown',
   ]);
-  expect(spread([3, 1, 2])).toBe('2.00 (1.00 to 3.00)');
 });
 
 it('cuts counts to what sixteen writers can share', () => {

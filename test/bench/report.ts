@@ -56,6 +56,16 @@ export const spread = (values: readonly number[]): string =>
     ? round(values[0]!)
     : `${round(median(values))} (${round(Math.min(...values))} to ${round(Math.max(...values))})`;
 
+/** `1 process`, `2 processes`. */
+export const counted = (count: number, word: string): string =>
+  `${count} ${word}${count === 1 ? '' : word.endsWith('s') ? 'es' : 's'}`;
+
+export const figure = (name: string, values: readonly number[]): Figure => ({
+  name,
+  ours: spread(values),
+  beside: '',
+});
+
 export const isReached = (values: readonly number[], goal: Goal): boolean =>
   'atLeast' in goal ? median(values) >= goal.atLeast : median(values) <= goal.atMost;
 

@@ -1,9 +1,8 @@
 // A TLS server that counts what it is sent and when, and answers as cheaply as node:https can.
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { KeyPair } from '../helpers/tls.ts';
+import { listenTracked } from '../helpers/trackedServer.ts';
 import { answerQuestions } from './children.ts';
 import { quantile } from './statistics.ts';
 
@@ -23,14 +22,9 @@ export interface SinkReport {
   readonly counted: number;
   readonly longestGapMs: number;
   readonly p99GapMs: number;
-  readonly connections: number;
   readonly cpuSeconds: number;
   /** The last request as it came, to be sent again by the bare loop. */
-  readonly last: {
-    readonly path: string;
-    readonly rawHeaders: readonly string[];
-    readonly body: string;
-  } | null;
+  readonly last: { readonly rawHeaders: readonly string[]; readonly body: string } | null;
 }
 
 const ANSWER_BODY = '{"ok":true}';
@@ -39,7 +33,6 @@ let arrivals: number[] = [];
 let held: ServerResponse[] | null = null;
 let heldAtRelease = 0;
 let status = 200;
-let connections = 0;
 let last: SinkReport['last'] = null;
 let awaited: { count: number; arrived: () => void } | null = null;
 
@@ -54,7 +47,7 @@ function take(request: IncomingMessage, response: ServerResponse): void {
   request.on('data', (chunk: string) => (body += chunk));
   request.on('end', () => {
     arrivals.push(performance.now());
-    last = { path: request.url!, rawHeaders: request.rawHeaders, body };
+    last = { rawHeaders: request.rawHeaders, body };
     if (held === null) answer(response);
     else held.push(response);
     if (arrivals.length === awaited?.count) awaited.arrived();
@@ -63,13 +56,7 @@ function take(request: IncomingMessage, response: ServerResponse): void {
 
 async function listen(certificate: KeyPair): Promise<number> {
   const server = createServer({ ...certificate, keepAliveTimeout: 60_000 }, take);
-  server.on('secureConnection', (socket) => {
-    connections += 1;
-    socket.on('close', () => (connections -= 1));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
+  return (await listenTracked(server, 0, '127.0.0.1')).port;
 }
 
 function begin(wanted: { status: number; hold?: boolean }): void {
@@ -103,7 +90,6 @@ function report(): SinkReport {
     counted: gaps.length,
     longestGapMs: gaps.reduce((a, b) => Math.max(a, b), 0),
     p99GapMs: quantile(gaps, 0.99),
-    connections,
     cpuSeconds: (user + system) / 1e6,
     last,
   };

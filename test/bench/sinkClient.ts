@@ -1,6 +1,7 @@
 // The bench's receiver as its measuring programs use it.
 import { CPU_EACH, type Run } from './comparison.ts';
-import { startHelper, type Helper } from './children.ts';
+import { cpuSeconds, startHelper } from './children.ts';
+import type { LoopQuestion } from './loop.ts';
 import type { SinkQuestion, SinkReport } from './sink.ts';
 
 /** A private authority and a certificate for localhost. */
@@ -11,10 +12,10 @@ export interface Tls {
 }
 
 export interface Sink {
-  readonly helper: Helper;
   readonly origin: string;
   ask<Answer = null>(question: SinkQuestion): Promise<Answer>;
   report(): Promise<SinkReport>;
+  stop(): Promise<void>;
 }
 
 export async function startSink({ server }: Tls): Promise<Sink> {
@@ -22,26 +23,34 @@ export async function startSink({ server }: Tls): Promise<Sink> {
   const ask = <Answer = null>(question: SinkQuestion) => helper.ask<Answer>(question);
   const port = await ask<number>({ do: 'listen', certificate: server });
   return {
-    helper,
     origin: `https://localhost:${port}`,
     ask,
     report: () => ask<SinkReport>({ do: 'report' }),
+    stop: helper.stop,
   };
 }
 
-/** What arrived between two reports, as a run of the sender. */
-export function atSink(
-  before: SinkReport,
-  after: SinkReport,
-  expected: number,
-  senderCpuSeconds: number,
-): Run {
-  if (after.received !== expected)
-    throw new Error(`the sink received ${after.received} requests instead of ${expected}`);
+/**
+ * What arrives at the sink while `send` runs, as a run of the sender.
+ * @param pids of the sender
+ */
+export async function runInto(
+  sink: Sink,
+  count: number,
+  pids: readonly number[],
+  send: () => Promise<unknown>,
+): Promise<Run> {
+  const before = await sink.report();
+  const cpuBefore = cpuSeconds(...pids);
+  await send();
+  const cpu = cpuSeconds(...pids) - cpuBefore;
+  const after = await sink.report();
+  if (after.received !== count)
+    throw new Error(`the sink received ${after.received} requests instead of ${count}`);
   return {
     perSecond: after.counted / after.seconds,
     details: {
-      [CPU_EACH]: (senderCpuSeconds / after.counted) * 1e6,
+      [CPU_EACH]: (cpu / after.counted) * 1e6,
       'sink CPU µs each': ((after.cpuSeconds - before.cpuSeconds) / after.counted) * 1e6,
       'gap p99 ms': after.p99GapMs,
       'longest gap ms': after.longestGapMs,
@@ -49,14 +58,21 @@ export function atSink(
   };
 }
 
-/** The headers of the last request that came, without those that belong to its connection. */
-export function headersOf({ last }: SinkReport): Record<string, string> {
-  const { rawHeaders } = last!;
+/** The sink lets go of what it holds, and the rest of a backlog comes. */
+export const emptyBacklog = (sink: Sink, count: number, pids: readonly number[]): Promise<Run> =>
+  runInto(sink, count, pids, async () => {
+    await sink.ask({ do: 'release' });
+    await sink.ask({ do: 'await', count });
+  });
+
+/** The last request that came, without the headers that belong to its connection. */
+export async function lastRequest(sink: Sink): Promise<Pick<LoopQuestion, 'headers' | 'body'>> {
+  const { rawHeaders, body } = (await sink.report()).last!;
   const headers: Record<string, string> = {};
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase();
     if (!['host', 'connection', 'content-length'].includes(name))
       headers[name] = rawHeaders[i + 1]!;
   }
-  return headers;
+  return { headers, body };
 }

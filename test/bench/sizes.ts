@@ -65,7 +65,7 @@ export async function measureSizes(tls: Tls, effort: Effort): Promise<PartResult
   }
   const afterwards = sizes.map(({ service }) => residentBytes(service.pid) / MIB);
   for (const { service } of sizes) await service.stop();
-  await sink.helper.stop();
+  await sink.stop();
   return {
     ratios: ratios(sizes),
     figures: sizes.flatMap((each, i) => figures(each, afterwards[i]!)),
@@ -83,7 +83,7 @@ async function startSized(tls: Tls, sink: Sink, documents: number): Promise<Size
   const folder = temporaryFolder();
   const first = await startService(tls.caFile, undefined, { folder });
   const { hook, customers } = await startEvents(first, sink, documents);
-  await first.stop({ folder: true });
+  await first.stop();
 
   const filler = startHelper('fillStore.ts', ['--max-old-space-size=8192']);
   const startedAt = performance.now();

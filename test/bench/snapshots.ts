@@ -1,169 +1,158 @@
 // How a snapshot of a large store slows the API's writes down.
 import { cpSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { Pool } from 'undici';
-import { startHelper, temporaryFolder, type Helper } from './children.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SETTINGS, startHelper, temporaryFolder, type Helper } from './children.ts';
+import type { Effort } from './comparison.ts';
+import { newCustomer, write, writeMany } from './customers.ts';
+import { round, spread, type PartResult } from './report.ts';
 import type { Delays, SnapshotQuestion } from './snapshotService.ts';
 import { median, quantile } from './statistics.ts';
 
-export interface SnapshotsOptions {
-  /** Stored before; about 1,500 bytes each. Default 100,000. */
-  readonly documents?: number;
-  /** Messages sent a second, evenly, whether or not the ones before are answered. Default 200. */
-  readonly perSecond?: number;
-  /** Before a snapshot, about, and behind it. Default 5. */
-  readonly seconds?: number;
-  /** Snapshots are written until so many writes fell into one. Default 2,000. */
-  readonly writes?: number;
-}
-
-export interface Latencies {
-  readonly writes: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  /** Of the service's event loop: the median of all snapshots. */
-  readonly loop: Delays;
-}
-
-export interface SnapshotsReport {
-  readonly documents: number;
-  readonly snapshots: number;
-  readonly snapshotBytes: number;
-  /** The median of all. */
-  readonly snapshotSeconds: number;
-  readonly without: Latencies;
-  readonly during: Latencies;
-  /** p99 during a snapshot by p99 without; the goal is at most 2. */
-  readonly ratio: number;
-}
-
-type Phase = 'before' | 'during' | 'after';
-
-/** One snapshot: writes by whether it was being made when they were sent. */
-interface Round {
-  readonly without: readonly number[];
-  readonly during: readonly number[];
-  readonly seconds: number;
-  readonly bytes: number;
-  readonly loop: { readonly without: Delays; readonly during: Delays };
-}
-
-const DOCUMENT_BYTES = 1_500;
+const MIB = 2 ** 20;
+/** Messages are sent evenly, whether or not the ones before are answered. */
+const WRITES_A_SECOND = 200;
+/** Before a snapshot, about, and behind it. */
+const SECONDS = 5;
 /** What the journal grows by for each message, at least. */
 const MESSAGE_BYTES = 1_500;
-const MAX_ROUNDS = 20;
 /** The first snapshot behind the two that filling makes. */
 const GENERATION = 4;
 
-const latencies = (rounds: readonly Round[], of: 'without' | 'during'): Latencies => {
-  const ms = rounds.flatMap((round) => round[of]);
-  const middle = (delay: keyof Delays) => median(rounds.map(({ loop }) => loop[of][delay]));
-  return {
-    writes: ms.length,
-    p50Ms: quantile(ms, 0.5),
-    p99Ms: quantile(ms, 0.99),
-    loop: {
-      p99Ms: middle('p99Ms'),
-      maxMs: middle('maxMs'),
-      longestTurnMs: middle('longestTurnMs'),
-    },
-  };
-};
+type When = 'without' | 'during';
+type Phase = 'before' | 'during' | 'after';
+
+/** One snapshot: milliseconds of writes, by whether it was being made when they were sent. */
+interface Snapshot {
+  readonly ms: Readonly<Record<When, number[]>>;
+  readonly seconds: number;
+  readonly bytes: number;
+  readonly loop: Readonly<Record<When, Delays>>;
+}
 
 /**
  * Sends messages at an even pace to a service that holds many documents, through a snapshot and on
  * behind it, again and again from the same store: what else the machine does then falls on both
  * kinds of writes alike.
  */
-export async function measureSnapshots({
-  documents = 100_000,
-  perSecond = 200,
-  seconds = 5,
-  writes = 2_000,
-}: SnapshotsOptions = {}): Promise<SnapshotsReport> {
+export async function measureSnapshots(effort: Effort): Promise<PartResult> {
+  const { documents, writes, runs } =
+    effort.share === 1
+      ? { documents: 100_000, writes: 2000, runs: 3 }
+      : { documents: 20_000, writes: 400, runs: 1 };
   const filled = join(temporaryFolder(), 'data');
   const filler = startHelper('snapshotService.ts');
-  await filler.ask<null>({
-    do: 'fill',
-    folder: filled,
-    documents,
-    documentBytes: DOCUMENT_BYTES,
-  } satisfies SnapshotQuestion);
+  await filler.ask({ do: 'fill', folder: filled, documents } satisfies SnapshotQuestion);
   await filler.stop();
-  const rounds: Round[] = [];
-  const count = () => rounds.reduce((sum, { during }) => sum + during.length, 0);
-  while (count() < writes && rounds.length < MAX_ROUNDS)
-    rounds.push(await measureOne(filled, perSecond, seconds));
-  const report = { without: latencies(rounds, 'without'), during: latencies(rounds, 'during') };
+  const measured: Snapshot[][] = [];
+  for (let i = 0; i < runs; i += 1) {
+    const snapshots: Snapshot[] = [];
+    while (writesOf(snapshots, 'during').length < writes) snapshots.push(await measureOne(filled));
+    measured.push(snapshots);
+  }
+  const at = (p: number, when: When) =>
+    measured.map((snapshots) => quantile(writesOf(snapshots, when), p));
+  const all = measured.flat();
+  const delay = (of: keyof Delays, when: When) => all.map(({ loop }) => loop[when][of]);
+  const ms = (values: readonly number[]) => `${round(median(values))} ms`;
+  const without = at(0.99, 'without');
   return {
-    documents,
-    snapshots: rounds.length,
-    snapshotBytes: median(rounds.map(({ bytes }) => bytes)),
-    snapshotSeconds: median(rounds.map((round) => round.seconds)),
-    ...report,
-    ratio: report.during.p99Ms / report.without.p99Ms,
+    ratios: [
+      {
+        name: 'API write during a snapshot, p99, to without',
+        values: at(0.99, 'during').map((p99, i) => p99 / without[i]!),
+        goal: { atMost: 2 },
+        ours: ms(at(0.99, 'during')),
+        beside: ms(without),
+      },
+    ],
+    figures: [
+      {
+        name: 'During a snapshot: p50 of API writes, beside it without',
+        ours: ms(at(0.5, 'during')),
+        beside: ms(at(0.5, 'without')),
+      },
+      {
+        name: 'During a snapshot: event loop late by, p99, beside it without',
+        ours: ms(delay('p99Ms', 'during')),
+        beside: ms(delay('p99Ms', 'without')),
+      },
+      {
+        name: 'During a snapshot: longest computing without a break, beside it without',
+        ours: ms(delay('longestTurnMs', 'during')),
+        beside: ms(delay('longestTurnMs', 'without')),
+      },
+      {
+        name: 'During a snapshot: seconds that it takes',
+        ours: spread(all.map(({ seconds }) => seconds)),
+        beside: '',
+      },
+      {
+        name: 'During a snapshot: its size, MiB',
+        ours: round(median(all.map(({ bytes }) => bytes / MIB))),
+        beside: '',
+      },
+    ],
+    settings: [
+      `Snapshots: chat messages at an even pace, with ${documents.toLocaleString('en-US')} documents stored and changed since the last snapshot, before, while and after one is written, until ${writes.toLocaleString('en-US')} writes fell into snapshots; ${runs} runs.`,
+    ],
   };
 }
 
-async function measureOne(filled: string, perSecond: number, seconds: number): Promise<Round> {
+const writesOf = (snapshots: readonly Snapshot[], when: When) =>
+  snapshots.flatMap(({ ms }) => ms[when]);
+
+async function measureOne(filled: string): Promise<Snapshot> {
   const folder = join(temporaryFolder(), 'data');
   cpSync(filled, folder, { recursive: true });
   const helper = startHelper('snapshotService.ts');
+  const afterBytes = SECONDS * WRITES_A_SECOND * MESSAGE_BYTES;
   const url = await helper.ask<string>({
     do: 'start',
     folder,
-    afterBytes: seconds * perSecond * MESSAGE_BYTES,
+    afterBytes,
   } satisfies SnapshotQuestion);
-  const pool = new Pool(url, { connections: 64 });
   try {
-    return await sendThroughSnapshot(folder, pool, helper, perSecond, seconds);
+    return await sendThroughSnapshot(folder, url, helper);
   } finally {
-    await pool.close();
     await helper.stop();
     rmSync(folder, { recursive: true });
   }
 }
 
-async function sendThroughSnapshot(
-  folder: string,
-  pool: Pool,
-  helper: Helper,
-  perSecond: number,
-  seconds: number,
-): Promise<Round> {
+async function sendThroughSnapshot(folder: string, url: string, helper: Helper): Promise<Snapshot> {
   const takeDelays = () => helper.ask<Delays>({ do: 'takeDelays' } satisfies SnapshotQuestion);
-  const token = await newCustomer(pool);
-  await warmUp(pool, token);
+  const api = { url, apiKey: SETTINGS.BOOTSTRAP_API_KEY };
+  const customer = await newCustomer(api);
+  await writeMany(api, [customer], 300); // warm-up
   await takeDelays();
-  const [without, during]: [number[], number[]] = [[], []];
+  const ms: Record<When, number[]> = { without: [], during: [] };
   const at: Partial<Record<Phase, number>> = {};
   const loop: Partial<Record<Phase, Promise<Delays>>> = {};
-  const running = new Set<Promise<void>>();
+  const running: Promise<unknown>[] = [];
   const startedAt = performance.now();
-  for (let n = 0; at.after === undefined || performance.now() < at.after + seconds * 1000; n += 1) {
-    if (n > 100 * perSecond * seconds)
+  for (let n = 0; at.after === undefined || performance.now() < at.after + SECONDS * 1000; n += 1) {
+    if (n > 100 * WRITES_A_SECOND * SECONDS)
       throw new Error('no snapshot was begun and finished in time');
-    const dueAt = startedAt + (n * 1000) / perSecond;
-    await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueAt - performance.now())));
+    const dueAt = startedAt + (n * 1000) / WRITES_A_SECOND;
+    await sleep(Math.max(0, dueAt - performance.now()));
     const phase = phaseOf(folder);
     if (at[phase] === undefined) {
       at[phase] = performance.now();
       if (phase !== 'before') loop[phase === 'during' ? 'before' : 'during'] = takeDelays();
     }
-    const one = write(pool, token, n, dueAt).then(
-      (ms) => void (phase === 'during' ? during : without).push(ms),
+    // After its time: a client that waits counts the waiting too.
+    const written = write(api, customer).then(() =>
+      ms[phase === 'during' ? 'during' : 'without'].push(performance.now() - dueAt),
     );
-    running.add(one);
-    void one.finally(() => running.delete(one));
+    written.catch(() => {}); // thrown below
+    running.push(written);
   }
   await Promise.all(running);
   if (at.during === undefined) throw new Error('the snapshot was over before it was seen');
-  const bytes = statSync(join(folder, `snapshot-${GENERATION}.ndjson`)).size;
   return {
-    without,
-    during,
-    bytes,
+    ms,
+    bytes: statSync(join(folder, `snapshot-${GENERATION}.ndjson`)).size,
     seconds: (at.after! - at.during) / 1000,
     loop: { without: (await loop.before)!, during: (await loop.during)! },
   };
@@ -178,38 +167,3 @@ const phaseOf = (folder: string): Phase => {
     ? 'after'
     : 'during';
 };
-
-async function newCustomer(pool: Pool): Promise<string> {
-  const { statusCode, body } = await pool.request({
-    method: 'POST',
-    path: '/api/chat/sessions',
-    headers: { 'content-type': 'application/json' },
-    body: '{}',
-  });
-  if (statusCode !== 201) throw new Error(`no chat session: ${await body.text()}`);
-  return ((await body.json()) as { token: string }).token;
-}
-
-async function warmUp(pool: Pool, token: string): Promise<void> {
-  for (let n = 0; n < 300; n += 1) await write(pool, token, -1 - n, performance.now());
-}
-
-/** @returns how long after its time it was answered: a client that waits counts the waiting too */
-async function write(pool: Pool, token: string, n: number, dueAt: number): Promise<number> {
-  const body = JSON.stringify({ text: `message ${n}`, client_message_id: `n${n}` });
-  const answer = await pool.request({
-    method: 'POST',
-    path: '/api/chat/messages',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    body,
-  });
-  const text = await answer.body.text();
-  if (answer.statusCode !== 202)
-    throw new Error(`a message was answered ${answer.statusCode}: ${text}`);
-  return performance.now() - dueAt;
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  console.log(await measureSnapshots());
-  process.exit(0);
-}

@@ -4,21 +4,16 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as configModule from '../../service/src/app/config.ts';
 import type * as serviceModule from '../../service/src/app/service.ts';
-import { answerQuestions } from './children.ts';
+import { answerQuestions, SETTINGS } from './children.ts';
 
 export type SteadyQuestion =
-  | {
-      readonly do: 'start';
-      readonly folder: string;
-      readonly apiKey: string;
-      readonly keptForMs: number;
-    }
+  | { readonly do: 'start'; readonly folder: string; readonly keptForMs: number }
   | { readonly do: 'report' }
   | { readonly do: 'stop' };
 
 export interface SteadyReport {
   /** What is left of the heap when everything that nobody needs is collected. */
-  readonly heapBytes: number;
+  readonly heapMb: number;
   /** All files of the data folder together. */
   readonly diskBytes: number;
   /** Snapshots written so far, at least. */
@@ -35,31 +30,21 @@ const { startService } = (await built('app/service')) as typeof serviceModule;
 let service: serviceModule.Service | null = null;
 let folder = '';
 
-async function start(wanted: {
-  folder: string;
-  apiKey: string;
-  keptForMs: number;
-}): Promise<string> {
-  folder = wanted.folder;
+async function start(dataFolder: string, keptForMs: number): Promise<string> {
+  folder = dataFolder;
   const config = readConfig({
+    ...SETTINGS,
     PORT: '0',
     DATA_DIR: folder,
-    ALLOWED_NETWORKS: '127.0.0.0/8',
     INSECURE_TARGETS: 'true',
-    BOOTSTRAP_API_KEY: wanted.apiKey,
-    BOOTSTRAP_WORKSPACE: 'Steady',
-    API_RATE_LIMIT_PER_MINUTE: '10000000',
-    CHAT_RATE_LIMIT_PER_MINUTE: '10000000',
-    WORKSPACE_RATE_LIMIT_PER_MINUTE: '10000000',
-    ADDRESS_BUDGET: '0',
     AGENT_QUIET_MS: '0',
     DELIVERY_RETRY_DELAYS_MS: '200,400,800',
     LOG_LEVEL: 'silent',
   });
-  const days = wanted.keptForMs / DAY_MS;
+  const days = keptForMs / DAY_MS;
   service = await startService(config, {
     retention: { days, conversationDays: days },
-    housekeepingEveryMs: Math.max(100, wanted.keptForMs / 10),
+    housekeepingEveryMs: Math.max(100, keptForMs / 10),
     // As small as what is stored in so short a time: with the usual sizes the first snapshot would
     // come after minutes.
     store: { snapshotAfterBytes: 1 << 20, keptChanges: 500 },
@@ -75,15 +60,13 @@ function report(): SteadyReport {
     (sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0),
     0,
   );
-  const generation = Math.max(
-    0,
-    ...names.map((name) => Number(/^journal-(\d+)/.exec(name)?.[1] ?? 0)),
-  );
-  return { heapBytes: process.memoryUsage().heapUsed, diskBytes, generation };
+  const generations = names.map((name) => Number(/^journal-(\d+)/.exec(name)?.[1] ?? 0));
+  const heapMb = process.memoryUsage().heapUsed / 2 ** 20;
+  return { heapMb, diskBytes, generation: Math.max(0, ...generations) };
 }
 
 answerQuestions<SteadyQuestion>((question) => {
-  if (question.do === 'start') return start(question);
+  if (question.do === 'start') return start(question.folder, question.keptForMs);
   if (question.do === 'report') return report();
   return service?.stop();
 });

@@ -1,10 +1,11 @@
 // What the service spends on a tool call, and on pages that the team has open while customers write.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../helpers/browserless.ts';
-import { cpuSeconds, startService, type RunningService } from './children.ts';
+import { cpuMicrosEach, startService, type RunningService } from './children.ts';
 import { scaled, type Effort } from './comparison.ts';
-import { call, newCustomer, write } from './customers.ts';
-import { round, spread, type PartResult } from './report.ts';
+import { call, newCustomers, write } from './customers.ts';
+import { repeat, repeatEvenly } from './repeat.ts';
+import { figure, round, spread, type PartResult } from './report.ts';
 import { startSink, type Tls } from './sinkClient.ts';
 
 const CALLS = 800;
@@ -24,27 +25,27 @@ export async function measureTeam(tls: Tls, effort: Effort): Promise<PartResult>
   const ofCalls: number[] = [];
   await callTool(service, id, calls / 4);
   for (let i = 0; i < effort.rounds; i += 1)
-    ofCalls.push(await cpuOf(service, () => callTool(service, id, calls), calls));
+    ofCalls.push(await cpuMicrosEach(service.pid, calls, () => callTool(service, id, calls)));
 
-  const customers = await Promise.all(
-    Array.from({ length: CUSTOMERS }, () => newCustomer(service)),
-  );
+  const customers = await newCustomers(service, CUSTOMERS);
   const member = await signedInBrowser(service.url);
   const messages = scaled(MESSAGES_A_SECOND * SECONDS, effort);
   const ofPages = new Map(PAGES.map((count) => [count, { cpu: [] as number[], loads: 0 }]));
   for (let i = 0; i < effort.rounds; i += 1)
-    for (const [count, { cpu }] of ofPages) {
+    for (const [count, of] of ofPages) {
       const pages = await openPages(service, member, count);
-      cpu.push(await cpuOf(service, () => writeEvenly(service, customers, messages), messages));
-      ofPages.get(count)!.loads += (await pages.close()) / effort.rounds;
+      const writeAll = () =>
+        repeatEvenly(messages, MESSAGES_A_SECOND, (n) => write(service, customers[n % CUSTOMERS]!));
+      of.cpu.push(await cpuMicrosEach(service.pid, messages, writeAll));
+      of.loads += (await pages.close()) / effort.rounds;
     }
   await service.stop();
-  await sink.helper.stop();
+  await sink.stop();
   const seconds = messages / MESSAGES_A_SECOND;
   return {
     ratios: [],
     figures: [
-      { name: 'A tool call: CPU µs', ours: spread(ofCalls), beside: '' },
+      figure('A tool call: CPU µs', ofCalls),
       ...[...ofPages].map(([count, { cpu, loads }]) => ({
         name: `${count} open inboxes, ${MESSAGES_A_SECOND} messages a second: CPU µs of a message, beside loads of the list a second`,
         ours: spread(cpu),
@@ -56,12 +57,6 @@ export async function measureTeam(tls: Tls, effort: Effort): Promise<PartResult>
       `Open inboxes: one member with so many pages in as many browsers, each with a stream, which loads its list and count again as a browser does; chat messages to ${CUSTOMERS} conversations at an even pace, ${seconds} seconds a run.`,
     ],
   };
-}
-
-async function cpuOf(service: RunningService, work: () => Promise<void>, count: number) {
-  const before = cpuSeconds(service.pid);
-  await work();
-  return ((cpuSeconds(service.pid) - before) / count) * 1e6;
 }
 
 async function createTool(service: RunningService, origin: string): Promise<string> {
@@ -79,33 +74,17 @@ async function createTool(service: RunningService, origin: string): Promise<stri
   return (await call<{ id: string }>(service, 'POST', '/api/tools', tool)).id;
 }
 
-async function callTool(service: RunningService, id: string, count: number): Promise<void> {
-  let called = 0;
-  const callOnAndOn = async () => {
-    while (called < count) {
-      called += 1;
-      const { status } = await call<{ status: string }>(service, 'POST', `/api/tools/${id}/test`, {
-        arguments: { order_number: `A-${called}` },
-      });
+const callTool = (service: RunningService, id: string, count: number) =>
+  repeat(
+    count,
+    async (n) => {
+      const question = { arguments: { order_number: `A-${n}` } };
+      const path = `/api/tools/${id}/test`;
+      const { status } = await call<{ status: string }>(service, 'POST', path, question);
       if (status !== 'succeeded') throw new Error(`a tool call ${status}`);
-    }
-  };
-  await Promise.all(Array.from({ length: CALLERS }, callOnAndOn));
-}
-
-async function writeEvenly(
-  service: RunningService,
-  customers: readonly string[],
-  count: number,
-): Promise<void> {
-  const startedAt = performance.now();
-  const written: Promise<unknown>[] = [];
-  for (let n = 0; n < count; n += 1) {
-    await sleep(Math.max(0, startedAt + (n * 1000) / MESSAGES_A_SECOND - performance.now()));
-    written.push(write(service, customers[n % customers.length]!));
-  }
-  await Promise.all(written);
-}
+    },
+    CALLERS,
+  );
 
 interface OpenPages {
   /** @returns how often their lists were loaded */

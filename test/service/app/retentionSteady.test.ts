@@ -1,17 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { measureSteady } from '../../bench/steady.ts';
 
-/** Without retention they are 6 MB more. Only the last few of them are still there at the end. */
+/** Kept for ever, they are 6 MB more of the heap. Only the last few are still there at the end. */
 const ENOUGH = 170;
 
 describe('a service under a steady load, with a retention of a second', () => {
-  it('levels off in memory and on disk, and gives back what is not needed any more', async () => {
-    const { conversations, snapshots, heapAfterMb, heapBeforeMb, diskGrowth } = await measureSteady(
-      { seconds: 2, keptForMs: 1000, samples: 4, heapMb: 128, atLeast: ENOUGH },
+  it('gives back memory and disk that are not needed any more', async () => {
+    const { conversations, snapshots, heapAfterMb, heapBeforeMb, diskKbEach } = await measureSteady(
+      { keptForMs: 1000, heapMb: 128, atLeast: ENOUGH },
     );
     expect(conversations).toBeGreaterThanOrEqual(ENOUGH);
     expect(snapshots).toBeGreaterThan(0);
     expect(heapAfterMb).toBeLessThan(heapBeforeMb + 5);
-    expect(diskGrowth).toBeLessThan(4);
+    // 25 when nothing is dropped or no snapshot is written.
+    expect(diskKbEach).toBeLessThan(18);
   }, 180_000);
 });
