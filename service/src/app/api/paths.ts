@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
+import { AppError, errorWithFix } from '../../platform/http/errorCatalogue.ts';
 import { addressOf } from '../../platform/http/errors.ts';
 import { SCREENS } from '../screens/screenPaths.ts';
 import { operations, type NamedOperation } from './apiOperations.ts';
@@ -54,8 +54,5 @@ export const refuseUnknown: RequestHandler = (request, response) => {
     );
   }
   response.setHeader('Allow', [...new Set(methods)].join(', '));
-  throw new AppError(
-    'method_not_allowed',
-    `${request.method} is not possible here. ${ERROR_CATALOGUE.method_not_allowed.fix}`,
-  );
+  throw errorWithFix('method_not_allowed', `${request.method} is not possible here.`);
 };

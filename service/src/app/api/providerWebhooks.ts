@@ -4,7 +4,7 @@ import type { ConnectedChannel, OpenAccount, Verification } from '../../channels
 import { CONNECTED_CHANNELS } from '../../channels/registry.ts';
 import { openSetup } from '../../platform/accounts/accountSetup.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';
+import { AppError, errorWithFix, notFound } from '../../platform/http/errorCatalogue.ts';
 import { findChannelAt } from '../../channels/operations/channels.ts';
 import { applyPaymentUpdate } from '../../payments/operations/endPaymentLink.ts';
 import { findPaymentAccountAt } from '../../payments/operations/paymentAccounts.ts';
@@ -202,8 +202,5 @@ const refuseOthers =
   (allowed: string, senders: string) =>
   (_request: unknown, response: Response): never => {
     response.setHeader('Allow', allowed);
-    throw new AppError(
-      'method_not_allowed',
-      `${senders} send webhooks with POST. ${ERROR_CATALOGUE.method_not_allowed.fix}`,
-    );
+    throw errorWithFix('method_not_allowed', `${senders} send webhooks with POST.`);
   };

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { timestamp } from '../clock.ts';
 import type { Tx } from '../../store/collections.ts';
 import { inOneTransaction, type Deps } from '../deps.ts';
-import { AppError, ERROR_CATALOGUE } from './errorCatalogue.ts';
+import { AppError, errorWithFix } from './errorCatalogue.ts';
 import type { Caller } from './caller.ts';
 import type { Operation } from './operation.ts';
 import { errorJson } from './errorView.ts';
@@ -99,9 +99,9 @@ class AnswersOfKey {
     if (!stored || Date.parse(stored.expiresAt) <= clock.now().getTime()) return null;
     if (stored.requestHash === this.#requestHash)
       return { status: stored.status, body: secrets.open(stored.sealedBody) };
-    throw new AppError(
+    throw errorWithFix(
       'idempotency_key_reused',
-      `This Idempotency-Key was already used with another body. ${ERROR_CATALOGUE.idempotency_key_reused.fix}`,
+      'This Idempotency-Key was already used with another body.',
     );
   }
 
@@ -129,10 +129,7 @@ class AnswersOfKey {
 /** @throws idempotency_key_not_allowed, invalid_request (400) */
 function assertUsable(key: string, { noIdempotencyKey }: Operation): void {
   if (noIdempotencyKey)
-    throw new AppError(
-      'idempotency_key_not_allowed',
-      `This call takes no Idempotency-Key. ${ERROR_CATALOGUE.idempotency_key_not_allowed.fix}`,
-    );
+    throw errorWithFix('idempotency_key_not_allowed', 'This call takes no Idempotency-Key.');
   if (!KEY_PATTERN.test(key))
     throw new AppError(
       'invalid_request',

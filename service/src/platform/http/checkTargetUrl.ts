@@ -1,4 +1,4 @@
-import { AppError, ERROR_CATALOGUE, type ErrorCode } from './errorCatalogue.ts';
+import { AppError, type ErrorCode, errorWithFix } from './errorCatalogue.ts';
 import { OutboundError, type OutboundClient } from '../outbound/outboundClient.ts';
 
 /** The API's error code for each way to refuse an address. */
@@ -31,10 +31,6 @@ export const checkTargetUrlWith =
         );
       const code = CODE_BY_KIND[error.kind];
       if (!code) throw error;
-      throw new AppError(
-        code,
-        `${param} cannot be used: ${error.message} ${ERROR_CATALOGUE[code].fix}`,
-        { param },
-      );
+      throw errorWithFix(code, `${param} cannot be used: ${error.message}`, { param });
     }
   };

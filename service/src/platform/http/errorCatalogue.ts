@@ -159,9 +159,10 @@ export class AppError extends Error {
   }
 }
 
+/** An error whose message ends with what the catalogue says to do. @param what what happened */
+export const errorWithFix = (code: ErrorCode, what: string, details?: ErrorDetails): AppError =>
+  new AppError(code, `${what} ${ERROR_CATALOGUE[code].fix}`, details);
+
 /** A missing record and one of another workspace get the same error. */
 export const notFound = (what: string, id: string): AppError =>
-  new AppError(
-    'not_found',
-    `There is no ${what} ${JSON.stringify(id.slice(0, 64))} here. ${ERROR_CATALOGUE.not_found.fix}`,
-  );
+  errorWithFix('not_found', `There is no ${what} ${JSON.stringify(id.slice(0, 64))} here.`);

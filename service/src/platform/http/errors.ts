@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import { AppError, ERROR_CATALOGUE } from './errorCatalogue.ts';
+import { AppError, errorWithFix } from './errorCatalogue.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { noteBound } from './server/atBound.ts';
 import { errorJson } from './errorView.ts';
@@ -16,10 +16,7 @@ export const handleErrors: ErrorRequestHandler = (thrown: unknown, request, resp
   let error = asAppError(thrown);
   if (!error) {
     request.log.error({ err: thrown }, 'request failed');
-    error = new AppError(
-      'internal',
-      `Something went wrong in the service. ${ERROR_CATALOGUE.internal.fix}`,
-    );
+    error = errorWithFix('internal', 'Something went wrong in the service.');
   }
   if (error.details.retryAfterSeconds !== undefined)
     response.setHeader('Retry-After', error.details.retryAfterSeconds);
@@ -31,11 +28,9 @@ export const handleErrors: ErrorRequestHandler = (thrown: unknown, request, resp
 function asAppError(thrown: unknown): AppError | null {
   if (thrown instanceof AppError) return thrown;
   if (thrown instanceof StoreUnavailable) {
-    return new AppError(
-      'unavailable',
-      `The service cannot write now. ${ERROR_CATALOGUE.unavailable.fix}`,
-      { retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS },
-    );
+    return errorWithFix('unavailable', 'The service cannot write now.', {
+      retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
+    });
   }
   // Errors of Express itself, and bodies that did not arrive completely.
   const { status } = thrown as { status?: number };

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
-import { AppError, ERROR_CATALOGUE } from './errorCatalogue.ts';
+import { AppError, errorWithFix } from './errorCatalogue.ts';
 import type { RateLimit } from './server/rateLimit.ts';
 import { readBody } from './server/readBody.ts';
 
@@ -39,10 +39,7 @@ const hasBody = ({ headers }: Request): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
 function refuseType(what: string): never {
-  throw new AppError(
-    'unsupported_media_type',
-    `${what} ${ERROR_CATALOGUE.unsupported_media_type.fix}`,
-  );
+  throw errorWithFix('unsupported_media_type', what);
 }
 
 /** @throws invalid_json (400) */
@@ -54,10 +51,7 @@ async function readJson(request: Request, response: Response, next: NextFunction
   try {
     request.body = body.length === 0 ? {} : (JSON.parse(UTF_8.decode(body)) as unknown);
   } catch {
-    throw new AppError(
-      'invalid_json',
-      `The body is not valid JSON in UTF-8. ${ERROR_CATALOGUE.invalid_json.fix}`,
-    );
+    throw errorWithFix('invalid_json', 'The body is not valid JSON in UTF-8.');
   }
   next();
 }

@@ -1,4 +1,4 @@
-import { AppError, ERROR_CATALOGUE } from '../http/errorCatalogue.ts';
+import { AppError, errorWithFix } from '../http/errorCatalogue.ts';
 import type { BoundName, Bounds } from './bounds.ts';
 import { QueuedPool } from './queuedPool.ts';
 
@@ -67,10 +67,9 @@ export class ConnectionShares {
 
   #refused(): AppError {
     this.#options.bounds.reached(this.#options.bound);
-    return new AppError(
-      'unavailable',
-      `Too many calls of this workspace wait for the database. ${ERROR_CATALOGUE.unavailable.fix}`,
-      { retryAfterSeconds: RETRY_SECONDS, isAtBound: true },
-    );
+    return errorWithFix('unavailable', 'Too many calls of this workspace wait for the database.', {
+      retryAfterSeconds: RETRY_SECONDS,
+      isAtBound: true,
+    });
   }
 }

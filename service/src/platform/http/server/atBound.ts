@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
+import { AppError, errorWithFix } from '../errorCatalogue.ts';
 import type { BoundName, Bounds } from '../../limits/bounds.ts';
 
 /**
@@ -18,7 +18,7 @@ export function atBound(
 ): AppError {
   bounds.reached(bound);
   const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
-  return new AppError(code, `${words} ${ERROR_CATALOGUE[code].fix}`, {
+  return errorWithFix(code, words, {
     retryAfterSeconds,
     isAtBound: true,
   });
