@@ -1,7 +1,7 @@
 import type { Document } from '../store/store.ts';
 import type { ChannelType } from './contact.ts';
 import { timestamp } from '../platform/clock.ts';
-import { AppError, ERROR_CATALOGUE } from '../platform/http/errorCatalogue.ts';
+import { errorWithFix } from '../platform/http/errorCatalogue.ts';
 import type { Actor } from '../platform/actor.ts';
 
 /**
@@ -143,9 +143,9 @@ export function openConversation(
 /** @throws conversation_closed (409) */
 export function assertOpen(conversation: Conversation): void {
   if (conversation.status !== 'closed') return;
-  throw new AppError(
+  throw errorWithFix(
     'conversation_closed',
-    `Conversation ${conversation.id} was closed at ${conversation.closedAt}. ${ERROR_CATALOGUE.conversation_closed.fix}`,
+    `Conversation ${conversation.id} was closed at ${conversation.closedAt}.`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import type { Deps } from '../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE } from '../platform/http/errorCatalogue.ts';
+import { errorWithFix } from '../platform/http/errorCatalogue.ts';
 import { isEventName, type EventName } from './event.ts';
 import { createSubscription } from './operations/subscribe.ts';
 import { deleteSubscription } from './operations/unsubscribe.ts';
@@ -128,9 +128,7 @@ function eventsFrom({
 /** @throws unknown_event (400) */
 export function parseEventName(name: string, param = 'event'): EventName {
   if (isEventName(name)) return name;
-  throw new AppError(
-    'unknown_event',
-    `There is no event ${JSON.stringify(name.slice(0, 64))}. ${ERROR_CATALOGUE.unknown_event.fix}`,
-    { param },
-  );
+  throw errorWithFix('unknown_event', `There is no event ${JSON.stringify(name.slice(0, 64))}.`, {
+    param,
+  });
 }

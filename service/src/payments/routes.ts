@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import type { Deps } from '../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE } from '../platform/http/errorCatalogue.ts';
+import { errorWithFix } from '../platform/http/errorCatalogue.ts';
 import { cancelPaymentLink, markPaymentPaid } from './operations/endPaymentLink.ts';
 import { createPaymentLink } from './operations/createPaymentLink.ts';
 import { getPaymentLink, listPaymentLinks, type PaymentView } from './operations/paymentLinks.ts';
@@ -126,7 +126,7 @@ function addAccounts(router: Router, deps: Deps, config: PaymentsConfig): void {
 
 /** The link stays on record with the status `failed`. */
 const refused = (id: string, error: string | null) =>
-  new AppError(
+  errorWithFix(
     'payment_refused',
-    `The payment provider refused to make the page of ${id}: ${error ?? 'it gave no reason'} ${ERROR_CATALOGUE.payment_refused.fix}`,
+    `The payment provider refused to make the page of ${id}: ${error ?? 'it gave no reason'}`,
   );

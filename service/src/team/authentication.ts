@@ -1,7 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { isExpired, mayCall, permissionFor, type ApiKey, type KeyPermission } from './apiKey.ts';
 import type { Deps } from '../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE } from '../platform/http/errorCatalogue.ts';
+import { errorWithFix } from '../platform/http/errorCatalogue.ts';
 import { findApiKey, isUseNoted, noteKeyUse } from './operations/apiKeys.ts';
 import type { Caller } from '../platform/http/caller.ts';
 import { stopCounting } from '../platform/http/server/connections.ts';
@@ -26,10 +26,7 @@ export const requireBearer =
     const caller = token === null ? words.missing : await identify(token, request);
     if (caller === null || typeof caller === 'string') {
       response.setHeader('WWW-Authenticate', 'Bearer');
-      throw new AppError(
-        'unauthorized',
-        `${caller ?? words.wrong} ${ERROR_CATALOGUE.unauthorized.fix}`,
-      );
+      throw errorWithFix('unauthorized', caller ?? words.wrong);
     }
     response.locals.caller = caller;
     if (!caller.contact) stopCounting(request);
@@ -84,9 +81,9 @@ export function keyWith({ apiKey }: Caller, permission: KeyPermission): ApiKey {
 }
 
 const permissionMissing = (apiKey: ApiKey | null, permission: string) =>
-  new AppError(
+  errorWithFix(
     'permission_missing',
-    `The API key ${JSON.stringify(apiKey?.name ?? '')} does not have the permission ${permission}. ${ERROR_CATALOGUE.permission_missing.fix}`,
+    `The API key ${JSON.stringify(apiKey?.name ?? '')} does not have the permission ${permission}.`,
   );
 
 /** Records the use of keys without delaying calls. If it fails, the next call records it. */

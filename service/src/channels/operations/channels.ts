@@ -11,7 +11,7 @@ import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Contact, ChannelType } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';
+import { errorWithFix, notFound } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';
 import { newestFirst, type PageRequest } from '../../platform/http/page.ts';
 import type { Workspace } from '../../team/index.ts';
@@ -76,9 +76,9 @@ export async function createChannel(
       limit: MAX_CHANNELS,
     });
     if (all.length >= MAX_CHANNELS) {
-      throw new AppError(
+      throw errorWithFix(
         'channel_limit_reached',
-        `A workspace has at most ${MAX_CHANNELS} channels. ${ERROR_CATALOGUE.channel_limit_reached.fix}`,
+        `A workspace has at most ${MAX_CHANNELS} channels.`,
       );
     }
     await tx.channels.put(channel);
@@ -93,9 +93,9 @@ async function assertAccountIsFree(
 ): Promise<void> {
   const [twin] = await tx.channels.find({ where: { workspaceId, type, account }, limit: 1 });
   if (!twin || twin.id === id) return;
-  throw new AppError(
+  throw errorWithFix(
     'channel_exists',
-    `Channel ${twin.id} (${twin.name}) already connects this account. ${ERROR_CATALOGUE.channel_exists.fix}`,
+    `Channel ${twin.id} (${twin.name}) already connects this account.`,
     { existingId: twin.id },
   );
 }

@@ -2,7 +2,7 @@ import { MAX_CHANNELS, windowOf, type MessagingWindow } from '../channel.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Contact } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
+import { AppError, errorWithFix } from '../../platform/http/errorCatalogue.ts';
 import { findChannelOf } from './channels.ts';
 
 /**
@@ -28,9 +28,9 @@ export async function findObstacle(
 ): Promise<AppError | null> {
   const capabilities = deps.channels.capabilitiesOf(contact.channel);
   if (capabilities.isSentByAdapter && !(await findChannelOf(tx, contact))) {
-    return new AppError(
+    return errorWithFix(
       'channel_removed',
-      `The channel that this customer wrote to is not connected any more. ${ERROR_CATALOGUE.channel_removed.fix}`,
+      'The channel that this customer wrote to is not connected any more.',
     );
   }
   const { isOpen, closesAt } = windowOf(capabilities, contact, now);
@@ -40,9 +40,9 @@ export async function findObstacle(
     closesAt === null
       ? 'they have not written yet'
       : `they last wrote at ${contact.lastWroteAt}, so it was open until ${closesAt}`;
-  return new AppError(
+  return errorWithFix(
     'outside_messaging_window',
-    `The channel takes messages to a customer for ${hours} hours after their last one: ${why}. ${ERROR_CATALOGUE.outside_messaging_window.fix}`,
+    `The channel takes messages to a customer for ${hours} hours after their last one: ${why}.`,
   );
 }
 

@@ -3,7 +3,7 @@ import { isForgotten, type Contact } from '../contact.ts';
 import { openConversation, type Conversation } from '../conversation.ts';
 import { countOpened } from '../counted.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
+import { errorWithFix } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Message } from '../message.ts';
 import { emitEvent } from '../payload.ts';
@@ -29,10 +29,7 @@ export const receiveMessage = (
     const now = deps.clock.now();
     const contact = await tx.contacts.get(contactId); // locked: a contact has one open conversation
     if (!contact || isForgotten(contact))
-      throw new AppError(
-        'unauthorized',
-        `This visitor was removed. ${ERROR_CATALOGUE.unauthorized.fix}`,
-      );
+      throw errorWithFix('unauthorized', 'This visitor was removed.');
     const [known, last] = await Promise.all([
       findReceived(tx, contactId, channelMessageId),
       findLastConversation(tx, contactId),

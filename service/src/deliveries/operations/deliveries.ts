@@ -1,7 +1,7 @@
 import type { Tx } from '../../store/collections.ts';
 import { requeue, hasFailedSince, type DeliveryStatus, type Delivery } from '../delivery.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';
+import { errorWithFix, notFound } from '../../platform/http/errorCatalogue.ts';
 import { following, inBatches, newestFirst, type PageRequest } from '../../platform/http/page.ts';
 import type { Workspace } from '../../team/index.ts';
 import { enqueueDelivery } from './emit.ts';
@@ -39,10 +39,7 @@ export const redeliver = (
     const delivery = await findDelivery(tx, subscriptionId, deliveryOrEventId);
     if (!delivery) throw notFound('delivery', deliveryOrEventId);
     if (delivery.status === 'pending') {
-      throw new AppError(
-        'delivery_pending',
-        `Delivery ${delivery.id} is still on its way. ${ERROR_CATALOGUE.delivery_pending.fix}`,
-      );
+      throw errorWithFix('delivery_pending', `Delivery ${delivery.id} is still on its way.`);
     }
     return sendAgain(tx, delivery, { isRepeat: true }, clock.now());
   });

@@ -1,7 +1,7 @@
 import { newSigningSecret } from '../../platform/security/tokens.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
+import { errorWithFix } from '../../platform/http/errorCatalogue.ts';
 import {
   ROTATION_OVERLAP_MS,
   MAX_SIGNING_SECRETS,
@@ -32,9 +32,9 @@ export const rotateSubscriptionSecret = (
       const overlapEndsAt = timestamp(new Date(now.getTime() + ROTATION_OVERLAP_MS));
       const signing = signingSecrets(subscription, now);
       if (signing.length >= MAX_SIGNING_SECRETS) {
-        throw new AppError(
+        throw errorWithFix(
           'secret_limit_reached',
-          `${signing.length} secrets of this subscription already sign. ${ERROR_CATALOGUE.secret_limit_reached.fix}`,
+          `${signing.length} secrets of this subscription already sign.`,
         );
       }
       const replaced = signing.map((old) => ({

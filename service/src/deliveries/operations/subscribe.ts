@@ -2,7 +2,7 @@ import { newSigningSecret } from '../../platform/security/tokens.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
+import { errorWithFix } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';
 import { isSameInstance, ownerInWords } from '../../platform/owner.ts';
 import {
@@ -115,9 +115,9 @@ export function findElsewhere(
   );
   const holder = elsewhere.find(({ isReleased }) => !isReleased);
   if (holder && !takeOver) {
-    throw new AppError(
+    throw errorWithFix(
       'published_elsewhere',
-      `The events of this workflow go to ${ownerInWords(holder.owner!)}. ${ERROR_CATALOGUE.published_elsewhere.fix}`,
+      `The events of this workflow go to ${ownerInWords(holder.owner!)}.`,
       { existingId: holder.id, param: 'target_url' },
     );
   }
@@ -152,18 +152,18 @@ export function assertNew(
   const twin = others.find((each) => isShared(each, wanted));
   if (!twin) return;
   const shared = eventsOf(twin).filter((event) => wanted.events.includes(event));
-  throw new AppError(
+  throw errorWithFix(
     'subscription_exists',
-    `Subscription ${twin.id} sends ${shared.join(', ')} to this target_url already. ${ERROR_CATALOGUE.subscription_exists.fix}`,
+    `Subscription ${twin.id} sends ${shared.join(', ')} to this target_url already.`,
     { existingId: twin.id },
   );
 }
 
 function assertRoom(all: readonly Subscription[]): void {
   if (all.length < MAX_SUBSCRIPTIONS) return;
-  throw new AppError(
+  throw errorWithFix(
     'subscription_limit_reached',
-    `A workspace has at most ${MAX_SUBSCRIPTIONS} subscriptions; this one has ${all.length}: ${holdersInWords(all)}. ${ERROR_CATALOGUE.subscription_limit_reached.fix}`,
+    `A workspace has at most ${MAX_SUBSCRIPTIONS} subscriptions; this one has ${all.length}: ${holdersInWords(all)}.`,
   );
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../../conversations/index.ts';
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
+import { AppError, errorWithFix } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';
 import { newWork, type Payment, type PaymentProvider } from '../payment.ts';
 import type { PaymentAdapter } from '../paymentAdapter.ts';
@@ -148,8 +148,5 @@ async function chooseAdapter(
     wanted === undefined
       ? 'No payment provider is set up in this workspace.'
       : `The payment provider ${wanted} is not set up in this workspace.`;
-  throw new AppError(
-    'payment_provider_missing',
-    `${what} ${ERROR_CATALOGUE.payment_provider_missing.fix}`,
-  );
+  throw errorWithFix('payment_provider_missing', what);
 }

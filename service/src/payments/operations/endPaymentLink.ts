@@ -9,7 +9,7 @@ import {
   putStageForward,
 } from '../../conversations/index.ts';
 import { paymentPayload } from '../payload.ts';
-import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
+import { AppError, errorWithFix } from '../../platform/http/errorCatalogue.ts';
 import {
   cancel,
   confirm,
@@ -148,10 +148,7 @@ export async function completePayment(
 }
 
 const notOpen = (payment: Payment, why: string): AppError =>
-  new AppError(
-    'payment_not_open',
-    `Payment link ${payment.id} ${statusInWords(payment)}. ${why} ${ERROR_CATALOGUE.payment_not_open.fix}`,
-  );
+  errorWithFix('payment_not_open', `Payment link ${payment.id} ${statusInWords(payment)}. ${why}`);
 
 function statusInWords({ status, paidAt, expiresAt, providerUrl }: Payment): string {
   switch (status) {

@@ -3,7 +3,7 @@ import { compareText } from '../../platform/compareText.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Conversation } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';
+import { errorWithFix, notFound } from '../../platform/http/errorCatalogue.ts';
 import { recordTest } from '../tool.ts';
 import { complete, type ToolCall, type Decision } from '../calls/toolCall.ts';
 import { countToolCall } from '../counted.ts';
@@ -124,10 +124,7 @@ function assertWaiting(call: ToolCall, now: Date): void {
     : isPending
       ? 'has expired'
       : `is ${status} already`;
-  throw new AppError(
-    'approval_already_decided',
-    `Tool call ${id} ${state}. ${ERROR_CATALOGUE.approval_already_decided.fix}`,
-  );
+  throw errorWithFix('approval_already_decided', `Tool call ${id} ${state}.`);
 }
 
 const MAX_PENDING = 10_000;

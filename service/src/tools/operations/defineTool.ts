@@ -2,7 +2,7 @@ import { newSigningSecret } from '../../platform/security/tokens.ts';
 import { checkDefinition, type WantedDefinition } from '../definition/checkDefinition.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
+import { AppError, errorWithFix } from '../../platform/http/errorCatalogue.ts';
 import { isPlaceholder, parsePlaceholders } from '../definition/placeholders.ts';
 import type { RequestTemplate } from '../definition/requestTemplate.ts';
 import {
@@ -51,10 +51,7 @@ export async function createTool(
 export async function assertRoomForTool(tx: Tx, workspace: Workspace): Promise<void> {
   const all = await tx.tools.find({ where: { workspaceId: workspace.id }, limit: MAX_TOOLS });
   if (all.length < MAX_TOOLS) return;
-  throw new AppError(
-    'tool_limit_reached',
-    `A workspace has at most ${MAX_TOOLS} tools. ${ERROR_CATALOGUE.tool_limit_reached.fix}`,
-  );
+  throw errorWithFix('tool_limit_reached', `A workspace has at most ${MAX_TOOLS} tools.`);
 }
 
 const sealAll = (
@@ -71,9 +68,9 @@ async function assertNameIsFree(
 ): Promise<void> {
   const [twin] = await tx.tools.find({ where: { workspaceId: workspace.id, name }, limit: 1 });
   if (!twin || twin.id === id) return;
-  throw new AppError(
+  throw errorWithFix(
     'tool_exists',
-    `Tool ${twin.id} has the name ${JSON.stringify(name)} already. ${ERROR_CATALOGUE.tool_exists.fix}`,
+    `Tool ${twin.id} has the name ${JSON.stringify(name)} already.`,
     {
       existingId: twin.id,
       param: 'name',

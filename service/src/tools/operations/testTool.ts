@@ -2,7 +2,7 @@ import type { Bounds } from '../../platform/limits/bounds.ts';
 import { checkInTurn } from '../definition/checkDefinition.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
+import { AppError, errorWithFix } from '../../platform/http/errorCatalogue.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { compileParameters } from '../definition/parametersSchema.ts';
 import { goLive, type Tool } from '../tool.ts';
@@ -115,10 +115,7 @@ export async function goLiveWithTool(
     const tool = await loadTool(tx, workspace, id);
     if (tool.testedAt !== null) return putLive(tx, tool, now);
     if (args === undefined) {
-      throw new AppError(
-        'tool_not_tested',
-        `No call of this definition has succeeded yet. ${ERROR_CATALOGUE.tool_not_tested.fix}`,
-      );
+      throw errorWithFix('tool_not_tested', 'No call of this definition has succeeded yet.');
     }
     return testThenGoLive(tx, tool, checked ?? { args, definitionHash: null }, now);
   });

@@ -1,5 +1,5 @@
 import type { Deps } from '../../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';
+import { errorWithFix, notFound } from '../../platform/http/errorCatalogue.ts';
 import type { Workspace } from '../../team/index.ts';
 import { collect } from '../resumption.ts';
 import { isOpen } from '../wait.ts';
@@ -23,16 +23,12 @@ export const collectWait = (deps: Deps, workspace: Workspace, id: string) =>
     await peekWait(tx, workspace, id);
     const wait = (await lockWait(tx, id))?.wait;
     if (!wait) throw notFound('wait', id);
-    if (isOpen(wait))
-      throw new AppError(
-        'wait_not_ended',
-        `Wait ${id} is open. ${ERROR_CATALOGUE.wait_not_ended.fix}`,
-      );
+    if (isOpen(wait)) throw errorWithFix('wait_not_ended', `Wait ${id} is open.`);
     const newest = await findNewestAtAddress(tx, wait);
     if (newest && newest.id !== id)
-      throw new AppError(
+      throw errorWithFix(
         'wait_superseded',
-        `Wait ${newest.id} has the same resume_url and is newer than ${id}. ${ERROR_CATALOGUE.wait_superseded.fix}`,
+        `Wait ${newest.id} has the same resume_url and is newer than ${id}.`,
         { existingId: newest.id },
       );
     const now = deps.clock.now();

@@ -1,7 +1,7 @@
 import type { Actor } from '../../platform/actor.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE, notFound } from '../../platform/http/errorCatalogue.ts';
+import { AppError, errorWithFix, notFound } from '../../platform/http/errorCatalogue.ts';
 import type { Workspace } from '../../team/index.ts';
 import { isOpen, type Wait } from '../wait.ts';
 import { putEnded } from './endWait.ts';
@@ -38,10 +38,7 @@ function assertDecidable(wait: Wait, now: Date): void {
       { param: 'id' },
     );
   if (isOpen(wait) && Date.parse(wait.expiresAt) > now.getTime()) return;
-  throw new AppError(
-    'wait_ended',
-    `Wait ${wait.id} ${endInWords(wait)}. ${ERROR_CATALOGUE.wait_ended.fix}`,
-  );
+  throw errorWithFix('wait_ended', `Wait ${wait.id} ${endInWords(wait)}.`);
 }
 
 /** "was approved by Ana at …": what somebody who comes too late learns. */

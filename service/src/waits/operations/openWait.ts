@@ -9,7 +9,7 @@ import {
 import type { Actor } from '../../platform/actor.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE } from '../../platform/http/errorCatalogue.ts';
+import { AppError, errorWithFix } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';
 import { hashToken } from '../../platform/security/tokens.ts';
 import type { Tx } from '../../store/collections.ts';
@@ -116,21 +116,16 @@ async function assertMayAsk(
     );
   const { id, replyWaitId } = view.conversation;
   if (replyWaitId)
-    throw new AppError(
-      'wait_exists',
-      `Wait ${replyWaitId} already asks the customer of ${id}. ${ERROR_CATALOGUE.wait_exists.fix}`,
-      { existingId: replyWaitId },
-    );
+    throw errorWithFix('wait_exists', `Wait ${replyWaitId} already asks the customer of ${id}.`, {
+      existingId: replyWaitId,
+    });
   await messaging.assertReachable(tx, view.contact, now);
 }
 
 async function assertBelowLimit(tx: Tx, { id: workspaceId }: Workspace): Promise<void> {
   const where = { workspaceId, status: 'open' } as const;
   if ((await tx.waits.find({ where, limit: MAX_OPEN_WAITS })).length < MAX_OPEN_WAITS) return;
-  throw new AppError(
-    'wait_limit_reached',
-    `This workspace has ${MAX_OPEN_WAITS} open waits. ${ERROR_CATALOGUE.wait_limit_reached.fix}`,
-  );
+  throw errorWithFix('wait_limit_reached', `This workspace has ${MAX_OPEN_WAITS} open waits.`);
 }
 
 function newWait(

@@ -2,7 +2,7 @@ import { beginTyping, type Conversation, type DecidedBy } from '../../../convers
 import type { Actor } from '../../../platform/actor.ts';
 import { timestamp } from '../../../platform/clock.ts';
 import type { Deps } from '../../../platform/deps.ts';
-import { AppError, ERROR_CATALOGUE, notFound } from '../../../platform/http/errorCatalogue.ts';
+import { errorWithFix, notFound } from '../../../platform/http/errorCatalogue.ts';
 import type { Tx } from '../../../store/collections.ts';
 import { TEST_CONVERSATION_ID } from '../../../tools/index.ts';
 import { DEFAULT_TURN_TIMEOUT_SECONDS } from '../agentWebhook.ts';
@@ -67,9 +67,9 @@ interface RestingTurn {
 }
 
 function refuseTry({ id }: WebhookTurn): never {
-  throw new AppError(
+  throw errorWithFix(
     'try_without_customer',
-    `Turn ${id} is a try of the team, in which there is no customer to ask. ${ERROR_CATALOGUE.try_without_customer.fix}`,
+    `Turn ${id} is a try of the team, in which there is no customer to ask.`,
   );
 }
 
