@@ -282,7 +282,7 @@ describe('what retention removes', () => {
       for (let n = 0; n < 230; n += 1) await put(tx, 32, { call: { status: 'running' } });
       await put(tx, 31);
     });
-    expect(await removeOldConversations({ store }, daysAgo(30))).toBe(1);
+    expect(await removeOldConversations({ store }, daysAgo(30), NOW)).toBe(1);
     expect((await left()).conversations).toBe(230);
   });
 
@@ -293,7 +293,7 @@ describe('what retention removes', () => {
     });
     let most = 0;
     const counting = counted(store, (removed) => (most = Math.max(most, removed)));
-    expect(await removeOldConversations({ store: counting }, daysAgo(30))).toBe(251);
+    expect(await removeOldConversations({ store: counting }, daysAgo(30), NOW)).toBe(251);
     expect(await left()).toEqual(none);
     expect(most).toBeLessThan(800);
   });
@@ -309,14 +309,14 @@ describe('what retention removes', () => {
       await put(tx, 31);
       await put(tx, 32);
     });
-    expect(await removeOldConversations({ store: failingAfter(20) }, daysAgo(30))).toBe(2);
+    expect(await removeOldConversations({ store: failingAfter(20) }, daysAgo(30), NOW)).toBe(2);
     expect(await left()).toEqual(none);
   });
 
   it('goes on after a failure in the middle; until then the conversation can be read', async () => {
     const { id } = await store.transaction((tx) => put(tx, 40, { messages: 1200 }));
     const failing = failingAfter(3);
-    await expect(removeOldConversations({ store: failing }, daysAgo(30))).rejects.toThrow(
+    await expect(removeOldConversations({ store: failing }, daysAgo(30), NOW)).rejects.toThrow(
       'the disk is full',
     );
     const halfway = await left();
@@ -341,6 +341,7 @@ describe('what retention removes', () => {
         ),
       },
       daysAgo(30),
+      NOW,
     );
     expect(reads).toBeLessThan(200);
     expect((await left()).conversations).toBe(1000);

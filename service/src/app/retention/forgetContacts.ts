@@ -2,12 +2,21 @@ import type { Logger } from 'pino';
 import { encodeTime } from 'ulid';
 import type { Contact, ForgettingStep, Removed, RemovedKind } from '../../conversations/contact.ts';
 import { FORGETTING_QUEUE, forgettingJobId } from '../../conversations/contacts/forgetContact.ts';
+import type { Conversation } from '../../conversations/conversation.ts';
 import type { Event } from '../../deliveries/event.ts';
 import { type Clock, timestamp } from '../../platform/clock.ts';
+import { putPayment } from '../../payments/operations/paymentLinks.ts';
+import { clearPayment, isCleared } from '../../payments/payment.ts';
 import { startWorker, type Worker } from '../../platform/jobs/worker.ts';
 import type { ServiceStore, Tx } from '../../store/collections.ts';
-import { forgetConversations } from './forgetConversations.ts';
-import { removeReveals, removeSessions } from './removeOldConversations.ts';
+import {
+  ALL,
+  Removal,
+  removeConversation,
+  removeParts,
+  removeReveals,
+  removeSessions,
+} from './removeConversations.ts';
 
 interface ForgettingOptions {
   readonly store: ServiceStore;
@@ -88,10 +97,7 @@ type Task = (tx: Tx, contact: Contact, step: ForgettingStep, now: Date) => Promi
  * tell which deliveries are theirs.
  */
 const TASKS: Record<ForgettingStep['task'], Task> = {
-  conversations: async (tx, contact, step, now) => {
-    const { removed, isDone } = await forgetConversations(tx, contact, BATCH, now);
-    return { removed, next: isDone ? begin('rest', step) : step };
-  },
+  conversations: forgetConversations,
   rest: async (tx, contact, step) => ({
     removed: await forgetRest(tx, contact),
     next: begin('deliveries', step),
@@ -105,6 +111,43 @@ const begin = (task: ForgettingStep['task'], step: ForgettingStep): ForgettingSt
   task,
   after: null,
 });
+
+/** Removes parts of the contact's conversations, and those that have none left. */
+async function forgetConversations(
+  tx: Tx,
+  { id: contactId }: Contact,
+  step: ForgettingStep,
+  now: Date,
+): Promise<ForgottenBatch> {
+  const removal = new Removal(BATCH);
+  const { removed } = removal;
+  while (removal.left > 0) {
+    const [found] = await tx.conversations.find({ where: { contactId }, limit: 1 });
+    if (!found) return { removed, next: begin('rest', step) };
+    const conversation = await tx.conversations.get(found.id);
+    if (!conversation || !(await removeParts(tx, conversation, removal, now, clearPayments)))
+      continue;
+    // The contact stays, with the record of what was removed.
+    await removeConversation(tx, conversation);
+    removal.count('conversations');
+  }
+  return { removed, next: step };
+}
+
+/** A payment is part of the books: it stays, without what was written about it. */
+async function clearPayments(
+  tx: Tx,
+  { id: conversationId }: Conversation,
+  removal: Removal,
+  now: Date,
+): Promise<void> {
+  for (const { id } of await tx.payments.find({ where: { conversationId }, limit: ALL })) {
+    const payment = await tx.payments.get(id);
+    if (!payment || isCleared(payment)) continue;
+    await putPayment(tx, clearPayment(payment, now));
+    removal.count('clearedPayments');
+  }
+}
 
 /** What belongs to the contact and to no conversation. */
 async function forgetRest(tx: Tx, { id: contactId }: Contact): Promise<Removed> {

@@ -131,7 +131,7 @@ export async function sweepAll(
   await sweepOlder(store, 'webhookTurns', before, (turn) => !isOpen(turn));
   await sweepOlder(store, 'outboundMessages', before, (outbound) => outbound.status !== 'pending');
   if (retention.conversationDays > 0)
-    await removeOldConversations({ store }, daysAgo(retention.conversationDays));
+    await removeOldConversations({ store }, daysAgo(retention.conversationDays), now);
   await sweepCounters(store, now);
   return { givenUp };
 }

@@ -2,17 +2,12 @@ import { encodeTime } from 'ulid';
 import type { Tx } from '../../store/collections.ts';
 import type { ChatSession } from '../../channels/web_chat/chatSession.ts';
 import { WEB_CHAT } from '../../conversations/contact.ts';
-import { type Conversation, positionOf } from '../../conversations/conversation.ts';
+import type { Conversation } from '../../conversations/conversation.ts';
 import type { Delivery } from '../../deliveries/delivery.ts';
 import type { Event } from '../../deliveries/event.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { inBatches, following, type Batch, type From } from '../../platform/http/page.ts';
-import {
-  isAtRest,
-  removeContact,
-  removeConversation,
-  removeParts,
-} from './removeOldConversations.ts';
+import { ALL, isAtRest, removeBatch, removeContact } from './removeConversations.ts';
 import { findSubscriptions } from '../../deliveries/operations/subscriptions.ts';
 
 const SESSIONS_AT_ONCE = 500;
@@ -79,14 +74,12 @@ async function removeSilent(tx: Tx, { id, contactId }: ChatSession): Promise<boo
 /** One transaction reads at most this many documents, so that others do not wait long. */
 const BATCH = 200;
 
-/** More documents than one conversation or contact can have. */
-const ALL = 100_000;
-
 export interface RoomNeeded {
   /** Ids of the workspaces to make room in, in this order. */
   readonly workspaces: readonly string[];
   /** ISO 8601. A visitor who has written since then stays: an answer may be on its way. */
   readonly before: string;
+  readonly now: Date;
   /** Stops once this many messages are removed. */
   readonly maxMessages: number;
   /** Whether the visitor has the chat open. Such a visitor stays. */
@@ -135,7 +128,16 @@ async function makeRoomIn(
   const owed = await conversationsOwed(deps, subscriptionIds);
   const removed = new Map<string, Conversation>();
   let messages = 0;
-  const batches = inBatches(deps, (tx, from) => removeBatch(tx, workspaceId, needed, owed, from));
+  const batches = inBatches(deps, (tx, from) =>
+    removeBatch(
+      tx,
+      workspaceId,
+      needed,
+      async (found) =>
+        !owed.has(found.id) && isUnanswered(found) && (await mayRemove(tx, found, needed)),
+      from,
+    ),
+  );
   for await (const batch of batches) {
     for (const conversation of batch) {
       removed.set(conversation.id, conversation);
@@ -169,39 +171,6 @@ async function conversationsOwed(
     }
   }
   return owed;
-}
-
-async function removeBatch(
-  tx: Tx,
-  workspaceId: string,
-  needed: RoomNeeded,
-  owed: ReadonlySet<string>,
-  from: From,
-): Promise<Batch<readonly Conversation[]>> {
-  const oldest = await tx.conversations.find({
-    where: { workspaceId },
-    orderBy: 'updatedAt',
-    limit: BATCH,
-    ...from,
-  });
-  const removed: Conversation[] = [];
-  let documents = 0;
-  for (const conversation of oldest) {
-    if (conversation.updatedAt >= needed.before) return { result: removed, next: null };
-    if (
-      !owed.has(conversation.id) &&
-      isUnanswered(conversation) &&
-      (await mayRemove(tx, conversation, needed))
-    ) {
-      documents += await removeParts(tx, conversation, ALL);
-      documents += await removeConversation(tx, conversation);
-      removed.push(conversation);
-    }
-    if (documents >= BATCH) return { result: removed, next: { after: positionOf(conversation) } };
-  }
-  const last = oldest.at(-1);
-  const isLast = last === undefined || oldest.length < BATCH;
-  return { result: removed, next: isLast ? null : { after: positionOf(last) } };
 }
 
 /** Only the visitor has written, and nobody has taken it over, closed or rated it. */

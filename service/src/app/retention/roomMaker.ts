@@ -83,7 +83,7 @@ export class RoomMaker {
       const maxMessages = Math.ceil((pressure.limitBytes * STEP_SHARE) / MIN_MESSAGE_BYTES);
       const { conversations, messages, events } = await removeUnansweredVisitors(
         { store },
-        { workspaces, before: ago(ANSWER_MS), maxMessages, isConnected },
+        { workspaces, before: ago(ANSWER_MS), now: clock.now(), maxMessages, isConnected },
       );
       if (silent + conversations > 0) {
         log.warn(

@@ -183,7 +183,7 @@ describe('search in what was said', () => {
     const old = await say(['parcel of old'], contactOf('Ana'), { updatedAt: '2020' });
     const kept = await say(['parcel that stays'], contactOf('Ana'));
     expect(await found('parcel')).toHaveLength(2);
-    expect(await removeOldConversations({ store }, '2021')).toBe(1);
+    expect(await removeOldConversations({ store }, '2021', new Date())).toBe(1);
     expect((await found('parcel')).map(([id]) => id)).toEqual([kept.conversation.id]);
     expect((await found('ana')).map(([id]) => id)).toEqual([kept.conversation.id]);
     await store.transaction((tx) => tx.contacts.put({ ...kept.contact, name: 'Bea' }));

@@ -56,7 +56,12 @@ describe('conversations that were never answered', () => {
     return { contact: contact.id, conversation };
   };
   const remove = (needed: Partial<RoomNeeded> = {}) =>
-    removeUnansweredVisitors(deps, { ...ALL, workspaces: [workspace.id], ...needed });
+    removeUnansweredVisitors(deps, {
+      ...ALL,
+      now: clock.now(),
+      workspaces: [workspace.id],
+      ...needed,
+    });
   const subscribe = (id: string) =>
     store.transaction((tx) =>
       tx.subscriptions.put({
