@@ -22,7 +22,7 @@ export interface IdempotentAnswer extends Document {
  */
 export interface Setting extends Document {
   readonly value: string;
-  /** What is sealed; see encryption/sealEarlierDocument.ts. 1 when missing. */
+  /** Which fields are sealed. */
   readonly sealingVersion?: number;
   /** Everything was sealed again, but the earlier contents are still on the disk. */
   readonly hasHistory?: boolean;

@@ -5,11 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../../service/src/app/config.ts';
-import { collections } from '../../../service/src/app/collections.ts';
 import { startService } from '../../../service/src/app/service.ts';
-import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
-import type { Document } from '../../../service/src/store/store.ts';
-import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
 import { browserless, MEMBER_ENV } from '../../helpers/browserless.ts';
 import {
   LLM_KEY,
@@ -21,7 +17,7 @@ import {
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { eachFile, textOfFolder } from '../../helpers/folderFiles.ts';
 import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
-import { startTestService, TEST_API_KEY, type TestService } from '../../helpers/service.ts';
+import { startTestService, type TestService } from '../../helpers/service.ts';
 import { startToolEndpoint, TOOL_TEST_ENV, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
@@ -186,191 +182,6 @@ onEmbeddedStore(describe)('the first start by the one-time link', () => {
       expect((await stat(join(service.folder, 'encryption.key'))).mode & 0o777).toBe(0o600);
     } finally {
       await service.stop();
-    }
-  });
-});
-
-onEmbeddedStore(describe)('a folder of an earlier version, which kept more in the clear', () => {
-  it('is sealed by the first start, old files included, and its payment links still open', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
-    const start = () =>
-      startService(
-        readConfig({
-          PORT: '0',
-          DATA_DIR: folder,
-          LOG_LEVEL: 'silent',
-          BOOTSTRAP_API_KEY: TEST_API_KEY,
-        }),
-      );
-    let service = await start();
-    try {
-      const api = apiClient(service.url, TEST_API_KEY);
-      await api.put('/api/payment-accounts/manual', { settings: { instructions: 'Transfer' } });
-      const { conversation_id: conversation } = await (
-        await chatCustomer(service.url)
-      ).write('hello');
-      const { body: link } = await api.post(`/api/conversations/${conversation}/payment-links`, {
-        amount: 4900,
-        currency: 'usd',
-        description: 'Demo',
-      });
-      const token = new URL(link.url).pathname.split('/').at(-1)!;
-      await service.stop();
-      const before = await openLowdbStore(collections, { folder });
-      await before.rewrite((document, collection) => {
-        const {
-          pageTokenHash: _hash,
-          sealedPageToken: _sealed,
-          sealingVersion: _version,
-          ...rest
-        } = document as Document & Record<string, unknown>;
-        if (collection === 'payments') return { ...rest, pageToken: token } as Document;
-        return collection === 'settings' ? (rest as Document) : document;
-      });
-      await before.transaction(async (tx) => {
-        await tx.idempotentAnswers.put({
-          id: 'earlier',
-          kind: 'idempotent_answer',
-          requestHash: '',
-          status: 200,
-          body: 'kept in the clear by an earlier one',
-          expiresAt: '2999',
-        } as never);
-        await tx.sessions.put({
-          id: 'earlier',
-          kind: 'session',
-          memberId: '',
-          workspaceId: '',
-          csrfToken: 'csrf-token-of-an-earlier-one',
-          createdAt: '',
-          expiresAt: '2999',
-        } as never);
-      });
-      await before.close();
-      const secrets = [
-        token,
-        'kept in the clear by an earlier one',
-        'csrf-token-of-an-earlier-one',
-      ].map((value) => ({ what: value, value }));
-      expect(await readableIn(folder, secrets)).toHaveLength(3);
-      service = await start();
-      expect(await readableIn(folder, secrets)).toEqual([]);
-      const shown = (
-        await apiClient(service.url, TEST_API_KEY).get(`/api/payment-links/${link.id}`)
-      ).body;
-      expect(new URL(shown.url).pathname).toBe(`/pay/${token}`);
-      expect((await fetch(service.url + new URL(shown.url).pathname)).status).toBe(200);
-    } finally {
-      await service.stop();
-      await rm(folder, { recursive: true, force: true });
-    }
-  });
-});
-
-onEmbeddedStore(describe)('a tool of an earlier version with a key in its headers', () => {
-  const KEYS = {
-    Authorization: 'Bearer key-of-an-earlier-tool',
-    'x-api-key': 'another-key-of-that-tool',
-    'X-API-TOKEN': 'Zm9yIHRoZSB0b2tlbg==',
-  };
-
-  it('has it among its secrets after the first start, stays live, calls as before, and can be edited', async () => {
-    const seen: Record<string, unknown>[] = [];
-    const system = createServer((request, response) => {
-      seen.push(request.headers);
-      response.setHeader('content-type', 'application/json').end('{"ok":true}');
-    }).listen(0, '127.0.0.1');
-    await waitFor('the system', () => system.listening);
-    const folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
-    const start = () =>
-      startService(
-        readConfig({
-          PORT: '0',
-          DATA_DIR: folder,
-          LOG_LEVEL: 'silent',
-          BOOTSTRAP_API_KEY: TEST_API_KEY,
-          ALLOWED_NETWORKS: '127.0.0.0/8',
-          INSECURE_TARGETS: 'true',
-        }),
-      );
-    let service = await start();
-    try {
-      let api = apiClient(service.url, TEST_API_KEY);
-      const template = {
-        method: 'GET',
-        url: `http://127.0.0.1:${(system.address() as { port: number }).port}/`,
-        headers: { 'X-Api-Key': 'placeholder: {{secrets.X_API_KEY}}', Accept: 'application/json' },
-      };
-      const { body: tool } = await api.post('/api/tools', {
-        name: 'find_order',
-        description: 'Finds an order',
-        kind: 'HTTP',
-        parameters: { type: 'object' },
-        secrets: { X_API_KEY: 'taken' },
-        request_template: template,
-      });
-      expect((await api.post(`/api/tools/${tool.id}/test`, { arguments: {} })).body).toMatchObject({
-        status: 'succeeded',
-      });
-      expect((await api.post(`/api/tools/${tool.id}/go-live`)).body).toMatchObject({
-        status: 'live',
-      });
-      await service.stop();
-      const before = await openLowdbStore(collections, { folder });
-      await before.rewrite((document, collection) => {
-        if (collection === 'settings') return { ...document, sealingVersion: 2 } as Document;
-        return collection === 'tools'
-          ? ({
-              ...document,
-              requestTemplate: {
-                ...template,
-                query: {},
-                headers: { ...KEYS, Accept: 'application/json' },
-              },
-            } as Document)
-          : document;
-      });
-      await before.close();
-      const secrets = ['key-of-an-earlier-tool', KEYS['x-api-key'], KEYS['X-API-TOKEN']].map(
-        (value) => ({ what: value, value }),
-      );
-      expect(
-        new Set((await readableIn(folder, secrets)).map((place) => place.split(' ')[0])),
-      ).toEqual(new Set(secrets.map(({ value }) => value)));
-
-      service = await start();
-      expect(await readableIn(folder, secrets)).toEqual([]);
-      api = apiClient(service.url, TEST_API_KEY);
-      expect((await api.get(`/api/tools/${tool.id}`)).body).toMatchObject({
-        status: 'live',
-        tested_at: expect.any(String),
-        secret_names: ['X_API_KEY', 'AUTHORIZATION', 'X_API_KEY_2', 'X_API_TOKEN'],
-        request_template: {
-          headers: {
-            Authorization: 'Bearer {{secrets.AUTHORIZATION}}',
-            'x-api-key': '{{secrets.X_API_KEY_2}}',
-            'X-API-TOKEN': '{{secrets.X_API_TOKEN}}',
-            Accept: 'application/json',
-          },
-        },
-      });
-      expect(
-        (await api.patch(`/api/tools/${tool.id}`, { description: 'Finds an order by its number' }))
-          .body,
-      ).toMatchObject({ status: 'live' });
-      expect((await api.post(`/api/tools/${tool.id}/test`, { arguments: {} })).body).toMatchObject({
-        status: 'succeeded',
-      });
-      expect(seen.at(-1)).toMatchObject({
-        authorization: KEYS.Authorization,
-        'x-api-key': KEYS['x-api-key'],
-        'x-api-token': KEYS['X-API-TOKEN'],
-        accept: 'application/json',
-      });
-    } finally {
-      await service.stop();
-      system.close();
-      await rm(folder, { recursive: true, force: true });
     }
   });
 });

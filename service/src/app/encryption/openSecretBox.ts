@@ -13,15 +13,17 @@ import {
   readKeyFile,
 } from '../../platform/security/encryptionKey.ts';
 import { createSecretBox, type SecretBox } from '../../platform/security/secretBox.ts';
-import { SEALING_VERSION, sealEarlierDocument } from './sealEarlierDocument.ts';
 
 const FINGERPRINT = 'encryption_key_fingerprint';
+
+/** Tells a version that seals more fields which ones it still has to seal. */
+const SEALING_VERSION = 3;
 
 export type KeyPlace = Pick<Config, 'encryptionKey' | 'dataDir'>;
 
 /**
  * Opens the box that seals this store's secrets. Makes a key only for a store that never had one.
- * Also finishes what an interrupted rotation or an earlier version left to do.
+ * Also finishes what an interrupted rotation left to do.
  * @throws Error that says what to do when the key is missing, damaged, or not the one the data was
  * written with
  */
@@ -29,7 +31,6 @@ export async function openSecretBox(store: ServiceStore, place: KeyPlace): Promi
   const known = await findFingerprint(store);
   if (known === null) return beginSealing(store, place);
   const box = await openKnownBox(known.value, place);
-  await sealEarlier(store, known, box);
   await forgetHistoryIfDue(store);
   return box;
 }
@@ -95,15 +96,6 @@ function assertFingerprint(box: SecretBox, fingerprint: string): SecretBox {
   if (box.fingerprint === fingerprint) return box;
   throw new Error(
     'The encryption key is not the one that this data was written with. Give that key (ENCRYPTION_KEY, or encryption.key in the data folder; after a rotation the new one), or start with another DATA_DIR.',
-  );
-}
-
-async function sealEarlier(store: ServiceStore, known: Setting, box: SecretBox): Promise<void> {
-  if ((known.sealingVersion ?? 1) >= SEALING_VERSION) return;
-  await store.rewrite((document, collection) =>
-    isFingerprint(document, collection)
-      ? ({ ...document, sealingVersion: SEALING_VERSION, hasHistory: true } as Setting)
-      : sealEarlierDocument(document, collection, box),
   );
 }
 
