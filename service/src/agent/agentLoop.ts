@@ -1,14 +1,12 @@
-import type { Logger } from 'pino';
 import { deadlineAfter } from '../platform/async/deadline.ts';
 import { AGENT_QUEUE, usesWebhook } from './agentSettings.ts';
-import type { ServiceStore } from '../store/collections.ts';
-import type { Deps } from '../platform/deps.ts';
 import { refusalOf } from '../platform/limits/room.ts';
 import { shareOf, StoreUnavailable } from '../store/store.ts';
 import {
   LEASE_MARGIN_MS,
   startWorker,
   type JobContext,
+  type Work,
   type Worker,
 } from '../platform/jobs/worker.ts';
 import type { AgentModel } from './agentModel.ts';
@@ -18,11 +16,8 @@ import { typingWhile } from './typingWhile.ts';
 import { recordOutcome } from './turn/recordOutcome.ts';
 import { webhookModel } from './webhook/webhookModel.ts';
 
-interface AgentLoopOptions {
-  readonly store: ServiceStore;
-  readonly deps: Deps;
+interface AgentLoopOptions extends Work {
   readonly model: AgentModel;
-  readonly log: Logger;
   /** The model fails if it takes longer. */
   readonly timeoutMs: number;
 }
@@ -39,14 +34,13 @@ const GRACE_MS = 1000;
  */
 export const startAgent = (options: AgentLoopOptions): Worker =>
   startWorker({
-    store: options.store,
-    log: options.log,
+    ...options,
     queue: AGENT_QUEUE,
     maxPerWorkspace: MAX_PER_WORKSPACE,
     // A reply adds to what is stored, so it waits until there is room.
     freeInGroup: (group) =>
-      refusalOf(options.store.pressure, 'data', shareOf(group)) === null ? 1 : 0,
-    bound: { bounds: options.deps.bounds, name: 'workspace_agent_turns' },
+      refusalOf(options.deps.store.pressure, 'data', shareOf(group)) === null ? 1 : 0,
+    bound: 'workspace_agent_turns',
     leaseMs: options.timeoutMs + LEASE_MARGIN_MS,
     drainMs: 0, // a stop does not wait for a model that is thinking
     run: ({ id }, context) => takeTurn(options, id, context),

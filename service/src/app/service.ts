@@ -14,7 +14,6 @@ import { checkTargetUrlWith } from '../platform/http/checkTargetUrl.ts';
 import { type SteadyClock, systemClock } from '../platform/clock.ts';
 import { collections, workspaceOf } from './collections.ts';
 import type { ServiceStore } from '../store/collections.ts';
-import type { Deps } from '../platform/deps.ts';
 import { openSecretBox } from './encryption/openSecretBox.ts';
 import type { Retention } from './retention/housekeeping.ts';
 import { WORK_QUEUES } from './workQueues.ts';
@@ -42,6 +41,7 @@ import { openN8nSetting, type N8nSetting } from '../team/n8nSetting.ts';
 import type { LowdbOptions } from '../store/lowdb/index.ts';
 import { openStore } from '../store/openStore.ts';
 import { type StartedWork, startWork } from './startWork.ts';
+import type { WorkDeps } from '../platform/jobs/worker.ts';
 import { isDoneWithin, StopTogether } from '../platform/jobs/stopTogether.ts';
 
 export interface Service {
@@ -151,7 +151,7 @@ async function openCore(started: AsyncDisposableStack, config: Config, options: 
     approvalExpiresMs: config.approvalExpiresMs,
   };
   const messaging = messagingOf({ channels: channelDirectory });
-  const deps: Deps = {
+  const deps: WorkDeps = {
     store,
     clock,
     secrets,
@@ -204,7 +204,7 @@ const openModel = async (
 
 /** Every process but one of role `api` does background work. */
 async function startBackgroundWork(
-  { config, log, clock, store, metrics, outbound, deps, model }: Core,
+  { config, log, metrics, outbound, deps, model }: Core,
   parts: StopTogether,
   chatFeed: ChatFeed,
   { housekeepingEveryMs, retention = retentionOf(config) }: StartOptions,
@@ -214,16 +214,12 @@ async function startBackgroundWork(
       ? NO_WORK
       : await startWork(
           {
-            store,
             deps,
             outbound,
             log,
             config,
-            clock,
             model,
-            observer: metrics.deliveries,
-            waitObserver: metrics.waits,
-            turnObserver: metrics.turns,
+            metrics,
             retention,
             housekeepingEveryMs,
             isConnected: (contactId) => chatFeed.has(contactId),

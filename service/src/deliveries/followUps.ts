@@ -1,11 +1,10 @@
-import type { Logger } from 'pino';
-import type { ServiceStore, Tx } from '../store/collections.ts';
+import type { Tx } from '../store/collections.ts';
 import { CATCH_UP_MS, requeue, wasMissed, wasTurnedAwaySince, type Delivery } from './delivery.ts';
 import type { Deps } from '../platform/deps.ts';
 import { enqueueDelivery } from './operations/emit.ts';
 import { FOLLOW_UP_QUEUE, isRemoved } from './subscription.ts';
 import type { Job } from '../store/store.ts';
-import { startWorker, type Worker } from '../platform/jobs/worker.ts';
+import { startWorker, type Work, type Worker } from '../platform/jobs/worker.ts';
 
 /** Follow-ups of one workspace under way at once. */
 const MAX_IN_FLIGHT = 4;
@@ -22,17 +21,9 @@ const BATCH = 500;
  * @see docs/decisions/0022-a-removed-subscription-can-be-revived.md
  * @see docs/decisions/0040-catching-up-after-an-outage.md
  */
-export const startFollowUps = ({
-  store,
-  deps,
-  log,
-}: {
-  store: ServiceStore;
-  deps: Deps;
-  log: Logger;
-}): Worker =>
+export const startFollowUps = ({ deps, log }: Work): Worker =>
   startWorker({
-    store,
+    deps,
     log,
     queue: FOLLOW_UP_QUEUE,
     maxPerWorkspace: MAX_IN_FLIGHT,

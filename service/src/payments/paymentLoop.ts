@@ -1,12 +1,10 @@
-import type { Logger } from 'pino';
-import type { ServiceStore } from '../store/collections.ts';
-import type { Deps } from '../platform/deps.ts';
 import { PAYMENT_QUEUE, paymentPageUrl } from './payment.ts';
 import type { Job } from '../store/store.ts';
 import {
   LEASE_MARGIN_MS,
   startWorker,
   type JobContext,
+  type Work,
   type Worker,
 } from '../platform/jobs/worker.ts';
 import { beginAttempt, recordAnswer, type BegunAttempt } from './paymentAttempts.ts';
@@ -14,10 +12,7 @@ import { openPaymentAccount } from './accounts.ts';
 import type { CheckResult, CreateResult, PaymentsConfig } from './paymentAdapter.ts';
 import { paymentAdapterOf } from './registry.ts';
 
-interface PaymentLoopOptions {
-  readonly store: ServiceStore;
-  readonly deps: Deps;
-  readonly log: Logger;
+interface PaymentLoopOptions extends Work {
   readonly config: PaymentsConfig;
 }
 
@@ -34,12 +29,11 @@ const ASK_MARGIN_MS = 10_000;
  */
 export const startPayments = (options: PaymentLoopOptions): Worker =>
   startWorker({
-    store: options.store,
-    log: options.log,
+    ...options,
     queue: PAYMENT_QUEUE,
     maxPerWorkspace: MAX_PER_WORKSPACE,
     freeInGroup: (_account, underWay) => MAX_PER_ACCOUNT - underWay,
-    bound: { bounds: options.deps.bounds, name: 'workspace_payments' },
+    bound: 'workspace_payments',
     leaseMs: options.config.timeoutMs + ASK_MARGIN_MS + LEASE_MARGIN_MS,
     run: (job, context) => attemptTask(options, job, context),
     onFailure: {

@@ -1,24 +1,19 @@
-import type { Logger } from 'pino';
-import type { Deps } from '../platform/deps.ts';
 import {
   LEASE_MARGIN_MS,
   startWorker,
   type JobContext,
+  type Work,
   type Worker,
 } from '../platform/jobs/worker.ts';
 import type { OutboundClient } from '../platform/outbound/outboundClient.ts';
-import type { ServiceStore } from '../store/collections.ts';
 import type { Job } from '../store/store.ts';
 import { callResumeUrl, recordResume, RESUME_TIMEOUT_MS } from './resume.ts';
 import { WAIT_QUEUE } from './wait.ts';
 import type { WaitObserver } from './waitMetrics.ts';
 import { doWaitWork } from './waitWork.ts';
 
-interface WaitWorkerOptions {
-  readonly store: ServiceStore;
-  readonly deps: Deps;
+interface WaitWorkerOptions extends Work {
   readonly outbound: Pick<OutboundClient, 'request'>;
-  readonly log: Logger;
   readonly observer: WaitObserver;
 }
 
@@ -32,12 +27,11 @@ const MAX_PER_HOST = 16;
  */
 export const startWaits = (options: WaitWorkerOptions): Worker =>
   startWorker({
-    store: options.store,
-    log: options.log,
+    ...options,
     queue: WAIT_QUEUE,
     maxPerWorkspace: MAX_PER_WORKSPACE,
     freeInGroup: (_host, underWay) => MAX_PER_HOST - underWay,
-    bound: { bounds: options.deps.bounds, name: 'workspace_waits' },
+    bound: 'workspace_waits',
     leaseMs: RESUME_TIMEOUT_MS + LEASE_MARGIN_MS,
     run: (job, context) => workOnWait(options, job, context),
     onFailure: {

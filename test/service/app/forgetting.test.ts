@@ -22,6 +22,7 @@ import { systemClock, timestamp } from '../../../service/src/platform/clock.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
 import type { ServiceStore, Tx } from '../../../service/src/store/collections.ts';
 import type { Workspace } from '../../../service/src/team/workspace.ts';
+import type { WorkDeps } from '../../../service/src/platform/jobs/worker.ts';
 import { apiClient, chatCustomer, type ApiClient } from '../../helpers/apiClient.ts';
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../helpers/browserless.ts';
 import { openStoreOf } from '../../helpers/openStore.ts';
@@ -349,7 +350,7 @@ describe('forgetting that is interrupted', () => {
       await store.close();
       await storage.leasesRunOut();
       store = await openStoreOf(storage.env);
-      const worker = startForgetting({ ...deps(), log: pino({ level: 'silent' }) });
+      const worker = startForgetting({ deps: deps() as WorkDeps, log: pino({ level: 'silent' }) });
       await waitFor('the rest', async () => (await recordOf())?.finishedAt);
       await worker.stop();
       expect((await recordOf())?.removed).toEqual({
@@ -384,7 +385,7 @@ describe('forgetting that is interrupted', () => {
     await forgetContact(deps(), workspace, contactId, { type: 'team_member', name: 'ana' });
     const later = new Date(Date.now() + 10 * 86_400_000);
     await sweepAll(store, later, { days: 30, conversationDays: 1 });
-    const worker = startForgetting({ ...deps(), log: pino({ level: 'silent' }) });
+    const worker = startForgetting({ deps: deps() as WorkDeps, log: pino({ level: 'silent' }) });
     await waitFor('the rest', async () => (await recordOf())?.finishedAt);
     await worker.stop();
     expect((await recordOf())?.removed).toMatchObject({ events: 600, deliveries: 600 });

@@ -6,7 +6,7 @@ import {
   HOUSEKEEPING_QUEUE,
   startHousekeeping,
 } from '../../../service/src/app/retention/housekeeping.ts';
-import type { Worker } from '../../../service/src/platform/jobs/worker.ts';
+import type { WorkDeps, Worker } from '../../../service/src/platform/jobs/worker.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
@@ -33,8 +33,7 @@ describe('clean-up by several processes', () => {
       },
     };
     const housekeeping = await startHousekeeping({
-      store: fresh.store,
-      clock: systemClock,
+      deps: { store: fresh.store, clock: systemClock } as WorkDeps,
       ageClock,
       retention: RETENTION,
       log: pino({ level: 'silent' }),

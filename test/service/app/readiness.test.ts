@@ -10,7 +10,8 @@ import { pino } from 'pino';
 import { readConfig } from '../../../service/src/app/config.ts';
 import { Dispatcher } from '../../../service/src/deliveries/sending/dispatcher.ts';
 import type { ServiceStore } from '../../../service/src/store/collections.ts';
-import type { Deps } from '../../../service/src/platform/deps.ts';
+import { systemClock } from '../../../service/src/platform/clock.ts';
+import type { WorkDeps } from '../../../service/src/platform/jobs/worker.ts';
 import { healthRouter } from '../../../service/src/app/api/health.ts';
 import { startService, type Service } from '../../../service/src/app/service.ts';
 import { chatCustomer } from '../../helpers/apiClient.ts';
@@ -49,12 +50,12 @@ describe('/readyz and a delivery loop that hangs', () => {
       get: (target, name) => (name === 'claim' ? claim : bound(target, name)),
     });
     dispatcher = new Dispatcher({
-      store: hanging,
-      deps: {} as Deps,
+      deps: { store: hanging, clock: systemClock } as WorkDeps,
       outbound: { request: () => Promise.reject(new Error('not reached')) },
       log: pino({ level: 'silent' }),
       timeoutMs: 1000,
       retryDelaysMs: [],
+      observer: { attempted() {}, ended() {} },
     });
     const app = express().use(
       healthRouter(

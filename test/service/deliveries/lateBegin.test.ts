@@ -17,6 +17,7 @@ import { startChatSession } from '../../../service/src/channels/web_chat/chatOpe
 import { TOOL_CALL_QUEUE } from '../../../service/src/tools/calls/toolCall.ts';
 import type { Workspace } from '../../../service/src/team/workspace.ts';
 import { beginToolCall } from '../../../service/src/tools/calls/beginToolCall.ts';
+import { unwatchedBounds } from '../../../service/src/platform/limits/bounds.ts';
 import { Lease, startWorker } from '../../../service/src/platform/jobs/worker.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 import { TestClock } from '../../helpers/testClock.ts';
@@ -178,13 +179,16 @@ describe('what was claimed and begun late', () => {
       return jobs;
     };
     const worker = startWorker({
-      store: {
-        claim,
-        msUntilDue: (queue) => store.msUntilDue(queue),
-        onWork: (call, queue) => store.onWork(call, queue),
+      deps: {
+        store: {
+          claim,
+          msUntilDue: (queue) => store.msUntilDue(queue),
+          onWork: (call, queue) => store.onWork(call, queue),
+        },
+        clock,
+        bounds: unwatchedBounds,
       },
       log: pino({ level: 'silent' }),
-      clock,
       queue: TOOL_CALL_QUEUE,
       maxPerWorkspace: 1,
       leaseMs: LEASE_MS,

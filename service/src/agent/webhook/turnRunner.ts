@@ -1,15 +1,14 @@
-import type { Logger } from 'pino';
-import type { SteadyClock } from '../../platform/clock.ts';
 import type { Deps } from '../../platform/deps.ts';
 import {
   LEASE_MARGIN_MS,
   startWorker,
   type JobContext,
+  type Work,
   type Worker,
 } from '../../platform/jobs/worker.ts';
 import { refusalOf } from '../../platform/limits/room.ts';
 import type { OutboundClient } from '../../platform/outbound/outboundClient.ts';
-import type { ServiceStore, Tx } from '../../store/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import { shareOf, StoreUnavailable, type Job } from '../../store/store.ts';
 import { awaitsCall, failTurn, putAnswer, putFailed } from './operations/answerTurn.ts';
 import { lockTurn, putSuperseded, type LockedTurn } from './operations/turns.ts';
@@ -22,12 +21,8 @@ export interface TurnObserver {
   ended(turn: WebhookTurn): void;
 }
 
-interface TurnRunnerOptions {
-  readonly store: ServiceStore;
-  readonly deps: Deps;
+interface TurnRunnerOptions extends Work {
   readonly outbound: Pick<OutboundClient, 'request'>;
-  readonly log: Logger;
-  readonly clock: SteadyClock;
   readonly observer: TurnObserver;
 }
 
@@ -40,17 +35,15 @@ const MAX_PER_WORKSPACE = 64;
  * the turn fails in time.
  */
 export const startTurnRunner = (options: TurnRunnerOptions): Worker => {
-  const { store, deps, log, clock } = options;
+  const { store } = options.deps;
   const calls = new CallsUnderWay();
   return startWorker({
-    store,
-    log,
-    clock,
+    ...options,
     queue: WEBHOOK_TURN_QUEUE,
     maxPerWorkspace: MAX_PER_WORKSPACE,
     // An answer adds to what is stored, so a turn waits until there is room.
     freeInGroup: (group) => (refusalOf(store.pressure, 'data', shareOf(group)) === null ? 1 : 0),
-    bound: { bounds: deps.bounds, name: 'workspace_webhook_turns' },
+    bound: 'workspace_webhook_turns',
     leaseMs: LEASE_MARGIN_MS,
     run: (job, context) => takeStep(options, calls, job, context),
     onFailure: {

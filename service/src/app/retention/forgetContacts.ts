@@ -1,14 +1,14 @@
-import type { Logger } from 'pino';
 import { encodeTime } from 'ulid';
 import type { Contact, ForgettingStep, Removed, RemovedKind } from '../../conversations/contact.ts';
 import { FORGETTING_QUEUE, forgettingJobId } from '../../conversations/contacts/forgetContact.ts';
 import type { Conversation } from '../../conversations/conversation.ts';
 import type { Event } from '../../deliveries/event.ts';
-import { type Clock, timestamp } from '../../platform/clock.ts';
+import { timestamp } from '../../platform/clock.ts';
 import { putPayment } from '../../payments/operations/paymentLinks.ts';
 import { clearPayment, isCleared } from '../../payments/payment.ts';
-import { startWorker, type Worker } from '../../platform/jobs/worker.ts';
-import type { ServiceStore, Tx } from '../../store/collections.ts';
+import type { Deps } from '../../platform/deps.ts';
+import { startWorker, type Work, type Worker } from '../../platform/jobs/worker.ts';
+import type { Tx } from '../../store/collections.ts';
 import {
   ALL,
   Removal,
@@ -17,12 +17,6 @@ import {
   removeReveals,
   removeSessions,
 } from './removeConversations.ts';
-
-interface ForgettingOptions {
-  readonly store: ServiceStore;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
 
 /** One transaction looks at about this many documents, so that others do not wait long. */
 const BATCH = 500;
@@ -41,17 +35,16 @@ interface ForgottenBatch {
  * Removes what is left of forgotten contacts. Each transaction notes on the contact how far it has
  * come, so that another process goes on from there; two at once do no harm.
  */
-export const startForgetting = ({ store, clock, log }: ForgettingOptions): Worker =>
+export const startForgetting = ({ deps, log }: Work): Worker =>
   startWorker({
-    store,
+    deps,
     log,
     queue: FORGETTING_QUEUE,
     maxPerWorkspace: 2,
     leaseMs: LEASE_MS,
     run: async (job, { signal, retry }) => {
       const contactId = String(job.data.contactId);
-      while (!signal.aborted)
-        if (await retry(() => forgetNext({ store, clock }, contactId))) return;
+      while (!signal.aborted) if (await retry(() => forgetNext(deps, contactId))) return;
     },
     onFailure: {
       message: 'a contact could not be forgotten yet; it goes on later',
@@ -64,7 +57,7 @@ export const startForgetting = ({ store, clock, log }: ForgettingOptions): Worke
  * @returns whether nothing is left
  */
 export const forgetNext = (
-  { store, clock }: { readonly store: Pick<ServiceStore, 'transaction'>; readonly clock: Clock },
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
   contactId: string,
 ): Promise<boolean> =>
   store.transaction(async (tx) => {

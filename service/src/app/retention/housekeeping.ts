@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import { isOpen, type WebhookTurn } from '../../agent/webhook/webhookTurn.ts';
 import { type Clock, timestamp } from '../../platform/clock.ts';
 import type { ServiceStore, Tx } from '../../store/collections.ts';
@@ -14,7 +13,12 @@ import { isOver, type Wait } from '../../waits/wait.ts';
 import { isComplete, type ToolCall } from '../../tools/calls/toolCall.ts';
 import type { Session } from '../../team/workspace.ts';
 import type { Collection, Document, Query } from '../../store/store.ts';
-import { startWorker, type JobContext, type Worker } from '../../platform/jobs/worker.ts';
+import {
+  startWorker,
+  type JobContext,
+  type Work,
+  type Worker,
+} from '../../platform/jobs/worker.ts';
 
 /** The queue of the clean-up. It always holds one job, which says when the next sweep is due. */
 export const HOUSEKEEPING_QUEUE = 'housekeeping';
@@ -30,14 +34,10 @@ export interface Retention {
   readonly conversationDays: number;
 }
 
-interface HousekeepingOptions {
-  readonly store: ServiceStore;
-  /** Says when the next sweep is due. */
-  readonly clock: Clock;
+interface HousekeepingOptions extends Work {
   /** Says how old things are. A monotonic clock: a wrong one would remove too much, for good. */
   readonly ageClock: Clock;
   readonly retention: Retention;
-  readonly log: Logger;
   /** Between two sweeps. Default: ten minutes. */
   readonly everyMs?: number | undefined;
 }
@@ -57,7 +57,7 @@ const SILENT_VISITOR_DAYS = 1;
  * at a time, and another one continues when it dies.
  */
 export async function startHousekeeping(options: HousekeepingOptions): Promise<Worker> {
-  const { store, clock, log } = options;
+  const { store, clock } = options.deps;
   const { [HOUSEKEEPING_QUEUE]: queue } = (await store.stats()).queues;
   const isUnderWay = (queue?.claimed ?? 0) > 0;
   if (!isUnderWay) {
@@ -71,8 +71,7 @@ export async function startHousekeeping(options: HousekeepingOptions): Promise<W
     await store.transaction((tx) => tx.jobs.enqueue({ ...job, runAt: clock.now().getTime() }));
   }
   return startWorker({
-    store,
-    log,
+    ...options,
     queue: HOUSEKEEPING_QUEUE,
     maxPerWorkspace: 1,
     leaseMs: LEASE_MS,
@@ -85,7 +84,7 @@ export async function startHousekeeping(options: HousekeepingOptions): Promise<W
 }
 
 async function sweepAndReschedule(
-  { store, clock, ageClock, retention, log, everyMs = EVERY_MS }: HousekeepingOptions,
+  { deps: { store, clock }, ageClock, retention, log, everyMs = EVERY_MS }: HousekeepingOptions,
   { retry }: JobContext,
 ): Promise<void> {
   try {

@@ -1,7 +1,3 @@
-import type { Logger } from 'pino';
-import type { SteadyClock } from '../../platform/clock.ts';
-import type { ServiceStore } from '../../store/collections.ts';
-import type { Deps } from '../../platform/deps.ts';
 import { openSetup } from '../../platform/accounts/accountSetup.ts';
 import { OUTBOUND_QUEUE, type SendResult, type AttemptPolicy } from './outboundMessage.ts';
 import type { Job } from '../../store/store.ts';
@@ -10,17 +6,14 @@ import {
   LEASE_MARGIN_MS,
   startWorker,
   type JobContext,
+  type Work,
   type Worker,
 } from '../../platform/jobs/worker.ts';
 import type { ChannelsConfig } from '../channelAdapter.ts';
 import { beginAttempt, recordAttempt, type BegunAttempt } from './attempts.ts';
 import { connectedChannel } from '../registry.ts';
 
-export interface SenderOptions {
-  readonly store: ServiceStore;
-  readonly deps: Deps;
-  readonly log: Logger;
-  readonly clock: SteadyClock;
+interface SenderOptions extends Work {
   readonly config: ChannelsConfig;
   readonly retryDelaysMs: readonly number[];
   /** How long to wait for a receipt before sending again a text that may have arrived. */
@@ -42,7 +35,7 @@ const GRACE_MS = 15_000;
  * twice rather than never.
  */
 export function startSender(options: SenderOptions): Worker {
-  const { store, deps, log, clock, config, retryDelaysMs, graceMs = GRACE_MS } = options;
+  const { deps, log, config, retryDelaysMs, graceMs = GRACE_MS } = options;
   const policy: AttemptPolicy = { retryDelaysMs, graceMs };
   /**
    * One attempt per contact at a time. A receipt can make a contact's next text due before the
@@ -77,13 +70,12 @@ export function startSender(options: SenderOptions): Worker {
   };
 
   return startWorker({
-    store,
+    deps,
     log,
-    clock,
     queue: OUTBOUND_QUEUE,
     maxPerWorkspace: MAX_PER_WORKSPACE,
     freeInGroup: (_account, underWay) => MAX_PER_ACCOUNT - underWay,
-    bound: { bounds: deps.bounds, name: 'workspace_texts' },
+    bound: 'workspace_texts',
     leaseMs: ATTEMPTS_PER_LEASE * config.timeoutMs + LEASE_MARGIN_MS,
     run: (job, context) => contacts.run(job.id, () => sendNext(job, context)),
     onFailure: {

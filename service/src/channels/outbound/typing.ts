@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import { findTyping, type Contact } from '../../conversations/index.ts';
 import { openSetup } from '../../platform/accounts/accountSetup.ts';
 import type { Deps } from '../../platform/deps.ts';
@@ -6,9 +5,10 @@ import {
   LEASE_MARGIN_MS,
   startWorker,
   type JobContext,
+  type Work,
   type Worker,
 } from '../../platform/jobs/worker.ts';
-import type { ServiceStore, Tx } from '../../store/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import type { Channel } from '../channel.ts';
 import type { ChannelsConfig } from '../channelAdapter.ts';
 import { findChannelOf } from '../operations/channels.ts';
@@ -45,10 +45,7 @@ export async function queueTyping(
   });
 }
 
-interface TypingOptions {
-  readonly store: ServiceStore;
-  readonly deps: Deps;
-  readonly log: Logger;
+interface TypingOptions extends Work {
   readonly config: ChannelsConfig;
 }
 
@@ -58,8 +55,7 @@ interface TypingOptions {
  */
 export const startTyping = (options: TypingOptions): Worker =>
   startWorker({
-    store: options.store,
-    log: options.log,
+    ...options,
     queue: TYPING_QUEUE,
     maxPerWorkspace: MAX_PER_WORKSPACE,
     freeInGroup: (_account, underWay) => MAX_PER_ACCOUNT - underWay,

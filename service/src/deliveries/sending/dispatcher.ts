@@ -1,13 +1,17 @@
 import type { Logger } from 'pino';
 import type { ServiceStore } from '../../store/collections.ts';
 import { DELIVERY_QUEUE, type Delivery } from '../delivery.ts';
-import type { Deps } from '../../platform/deps.ts';
 import { limitedBy } from '../../platform/jobs/workGroup.ts';
 import type { OutboundClient } from '../../platform/outbound/outboundClient.ts';
 import { rememberOpened } from '../../platform/security/rememberOpened.ts';
 import { StoreUnavailable, type Job } from '../../store/store.ts';
 import { Batcher, isolateFailures } from '../../platform/async/batcher.ts';
-import { LEASE_MARGIN_MS, startWorker, type Worker } from '../../platform/jobs/worker.ts';
+import {
+  LEASE_MARGIN_MS,
+  startWorker,
+  type Work,
+  type Worker,
+} from '../../platform/jobs/worker.ts';
 import { attempt, type AttemptResult } from './attempt.ts';
 import { type InFlightLimit, InFlightLimits } from './inFlightLimits.ts';
 import { loadDueDeliveries, type DueDelivery, type LoadedDelivery } from './loadDueDeliveries.ts';
@@ -21,16 +25,11 @@ export interface DeliveryObserver {
   ended(delivery: Delivery): void;
 }
 
-const noObserver: DeliveryObserver = { attempted() {}, ended() {} };
-
-interface DispatcherOptions {
-  readonly store: ServiceStore;
-  readonly deps: Deps;
+interface DispatcherOptions extends Work {
   readonly outbound: Pick<OutboundClient, 'request'>;
-  readonly log: Logger;
   readonly timeoutMs: number;
   readonly retryDelaysMs: readonly number[];
-  readonly observer?: DeliveryObserver;
+  readonly observer: DeliveryObserver;
 }
 
 /** Deliveries of one workspace under way at once, over all its subscriptions. */
@@ -52,7 +51,6 @@ const MAX_BATCHES_AT_ONCE = 2;
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  readonly #observer: DeliveryObserver;
   readonly #limits: InFlightLimits;
   readonly #worker: Worker;
   /** Jobs that are claimed together are read in one transaction. */
@@ -83,15 +81,13 @@ export class Dispatcher {
       ...options,
       deps: { ...options.deps, secrets: rememberOpened(options.deps.secrets) },
     };
-    this.#observer = options.observer ?? noObserver;
     this.#limits = new InFlightLimits(options.timeoutMs);
     this.#worker = startWorker({
-      store: options.store,
-      log: options.log,
+      ...options,
       queue: DELIVERY_QUEUE,
       maxPerWorkspace: MAX_PER_WORKSPACE,
       freeInGroup: (group) => this.#limitOf(group).free,
-      bound: { bounds: options.deps.bounds, name: 'workspace_deliveries' },
+      bound: 'workspace_deliveries',
       leaseMs: DEADLINES_PER_LEASE * options.timeoutMs + LEASE_MARGIN_MS,
       run: (job) => this.#deliver(job),
       onFailure: {
@@ -124,7 +120,7 @@ export class Dispatcher {
     if (loaded?.type === 'due') return this.#send(loaded);
     limit.end(null, 0);
     this.#wakeAfterPause(limit);
-    if (loaded?.type === 'cancelled') this.#observer.ended(loaded.delivery);
+    if (loaded?.type === 'cancelled') this.#options.observer.ended(loaded.delivery);
   }
 
   /** The limit of the subscription that the group is for. */
@@ -161,7 +157,7 @@ export class Dispatcher {
       const result = await attempt(outbound, call, { now, timeoutMs });
       limit.end(result.verdict, result.durationMs);
       this.#wakeAfterPause(limit);
-      this.#observer.attempted(result);
+      this.#options.observer.attempted(result);
       return result;
     } catch (error) {
       limit.end(null, 0);
@@ -207,7 +203,7 @@ export class Dispatcher {
       result,
       at,
     });
-    if (recorded !== null && recorded.status !== 'pending') this.#observer.ended(recorded);
+    if (recorded !== null && recorded.status !== 'pending') this.#options.observer.ended(recorded);
   }
 }
 

@@ -1,15 +1,29 @@
 import type { Logger } from 'pino';
-import { systemClock, type SteadyClock } from '../clock.ts';
-import type { BoundName, Bounds } from '../limits/bounds.ts';
+import type { ServiceStore } from '../../store/collections.ts';
+import type { SteadyClock } from '../clock.ts';
+import type { Deps } from '../deps.ts';
+import type { BoundName } from '../limits/bounds.ts';
 import { FairPool } from '../limits/fairPool.ts';
-import { shareOf, StoreUnavailable, type Job, type Schema, type Store } from '../../store/store.ts';
+import { shareOf, StoreUnavailable, type Job } from '../../store/store.ts';
 import { retryThroughOutage, type Retry } from './outageRetry.ts';
 
-interface WorkerOptions {
-  readonly store: Pick<Store<Schema>, 'claim' | 'msUntilDue' | 'onWork'>;
+/** What operations are given, with the store's queues and a clock that measures leases. */
+export interface WorkDeps extends Deps {
+  readonly store: ServiceStore;
+  readonly clock: SteadyClock;
+}
+
+/** What every worker is given. */
+export interface Work {
+  readonly deps: WorkDeps;
   readonly log: Logger;
-  /** Measures leases. Default: the system's clock. */
-  readonly clock?: SteadyClock;
+}
+
+interface WorkerOptions {
+  readonly deps: Pick<WorkDeps, 'clock' | 'bounds'> & {
+    readonly store: Pick<ServiceStore, 'claim' | 'msUntilDue' | 'onWork'>;
+  };
+  readonly log: Logger;
   readonly queue: string;
   /**
    * Jobs of one workspace under way at once while no other workspace has any. All workspaces
@@ -19,7 +33,7 @@ interface WorkerOptions {
   /** How many more jobs of a group may start. Default: one for each claim. */
   readonly freeInGroup?: (group: string, underWay: number) => number;
   /** Reported when a workspace has its full share of the places and more jobs waiting. */
-  readonly bound?: { readonly bounds: Bounds; readonly name: BoundName };
+  readonly bound?: BoundName;
   /** A job that has not ended by then is claimed again. */
   readonly leaseMs: number;
   /** How long jobs under way may take to end after a stop before they are aborted. */
@@ -69,12 +83,13 @@ export class Worker {
   #lastTurn = performance.now();
 
   constructor(options: WorkerOptions) {
-    const { store, queue, maxPerWorkspace, bound } = options;
+    const { deps, queue, maxPerWorkspace, bound } = options;
     this.#options = options;
     this.retry = retryThroughOutage(this.#stopping.signal);
     this.#places = new FairPool(2 * maxPerWorkspace);
-    this.#shares = bound === undefined ? null : new ShareWatch(this.#places, bound);
-    this.#stopListening = store.onWork(() => this.wake(), queue);
+    this.#shares =
+      bound === undefined ? null : new ShareWatch(this.#places, () => deps.bounds.reached(bound));
+    this.#stopListening = deps.store.onWork(() => this.wake(), queue);
     this.wake();
   }
 
@@ -136,11 +151,11 @@ export class Worker {
   }
 
   async #claimJobs(): Promise<void> {
-    const { store, queue, leaseMs, clock = systemClock } = this.#options;
+    const { deps, queue, leaseMs } = this.#options;
     if (this.#stopping.signal.aborted || this.#places.free === 0) return;
-    const lease = new Lease(clock, leaseMs);
+    const lease = new Lease(deps.clock, leaseMs);
     this.#shares?.beforeClaim();
-    const jobs = await store.claim({
+    const jobs = await deps.store.claim({
       queue,
       limit: this.#places.free,
       places: this.#places,
@@ -177,18 +192,20 @@ export class Worker {
   }
 
   async #msUntilDue(): Promise<number> {
-    const { store, queue } = this.#options;
+    const { deps, queue } = this.#options;
     await this.#shares?.report((share) => this.#hasDue(share));
     if (this.#places.free === 0) return HEARTBEAT_MS;
-    const waitMs = await store.msUntilDue(queue, (group) => this.#isFull(group), this.#places);
+    const waitMs = await deps.store.msUntilDue(queue, (group) => this.#isFull(group), this.#places);
     return waitMs === null ? HEARTBEAT_MS : Math.min(HEARTBEAT_MS, Math.max(1, waitMs));
   }
 
   /** Whether the workspace has due jobs for which no place is free. */
   async #hasDue(share: string): Promise<boolean> {
-    const { store, queue } = this.#options;
+    const { deps, queue } = this.#options;
     const onlyThisShare = { free: 1, heldBy: (other: string) => (other === share ? 0 : 1) };
-    return (await store.msUntilDue(queue, (group) => this.#isFull(group), onlyThisShare)) === 0;
+    return (
+      (await deps.store.msUntilDue(queue, (group) => this.#isFull(group), onlyThisShare)) === 0
+    );
   }
 
   #freeInGroup(group: string): number {
@@ -239,14 +256,14 @@ const CHECK_EVERY_MS = 1000;
  */
 class ShareWatch {
   readonly #places: FairPool;
-  readonly #bound: { readonly bounds: Bounds; readonly name: BoundName };
+  readonly #onReached: () => void;
   /** Full shares, and when each was checked last, in steady milliseconds. */
   readonly #full = new Map<string, number | 'reported'>();
   #withRoom: readonly string[] = [];
 
-  constructor(places: FairPool, bound: { readonly bounds: Bounds; readonly name: BoundName }) {
+  constructor(places: FairPool, onReached: () => void) {
     this.#places = places;
-    this.#bound = bound;
+    this.#onReached = onReached;
   }
 
   beforeClaim(): void {
@@ -272,7 +289,7 @@ class ShareWatch {
       this.#full.set(share, performance.now());
       if (!(await hasMore(share))) continue;
       this.#full.set(share, 'reported');
-      this.#bound.bounds.reached(this.#bound.name);
+      this.#onReached();
     }
   }
 }

@@ -1,6 +1,4 @@
-import type { Logger } from 'pino';
-import type { SteadyClock } from '../../platform/clock.ts';
-import type { ServiceStore, Tx } from '../../store/collections.ts';
+import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { completeToolCall } from '../operations/completeToolCall.ts';
 import { lockToolCall, enqueueToolCall } from '../operations/toolCalls.ts';
@@ -13,19 +11,20 @@ import {
 } from './toolCall.ts';
 import type { OutboundClient } from '../../platform/outbound/outboundClient.ts';
 import type { Stoppable } from '../../platform/jobs/stopTogether.ts';
-import { LEASE_MARGIN_MS, startWorker, type JobContext } from '../../platform/jobs/worker.ts';
+import {
+  LEASE_MARGIN_MS,
+  startWorker,
+  type JobContext,
+  type Work,
+} from '../../platform/jobs/worker.ts';
 import { AnswerThread, MAX_READ_MS } from './answerReader.ts';
 import { attemptToolCall, CONNECTION_WAIT_MS } from './attemptToolCall.ts';
 import { beginToolCall } from './beginToolCall.ts';
 import { LargeResults } from './largeResults.ts';
 import { envelopeOf } from './toolRequest.ts';
 
-interface ToolRunnerOptions {
-  readonly store: ServiceStore;
-  readonly deps: Deps;
+interface ToolRunnerOptions extends Work {
   readonly outbound: Pick<OutboundClient, 'request'>;
-  readonly log: Logger;
-  readonly clock: SteadyClock;
   /** Before the second and the third attempt, after a 5xx or a network error. */
   readonly retryDelaysMs: readonly number[];
 }
@@ -39,11 +38,9 @@ const MAX_PER_TOOL = 16;
  * recorded before it is sent, so that a crash never repeats a call that must not be made twice.
  */
 export function startToolRunner({
-  store,
   deps,
   outbound,
   log,
-  clock,
   retryDelaysMs,
 }: ToolRunnerOptions): Stoppable {
   const reader = new AnswerThread(deps.bounds, log);
@@ -69,13 +66,12 @@ export function startToolRunner({
   };
 
   const worker = startWorker({
-    store,
+    deps,
     log,
-    clock,
     queue: TOOL_CALL_QUEUE,
     maxPerWorkspace: MAX_PER_WORKSPACE,
     freeInGroup: (_tool, underWay) => MAX_PER_TOOL - underWay,
-    bound: { bounds: deps.bounds, name: 'workspace_tool_calls' },
+    bound: 'workspace_tool_calls',
     leaseMs: MAX_TOOL_TIMEOUT_SECONDS * 1000 + CONNECTION_WAIT_MS + MAX_READ_MS + LEASE_MARGIN_MS,
     run: ({ id }, context) => makeCall(id, context),
     onFailure: {

@@ -123,9 +123,7 @@ describe('the sender', () => {
   const start = (retryDelaysMs = [20, 20, 20, 20]) => {
     const config = { graphApiUrl: `${graph.url}/${graph.version}`, timeoutMs: 5000 };
     sender = startSender({
-      store,
-      deps,
-      clock: systemClock,
+      deps: { ...deps, store, clock: systemClock },
       log: pino({ level: 'silent' }),
       config,
       retryDelaysMs,

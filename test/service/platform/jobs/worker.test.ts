@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { FOLLOW_UP_QUEUE as QUEUE } from '../../../../service/src/deliveries/subscription.ts';
+import { systemClock } from '../../../../service/src/platform/clock.ts';
+import { unwatchedBounds } from '../../../../service/src/platform/limits/bounds.ts';
 import { StoreUnavailable } from '../../../../service/src/store/store.ts';
 import {
   startWorker,
@@ -39,7 +41,7 @@ const start = (
   { leaseMs = 60_000, drainMs = 10_000, maxPerWorkspace = 10 } = {},
 ) => {
   worker = startWorker({
-    store: fresh.store,
+    deps: { store: fresh.store, clock: systemClock, bounds: unwatchedBounds },
     log: pino({ level: 'error' }, { write: (line) => void logged.push(line) }),
     queue: QUEUE,
     maxPerWorkspace,
