@@ -1,3 +1,5 @@
+import { remember } from './remember.ts';
+
 /**
  * Finds patterns in a text, however its characters are written, and replaces them in the text as
  * typed. It searches a folded copy of the text, its shadow. In the shadow, full-width and other
@@ -68,23 +70,12 @@ const DIFFERS = /[^\0-\x7f\p{L}•]|%/u;
 const isItsOwnShadow = (text: string) =>
   !MAY_DIFFER.test(text) || (!DIFFERS.test(text) && text.normalize('NFKC') === text);
 
-/** Folded characters. Folding one is slow, and texts use few different ones. */
-const folded = new Map<string, string>();
-const MAX_KEPT = 4_096;
-
-function foldCharacter(character: string): string {
-  const known = folded.get(character);
-  if (known !== undefined) return known;
-  const found = foldNew(character);
-  if (folded.size >= MAX_KEPT) folded.clear();
-  folded.set(character, found);
-  return found;
-}
-
-const foldNew = (character: string): string =>
+/** Folding a character is slow, and texts use few different ones. */
+const foldCharacter = remember(4_096, (character) =>
   character.startsWith('%')
     ? decodeEscape(character)
-    : character.normalize('NFKC').replace(/[^\0-\x7f\p{L}•]|\p{DI}/gu, foldSign);
+    : character.normalize('NFKC').replace(/[^\0-\x7f\p{L}•]|\p{DI}/gu, foldSign),
+);
 
 /** Decodes `%20`, `%2b` or `%40`. A single percent sign stays. */
 const decodeEscape = (escape: string) => (escape === '%' ? escape : decodeURIComponent(escape));

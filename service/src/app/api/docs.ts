@@ -1,5 +1,6 @@
 import { Router } from 'express';
-import { sendPage, type View } from '../../platform/html/html.ts';
+import { sendPage } from '../../platform/html/html.ts';
+import { remember } from '../../platform/remember.ts';
 import { openApiDocument } from './openapi.ts';
 import type { OpenApiDocument } from './reference/document.ts';
 import { referencePage } from './reference/referencePage.ts';
@@ -8,16 +9,19 @@ import { referencePage } from './reference/referencePage.ts';
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/** More than there are pages. */
+const MAX_REMEMBERED = 100;
+
 /**
  * The OpenAPI document and the pages that show it. Anybody may load them, so they are made once and
  * kept in memory: the document takes 30 ms to make.
  */
 export function docsRouter(publicUrl: () => string): Router {
   const router = Router();
-  const made = madeOnce((url: string) => {
+  const made = remember(MAX_REMEMBERED, (url) => {
     const document = openApiDocument(url);
-    const page = madeOnce(
-      (slug: string): View => referencePage(document as unknown as OpenApiDocument, slug),
+    const page = remember(MAX_REMEMBERED, (slug) =>
+      referencePage(document as unknown as OpenApiDocument, slug),
     );
     return { json: Buffer.from(JSON.stringify(document)), page };
   });
@@ -33,14 +37,4 @@ export function docsRouter(publicUrl: () => string): Router {
     sendPage(response.set('Content-Security-Policy', POLICY), page);
   });
   return router;
-}
-
-/** Remembers the result for each text. There are only a few. */
-function madeOnce<T>(make: (text: string) => T): (text: string) => T {
-  const known = new Map<string, T>();
-  return (text) => {
-    const result = known.get(text) ?? make(text);
-    if (result !== null) known.set(text, result);
-    return result;
-  };
 }

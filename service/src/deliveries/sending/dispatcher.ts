@@ -3,7 +3,7 @@ import type { ServiceStore } from '../../store/collections.ts';
 import { DELIVERY_QUEUE, type Delivery } from '../delivery.ts';
 import { limitedBy } from '../../platform/jobs/workGroup.ts';
 import type { OutboundClient } from '../../platform/outbound/outboundClient.ts';
-import { rememberOpened } from '../../platform/security/rememberOpened.ts';
+import { remember } from '../../platform/remember.ts';
 import { StoreUnavailable, type Job } from '../../store/store.ts';
 import { Batcher, isolateFailures } from '../../platform/async/batcher.ts';
 import {
@@ -40,6 +40,8 @@ const MAX_PER_WORKSPACE = 512;
  */
 const DEADLINES_PER_LEASE = 2;
 
+/** Secrets that stay opened: those of the subscriptions of 40 full workspaces. */
+const MAX_OPENED_SECRETS = 1000;
 /** A larger batch would hold the event loop for longer than a few milliseconds. */
 const MAX_BATCH = 100;
 /** More would only wait for each other's locks. */
@@ -77,10 +79,9 @@ export class Dispatcher {
 
   /** Starts at once. */
   constructor(options: DispatcherOptions) {
-    this.#options = {
-      ...options,
-      deps: { ...options.deps, secrets: rememberOpened(options.deps.secrets) },
-    };
+    const { secrets } = options.deps;
+    const open = remember(MAX_OPENED_SECRETS, secrets.open);
+    this.#options = { ...options, deps: { ...options.deps, secrets: { ...secrets, open } } };
     this.#limits = new InFlightLimits(options.timeoutMs);
     this.#worker = startWorker({
       ...options,

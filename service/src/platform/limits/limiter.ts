@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { remember } from '../remember.ts';
 
 /**
  * A maximum for each key in a span of time that begins with the first count. To allow a burst, use
@@ -47,17 +48,13 @@ const KEY_BYTES = 16;
  * Replaces an address or an e-mail as the key of a count. It has a fixed length, holds
  * nothing that a PostgreSQL text cannot, and does not show what it replaces.
  */
-export function shortKey(key: string): string {
-  const known = shortened.get(key);
-  if (known !== undefined) return known;
-  const short = hash('sha256', key, 'buffer').toString('base64url', 0, KEY_BYTES);
-  if (key.length > MAX_KEPT_CHARACTERS) return short;
-  if (shortened.size >= MAX_KEPT) shortened.clear();
-  shortened.set(key, short);
-  return short;
-}
+export const shortKey = (key: string): string =>
+  key.length > MAX_REMEMBERED_CHARACTERS ? shortened(key) : shortenedBefore(key);
+
+const MAX_REMEMBERED_CHARACTERS = 100;
+
+const shortened = (key: string): string =>
+  hash('sha256', key, 'buffer').toString('base64url', 0, KEY_BYTES);
 
 /** A request's key is counted by several limits. */
-const shortened = new Map<string, string>();
-const MAX_KEPT = 1000;
-const MAX_KEPT_CHARACTERS = 100;
+const shortenedBefore = remember(1000, shortened);

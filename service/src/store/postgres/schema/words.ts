@@ -1,30 +1,23 @@
 import { createHash } from 'node:crypto';
 import type { SearchedWord } from '../../store.ts';
+import { remember } from '../../../platform/remember.ts';
 import { toText } from '../connection/sql.ts';
 
 /** The column for the words of a document, a tsvector with a GIN index. */
 export const WORDS = 'words';
 
 const TAG_CHARACTERS = 8;
-const tags = new Map<unknown, string>();
-const MAX_TAGS = 10_000;
 
 /**
  * Stands before each word of a workspace, so that searches read no other workspace's part of the
  * index.
  */
-function tagOf(within: unknown): string {
-  let tag = tags.get(within);
-  if (tag === undefined) {
-    tag = createHash('sha256').update(String(within)).digest('base64url').slice(0, TAG_CHARACTERS);
-    if (tags.size >= MAX_TAGS) tags.clear();
-    tags.set(within, tag);
-  }
-  return tag;
-}
+const tagOf = remember(10_000, (within) =>
+  createHash('sha256').update(within).digest('base64url').slice(0, TAG_CHARACTERS),
+);
 
 export const lexemesOf = (within: unknown, words: Iterable<string>): readonly string[] => {
-  const tag = tagOf(within);
+  const tag = tagOf(String(within));
   return [...new Set(words)].map((word) => tag + toText(word));
 };
 
