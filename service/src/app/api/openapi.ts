@@ -100,38 +100,33 @@ export function errorsOf(operation: Operation): readonly ErrorCode[] {
   if (operation.auth === 'key' && !operation.isForEveryKey) common.push('permission_missing');
   if (operation.query || operation.body) common.push('invalid_request');
   if (operation.body) common.push('invalid_json', 'body_too_large', 'unsupported_media_type');
-  if (operation.method !== 'get' && !operation.noIdempotencyKey)
-    common.push('idempotency_key_reused', 'invalid_request');
+  if (takesIdempotencyKey(operation)) common.push('idempotency_key_reused', 'invalid_request');
   return [...new Set([...operation.errors, ...common])];
 }
 
+const takesIdempotencyKey = ({ method, noIdempotencyKey }: Operation): boolean =>
+  method !== 'get' && !noIdempotencyKey;
+
 function operationObject(operation: NamedOperation, components: Json): Json {
-  const idempotent = operation.method !== 'get' && !operation.noIdempotencyKey;
   return {
     operationId: operation.id,
     tags: [operation.tag],
     summary: operation.summary,
-    ...(operation.description === undefined ? {} : { description: operation.description }),
-    ...(operation.extension ? { 'x-extension': true } : {}),
+    description: operation.description,
+    'x-extension': operation.extension,
     security: operation.auth === 'none' ? [] : [{ [operation.auth]: [] }],
     parameters: [
       ...pathParameters(operation),
       ...queryParameters(operation),
-      ...(idempotent ? [IDEMPOTENCY_KEY] : []),
+      ...(takesIdempotencyKey(operation) ? [IDEMPOTENCY_KEY] : []),
     ],
-    ...(operation.body
-      ? {
-          requestBody: {
-            required: true,
-            content: {
-              'application/json': { schema: jsonSchema(operation.body, 'input', components) },
-            },
-          },
-        }
-      : {}),
+    requestBody: operation.body && {
+      required: true,
+      content: { 'application/json': { schema: jsonSchema(operation.body, 'input', components) } },
+    },
     responses: {
       [operation.status]: answerObject(operation, components),
-      ...(operation.continues ? { 202: answerObject(operation, components) } : {}),
+      ...(operation.continues && { 202: answerObject(operation, components) }),
       ...errorResponses(operation, components),
     },
   };
@@ -153,7 +148,7 @@ const webhookObject = (name: EventName, components: Json): Json => ({
   operationId: name,
   tags: ['Subscriptions'],
   summary: EVENT_DESCRIPTIONS[name],
-  ...(EXTENSION_EVENTS.has(name) ? { 'x-extension': true } : {}),
+  'x-extension': EXTENSION_EVENTS.has(name) || undefined,
   security: [],
   parameters: Object.entries(DELIVERY_HEADERS).map(([header, description]) => ({
     name: header,
@@ -220,19 +215,17 @@ function queryParameters({ query }: Operation) {
   }));
 }
 
+const RETRY_HEADERS = {
+  'Retry-After': { schema: { type: 'integer' }, description: 'Seconds to wait' },
+};
+
 function errorResponses(operation: Operation, components: Json): Json {
   const responses: Json = {};
   const byStatus = Map.groupBy(errorsOf(operation), (code) => ERROR_CATALOGUE[code].status);
   for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b)) {
     responses[status] = {
       description: codes.map((code) => `\`${code}\`: ${ERROR_CATALOGUE[code].fix}`).join('\n\n'),
-      ...(status === 429 || status === 503
-        ? {
-            headers: {
-              'Retry-After': { schema: { type: 'integer' }, description: 'Seconds to wait' },
-            },
-          }
-        : {}),
+      headers: status === 429 || status === 503 ? RETRY_HEADERS : undefined,
       content: {
         'application/json': {
           schema: jsonSchema(errorSchema, 'output', components),

@@ -3,10 +3,9 @@ import type { Request } from 'express';
 import { timestamp } from '../clock.ts';
 import type { Tx } from '../../store/collections.ts';
 import { inOneTransaction, type Deps } from '../deps.ts';
-import { AppError, errorWithFix } from './errorCatalogue.ts';
+import { AppError, errorJson, errorWithFix } from './errorCatalogue.ts';
 import type { Caller } from './caller.ts';
 import type { Operation } from './operation.ts';
-import { errorJson } from './errorView.ts';
 
 const STORED_FOR_MS = 24 * 60 * 60 * 1000;
 const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/;

@@ -166,3 +166,14 @@ export const errorWithFix = (code: ErrorCode, what: string, details?: ErrorDetai
 /** A missing record and one of another workspace get the same error. */
 export const notFound = (what: string, id: string): AppError =>
   errorWithFix('not_found', `There is no ${what} ${JSON.stringify(id.slice(0, 64))} here.`);
+
+/** The form of every error. JSON leaves out what is undefined. */
+export const errorJson = ({ code, message, details }: AppError, requestId: string) => ({
+  error: {
+    code,
+    message,
+    param: details.param,
+    existing_id: details.existingId,
+    request_id: requestId,
+  },
+});

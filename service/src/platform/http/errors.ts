@@ -1,8 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import { AppError, errorWithFix } from './errorCatalogue.ts';
+import { AppError, errorJson, errorWithFix } from './errorCatalogue.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { noteBound } from './server/atBound.ts';
-import { errorJson } from './errorView.ts';
 
 const UNAVAILABLE_RETRY_SECONDS = 2;
 
