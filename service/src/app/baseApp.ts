@@ -13,10 +13,10 @@ import { BodyRoom } from '../platform/http/server/readBody.ts';
 import { UnreadAnswers } from '../platform/http/server/unreadAnswers.ts';
 
 export interface BaseAppParts {
-  readonly config: Pick<Config, 'addressBudget' | 'trustedProxies'>;
+  readonly config: Config;
   readonly log: Logger;
   readonly bounds: Bounds;
-  readonly metrics: Pick<ServiceMetrics, 'requests'>;
+  readonly metrics: ServiceMetrics;
 }
 
 /** An Express app, and the connections that its server must limit. */

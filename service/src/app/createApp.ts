@@ -1,4 +1,3 @@
-import type { Config } from './config.ts';
 import type { Deps } from '../platform/deps.ts';
 import { addressBudget } from '../platform/http/server/addressBudget.ts';
 import { type ApiParts, apiRouter } from './api/apiRouter.ts';
@@ -10,16 +9,13 @@ import { type Health, healthRouter } from './api/health.ts';
 import { metricsRouter } from './api/metricsRoute.ts';
 import type { ConnectionShares } from '../platform/limits/connectionShares.ts';
 import type { Limiters } from '../platform/limits/limiter.ts';
-import type { ServiceMetrics } from './serviceMetrics.ts';
 import type { ScreenModel } from '../agent/screens/agentRoutes.ts';
 import type { LiveFeed } from './screens/liveFeed.ts';
 import { type ScreenParts, screensRouter } from './screens/screensRouter.ts';
 import type { Setup } from '../team/screens/setup.ts';
 
 interface WorkerAppParts extends BaseAppParts {
-  readonly config: BaseAppParts['config'] & Pick<Config, 'metricsToken'>;
   readonly health: Health;
-  readonly metrics: Pick<ServiceMetrics, 'requests' | 'read'>;
   /** Ends open streams. */
   readonly stopping: AbortSignal;
 }
@@ -32,8 +28,6 @@ export function createWorkerApp(parts: WorkerAppParts): App {
 }
 
 interface AppParts extends Omit<WorkerAppParts, 'bounds'> {
-  readonly metrics: WorkerAppParts['metrics'] & { readonly waits: ApiParts['waits'] };
-  readonly config: WorkerAppParts['config'] & ApiParts['config'] & ScreenParts['config'];
   readonly deps: Deps;
   /** Count requests and attempts. */
   readonly limiters: Limiters;
@@ -73,12 +67,9 @@ export function createApp(parts: AppParts): App {
   return { app, connections };
 }
 
-const operatorRouters = ({
-  config,
-  health,
-  metrics,
-  stopping,
-}: Pick<WorkerAppParts, 'config' | 'health' | 'metrics' | 'stopping'>) => [
+type OperatorParts = Pick<WorkerAppParts, 'config' | 'health' | 'metrics' | 'stopping'>;
+
+const operatorRouters = ({ config, health, metrics, stopping }: OperatorParts) => [
   healthRouter(health, stopping),
   metricsRouter(metrics, config.metricsToken),
 ];

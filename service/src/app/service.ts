@@ -31,7 +31,7 @@ import { followPayments } from '../payments/paymentFeed.ts';
 import { followToolCalls } from '../tools/toolCallFeed.ts';
 import { type Bounds, createBounds } from '../platform/limits/bounds.ts';
 import { pressureInWords, roomIn } from '../platform/limits/room.ts';
-import { openLimiters } from '../platform/limits/openLimiters.ts';
+import { openLimiters } from '../platform/limits/postgresLimiters.ts';
 import { createMetrics } from './serviceMetrics.ts';
 import { createOutboundClient } from '../platform/outbound/outboundClient.ts';
 import { followWorkspaces } from './screens/liveFeed.ts';
@@ -288,12 +288,8 @@ const screenModelOf = ({ config: { llm, llmTimeoutMs }, model }: Core) => ({
   timeoutMs: llmTimeoutMs,
 });
 
-/** Enough for two full batches. */
-const TRANSACTIONS_UNDER_WAY = 128;
-
 const connectionSharesOf = ({ config: { database }, bounds }: Core): ConnectionShares | null =>
-  database &&
-  new ConnectionShares({ places: TRANSACTIONS_UNDER_WAY, bounds, bound: 'workspace_transactions' });
+  database && new ConnectionShares(bounds);
 
 function listen(server: Server, { host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
   const inUse = `Port ${port} of ${host} is in use. Stop the program that uses it, or set PORT to another one.`;

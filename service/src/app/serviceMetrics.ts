@@ -1,12 +1,8 @@
-import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { countTurns } from '../agent/webhook/turnMetrics.ts';
-import type { TurnObserver } from '../agent/webhook/turnRunner.ts';
-import type { DeliveryObserver } from '../deliveries/sending/dispatcher.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ServiceStore } from '../store/collections.ts';
-import type { BoundName } from '../platform/limits/bounds.ts';
 import { countBounds } from '../platform/metrics/boundMetrics.ts';
 import { countDeliveries } from '../deliveries/deliveryMetrics.ts';
 import { gauge } from '../platform/metrics/gauge.ts';
@@ -15,34 +11,23 @@ import { SCREENS } from './screens/screenPaths.ts';
 import { measureRequests } from '../platform/metrics/requestMetrics.ts';
 import { watchStalls } from '../platform/metrics/stallWatch.ts';
 import { watchStore } from '../platform/metrics/storeMetrics.ts';
-import { countWaits, type WaitObserver } from '../waits/waitMetrics.ts';
+import { countWaits } from '../waits/waitMetrics.ts';
 import { watchSubscriptions } from '../deliveries/subscriptionMetrics.ts';
 
 /** The first words of all paths outside the API. */
 const PAGES: ReadonlySet<string> = new Set([...SCREENS, 'healthz', 'readyz', 'metrics', 'pay']);
 
-/** The metrics of one service. */
-export interface ServiceMetrics {
-  readonly deliveries: DeliveryObserver;
-  readonly waits: WaitObserver;
-  readonly turns: TurnObserver;
-  readonly requests: RequestHandler;
-  readonly boundReached: (bound: BoundName) => void;
-  /** The longest time within the last five minutes for which the event loop stood still. */
-  readonly longestStallMs: () => number;
-  /** Adds the time since the delivery worker last looked for jobs. */
-  watchLoop(sinceLastTurnMs: () => number): void;
-  /** In Prometheus' text format. */
-  read(): Promise<{ readonly contentType: string; readonly text: string }>;
-  stop(): void;
-}
+export type ServiceMetrics = ReturnType<typeof createMetrics>;
 
-/** Each service has a registry of its own, so that several in one process do not mix. */
+/**
+ * The metrics of one service. Each has a registry of its own, so that several in one process do not
+ * mix.
+ */
 export function createMetrics(
   store: Pick<ServiceStore, 'stats' | 'fault' | 'pressure' | 'transaction'>,
   clock: Clock,
   log: Pick<Logger, 'warn'>,
-): ServiceMetrics {
+) {
   const registry = new Registry();
   const deliveries = countDeliveries(registry, clock);
   const waits = countWaits(registry, store);
@@ -59,8 +44,10 @@ export function createMetrics(
     turns,
     requests,
     boundReached,
+    /** The longest time within the last five minutes for which the event loop stood still. */
     longestStallMs: stalls.longestMs,
-    watchLoop(sinceLastTurnMs) {
+    /** Adds the time since the delivery worker last looked for jobs. */
+    watchLoop(sinceLastTurnMs: () => number): void {
       gauge(
         registry,
         'conversation_service_delivery_loop_idle_seconds',
@@ -68,10 +55,11 @@ export function createMetrics(
         () => sinceLastTurnMs() / 1000,
       );
     },
+    /** In Prometheus' text format. */
     async read() {
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
-    stop() {
+    stop(): void {
       stopWatchingProcess();
       stalls.stop();
     },

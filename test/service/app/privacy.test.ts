@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { RequestHandler } from 'express';
 import { pino } from 'pino';
 import { memoryLimiters } from '../../../service/src/platform/limits/memoryLimiter.ts';
 import { createKeywordAgent } from '../../../service/src/agent/keyword/keywordAgent.ts';
@@ -13,6 +14,8 @@ import {
 import { eachFile, textOfFolder } from '../../helpers/folderFiles.ts';
 import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
+import { readConfig } from '../../../service/src/app/config.ts';
+import type { ServiceMetrics } from '../../../service/src/app/serviceMetrics.ts';
 import { testDeps } from '../../helpers/testDeps.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
@@ -156,17 +159,7 @@ describe('what must not get out', () => {
   it('a fault of ours says nothing of the inside', async () => {
     const { createApp } = await import('../../../service/src/app/createApp.ts');
     const broken = createApp({
-      config: {
-        apiRateLimitPerMinute: 0,
-        workspaceRateLimitPerMinute: 0,
-        chatRateLimitPerMinute: 0,
-        addressBudget: 0,
-        trustedProxies: [],
-        chatFrameOrigins: [],
-        channels: { graphApiUrl: '', timeoutMs: 1 },
-        payments: { stripeApiUrl: '', timeoutMs: 1 },
-        metricsToken: null,
-      },
+      config: readConfig({}),
       deps: testDeps({
         store: {
           transaction: () => Promise.reject(new Error('inner detail /var/secret')),
@@ -182,10 +175,10 @@ describe('what must not get out', () => {
       },
       limiters: memoryLimiters,
       metrics: {
-        requests: (_request, _response, next) => next(),
+        requests: ((_request, _response, next) => next()) satisfies RequestHandler,
         waits: { collected() {} },
         read: async () => ({ contentType: 'text/plain', text: '' }),
-      },
+      } as unknown as ServiceMetrics,
       chatFeed: { listen: () => () => {}, has: () => false },
       followToolCall: () => Promise.reject(new Error('not here')),
       followPayment: () => Promise.reject(new Error('not here')),

@@ -456,7 +456,7 @@ it('a rate that is off counts nothing', async () => {
       },
       bounds: unwatchedBounds,
     },
-    { name: 'x', most: 0, seconds: 60, bound: 'key_api_calls', what: 'x' },
+    { most: 0, bound: 'key_api_calls', what: 'x' },
   );
   await spend('anybody');
 });

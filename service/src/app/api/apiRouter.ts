@@ -41,14 +41,7 @@ import { waitsRouter } from '../../waits/routes.ts';
 import { WrongKeys } from '../../platform/http/server/wrongKeys.ts';
 
 export interface ApiParts {
-  readonly config: Pick<
-    Config,
-    | 'apiRateLimitPerMinute'
-    | 'workspaceRateLimitPerMinute'
-    | 'chatRateLimitPerMinute'
-    | 'channels'
-    | 'payments'
-  >;
+  readonly config: Config;
   readonly deps: Deps;
   readonly log: Logger;
   readonly counting: Counting;
@@ -95,24 +88,20 @@ export function apiRouter(parts: ApiParts): RequestHandler {
 /** What a call with an API key passes before its route. */
 function handlersWithKey({ config, deps, counting, budget, turns }: ApiParts): RequestHandler[] {
   const perKey: Rate = {
-    name: 'api',
-    most: config.apiRateLimitPerMinute,
-    seconds: 60,
     bound: 'key_api_calls',
+    most: config.apiRateLimitPerMinute,
     what: 'calls with this API key',
   };
   const perWorkspace: Rate = {
-    name: 'api_workspace',
-    most: config.workspaceRateLimitPerMinute,
-    seconds: 60,
     bound: 'workspace_api_calls',
+    most: config.workspaceRateLimitPerMinute,
     what: 'API calls of this workspace',
   };
   return [
     requireApiKey(deps, new WrongKeys(budget.wrongKeys)),
     limitRate(counting, [perKey], byCaller),
     limitRate(counting, [perWorkspace], byWorkspace),
-    turns.inTurn((response) => byWorkspace(null, response)),
+    turns.inTurn(byWorkspace),
   ];
 }
 
@@ -125,18 +114,10 @@ const MAX_VISITOR_READS_PER_MINUTE = 240;
 /** What the chat page calls: anybody may, so each address and each visitor has limits. */
 function chatRouter({ config, deps, counting, budget, turns, chatFeed, stopping }: ApiParts) {
   const perVisitor = config.chatRateLimitPerMinute;
-  const messageRate: Rate = {
-    name: 'visitor_messages',
-    most: perVisitor,
-    seconds: 60,
-    bound: 'visitor_messages',
-    what: 'messages',
-  };
+  const messageRate: Rate = { bound: 'visitor_messages', most: perVisitor, what: 'messages' };
   const readRate: Rate = {
-    name: 'visitor_reads',
-    most: perVisitor === 0 ? 0 : MAX_VISITOR_READS_PER_MINUTE,
-    seconds: 60,
     bound: 'visitor_reads',
+    most: perVisitor === 0 ? 0 : MAX_VISITOR_READS_PER_MINUTE,
     what: 'requests',
   };
   const inThisProcess = { limiters: memoryLimiters, bounds: counting.bounds };
@@ -149,10 +130,7 @@ function chatRouter({ config, deps, counting, budget, turns, chatFeed, stopping 
   router.use(visitorPaths, requireChatToken(deps));
   router.post('/chat/messages', limitRate(counting, [messageRate], byCaller), budget.messages);
   router.get(visitorPaths, limitRate(inThisProcess, [readRate], byCaller));
-  router.use(
-    visitorPaths,
-    turns.inTurn((response) => byWorkspace(null, response)),
-  );
+  router.use(visitorPaths, turns.inTurn(byWorkspace));
   router.use(
     chatMessagesRouter(deps),
     chatStreamRouter(deps, chatFeed, stopping, {

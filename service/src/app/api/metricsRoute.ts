@@ -11,11 +11,11 @@ import { bearer } from '../../team/authentication.ts';
  * @throws unauthorized (401)
  * @see docs/decisions/0024-who-may-read-metrics.md
  */
-export function metricsRouter(metrics: Pick<ServiceMetrics, 'read'>, token: string | null): Router {
+export function metricsRouter({ read }: ServiceMetrics, token: string | null): Router {
   const router = Router();
   router.get('/metrics', async (request, response) => {
     assertAllowed(request, token);
-    const { contentType, text } = await metrics.read();
+    const { contentType, text } = await read();
     response.set('Cache-Control', 'no-store').type(contentType).send(text);
   });
   return router;

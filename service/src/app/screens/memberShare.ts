@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RequestHandler } from 'express';
 import type { Deps } from '../../platform/deps.ts';
-import type { ConnectionShares } from '../../platform/limits/connectionShares.ts';
+import { withShares, type ConnectionShares } from '../../platform/limits/connectionShares.ts';
 import { inZone } from '../../platform/html/readerZone.ts';
 import { signedInOf } from '../../team/signedIn.ts';
 
@@ -21,13 +21,5 @@ export const doForMember: RequestHandler = (_request, response, next) => {
  * Where database connections are shared, a member's transactions wait for the workspace's turn, as
  * those of API calls do.
  */
-export function withMemberShare(deps: Deps, shares: ConnectionShares | null): Deps {
-  if (shares === null) return deps;
-  const transaction: Deps['store']['transaction'] = (fn) => {
-    const id = workspaceId.getStore();
-    return id === undefined
-      ? deps.store.transaction(fn)
-      : shares.run(id, () => deps.store.transaction(fn));
-  };
-  return { ...deps, store: { transaction } };
-}
+export const withMemberShare = (deps: Deps, shares: ConnectionShares | null): Deps =>
+  withShares(deps, shares, () => workspaceId.getStore());

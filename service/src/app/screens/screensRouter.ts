@@ -54,7 +54,7 @@ export interface ScreenParts {
   readonly deps: Deps;
   /** Null where database connections are not shared. */
   readonly connectionShares: ConnectionShares | null;
-  readonly config: Pick<Config, 'chatFrameOrigins' | 'channels' | 'payments'>;
+  readonly config: Config;
   readonly limiters: Limiters;
   /** What each address may request without signing in. */
   readonly budget: AddressBudget;
@@ -96,10 +96,8 @@ const homeOf = (member: Member): string => (isOwner(member) ? '/overview' : '/co
 /** As many as API calls: a team of two hundred that reloads a page each second. */
 const MAX_PAGES_PER_MINUTE = 12_000;
 const PAGE_RATE = {
-  name: 'pages',
-  most: MAX_PAGES_PER_MINUTE,
-  seconds: 60,
   bound: 'workspace_pages',
+  most: MAX_PAGES_PER_MINUTE,
   what: 'pages for this workspace',
 } as const;
 
@@ -134,17 +132,17 @@ export function screensRouter(parts: ScreenParts): Router {
   router.use(signInRouter(deps, attempts, isHttps), joinRouter(deps, attempts, isHttps));
   router.use(resetPasswordRouter(deps, attempts, isHttps));
 
-  const workspaceOf = (response: Response) => signedInOf(response).workspace.id;
+  const workspaceOf = (_request: unknown, response: Response) => signedInOf(response).workspace.id;
   const counting = { limiters: memoryLimiters, bounds: deps.bounds };
   const streams = openTeamStreams();
   router.use(MEMBER_PATHS, requireMember(deps), noteLivePosition(parts.live, streams));
-  router.post(ADDING_PATHS, (_request, response, next) => {
-    deps.assertRoom('data', workspaceOf(response));
+  router.post(ADDING_PATHS, (request, response, next) => {
+    deps.assertRoom('data', workspaceOf(request, response));
     next();
   });
   router.use(
     MEMBER_PATHS,
-    limitRate(counting, [PAGE_RATE], (_request, response) => workspaceOf(response)),
+    limitRate(counting, [PAGE_RATE], workspaceOf),
     turns.inTurn(workspaceOf),
     readMemberFormBody,
     requireCsrfToken,

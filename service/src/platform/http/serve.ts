@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response, Router } from 'express';
 import type { z } from 'zod';
 import type { Deps } from '../deps.ts';
-import type { ConnectionShares } from '../limits/connectionShares.ts';
+import { withShares, type ConnectionShares } from '../limits/connectionShares.ts';
 import { answerOnce, type StoredAnswer } from './answerOnce.ts';
 import { callerOf, type Caller } from './caller.ts';
 import type { Operation } from './operation.ts';
@@ -44,7 +44,7 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
   const answerCall = async (request: Request, response: Response): Promise<StoredAnswer> => {
     const call = parseCall(operation, request, response);
     const shares = request.app.locals.connectionShares as ConnectionShares | null;
-    const sharedDeps = withShare(deps, shares, callerOf(response));
+    const sharedDeps = withShares(deps, shares, () => callerOf(response)?.workspace.id);
     if (method === 'get') {
       const found = await handle({ ...call, deps: sharedDeps });
       return { status, body: await countRead(request, response, () => writeJson(found)) };
@@ -102,19 +102,6 @@ async function countRead(
   const text = toText();
   await readBytes.spend(address, Buffer.byteLength(text)).catch(() => {});
   return text;
-}
-
-/**
- * If workspaces share the connections to the database, each transaction waits for the turn of its
- * workspace before it takes a connection.
- */
-function withShare(deps: Deps, shares: ConnectionShares | null, caller: Caller | undefined): Deps {
-  if (shares === null || caller === undefined) return deps;
-  const { id } = caller.workspace;
-  return {
-    ...deps,
-    store: { transaction: (fn) => shares.run(id, () => deps.store.transaction(fn)) },
-  };
 }
 
 /** Like `response.send`, without its checks: the type is known, and there is no ETag. */

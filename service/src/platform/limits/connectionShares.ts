@@ -1,5 +1,7 @@
-import { AppError, errorWithFix } from '../http/errorCatalogue.ts';
-import type { BoundName, Bounds } from './bounds.ts';
+import type { Deps } from '../deps.ts';
+import type { AppError} from '../http/errorCatalogue.ts';
+import { errorWithFix } from '../http/errorCatalogue.ts';
+import type { Bounds } from './bounds.ts';
 import { QueuedPool } from './queuedPool.ts';
 
 /** As long as PostgreSQL waits for a lock. The caller has not given up by then. */
@@ -8,13 +10,8 @@ const WAIT_MS = 15_000;
 const MAX_WAITING_PER_WORKSPACE = 1_000;
 const RETRY_SECONDS = 2;
 
-interface ConnectionSharesOptions {
-  /** Transactions of all workspaces under way. One workspace alone gets half of them. */
-  readonly places: number;
-  readonly bounds: Bounds;
-  readonly bound: BoundName;
-  readonly waitMs?: number;
-}
+/** Transactions of all workspaces under way: two full batches. One workspace alone gets half of them. */
+const PLACES = 128;
 
 /**
  * Shares the database among workspaces, which wait for their turn. A call that waits has no
@@ -22,12 +19,14 @@ interface ConnectionSharesOptions {
  * @see docs/decisions/0017-workspaces-share-what-is-under-way.md
  */
 export class ConnectionShares {
-  readonly #options: ConnectionSharesOptions;
+  readonly #bounds: Bounds;
   readonly #places: QueuedPool;
+  readonly #waitMs: number;
 
-  constructor(options: ConnectionSharesOptions) {
-    this.#options = options;
-    this.#places = new QueuedPool(options.places);
+  constructor(bounds: Bounds, { places = PLACES, waitMs = WAIT_MS } = {}) {
+    this.#bounds = bounds;
+    this.#places = new QueuedPool(places);
+    this.#waitMs = waitMs;
   }
 
   /** Places taken, by all. */
@@ -61,15 +60,33 @@ export class ConnectionShares {
     const timer = setTimeout(() => {
       giveUp();
       reject(this.#refused());
-    }, this.#options.waitMs ?? WAIT_MS);
+    }, this.#waitMs);
     return promise.finally(() => clearTimeout(timer));
   }
 
   #refused(): AppError {
-    this.#options.bounds.reached(this.#options.bound);
+    this.#bounds.reached('workspace_transactions');
     return errorWithFix('unavailable', 'Too many calls of this workspace wait for the database.', {
       retryAfterSeconds: RETRY_SECONDS,
       isAtBound: true,
     });
   }
+}
+
+/**
+ * The same deps, in which each transaction waits for the turn of its workspace. Without shares, and
+ * outside of a workspace, none waits.
+ */
+export function withShares(
+  deps: Deps,
+  shares: ConnectionShares | null,
+  workspaceIdOf: () => string | undefined,
+): Deps {
+  if (shares === null) return deps;
+  const transaction: Deps['store']['transaction'] = (fn) => {
+    const id = workspaceIdOf();
+    const run = () => deps.store.transaction(fn);
+    return id === undefined ? run() : shares.run(id, run);
+  };
+  return { ...deps, store: { transaction } };
 }

@@ -1,5 +1,7 @@
 import { Batcher } from '../async/batcher.ts';
+import type { ServiceStore } from '../../store/collections.ts';
 import { MAX_KEYS, shortKey, type Limit, type Limiter, type Limiters } from './limiter.ts';
+import { memoryLimiters } from './memoryLimiter.ts';
 import { Spans } from './spans.ts';
 
 /** The PostgreSQL store, as the limiters use it. */
@@ -134,3 +136,14 @@ function refusingFromMemory(limiter: Limiter): Limiter {
     },
   };
 }
+
+/**
+ * Where requests and attempts are counted: in the database when there is one, so that all processes
+ * count together. The embedded store has one process alone.
+ * @see docs/decisions/0035-what-processes-share.md
+ */
+export const openLimiters = (store: ServiceStore): Limiters =>
+  canCount(store) ? postgresLimiters(store) : memoryLimiters;
+
+const canCount = (store: ServiceStore): store is ServiceStore & CountingStore =>
+  'runStatement' in store;

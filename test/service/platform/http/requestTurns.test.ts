@@ -18,7 +18,7 @@ function stage({ maxWaiting, costMs = 10 }: { maxWaiting?: number; costMs?: numb
     { reached: (bound) => void reached.push(bound) },
     { ...(maxWaiting === undefined ? {} : { maxWaiting }), now: () => now },
   );
-  const inTurn = turns.inTurn(({ locals }) => locals.workspace as string);
+  const inTurn = turns.inTurn((_request, { locals }) => locals.workspace as string);
   const ask = (name: string): { destroyed: boolean } => {
     const response = { destroyed: false, locals: { workspace: name.split('-')[0] } };
     inTurn(

@@ -6,12 +6,10 @@ const LONG_MS = 600_000;
 
 function open(places: number, waitMs = LONG_MS) {
   const reached: BoundName[] = [];
-  const shares = new ConnectionShares({
-    places,
-    bounds: { reached: (bound) => void reached.push(bound) },
-    bound: 'workspace_transactions',
-    waitMs,
-  });
+  const shares = new ConnectionShares(
+    { reached: (bound) => void reached.push(bound) },
+    { places, waitMs },
+  );
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   /** Begins what lasts until it is ended. */

@@ -1,5 +1,4 @@
 import type { RequestHandler } from 'express';
-import type { BoundName } from '../../limits/bounds.ts';
 import { memoryLimiters } from '../../limits/memoryLimiter.ts';
 import {
   byAddress,
@@ -10,16 +9,7 @@ import {
   type RateLimit,
 } from './rateLimit.ts';
 
-const MINUTE = 60;
 const DAY = 86_400;
-
-const rate = (
-  bound: BoundName,
-  most: number,
-  seconds: number,
-  what: string,
-  name: string = bound,
-): Rate => ({ name, most, seconds, bound, what });
 
 const CHATS = 'new chats from one address';
 const MESSAGES = 'chat messages from one address';
@@ -32,34 +22,31 @@ const MESSAGES = 'chat messages from one address';
 const ADDRESS_RATES = {
   /** New chats: 30 a minute, and 60 at once. */
   sessions: [
-    rate('address_sessions', 60, 2 * MINUTE, CHATS),
-    rate('address_sessions', 2000, DAY, CHATS, 'address_sessions_day'),
+    { bound: 'address_sessions', most: 60, seconds: 120, what: CHATS },
+    { bound: 'address_sessions', most: 2000, seconds: DAY, what: CHATS },
   ],
   messages: [
-    rate('address_messages', 300, MINUTE, MESSAGES),
-    rate('address_messages', 20_000, DAY, MESSAGES, 'address_messages_day'),
+    { bound: 'address_messages', most: 300, what: MESSAGES },
+    { bound: 'address_messages', most: 20_000, seconds: DAY, what: MESSAGES },
   ],
   /** Bytes of chat requests: about 400 of the longest messages. */
-  bytes: rate('address_bytes', 2_000_000, MINUTE, 'bytes of chat messages from one address'),
+  bytes: {
+    bound: 'address_bytes',
+    most: 2_000_000,
+    what: 'bytes of chat messages from one address',
+  },
   /** Bytes of the messages that chats read: ten times what they may write. */
-  readBytes: rate(
-    'address_read_bytes',
-    20_000_000,
-    MINUTE,
-    'bytes of chat messages read from one address',
-  ),
+  readBytes: {
+    bound: 'address_read_bytes',
+    most: 20_000_000,
+    what: 'bytes of chat messages read from one address',
+  },
   /** Pages, their assets and a chat's reads: 400 chat pages that poll. */
-  requests: rate('address_requests', 6000, MINUTE, 'requests from one address'),
+  requests: { bound: 'address_requests', most: 6000, what: 'requests from one address' },
   /** Wrong API keys: an automation with a revoked key tries a few times a second at most. */
-  wrongKeys: rate('address_wrong_keys', 300, MINUTE, 'wrong API keys from one address'),
-  payPages: rate(
-    'address_requests',
-    300,
-    MINUTE,
-    'payment pages for one address',
-    'address_pay_pages',
-  ),
-};
+  wrongKeys: { bound: 'address_wrong_keys', most: 300, what: 'wrong API keys from one address' },
+  payPages: { bound: 'address_requests', most: 300, what: 'payment pages for one address' },
+} as const satisfies Record<string, Rate | readonly Rate[]>;
 
 /** Open at the same time from one address. */
 const MAX_STREAMS_PER_ADDRESS = 100;
@@ -88,8 +75,8 @@ export interface AddressBudget {
 /** @param factor ADDRESS_BUDGET; 0 turns the limits off */
 export function addressBudget(counting: Counting, factor: number): AddressBudget {
   const scaled = (rate: Rate): Rate => ({ ...rate, most: times(rate.most, factor) });
-  const limit = ({ limiters, bounds }: Counting, ...rates: readonly Rate[]) =>
-    limitRate({ limiters, bounds }, rates.map(scaled), byAddress);
+  const limit = (where: Counting, ...rates: readonly Rate[]) =>
+    limitRate(where, rates.map(scaled), byAddress);
   // These protect this process alone, so they are counted in it: asking a database would cost more
   // than it saves.
   const here = { limiters: memoryLimiters, bounds: counting.bounds };

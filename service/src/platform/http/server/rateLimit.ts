@@ -5,13 +5,15 @@ import type { Limiter, Limiters } from '../../limits/limiter.ts';
 import { atBound } from './atBound.ts';
 import { callerOf } from '../caller.ts';
 
-/** The most requests, or bytes, that are allowed in a span of time. */
+/**
+ * The most requests, or bytes, that are allowed in a span of time. Across processes, rates of the same
+ * bound and span are counted together.
+ */
 export interface Rate {
-  /** Rates of the same name are counted together. */
-  readonly name: string;
   /** 0: no limit. */
   readonly most: number;
-  readonly seconds: number;
+  /** Default: a minute. */
+  readonly seconds?: number;
   readonly bound: BoundName;
   /** What is counted, for the error: `chat messages from one address`. */
   readonly what: string;
@@ -33,10 +35,10 @@ export interface Counting {
 
 export function rateLimit(
   { limiters, bounds }: Counting,
-  { name, most, seconds, bound, what }: Rate,
+  { bound, most, seconds = 60, what }: Rate,
 ): RateLimit {
   if (most === 0) return { spend: async () => {} };
-  const limiter: Limiter = limiters({ name, most, seconds });
+  const limiter: Limiter = limiters({ name: `${bound} ${seconds}`, most, seconds });
   const words = `More than ${most.toLocaleString('en')} ${what} ${SPANS[seconds] ?? `in ${seconds} seconds`}.`;
   return {
     async spend(key, points) {

@@ -48,10 +48,10 @@ export class RequestTurns {
    * @param workspaceOf finds the workspace of a request
    * @throws rate_limited (429) when too many of the workspace wait
    */
-  inTurn(workspaceOf: (response: Response) => string): RequestHandler {
-    return (_request: Request, response, next) => {
+  inTurn(workspaceOf: (request: Request, response: Response) => string): RequestHandler {
+    return (request, response, next) => {
       if (this.#waiting.isEmpty && this.#isWithinSlice()) return next();
-      const workspaceId = workspaceOf(response);
+      const workspaceId = workspaceOf(request, response);
       if (this.#waiting.lengthOf(workspaceId) >= this.#maxWaiting) {
         throw atBound(
           this.#bounds,
