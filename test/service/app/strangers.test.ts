@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { addressBudget } from '../../../service/src/platform/http/server/addressBudget.ts';
-import { MAX_REFUSALS_LOGGED_PER_MINUTE } from '../../../service/src/platform/http/server/logRequests.ts';
+import { MAX_LINES_PER_MINUTE } from '../../../service/src/platform/http/server/logRequests.ts';
 import { rateLimit } from '../../../service/src/platform/http/server/rateLimit.ts';
 import type { BoundName } from '../../../service/src/platform/limits/bounds.ts';
 import { unwatchedBounds } from '../../../service/src/platform/limits/bounds.ts';
@@ -376,7 +376,7 @@ describe('an address without a budget', () => {
         bound: 'log_lines',
       });
     await waitFor('all to be written or withheld', async () => (await withheld()) === 100);
-    expect(written()).toBe(MAX_REFUSALS_LOGGED_PER_MINUTE);
+    expect(written()).toBe(MAX_LINES_PER_MINUTE);
     expect(lines.filter((line) => line.includes('log_lines'))).toHaveLength(1);
   });
 

@@ -28,7 +28,7 @@ export const BOUNDS = {
   unread_answers:
     'A client did not read its answer in time, or the memory for answers to strangers is full. The connection is closed.',
   log_lines:
-    'Many requests were refused. After 600 log lines a minute, the rest is only counted in /metrics.',
+    'Many requests were refused or failed. After 600 log lines a minute, the rest is only counted in /metrics.',
   visitor_messages: 'A chat visitor sent too many messages. The next ones get 429.',
   visitor_reads: 'A chat visitor requested messages too often. The next requests get 429.',
   workspace_streams:

@@ -1,5 +1,5 @@
 import type { Express, Request, Response } from 'express';
-import type { Logger } from 'pino';
+import { pino, type Logger } from 'pino';
 import { newId } from '../../ids.ts';
 import type { Bounds } from '../../limits/bounds.ts';
 
@@ -9,7 +9,7 @@ declare global {
     interface Request {
       /** The same as in the answer's X-Request-Id. */
       id: string;
-      /** Logs errors of this request. Made on first use. */
+      /** Logs one error of this request. */
       readonly log: Logger;
     }
   }
@@ -17,8 +17,8 @@ declare global {
 
 /**
  * Gives each request an id and logs each one that fails, or all of them at LOG_LEVEL=debug: never a
- * header, a query or a body. Requests that a bound refuses are not logged, and other refusals only up
- * to a limit a minute: otherwise anybody could fill the disk.
+ * header, a query or a body. Requests that a bound refuses are not logged, and other refusals and
+ * failures only up to a limit a minute: otherwise anybody could fill the disk.
  * @param loggablePath what of a path may be logged
  */
 export function logRequests(
@@ -32,13 +32,18 @@ export function logRequests(
     method,
     path: loggablePath(originalUrl.split('?')[0]!),
   });
+  const written = { info: new Minute(), error: new Minute() };
+  const mayWrite = (level: 'info' | 'error'): boolean => {
+    const isWithin = written[level].add() <= MAX_LINES_PER_MINUTE;
+    if (!isWithin) bounds.reached('log_lines');
+    return isWithin;
+  };
   // Most requests log nothing, and a logger for each would cost more than everything else here.
   Object.defineProperty(app.request, 'log', {
     get(this: Request) {
-      return logger.child({ req: about(this) });
+      return mayWrite('error') ? logger.child({ req: about(this) }) : SILENT;
     },
   });
-  const refusals = new Minute();
   app.use((request, response, next) => {
     const startedAt = performance.now();
     request.id = newId('req');
@@ -46,8 +51,7 @@ export function logRequests(
     response.once('close', () => {
       const level = levelOf(response);
       if (!logger.isLevelEnabled(level)) return;
-      if (level === 'info' && refusals.add() > MAX_REFUSALS_LOGGED_PER_MINUTE)
-        return bounds.reached('log_lines');
+      if (level !== 'debug' && !mayWrite(level)) return;
       const res = { status: response.statusCode };
       const responseTime = Math.round(performance.now() - startedAt);
       logger[level](
@@ -59,8 +63,10 @@ export function logRequests(
   });
 }
 
-/** At most 12 MB an hour, and more than anybody reads. */
-export const MAX_REFUSALS_LOGGED_PER_MINUTE = 600;
+/** Of refusals, and of failures. At most 12 MB of refusals an hour, and more than anybody reads. */
+export const MAX_LINES_PER_MINUTE = 600;
+
+const SILENT = pino({ level: 'silent' });
 
 /** Counts within the current minute. */
 class Minute {
