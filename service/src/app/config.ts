@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { readN8nOrigin } from '../team/n8nAddress.ts';
 import { API_KEY_PATTERN } from '../platform/security/tokens.ts';
 import { parseEncryptionKey } from '../platform/security/encryptionKey.ts';
+import { readAs } from '../platform/http/schemas.ts';
 import { passwordSchema } from '../team/password.ts';
 
 /** The environment, parsed and checked once. */
@@ -35,10 +36,8 @@ const isKey = (text: string) => {
   }
 };
 
-/** For one call to Meta. */
-const META_TIMEOUT_MS = 20_000;
-/** For one call to Stripe. */
-const STRIPE_TIMEOUT_MS = 20_000;
+/** For one call to Meta or Stripe. */
+const PROVIDER_TIMEOUT_MS = 20_000;
 
 const POSTGRES_URL = /^postgres(ql)?:\/\/\S+$/;
 const isPostgresUrl = (text: string): boolean => {
@@ -66,31 +65,25 @@ function pageOrigin(text: string): string | null {
     : null;
 }
 
-const pageOrigins = list.transform((texts, context) =>
-  texts.map((text) => {
-    const origin = pageOrigin(text);
-    if (origin !== null) return origin;
-    context.addIssue({
-      code: 'custom',
-      message:
-        'must be origins separated by commas, such as https://shop.example.com (scheme, host and port alone; http:// for localhost only)',
-    });
-    return z.NEVER;
-  }),
+const pageOrigins = list.pipe(
+  z.array(
+    readAs(
+      pageOrigin,
+      'must be origins separated by commas, such as https://shop.example.com (scheme, host and port alone; http:// for localhost only)',
+    ),
+  ),
 );
+
+const network = (examples: string) =>
+  z.union([z.cidrv4(), z.cidrv6()], `must be CIDRs separated by commas, such as ${examples}`);
 
 /** Address ranges. One that covers every address would let each visitor choose their own address. */
 const proxyNetworks = list.pipe(
   z.array(
-    z
-      .union(
-        [z.cidrv4(), z.cidrv6()],
-        'must be CIDRs separated by commas, such as 127.0.0.0/8,::1/128,172.30.77.2/32',
-      )
-      .refine(
-        (network) => !network.endsWith('/0'),
-        'must not trust every address: name the proxies, such as 172.30.77.2/32',
-      ),
+    network('127.0.0.0/8,::1/128,172.30.77.2/32').refine(
+      (cidr) => !cidr.endsWith('/0'),
+      'must not trust every address: name the proxies, such as 172.30.77.2/32',
+    ),
   ),
 );
 
@@ -106,21 +99,25 @@ const nat64Prefixes = list.pipe(
   ),
 );
 
-/** Waits before further attempts. */
-const waits = (number: number, maxMs: number, message: string) =>
-  list.pipe(z.array(integer(0, maxMs)).length(number, message));
+/** Waits before further attempts. @param number how many there are, in words */
+const waits = (number: string, maxMs: number, byDefault: number[]) =>
+  list
+    .pipe(
+      z
+        .array(integer(0, maxMs))
+        .length(
+          byDefault.length,
+          `must be ${number} waits in milliseconds separated by commas, such as ${byDefault.join(',')}`,
+        ),
+    )
+    .default(byDefault);
 
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s):// address' });
 
-const n8nUrl = z.string().transform((text, context) => {
-  const origin = readN8nOrigin(text);
-  if (origin !== null) return origin;
-  context.addIssue({
-    code: 'custom',
-    message: 'must be the address of n8n, such as http://n8n:5678 or https://n8n.example.com',
-  });
-  return z.NEVER;
-});
+const n8nUrl = readAs(
+  readN8nOrigin,
+  'must be the address of n8n, such as http://n8n:5678 or https://n8n.example.com',
+);
 
 const environment = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -154,11 +151,7 @@ const environment = z.object({
     .regex(/^v\d{1,3}\.\d{1,2}$/, 'must be a version such as v24.0')
     .default('v24.0'),
   STRIPE_API_URL: httpUrl.default('https://api.stripe.com'),
-  CHANNEL_RETRY_DELAYS_MS: waits(
-    4,
-    3_600_000,
-    'must be four waits in milliseconds separated by commas, such as 2000,10000,60000,300000',
-  ).default([2000, 10_000, 60_000, 300_000]),
+  CHANNEL_RETRY_DELAYS_MS: waits('four', 3_600_000, [2000, 10_000, 60_000, 300_000]),
   ENCRYPTION_KEY: z
     .string()
     .refine(
@@ -166,16 +159,7 @@ const environment = z.object({
       'must be 32 random bytes in base64 or hex, such as `openssl rand -base64 32` prints',
     )
     .optional(),
-  ALLOWED_NETWORKS: list
-    .pipe(
-      z.array(
-        z.union(
-          [z.cidrv4(), z.cidrv6()],
-          'must be CIDRs separated by commas, such as 127.0.0.0/8,10.0.0.0/8',
-        ),
-      ),
-    )
-    .default([]),
+  ALLOWED_NETWORKS: list.pipe(z.array(network('127.0.0.0/8,10.0.0.0/8'))).default([]),
   N8N_URL: n8nUrl.optional(),
   NAT64_PREFIXES: nat64Prefixes.default([]),
   TRUSTED_PROXIES: proxyNetworks.default(['127.0.0.0/8', '::1/128']),
@@ -184,16 +168,8 @@ const environment = z.object({
     .default('false')
     .transform((text) => text === 'true'),
   DELIVERY_TIMEOUT_MS: integer(100, 120_000).default(10_000),
-  DELIVERY_RETRY_DELAYS_MS: waits(
-    3,
-    7 * 24 * 3_600_000,
-    'must be three waits in milliseconds separated by commas, such as 5000,60000,600000',
-  ).default([5000, 60_000, 600_000]),
-  TOOL_RETRY_DELAYS_MS: waits(
-    2,
-    60_000,
-    'must be two waits in milliseconds separated by commas, such as 500,2000',
-  ).default([500, 2000]),
+  DELIVERY_RETRY_DELAYS_MS: waits('three', 7 * 24 * 3_600_000, [5000, 60_000, 600_000]),
+  TOOL_RETRY_DELAYS_MS: waits('two', 60_000, [500, 2000]),
   APPROVAL_EXPIRES_MS: integer(1000, 365 * 24 * 3_600_000).default(24 * 3_600_000),
   RETENTION_DAYS: integer(1, 3650).default(30),
   CONVERSATION_RETENTION_DAYS: integer(0, 36_500).default(0),
@@ -283,13 +259,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     llmTimeoutMs: values.LLM_TIMEOUT_MS,
     channels: {
       graphApiUrl: `${values.GRAPH_API_URL.replace(/\/+$/, '')}/${values.GRAPH_API_VERSION}`,
-      timeoutMs: META_TIMEOUT_MS,
+      timeoutMs: PROVIDER_TIMEOUT_MS,
     },
     /** Before the second and later attempts to send a message to a channel. */
     channelRetryDelaysMs: values.CHANNEL_RETRY_DELAYS_MS,
     payments: {
       stripeApiUrl: values.STRIPE_API_URL.replace(/\/+$/, ''),
-      timeoutMs: STRIPE_TIMEOUT_MS,
+      timeoutMs: PROVIDER_TIMEOUT_MS,
     },
     retentionDays: values.RETENTION_DAYS,
     /** 0 keeps conversations forever. */

@@ -9,6 +9,7 @@ import { clearPayment, isCleared } from '../../payments/payment.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { startWorker, type Work, type Worker } from '../../platform/jobs/worker.ts';
 import type { Tx } from '../../store/collections.ts';
+import type { Document } from '../../store/store.ts';
 import {
   ALL,
   Removal,
@@ -174,12 +175,7 @@ async function forgetDeliveries(
     deliveries += Number(await tx.deliveries.delete(id));
     await tx.jobs.complete(id);
   }
-  const last = found.at(-1);
-  const isLast = last === undefined || found.length < BATCH;
-  return {
-    removed: { deliveries },
-    next: isLast ? begin('events', step) : { ...step, after: last.id },
-  };
+  return { removed: { deliveries }, next: goOn(step, found) ?? begin('events', step) };
 }
 
 async function forgetEvents(
@@ -195,10 +191,12 @@ async function forgetEvents(
   let events = 0;
   for (const event of found)
     if (isOf(step, event)) events += Number(await tx.events.delete(event.id));
-  const last = found.at(-1);
-  const isLast = last === undefined || found.length < BATCH;
-  return { removed: { events }, next: isLast ? null : { ...step, after: last.id } };
+  return { removed: { events }, next: goOn(step, found) };
 }
+
+/** @returns where to go on after a batch; null when it was the last one */
+const goOn = (step: ForgettingStep, batch: readonly Document[]): ForgettingStep | null =>
+  batch.length < BATCH ? null : { ...step, after: batch.at(-1)!.id };
 
 const isOf = ({ conversationIds }: ForgettingStep, event: Event | null): boolean =>
   event?.conversationId != null && conversationIds.includes(event.conversationId);

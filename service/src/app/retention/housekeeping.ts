@@ -1,5 +1,6 @@
 import { isOpen, type WebhookTurn } from '../../agent/webhook/webhookTurn.ts';
 import { type Clock, timestamp } from '../../platform/clock.ts';
+import { following, sumOfBatches } from '../../platform/http/page.ts';
 import type { ServiceStore, Tx } from '../../store/collections.ts';
 import type { IdempotentAnswer } from '../../platform/platformStore.ts';
 import type { Delivery } from '../../deliveries/delivery.ts';
@@ -12,7 +13,7 @@ import type { OutboundMessage } from '../../channels/outbound/outboundMessage.ts
 import { isOver, type Wait } from '../../waits/wait.ts';
 import { isComplete, type ToolCall } from '../../tools/calls/toolCall.ts';
 import type { Session } from '../../team/workspace.ts';
-import type { Collection, Document, Query } from '../../store/store.ts';
+import type { Collection, Query } from '../../store/store.ts';
 import {
   startWorker,
   type JobContext,
@@ -138,29 +139,25 @@ export async function sweepAll(
 type Expiring = { idempotentAnswers: IdempotentAnswer; sessions: Session; presences: Presence };
 
 /** Removes expired documents, the oldest first. */
-async function sweepExpired<Name extends keyof Expiring>(
+const sweepExpired = <Name extends keyof Expiring>(
   store: ServiceStore,
   name: Name,
   kind: Expiring[Name]['kind'],
   now: string,
-): Promise<void> {
-  let expired: readonly unknown[];
-  do {
-    expired = await store.transaction(async (tx) => {
-      const collection = tx[name] as Collection<Expiring[Name]>;
-      const oldest = await collection.find({
-        where: { kind },
-        orderBy: 'expiresAt',
-        limit: BATCH,
-      } as unknown as Query<Expiring[Name]>);
-      const past = oldest.filter(({ expiresAt }) => expiresAt <= now);
-      // The get locks: an expired answer may be replaced by a new one at this moment.
-      for (const { id } of past)
-        if (((await collection.get(id))?.expiresAt ?? now) <= now) await collection.delete(id);
-      return past;
-    });
-  } while (expired.length === BATCH);
-}
+): Promise<number> =>
+  sumOfBatches({ store }, async (tx) => {
+    const collection = tx[name] as Collection<Expiring[Name]>;
+    const oldest = await collection.find({
+      where: { kind },
+      orderBy: 'expiresAt',
+      limit: BATCH,
+    } as unknown as Query<Expiring[Name]>);
+    const past = oldest.filter(({ expiresAt }) => expiresAt <= now);
+    // The get locks: an expired answer may be replaced by a new one at this moment.
+    for (const { id } of past)
+      if (((await collection.get(id))?.expiresAt ?? now) <= now) await collection.delete(id);
+    return { result: past.length, next: past.length < BATCH ? null : {} };
+  });
 
 /**
  * Removes old deliveries. A pending one is removed too if its next attempt has been due for that
@@ -206,35 +203,20 @@ type Aging = {
  * Removes documents from the oldest (ids sort by time) to the first that is young enough, except
  * those that may not go yet.
  */
-async function sweepOlder<Name extends keyof Aging>(
+const sweepOlder = <Name extends keyof Aging>(
   store: ServiceStore,
   name: Name,
   before: string,
   mayGo: (document: Aging[Name], tx: Tx) => boolean | Promise<boolean>,
-): Promise<void> {
-  let after: { value: string } | undefined;
-  do {
-    after = await store.transaction(async (tx) => {
-      const collection = tx[name] as Collection<Aging[Name]>;
-      const oldest = await collection.find({
-        where: {},
-        limit: BATCH,
-        ...(after ? { after } : {}),
-      } as Query<Aging[Name]>);
-      const old = oldest.filter(({ createdAt }) => createdAt < before);
-      for (const { id } of old) await removeOld(tx, collection, id, mayGo);
-      return old.length === BATCH ? { value: old.at(-1)!.id } : undefined;
-    });
-  } while (after);
-}
-
-/** Reads the document again, locked: it may have been queued again since it was found. */
-async function removeOld<Doc extends Document>(
-  tx: Tx,
-  collection: Collection<Doc>,
-  id: string,
-  mayGo: (document: Doc, tx: Tx) => boolean | Promise<boolean>,
-): Promise<void> {
-  const document = await collection.get(id);
-  if (document && (await mayGo(document, tx))) await collection.delete(id);
-}
+): Promise<number> =>
+  sumOfBatches({ store }, async (tx, from) => {
+    const collection = tx[name] as Collection<Aging[Name]>;
+    const query = { where: {}, limit: BATCH, ...from } as Query<Aging[Name]>;
+    const old = (await collection.find(query)).filter(({ createdAt }) => createdAt < before);
+    for (const { id } of old) {
+      // Read again, locked: it may have been queued again since it was found.
+      const document = await collection.get(id);
+      if (document && (await mayGo(document, tx))) await collection.delete(id);
+    }
+    return { result: old.length, next: following(old, BATCH) };
+  });

@@ -6,7 +6,13 @@ import type { Conversation } from '../../conversations/conversation.ts';
 import type { Delivery } from '../../deliveries/delivery.ts';
 import type { Event } from '../../deliveries/event.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { inBatches, following, type Batch, type From } from '../../platform/http/page.ts';
+import {
+  inBatches,
+  following,
+  sumOfBatches,
+  type Batch,
+  type From,
+} from '../../platform/http/page.ts';
 import { ALL, isAtRest, removeBatch, removeContact } from './removeConversations.ts';
 import { findSubscriptions } from '../../deliveries/operations/subscriptions.ts';
 
@@ -22,16 +28,12 @@ const POSITION = 'chat_sessions_swept';
  * @param workspaces left out: all. Otherwise those of others stay, and are looked at another time
  * @returns how many were removed
  */
-export async function removeSilentVisitors(
+export const removeSilentVisitors = (
   deps: Pick<Deps, 'store'>,
   before: string,
   workspaces?: readonly string[],
-): Promise<number> {
-  let removed = 0;
-  const batches = inBatches(deps, (tx, from) => removeSilentOf(tx, before, workspaces, from));
-  for await (const removedHere of batches) removed += removedHere;
-  return removed;
-}
+): Promise<number> =>
+  sumOfBatches(deps, (tx, from) => removeSilentOf(tx, before, workspaces, from));
 
 async function removeSilentOf(
   tx: Tx,
@@ -87,9 +89,9 @@ export interface RoomNeeded {
 }
 
 interface RoomMade {
-  readonly conversations: number;
-  readonly messages: number;
-  readonly events: number;
+  conversations: number;
+  messages: number;
+  events: number;
 }
 
 /**
@@ -104,30 +106,25 @@ export async function removeUnansweredVisitors(
   deps: Pick<Deps, 'store'>,
   needed: RoomNeeded,
 ): Promise<RoomMade> {
-  let made: RoomMade = { conversations: 0, messages: 0, events: 0 };
+  const made: RoomMade = { conversations: 0, messages: 0, events: 0 };
   for (const id of needed.workspaces) {
     if (made.messages >= needed.maxMessages) break;
-    const here = await makeRoomIn(deps, id, needed, needed.maxMessages - made.messages);
-    made = {
-      conversations: made.conversations + here.conversations,
-      messages: made.messages + here.messages,
-      events: made.events + here.events,
-    };
+    await makeRoomIn(deps, id, needed, made);
   }
   return made;
 }
 
+/** Adds to what was made. */
 async function makeRoomIn(
   deps: Pick<Deps, 'store'>,
   workspaceId: string,
   needed: RoomNeeded,
-  maxMessages: number,
-): Promise<RoomMade> {
+  made: RoomMade,
+): Promise<void> {
   const subscriptions = await deps.store.transaction((tx) => findSubscriptions(tx, workspaceId));
   const subscriptionIds = subscriptions.map(({ id }) => id);
   const owed = await conversationsOwed(deps, subscriptionIds);
   const removed = new Map<string, Conversation>();
-  let messages = 0;
   const batches = inBatches(deps, (tx, from) =>
     removeBatch(
       tx,
@@ -141,15 +138,12 @@ async function makeRoomIn(
   for await (const batch of batches) {
     for (const conversation of batch) {
       removed.set(conversation.id, conversation);
-      messages += conversation.messageCount;
+      made.messages += conversation.messageCount;
     }
-    if (messages >= maxMessages) break;
+    if (made.messages >= needed.maxMessages) break;
   }
-  return {
-    conversations: removed.size,
-    messages,
-    events: await removeDeliveredEvents(deps, subscriptionIds, removed),
-  };
+  made.conversations += removed.size;
+  made.events += await removeDeliveredEvents(deps, subscriptionIds, removed);
 }
 
 /** The conversations with a pending or failed delivery. */
@@ -223,7 +217,7 @@ async function removeDeliveredEvents(
   const firstCreatedAt = conversations.map(({ createdAt }) => createdAt).reduce(earlier);
   const lastUpdatedAt = conversations.map(({ updatedAt }) => updatedAt).reduce(later);
   const first = { after: { value: `evt_${encodeTime(Date.parse(firstCreatedAt))}` } };
-  const batches = inBatches(
+  return sumOfBatches(
     deps,
     async (tx, from) => {
       const next = await tx.events.find({ where: {}, limit: BATCH, ...from });
@@ -237,9 +231,6 @@ async function removeDeliveredEvents(
     },
     first,
   );
-  let events = 0;
-  for await (const gone of batches) events += gone;
-  return events;
 }
 
 const earlier = (a: string, b: string): string => (b < a ? b : a);

@@ -1,15 +1,29 @@
-import type { SignedIn } from '../../team/index.ts';
+import { Router } from 'express';
+import { notFound } from '../../platform/http/errorCatalogue.ts';
 import { backLink, copyButton } from '../../platform/html/components.ts';
-import { html, type View } from '../../platform/html/html.ts';
+import { html, sendPage, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
-import type { ExampleWorkflow } from './exampleWorkflows.ts';
+import { signedInOf, type SignedIn } from '../../team/index.ts';
+import { exampleWorkflows, type ExampleWorkflow } from './exampleWorkflows.ts';
 
-/** Workflows to paste into n8n. */
-export const examplesPage = (
-  signedIn: SignedIn,
-  examples: readonly ExampleWorkflow[],
-  credentialUrl: string,
-): View =>
+/**
+ * The example workflows, on one page and each as a file.
+ * @param publicUrl the service's public URL, for the credential in n8n
+ */
+export function examplesRouter(publicUrl: () => string): Router {
+  const router = Router();
+  router.get('/examples', (_request, response) =>
+    sendPage(response, examplesPage(signedInOf(response), publicUrl())),
+  );
+  router.get('/examples/:file', ({ params: { file } }, response) => {
+    const example = exampleWorkflows.find(({ name }) => `${name}.json` === file);
+    if (!example) throw notFound('example workflow', file);
+    response.attachment(file).type('json').send(example.json);
+  });
+  return router;
+}
+
+const examplesPage = (signedIn: SignedIn, credentialUrl: string): View =>
   teamPage(
     signedIn,
     { title: 'Example workflows', section: 'keys' },
@@ -22,7 +36,7 @@ export const examplesPage = (
         <li>Open a node with the Conversation Service logo, and choose your credential, or create one with a <a href="/keys">key</a> and the base URL <code>${credentialUrl}</code>. Choose it in the others too.</li>
         <li>Read the yellow notes, then <strong>Publish</strong>.</li>
       </ol>
-      ${examples.map(exampleView)}
+      ${exampleWorkflows.map(exampleView)}
     `,
   );
 

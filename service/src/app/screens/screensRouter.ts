@@ -24,7 +24,7 @@ import { memoryLimiters } from '../../platform/limits/memoryLimiter.ts';
 import type { N8nSetting } from '../../team/n8nSetting.ts';
 import { ownersOnly } from './ownersOnly.ts';
 import { overviewRouter } from '../../overview/screens/overviewRoutes.ts';
-import { examplesRouter } from './examplesRoutes.ts';
+import { examplesRouter } from './examplesPage.ts';
 import type { LiveFeed } from './liveFeed.ts';
 import { liveStreamRouter, noteLivePosition, openTeamStreams } from './liveStream.ts';
 import { noteCounts } from './noteCounts.ts';

@@ -97,6 +97,13 @@ export async function* inBatches<Result>(
   }
 }
 
+/** Adds up the results of all batches. */
+export async function sumOfBatches(...batches: Parameters<typeof inBatches<number>>) {
+  let sum = 0;
+  for await (const result of inBatches(...batches)) sum += result;
+  return sum;
+}
+
 /** Where the batch after this one starts in a list that is ordered by id. */
 export const following = (batch: readonly Document[], limit: number): From | null =>
   batch.length < limit ? null : { after: { value: batch.at(-1)!.id } };

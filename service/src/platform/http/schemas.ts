@@ -107,20 +107,25 @@ export const textSchema = (max: number) =>
     )
     .meta({ minLength: 1, maxLength: max });
 
+/** What is read from a text. @param read returns null for a text that is refused */
+export const readAs = <T>(read: (text: string) => T | null, message: string) =>
+  z.string('must be a string').transform((text, context) => {
+    const value = read(text);
+    if (value !== null) return value;
+    context.addIssue({ code: 'custom', message, input: undefined });
+    return z.NEVER;
+  });
+
 /** A phone number as people write it, with its country code. The output is the stored form. */
 export const phoneSchema = z
   .string('must be a string')
   .max(40, 'must have at most 40 characters')
-  .transform((text, context) => {
-    const digits = normalizePhone(text);
-    if (digits !== null) return digits;
-    context.addIssue({
-      code: 'custom',
-      message: 'must be a phone number with its country code, such as +54 9 11 5555 0134',
-      input: undefined,
-    });
-    return z.NEVER;
-  });
+  .pipe(
+    readAs(
+      normalizePhone,
+      'must be a phone number with its country code, such as +54 9 11 5555 0134',
+    ),
+  );
 
 /** A JSON object as a caller sends it. Its own rules are checked in the domain. */
 export const jsonObjectSchema = z

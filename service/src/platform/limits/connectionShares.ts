@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts';
-import type { AppError} from '../http/errorCatalogue.ts';
+import type { AppError } from '../http/errorCatalogue.ts';
 import { errorWithFix } from '../http/errorCatalogue.ts';
 import type { Bounds } from './bounds.ts';
 import { QueuedPool } from './queuedPool.ts';
