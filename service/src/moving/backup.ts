@@ -1,3 +1,4 @@
+import { jsonIn } from '../platform/json.ts';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
@@ -151,7 +152,7 @@ async function readManifest(folder: string): Promise<BackupManifest> {
   } catch (error) {
     throw new BackupRefused(`${MANIFEST} cannot be read (${inWords(error)}).`, { cause: error });
   }
-  const manifest = parse(text);
+  const manifest = jsonIn(text) as BackupManifest | null | undefined;
   if (manifest?.format !== FORMAT || !Array.isArray(manifest.files))
     throw new BackupRefused(`${MANIFEST} is not that of a backup.`);
   if (manifest.version !== FORMAT_VERSION)
@@ -161,12 +162,4 @@ async function readManifest(folder: string): Promise<BackupManifest> {
   if (manifest.files.some(({ name }) => name !== basename(name)))
     throw new BackupRefused(`${MANIFEST} names a file outside of the backup.`);
   return manifest;
-}
-
-function parse(text: string): BackupManifest | null {
-  try {
-    return JSON.parse(text) as BackupManifest | null;
-  } catch {
-    return null;
-  }
 }

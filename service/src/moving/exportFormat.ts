@@ -1,3 +1,4 @@
+import { jsonIn } from '../platform/json.ts';
 import { createHash } from 'node:crypto';
 import { LineTooLong, linesOf, type Line } from '../platform/lines.ts';
 import type { DumpedRecord } from '../store/store.ts';
@@ -238,12 +239,8 @@ function parseHeader({ bytes, ended }: Line): ExportHeader {
 }
 
 function parseObject(bytes: Buffer): object | null {
-  try {
-    const value: unknown = JSON.parse(bytes.toString());
-    return typeof value === 'object' && value !== null ? value : null;
-  } catch {
-    return null;
-  }
+  const value = jsonIn(bytes.toString());
+  return typeof value === 'object' ? value : null;
 }
 
 function isRecord(value: object): value is DumpedRecord {

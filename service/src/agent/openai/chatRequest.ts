@@ -1,3 +1,4 @@
+import { jsonIn } from '../../platform/json.ts';
 import type OpenAI from 'openai';
 import type { AgentTool, HistoryItem, PastToolCall, Turn } from '../agentModel.ts';
 import { BUILT_IN_FUNCTIONS, type FunctionDefinition } from './builtInFunctions.ts';
@@ -106,11 +107,8 @@ const outcomeJson = ({ status, outcome }: PastToolCall): string =>
   );
 
 function parsedOr(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text; // a result that was cut is no longer JSON
-  }
+  const value = jsonIn(text);
+  return value === undefined ? text : value; // a result that was cut is no longer JSON
 }
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mapStrings, type Json } from '../../platform/json.ts';
+import { jsonIn, mapStrings } from '../../platform/json.ts';
 import { ModelError } from './modelFailure.ts';
 import { endAtBoundary } from '../cutText.ts';
 import { cleanText, removeThinking } from './modelText.ts';
@@ -71,13 +71,11 @@ export function readAnswer(body: string): ModelAnswer {
 }
 
 function parseBody(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    throw new ModelError(
-      'The model answered with something that is not JSON: check LLM_BASE_URL (it usually ends in /v1).',
-    );
-  }
+  const value = jsonIn(body);
+  if (value !== undefined) return value;
+  throw new ModelError(
+    'The model answered with something that is not JSON: check LLM_BASE_URL (it usually ends in /v1).',
+  );
 }
 
 function textOf(content: z.infer<typeof contentSchema>): string {
@@ -89,9 +87,6 @@ function textOf(content: z.infer<typeof contentSchema>): string {
 function parseArguments(given: unknown): unknown {
   const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
   if (text.trim() === '') return {};
-  try {
-    return mapStrings(JSON.parse(text) as Json, cleanText);
-  } catch {
-    return cleanText(text);
-  }
+  const value = jsonIn(text);
+  return value === undefined ? cleanText(text) : mapStrings(value, cleanText);
 }

@@ -1,3 +1,4 @@
+import { jsonIn } from '../../platform/json.ts';
 import { Router, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
 import type { ConnectedChannel, OpenAccount, Verification } from '../../channels/channelAdapter.ts';
@@ -105,7 +106,7 @@ async function storeInbound(
   contacts: KeyedMutex,
 ): Promise<void> {
   const { channel } = account;
-  const body = jsonOf(bytes);
+  const body = jsonIn(bytes.toString());
   if (body === undefined)
     return log.warn(
       { channel: channel.id, bytes: bytes.length },
@@ -117,14 +118,6 @@ async function storeInbound(
       { channel: channel.id, items: unknown },
       'a channel sent items for accounts that are not connected here; they were ignored',
     );
-}
-
-function jsonOf(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString()) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 const answer = (response: Response, text: string): void =>

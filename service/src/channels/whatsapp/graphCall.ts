@@ -1,3 +1,4 @@
+import { jsonIn } from '../../platform/json.ts';
 import { Agent, request } from 'undici';
 import type { ChannelContext } from '../channelAdapter.ts';
 import { fieldsOf, type Fields } from './fields.ts';
@@ -91,12 +92,8 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 function parseObject(text: string): Fields | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value === fieldsOf(value) ? (value as Fields) : null;
-  } catch {
-    return null;
-  }
+  const value: unknown = jsonIn(text);
+  return value === fieldsOf(value) ? (value as Fields) : null;
 }
 
 /** Seconds, or an HTTP date. */

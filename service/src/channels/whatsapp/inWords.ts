@@ -1,3 +1,4 @@
+import { jsonIn } from '../../platform/json.ts';
 import { MAX_MESSAGE_CHARACTERS } from '../../conversations/index.ts';
 import { fieldsOf, listOf, shortened, textOf, type Fields } from './fields.ts';
 
@@ -93,21 +94,12 @@ function interactiveInWords({
 
 /** The answers of a form (a Flow), which come as JSON text. */
 function formInWords({ body, response_json }: Fields): string {
-  const answers = Object.entries(fieldsOf(parseOrNull(response_json))).filter(
-    ([name]) => name !== 'flow_token',
-  );
+  const given = typeof response_json === 'string' ? jsonIn(response_json) : null;
+  const answers = Object.entries(fieldsOf(given)).filter(([name]) => name !== 'flow_token');
   const lines = answers.map(
     ([name, answer]) => `${textOf(name) ?? ''}: ${textOf(answer) ?? JSON.stringify(answer)}`,
   );
   return media(withDetails('Form', lines), lines.length === 0 ? body : null);
-}
-
-function parseOrNull(json: unknown): unknown {
-  try {
-    return typeof json === 'string' ? (JSON.parse(json) as unknown) : null;
-  } catch {
-    return null;
-  }
 }
 
 function contactInWords(contact: unknown): string | null {

@@ -1,3 +1,4 @@
+import { jsonIn } from '../../../platform/json.ts';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -235,11 +236,7 @@ const parseHeader = ({ bytes }: Line, generation: number): SnapshotHeader => {
 };
 
 const parse = (line: Buffer): object => {
-  try {
-    const value: unknown = JSON.parse(line.toString());
-    if (typeof value === 'object' && value !== null) return value;
-  } catch {
-    // reported below
-  }
+  const value = jsonIn(line.toString());
+  if (typeof value === 'object' && value !== null) return value;
   throw new SnapshotDamaged('a line is not the JSON that was written');
 };
