@@ -23,15 +23,11 @@ const RETRY_AFTER_SECONDS = '2';
  * Otherwise no requests would reach it, so nobody could make room or use what still works.
  * @param stopping aborted when a stop has begun, so that a load balancer sends no more requests
  */
-export function healthRouter(
-  health: Health,
-  stopping: AbortSignal,
-  stuckAfterMs = LOOP_STUCK_AFTER_MS,
-): Router {
+export function healthRouter(health: Health, stopping: AbortSignal): Router {
   const router = Router();
   router.get('/healthz', (_request, response) => void response.json({ status: 'alive' }));
   router.get('/readyz', (_request, response) => {
-    const problems = problemsOf(health, stopping, stuckAfterMs);
+    const problems = problemsOf(health, stopping);
     const notices = noticesOf(health);
     if (problems.length === 0) return void response.json({ status: 'ready', ...notices });
     response
@@ -43,17 +39,13 @@ export function healthRouter(
 }
 
 /** Why the process is not ready; empty when it is. */
-function problemsOf(
-  { storeFault, sinceLastTurnMs }: Health,
-  stopping: AbortSignal,
-  stuckAfterMs: number,
-): string[] {
+function problemsOf({ storeFault, sinceLastTurnMs }: Health, stopping: AbortSignal): string[] {
   const problems = [];
   if (stopping.aborted) problems.push('The service is stopping.');
   const fault = storeFault();
   if (fault !== null) problems.push(`The store cannot write: ${fault}`);
   const idleMs = sinceLastTurnMs();
-  if (idleMs >= stuckAfterMs)
+  if (idleMs >= LOOP_STUCK_AFTER_MS)
     problems.push(
       `The delivery loop has not run for ${Math.floor(idleMs / 1000)} seconds, so nothing is sent. Restart the service; pending deliveries are kept.`,
     );

@@ -8,8 +8,6 @@ interface BatcherOptions<Item, Result> {
   readonly maxRunning?: number;
   /** After this time a batch no longer counts as under way. Default: when it has ended. */
   readonly slowMs?: number;
-  /** The order in which the items of a batch run and settle. Default: as they were added. */
-  readonly compare?: (a: Item, b: Item) => number;
 }
 
 interface Waiting<Item, Result> {
@@ -61,10 +59,8 @@ export class Batcher<Item, Result> {
   }
 
   async #run(batch: Waiting<Item, Result>[]): Promise<void> {
-    const { run, compare } = this.#options;
-    if (compare) batch.sort((a, b) => compare(a.item, b.item));
     try {
-      const results = await run(batch.map(({ item }) => item));
+      const results = await this.#options.run(batch.map(({ item }) => item));
       for (const [i, { settled }] of batch.entries()) {
         const result = results[i] as Result | Error;
         if (result instanceof Error) settled.reject(result);

@@ -1,6 +1,5 @@
 import type { Deps } from '../deps.ts';
-import type { AppError } from '../http/errorCatalogue.ts';
-import { errorWithFix } from '../http/errorCatalogue.ts';
+import { atBound } from '../http/server/atBound.ts';
 import type { Bounds } from './bounds.ts';
 import { QueuedPool } from './queuedPool.ts';
 
@@ -8,7 +7,7 @@ import { QueuedPool } from './queuedPool.ts';
 const WAIT_MS = 15_000;
 /** More calls of one workspace would not have their turn in that time. */
 const MAX_WAITING_PER_WORKSPACE = 1_000;
-const RETRY_SECONDS = 2;
+const RETRY_MS = 2000;
 
 /** Transactions of all workspaces under way: two full batches. One workspace alone gets half of them. */
 const PLACES = 128;
@@ -64,12 +63,10 @@ export class ConnectionShares {
     return promise.finally(() => clearTimeout(timer));
   }
 
-  #refused(): AppError {
-    this.#bounds.reached('workspace_transactions');
-    return errorWithFix('unavailable', 'Too many calls of this workspace wait for the database.', {
-      retryAfterSeconds: RETRY_SECONDS,
-      isAtBound: true,
-    });
+  #refused(): Error {
+    const words = 'Too many calls of this workspace wait for the database.';
+    const details = { code: 'unavailable', retryAfterMs: RETRY_MS } as const;
+    return atBound(this.#bounds, 'workspace_transactions', words, details);
   }
 }
 

@@ -5,21 +5,8 @@ import type { Bounds } from '../limits/bounds.ts';
 import type { PasswordTask } from './passwordThread.ts';
 import { RestartingThread } from './restartingThread.ts';
 
-/** Hashes passwords with Argon2id and the library's defaults (OWASP's first choice). */
-export interface Passwords {
-  /**
-   * @throws rate_limited (429) when too many passwords wait
-   * @throws unavailable (503) when the thread broke
-   */
-  hash(password: string): Promise<string>;
-  /**
-   * @param passwordHash null when there is no such member; the answer, false, takes just as long
-   * @param tries how often the same address tried in the last minutes; the fewest tries go first
-   * @throws rate_limited (429) when too many passwords wait
-   * @throws unavailable (503) when the thread broke
-   */
-  isRight(password: string, passwordHash: string | null, tries?: number): Promise<boolean>;
-}
+/** What operations are given. */
+export type Passwords = Pick<PasswordThreads, 'hash' | 'isRight'>;
 
 /** Each hash keeps a processor busy and takes 19 MiB. More at once would slow all of them down. */
 export const MAX_HASHES = 2;
@@ -37,15 +24,16 @@ interface Waiting {
 }
 
 /**
- * Hashes passwords in its own threads, which start with the first password. In libuv's threads,
- * hashes would delay the writes to the journal.
+ * Hashes passwords with Argon2id and the library's defaults (OWASP's first choice), in its own
+ * threads, which start with the first password. In libuv's threads, hashes would delay the writes to
+ * the journal.
  *
  * Passwords from the addresses with the fewest tries go first. When the queue is full, the last one
  * is refused. So a member who signs in once goes before all guesses, even if they come from many
  * addresses.
  * @see docs/decisions/0036-passwords-and-sign-in.md
  */
-export class PasswordThreads implements Passwords {
+export class PasswordThreads {
   readonly #bounds: Bounds;
   readonly #threads: readonly RestartingThread<PasswordTask>[];
   /** The fewest tries first; with equal tries, the oldest first. */
@@ -62,10 +50,19 @@ export class PasswordThreads implements Passwords {
     );
   }
 
+  /**
+   * @throws rate_limited (429) when too many passwords wait
+   * @throws unavailable (503) when the thread broke
+   */
   hash(password: string): Promise<string> {
     return this.#do({ password }) as Promise<string>;
   }
 
+  /**
+   * @param passwordHash null when there is no such member; the answer, false, takes just as long
+   * @param tries how often the same address tried in the last minutes; the fewest tries go first
+   * @throws rate_limited (429), unavailable (503) as `hash`
+   */
   isRight(password: string, passwordHash: string | null, tries = 0): Promise<boolean> {
     return this.#do({ password, passwordHash }, tries) as Promise<boolean>;
   }

@@ -56,16 +56,6 @@ describe('items that are added in one turn of the event loop', () => {
     expect(await Promise.all(added)).toEqual([1, 2, 3, 4]);
   });
 
-  it('run in the order of compare', async () => {
-    const batcher = new Batcher<number, readonly number[]>({
-      run: async (items) => items.map(() => items),
-      schedule: queueMicrotask,
-      compare: (a, b) => a - b,
-    });
-    const [first] = await Promise.all([3, 1, 2].map((item) => batcher.add(item)));
-    expect(first).toEqual([1, 2, 3]);
-  });
-
   it('fail one by one where their results are errors', async () => {
     const batcher = new Batcher<number, number>({
       run: async (items) => items.map((item) => (item === 2 ? new Error('two') : item)),
