@@ -50,7 +50,7 @@ describe('/readyz and a delivery loop that hangs', () => {
       get: (target, name) => (name === 'claim' ? claim : bound(target, name)),
     });
     dispatcher = new Dispatcher({
-      deps: { store: hanging, clock: systemClock } as WorkDeps,
+      deps: { store: hanging, clock: systemClock, secrets: {} } as unknown as WorkDeps,
       outbound: { request: () => Promise.reject(new Error('not reached')) },
       log: pino({ level: 'silent' }),
       timeoutMs: 1000,
