@@ -13,7 +13,6 @@ export { cleaner } from './calls/readAnswer.ts';
 export { resultExcerpt } from './calls/maskedResult.ts';
 export {
   complete,
-  type Decision,
   isBuiltIn,
   isComplete,
   newToolCall,

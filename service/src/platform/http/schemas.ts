@@ -128,6 +128,19 @@ export const jsonObjectSchema = z
   .refine((object) => !holdsInfinity(object), 'must not contain a number larger than 1.8e308')
   .transform((object) => object as JsonObject);
 
+export const actorSchema = z.strictObject({
+  type: z.enum(['agent', 'team_member', 'api']),
+  name: z.string(),
+});
+
+/** What a person decided when the team was asked. */
+export const decisionSchema = z.strictObject({
+  approved: z.boolean(),
+  by: actorSchema,
+  note: z.string().nullable(),
+  at: timestampSchema,
+});
+
 /** A text that need not be well-formed: an address or an id. */
 export const plainTextSchema = (max: number) =>
   z
