@@ -7,7 +7,7 @@ import {
 } from '../agentSettings.ts';
 import {
   type BuiltInTool,
-  MAX_TOOLS,
+  findLiveTools,
   type Tool,
   isComplete,
   type ToolCall,
@@ -147,10 +147,7 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
     calls: calls.filter((call) => !isSuperseded(call, newest)).toReversed(),
     untold,
     unanswered,
-    tools: await tx.tools.find({
-      where: { workspaceId: workspace.id, status: 'live' },
-      limit: MAX_TOOLS,
-    }),
+    tools: await findLiveTools(tx, workspace.id),
     builtIn: await findBuiltInTools(tx, workspace.id),
   };
 }
@@ -256,9 +253,3 @@ export async function isCurrent(
   const turn = await tx.agentTurns.get(conversation.id);
   return now.controlEpoch === conversation.controlEpoch && turn?.number === number;
 }
-
-/**
- * Whether the customer must still hear how a call ended. The agent mentions a call that waits for
- * approval only once.
- */
-export const needsTelling = (call: ToolCall): boolean => !call.isTold && isComplete(call);

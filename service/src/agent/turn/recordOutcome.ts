@@ -12,11 +12,12 @@ import {
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Outcome, Spoken } from './decideTurn.ts';
-import { findControlled, isCurrent, needsTelling, type LoadedTurn } from './loadTurn.ts';
+import { findControlled, isCurrent, type LoadedTurn } from './loadTurn.ts';
 import { putWebhookTurn } from '../webhook/operations/turns.ts';
 import { noteHandover } from './noteHandover.ts';
 import { putToolCalls } from './putToolCalls.ts';
 import { replyText } from './replyText.ts';
+import { isComplete } from '../../tools/index.ts';
 import { checkCalls } from '../keyword/wantedCall.ts';
 
 /**
@@ -73,11 +74,14 @@ export async function recordOutcome(
 
 const actorOf = ({ settings }: LoadedTurn): Actor => ({ type: 'agent', name: settings.name });
 
-/** Whether a call has ended while the reply was written, so that the customer has to be told next. */
+/**
+ * Whether a call has ended while the reply was written, so that the customer has to be told next. One
+ * that waits for approval is mentioned only once.
+ */
 async function hasUntoldCall(tx: Tx, { id: conversationId }: Conversation): Promise<boolean> {
   const where = { conversationId, isTold: false };
   const calls = await tx.toolCalls.find({ where, limit: 100 });
-  return calls.some(needsTelling);
+  return calls.some(isComplete);
 }
 
 /**
