@@ -87,16 +87,18 @@ export function parseJson(
   if (depth > maxDepth) throw new JsonError(`The JSON is nested deeper than ${maxDepth} levels.`);
   if (values > maxValues)
     throw new JsonError(`The JSON holds more than ${maxValues.toLocaleString('en')} values.`);
-  const value = parseOrRefuse(json);
+  const value = jsonIn(json);
+  if (value === undefined) throw new JsonError('The text is not valid JSON.');
   if (holdsInfinity(value)) throw new JsonError('The JSON holds a number that is too large.');
   return value;
 }
 
-function parseOrRefuse(json: string): Json {
+/** The value of a JSON text, without any limits; undefined when it is not JSON. */
+export function jsonIn(text: string): Json | undefined {
   try {
-    return JSON.parse(json) as Json;
+    return JSON.parse(text) as Json;
   } catch {
-    throw new JsonError('The text is not valid JSON.');
+    return undefined;
   }
 }
 

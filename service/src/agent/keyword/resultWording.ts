@@ -1,6 +1,6 @@
 import type { Language, PastToolCall } from '../agentModel.ts';
 import { CREATE_PAYMENT_LINK } from '../../tools/index.ts';
-import { isJsonObject, type Json } from '../../platform/json.ts';
+import { isJsonObject, jsonIn, type Json } from '../../platform/json.ts';
 import { sentence } from './sentences.ts';
 import { readableName } from '../../platform/reading/words.ts';
 
@@ -43,7 +43,7 @@ export function callInWords(
 
 /** @param outcome the result as JSON, or words that are none */
 function outcomeInWords(outcome: string, language: Language): string {
-  const result = parse(outcome);
+  const result = jsonIn(outcome);
   // A cut text has lost its closing quote.
   return inWords(result === undefined ? outcome.replace(/^"|"$/g, '') : result, language);
 }
@@ -74,7 +74,7 @@ const isDone = (name: string, value: Json): boolean =>
 /** A text may be JSON once more: automations like to wrap what they answer. */
 function textInWords(text: string, language: Language, nesting: number): string {
   if (!LOOKS_LIKE_JSON.test(text)) return text.trim();
-  return inWords(parse(text), language, nesting - 1);
+  return inWords(jsonIn(text), language, nesting - 1);
 }
 
 const LOOKS_LIKE_JSON = /^\s*(?:[[{]|$)/;
@@ -115,14 +115,6 @@ function scalar(value: Json, language: Language): string | null {
 
 const isContainer = (value: Json) => typeof value === 'object' && value !== null;
 
-function parse(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
-}
-
 export function cut(text: string, length = MAX_TEXT_CHARACTERS): string {
   if (text.length <= length) return text;
   return `${text
@@ -145,7 +137,7 @@ export function madeLink(
   language: Language,
 ): MadeLink | null {
   if (tool !== CREATE_PAYMENT_LINK || status !== 'succeeded') return null;
-  const result = parse(outcome);
+  const result = jsonIn(outcome);
   if (result === undefined || !isJsonObject(result) || typeof result.url !== 'string') return null;
   const { url, amount_display: amount, description } = result;
   return {

@@ -1,6 +1,7 @@
 import type OpenAI from 'openai';
 import type { AgentTool, HistoryItem, PastToolCall, Turn } from '../agentModel.ts';
 import { BUILT_IN_FUNCTIONS, type FunctionDefinition } from './builtInFunctions.ts';
+import { jsonIn } from '../../platform/json.ts';
 import { cutText } from '../cutText.ts';
 import { cleanText } from './modelText.ts';
 import { noteMark, systemPrompt, TEAM_MARK } from './systemPrompt.ts';
@@ -98,19 +99,12 @@ const resultMessage = (call: PastToolCall): ChatMessage => ({
   content: outcomeJson(call),
 });
 
-const outcomeJson = ({ status, outcome }: PastToolCall): string =>
-  JSON.stringify(
-    status === 'succeeded'
-      ? { status, result: parsedOr(cleanText(outcome)) }
-      : { status, message: cleanText(outcome) },
-  );
-
-function parsedOr(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text; // a result that was cut is no longer JSON
-  }
+function outcomeJson({ status, outcome }: PastToolCall): string {
+  const text = cleanText(outcome);
+  if (status !== 'succeeded') return JSON.stringify({ status, message: text });
+  const result = jsonIn(text);
+  // A result that was cut is no longer JSON.
+  return JSON.stringify({ status, result: result === undefined ? text : result });
 }
 
 /**

@@ -70,13 +70,13 @@ export const loadTurn = (deps: Deps, conversationId: string): Promise<LoadedTurn
   deps.store.transaction(async (tx) => {
     const turn = await load(tx, deps, conversationId);
     if (turn) return turn;
-    await leaveToTeam(tx, conversationId);
+    await leaveUnanswered(tx, conversationId);
     await tx.jobs.complete(conversationId);
     return null;
   });
 
 /** If the agent was turned off, a customer whom nobody has answered waits for the team. */
-async function leaveToTeam(tx: Tx, conversationId: string): Promise<void> {
+async function leaveUnanswered(tx: Tx, conversationId: string): Promise<void> {
   const conversation = await tx.conversations.get(conversationId);
   if (conversation?.status !== 'ai_active') return;
   if (isEnabled(await findAgentSettings(tx, conversation.workspaceId))) return;

@@ -122,6 +122,7 @@ async function sendReply(
   now: Date,
 ): Promise<void> {
   const actor = actorOf(turn);
+  const { decidedBy } = outcome;
   const isHandover = outcome.type === 'hand_over';
   const conversation = isHandover
     ? handOver(view.conversation, { reason: outcome.reason, note: outcome.note, actor }, now)
@@ -130,7 +131,12 @@ async function sendReply(
     tx,
     deps,
     { ...view, conversation },
-    { text: replyText(turn, outcome), actor, ...decisionOf(outcome), ...besideWorkflow(turn) },
+    {
+      text: replyText(turn, outcome),
+      actor,
+      ...(decidedBy && { decidedBy }),
+      ...besideWorkflow(turn),
+    },
     now,
   );
   const after = { ...view, conversation: sent.conversation };
@@ -146,8 +152,6 @@ async function sendReply(
 /** While a workflow is the agent, what the service itself says answers no message of the customer. */
 const besideWorkflow = ({ settings, unanswered }: LoadedTurn) =>
   usesWebhook(settings) && unanswered.length === 0 ? { isBesideAgent: true } : {};
-
-const decisionOf = ({ decidedBy }: Spoken) => (decidedBy === undefined ? {} : { decidedBy });
 
 /** Notes that the customer was told of the turn's calls. */
 async function markTold(tx: Tx, { untold }: LoadedTurn): Promise<void> {

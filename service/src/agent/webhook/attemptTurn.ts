@@ -1,3 +1,4 @@
+import { isJsonObject, jsonIn } from '../../platform/json.ts';
 import { deadlineAfter } from '../../platform/async/deadline.ts';
 import {
   isUnsent,
@@ -102,10 +103,7 @@ function inWords(status: number, text: string): string {
 
 /** n8n says `{"message": "Error in workflow"}` where a node failed. */
 function messageIn(text: string): string {
-  try {
-    const { message } = JSON.parse(text) as { message?: unknown };
-    return typeof message === 'string' ? message : text;
-  } catch {
-    return text;
-  }
+  const answer = jsonIn(text);
+  const message = isJsonObject(answer) ? answer.message : undefined;
+  return typeof message === 'string' ? message : text;
 }
