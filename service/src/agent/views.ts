@@ -10,7 +10,7 @@ import {
   type AgentSettings,
 } from './agentSettings.ts';
 import type { AgentWebhook } from './webhook/agentWebhook.ts';
-import { webhookJson } from './webhook/publishingViews.ts';
+import { webhookJson } from './webhook/views.ts';
 
 /** The model that decides while no workflow does. */
 export interface NamedModel {

@@ -24,7 +24,7 @@ import { historyOf, pastCall } from './history.ts';
 import { callInWords } from '../keyword/resultWording.ts';
 import { detectLanguage } from '../../platform/reading/detectLanguage.ts';
 import { callsOfTurn, type LoadedTurn } from './loadTurn.ts';
-import { offersPerson, sentence, type SentenceName } from '../keyword/sentences.ts';
+import { offersPerson, sentence, SENTENCES_OF_CALLS } from '../keyword/sentences.ts';
 
 interface Reply {
   readonly type: 'reply';
@@ -222,24 +222,11 @@ function resultsWhileWaiting(turn: LoadedTurn, language: Language): string[] {
 
 /** The sentences that the customer must be told, each once. Offers of a person come last. */
 function noticesOf({ untold }: LoadedTurn, language: Language): string[] {
-  const names = untold.map((call): SentenceName | null => {
-    switch (call.status) {
-      case 'pending_approval':
-        return 'waitingForApproval';
-      case 'rejected':
-        return 'approvalRejected';
-      case 'expired':
-        return 'approvalExpired';
-      case 'failed':
-      case 'cancelled':
-        return isInvalid(call) ? null : 'toolFailed';
-      default:
-        return null;
-    }
-  });
-  const notices = [...new Set(names.filter((name) => name !== null))].map((name) =>
-    sentence(name, language),
-  );
+  const names = untold
+    .filter((call) => !isInvalid(call))
+    .map(({ status }) => SENTENCES_OF_CALLS[status])
+    .filter((name) => name !== undefined);
+  const notices = [...new Set(names)].map((name) => sentence(name, language));
   return notices.toSorted((one, other) => Number(offersPerson(one)) - Number(offersPerson(other)));
 }
 
@@ -268,7 +255,6 @@ function modelTurn(turn: LoadedTurn, language: Language, hasNoNotices: boolean):
   };
 }
 
-/** All that a model sees of a tool. */
 const toAgentTool = (tool: Tool | BuiltInTool): AgentTool => {
   const { name, description, parameters } = tool;
   const { readOnly = false, examplePhrases = [] }: Partial<Tool> = 'kind' in tool ? tool : {};

@@ -29,6 +29,8 @@ export const instantSchema = z
 export const oneOf = <const Words extends readonly string[]>(words: Words) =>
   z.enum(words, `must be one of ${words.join(', ')}`);
 
+export const booleanSchema = z.boolean('must be true or false');
+
 /** How many items a query asks for. */
 export const countSchema = (min: number, max: number) =>
   z.coerce
