@@ -13,7 +13,7 @@ import {
   resolveBuiltInCall,
   resolveCall,
   type CheckedCall,
-} from './keyword/wantedCall.ts';
+} from './turn/wantedCall.ts';
 
 /** What the agent would do about a customer's first message. */
 export type TriedStep =

@@ -34,7 +34,7 @@ export interface Unpublishing {
 }
 
 /** Whether a publication is the one to take back. */
-export const isMeant = (
+export const isToUnpublish = (
   published: { readonly owner: Owner; readonly revision: number; readonly endpoint: string | null },
   { owner, revision, endpoint }: Unpublishing,
 ): boolean =>

@@ -18,7 +18,7 @@ import { noteHandover } from './noteHandover.ts';
 import { putToolCalls } from './putToolCalls.ts';
 import { replyText } from './replyText.ts';
 import { isComplete } from '../../tools/index.ts';
-import { checkCalls } from '../keyword/wantedCall.ts';
+import { checkCalls } from './wantedCall.ts';
 
 /**
  * The most calls that are read from one step. Calls beyond a turn's limit are refused; calls beyond

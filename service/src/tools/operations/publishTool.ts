@@ -5,7 +5,7 @@ import type { Deps } from '../../platform/deps.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import {
-  isMeant,
+  isToUnpublish,
   isSameOwner,
   ownerInWords,
   type Owner,
@@ -182,7 +182,7 @@ export const unpublishTool = (
     const tool = found ? await tx.tools.get(found.id) : null;
     if (!tool?.publication) return false;
     const { endpoint, publication } = tool;
-    const isOwn = isMeant({ ...publication, endpoint }, unpublishing);
+    const isOwn = isToUnpublish({ ...publication, endpoint }, unpublishing);
     if (isOwn) await putPaused(tx, deps, tool);
     return isOwn;
   });

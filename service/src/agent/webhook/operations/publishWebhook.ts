@@ -2,7 +2,7 @@ import { timestamp } from '../../../platform/clock.ts';
 import type { Deps } from '../../../platform/deps.ts';
 import { AppError, notFound } from '../../../platform/http/errorCatalogue.ts';
 import {
-  isMeant,
+  isToUnpublish,
   isSameOwner,
   ownerInWords,
   type Owner,
@@ -91,7 +91,7 @@ export const unpublishWebhook = (
 ) =>
   store.transaction(async (tx): Promise<boolean> => {
     const webhook = await tx.agentWebhooks.get(workspace.id);
-    const isOwn = webhook?.removedAt === null && isMeant(webhook, unpublishing);
+    const isOwn = webhook?.removedAt === null && isToUnpublish(webhook, unpublishing);
     if (isOwn) await tx.agentWebhooks.put({ ...webhook, removedAt: timestamp(clock.now()) });
     return isOwn;
   });
