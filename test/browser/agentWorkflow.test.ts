@@ -2,18 +2,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
+import { OWNER, ownerQuery } from '../service/agent/webhook/workflowStage.ts';
 import type { BrowserWindow } from './browser.ts';
 import { startTeam, type Team } from './team.ts';
 
-const OWNER = {
-  instance_id: 'instance-1',
-  workflow_id: 'workflow-1',
-  workflow_name: 'Support agent',
-  node_id: 'node-1',
-  host: 'n8n.example.com',
-};
-const { workflow_name: _, ...IDENTITY } = OWNER;
-const query = new URLSearchParams(IDENTITY);
+const query = ownerQuery();
 
 describe('a workflow as the agent, on the page', () => {
   let team: Team;

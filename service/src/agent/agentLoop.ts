@@ -9,12 +9,11 @@ import {
   type Work,
   type Worker,
 } from '../platform/jobs/worker.ts';
-import type { AgentModel } from './agentModel.ts';
+import type { AgentModel, Deferred } from './agentModel.ts';
 import { decideTurn, failedTurn, type Outcome } from './turn/decideTurn.ts';
 import { loadTurn, type LoadedTurn } from './turn/loadTurn.ts';
 import { typingWhile } from './typingWhile.ts';
 import { recordOutcome } from './turn/recordOutcome.ts';
-import { webhookModel } from './webhook/webhookModel.ts';
 
 interface AgentLoopOptions extends Work {
   readonly model: AgentModel;
@@ -91,6 +90,12 @@ async function decideAndRecord(
     return record(options, turn, outcome, context);
   }
 }
+
+/** Leaves every decision to the workflow that is the agent, which gets the turn and answers later. */
+const webhookModel: AgentModel<Deferred> = {
+  decidedBy: 'webhook',
+  next: async () => ({ type: 'deferred' }),
+};
 
 async function decide(
   { deps, model, timeoutMs }: AgentLoopOptions,

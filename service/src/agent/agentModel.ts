@@ -1,4 +1,5 @@
-import type { Language } from './agentSettings.ts';
+import type { AgentSettings, Language } from './agentSettings.ts';
+import type { Tool, ToolCall } from '../tools/index.ts';
 import type { DecidedBy, Verdict } from '../conversations/index.ts';
 import type { JsonObject } from '../platform/json.ts';
 
@@ -20,15 +21,7 @@ export interface AgentModel<Decision = Step | Deferred> {
 export { LANGUAGES, type Language } from './agentSettings.ts';
 
 export interface Turn {
-  readonly agent: {
-    readonly name: string;
-    /**
-     * Free text of the workspace: what the agent is for, what it knows, how it talks. May be empty.
-     */
-    readonly instructions: string;
-    /** Working languages, the preferred one first; never empty. */
-    readonly languages: readonly Language[];
-  };
+  readonly agent: Pick<AgentSettings, 'name' | 'instructions' | 'languages'>;
   /** The working language that fits the customer's words best. */
   readonly language: Language;
   /** Oldest first. The newest item is the reason for this step. */
@@ -39,16 +32,10 @@ export interface Turn {
   readonly mayCallTools: boolean;
 }
 
-export interface AgentTool {
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema 2020-12, an object at its root. */
-  readonly parameters: JsonObject;
-  /** Whether the tool only looks something up. */
-  readonly readOnly: boolean;
-  /** What customers may write when they need the tool. */
-  readonly examplePhrases: readonly string[];
-}
+/** All that a model sees of a tool. */
+export type AgentTool = Required<
+  Pick<Tool, 'name' | 'description' | 'parameters' | 'readOnly' | 'examplePhrases'>
+>;
 
 export interface WantedCall {
   readonly tool: string;
@@ -81,14 +68,7 @@ export interface PastToolCall {
    * `pending_approval`: a person decides whether it may run. `invalid`: refused before anything was
    * sent, and the model can correct the arguments.
    */
-  readonly status:
-    | 'pending_approval'
-    | 'succeeded'
-    | 'failed'
-    | 'invalid'
-    | 'rejected'
-    | 'expired'
-    | 'cancelled';
+  readonly status: Exclude<ToolCall['status'], 'running'> | 'invalid';
   /**
    * For `succeeded`, the result as JSON text, cut to 8 KiB, or to 512 bytes for older calls. Otherwise a
    * sentence about what happened.

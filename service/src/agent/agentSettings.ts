@@ -33,7 +33,7 @@ export interface AgentSettings extends Document {
   readonly greeting: string;
   /** What the agent is for, what it knows, how it talks. Read by a language model only. */
   readonly instructions: string;
-  /** Working languages, the preferred one first. */
+  /** Working languages, the preferred one first; never empty. */
   readonly languages: readonly Language[];
   /** Off until someone switches it on. Null in data of version 0.1.0 means off. */
   readonly enabled: boolean | null;

@@ -7,7 +7,13 @@ import {
 } from './agentSettings.ts';
 import { operationsOf } from '../platform/http/operation.ts';
 import { DECIDED_BY } from '../conversations/index.ts';
-import { oneOf, ownerSchema, textSchema, timestampSchema } from '../platform/http/schemas.ts';
+import {
+  booleanSchema,
+  oneOf,
+  ownerSchema,
+  textSchema,
+  timestampSchema,
+} from '../platform/http/schemas.ts';
 
 /** The workflow that is published as the agent. */
 const webhookSchema = z
@@ -94,7 +100,7 @@ export const updateAgent = operation('PATCH /agent', {
         .transform((languages) => [...new Set(languages)])
         .optional()
         .describe('The languages that the agent answers in, the preferred one first'),
-      enabled: z.boolean('must be true or false').optional(),
+      enabled: booleanSchema.optional(),
       payment_links: oneOf(PAYMENT_LINK_POLICIES)
         .optional()
         .describe(
@@ -109,8 +115,7 @@ export const updateAgent = operation('PATCH /agent', {
             'Phrases with which customers ask for a person, beside the built-in ones in English, Spanish and Portuguese. The agent hands over a conversation when a message contains one.',
           example: ['hablar con ventas'],
         }),
-      use_webhook: z
-        .boolean('must be true or false')
+      use_webhook: booleanSchema
         .optional()
         .describe(
           'Whether a workflow decides for the agent, instead of the keyword agent or the language model',

@@ -1,8 +1,7 @@
 import { deadlineAfter } from '../platform/async/deadline.ts';
 import type { Deps } from '../platform/deps.ts';
-
 import { findBuiltInTools, findAgentSettings } from './operations/settings.ts';
-import { MAX_TOOLS } from '../tools/index.ts';
+import { findLiveTools } from '../tools/index.ts';
 import type { Workspace } from '../team/index.ts';
 import type { AgentModel } from './agentModel.ts';
 import { inventConversation } from './inventedConversation.ts';
@@ -14,7 +13,7 @@ import {
   resolveBuiltInCall,
   resolveCall,
   type CheckedCall,
-} from './keyword/wantedCall.ts';
+} from './turn/wantedCall.ts';
 
 /** What the agent would do about a customer's first message. */
 export type TriedStep =
@@ -80,10 +79,7 @@ const inventTurn = (deps: Deps, workspace: Workspace, text: string) =>
       mayAnswer: true,
       unanswered: [message],
       repliedAt: [],
-      tools: await tx.tools.find({
-        where: { workspaceId: workspace.id, status: 'live' },
-        limit: MAX_TOOLS,
-      }),
+      tools: await findLiveTools(tx, workspace.id),
       builtIn: await findBuiltInTools(tx, workspace.id),
     };
   });

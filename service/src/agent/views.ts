@@ -1,3 +1,6 @@
+import type { z } from 'zod';
+import { definedOnly } from '../platform/json.ts';
+import type { updateAgent } from './contract.ts';
 import type { DecidedBy } from '../conversations/index.ts';
 import type { Workspace } from '../team/index.ts';
 import {
@@ -7,7 +10,7 @@ import {
   type AgentSettings,
 } from './agentSettings.ts';
 import type { AgentWebhook } from './webhook/agentWebhook.ts';
-import { webhookJson } from './webhook/publishingViews.ts';
+import { webhookJson } from './webhook/views.ts';
 
 /** The model that decides while no workflow does. */
 export interface NamedModel {
@@ -15,6 +18,15 @@ export interface NamedModel {
   readonly name: string;
   readonly decidedBy: DecidedBy;
 }
+
+/** Renames the API's fields of settings to those of `AgentSettings`. What is left out stays out. */
+export const changesFrom = ({
+  payment_links: paymentLinks,
+  handover_phrases: handoverPhrases,
+  use_webhook: usesWebhook,
+  ...others
+}: z.output<NonNullable<typeof updateAgent.body>>) =>
+  definedOnly({ ...others, paymentLinks, handoverPhrases, usesWebhook });
 
 /** The agent's settings as the API shows them. */
 export const agentJson = (

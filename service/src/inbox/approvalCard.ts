@@ -1,13 +1,8 @@
 import type { ThreadItem } from './readThread.ts';
-import {
-  type Tool,
-  isBuiltIn,
-  type Decision,
-  type ToolCall,
-  parseUrlTemplate,
-} from '../tools/index.ts';
+import { type Tool, isBuiltIn, type ToolCall, parseUrlTemplate } from '../tools/index.ts';
 import { csrfField } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
+import type { Decision } from '../platform/decision.ts';
 import { timeView } from '../platform/html/times.ts';
 import { noteInWords } from './labels.ts';
 import { actorName } from '../conversations/index.ts';

@@ -13,6 +13,7 @@ import {
   shownSettings,
 } from '../platform/accounts/setupContract.ts';
 import {
+  actorSchema,
   listOf,
   oneOf,
   pageQuerySchema,
@@ -62,7 +63,7 @@ const paymentLinkSchema = z
       .string()
       .nullable()
       .describe('Why the provider or a bank refused, or why the provider could not be reached'),
-    created_by: z.strictObject({ type: z.enum(['agent', 'team_member', 'api']), name: z.string() }),
+    created_by: actorSchema,
     expires_at: timestampSchema,
     paid_at: timestampSchema.nullable(),
     created_at: timestampSchema,

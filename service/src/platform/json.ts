@@ -93,7 +93,7 @@ export function parseJson(
   return value;
 }
 
-/** The value of a JSON text; undefined for any other text. */
+/** The value of a JSON text, without any limits; undefined when it is not JSON. */
 export function jsonIn(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;

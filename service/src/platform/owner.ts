@@ -24,6 +24,24 @@ export const matchesOwner = (owner: Owner, asked: Partial<OwnerIdentity>): boole
 export const isSameOwner = (a: OwnerIdentity, b: OwnerIdentity): boolean =>
   isSameInstance(a, b) && a.workflowId === b.workflowId && a.nodeId === b.nodeId;
 
+/** What an owner takes back. */
+export interface Unpublishing {
+  readonly owner: OwnerIdentity;
+  /** The publication to take back; undefined: the newest. */
+  readonly revision: number | undefined;
+  /** Only while calls go to this address. */
+  readonly endpoint: string | undefined;
+}
+
+/** Whether a publication is the one to take back. */
+export const isToUnpublish = (
+  published: { readonly owner: Owner; readonly revision: number; readonly endpoint: string | null },
+  { owner, revision, endpoint }: Unpublishing,
+): boolean =>
+  isSameOwner(published.owner, owner) &&
+  (revision === undefined || revision === published.revision) &&
+  (endpoint === undefined || endpoint === published.endpoint);
+
 /** For messages and screens: `the workflow "Orders" of the n8n at n8n.example.com`. */
 export const ownerInWords = ({ workflowName, host }: Owner): string =>
   `the workflow ${JSON.stringify(workflowName)} of the n8n at ${host}`;

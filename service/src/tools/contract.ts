@@ -13,6 +13,7 @@ import {
 } from './tool.ts';
 import { operationsOf } from '../platform/http/operation.ts';
 import {
+  booleanSchema,
   ADDRESS_ERRORS,
   deletedSchema,
   jsonObjectSchema,
@@ -83,14 +84,10 @@ const timeoutSchema = z
   .min(1, `must be from 1 to ${MAX_TOOL_TIMEOUT_SECONDS}`)
   .max(MAX_TOOL_TIMEOUT_SECONDS, `must be from 1 to ${MAX_TOOL_TIMEOUT_SECONDS}`)
   .describe('The time limit of one attempt, in seconds');
-const askSchema = z
-  .boolean('must be true or false')
-  .describe('Whether a person approves each call before it runs');
-const readOnlySchema = z
-  .boolean('must be true or false')
-  .describe(
-    'Whether the tool only reads and changes nothing. The keyword agent calls such a tool without asking the customer first. Like `readOnlyHint` in MCP.',
-  );
+const askSchema = booleanSchema.describe('Whether a person approves each call before it runs');
+const readOnlySchema = booleanSchema.describe(
+  'Whether the tool only reads and changes nothing. The keyword agent calls such a tool without asking the customer first. Like `readOnlyHint` in MCP.',
+);
 const examplePhrasesSchema = z
   .array(textSchema(MAX_EXAMPLE_PHRASE_CHARACTERS), 'must be a list of strings')
   .max(MAX_EXAMPLE_PHRASES, `must have at most ${MAX_EXAMPLE_PHRASES} entries`)
@@ -311,8 +308,7 @@ export const publishTool = operation('PUT /tools/published/:name', {
       secret_hash: secretHashSchema.describe(
         "SHA-256 of the signing secret that the publisher holds. Without it, or when it is not that of the tool's secret, the tool gets a new secret, and the answer shows it",
       ),
-      take_over: z
-        .boolean('must be true or false')
+      take_over: booleanSchema
         .default(false)
         .describe('Takes over the tool even while another workflow publishes it'),
     })

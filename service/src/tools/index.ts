@@ -10,10 +10,10 @@ export {
   readPaymentLink,
 } from './builtInTools.ts';
 export { cleaner } from './calls/readAnswer.ts';
+export { signedPost } from './calls/toolRequest.ts';
 export { resultExcerpt } from './calls/maskedResult.ts';
 export {
   complete,
-  type Decision,
   isBuiltIn,
   isComplete,
   newToolCall,
@@ -25,7 +25,8 @@ export {
 } from './calls/toolCall.ts';
 export { ARGUMENT_LIMITS, compileParameters } from './definition/parametersSchema.ts';
 export { resolveReference } from './definition/schemaDocument.ts';
-export { MAX_TOOLS, type Tool } from './tool.ts';
+export type { Tool } from './tool.ts';
+export { findLiveTools } from './operations/tools.ts';
 export { parseUrlTemplate } from './definition/urlTemplate.ts';
 export { cancelApprovals, decideToolCall } from './operations/completeToolCall.ts';
 export { enqueueToolCall } from './operations/toolCalls.ts';

@@ -1,10 +1,10 @@
 import type { Json } from '../platform/json.ts';
+import { decisionJson } from '../platform/decision.ts';
 import { maskJson, maskText } from '../platform/masking.ts';
 import type { ToolCallView } from './operations/toolCalls.ts';
 import { maskJsonText, resultExcerpt, type InTurn } from './calls/maskedResult.ts';
 import type { Tool } from './tool.ts';
 import { LARGE_RESULT_CHARACTERS, TEST_CONVERSATION_ID } from './calls/toolCall.ts';
-import { decisionPayload } from './calls/approval.ts';
 import { loopShare } from '../platform/limits/loopShare.ts';
 import { ownerJson } from '../platform/http/ownerView.ts';
 import { WrittenJson } from '../platform/http/writtenJson.ts';
@@ -103,7 +103,7 @@ function callJson({ call, contact }: ToolCallView, result: unknown) {
     duration_ms: call.durationMs,
     result,
     error: call.error && { type: call.error.type, message: mask(call.error.message) },
-    decision: call.decision && decisionPayload(call.decision, contact),
+    decision: call.decision && decisionJson(call.decision, mask),
     expires_at: call.expiresAt,
     created_at: call.createdAt,
     finished_at: call.finishedAt,

@@ -20,6 +20,8 @@ import { brokenLimit } from '../platform/json.ts';
 import { operationsOf } from '../platform/http/operation.ts';
 import {
   ADDRESS_ERRORS,
+  actorSchema,
+  decisionSchema,
   instantSchema,
   jsonObjectSchema,
   listOf,
@@ -32,10 +34,6 @@ import {
 
 const kindSchema = oneOf(WAIT_KINDS);
 const statusSchema = oneOf(WAIT_STATUSES);
-const actorSchema = z.strictObject({
-  type: z.enum(['agent', 'team_member', 'api']),
-  name: z.string(),
-});
 
 const choicesSchema = z
   .array(textSchema(MAX_CHOICE_CHARACTERS), 'must be a list')
@@ -70,13 +68,6 @@ const answerSchema = z.strictObject({
     z.strictObject({ id: z.string(), text: z.string(), created_at: timestampSchema }),
   ),
   seconds_waited: z.int(),
-});
-
-const decisionSchema = z.strictObject({
-  approved: z.boolean(),
-  by: actorSchema,
-  note: z.string().nullable(),
-  at: timestampSchema,
 });
 
 const resumeSchema = z.strictObject({

@@ -6,10 +6,4 @@ export { decideWait } from './operations/decideWait.ts';
 export { endReplyWaitOf, endWaitsIn } from './operations/endWait.ts';
 export { noteUndeliverable } from './operations/undeliverable.ts';
 export { getWait } from './operations/waits.ts';
-export {
-  isOpen,
-  MAX_WAIT_NOTE_CHARACTERS,
-  type Wait,
-  type WaitDecision,
-  type WaitStatus,
-} from './wait.ts';
+export { isOpen, MAX_WAIT_NOTE_CHARACTERS, type Wait, type WaitStatus } from './wait.ts';

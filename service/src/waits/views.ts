@@ -1,10 +1,8 @@
+import { actorJson, decisionJson, type Mask } from '../platform/decision.ts';
 import { maskEmail, maskJson, maskText } from '../platform/masking.ts';
 import type { Json } from '../platform/json.ts';
 import type { WaitView } from './operations/waits.ts';
-import type { WaitAnswer, WaitDecision } from './wait.ts';
-
-/** Masks a text for the one who reads a wait. */
-type Mask = (text: string) => string;
+import type { WaitAnswer } from './wait.ts';
 
 /**
  * A wait as the API shows it, never with its address. Contact details, and the e-mail that a customer
@@ -34,10 +32,8 @@ export function waitJson({ wait, contact }: WaitView, reader: { readonly id: str
     reject_label: wait.rejectLabel,
     answer: wait.answer && answerJson(wait.answer, mask, typeof asked === 'string'),
     decision: wait.decision && decisionJson(wait.decision, mask),
-    cancelled_by: wait.cancelledBy
-      ? { type: wait.cancelledBy.type, name: mask(wait.cancelledBy.name) }
-      : null,
-    created_by: { type: wait.createdBy.type, name: mask(wait.createdBy.name) },
+    cancelled_by: wait.cancelledBy ? actorJson(wait.cancelledBy, mask) : null,
+    created_by: actorJson(wait.createdBy, mask),
     expires_at: wait.expiresAt,
     created_at: wait.createdAt,
     ended_at: wait.endedAt,
@@ -65,11 +61,4 @@ const answerJson = (
     created_at: createdAt,
   })),
   seconds_waited: secondsWaited,
-});
-
-const decisionJson = ({ approved, by, note, at }: WaitDecision, mask: Mask) => ({
-  approved,
-  by: { type: by.type, name: mask(by.name) },
-  note: note === null ? null : mask(note),
-  at,
 });

@@ -1,5 +1,6 @@
 import type { Actor } from '../platform/actor.ts';
 import { timestamp } from '../platform/clock.ts';
+import type { Decision } from '../platform/decision.ts';
 import type { JsonObject } from '../platform/json.ts';
 import type { Document } from '../store/store.ts';
 import type { Accept, AnswerValue } from './accept.ts';
@@ -40,13 +41,6 @@ export interface WaitAnswer {
   /** Null when it was not accepted. */
   readonly value: AnswerValue | null;
   readonly secondsWaited: number;
-}
-
-export interface WaitDecision {
-  readonly approved: boolean;
-  readonly by: Actor;
-  readonly note: string | null;
-  readonly at: string;
 }
 
 /** One call of the resume address. */
@@ -102,7 +96,7 @@ export interface Wait extends Document {
   /** When what the customer has written since is judged; null when they wrote nothing. */
   readonly judgeAt: string | null;
   readonly answer: WaitAnswer | null;
-  readonly decision: WaitDecision | null;
+  readonly decision: Decision | null;
   /** Its texts were removed with its contact; only its execution is still to go on. */
   readonly isCleared?: boolean;
   /** Who cancelled it; absent when nobody did, or a newer wait has its address. */

@@ -3,7 +3,12 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { apiClient, chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
+import {
+  apiClient,
+  chatCustomer,
+  type ApiClient,
+  type ChatCustomer,
+} from '../../helpers/apiClient.ts';
 import {
   startModelServer,
   text,
@@ -83,7 +88,8 @@ async function startToolServer(): Promise<ToolServer> {
   });
 }
 
-export interface Talk {
+/** A conversation of a customer with the agent, whatever decides for it. */
+export interface ChatTalk {
   readonly id: string;
   readonly path: string;
   readonly customer: ChatCustomer;
@@ -94,6 +100,9 @@ export interface Talk {
   reply(nth?: number): Promise<string>;
   record(): Promise<Json>;
   act(action: 'takeover' | 'handback' | 'messages' | 'close'): Promise<Json>;
+}
+
+export interface Talk extends ChatTalk {
   calls(): Promise<Json[]>;
   call(where: (call: Json) => boolean): Promise<Json>;
   /** Waits until the agent has had at least so many turns in it. @returns what the log says of each */
@@ -125,6 +134,13 @@ const BODY = {
 } as Record<string, unknown>;
 
 export const QUIET_MS = 30;
+
+/** The environment of a service whose agent is the keyword agent. */
+export const KEYWORD_ONLY = {
+  LLM_BASE_URL: undefined,
+  LLM_API_KEY: undefined,
+  LLM_MODEL: undefined,
+};
 
 interface AgentServiceOptions extends TestServiceOptions {
   /** Whether the agent is switched on, which it is not by itself. */
@@ -215,33 +231,52 @@ async function goLive(
   return body.id as string;
 }
 
+/** @param api and `chat`, the customer's own, as they are then: a restart may make other ones */
+export function chatTalk(
+  api: () => ApiClient,
+  customer: ChatCustomer,
+  id: string,
+  chat = () => customer.api,
+): ChatTalk {
+  const path = `/api/conversations/${id}`;
+  const replies = async () =>
+    (await chat().get('/api/chat/messages?limit=200')).body.data
+      .filter((message: Json) => message.from === 'agent' && message.conversation_id === id)
+      .map((message: Json) => message.text as string);
+  return {
+    id,
+    path,
+    customer,
+    write: async (words) =>
+      void (await chat().post('/api/chat/messages', {
+        text: words,
+        client_message_id: crypto.randomUUID(),
+      })),
+    replies,
+    reply: (nth = 1) =>
+      waitFor(`reply ${nth} of the agent`, async () => (await replies())[nth - 1], {
+        everyMs: 10,
+      }),
+    record: async () => (await api().get(`${path}?messages=200`)).body,
+    act: async (action) => (await api().post(`${path}/${action}`, BODY[action])).body,
+  };
+}
+
 function talkOf(
   service: TestService,
   customer: ChatCustomer,
   id: string,
   turnsOf: (id: string) => { outcome: string; used: boolean }[],
 ): Talk {
-  const path = `/api/conversations/${id}`;
-  const replies = async () =>
-    (await apiClient(service.url, customer.token).get('/api/chat/messages?limit=200')).body.data
-      .filter((message: Json) => message.from === 'agent' && message.conversation_id === id)
-      .map((message: Json) => message.text as string);
   const calls = async () =>
     (await service.api.get(`/api/tool-calls?conversation_id=${id}`)).body.data.toReversed();
   return {
-    id,
-    path,
-    customer,
-    write: async (words) =>
-      void (await apiClient(service.url, customer.token).post('/api/chat/messages', {
-        text: words,
-        client_message_id: crypto.randomUUID(),
-      })),
-    replies,
-    reply: (nth = 1) =>
-      waitFor(`reply ${nth} of the agent`, async () => (await replies())[nth - 1]),
-    record: async () => (await service.api.get(`${path}?messages=200`)).body,
-    act: async (action) => (await service.api.post(`${path}/${action}`, BODY[action])).body,
+    ...chatTalk(
+      () => service.api,
+      customer,
+      id,
+      () => apiClient(service.url, customer.token),
+    ),
     calls,
     call: (where) => waitFor('the tool call', async () => (await calls()).find(where)),
     turns: (least) =>

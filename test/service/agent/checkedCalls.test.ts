@@ -1,6 +1,6 @@
 // What a model wants a tool called with is checked on the workspace's share of the event loop.
 import { describe, expect, it } from '@jest/globals';
-import { checkCalls, resolveCall } from '../../../service/src/agent/keyword/wantedCall.ts';
+import { checkCalls, resolveCall } from '../../../service/src/agent/turn/wantedCall.ts';
 import type { LoadedTurn } from '../../../service/src/agent/turn/loadTurn.ts';
 import type { Tool } from '../../../service/src/tools/tool.ts';
 import { unwatchedBounds } from '../../../service/src/platform/limits/bounds.ts';

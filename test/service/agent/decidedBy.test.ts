@@ -2,9 +2,7 @@
 import { afterEach, expect, it } from '@jest/globals';
 import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
 import { httpError } from '../../helpers/modelServer.ts';
-import { inTurn, startAgentService, type AgentService } from './agentService.ts';
-
-const KEYWORD_ONLY = { LLM_BASE_URL: undefined, LLM_API_KEY: undefined, LLM_MODEL: undefined };
+import { inTurn, KEYWORD_ONLY, startAgentService, type AgentService } from './agentService.ts';
 
 let agent: AgentService;
 afterEach(() => agent?.close());

@@ -5,7 +5,13 @@ import type { Language } from '../../../service/src/agent/agentModel.ts';
 import { asksToPay, moneyIn, readPayment } from '../../../service/src/agent/keyword/payment.ts';
 import { sentence, SENTENCES } from '../../../service/src/agent/keyword/sentences.ts';
 import { setUpManual } from '../payments/support.ts';
-import { answers, startAgentService, type AgentService, type Talk } from './agentService.ts';
+import {
+  answers,
+  KEYWORD_ONLY,
+  startAgentService,
+  type AgentService,
+  type Talk,
+} from './agentService.ts';
 
 const read = (text: string, language: Language) =>
   readPayment([{ text, asked: null, isCorrection: false }], language);
@@ -100,9 +106,7 @@ describe('money in a text', () => {
 describe('the keyword agent in the loop', () => {
   let agent: AgentService;
   beforeAll(async () => {
-    agent = await startAgentService({
-      env: { LLM_BASE_URL: undefined, LLM_API_KEY: undefined, LLM_MODEL: undefined },
-    });
+    agent = await startAgentService({ env: KEYWORD_ONLY });
     await setUpManual(agent.service);
   });
   afterAll(() => agent?.close());

@@ -5,9 +5,14 @@ import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
 import { startTestService, TEST_API_KEY } from '../../helpers/service.ts';
 import { text, toolCalls } from '../../helpers/modelServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { held, inTurn, startAgentService, type AgentService, type Talk } from './agentService.ts';
-
-const KEYWORD_ONLY = { LLM_BASE_URL: undefined, LLM_API_KEY: undefined, LLM_MODEL: undefined };
+import {
+  held,
+  inTurn,
+  KEYWORD_ONLY,
+  startAgentService,
+  type AgentService,
+  type Talk,
+} from './agentService.ts';
 
 describe("the agent's settings", () => {
   let agent: AgentService;

@@ -13,7 +13,7 @@ import {
 import { splitText } from '../../../service/src/channels/outbound/splitText.ts';
 import { readMetrics } from '../../helpers/metrics.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { startAgentService, type AgentService } from './agentService.ts';
+import { KEYWORD_ONLY, startAgentService, type AgentService } from './agentService.ts';
 
 /**
  * Of CPU time between two turns of the loop. This tool and one message held it for 7 seconds, four
@@ -36,9 +36,7 @@ describe('text that costs', () => {
   let timer: NodeJS.Timeout;
   let longestStallMs: number;
   beforeAll(async () => {
-    agent = await startAgentService({
-      env: { LLM_BASE_URL: undefined, LLM_API_KEY: undefined, LLM_MODEL: undefined },
-    });
+    agent = await startAgentService({ env: KEYWORD_ONLY });
   });
   afterAll(() => agent.close());
   beforeEach(() => {

@@ -1,14 +1,18 @@
 // The built-in keyword agent in the loop: from a customer's words to a tool on a real server and
 // back.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { answers, held, startAgentService, type AgentService } from './agentService.ts';
+import {
+  answers,
+  held,
+  KEYWORD_ONLY,
+  startAgentService,
+  type AgentService,
+} from './agentService.ts';
 
 describe('the keyword agent', () => {
   let agent: AgentService;
   beforeAll(async () => {
-    agent = await startAgentService({
-      env: { LLM_BASE_URL: undefined, LLM_API_KEY: undefined, LLM_MODEL: undefined },
-    });
+    agent = await startAgentService({ env: KEYWORD_ONLY });
     const parameters = {
       type: 'object',
       properties: { order_number: { type: 'string', description: 'order number' } },

@@ -3,10 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { unwatchedBounds } from '../../../service/src/platform/limits/bounds.ts';
 import {
   AnswerThread,
-  readAtOnce,
   MAX_SMALL_ANSWER_BYTES,
 } from '../../../service/src/tools/calls/answerReader.ts';
-import type { AnswerTask } from '../../../service/src/tools/calls/readAnswer.ts';
+import { readAttempt, type AnswerTask } from '../../../service/src/tools/calls/readAnswer.ts';
 
 const FIVE_MEBIBYTES = 5 * 1024 * 1024;
 const SECRET = 'a-secret-of-the-tool';
@@ -48,7 +47,7 @@ describe('large answers of tools', () => {
       turns += 1;
       if (isReading) setImmediate(count);
     };
-    const expected = await readAtOnce.read('a', task(text), never);
+    const expected = readAttempt(task(text));
     count();
     const result = await reader.read('a', task(text), never);
     isReading = false;

@@ -177,6 +177,14 @@ describe("a tool's secrets", () => {
     });
   });
 
+  it('are no change when the same ones are given again: the tool stays live', async () => {
+    const tool = await define('track_parcel');
+    await makeLive(service.api, tool);
+    const again = { secrets: { PLAIN } };
+    const { body } = keep(await service.api.patch(`/api/tools/${tool.id}`, again));
+    expect(body).toMatchObject({ status: 'live', tested_at: expect.any(String) });
+  });
+
   it('are at most 20, however many changes bring them', async () => {
     const tool = await define('keep_few');
     const more = Object.fromEntries(

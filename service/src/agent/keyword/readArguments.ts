@@ -1,10 +1,10 @@
-import type { Json, JsonObject } from '../../platform/json.ts';
+import { ownField, type Json, type JsonObject } from '../../platform/json.ts';
 import { PatternBudgetError, type PatternWork } from '../../platform/linearPattern.ts';
 import type { AgentTool, Language } from '../agentModel.ts';
 import { wordsOf } from '../../platform/reading/words.ts';
 import { isFreeText, readValue } from './readValue.ts';
 import { SourceText } from './sourceText.ts';
-import { argumentsOf, isAskedFor, valueAt, type Argument } from './schema.ts';
+import { argumentsOf, isAskedFor, type Argument } from './schema.ts';
 
 /** A text of the customer. */
 export interface Source {
@@ -72,7 +72,7 @@ export function readArguments(
     }
   }
   for (const argument of wanted.filter((each) => each.required && !found.has(each))) {
-    const fallback = valueAt(argument.schema, 'default');
+    const fallback = ownField(argument.schema, 'default');
     if (fallback !== undefined) found.set(argument, fallback);
   }
   return {

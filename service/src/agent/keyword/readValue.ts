@@ -1,10 +1,10 @@
-import { isJsonObject, type Json, type JsonObject } from '../../platform/json.ts';
+import { isJsonObject, ownField, type Json, type JsonObject } from '../../platform/json.ts';
 import { patternFinder, type PatternWork } from '../../platform/linearPattern.ts';
 import { splitName, stem, wordSet, wordsOf } from '../../platform/reading/words.ts';
 import { contentTerms } from './chooseTool.ts';
 import type { Found } from '../../platform/reading/dates.ts';
 import { numbersIn } from '../../platform/reading/numbers.ts';
-import { listAt, numberAt, valueAt, stringAt as textOf, typeOf, type Argument } from './schema.ts';
+import { listAt, numberAt, stringAt as textOf, typeOf, type Argument } from './schema.ts';
 import {
   URL_PATTERN,
   blankMatches,
@@ -94,7 +94,7 @@ function optionsIn(options: readonly Json[], text: string): readonly Json[] {
 
 /** Reads a list. Without options, it is read only from the answer to the question for it. */
 function readList({ argument, text, isAnswer }: Reading): Json | undefined {
-  const items = valueAt(argument.schema, 'items');
+  const items = ownField(argument.schema, 'items');
   const itemSchema = isJsonObject(items) ? items : {};
   const options = listAt(itemSchema, 'enum');
   const values = (): readonly Json[] => {

@@ -1,7 +1,7 @@
 import type { Language, PastToolCall } from '../agentModel.ts';
 import { CREATE_PAYMENT_LINK } from '../../tools/index.ts';
-import { isJsonObject, type Json, jsonIn } from '../../platform/json.ts';
-import { sentence } from './sentences.ts';
+import { isJsonObject, jsonIn, type Json } from '../../platform/json.ts';
+import { sentence, SENTENCES_OF_CALLS } from './sentences.ts';
 import { readableName } from '../../platform/reading/words.ts';
 
 const MAX_TEXT_CHARACTERS = 1_000;
@@ -21,24 +21,13 @@ export function callInWords(
   language: Language,
   maxCharacters = MAX_TEXT_CHARACTERS,
 ): string | null {
-  switch (call.status) {
-    case 'succeeded':
-      return (
-        madeLink(call, language)?.words ??
-        cut(outcomeInWords(call.outcome, language), Math.min(maxCharacters, MAX_TEXT_CHARACTERS))
-      );
-    case 'pending_approval':
-      return sentence('waitingForApproval', language);
-    case 'rejected':
-      return sentence('approvalRejected', language);
-    case 'expired':
-      return sentence('approvalExpired', language);
-    case 'failed':
-    case 'cancelled':
-      return sentence('toolFailed', language);
-    case 'invalid':
-      return null;
-  }
+  if (call.status === 'invalid') return null;
+  const name = SENTENCES_OF_CALLS[call.status];
+  if (name !== undefined) return sentence(name, language);
+  return (
+    madeLink(call, language)?.words ??
+    cut(outcomeInWords(call.outcome, language), Math.min(maxCharacters, MAX_TEXT_CHARACTERS))
+  );
 }
 
 /** @param outcome the result as JSON, or words that are none */

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../platform/json.ts';
+import { isJsonObject, ownField, type Json, type JsonObject } from '../../platform/json.ts';
 import { resolveReference } from '../../tools/index.ts';
 import { sentence } from './sentences.ts';
 import { readableName } from '../../platform/reading/words.ts';
@@ -25,7 +25,7 @@ export function argumentsOf({ parameters }: AgentTool): readonly Argument[] {
 
 function parseArguments(parameters: JsonObject): readonly Argument[] {
   const root = resolve(parameters, parameters);
-  const declared = valueAt(root, 'properties');
+  const declared = ownField(root, 'properties');
   const required = listAt(root, 'required') ?? [];
   return Object.entries(isJsonObject(declared) ? declared : {}).map(([name, schema]) => ({
     name,
@@ -36,26 +36,23 @@ function parseArguments(parameters: JsonObject): readonly Argument[] {
 
 /** The value of a schema's own property when it is a string, else null. */
 export const stringAt = (schema: JsonObject, key: string): string | null => {
-  const value = valueAt(schema, key);
+  const value = ownField(schema, key);
   return typeof value === 'string' ? value : null;
 };
 
 export const numberAt = (schema: JsonObject, key: string): number | null => {
-  const value = valueAt(schema, key);
+  const value = ownField(schema, key);
   return typeof value === 'number' ? value : null;
 };
 
 export const listAt = (schema: JsonObject, key: string): readonly Json[] | null => {
-  const value = valueAt(schema, key);
+  const value = ownField(schema, key);
   return Array.isArray(value) ? value : null;
 };
 
-export const valueAt = (schema: JsonObject, key: string): Json | undefined =>
-  Object.hasOwn(schema, key) ? schema[key] : undefined;
-
 /** The type that a schema asks for. When it allows several, the first one but `null`. */
 export function typeOf(schema: JsonObject): string {
-  const types = [valueAt(schema, 'type')].flat();
+  const types = [ownField(schema, 'type')].flat();
   const named = types.find((type) => typeof type === 'string' && type !== 'null');
   if (typeof named === 'string') return named;
   return Object.hasOwn(schema, 'properties') ? 'object' : 'string';
@@ -133,7 +130,7 @@ function resolve(schema: Json | undefined, root: JsonObject): JsonObject {
       listAt(current, 'anyOf') ??
       listAt(current, 'oneOf') ??
       listAt(current, 'allOf')
-    )?.find((each) => isJsonObject(each) && valueAt(each, 'type') !== 'null');
+    )?.find((each) => isJsonObject(each) && ownField(each, 'type') !== 'null');
     if (reference === null && choice === undefined) return current;
     const target = reference === null ? choice : resolveReference(root, reference);
     const rest = Object.entries(current).filter(([key]) => !REPLACED.has(key));

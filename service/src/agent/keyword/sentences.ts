@@ -1,3 +1,4 @@
+import type { ToolCall } from '../../tools/index.ts';
 import { LANGUAGES, type Language } from '../agentModel.ts';
 
 /**
@@ -143,6 +144,15 @@ export const sentence = (
   SENTENCES[name][language].replace(/\{(\w+)\}/g, (placeholder, key: string) =>
     Object.hasOwn(values, key) ? values[key]! : placeholder,
   );
+
+/** What the customer is told of a call that waits, or that was not made. */
+export const SENTENCES_OF_CALLS: Readonly<Partial<Record<ToolCall['status'], SentenceName>>> = {
+  pending_approval: 'waitingForApproval',
+  rejected: 'approvalRejected',
+  expired: 'approvalExpired',
+  failed: 'toolFailed',
+  cancelled: 'toolFailed',
+};
 
 const OFFERS: readonly string[] = [
   SENTENCES.toolFailed,

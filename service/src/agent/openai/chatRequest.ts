@@ -99,16 +99,12 @@ const resultMessage = (call: PastToolCall): ChatMessage => ({
   content: outcomeJson(call),
 });
 
-const outcomeJson = ({ status, outcome }: PastToolCall): string =>
-  JSON.stringify(
-    status === 'succeeded'
-      ? { status, result: parsedOr(cleanText(outcome)) }
-      : { status, message: cleanText(outcome) },
-  );
-
-function parsedOr(text: string): unknown {
-  const value = jsonIn(text);
-  return value === undefined ? text : value; // a result that was cut is no longer JSON
+function outcomeJson({ status, outcome }: PastToolCall): string {
+  const text = cleanText(outcome);
+  if (status !== 'succeeded') return JSON.stringify({ status, message: text });
+  const result = jsonIn(text);
+  // A result that was cut is no longer JSON.
+  return JSON.stringify({ status, result: result === undefined ? text : result });
 }
 
 /**

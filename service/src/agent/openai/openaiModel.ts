@@ -1,4 +1,4 @@
-import type OpenAI from 'openai';
+import type { ClientOptions, OpenAI } from 'openai';
 import type { Logger } from 'pino';
 import { deadlineAfter } from '../../platform/async/deadline.ts';
 import type { AgentModel, Step, Turn } from '../agentModel.ts';
@@ -33,7 +33,30 @@ export interface OpenAiModelOptions {
 export async function createOpenAiModel(options: OpenAiModelOptions): Promise<AgentModel<Step>> {
   const server = checkSettings(options);
   const { OpenAI: Client } = await import('openai');
-  return new OpenAiModel(Client, server, options);
+  const { timeoutMs, log } = options;
+  return {
+    decidedBy: 'language_model',
+    async next(turn, signal) {
+      signal.throwIfAborted();
+      using tooLate = deadlineAfter(timeoutMs);
+      const ends = AbortSignal.any([signal, tooLate.signal]);
+      const startedAt = performance.now();
+      const client = new Client(clientOptions(options, startedAt + timeoutMs));
+      try {
+        return await decide(turn, server.model, (request) => ask(client, server, request, ends));
+      } catch (error) {
+        signal.throwIfAborted();
+        if (tooLate.signal.aborted)
+          throw new ModelError(`The model did not answer within ${timeoutMs / 1000} s.`);
+        throw error;
+      } finally {
+        log?.debug(
+          { model: server.model, durationMs: Math.round(performance.now() - startedAt) },
+          'the model was asked for a step',
+        );
+      }
+    },
+  };
 }
 
 function checkSettings({ baseUrl, apiKey, model }: OpenAiModelOptions): ModelServer {
@@ -48,82 +71,54 @@ function checkSettings({ baseUrl, apiKey, model }: OpenAiModelOptions): ModelSer
   return { host: url.hostname, model, apiKey };
 }
 
-class OpenAiModel implements AgentModel<Step> {
-  readonly decidedBy = 'language_model';
-  readonly #Client: typeof OpenAI;
-  readonly #server: ModelServer;
-  readonly #options: OpenAiModelOptions;
+async function decide(
+  turn: Turn,
+  model: string,
+  askModel: (request: ChatRequest) => Promise<ModelAnswer>,
+): Promise<Step> {
+  const request = chatRequest(turn, model);
+  const step = chooseStep(await askModel(request), turn);
+  if (step !== null) return step;
 
-  constructor(Client: typeof OpenAI, server: ModelServer, options: OpenAiModelOptions) {
-    this.#Client = Client;
-    this.#server = server;
-    this.#options = options;
-  }
-
-  async next(turn: Turn, signal: AbortSignal): Promise<Step> {
-    signal.throwIfAborted();
-    const { timeoutMs, log } = this.#options;
-    using tooLate = deadlineAfter(timeoutMs);
-    const ends = AbortSignal.any([signal, tooLate.signal]);
-    const startedAt = performance.now();
-    try {
-      return await this.#decide(turn, this.#createClient(startedAt + timeoutMs), ends);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (tooLate.signal.aborted)
-        throw new ModelError(`The model did not answer within ${timeoutMs / 1000} s.`);
-      throw error;
-    } finally {
-      log?.debug(
-        { model: this.#server.model, durationMs: Math.round(performance.now() - startedAt) },
-        'the model was asked for a step',
-      );
-    }
-  }
-
-  async #decide(turn: Turn, client: OpenAI, signal: AbortSignal): Promise<Step> {
-    const request = chatRequest(turn, this.#options.model);
-    const step = chooseStep(await this.#ask(client, request, signal), turn);
-    if (step !== null) return step;
-
-    const messages = [...request.messages, ...QUALIFIED];
-    const afterwards = chooseStep(await this.#ask(client, { ...request, messages }, signal), turn);
-    if (afterwards === null) throw new ModelError('The model gave an empty answer.');
-    return afterwards.type === 'hand_over' ? afterwards : { ...afterwards, qualify: true };
-  }
-
-  async #ask(client: OpenAI, request: ChatRequest, signal: AbortSignal): Promise<ModelAnswer> {
-    const body = await client.chat.completions
-      .create(request, { signal })
-      .asResponse()
-      .then((response) => response.text())
-      .catch((error: unknown) => {
-        throw describeModelFailure(error, this.#server);
-      });
-    return readAnswer(body);
-  }
-
-  /**
-   * A client for one call. Every setting is given, since the SDK reads the others from the
-   * environment.
-   */
-  #createClient(deadlineAt: number): OpenAI {
-    const { baseUrl, apiKey, timeoutMs } = this.#options;
-    return new this.#Client({
-      baseURL: baseUrl,
-      apiKey: apiKey ?? 'none',
-      ...(apiKey === undefined ? { defaultHeaders: { Authorization: null } } : {}),
-      adminAPIKey: null,
-      organization: null,
-      project: null,
-      webhookSecret: null,
-      logLevel: 'off', // it would print what customers write
-      maxRetries: 2,
-      timeout: timeoutMs + 1000, // ours ends the call first
-      fetch: modelFetch(deadlineAt),
-    });
-  }
+  const messages = [...request.messages, ...QUALIFIED];
+  const afterwards = chooseStep(await askModel({ ...request, messages }), turn);
+  if (afterwards === null) throw new ModelError('The model gave an empty answer.');
+  return afterwards.type === 'hand_over' ? afterwards : { ...afterwards, qualify: true };
 }
+
+async function ask(
+  client: OpenAI,
+  server: ModelServer,
+  request: ChatRequest,
+  signal: AbortSignal,
+): Promise<ModelAnswer> {
+  const body = await client.chat.completions
+    .create(request, { signal })
+    .asResponse()
+    .then((response) => response.text())
+    .catch((error: unknown) => {
+      throw describeModelFailure(error, server);
+    });
+  return readAnswer(body);
+}
+
+/** For one call. Every setting is given, since the SDK reads the others from the environment. */
+const clientOptions = (
+  { baseUrl, apiKey, timeoutMs }: OpenAiModelOptions,
+  deadlineAt: number,
+): ClientOptions => ({
+  baseURL: baseUrl,
+  apiKey: apiKey ?? 'none',
+  ...(apiKey === undefined ? { defaultHeaders: { Authorization: null } } : {}),
+  adminAPIKey: null,
+  organization: null,
+  project: null,
+  webhookSecret: null,
+  logLevel: 'off', // it would print what customers write
+  maxRetries: 2,
+  timeout: timeoutMs + 1000, // ours ends the call first
+  fetch: modelFetch(deadlineAt),
+});
 
 const QUALIFIED_CALL_ID = 'call_mark_qualified';
 

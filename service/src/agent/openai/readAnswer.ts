@@ -48,7 +48,12 @@ const completionSchema = z.looseObject({
  * @throws ModelError when the answer cannot be used
  */
 export function readAnswer(body: string): ModelAnswer {
-  const completion = completionSchema.safeParse(parseBody(body));
+  const json = jsonIn(body);
+  if (json === undefined)
+    throw new ModelError(
+      'The model answered with something that is not JSON: check LLM_BASE_URL (it usually ends in /v1).',
+    );
+  const completion = completionSchema.safeParse(json);
   if (!completion.success)
     throw new ModelError(
       'The model answered with something that is not a chat completion: check that LLM_BASE_URL leads to an OpenAI-compatible API.',
@@ -70,14 +75,6 @@ export function readAnswer(body: string): ModelAnswer {
   return { text, calls };
 }
 
-function parseBody(body: string): unknown {
-  const value = jsonIn(body);
-  if (value !== undefined) return value;
-  throw new ModelError(
-    'The model answered with something that is not JSON: check LLM_BASE_URL (it usually ends in /v1).',
-  );
-}
-
 function textOf(content: z.infer<typeof contentSchema>): string {
   if (typeof content === 'string') return content;
   return (content ?? []).map((part) => (part.type === 'text' ? (part.text ?? '') : '')).join('');
@@ -87,6 +84,6 @@ function textOf(content: z.infer<typeof contentSchema>): string {
 function parseArguments(given: unknown): unknown {
   const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
   if (text.trim() === '') return {};
-  const value = jsonIn(text);
-  return value === undefined ? cleanText(text) : mapStrings(value, cleanText);
+  const json = jsonIn(text);
+  return json === undefined ? cleanText(text) : mapStrings(json, cleanText);
 }

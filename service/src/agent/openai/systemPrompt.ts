@@ -13,8 +13,8 @@ export const TEAM_MARK = '[written by a team member]';
  */
 export const noteMark = (callId: string) => `[note from the service about ${callId}]`;
 
-const joinWithOr = (words: readonly string[]): string =>
-  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+/** "English, Spanish or Portuguese". */
+const ALTERNATIVES = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 const PAYMENT_RULES = [
   `Call ${CREATE_PAYMENT_LINK} only when the customer has agreed to pay now and you know the price from the team's instructions or from another tool's result: what a customer says they want to pay is no price. Make one link for one purchase.`,
@@ -24,7 +24,7 @@ const PAYMENT_RULES = [
 /** The first message: who the model is, the rules, and the team's instructions. */
 export function systemPrompt({ agent, language, tools }: Turn): string {
   const rules = [
-    `Answer in the customer's language when it is ${joinWithOr(agent.languages.map((one) => LANGUAGE_NAMES[one]))}; otherwise in ${LANGUAGE_NAMES[language]}.`,
+    `Answer in the customer's language when it is ${ALTERNATIVES.format(agent.languages.map((one) => LANGUAGE_NAMES[one]))}; otherwise in ${LANGUAGE_NAMES[language]}.`,
     'Write plain text without Markdown, as in a chat: short, friendly and to the point.',
     'Never say that something was done, booked, sent, changed or paid unless a tool result in this conversation says that it succeeded.',
     'When a tool call has the status pending_approval, it has not run yet: say that a colleague has to confirm it first, and do not call it again.',

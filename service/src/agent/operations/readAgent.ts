@@ -2,7 +2,7 @@ import { customerName } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Workspace } from '../../team/index.ts';
-import { MAX_TOOLS } from '../../tools/index.ts';
+import { findLiveTools } from '../../tools/index.ts';
 import type { AgentSettings } from '../agentSettings.ts';
 import { isListening, type AgentTestWebhook, type AgentWebhook } from '../webhook/agentWebhook.ts';
 import type { WebhookTurn } from '../webhook/webhookTurn.ts';
@@ -39,12 +39,11 @@ export const readAgent = (
   turnId: string | null,
 ) =>
   store.transaction(async (tx): Promise<AgentInDetail> => {
-    const live = { where: { workspaceId, status: 'live' }, limit: MAX_TOOLS } as const;
     const listening = await tx.agentTestWebhooks.peek(workspaceId);
     const tried = turnId === null ? null : await tx.webhookTurns.peek(turnId);
     return {
       settings: await findAgentSettings(tx, workspaceId),
-      liveTools: (await tx.tools.find(live)).length,
+      liveTools: (await findLiveTools(tx, workspaceId)).length,
       webhook: await tx.agentWebhooks.peek(workspaceId),
       listening: isListening(listening, clock.now()) ? listening : null,
       turns: await findRecentTurns(tx, workspaceId),

@@ -16,19 +16,7 @@ import type { Deps } from '../../platform/deps.ts';
 import type { Workspace } from '../../team/index.ts';
 import { findPaymentAccount, PAYMENT_ADAPTERS } from '../../payments/index.ts';
 
-type AgentChanges = Partial<
-  Pick<
-    AgentSettings,
-    | 'name'
-    | 'greeting'
-    | 'instructions'
-    | 'languages'
-    | 'enabled'
-    | 'paymentLinks'
-    | 'handoverPhrases'
-    | 'usesWebhook'
-  >
->;
+type AgentChanges = Partial<Omit<AgentSettings, 'id' | 'workspaceId' | 'updatedAt'>>;
 
 /** @see changeAgentSettings */
 export const updateAgentSettings = (deps: Deps, workspace: Workspace, changes: AgentChanges) =>

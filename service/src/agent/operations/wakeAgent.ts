@@ -1,7 +1,7 @@
-import { isEnabled, usesWebhook } from '../agentSettings.ts';
+import { AGENT_QUEUE, isEnabled, usesWebhook } from '../agentSettings.ts';
+import { workGroup } from '../../platform/jobs/workGroup.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Conversation } from '../../conversations/index.ts';
-import { enqueueAgentTurn } from './enqueueAgentTurn.ts';
 import { leaveToTeam } from './leaveToTeam.ts';
 import { findAgentSettings } from './settings.ts';
 import { supersedeTurns } from '../webhook/operations/turns.ts';
@@ -32,6 +32,14 @@ export async function wakeAgent(
   }
   // The customer wrote again, or control changed: a workflow's turn about what was before ends.
   if (usesWebhook(settings)) await supersedeTurns(tx, conversation, now);
-  await enqueueAgentTurn(tx, conversation, now.getTime() + quietMs);
+  // A conversation has at most one such job, which has its id: doing this again only moves the job.
+  await tx.jobs.enqueue({
+    id: conversation.id,
+    queue: AGENT_QUEUE,
+    group: workGroup(conversation.workspaceId, conversation.id),
+    runAt: now.getTime() + quietMs,
+    rank: 0,
+    data: {},
+  });
   return true;
 }

@@ -1,12 +1,12 @@
-import type { SignedIn } from '../../team/index.ts';
+import type { SignedIn, Workspace } from '../../team/index.ts';
+import { badge, copyButton, postButton } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
 import { reloadsOn } from '../../platform/html/liveSection.ts';
+import { isEnabled } from '../agentSettings.ts';
 import type { AgentPage, AgentParts } from './agentParts.ts';
 import { brainSection } from './brainSection.ts';
-import { chatSection } from './chatSection.ts';
 import { settingsSection } from './settingsSection.ts';
-import { switchSection } from './switchSection.ts';
 import { triedPart, tryHint, trySection } from './trySection.ts';
 import { turnsSection } from './turnsSection.ts';
 
@@ -41,3 +41,40 @@ export const livePartsOfAgent = (signedIn: SignedIn, parts: AgentParts): View =>
     ${parts.triedTurn === null ? null : triedPart(parts)}
   </div>
 `;
+
+/** Whether the agent is on, and the button for it. */
+function switchSection(signedIn: SignedIn, { settings }: AgentParts): View {
+  const isOn = isEnabled(settings);
+  return html`
+    <section id="agent-switch" aria-labelledby="switch-title">
+      <h2 id="switch-title">The agent is ${isOn ? badge('on', 'good') : badge('off')}</h2>
+      <p>
+        ${
+          isOn
+            ? 'It answers customers until a person takes over the conversation.'
+            : 'New conversations wait under “Waiting”, and only workflows and your team answer. Once it is turned on, it answers new messages from customers.'
+        }
+      </p>
+      ${postButton(signedIn, {
+        action: '/agent/switch',
+        label: isOn ? 'Turn off' : 'Turn on',
+        hidden: { enabled: isOn ? 'off' : 'on' },
+        button: { id: 'agent-on-off', class: isOn ? 'secondary fit' : 'fit' },
+      })}
+    </section>
+  `;
+}
+
+/** Where customers write, and how to add the chat to a website. */
+function chatSection({ slug }: Workspace, publicUrl: string): View {
+  const chatUrl = `${publicUrl}/chat?workspace=${encodeURIComponent(slug)}`;
+  const snippet = `<script src="${publicUrl}/chat/embed.js" data-workspace="${slug}" defer></script>`;
+  return html`
+    <section aria-labelledby="chat-title">
+      <h2 id="chat-title">Web chat</h2>
+      <p>Chat page: <a href=${chatUrl} hx-boost="false"><span id="chat-address">${chatUrl}</span></a> ${copyButton('chat-address', 'the chat page URL')}</p>
+      <p>To add the chat to your website, paste this snippet. List the website’s origin in the setting <code>CHAT_FRAME_ORIGINS</code>.</p>
+      <p><code id="chat-snippet">${snippet}</code> ${copyButton('chat-snippet', 'the snippet')}</p>
+    </section>
+  `;
+}

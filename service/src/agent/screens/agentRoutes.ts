@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { AgentModel } from '../agentModel.ts';
 import { tryAgent } from '../tryAgent.ts';
 import { LANGUAGES, usesWebhook } from '../agentSettings.ts';
-import { definedOnly } from '../../platform/json.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { MAX_MESSAGE_CHARACTERS } from '../../conversations/index.ts';
 import { releaseWebhook } from '../webhook/operations/publishWebhook.ts';
@@ -11,6 +10,7 @@ import { readAgent } from '../operations/readAgent.ts';
 import { updateAgentSettings } from '../operations/settings.ts';
 import { tryWorkflow } from '../webhook/operations/tryWorkflow.ts';
 import * as contract from '../contract.ts';
+import { changesFrom } from '../views.ts';
 import { textSchema } from '../../platform/http/schemas.ts';
 import { linesFrom } from '../../tools/screens/textLines.ts';
 import { isError } from '../../platform/html/errorPage.ts';
@@ -81,15 +81,12 @@ function addSettings(router: Router, screens: AgentScreens): void {
   router.post('/agent', async (request, response) => {
     const values = readForm(request);
     const { name, greeting, instructions, payment_links } = values;
-    const given = { name, greeting, instructions, languages: languagesFrom(values), payment_links };
-    const form = parseForm(contract.updateAgent.body!, values, {
-      ...given,
-      handover_phrases: linesFrom(values.handover_phrases ?? ''),
-    });
+    const languages = languagesFrom(values);
+    const handover_phrases = linesFrom(values.handover_phrases ?? '');
+    const given = { name, greeting, instructions, languages, payment_links, handover_phrases };
+    const form = parseForm(contract.updateAgent.body!, values, given);
     if (!form.ok) return show(screens, response, 400, { form });
-    const { payment_links: paymentLinks, handover_phrases: handoverPhrases, ...others } = form.data;
-    const changes = definedOnly({ ...others, paymentLinks, handoverPhrases });
-    await updateAgentSettings(screens.deps, workspaceOf(response), changes);
+    await updateAgentSettings(screens.deps, workspaceOf(response), changesFrom(form.data));
     response.redirect(303, '/agent?notice=saved');
   });
 }

@@ -5,8 +5,7 @@ import { html, type View } from '../../platform/html/html.ts';
 import { isOwner, type SignedIn } from '../../team/index.ts';
 import { usesWebhook } from '../agentSettings.ts';
 import type { AgentPage, AgentParts } from './agentParts.ts';
-import { triedTurnView } from './triedTurnView.ts';
-import { triedView } from './triedView.ts';
+import { triedTurnView, triedView } from './triedView.ts';
 
 /** A form to write to the agent as a customer would, and what came back. */
 export const trySection = (signedIn: SignedIn, page: AgentPage): View => html`

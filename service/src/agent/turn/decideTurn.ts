@@ -24,7 +24,7 @@ import { historyOf, pastCall } from './history.ts';
 import { callInWords } from '../keyword/resultWording.ts';
 import { detectLanguage } from '../../platform/reading/detectLanguage.ts';
 import { callsOfTurn, type LoadedTurn } from './loadTurn.ts';
-import { offersPerson, sentence, type SentenceName } from '../keyword/sentences.ts';
+import { offersPerson, sentence, SENTENCES_OF_CALLS } from '../keyword/sentences.ts';
 
 interface Reply {
   readonly type: 'reply';
@@ -81,11 +81,7 @@ export async function decideTurn(
   if (!turn.mayAnswer) return replyWith('', resultsWhileWaiting(turn, language));
   const notices = noticesOf(turn, language);
   const handedOver = requestedPerson(turn, language);
-  if (handedOver)
-    return withNotices(handedOver, [
-      ...resultsInWords(turn, language),
-      ...allNotices(turn, language),
-    ]);
+  if (handedOver) return withNotices(handedOver, owedInWords(turn, language));
   const owed = owedAtHandBack(turn, language);
   if (owed.length > 0) return replyWith('', owed);
   if (repliesTooOften(turn, now))
@@ -94,14 +90,10 @@ export async function decideTurn(
     return replyWith('', allNotices(turn, language));
   // A workflow knows nothing of the service's own tool calls.
   if (usesWebhook(turn.settings) && turn.unanswered.length === 0)
-    return replyWith('', [...resultsInWords(turn, language), ...allNotices(turn, language)]);
+    return replyWith('', owedInWords(turn, language));
   try {
     const step = await model.next(modelTurn(turn, language, notices.length === 0), modelSignal);
-    if (step.type === 'deferred')
-      return {
-        type: 'deferred',
-        notices: [...resultsInWords(turn, language), ...allNotices(turn, language)],
-      };
+    if (step.type === 'deferred') return { type: 'deferred', notices: owedInWords(turn, language) };
     const outcome = { ...toOutcome(step, language), decidedBy: model.decidedBy };
     return withNotices(
       outcome,
@@ -123,10 +115,8 @@ export async function decideTurn(
  */
 export function failedTurn(turn: LoadedTurn, note: string): Decided {
   const language = languageOf(turn);
-  return withNotices(handOver('agent_error', sentence('handOverAfterError', language), note), [
-    ...resultsInWords(turn, language),
-    ...allNotices(turn, language),
-  ]);
+  const failed = handOver('agent_error', sentence('handOverAfterError', language), note);
+  return withNotices(failed, owedInWords(turn, language));
 }
 
 /** How many of the customer's newest messages are read to detect their language. */
@@ -208,6 +198,12 @@ function resultsInWords({ untold, contact }: LoadedTurn, language: Language): st
   return [...new Set(words.filter((each) => each !== null))];
 }
 
+/** All that the customer has not been told, in the service's own sentences. */
+const owedInWords = (turn: LoadedTurn, language: Language): string[] => [
+  ...resultsInWords(turn, language),
+  ...allNotices(turn, language),
+];
+
 /**
  * The results and notices that the customer is still owed after a hand-back, if a person wrote last. The
  * model then has nothing to answer.
@@ -215,7 +211,7 @@ function resultsInWords({ untold, contact }: LoadedTurn, language: Language): st
 function owedAtHandBack(turn: LoadedTurn, language: Language): string[] {
   const last = lastOfTalk(turn.messages.toReversed())?.sender.type;
   if (turn.unanswered.length > 0 || last === 'agent' || last === 'customer') return [];
-  return [...resultsInWords(turn, language), ...allNotices(turn, language)];
+  return owedInWords(turn, language);
 }
 
 /** How calls ended, when the conversation already waits for a person. */
@@ -226,24 +222,11 @@ function resultsWhileWaiting(turn: LoadedTurn, language: Language): string[] {
 
 /** The sentences that the customer must be told, each once. Offers of a person come last. */
 function noticesOf({ untold }: LoadedTurn, language: Language): string[] {
-  const names = untold.map((call): SentenceName | null => {
-    switch (call.status) {
-      case 'pending_approval':
-        return 'waitingForApproval';
-      case 'rejected':
-        return 'approvalRejected';
-      case 'expired':
-        return 'approvalExpired';
-      case 'failed':
-      case 'cancelled':
-        return isInvalid(call) ? null : 'toolFailed';
-      default:
-        return null;
-    }
-  });
-  const notices = [...new Set(names.filter((name) => name !== null))].map((name) =>
-    sentence(name, language),
-  );
+  const names = untold
+    .filter((call) => !isInvalid(call))
+    .map(({ status }) => SENTENCES_OF_CALLS[status])
+    .filter((name) => name !== undefined);
+  const notices = [...new Set(names)].map((name) => sentence(name, language));
   return notices.toSorted((one, other) => Number(offersPerson(one)) - Number(offersPerson(other)));
 }
 
@@ -272,7 +255,6 @@ function modelTurn(turn: LoadedTurn, language: Language, hasNoNotices: boolean):
   };
 }
 
-/** All that a model sees of a tool. */
 const toAgentTool = (tool: Tool | BuiltInTool): AgentTool => {
   const { name, description, parameters } = tool;
   const { readOnly = false, examplePhrases = [] }: Partial<Tool> = 'kind' in tool ? tool : {};

@@ -7,7 +7,7 @@ import {
 } from '../agentSettings.ts';
 import {
   type BuiltInTool,
-  MAX_TOOLS,
+  findLiveTools,
   type Tool,
   isComplete,
   type ToolCall,
@@ -70,13 +70,13 @@ export const loadTurn = (deps: Deps, conversationId: string): Promise<LoadedTurn
   deps.store.transaction(async (tx) => {
     const turn = await load(tx, deps, conversationId);
     if (turn) return turn;
-    await leaveToTeam(tx, conversationId);
+    await leaveUnanswered(tx, conversationId);
     await tx.jobs.complete(conversationId);
     return null;
   });
 
 /** If the agent was turned off, a customer whom nobody has answered waits for the team. */
-async function leaveToTeam(tx: Tx, conversationId: string): Promise<void> {
+async function leaveUnanswered(tx: Tx, conversationId: string): Promise<void> {
   const conversation = await tx.conversations.get(conversationId);
   if (conversation?.status !== 'ai_active') return;
   if (isEnabled(await findAgentSettings(tx, conversation.workspaceId))) return;
@@ -147,10 +147,7 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
     calls: calls.filter((call) => !isSuperseded(call, newest)).toReversed(),
     untold,
     unanswered,
-    tools: await tx.tools.find({
-      where: { workspaceId: workspace.id, status: 'live' },
-      limit: MAX_TOOLS,
-    }),
+    tools: await findLiveTools(tx, workspace.id),
     builtIn: await findBuiltInTools(tx, workspace.id),
   };
 }
@@ -256,9 +253,3 @@ export async function isCurrent(
   const turn = await tx.agentTurns.get(conversation.id);
   return now.controlEpoch === conversation.controlEpoch && turn?.number === number;
 }
-
-/**
- * Whether the customer must still hear how a call ended. The agent mentions a call that waits for
- * approval only once.
- */
-export const needsTelling = (call: ToolCall): boolean => !call.isTold && isComplete(call);

@@ -31,26 +31,17 @@ export async function makePaymentLink(
   now: Date,
 ): Promise<ToolCall> {
   const view = await findView(tx, call);
-  if (!view) return complete(call, 'cancelled', now);
   const settings = await findAgentSettings(tx, call.workspaceId);
-  if (!isStillWanted(call, view.conversation, settings)) return complete(call, 'cancelled', now);
+  if (!view || !isStillWanted(call, view.conversation, settings))
+    return complete(call, 'cancelled', now);
   const read = readPaymentLink(call.arguments, call.provider!);
   if (read.problem !== null) return refuse(call, read.problem, now);
   try {
     const wanted = { ...read.request, provider: call.provider };
-    const payment = await putPaymentLink(
-      tx,
-      deps,
-      view,
-      wanted,
-      { type: 'agent', name: settings.name },
-      now,
-    );
-    return succeed(
-      call,
-      paymentLinkResult(payment, call.arguments, paymentPageUrl(deps, payment)),
-      now,
-    );
+    const actor = { type: 'agent', name: settings.name } as const;
+    const payment = await putPaymentLink(tx, deps, view, wanted, actor, now);
+    const result = paymentLinkResult(payment, call.arguments, paymentPageUrl(deps, payment));
+    return succeed(call, result, now);
   } catch (error) {
     // putPaymentLink refuses before it writes anything, so the transaction can go on.
     if (error instanceof AppError) return refuse(call, error.message, now);

@@ -26,7 +26,7 @@ import {
   resolveCall,
   type CheckedCall,
   type ResolvedCall,
-} from '../keyword/wantedCall.ts';
+} from './wantedCall.ts';
 
 /**
  * Stores the calls of one step. A call that may run is queued, a call that needs approval waits, and a

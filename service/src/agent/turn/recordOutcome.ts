@@ -12,12 +12,13 @@ import {
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Outcome, Spoken } from './decideTurn.ts';
-import { findControlled, isCurrent, needsTelling, type LoadedTurn } from './loadTurn.ts';
+import { findControlled, isCurrent, type LoadedTurn } from './loadTurn.ts';
 import { putWebhookTurn } from '../webhook/operations/turns.ts';
 import { noteHandover } from './noteHandover.ts';
 import { putToolCalls } from './putToolCalls.ts';
 import { replyText } from './replyText.ts';
-import { checkCalls } from '../keyword/wantedCall.ts';
+import { isComplete } from '../../tools/index.ts';
+import { checkCalls } from './wantedCall.ts';
 
 /**
  * The most calls that are read from one step. Calls beyond a turn's limit are refused; calls beyond
@@ -73,11 +74,14 @@ export async function recordOutcome(
 
 const actorOf = ({ settings }: LoadedTurn): Actor => ({ type: 'agent', name: settings.name });
 
-/** Whether a call has ended while the reply was written, so that the customer has to be told next. */
+/**
+ * Whether a call has ended while the reply was written, so that the customer has to be told next. One
+ * that waits for approval is mentioned only once.
+ */
 async function hasUntoldCall(tx: Tx, { id: conversationId }: Conversation): Promise<boolean> {
   const where = { conversationId, isTold: false };
   const calls = await tx.toolCalls.find({ where, limit: 100 });
-  return calls.some(needsTelling);
+  return calls.some(isComplete);
 }
 
 /**
@@ -118,6 +122,7 @@ async function sendReply(
   now: Date,
 ): Promise<void> {
   const actor = actorOf(turn);
+  const { decidedBy } = outcome;
   const isHandover = outcome.type === 'hand_over';
   const conversation = isHandover
     ? handOver(view.conversation, { reason: outcome.reason, note: outcome.note, actor }, now)
@@ -126,7 +131,12 @@ async function sendReply(
     tx,
     deps,
     { ...view, conversation },
-    { text: replyText(turn, outcome), actor, ...decisionOf(outcome), ...besideWorkflow(turn) },
+    {
+      text: replyText(turn, outcome),
+      actor,
+      ...(decidedBy && { decidedBy }),
+      ...besideWorkflow(turn),
+    },
     now,
   );
   const after = { ...view, conversation: sent.conversation };
@@ -142,8 +152,6 @@ async function sendReply(
 /** While a workflow is the agent, what the service itself says answers no message of the customer. */
 const besideWorkflow = ({ settings, unanswered }: LoadedTurn) =>
   usesWebhook(settings) && unanswered.length === 0 ? { isBesideAgent: true } : {};
-
-const decisionOf = ({ decidedBy }: Spoken) => (decidedBy === undefined ? {} : { decidedBy });
 
 /** Notes that the customer was told of the turn's calls. */
 async function markTold(tx: Tx, { untold }: LoadedTurn): Promise<void> {

@@ -23,11 +23,8 @@ export interface AgentWebhook extends Document {
  * An n8n editor that listens for a test event: turns of "Try it" go there until it has expired. It
  * has the workspace's id.
  */
-export interface AgentTestWebhook extends Document {
-  readonly workspaceId: string;
-  readonly endpoint: string;
-  readonly sealedSecret: string;
-  readonly owner: Owner;
+export interface AgentTestWebhook
+  extends Pick<AgentWebhook, 'id' | 'workspaceId' | 'endpoint' | 'sealedSecret' | 'owner'> {
   readonly expiresAt: string;
 }
 
@@ -42,11 +39,7 @@ export const isListening = (test: AgentTestWebhook | null, now: Date): test is A
   test !== null && Date.parse(test.expiresAt) > now.getTime();
 
 /** Where a turn is sent. */
-export interface TurnTarget {
-  readonly endpoint: string;
-  readonly sealedSecret: string;
-  readonly timeoutSeconds: number;
-}
+export type TurnTarget = Pick<AgentWebhook, 'endpoint' | 'sealedSecret' | 'timeoutSeconds'>;
 
 /** @returns where customers' turns go; null while no workflow is published */
 export async function findTarget(tx: Tx, workspaceId: string): Promise<TurnTarget | null> {

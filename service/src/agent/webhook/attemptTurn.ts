@@ -6,9 +6,8 @@ import {
   type OutboundClient,
   type OutboundResponse,
 } from '../../platform/outbound/outboundClient.ts';
-import { cleaner } from '../../tools/index.ts';
+import { cleaner, signedPost } from '../../tools/index.ts';
 import { readAnswer, UnreadableAnswer } from './readAnswer.ts';
-import { turnRequest } from './turnRequest.ts';
 import type { TurnAnswer } from './webhookTurn.ts';
 
 /** What one HTTP call of a turn led to. */
@@ -36,6 +35,8 @@ export interface TurnToSend {
 
 /** How much longer an attempt may take than the time-out, while it waits for a free connection. */
 const CONNECTION_WAIT_MS = 500;
+/** The largest answer that is read. */
+const MAX_ANSWER_BYTES = 256 * 1024;
 
 /**
  * Sends a turn once and reads what comes back.
@@ -52,7 +53,7 @@ export async function attemptTurn(
   try {
     return await outbound.request(
       {
-        ...turnRequest({ endpoint, secret }, id, body, now),
+        ...signedPost({ endpoint, secret }, { id, body, maxBytes: MAX_ANSWER_BYTES }, now),
         workspaceId,
         timeoutMs,
         signal: AbortSignal.any([signal, tooLate.signal]),
@@ -102,7 +103,7 @@ function inWords(status: number, text: string): string {
 
 /** n8n says `{"message": "Error in workflow"}` where a node failed. */
 function messageIn(text: string): string {
-  const value = jsonIn(text);
-  const message = isJsonObject(value) ? value.message : undefined;
+  const answer = jsonIn(text);
+  const message = isJsonObject(answer) ? answer.message : undefined;
   return typeof message === 'string' ? message : text;
 }

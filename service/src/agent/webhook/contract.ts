@@ -8,6 +8,7 @@ import {
 } from '../../conversations/index.ts';
 import { operationsOf } from '../../platform/http/operation.ts';
 import {
+  booleanSchema,
   listOf,
   oneOf,
   pageQuerySchema,
@@ -98,8 +99,7 @@ export const replyInTurn = operation('POST /agent-turns/:id/replies', {
         .max(MAX_ANSWER_TEXTS, `must have at most ${MAX_ANSWER_TEXTS} texts`)
         .optional()
         .describe('Several messages, in this order'),
-      more_follows: z
-        .boolean('must be true or false')
+      more_follows: booleanSchema
         .default(false)
         .describe('True leaves the turn open for further messages until its deadline'),
     })

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { operationsOf } from '../../platform/http/operation.ts';
 import {
+  booleanSchema,
   ADDRESS_ERRORS,
   ownerIdentityFields,
   ownerSchema,
@@ -46,12 +47,10 @@ export const publishWebhook = operation('PUT /agent/webhook', {
       endpoint: endpointSchema,
       timeout: timeoutSchema.default(DEFAULT_TURN_TIMEOUT_SECONDS),
       owner: ownerSchema,
-      take_over: z
-        .boolean('must be true or false')
+      take_over: booleanSchema
         .default(false)
         .describe('Takes the place of another workflow even while that one is published'),
-      turn_on: z
-        .boolean('must be true or false')
+      turn_on: booleanSchema
         .default(false)
         .describe('Switches the agent on, so that customers get the answers of the workflow'),
       secret_hash: secretHashSchema.describe(

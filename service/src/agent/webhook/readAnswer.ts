@@ -6,7 +6,7 @@ import {
   type AgentHandoverReason,
   type Verdict,
 } from '../../conversations/index.ts';
-import { isJsonObject, JsonError, parseJson, type Json } from '../../platform/json.ts';
+import { isJsonObject, JsonError, mapStrings, parseJson, type Json } from '../../platform/json.ts';
 import type { OutboundResponse } from '../../platform/outbound/outboundClient.ts';
 import { cutText } from '../cutText.ts';
 import { MAX_ANSWER_TEXTS, MAX_HANDOVER_NOTE_CHARACTERS, type TurnAnswer } from './webhookTurn.ts';
@@ -39,8 +39,8 @@ export function readAnswer(
     throw new UnreadableAnswer(
       `The workflow answered ${status} with Content-Type ${JSON.stringify(clean(type).slice(0, 100))}, not with JSON.`,
     );
-  const items = itemsOf(parse(body));
-  const parts = items.flatMap((item) => readItem(item, clean));
+  const items = itemsOf(mapStrings(parse(body), clean));
+  const parts = items.flatMap(readItem);
   if (parts.length === 0 && items.some((item) => Object.keys(item).length > 0))
     throw new UnreadableAnswer(
       `The workflow answered without \`output\`, \`reply\`, \`text\`, \`hand_over\` or \`close\`. ${SAY_NOTHING}`,
@@ -82,19 +82,19 @@ type Part =
   | Exclude<TurnAnswer['then'], { type: 'end' | 'go_on' }>;
 
 /** The parts of one item, in the order in which they are carried out. */
-function readItem(item: Item, clean: (text: string) => string): readonly Part[] {
+function readItem(item: Item): readonly Part[] {
   const { output = null, hand_over: handOver = null, close = null } = item;
-  const messageOf = (text: Json) => ({ type: 'message', text: readText(text, clean) }) as const;
+  const messageOf = (text: Json) => ({ type: 'message', text: readText(text) }) as const;
   // An AI Agent with a structured output parser puts the whole answer into `output`.
   const said = isJsonObject(output)
-    ? readItem(output, clean)
+    ? readItem(output)
     : textsOf(output ?? item.reply ?? item.text ?? null).map(messageOf);
   // Fields beside it may be copies of its own.
   if (said.some(({ type }) => type !== 'message')) return said;
   return [
     ...said,
-    ...(isAbsent(handOver) ? [] : [readHandOver(handOver, clean)]),
-    ...(isAbsent(close) ? [] : [readClose(close, clean)]),
+    ...(isAbsent(handOver) ? [] : [readHandOver(handOver)]),
+    ...(isAbsent(close) ? [] : [readClose(close)]),
   ];
 }
 
@@ -103,24 +103,24 @@ const isAbsent = (value: Json) => value === null || value === false;
 const textsOf = (said: Json): readonly Json[] =>
   said === null ? [] : Array.isArray(said) ? (said as readonly Json[]) : [said];
 
-function readText(value: Json, clean: (text: string) => string): string {
+function readText(value: Json): string {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string')
     throw new UnreadableAnswer('The workflow answered with a message that is not a text.');
   if (text.trim() === '')
     throw new UnreadableAnswer(`The workflow answered with an empty text. ${SAY_NOTHING}`);
-  return cutText(clean(text), MAX_REPLY_CHARACTERS);
+  return cutText(text, MAX_REPLY_CHARACTERS);
 }
 
-const shortText = (value: Json | undefined, max: number, clean: (text: string) => string) =>
-  typeof value === 'string' && value.trim() !== '' ? cutText(clean(value), max) : null;
+const shortText = (value: Json | undefined, max: number) =>
+  typeof value === 'string' && value.trim() !== '' ? cutText(value, max) : null;
 
 /** Words that are no known reason are a note for the team. */
-function readHandOver(value: Json, clean: (text: string) => string): Part {
+function readHandOver(value: Json): Part {
   const fields = isJsonObject(value) ? value : { note: value };
   const reason = AGENT_HANDOVER_REASONS.find((each) => each === fields.reason);
   const words = [reason === undefined ? fields.reason : null, fields.note]
-    .map((each) => shortText(each, MAX_HANDOVER_NOTE_CHARACTERS, clean))
+    .map((each) => shortText(each, MAX_HANDOVER_NOTE_CHARACTERS))
     .filter((each) => each !== null);
   return {
     type: 'hand_over',
@@ -129,10 +129,10 @@ function readHandOver(value: Json, clean: (text: string) => string): Part {
   };
 }
 
-function readClose(value: Json, clean: (text: string) => string): Part {
+function readClose(value: Json): Part {
   const fields = isJsonObject(value) ? value : {};
   const verdict = VERDICTS.find((each) => each === fields.verdict);
-  const summary = shortText(fields.summary, MAX_SUMMARY_CHARACTERS, clean);
+  const summary = shortText(fields.summary, MAX_SUMMARY_CHARACTERS);
   if (verdict === undefined || summary === null)
     throw new UnreadableAnswer(
       `The workflow closes without a \`summary\` or without a \`verdict\` that is one of ${VERDICTS.join(', ')}.`,

@@ -5,17 +5,12 @@ import {
   type ConversationView,
   type Message,
 } from '../../conversations/index.ts';
-import type { OutboundRequest } from '../../platform/outbound/outboundClient.ts';
-import { signatureHeaders } from '../../platform/security/signature.ts';
-import { USER_AGENT } from '../../platform/version.ts';
 import { TEST_CONVERSATION_ID } from '../../tools/index.ts';
 import type { AgentSettings } from '../agentSettings.ts';
 import type { WebhookTurn } from './webhookTurn.ts';
 
 /** How many of the newest messages before the customer's a workflow is shown. */
 export const MAX_HISTORY_MESSAGES = 50;
-/** The largest answer that is read, in bytes. */
-export const MAX_ANSWER_BYTES = 256 * 1024;
 
 /** What a turn is about. */
 export interface TurnSubject {
@@ -70,26 +65,4 @@ const SPEAKERS = { customer: 'Customer', agent: 'Agent', team_member: 'Team', ap
 function transcriptLine(message: Message, contact: Contact): string {
   const { sender, text } = messagePayload(message, contact);
   return `${SPEAKERS[sender.type]}: ${text.replace(/[\r\n\u2028\u2029]+/g, '\n  ')}`;
-}
-
-/** Signed for this moment with the webhook's secret; redirects are not followed. */
-export function turnRequest(
-  { endpoint, secret }: { endpoint: string; secret: string },
-  id: string,
-  body: string,
-  now: Date,
-): Omit<OutboundRequest, 'workspaceId' | 'timeoutMs' | 'signal'> {
-  return {
-    url: endpoint,
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'user-agent': USER_AGENT,
-      ...signatureHeaders(id, body, [secret], now),
-    },
-    body,
-    maxBytes: MAX_ANSWER_BYTES,
-    onTooLarge: 'fail',
-    maxRedirects: 0,
-  };
 }

@@ -1,4 +1,4 @@
-import { answeredTurnJson, turnJson } from '../../agent/webhook/views.ts';
+import { answeredTurnJson, publishedWebhookJson, turnJson } from '../../agent/webhook/views.ts';
 import type { TurnOutcome, WebhookTurn } from '../../agent/webhook/webhookTurn.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { timestamp } from '../../platform/clock.ts';
@@ -26,7 +26,6 @@ import { deliveryJson, subscriptionJson } from '../../deliveries/views.ts';
 import type { Wait } from '../../waits/wait.ts';
 import { waitJson } from '../../waits/views.ts';
 import { toolCallListJson, toolJson } from '../../tools/views.ts';
-import { publishedWebhookJson } from '../../agent/webhook/publishingViews.ts';
 import type { AgentWebhook } from '../../agent/webhook/agentWebhook.ts';
 import { agentJson } from '../../agent/views.ts';
 import type { Owner } from '../../platform/owner.ts';

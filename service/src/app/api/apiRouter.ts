@@ -19,8 +19,7 @@ import {
 import type { RequestTurns } from '../../platform/http/server/requestTurns.ts';
 import { agentRouter } from '../../agent/routes.ts';
 import type { NamedModel } from '../../agent/views.ts';
-import { agentWebhookRouter } from '../../agent/webhook/publishingRoutes.ts';
-import { agentTurnsRouter } from '../../agent/webhook/routes.ts';
+import { agentTurnsRouter, agentWebhookRouter } from '../../agent/webhook/routes.ts';
 import { channelsRouter } from '../../channels/routes.ts';
 import { channelWebhooksRouter, paymentWebhooksRouter } from './providerWebhooks.ts';
 import { chatMessagesRouter, chatSessionsRouter } from '../../channels/web_chat/routes.ts';

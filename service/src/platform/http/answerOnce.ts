@@ -21,7 +21,7 @@ export interface StoredAnswer {
  * answer is stored for 24 hours in the same transaction as the write, so a crash never leaves one
  * without the other. A second request with the key waits for the first. Without the header, the
  * write simply runs. An operation that runs `inSteps` stores its answer after the last step: after
- * a crash it runs again, and two requests at the same time both run.
+ * a crash it runs again. Of two requests at the same time both run, until one of them has answered.
  * @param check what calls out, before any transaction. It refuses by throwing, which is not stored
  * @throws idempotency_key_reused (409) when the key was already used with another body
  */
@@ -46,10 +46,7 @@ export async function answerOnce(
     await check?.();
   }
   try {
-    if (operation.inSteps) {
-      const answer = await run(deps);
-      return await deps.store.transaction((tx) => answers.findOrStore(tx, answer));
-    }
+    if (operation.inSteps) return await answers.runInSteps(run);
     return await inOneTransaction(deps, async (within, tx) => {
       const first = await answers.find(tx);
       if (first) return first;
@@ -115,6 +112,27 @@ class AnswersOfKey {
       sealedBody: secrets.seal(body),
       expiresAt: timestamp(new Date(clock.now().getTime() + STORED_FOR_MS)),
     });
+  }
+
+  /**
+   * Runs a write of several transactions. None of them begins once another request with the key has
+   * answered: it would write over what was changed since.
+   */
+  async runInSteps(run: (deps: Deps) => Promise<StoredAnswer>): Promise<StoredAnswer> {
+    let first = null as StoredAnswer | null;
+    const transaction: Deps['store']['transaction'] = (step) =>
+      this.#deps.store.transaction(async (tx) => {
+        first = await this.find(tx);
+        if (first) throw new Error('Another request with the key has answered.');
+        return step(tx);
+      });
+    try {
+      const answer = await run({ ...this.#deps, store: { transaction } });
+      return await this.#deps.store.transaction((tx) => this.findOrStore(tx, answer));
+    } catch (error) {
+      if (first) return first;
+      throw error;
+    }
   }
 
   /** When two requests with the key ran at the same time, both get the answer stored first. */

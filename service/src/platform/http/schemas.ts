@@ -29,6 +29,8 @@ export const instantSchema = z
 export const oneOf = <const Words extends readonly string[]>(words: Words) =>
   z.enum(words, `must be one of ${words.join(', ')}`);
 
+export const booleanSchema = z.boolean('must be true or false');
+
 /** How many items a query asks for. */
 export const countSchema = (min: number, max: number) =>
   z.coerce
@@ -132,6 +134,19 @@ export const jsonObjectSchema = z
   .record(z.string(), z.unknown(), 'must be an object')
   .refine((object) => !holdsInfinity(object), 'must not contain a number larger than 1.8e308')
   .transform((object) => object as JsonObject);
+
+export const actorSchema = z.strictObject({
+  type: z.enum(['agent', 'team_member', 'api']),
+  name: z.string(),
+});
+
+/** What a person decided when the team was asked. */
+export const decisionSchema = z.strictObject({
+  approved: z.boolean(),
+  by: actorSchema,
+  note: z.string().nullable(),
+  at: timestampSchema,
+});
 
 /** A text that need not be well-formed: an address or an id. */
 export const plainTextSchema = (max: number) =>

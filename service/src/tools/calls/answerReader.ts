@@ -7,12 +7,6 @@ import { OutboundError } from '../../platform/outbound/outboundClient.ts';
 import { RestartingThread } from '../../platform/security/restartingThread.ts';
 import { readAttempt, type AnswerTask } from './readAnswer.ts';
 
-/** Reads the answers of tools. */
-export interface AnswerReader {
-  /** @throws OutboundError `network` when it cannot be read now; the signal's reason */
-  read(workspaceId: string, task: AnswerTask, signal: AbortSignal): Promise<ToolAttemptResult>;
-}
-
 /** An answer of this size is read on the main thread, in at most about 20 ms. */
 export const MAX_SMALL_ANSWER_BYTES = 16 * 1024;
 /** How long an answer waits while others are read. A large one takes seconds. */
@@ -33,7 +27,7 @@ interface Waiting {
  * Reads large answers in a thread of its own, one by one, and each workspace in turn. On the main
  * thread, 5 MiB of malicious JSON would stop all requests for five seconds.
  */
-export class AnswerThread implements AnswerReader {
+export class AnswerThread {
   readonly #bounds: Bounds;
   readonly #thread: RestartingThread<AnswerTask>;
   readonly #waiting = new FairQueue<Waiting>();
@@ -43,6 +37,7 @@ export class AnswerThread implements AnswerReader {
     this.#thread = new RestartingThread(SCRIPT, log, tooBusy);
   }
 
+  /** @throws OutboundError `network` when it cannot be read now; the signal's reason */
   async read(
     workspaceId: string,
     task: AnswerTask,
@@ -87,9 +82,6 @@ export class AnswerThread implements AnswerReader {
     answer.catch(() => {}).finally(() => this.#next());
   }
 }
-
-/** For tests without threads. */
-export const readAtOnce: AnswerReader = { read: async (_workspaceId, task) => readAttempt(task) };
 
 const tooBusy = (): OutboundError =>
   new OutboundError(

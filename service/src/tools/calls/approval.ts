@@ -5,9 +5,10 @@ import {
   type ConversationView,
 } from '../../conversations/index.ts';
 import type { Tx } from '../../store/collections.ts';
+import { decisionJson } from '../../platform/decision.ts';
 import { maskJson, maskText } from '../../platform/masking.ts';
 import { countApproval } from '../counted.ts';
-import type { Decision, ToolCall } from './toolCall.ts';
+import type { ToolCall } from './toolCall.ts';
 
 /** How an approval stands: it waits, was decided, or ended without a decision. */
 export const APPROVAL_STATUSES = [
@@ -25,7 +26,7 @@ export const approvalPayload = (call: ToolCall, contact: Contact) => ({
   tool: call.tool,
   arguments: maskJson(call.arguments, contact) as Record<string, unknown>,
   status: statusOf(call),
-  decision: call.decision && decisionPayload(call.decision, contact),
+  decision: call.decision && decisionJson(call.decision, (text) => maskText(text, contact)),
   requested_at: call.createdAt,
   expires_at: call.expiresAt,
 });
@@ -35,16 +36,6 @@ function statusOf({ status, decision }: ToolCall): ApprovalStatus {
   if (status === 'pending_approval') return 'waiting';
   return status === 'expired' ? 'expired' : 'cancelled';
 }
-
-export const decisionPayload = ({ approved, by, note, at }: Decision, contact: Contact | null) => {
-  const mask = (text: string) => (contact === null ? text : maskText(text, contact));
-  return {
-    approved,
-    by: { type: by.type, name: mask(by.name) },
-    note: note === null ? null : mask(note),
-    at,
-  };
-};
 
 /** Emits that a call begins to wait for approval. */
 export async function emitRequested(

@@ -6,7 +6,7 @@ import {
   type OutboundClient,
   type OutboundErrorKind,
 } from '../../platform/outbound/outboundClient.ts';
-import type { AnswerReader } from './answerReader.ts';
+import type { AnswerThread } from './answerReader.ts';
 import { cleaner } from './readAnswer.ts';
 import { toolRequest, type Envelope, type ToolAddress } from './toolRequest.ts';
 
@@ -20,7 +20,10 @@ export const CONNECTION_WAIT_MS = 5000;
  * @throws the signal's reason
  */
 export async function attemptToolCall(
-  { outbound, reader }: { outbound: Pick<OutboundClient, 'request'>; reader: AnswerReader },
+  {
+    outbound,
+    reader,
+  }: { outbound: Pick<OutboundClient, 'request'>; reader: Pick<AnswerThread, 'read'> },
   address: ToolAddress,
   envelope: Envelope,
   {

@@ -3,19 +3,13 @@ import { APPROVAL_STATUSES } from './approval.ts';
 import { TOOL_CALL_ERROR_TYPES, TOOL_CALL_STATUSES } from './toolCall.ts';
 import { operationsOf } from '../../platform/http/operation.ts';
 import {
+  decisionSchema,
   listOf,
   oneOf,
   pageQuerySchema,
   textSchema,
   timestampSchema,
 } from '../../platform/http/schemas.ts';
-
-const decisionSchema = z.strictObject({
-  approved: z.boolean(),
-  by: z.strictObject({ type: z.enum(['agent', 'team_member', 'api']), name: z.string() }),
-  note: z.string().nullable(),
-  at: timestampSchema,
-});
 
 /** The approval of a tool call, as events tell it. */
 export const approvalSchema = z

@@ -22,18 +22,11 @@ type Clean = (text: string) => string;
 
 /**
  * Reads an answer, or says why it is a failure. The status decides first.
- * @param clean removes secrets from what an error quotes, before it is cut: half a secret would not
- * be found
- * @param toText turns a result into the text to store
+ * @param clean is for what an error quotes, before it is cut: half a secret would not be found
  */
-export function readAnswer(
-  address: ToolAddress,
-  response: Answer,
-  clean: Clean,
-  toText: (result: Json) => string,
-): ToolAttemptResult {
+function readAnswer(address: ToolAddress, response: Answer, clean: Clean): ToolAttemptResult {
   const { status } = response;
-  if (status >= 200 && status < 300) return readSuccess(address, response, clean, toText);
+  if (status >= 200 && status < 300) return readSuccess(address, response, clean);
   if (status >= 300 && status < 400 && address.kind === 'Webhook')
     return failure(
       response,
@@ -62,19 +55,18 @@ const failure = (
   error: { type, message },
 });
 
-function readSuccess(
-  address: ToolAddress,
-  response: Answer,
-  clean: Clean,
-  toText: (result: Json) => string,
-): ToolAttemptResult {
+function readSuccess(address: ToolAddress, response: Answer, clean: Clean): ToolAttemptResult {
   const { status, durationMs } = response;
   try {
     const result =
       address.kind === 'Webhook'
         ? readJson(response, clean)
         : readAnyType(response, address.template.response_fields, clean);
-    return { type: 'success', httpStatus: status, durationMs, resultJson: toText(result) };
+    const secrets = secretsOf(address);
+    const cleanNumber = (number: number): Json =>
+      secrets.includes(String(number)) ? clean(String(number)) : number;
+    const resultJson = JSON.stringify(mapStrings(result, clean, cleanNumber));
+    return { type: 'success', httpStatus: status, durationMs, resultJson };
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     const problem = `${error.message[0]!.toLowerCase()}${error.message.slice(1)}`;
@@ -214,12 +206,7 @@ export function cleaner(address: ToolAddress): (text: string) => string {
  */
 export function readAttempt({ address, response }: AnswerTask): ToolAttemptResult {
   const clean = cleaner(address);
-  const secrets = secretsOf(address);
-  const cleanNumber = (number: number): Json =>
-    secrets.includes(String(number)) ? clean(String(number)) : number;
-  const result = readAnswer(address, response, clean, (json) =>
-    JSON.stringify(mapStrings(json, clean, cleanNumber)),
-  );
+  const result = readAnswer(address, response, clean);
   if (result.type === 'success') return result;
   return { ...result, error: { ...result.error, message: clean(result.error.message) } };
 }

@@ -1,6 +1,6 @@
 import type { Document } from '../../store/store.ts';
 import { timestamp } from '../../platform/clock.ts';
-import type { Actor } from '../../platform/actor.ts';
+import type { Decision } from '../../platform/decision.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Json, JsonObject } from '../../platform/json.ts';
 import type { PaymentProvider } from '../../payments/index.ts';
@@ -40,13 +40,6 @@ interface ToolCallError {
   readonly type: ToolCallErrorType;
   /** What happened, in a sentence. */
   readonly message: string;
-}
-
-export interface Decision {
-  readonly approved: boolean;
-  readonly by: Actor;
-  readonly note: string | null;
-  readonly at: string;
 }
 
 export interface ToolCall extends Document {

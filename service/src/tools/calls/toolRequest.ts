@@ -42,33 +42,32 @@ type Request = Omit<OutboundRequest, 'workspaceId' | 'timeoutMs' | 'signal'>;
  * @throws RequestRenderError when the arguments do not make a request (HTTP kind)
  */
 export function toolRequest(address: ToolAddress, envelope: Envelope, now: Date): Request {
-  return address.kind === 'Webhook'
-    ? webhookRequest(address, envelope, now)
-    : httpRequest(address, envelope);
+  if (address.kind === 'HTTP') return httpRequest(address, envelope);
+  const body = JSON.stringify(envelope);
+  return signedPost(address, { id: envelope.tool_call_id, body, maxBytes: MEBIBYTE }, now);
 }
 
-/** Signed for this moment with the tool's secret; redirects are not followed. */
-function webhookRequest(
-  { endpoint, secret }: ToolAddress & { kind: 'Webhook' },
-  envelope: Envelope,
+/**
+ * A POST of JSON that is signed for this moment; redirects are not followed.
+ * @param id of the call or turn, the same for all of its attempts
+ */
+export const signedPost = (
+  { endpoint, secret }: { readonly endpoint: string; readonly secret: string },
+  { id, body, maxBytes }: { readonly id: string; readonly body: string; readonly maxBytes: number },
   now: Date,
-): Request {
-  const body = JSON.stringify(envelope);
-  const headers = {
+): Request => ({
+  url: endpoint,
+  method: 'POST',
+  headers: {
     'content-type': 'application/json',
     'user-agent': USER_AGENT,
-    ...signatureHeaders(envelope.tool_call_id, body, [secret], now),
-  };
-  return {
-    url: endpoint,
-    method: 'POST',
-    headers,
-    body,
-    maxBytes: MEBIBYTE,
-    onTooLarge: 'fail',
-    maxRedirects: 0,
-  };
-}
+    ...signatureHeaders(id, body, [secret], now),
+  },
+  body,
+  maxBytes,
+  onTooLarge: 'fail',
+  maxRedirects: 0,
+});
 
 const MAX_REDIRECTS = 5;
 const OWN_HEADERS = { 'user-agent': USER_AGENT, accept: 'application/json, text/*;q=0.5' };

@@ -12,9 +12,9 @@ export type Placeholder =
 /** A piece of a text: literal text, which is never empty, or a placeholder. */
 export type Part = string | Placeholder;
 
-/** A text has a placeholder that cannot be read. `message` says which one and what to do. */
-export class PlaceholderError extends Error {
-  override readonly name = 'PlaceholderError';
+/** A text cannot be used. `message` is a sentence without its subject: `must begin with …`. */
+export class TemplateTextError extends Error {
+  override readonly name = 'TemplateTextError';
 }
 
 export const isPlaceholder = (part: Part): part is Placeholder => typeof part !== 'string';
@@ -48,13 +48,13 @@ function readPlaceholder(inner: string): Placeholder {
     return { kind: 'secret', name: path[0]! };
   if (source === 'conversation' && path.join('.') === 'id') return { kind: 'conversationId' };
   if (source === 'call' && path.join('.') === 'id') return { kind: 'callId' };
-  throw new PlaceholderError(`holds {{${excerpt(inner)}}}, which is not a placeholder. ${HELP}`);
+  throw new TemplateTextError(`holds {{${excerpt(inner)}}}, which is not a placeholder. ${HELP}`);
 }
 
 /**
  * Splits a text into its parts, in order. A text without placeholders is one part, and an empty text
  * has none.
- * @throws PlaceholderError for `{{` without `}}`, and for anything between them but the placeholders
+ * @throws TemplateTextError for `{{` without `}}`, and for anything between them but the placeholders
  * above
  */
 export function parsePlaceholders(text: string): Part[] {
@@ -63,7 +63,7 @@ export function parsePlaceholders(text: string): Part[] {
   for (let open = text.indexOf('{{'); open !== -1; open = text.indexOf('{{', from)) {
     const close = text.indexOf('}}', open);
     if (close === -1)
-      throw new PlaceholderError(
+      throw new TemplateTextError(
         `opens {{ and never closes it: ${JSON.stringify(excerpt(text.slice(open)))}. Close it with }}.`,
       );
     parts.push(text.slice(from, open), readPlaceholder(text.slice(open + 2, close)));

@@ -211,11 +211,14 @@ function renderHeader(name: string, parts: readonly Part[], values: Values): str
     : text.trim();
 }
 
-function renderHeaders(headers: Texts, values: Values): [name: string, text: string][] {
-  return Object.entries(headers).flatMap(([name, text]): [string, string][] => {
-    const rendered = renderHeader(name, parsePlaceholders(text), values);
-    return rendered === null ? [] : [[name.toLowerCase(), rendered]];
-  });
+function renderHeaders(headers: Texts, values: Values): Record<string, string> {
+  const rendered = Object.entries(headers).map(
+    ([name, text]) =>
+      [name.toLowerCase(), renderHeader(name, parsePlaceholders(text), values)] as const,
+  );
+  return Object.fromEntries(
+    rendered.filter((header): header is [string, string] => header[1] !== null),
+  );
 }
 
 /** A value inside a longer text of the body: lists and objects are written as JSON. */
@@ -277,14 +280,7 @@ export function renderRequest(template: RequestTemplate, given: RequestValues): 
   const url = renderUrl(template, values);
   const headers = renderHeaders(template.headers ?? {}, values);
   const body = renderBody(template, values);
-  if (body === undefined)
-    return { method: template.method, url, headers: Object.fromEntries(headers) };
-  const hasType = headers.some(([name]) => name === 'content-type');
-  const typed = hasType ? headers : [...headers, ['content-type', 'application/json']];
-  return {
-    method: template.method,
-    url,
-    headers: Object.fromEntries(typed) as Record<string, string>,
-    body,
-  };
+  if (body === undefined) return { method: template.method, url, headers };
+  headers['content-type'] ??= 'application/json';
+  return { method: template.method, url, headers, body };
 }

@@ -8,7 +8,7 @@ import {
 import {
   isPlaceholder,
   parsePlaceholders,
-  PlaceholderError,
+  TemplateTextError,
   formatPlaceholder,
   type Part,
   type Placeholder,
@@ -21,7 +21,7 @@ import {
   sendsForm,
 } from './requestHeaders.ts';
 import { fieldFinder } from './schemaDocument.ts';
-import { isDotSegment, parseUrlTemplate, UrlTemplateError } from './urlTemplate.ts';
+import { isDotSegment, parseUrlTemplate } from './urlTemplate.ts';
 
 /** How an HTTP tool calls an existing API. Its keys are spelled as in the service's own API. */
 export interface RequestTemplate {
@@ -106,8 +106,7 @@ function readParts<T>(param: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof PlaceholderError || error instanceof UrlTemplateError)
-      return fail(param, error.message);
+    if (error instanceof TemplateTextError) return fail(param, error.message);
     throw error;
   }
 }
@@ -137,6 +136,14 @@ function parseUrl(value: Json | undefined, checkText: CheckText): string {
   return value;
 }
 
+function assertFixedName(name: string, param: string): void {
+  if (name.includes('{{'))
+    fail(
+      inside(param, name),
+      'holds a placeholder in its name; placeholders may stand in values only.',
+    );
+}
+
 /** Reads an object of texts. Its names must not hold placeholders. */
 function parseTexts(value: Json | undefined, param: string): [name: string, text: string][] {
   if (value === undefined || value === null) return [];
@@ -147,11 +154,7 @@ function parseTexts(value: Json | undefined, param: string): [name: string, text
   return entries.map(([name, text]) => {
     if (name === '' || name.length > MAX_NAME_CHARACTERS)
       fail(param, `must have names of 1 to ${MAX_NAME_CHARACTERS} characters.`);
-    if (name.includes('{{'))
-      fail(
-        inside(param, name),
-        'holds a placeholder in its name; placeholders may stand in values only.',
-      );
+    assertFixedName(name, param);
     return [
       name,
       typeof text === 'string'
@@ -211,11 +214,7 @@ function checkBody(body: Json, param: string, checkText: CheckText): void {
     body.forEach((item: Json, index) => checkBody(item, inside(param, String(index)), checkText));
   else if (isJsonObject(body)) {
     for (const [key, item] of Object.entries(body)) {
-      if (key.includes('{{'))
-        fail(
-          inside(param, key),
-          'holds a placeholder in its name; placeholders may stand in values only.',
-        );
+      assertFixedName(key, param);
       checkBody(item, inside(param, key), checkText);
     }
   }

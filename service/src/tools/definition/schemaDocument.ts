@@ -265,25 +265,15 @@ function expandKeywords(
   path: Path,
   depth: number,
 ): JsonObject {
-  const inner = (value: Json, at: Path) => expand(expansion, [at, value], depth + 1);
+  const inner = (subschema: Subschema) => expand(expansion, subschema, depth + 1);
   const entries = Object.entries(schema).flatMap(([key, value]): [string, Json][] => {
     if (ASSERTIONS.includes(key)) return [[key, value]];
     if (!SUBSCHEMA_KEYWORDS.has(key)) return [];
     const at = [...path, key];
-    if (Array.isArray(value))
-      return [[key, value.map((item: Json, index) => inner(item, [...at, String(index)]))]];
-    if (!MAPS.includes(key)) return [[key, inner(value, at)]];
-    return [
-      [
-        key,
-        Object.fromEntries(
-          Object.entries(value as JsonObject).map(([name, item]) => [
-            name,
-            inner(item, [...at, name]),
-          ]),
-        ),
-      ],
-    ];
+    if (Array.isArray(value)) return [[key, inList(value, at).map(inner)]];
+    if (!MAPS.includes(key)) return [[key, inner([at, value])]];
+    const byName = inMap(value, at).map((each) => [each[0].at(-1)!, inner(each)] as const);
+    return [[key, Object.fromEntries(byName)]];
   });
   return Object.fromEntries(entries);
 }

@@ -124,10 +124,8 @@ export function describeFault(root: string, errors: readonly ErrorObject[]): Fau
       error.params['missingProperty'],
       `is missing; it is needed with ${shorten(String(error.params['property']), 80)}`,
     );
-  if (error.keyword === 'additionalProperties')
-    return named(root, error, error.params['additionalProperty'], 'is not known; leave it out');
-  if (error.keyword === 'unevaluatedProperties')
-    return named(root, error, error.params['unevaluatedProperty'], 'is not known; leave it out');
+  const unknown = error.params['additionalProperty'] ?? error.params['unevaluatedProperty'];
+  if (unknown !== undefined) return named(root, error, unknown, 'is not known; leave it out');
   const inside =
     isChoice(error) && error.params['passingSchemas'] == null
       ? errors.find(isInside(error))

@@ -1,4 +1,10 @@
-import { isPlaceholder, parsePlaceholders, splitParts, type Part } from './placeholders.ts';
+import {
+  isPlaceholder,
+  parsePlaceholders,
+  splitParts,
+  TemplateTextError,
+  type Part,
+} from './placeholders.ts';
 
 /** The URL of a request template: a fixed origin, then segments and query pairs with placeholders. */
 export interface UrlTemplate {
@@ -10,13 +16,8 @@ export interface UrlTemplate {
   readonly pairs: readonly (readonly [name: string, value: readonly Part[]])[];
 }
 
-/** A URL cannot be used. `message` is a sentence without its subject: `must begin with …`. */
-export class UrlTemplateError extends Error {
-  override readonly name = 'UrlTemplateError';
-}
-
 const fail = (message: string): never => {
-  throw new UrlTemplateError(message);
+  throw new TemplateTextError(message);
 };
 
 const MAX_TEMPLATE_CHARACTERS = 4_096;
@@ -57,14 +58,9 @@ function splitOrigin(parts: readonly Part[]): [origin: string, rest: Part[]] {
 }
 
 function readPair(parts: readonly Part[]): [name: string, value: Part[]] {
-  const [first, ...rest] = parts;
-  if (first === undefined) return ['', []];
-  if (isPlaceholder(first))
-    return fail(
-      'holds a placeholder in the name of a query parameter; placeholders may stand after the = only.',
-    );
-  const equals = first.indexOf('=') + 1;
-  if (equals === 0 && rest.length > 0)
+  const [first = '', ...rest] = parts;
+  const equals = isPlaceholder(first) ? 0 : first.indexOf('=') + 1;
+  if (isPlaceholder(first) || (equals === 0 && rest.length > 0))
     return fail(
       'holds a placeholder in the name of a query parameter; placeholders may stand after the = only.',
     );
@@ -75,9 +71,8 @@ function readPair(parts: readonly Part[]): [name: string, value: Part[]] {
 
 /**
  * Reads the URL of a template. It does not check which hosts may be called.
- * @throws UrlTemplateError for a URL that is not absolute, has credentials or a fragment, or has a
- * placeholder before its path
- * @throws PlaceholderError
+ * @throws TemplateTextError for a URL that is not absolute, has credentials or a fragment, or has a
+ * placeholder before its path or that cannot be read
  */
 export function parseUrlTemplate(text: string): UrlTemplate {
   if (text.length > MAX_TEMPLATE_CHARACTERS)

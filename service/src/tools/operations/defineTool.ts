@@ -33,7 +33,7 @@ export async function createTool(
   const definition = await checkDefinition(deps, workspace, wanted, Object.keys(secrets));
   const secret = definition.kind === 'Webhook' ? newSigningSecret() : null;
   const sealedSecret = secret === null ? null : deps.secrets.seal(secret);
-  const sealedTemplateSecrets = sealAll(deps, secrets);
+  const sealedTemplateSecrets = sealAll(deps, secrets, {});
   const tool = await deps.store.transaction(async (tx) => {
     // Locks the workspace: names stay unique, and the number of tools stays bounded.
     await tx.workspaces.get(workspace.id);
@@ -54,11 +54,21 @@ export async function assertRoomForTool(tx: Tx, workspace: Workspace): Promise<v
   throw errorWithFix('tool_limit_reached', `A workspace has at most ${MAX_TOOLS} tools.`);
 }
 
-const sealAll = (
+/** Secrets of a tool by name, sealed. */
+type Sealed = Readonly<Record<string, string>>;
+
+/** Sealing differs each time, so a value that is stored keeps its form: it is no change. */
+function sealAll(
   { secrets: box }: Pick<Deps, 'secrets'>,
   secrets: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, box.seal(value)]));
+  stored: Sealed,
+): Sealed {
+  const seal = ([name, value]: [string, string]) => {
+    const known = Object.hasOwn(stored, name) ? stored[name]! : null;
+    return [name, known !== null && box.open(known) === value ? known : box.seal(value)] as const;
+  };
+  return Object.fromEntries(Object.entries(secrets).map(seal));
+}
 
 /** @throws tool_exists (409) when another tool has the name */
 async function assertNameIsFree(
@@ -95,9 +105,9 @@ export async function updateTool(
   secrets: Readonly<Record<string, string>>,
 ): Promise<Tool> {
   const { store, clock } = deps;
-  const sealed = sealAll(deps, secrets);
   for (;;) {
     const before = await store.transaction((tx) => peekTool(tx, workspace, id));
+    const sealed = sealAll(deps, secrets, before.sealedTemplateSecrets);
     const secretNames = Object.keys({ ...before.sealedTemplateSecrets, ...sealed });
     const definition = await checkDefinition(
       deps,
@@ -136,9 +146,6 @@ const onlyGiven = (
   changes: Partial<Record<keyof ToolDefinition, unknown>>,
 ): Partial<ToolDefinition> =>
   Object.fromEntries(Object.entries(definition).filter(([name]) => Object.hasOwn(changes, name)));
-
-/** Secrets of a tool by name, sealed. */
-type Sealed = Readonly<Record<string, string>>;
 
 /**
  * A tool's secrets after a change of its request: those given, and of the stored ones those that it

@@ -4,7 +4,13 @@ import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
 import type { JsonObject } from '../../platform/json.ts';
-import { isSameOwner, ownerInWords, type Owner, type OwnerIdentity } from '../../platform/owner.ts';
+import {
+  isToUnpublish,
+  isSameOwner,
+  ownerInWords,
+  type Owner,
+  type Unpublishing,
+} from '../../platform/owner.ts';
 import {
   hashDefinition,
   isInUse,
@@ -159,14 +165,6 @@ async function bringLive(tx: Tx, tool: Tool, sample: TestArguments, now: Date): 
   return tool;
 }
 
-interface Unpublishing {
-  readonly owner: OwnerIdentity;
-  /** The publication to take back; undefined: the newest. */
-  readonly revision: number | undefined;
-  /** Only while the tool calls this address. */
-  readonly endpoint: string | undefined;
-}
-
 /**
  * Pauses a tool for the workflow that published it. Nothing happens to a tool that is gone, that
  * another workflow published, or that was published again since.
@@ -182,16 +180,9 @@ export const unpublishTool = (
     const where = { workspaceId: workspace.id, name };
     const [found] = await tx.tools.find({ where, limit: 1 });
     const tool = found ? await tx.tools.get(found.id) : null;
-    if (!tool || !isOwnPublication(tool, unpublishing)) return false;
-    await putPaused(tx, deps, tool);
-    return true;
+    if (!tool?.publication) return false;
+    const { endpoint, publication } = tool;
+    const isOwn = isToUnpublish({ ...publication, endpoint }, unpublishing);
+    if (isOwn) await putPaused(tx, deps, tool);
+    return isOwn;
   });
-
-const isOwnPublication = (
-  { publication, endpoint: current }: Tool,
-  { owner, revision, endpoint }: Unpublishing,
-): boolean =>
-  publication !== undefined &&
-  isSameOwner(publication.owner, owner) &&
-  (revision === undefined || revision === publication.revision) &&
-  (endpoint === undefined || endpoint === current);

@@ -22,6 +22,10 @@ function ofWorkspace(found: Tool | null, workspace: Workspace, id: string): Tool
   return found;
 }
 
+/** The tools that the agent may call. */
+export const findLiveTools = (tx: Tx, workspaceId: string): Promise<readonly Tool[]> =>
+  tx.tools.find({ where: { workspaceId, status: 'live' }, limit: MAX_TOOLS });
+
 /** @throws not_found (404) */
 export const getTool = ({ store }: Deps, workspace: Workspace, id: string) =>
   store.transaction((tx) => peekTool(tx, workspace, id));

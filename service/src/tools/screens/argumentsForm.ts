@@ -10,7 +10,7 @@ import {
   select,
   textArea,
 } from '../../platform/html/forms.ts';
-import { type ParameterRow, rowsFromSchema } from './parameterRows.ts';
+import { optionsOf, type ParameterRow, rowsFromSchema } from './parameterRows.ts';
 import { FormTextError, jsonObjectFrom, linesFrom, prettyJson } from './textLines.ts';
 import type { SignedIn } from '../../team/index.ts';
 import { csrfField } from '../../platform/html/components.ts';
@@ -161,14 +161,10 @@ function argumentField(row: ParameterRow, form: FormState): View {
   return field({ ...shared, attributes: { autocomplete: 'off', ...INPUTS[row.type] } });
 }
 
-const choicesOf = ({ type, options }: ParameterRow): readonly (readonly [string, string])[] =>
-  type === 'boolean'
+const choicesOf = (row: ParameterRow): readonly (readonly [string, string])[] =>
+  row.type === 'boolean'
     ? [
         ['true', 'Yes'],
         ['false', 'No'],
       ]
-    : options
-        .split(',')
-        .map((option) => option.trim())
-        .filter(Boolean)
-        .map((option) => [option, option]);
+    : optionsOf(row).map((option) => [String(option), String(option)]);

@@ -92,16 +92,15 @@ export function definitionFrom(values: FormValues): FormDefinition {
   const problems: Record<string, string> = {};
   const read = <T>(name: string, from: (text: string) => T): T | undefined =>
     readField(values, problems, name, from);
-  const isHttp = kindOf(values) === 'HTTP';
-  const template = isHttp ? templateFrom(values, read) : undefined;
+  const kind = kindOf(values);
   const body = {
     name: (values.name ?? '').trim(),
     description: values.description ?? '',
-    kind: kindOf(values),
+    kind,
     parameters: parametersFrom(values, problems),
-    ...(isHttp
-      ? { request_template: template, secrets: secretsFrom(values, problems) }
-      : optional('endpoint', values.endpoint)),
+    ...(kind === 'HTTP'
+      ? { request_template: templateFrom(values, read), secrets: secretsFrom(values, problems) }
+      : { endpoint: values.endpoint?.trim() || undefined }),
     timeout: (values.timeout ?? '').trim() === '' ? undefined : Number(values.timeout),
     ask_before_running: values.ask === 'on',
     read_only: values.read_only === 'on',
@@ -124,9 +123,6 @@ function readField<T>(
     return undefined;
   }
 }
-
-const optional = (name: string, text: string | undefined) =>
-  text === undefined || text.trim() === '' ? {} : { [name]: text.trim() };
 
 const templateFrom = (
   values: FormValues,

@@ -119,7 +119,8 @@ function problemOfOptions(row: ParameterRow): string | null {
     : null;
 }
 
-const optionsOf = ({ type, options }: ParameterRow): readonly (string | number)[] => {
+/** The allowed values of a row; none for any. */
+export const optionsOf = ({ type, options }: ParameterRow): readonly (string | number)[] => {
   const texts = options
     .split(',')
     .map((option) => option.trim())

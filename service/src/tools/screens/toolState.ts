@@ -6,14 +6,8 @@ import { isOwner, type SignedIn } from '../../team/index.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { timeView } from '../../platform/html/times.ts';
 
-/** The state of a tool. */
-interface ToolState {
-  readonly label: 'Draft' | 'Tested' | 'Going live' | 'Live' | 'Paused';
-  /** What the state means, and what can change it. */
-  readonly description: string;
-}
-
-export function stateOf(tool: Tool): ToolState {
+/** The state of a tool: its label, what it means, and what can change it. */
+export function stateOf(tool: Tool) {
   if (tool.status === 'live')
     return { label: 'Live', description: 'The agent calls this tool when it is useful.' };
   if (tool.goLiveCallId !== null)

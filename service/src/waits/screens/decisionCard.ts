@@ -1,10 +1,11 @@
 import { actorName } from '../../conversations/index.ts';
 import { csrfField } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
+import type { Decision } from '../../platform/decision.ts';
 import { timeView } from '../../platform/html/times.ts';
 import { valuesView } from '../../platform/html/values.ts';
 import type { Viewer } from '../../platform/html/viewer.ts';
-import { isOpen, MAX_WAIT_NOTE_CHARACTERS, type Wait, type WaitDecision } from '../index.ts';
+import { isOpen, MAX_WAIT_NOTE_CHARACTERS, type Wait } from '../index.ts';
 import { resumeInWords, waitBadge } from './waitWords.ts';
 
 export interface CardParts {
@@ -67,7 +68,7 @@ const endView = (wait: Wait, now: Date): View => html`
   <p class="muted">${resumeInWords(wait, now)}</p>
 `;
 
-const decisionView = ({ approved, by, note, at }: WaitDecision, now: Date): View => html`
+const decisionView = ({ approved, by, note, at }: Decision, now: Date): View => html`
   ${approved ? 'Approved' : 'Rejected'} by <b><bdi>${actorName(by)}</bdi></b>, ${timeView(at, now)}.
   ${note === null ? null : html`${' '}Note: <bdi class="text">${note}</bdi>`}
 `;

@@ -3,15 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../../helpers/browserless.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
 import { TOOL_TEST_ENV } from '../../../helpers/toolEndpoint.ts';
+import { OWNER as KNOWN_OWNER, ownerQuery } from '../webhook/workflowStage.ts';
 
 const ENDPOINT = 'https://127.0.0.1:5678/webhook/6f1c2a52/agent';
-const OWNER = {
-  instance_id: 'instance-1',
-  workflow_id: 'workflow-1',
-  workflow_name: 'Support <agent>',
-  node_id: 'node-1',
-  host: 'n8n.example.com',
-};
+const OWNER = { ...KNOWN_OWNER, workflow_name: 'Support <agent>' };
 const OTHER = { ...OWNER, workflow_id: 'workflow-2', workflow_name: 'Night shift' };
 
 let service: TestService;
@@ -26,8 +21,7 @@ afterAll(() => service?.stop());
 
 const publish = (owner = OWNER, more = {}) =>
   service.api.put('/api/agent/webhook', { endpoint: ENDPOINT, owner, ...more });
-const unpublish = ({ workflow_name: _, ...identity } = OWNER) =>
-  service.api.delete(`/api/agent/webhook?${new URLSearchParams(identity)}`);
+const unpublish = (owner = OWNER) => service.api.delete(`/api/agent/webhook?${ownerQuery(owner)}`);
 const page = async () => (await browser.get('/agent')).text;
 const agent = async () => (await service.api.get('/api/agent')).body;
 

@@ -7,6 +7,7 @@ import {
   accepts,
   answers,
   OWNER,
+  ownerQuery,
   says,
   startWorkflowServer,
   startWorkflowStage,
@@ -38,10 +39,7 @@ const listen = async () => {
   const listening = { endpoint: editor.url, owner: OWNER };
   editor.secret = (await stage.api.put('/api/agent/test-webhook', listening)).body.secret;
 };
-const stopListening = () => {
-  const { workflow_name: _, ...identity } = OWNER;
-  return stage.api.delete(`/api/agent/test-webhook?${new URLSearchParams(identity)}`);
-};
+const stopListening = () => stage.api.delete(`/api/agent/test-webhook?${ownerQuery()}`);
 
 /** Writes under "Try it". @returns what the page shows once it holds these words */
 async function tryIt(text: string, until: string | RegExp): Promise<string> {

@@ -5,7 +5,7 @@ import { waitFor } from '../../../helpers/waitFor.ts';
 import {
   accepts,
   answers,
-  OWNER,
+  ownerQuery,
   startWorkflowStage,
   type Talk,
   type WorkflowStage,
@@ -50,8 +50,7 @@ it('a turn that was accepted and never answered', async () => {
 });
 
 it('a workflow that is unpublished and not published again', async () => {
-  const { workflow_name: _, ...identity } = OWNER;
-  await stage.api.delete(`/api/agent/webhook?${new URLSearchParams(identity)}`);
+  await stage.api.delete(`/api/agent/webhook?${ownerQuery()}`);
   const talk = await stage.talk('Hello');
   await waitFor('the turn to wait', async () => (await talk.turns())[0]?.problem);
   skewMs += 61_000;

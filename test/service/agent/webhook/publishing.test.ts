@@ -3,18 +3,12 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
 import { TOOL_TEST_ENV } from '../../../helpers/toolEndpoint.ts';
+import { OWNER, ownerQuery } from './workflowStage.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are held against the contract by the client
 type Json = any;
 
 const ENDPOINT = 'https://127.0.0.1:5678/webhook/6f1c2a52/agent';
-const OWNER = {
-  instance_id: 'instance-1',
-  workflow_id: 'workflow-1',
-  workflow_name: 'Support agent',
-  node_id: 'node-1',
-  host: 'n8n.example.com',
-};
 const STRANGERS: [string, Json][] = [
   ['another n8n', { instance_id: 'instance-2' }],
   ['a clone on another host', { host: 'staging.example.com' }],
@@ -36,12 +30,8 @@ afterAll(() => service?.stop());
 
 const publish = (changes: Json = {}) =>
   api.put('/api/agent/webhook', { endpoint: ENDPOINT, owner: OWNER, ...changes });
-const identity = (changes: Json = {}) => {
-  const { workflow_name: _, ...fields } = OWNER;
-  return new URLSearchParams({ ...fields, ...changes });
-};
 const unpublish = async (changes: Json = {}) =>
-  (await api.delete(`/api/agent/webhook?${identity(changes)}`)).body.removed;
+  (await api.delete(`/api/agent/webhook?${ownerQuery(changes)}`)).body.removed;
 const agent = async (): Promise<Json> => (await api.get('/api/agent')).body;
 const hashOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
 
@@ -189,7 +179,7 @@ describe('Listening for a test event', () => {
   const listen = (changes: Json = {}) =>
     api.put('/api/agent/test-webhook', { endpoint: ENDPOINT, owner: OWNER, ...changes });
   const stop = async (changes: Json = {}) =>
-    (await api.delete(`/api/agent/test-webhook?${identity(changes)}`)).body.removed;
+    (await api.delete(`/api/agent/test-webhook?${ownerQuery(changes)}`)).body.removed;
 
   it('has a secret and an end of its own, and leaves what is published', async () => {
     await publish();

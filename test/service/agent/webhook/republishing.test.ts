@@ -3,7 +3,14 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { held } from '../agentService.ts';
-import { accepts, OWNER, says, startWorkflowStage, type WorkflowStage } from './workflowStage.ts';
+import {
+  accepts,
+  OWNER,
+  ownerQuery,
+  says,
+  startWorkflowStage,
+  type WorkflowStage,
+} from './workflowStage.ts';
 
 let stage: WorkflowStage;
 beforeAll(async () => {
@@ -12,10 +19,8 @@ beforeAll(async () => {
 beforeEach(() => stage.workflow.forget());
 afterAll(() => stage?.close());
 
-const { workflow_name: _, ...IDENTITY } = OWNER;
 const unpublish = async (changes = {}) =>
-  (await stage.api.delete(`/api/agent/webhook?${new URLSearchParams({ ...IDENTITY, ...changes })}`))
-    .body.removed;
+  (await stage.api.delete(`/api/agent/webhook?${ownerQuery(changes)}`)).body.removed;
 const hashOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
 
 it('lets the turn under way finish with the answer that was being given', async () => {

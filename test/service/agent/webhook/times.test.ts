@@ -7,7 +7,7 @@ import {
   accepts,
   answers,
   hangs,
-  OWNER,
+  ownerQuery,
   says,
   startWorkflowServer,
   startWorkflowStage,
@@ -16,7 +16,6 @@ import {
 } from './workflowStage.ts';
 
 const FAILED = SENTENCES.handOverAfterError.en;
-const OWNER_QUERY = `instance_id=${OWNER.instance_id}&workflow_id=${OWNER.workflow_id}&node_id=${OWNER.node_id}&host=${OWNER.host}`;
 
 let stage: WorkflowStage;
 let skewMs = 0;
@@ -129,7 +128,7 @@ describe('401', () => {
 
 describe('an unpublished workflow', () => {
   it('has its turns parked until it is published again', async () => {
-    await stage.api.delete(`/api/agent/webhook?${OWNER_QUERY}`);
+    await stage.api.delete(`/api/agent/webhook?${ownerQuery()}`);
     const talk = await stage.talk('hello');
     expect(await talk.turnIn('queued')).toMatchObject({ attempts: 0 });
     await waitFor('the reason', async () => (await turnOf(talk)).problem);
@@ -140,7 +139,7 @@ describe('an unpublished workflow', () => {
   });
 
   it('leaves them to another brain that a member chooses', async () => {
-    await stage.api.delete(`/api/agent/webhook?${OWNER_QUERY}`);
+    await stage.api.delete(`/api/agent/webhook?${ownerQuery()}`);
     const talk = await stage.talk('hello');
     await waitFor('the reason', async () => (await turnOf(talk))?.problem);
     await stage.api.patch('/api/agent', { use_webhook: false });
@@ -153,7 +152,7 @@ describe('an unpublished workflow', () => {
   });
 
   it('fails them after 60 seconds, and no other brain answers', async () => {
-    await stage.api.delete(`/api/agent/webhook?${OWNER_QUERY}`);
+    await stage.api.delete(`/api/agent/webhook?${ownerQuery()}`);
     const talk = await stage.talk('hello');
     await waitFor('the reason', async () => (await turnOf(talk))?.problem);
     await stepsUntilFailed(talk);

@@ -15,6 +15,7 @@ import {
 } from '../../../helpers/service.ts';
 import { listenTracked, type TrackedServer } from '../../../helpers/trackedServer.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
+import { chatTalk, type ChatTalk } from '../agentService.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are held against the contract by the client
 export type Json = any;
@@ -108,15 +109,13 @@ export const OWNER = {
   host: 'n8n.example.com',
 };
 
-export interface Talk {
-  readonly id: string;
-  readonly customer: ChatCustomer;
-  write(words: string): Promise<void>;
-  /** What the customer was told so far. */
-  replies(): Promise<string[]>;
-  reply(nth?: number): Promise<string>;
-  record(): Promise<Json>;
-  act(action: 'takeover' | 'handback' | 'close'): Promise<Json>;
+/** What tells the owner apart, as a query. */
+export const ownerQuery = (changes: Partial<typeof OWNER> = {}) => {
+  const { workflow_name: _, ...identity } = { ...OWNER, ...changes };
+  return new URLSearchParams(identity);
+};
+
+export interface Talk extends ChatTalk {
   /** Its turns, the oldest first. */
   turns(): Promise<Json[]>;
   /** Waits for its newest turn to be in this status. */
@@ -181,28 +180,11 @@ export async function startWorkflowStage({
   return stage;
 }
 
-const CLOSING = { summary: 'Done.', verdict: 'unknown' };
-
 export function talkOf(api: () => ApiClient, customer: ChatCustomer, id: string): Talk {
-  const path = `/api/conversations/${id}`;
-  const replies = async () =>
-    (await customer.read())
-      .filter((message: Json) => message.from === 'agent' && message.conversation_id === id)
-      .map((message: Json) => message.text as string);
   const turns = async () =>
     (await api().get(`/api/agent-turns?conversation_id=${id}`)).body.data.toReversed();
   return {
-    id,
-    customer,
-    write: async (words) => void (await customer.write(words)),
-    replies,
-    reply: (nth = 1) =>
-      waitFor(`reply ${nth} of the workflow`, async () => (await replies())[nth - 1], {
-        everyMs: 10,
-      }),
-    record: async () => (await api().get(`${path}?messages=200`)).body,
-    act: async (action) =>
-      (await api().post(`${path}/${action}`, action === 'close' ? CLOSING : undefined)).body,
+    ...chatTalk(api, customer, id),
     turns,
     turnIn: (status) =>
       waitFor(

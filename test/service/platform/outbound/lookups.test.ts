@@ -10,8 +10,8 @@ import {
   MAX_WAITING_PER_WORKSPACE,
   SLOW_LOOKUP_MS,
 } from '../../../../service/src/platform/outbound/lookups.ts';
-import { readAtOnce } from '../../../../service/src/tools/calls/answerReader.ts';
 import { attemptToolCall } from '../../../../service/src/tools/calls/attemptToolCall.ts';
+import { readAttempt, type AnswerTask } from '../../../../service/src/tools/calls/readAnswer.ts';
 import { startTlsReceiver } from '../../../helpers/tls.ts';
 import { closing, delivery, failureOf, localClient, until } from './support.ts';
 
@@ -251,9 +251,12 @@ describe('what needs a name that cannot be looked up for now', () => {
       timeoutMs: 5_000,
       signal: new AbortController().signal,
     };
-    expect(
-      await attemptToolCall({ outbound: client, reader: readAtOnce }, tool, envelope, at),
-    ).toMatchObject({ type: 'failure', retry: 'later', error: { type: 'network', message: busy } });
+    const reader = { read: async (_workspaceId: string, task: AnswerTask) => readAttempt(task) };
+    expect(await attemptToolCall({ outbound: client, reader }, tool, envelope, at)).toMatchObject({
+      type: 'failure',
+      retry: 'later',
+      error: { type: 'network', message: busy },
+    });
     expect(reached.length).toBeGreaterThanOrEqual(3);
   });
 

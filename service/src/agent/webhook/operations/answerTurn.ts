@@ -2,22 +2,19 @@ import { putClosed, type ConversationView, type Message } from '../../../convers
 import { timestamp } from '../../../platform/clock.ts';
 import type { Deps } from '../../../platform/deps.ts';
 import { notFound } from '../../../platform/http/errorCatalogue.ts';
-import { maskText } from '../../../platform/masking.ts';
 import type { Tx } from '../../../store/collections.ts';
 import type { Workspace } from '../../../team/index.ts';
-import { cutText } from '../../cutText.ts';
 import {
   endInWords,
   endTurn,
   enqueueTurn,
   isOpen,
-  MAX_HANDOVER_NOTE_CHARACTERS,
   TURN_PATIENCE_MS,
   type TurnAnswer,
   type TurnOutcome,
   type WebhookTurn,
 } from '../webhookTurn.ts';
-import { loadContext, ownHandover, ownSentence, putHandover, sendTexts } from './turnMessages.ts';
+import { loadContext, noteOf, ownHandover, putHandover, sendTexts } from './turnMessages.ts';
 import {
   lockTurn,
   markDealtWith,
@@ -80,11 +77,12 @@ export async function putFailed(
   if (conversation === null)
     return putEnded(tx, endTurn(turn, { status: 'failed', problem }, now), now);
   const context = await loadContext(tx, turn, conversation);
-  const note = cutText(maskText(problem, context.view.contact), MAX_HANDOVER_NOTE_CHARACTERS);
+  const note = noteOf(problem, context);
   const failed = await putEnded(tx, endTurn(turn, { status: 'failed', problem: note }, now), now);
   await markDealtWith(tx, turn);
-  const text = ownSentence(context, 'handOverAfterError');
-  await putHandover(tx, deps, context, { reason: 'agent_error', note, text }, now);
+  const reason = 'agent_error';
+  const text = ownHandover(context, reason);
+  await putHandover(tx, deps, context, { reason, note, text }, now);
   return failed;
 }
 

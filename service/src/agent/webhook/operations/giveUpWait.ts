@@ -1,12 +1,9 @@
 import type { Conversation } from '../../../conversations/index.ts';
 import type { Deps } from '../../../platform/deps.ts';
-import { maskText } from '../../../platform/masking.ts';
 import type { Tx } from '../../../store/collections.ts';
-import { cutText } from '../../cutText.ts';
-import { MAX_HANDOVER_NOTE_CHARACTERS } from '../webhookTurn.ts';
 import { putFailed } from './answerTurn.ts';
 import { isAgentOn } from '../../operations/settings.ts';
-import { loadContext, ownSentence, putHandover } from './turnMessages.ts';
+import { loadContext, noteOf, ownHandover, putHandover } from './turnMessages.ts';
 import { lockTurn } from './turns.ts';
 
 interface LostWait {
@@ -44,7 +41,11 @@ export async function giveUpWait(
   // Beside the agent: what the customer wrote since is answered after a hand-back.
   const context = await loadContext(tx, { workspaceId, isResumed: true }, current);
   const lost = `The customer answered a workflow, and the answer reached nobody. ${problem}`;
-  const note = cutText(maskText(lost, context.view.contact), MAX_HANDOVER_NOTE_CHARACTERS);
-  const text = ownSentence(context, 'handOverAfterError');
-  await putHandover(tx, deps, context, { reason: 'agent_error', note, text }, now);
+  const reason = 'agent_error';
+  const handover = {
+    reason,
+    note: noteOf(lost, context),
+    text: ownHandover(context, reason),
+  } as const;
+  await putHandover(tx, deps, context, handover, now);
 }

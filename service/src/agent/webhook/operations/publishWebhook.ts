@@ -2,10 +2,11 @@ import { timestamp } from '../../../platform/clock.ts';
 import type { Deps } from '../../../platform/deps.ts';
 import { AppError, notFound } from '../../../platform/http/errorCatalogue.ts';
 import {
+  isToUnpublish,
   isSameOwner,
   ownerInWords,
   type Owner,
-  type OwnerIdentity,
+  type Unpublishing,
 } from '../../../platform/owner.ts';
 import { hashToken, newSigningSecret } from '../../../platform/security/tokens.ts';
 import type { Workspace } from '../../../team/index.ts';
@@ -77,14 +78,6 @@ function assertFree({ owner: holder, removedAt, isReleased }: AgentWebhook, owne
   );
 }
 
-interface WebhookUnpublishing {
-  readonly owner: OwnerIdentity;
-  /** The publication to take back; undefined: the newest. */
-  readonly revision: number | undefined;
-  /** Only while turns go to this address. */
-  readonly endpoint: string | undefined;
-}
-
 /**
  * Unpublishes the agent for the workflow that published it. The workflow stays what decides for the
  * agent: what customers write then waits for a minute, and goes to a person. Nothing happens when
@@ -94,15 +87,11 @@ interface WebhookUnpublishing {
 export const unpublishWebhook = (
   { store, clock }: Deps,
   workspace: Workspace,
-  { owner, revision, endpoint }: WebhookUnpublishing,
+  unpublishing: Unpublishing,
 ) =>
   store.transaction(async (tx): Promise<boolean> => {
     const webhook = await tx.agentWebhooks.get(workspace.id);
-    const isOwn =
-      webhook?.removedAt === null &&
-      isSameOwner(webhook.owner, owner) &&
-      (revision === undefined || revision === webhook.revision) &&
-      (endpoint === undefined || endpoint === webhook.endpoint);
+    const isOwn = webhook?.removedAt === null && isToUnpublish(webhook, unpublishing);
     if (isOwn) await tx.agentWebhooks.put({ ...webhook, removedAt: timestamp(clock.now()) });
     return isOwn;
   });

@@ -31,7 +31,11 @@ export async function suspendTurn(
   const locked = await lockTurn(tx, turnId);
   if (locked?.turn.workspaceId !== workspaceId) throw notFound('turn', turnId);
   const { turn, misfit } = locked;
-  if (turn.isTest && kind === 'reply') refuseTry(turn);
+  if (turn.isTest && kind === 'reply')
+    throw errorWithFix(
+      'try_without_customer',
+      `Turn ${turn.id} is a try of the team, in which there is no customer to ask.`,
+    );
   const own = turn.conversationId ?? TEST_CONVERSATION_ID;
   if (conversationId !== null && conversationId !== own) throw notFound('turn', turnId);
   // A second wait may begin before the service knows that the first is over.
@@ -64,13 +68,6 @@ interface RestingTurn {
   readonly conversationId: string | null;
   /** Who is asked: the customer, or the team. */
   readonly kind: 'reply' | 'decision';
-}
-
-function refuseTry({ id }: WebhookTurn): never {
-  throw errorWithFix(
-    'try_without_customer',
-    `Turn ${id} is a try of the team, in which there is no customer to ask.`,
-  );
 }
 
 const WROTE_AGAIN = 'The question was cancelled after the customer had written again.';

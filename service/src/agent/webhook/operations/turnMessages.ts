@@ -13,6 +13,7 @@ import {
 import type { Actor } from '../../../platform/actor.ts';
 import type { Deps } from '../../../platform/deps.ts';
 import { notFound } from '../../../platform/http/errorCatalogue.ts';
+import { maskText } from '../../../platform/masking.ts';
 import type { Tx } from '../../../store/collections.ts';
 import type { AgentSettings } from '../../agentSettings.ts';
 import { cutText } from '../../cutText.ts';
@@ -20,7 +21,7 @@ import { sentence, type SentenceName } from '../../keyword/sentences.ts';
 import { languageOf } from '../../turn/decideTurn.ts';
 import { noteHandover } from '../../turn/noteHandover.ts';
 import { greetingOf } from '../../turn/replyText.ts';
-import type { WebhookTurn } from '../webhookTurn.ts';
+import { MAX_HANDOVER_NOTE_CHARACTERS, type WebhookTurn } from '../webhookTurn.ts';
 import { findAgentSettings } from '../../operations/settings.ts';
 
 /** What sending the messages of a turn needs. */
@@ -68,16 +69,14 @@ export async function sendTexts(
   const messages: Message[] = [];
   let { conversation } = view;
   for (const text of texts) {
-    const written = withGreeting(
-      text,
-      greetingOf({ settings, messages: [...before, ...messages] }),
-    );
-    const extras = {
-      ...(decidedBy === undefined ? {} : { decidedBy }),
+    const greeting = greetingOf({ settings, messages: [...before, ...messages] });
+    const reply = {
+      text: withGreeting(text, greeting),
+      actor,
+      ...(decidedBy && { decidedBy }),
       // A turn that rested writes beside newer messages, which have a turn of their own.
-      ...(turn.isResumed ? { isBesideAgent: true } : {}),
+      ...(turn.isResumed && { isBesideAgent: true }),
     };
-    const reply = { text: written, actor, ...extras };
     const stored = await storeReply(tx, deps, { ...view, conversation }, reply, now);
     ({ conversation } = stored);
     messages.push(stored.message);
@@ -104,13 +103,8 @@ export async function putHandover(
   const after = { ...view, conversation: handedOver };
   await countHandover(tx, view.conversation, reason, now);
   if (text === null) await tx.conversations.put(handedOver);
-  const sent = await sendTexts(
-    tx,
-    deps,
-    { ...context, view: after },
-    text === null ? [] : [text],
-    now,
-  );
+  const last = { ...context, view: after };
+  const sent = await sendTexts(tx, deps, last, text === null ? [] : [text], now);
   const conversation = await noteHandover(tx, deps, sent.view, { reason, note }, actor, now);
   return { ...sent, view: { ...sent.view, conversation } };
 }
@@ -122,8 +116,10 @@ const HANDOVER_SENTENCES: Record<AgentHandoverReason, SentenceName> = {
   agent_error: 'handOverAfterError',
 };
 
+/** What the service itself tells the customer about a handover. */
 export const ownHandover = (context: TurnContext, reason: AgentHandoverReason): string =>
-  ownSentence(context, HANDOVER_SENTENCES[reason]);
+  sentence(HANDOVER_SENTENCES[reason], languageOf(context));
 
-export const ownSentence = ({ messages, settings }: TurnContext, name: SentenceName): string =>
-  sentence(name, languageOf({ messages, settings }));
+/** A problem as the note of a handover for the team. */
+export const noteOf = (problem: string, { view }: TurnContext): string =>
+  cutText(maskText(problem, view.contact), MAX_HANDOVER_NOTE_CHARACTERS);

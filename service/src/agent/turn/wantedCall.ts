@@ -11,7 +11,7 @@ import { unmaskJson } from '../../platform/masking.ts';
 import type { Bounds } from '../../platform/limits/bounds.ts';
 import { loopShare, type LoopShare } from '../../platform/limits/loopShare.ts';
 import type { WantedCall } from '../agentModel.ts';
-import type { LoadedTurn } from '../turn/loadTurn.ts';
+import type { LoadedTurn } from './loadTurn.ts';
 
 /** A call that the model wants: what is stored of it, and whether it can be made. */
 export interface ResolvedCall {
@@ -79,6 +79,8 @@ export function resolveCall(
   };
 }
 
+const NO_OBJECT = 'The arguments are not a JSON object.';
+
 function problemOf(
   tool: Tool | null,
   shown: Tool | undefined,
@@ -88,7 +90,7 @@ function problemOf(
   if (tool?.status !== 'live') return 'There is no such tool. Use one of those that are listed.';
   if (tool.definitionHash !== shown?.definitionHash)
     return 'The tool was changed a moment ago. Look at its parameters again.';
-  return isJsonObject(given) ? misfit : 'The arguments are not a JSON object.';
+  return isJsonObject(given) ? misfit : NO_OBJECT;
 }
 
 /** Resolves a built-in call. Masked details stay masked, since its texts appear on the payment page. */
@@ -96,15 +98,12 @@ export function resolveBuiltInCall(
   given: unknown,
   { provider, askBeforeRunning }: BuiltInTool,
 ): ResolvedCall {
-  const read = isJsonObject(given)
-    ? readPaymentLink(given, provider)
-    : { problem: 'The arguments are not a JSON object.' };
-  const args =
-    read.problem === null ? read.arguments : isJsonObject(given) ? (given as JsonObject) : {};
-  return {
-    stored: { toolId: null, kind: 'BuiltIn', provider, definitionHash: '', arguments: args },
-    askBeforeRunning,
-    problem: read.problem,
-    ...(read.problem === null ? { request: read.request } : {}),
-  };
+  const stored = { toolId: null, kind: 'BuiltIn', provider, definitionHash: '' } as const;
+  if (!isJsonObject(given))
+    return { stored: { ...stored, arguments: {} }, askBeforeRunning, problem: NO_OBJECT };
+  const read = readPaymentLink(given, provider);
+  if (read.problem !== null)
+    return { stored: { ...stored, arguments: given }, askBeforeRunning, problem: read.problem };
+  const { arguments: args, problem, request } = read;
+  return { stored: { ...stored, arguments: args }, askBeforeRunning, problem, request };
 }
