@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { findTyping, type Contact } from '../../conversations/index.ts';
+import { findNewestMessages, findTyping, type Contact } from '../../conversations/index.ts';
 import { openSetup } from '../../platform/accounts/accountSetup.ts';
 import type { Deps } from '../../platform/deps.ts';
 import {
@@ -94,14 +94,7 @@ async function beginShowing(tx: Tx, deps: Deps, contactId: string): Promise<Show
   const contact = typing && (await tx.contacts.peek(contactId));
   const channel = contact && (await findChannelOf(tx, contact));
   const newest =
-    typing === null
-      ? []
-      : await tx.messages.find({
-          where: { conversationId: typing.conversationId },
-          orderBy: 'number',
-          direction: 'desc',
-          limit: MESSAGES_READ,
-        });
+    typing === null ? [] : await findNewestMessages(tx, typing.conversationId, MESSAGES_READ);
   const lastMessageId = newest.find(({ direction }) => direction === 'inbound')?.channelMessageId;
   if (!contact || !channel || !lastMessageId) {
     await tx.jobs.complete(jobId(contactId));
