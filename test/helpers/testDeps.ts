@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { channelDirectory } from '../../service/src/channels/registry.ts';
 import { reactionsOf } from '../../service/src/app/reactions.ts';
-import { messagingOf } from '../../service/src/channels/messaging.ts';
+import { messaging } from '../../service/src/channels/messaging.ts';
 import { unassignAll } from '../../service/src/conversations/index.ts';
 import { systemClock } from '../../service/src/platform/clock.ts';
 import type { Deps } from '../../service/src/platform/deps.ts';
@@ -16,12 +15,9 @@ export const testDeps = (own: Pick<Deps, 'store' | 'agent'> & Partial<Deps>): De
   bounds: unwatchedBounds,
   assertRoom() {},
   passwords: {} as never,
-  channels: channelDirectory,
   publicUrl: () => '',
-  reactions: reactionsOf({ messaging: messagingFor(own), ...own }),
-  messaging: messagingFor(own),
+  reactions: reactionsOf({ messaging, ...own }),
+  messaging,
   onMemberRemoved: unassignAll,
   ...own,
 });
-
-const messagingFor = ({ channels = channelDirectory }: Partial<Deps>) => messagingOf({ channels });

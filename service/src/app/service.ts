@@ -4,11 +4,10 @@ import { type Logger, pino } from 'pino';
 import type { AgentModel } from '../agent/agentModel.ts';
 import { createKeywordAgent } from '../agent/keyword/keywordAgent.ts';
 import { createOpenAiModel } from '../agent/openai/openaiModel.ts';
-import { messagingOf } from '../channels/messaging.ts';
+import { messaging } from '../channels/messaging.ts';
 import { unassignAll } from '../conversations/index.ts';
 import { reactionsOf } from './reactions.ts';
 import { bootstrap, oneTimeSetup } from './bootstrap.ts';
-import { channelDirectory } from '../channels/registry.ts';
 import type { Config } from './config.ts';
 import { checkTargetUrlWith } from '../platform/http/checkTargetUrl.ts';
 import { type SteadyClock, systemClock } from '../platform/clock.ts';
@@ -150,7 +149,6 @@ async function openCore(started: AsyncDisposableStack, config: Config, options: 
     quietMs: config.agentQuietMs,
     approvalExpiresMs: config.approvalExpiresMs,
   };
-  const messaging = messagingOf({ channels: channelDirectory });
   const deps: WorkDeps = {
     store,
     clock,
@@ -159,7 +157,6 @@ async function openCore(started: AsyncDisposableStack, config: Config, options: 
     checkTargetUrl: checkTargetUrlWith(outbound),
     bounds,
     assertRoom: roomIn(store, bounds),
-    channels: channelDirectory,
     publicUrl: () => publicUrl.current ?? '',
     agent,
     reactions: reactionsOf({ agent, messaging }),

@@ -1,16 +1,6 @@
-import type {
-  ConnectedAccount,
-  SetupField,
-  SetupValues,
-} from '../platform/accounts/accountSetup.ts';
+import type { ConnectedAccount } from '../platform/accounts/accountSetup.ts';
 import { timestamp } from '../platform/clock.ts';
 import type { ChannelType, Contact } from '../conversations/index.ts';
-
-declare module '../platform/deps.ts' {
-  interface Deps {
-    readonly channels: ChannelDirectory;
-  }
-}
 
 /** It carries the account's id, so that what comes is verified with that account's secret. */
 export const channelWebhookUrl = (
@@ -20,11 +10,6 @@ export const channelWebhookUrl = (
 
 /** What a channel can do, as its adapter says. @see docs/channels.md */
 export interface ChannelCapabilities {
-  /**
-   * True: messages to the customer are sent by the channel's adapter. False: a stored message is in
-   * the channel.
-   */
-  readonly isSentByAdapter: boolean;
   /** The longest text that the channel takes at once, in characters; longer messages are split. */
   readonly textMax: number;
   /** How long after the customer's last message they may be written to, in ms; null: always. */
@@ -36,20 +21,6 @@ export interface ChannelCapabilities {
    * cannot show follow the text as numbered lines.
    */
   readonly takesChoices?: (text: string, choices: readonly string[]) => boolean;
-}
-
-/** What is known of every channel, by type. */
-export interface ChannelDirectory {
-  /** @throws Error for a type that is not registered */
-  capabilitiesOf(type: ChannelType): ChannelCapabilities;
-  /** @throws Error for a type that is not registered, or that the service hosts itself */
-  setupOf(type: ChannelType): ChannelSetup;
-}
-
-/** What a workspace fills in to connect an account, and which account that is. */
-interface ChannelSetup {
-  readonly fields: readonly SetupField[];
-  accountOf(values: SetupValues): string;
 }
 
 /** An account of a workspace on a channel: a WhatsApp number. The hosted chat needs none. */

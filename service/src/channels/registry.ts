@@ -1,4 +1,3 @@
-import type { ChannelDirectory } from './channel.ts';
 import { type ChannelType, WEB_CHAT, MAX_REPLY_CHARACTERS } from '../conversations/index.ts';
 import type { ChannelAdapter, ConnectedChannel, HostedChannel } from './channelAdapter.ts';
 import { whatsappCloud } from './whatsapp/whatsappCloud.ts';
@@ -8,7 +7,7 @@ const webChat: HostedChannel = {
   type: WEB_CHAT,
   label: 'Web chat',
   isHosted: true,
-  capabilities: { isSentByAdapter: false, textMax: MAX_REPLY_CHARACTERS, windowMs: null },
+  capabilities: { textMax: MAX_REPLY_CHARACTERS, windowMs: null },
 };
 
 /**
@@ -35,8 +34,3 @@ export function connectedChannel(type: ChannelType): ConnectedChannel {
   if (adapter.isHosted) throw new Error(`${type} is hosted here`);
   return adapter;
 }
-
-export const channelDirectory: ChannelDirectory = {
-  capabilitiesOf: (type) => adapterOf(type).capabilities,
-  setupOf: connectedChannel,
-};

@@ -16,6 +16,7 @@ import { sendMessage } from './operations/sendMessage.ts';
 import { setFunnelStage } from './operations/setFunnelStage.ts';
 import { writeNote } from './operations/writeNote.ts';
 import * as contract from './contract.ts';
+import { definedOnly } from '../platform/json.ts';
 import { pageFrom, pageJson } from '../platform/http/page.ts';
 import { serve } from '../platform/http/serve.ts';
 
@@ -47,12 +48,12 @@ export function conversationsRouter(deps: Deps): Router {
 
   serve(router, deps, contract.listConversations, async ({ deps, caller, query }) => {
     const filter = {
-      fields: {
-        ...(query.status === undefined ? {} : { status: query.status }),
-        ...(query.channel === undefined ? {} : { channel: query.channel }),
-        ...(query.funnel_stage === undefined ? {} : { funnelStage: query.funnel_stage }),
-        ...(query.contact_id === undefined ? {} : { contactId: query.contact_id }),
-      },
+      fields: definedOnly({
+        status: query.status,
+        channel: query.channel,
+        funnelStage: query.funnel_stage,
+        contactId: query.contact_id,
+      }),
       q: query.q ?? '',
       createdSince: stored(query.created_since),
       createdBefore: stored(query.created_before),

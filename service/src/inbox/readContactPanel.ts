@@ -31,7 +31,7 @@ const MAX_MEMBERS = 1000;
 
 /** @throws not_found (404) */
 export const readContactPanel = (
-  { store, channels, clock }: Pick<Deps, 'store' | 'channels' | 'clock'>,
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
   workspace: Workspace,
   id: string,
 ) =>
@@ -56,7 +56,7 @@ export const readContactPanel = (
     const notes = await tx.systemNotes.find({ ...inThread, limit: MAX_NOTES_LOOKED_AT });
     return {
       ...view,
-      reach: await readReach(tx, { channels }, view.contact, clock.now()),
+      reach: await readReach(tx, view.contact, clock.now()),
       members: await tx.members.find({ where: { workspaceId: workspace.id }, limit: MAX_MEMBERS }),
       lastReveal,
       otherConversations: conversations.filter((each) => each.id !== id).slice(0, MAX_LISTED),

@@ -53,7 +53,7 @@ const MAX_BETWEEN_MESSAGES = 500;
  * @throws not_found (404)
  */
 export const readThread = (
-  { store, channels, clock }: Pick<Deps, 'store' | 'channels' | 'clock'>,
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
   { workspace, member }: { workspace: Workspace; member: Member },
   id: string,
   { before = null, isSeen = true }: { before?: number | null; isSeen?: boolean } = {},
@@ -77,7 +77,7 @@ export const readThread = (
       isNewest,
       takenByName: await nameOfTaker(tx, conversation),
       isAgentOn: await isAgentOn(tx, workspace.id),
-      reach: await readReach(tx, { channels }, view.contact, clock.now()),
+      reach: await readReach(tx, view.contact, clock.now()),
       newerConversationId: newest && newest.id !== id ? newest.id : null,
       present: await findPresent(tx, id, member.id, clock.now()),
     };

@@ -221,11 +221,11 @@ export const paymentPageUrl = (
 
 export type PaymentPageUrl = (payment: Payment) => string;
 
-/** The payment link that a call of the agent asks for. */
+/** What a payment link is for. */
 export interface PaymentLinkRequest {
   /** Minor units of the currency. */
   readonly amount: number;
-  /** Lower case. */
+  /** ISO 4217, lower case. */
   readonly currency: string;
   readonly description: string;
 }

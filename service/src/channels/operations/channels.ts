@@ -13,6 +13,7 @@ import type { Contact, ChannelType } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { errorWithFix, notFound } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';
+import { connectedChannel } from '../registry.ts';
 import { newestFirst, type PageRequest } from '../../platform/http/page.ts';
 import type { Workspace } from '../../team/index.ts';
 
@@ -52,7 +53,7 @@ export async function createChannel(
   workspace: Workspace,
   { type, name, values }: { type: ChannelType; name: string; values: SetupValues },
 ): Promise<Channel> {
-  const { fields, accountOf } = deps.channels.setupOf(type);
+  const { fields, accountOf } = connectedChannel(type);
   const setup = sealSetup(deps, EMPTY_SETUP, checkSetup(fields, values, { isNew: true }));
   const now = timestamp(deps.clock.now());
   const channel: Channel = {
@@ -114,7 +115,7 @@ export const updateChannel = (
   deps.store.transaction(async (tx): Promise<Channel> => {
     await tx.workspaces.get(workspace.id); // locks the workspace: an account is connected once
     const channel = await lockChannel(tx, workspace, id);
-    const { fields, accountOf } = deps.channels.setupOf(channel.type);
+    const { fields, accountOf } = connectedChannel(channel.type);
     const before = openSetup(deps, channel);
     const setup = sealSetup(deps, channel, checkSetup(fields, values, { isNew: false }));
     const after = openSetup(deps, setup);

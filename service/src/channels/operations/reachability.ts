@@ -1,33 +1,23 @@
 import { MAX_CHANNELS, windowOf, type MessagingWindow } from '../channel.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Contact } from '../../conversations/index.ts';
-import type { Deps } from '../../platform/deps.ts';
 import { AppError, errorWithFix } from '../../platform/http/errorCatalogue.ts';
+import { adapterOf } from '../registry.ts';
 import { findChannelOf } from './channels.ts';
 
 /**
  * Refuses a message that the conversation's channel would not take.
  * @throws outside_messaging_window, channel_removed (409)
  */
-export async function assertReachable(
-  tx: Tx,
-  deps: Pick<Deps, 'channels'>,
-  contact: Contact,
-  now: Date,
-): Promise<void> {
-  const obstacle = await findObstacle(tx, deps, contact, now);
+export async function assertReachable(tx: Tx, contact: Contact, now: Date): Promise<void> {
+  const obstacle = await findObstacle(tx, contact, now);
   if (obstacle) throw obstacle;
 }
 
 /** The error that a message to the customer would meet now; null when it can be sent. */
-export async function findObstacle(
-  tx: Tx,
-  deps: Pick<Deps, 'channels'>,
-  contact: Contact,
-  now: Date,
-): Promise<AppError | null> {
-  const capabilities = deps.channels.capabilitiesOf(contact.channel);
-  if (capabilities.isSentByAdapter && !(await findChannelOf(tx, contact))) {
+export async function findObstacle(tx: Tx, contact: Contact, now: Date): Promise<AppError | null> {
+  const { isHosted, capabilities } = adapterOf(contact.channel);
+  if (!isHosted && !(await findChannelOf(tx, contact))) {
     return errorWithFix(
       'channel_removed',
       'The channel that this customer wrote to is not connected any more.',
@@ -55,15 +45,10 @@ export interface Reach {
   readonly window: MessagingWindow;
 }
 
-export async function readReach(
-  tx: Tx,
-  { channels }: Pick<Deps, 'channels'>,
-  contact: Contact,
-  now: Date,
-): Promise<Reach> {
-  const capabilities = channels.capabilitiesOf(contact.channel);
+export async function readReach(tx: Tx, contact: Contact, now: Date): Promise<Reach> {
+  const { isHosted, capabilities } = adapterOf(contact.channel);
   const window = windowOf(capabilities, contact, now);
-  if (!capabilities.isSentByAdapter) return { isConnected: true, accountName: null, window };
+  if (isHosted) return { isConnected: true, accountName: null, window };
   const channel = await findChannelOf(tx, contact);
   const all = await tx.channels.find({
     where: { workspaceId: contact.workspaceId },

@@ -14,6 +14,7 @@ import {
   isForwardState,
   type OutboundMessage,
 } from './outboundMessage.ts';
+import { adapterOf } from '../registry.ts';
 import { splitText } from './splitText.ts';
 import { findObstacle } from '../operations/reachability.ts';
 
@@ -46,12 +47,11 @@ function textsOf(
  */
 export async function queueOutbound(
   tx: Tx,
-  deps: Pick<Deps, 'channels'>,
   outgoing: ConversationView & { message: Message },
   now: Date,
 ): Promise<Message> {
   const { contact, message } = outgoing;
-  const obstacle = await findObstacle(tx, deps, contact, now);
+  const obstacle = await findObstacle(tx, contact, now);
   if (obstacle) {
     const failed: Message = { ...message, delivery: { state: 'failed', error: obstacle.message } };
     await tx.messages.put(failed);
@@ -59,7 +59,7 @@ export async function queueOutbound(
   }
   await lockOutbound(tx, contact.id);
   const waiting = await findOldestPending(tx, contact.id);
-  const texts = textsOf(message, deps.channels.capabilitiesOf(contact.channel));
+  const texts = textsOf(message, adapterOf(contact.channel).capabilities);
   for (const [index, text] of texts.entries()) {
     const start = { id: newId('out'), part: index + 1, createdAt: timestamp(now) };
     await tx.outboundMessages.put(newOutbound({ ...start, ...text, message }));
@@ -76,7 +76,6 @@ export async function queueOutbound(
  */
 export async function resendOutbound(
   tx: Tx,
-  deps: Pick<Deps, 'channels'>,
   view: ConversationView,
   messageId: string,
   now: Date,
@@ -93,7 +92,7 @@ export async function resendOutbound(
   const again: Message = { ...message, delivery: { state: 'pending', error: null } };
   await tx.messages.put(again);
   if (parts.length === 0) {
-    await queueOutbound(tx, deps, { ...view, message: again }, now);
+    await queueOutbound(tx, { ...view, message: again }, now);
     return true;
   }
   const waiting = await findOldestPending(tx, contact.id);

@@ -1,4 +1,4 @@
-import { findTyping, type Contact } from '../../conversations/index.ts';
+import { findNewestMessages, findTyping, type Contact } from '../../conversations/index.ts';
 import { openSetup } from '../../platform/accounts/accountSetup.ts';
 import type { Deps } from '../../platform/deps.ts';
 import {
@@ -12,7 +12,7 @@ import type { Tx } from '../../store/collections.ts';
 import type { Channel } from '../channel.ts';
 import type { ChannelsConfig } from '../channelAdapter.ts';
 import { findChannelOf } from '../operations/channels.ts';
-import { connectedChannel } from '../registry.ts';
+import { adapterOf, connectedChannel } from '../registry.ts';
 import { accountGroup } from './outboundMessage.ts';
 
 /** The queue of contacts to whom their channel shows that somebody is typing. */
@@ -28,13 +28,8 @@ const MAX_PER_ACCOUNT = 5;
 const jobId = (contactId: string) => `typing ${contactId}`;
 
 /** Has a contact's channel show that somebody is typing, where it can. */
-export async function queueTyping(
-  tx: Tx,
-  { channels }: Pick<Deps, 'channels'>,
-  contact: Contact,
-  now: Date,
-): Promise<void> {
-  if (channels.capabilitiesOf(contact.channel).typingEveryMs === undefined) return;
+export async function queueTyping(tx: Tx, contact: Contact, now: Date): Promise<void> {
+  if (adapterOf(contact.channel).capabilities.typingEveryMs === undefined) return;
   await tx.jobs.enqueue({
     id: jobId(contact.id),
     queue: TYPING_QUEUE,
@@ -95,20 +90,13 @@ async function beginShowing(tx: Tx, deps: Deps, contactId: string): Promise<Show
   const contact = typing && (await tx.contacts.peek(contactId));
   const channel = contact && (await findChannelOf(tx, contact));
   const newest =
-    typing === null
-      ? []
-      : await tx.messages.find({
-          where: { conversationId: typing.conversationId },
-          orderBy: 'number',
-          direction: 'desc',
-          limit: MESSAGES_READ,
-        });
+    typing === null ? [] : await findNewestMessages(tx, typing.conversationId, MESSAGES_READ);
   const lastMessageId = newest.find(({ direction }) => direction === 'inbound')?.channelMessageId;
   if (!contact || !channel || !lastMessageId) {
     await tx.jobs.complete(jobId(contactId));
     return null;
   }
-  const { typingEveryMs } = deps.channels.capabilitiesOf(contact.channel);
+  const { typingEveryMs } = adapterOf(contact.channel).capabilities;
   const runAt = now.getTime() + (typingEveryMs ?? 0);
   await tx.jobs.release(jobId(contactId), { runAt, rank: 0 });
   return { contact, channel, lastMessageId };

@@ -4,6 +4,7 @@ import type { Tx } from '../../store/collections.ts';
 import {
   type Contact,
   type Conversation,
+  findLastConversation,
   isForgotten,
   WEB_CHAT,
   type Message,
@@ -107,10 +108,6 @@ export async function findClosedConversation(
   tx: Tx,
   contactId: string,
 ): Promise<Conversation | null> {
-  const [newest] = await tx.conversations.find({
-    where: { contactId },
-    direction: 'desc',
-    limit: 1,
-  });
+  const newest = await findLastConversation(tx, contactId);
   return newest?.status === 'closed' ? newest : null;
 }

@@ -7,13 +7,6 @@ export interface GraphError {
   readonly details?: string | null;
 }
 
-interface KnownError {
-  /** For the team: what happened, and what to do. */
-  readonly words: string;
-  /** The problem goes away by itself within minutes. */
-  readonly isTemporary?: true;
-}
-
 const TOKEN =
   'Meta rejected the access token: it has expired or was revoked. Create a new one for a system user and enter it under Channels.';
 const PERMISSION =
@@ -26,94 +19,76 @@ const REGISTRATION =
 const REQUEST = 'WhatsApp could not read the message.';
 
 /**
- * The codes that Meta documents. Only the code decides, since titles and subcodes are deprecated.
+ * What happened and what to do, for the team, by the codes that Meta documents. Only the code
+ * decides, since titles and subcodes are deprecated.
  * @see developers.facebook.com, WhatsApp, "Error codes"
  */
-const KNOWN: Readonly<Record<number, KnownError>> = {
-  0: { words: TOKEN },
-  1: { words: 'Meta had an unknown error.', isTemporary: true },
-  2: { words: OUTAGE, isTemporary: true },
-  3: { words: PERMISSION },
-  4: { words: RATE, isTemporary: true },
-  10: { words: PERMISSION },
-  33: {
-    words: 'The phone number no longer exists. Check the phone number ID under Channels.',
-  },
-  100: { words: REQUEST },
-  190: { words: TOKEN },
-  368: {
-    words: 'Meta has temporarily blocked the account for a policy violation. See WhatsApp Manager.',
-  },
-  80007: { words: RATE, isTemporary: true },
-  130429: { words: RATE, isTemporary: true },
-  130472: {
-    words:
-      'WhatsApp did not deliver the message because the customer is part of a Meta experiment.',
-  },
-  130497: { words: 'The account may not message customers in this country.' },
-  131000: { words: 'WhatsApp had an unknown error.', isTemporary: true },
-  131005: { words: PERMISSION },
-  131006: { words: 'Meta does not know the phone number ID. Check it under Channels.' },
-  131008: { words: REQUEST },
-  131009: { words: REQUEST },
-  131016: { words: OUTAGE, isTemporary: true },
-  131021: {
-    words:
-      'The customer has the same number as the account. WhatsApp does not deliver to the sender.',
-  },
-  131026: {
-    words:
-      'WhatsApp cannot deliver to this customer. The number may not be on WhatsApp, their app may be out of date, or they have not accepted the latest terms.',
-  },
-  131030: {
-    words:
-      'This is a test account, and the number is not on its list. Add the number in the Meta app under WhatsApp, API Setup.',
-  },
-  131031: { words: 'Meta has locked the account. See WhatsApp Manager.' },
-  131037: { words: 'The display name of the number is not approved yet. See WhatsApp Manager.' },
-  131042: {
-    words:
-      'The WhatsApp account has a problem with its payment method. Check it in WhatsApp Manager under Billing.',
-  },
-  131045: { words: REGISTRATION },
-  131047: {
-    words:
-      'More than 24 hours have passed since the customer last wrote. Wait until they write again.',
-  },
-  131048: {
-    words:
-      'Meta limits this number because customers blocked or reported its messages. See its quality rating in WhatsApp Manager.',
-  },
-  131049: {
-    words:
-      'Meta did not deliver the message, to limit how many such messages a customer gets. Wait before you write again.',
-  },
-  131050: { words: 'The customer has opted out of such messages from this account.' },
-  131051: { words: 'WhatsApp does not support this type of message.' },
-  131052: { words: 'WhatsApp could not load what the customer sent. Ask them to send it again.' },
-  131053: { words: 'WhatsApp could not accept the file.' },
-  131056: {
-    words: 'Too many messages went to this customer in a short time. Meta asks to wait.',
-    isTemporary: true,
-  },
-  131057: { words: 'The WhatsApp account is under maintenance.', isTemporary: true },
-  131062: { words: 'WhatsApp cannot send this to a customer who hides their phone number.' },
-  133004: { words: OUTAGE, isTemporary: true },
-  133005: { words: 'The two-step verification PIN of the number is wrong. See WhatsApp Manager.' },
-  133006: { words: 'The number must be verified before it is registered. See WhatsApp Manager.' },
-  133010: { words: REGISTRATION },
+const KNOWN: Readonly<Record<number, string>> = {
+  0: TOKEN,
+  1: 'Meta had an unknown error.',
+  2: OUTAGE,
+  3: PERMISSION,
+  4: RATE,
+  10: PERMISSION,
+  33: 'The phone number no longer exists. Check the phone number ID under Channels.',
+  100: REQUEST,
+  190: TOKEN,
+  368: 'Meta has temporarily blocked the account for a policy violation. See WhatsApp Manager.',
+  80007: RATE,
+  130429: RATE,
+  130472: 'WhatsApp did not deliver the message because the customer is part of a Meta experiment.',
+  130497: 'The account may not message customers in this country.',
+  131000: 'WhatsApp had an unknown error.',
+  131005: PERMISSION,
+  131006: 'Meta does not know the phone number ID. Check it under Channels.',
+  131008: REQUEST,
+  131009: REQUEST,
+  131016: OUTAGE,
+  131021:
+    'The customer has the same number as the account. WhatsApp does not deliver to the sender.',
+  131026:
+    'WhatsApp cannot deliver to this customer. The number may not be on WhatsApp, their app may be out of date, or they have not accepted the latest terms.',
+  131030:
+    'This is a test account, and the number is not on its list. Add the number in the Meta app under WhatsApp, API Setup.',
+  131031: 'Meta has locked the account. See WhatsApp Manager.',
+  131037: 'The display name of the number is not approved yet. See WhatsApp Manager.',
+  131042:
+    'The WhatsApp account has a problem with its payment method. Check it in WhatsApp Manager under Billing.',
+  131045: REGISTRATION,
+  131047:
+    'More than 24 hours have passed since the customer last wrote. Wait until they write again.',
+  131048:
+    'Meta limits this number because customers blocked or reported its messages. See its quality rating in WhatsApp Manager.',
+  131049:
+    'Meta did not deliver the message, to limit how many such messages a customer gets. Wait before you write again.',
+  131050: 'The customer has opted out of such messages from this account.',
+  131051: 'WhatsApp does not support this type of message.',
+  131052: 'WhatsApp could not load what the customer sent. Ask them to send it again.',
+  131053: 'WhatsApp could not accept the file.',
+  131056: 'Too many messages went to this customer in a short time. Meta asks to wait.',
+  131057: 'The WhatsApp account is under maintenance.',
+  131062: 'WhatsApp cannot send this to a customer who hides their phone number.',
+  133004: OUTAGE,
+  133005: 'The two-step verification PIN of the number is wrong. See WhatsApp Manager.',
+  133006: 'The number must be verified before it is registered. See WhatsApp Manager.',
+  133010: REGISTRATION,
 };
 
-function find(code: number | null): KnownError | undefined {
+/** The problem goes away by itself within minutes. */
+const TEMPORARY: readonly number[] = [
+  1, 2, 4, 80007, 130429, 131000, 131016, 131056, 131057, 133004,
+];
+
+function wordsFor(code: number | null): string | undefined {
   if (code === null) return undefined;
-  if (code >= 200 && code <= 299) return { words: PERMISSION };
-  if (Math.floor(code / 1000) === 132) return { words: TEMPLATE };
-  return KNOWN[code] ?? (Math.floor(code / 1000) === 133 ? { words: REGISTRATION } : undefined);
+  if (code >= 200 && code <= 299) return PERMISSION;
+  if (Math.floor(code / 1000) === 132) return TEMPLATE;
+  return KNOWN[code] ?? (Math.floor(code / 1000) === 133 ? REGISTRATION : undefined);
 }
 
 /** A sentence for the team with the code to look up, and Meta's details if the code says little. */
 export function errorInWords({ code, title, message, details }: GraphError): string {
-  const words = find(code)?.words;
+  const words = wordsFor(code);
   const number = code === null ? '' : ` (Meta's error ${code})`;
   if (words !== undefined && words !== REQUEST && words !== TEMPLATE)
     return `${words.slice(0, -1)}${number}.`;
@@ -123,10 +98,8 @@ export function errorInWords({ code, title, message, details }: GraphError): str
 }
 
 /** Whether a retry may soon succeed; null when the code does not say. */
-export function isTemporary(code: number | null): boolean | null {
-  const known = find(code);
-  return known ? known.isTemporary === true : null;
-}
+export const isTemporary = (code: number | null): boolean | null =>
+  code === null || wordsFor(code) === undefined ? null : TEMPORARY.includes(code);
 
 const MAX_DETAIL_CHARACTERS = 300;
 

@@ -1,7 +1,7 @@
 import { jsonIn } from '../../platform/json.ts';
 import { Agent, request } from 'undici';
 import type { ChannelContext } from '../channelAdapter.ts';
-import { fieldsOf, type Fields } from './fields.ts';
+import { fieldsOf, listOf, textOf, type Fields } from './fields.ts';
 
 /** The base address comes from the environment, so the call needs no guarded client. */
 interface GraphCall {
@@ -104,16 +104,16 @@ function waitAskedFor(header: string | string[] | undefined, now: Date): number 
   return Number.isNaN(at) ? null : Math.max(0, at - now.getTime());
 }
 
-/** Errors that occur before any part of the request is sent. */
-const UNSENT: readonly string[] = [
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ETIMEDOUT',
-  'UND_ERR_CONNECT_TIMEOUT',
-];
+/**
+ * Whether an error occurred before any part of the request was sent. The code alone does not tell: a
+ * connection can also time out or lose its route (ETIMEDOUT, EHOSTUNREACH) after the request was
+ * written; the failed system call is then `read` or `write`.
+ */
+export function isUnsent(error: unknown): boolean {
+  const { code, syscall } = fieldsOf(rootOf(error));
+  if (syscall === 'connect' || syscall === 'getaddrinfo') return true;
+  return /^UND_ERR_CONNECT_TIMEOUT$|CERT|TLS|SSL|ALTNAME|SELF_SIGNED|VERIFY/.test(String(code));
+}
 
 function silence(
   error: unknown,
@@ -121,23 +121,20 @@ function silence(
   { graphApiUrl, timeoutMs }: ChannelContext['config'],
 ): GraphAnswer {
   const { host } = new URL(graphApiUrl);
-  const code = codeOf(error);
-  const isUnsent = UNSENT.includes(code) || /CERT|TLS|SSL|ALTNAME|SELF_SIGNED|VERIFY/.test(code);
+  const code = textOf(fieldsOf(rootOf(error)).code) ?? 'no code';
+  const wasUnsent = isUnsent(error);
   const why = isLate
     ? `${host} did not answer within ${timeoutMs / 1000} seconds.`
-    : isUnsent
+    : wasUnsent
       ? `${host} cannot be reached (${code}). Check the network of this service and GRAPH_API_URL.`
       : `The connection to ${host} broke off (${code}).`;
-  return { type: 'silence', error: why, wasSent: isLate || !isUnsent };
+  return { type: 'silence', error: why, wasSent: isLate || !wasUnsent };
 }
 
-/** The code of the error, or of the first address that was tried. */
-function codeOf(error: unknown): string {
+/** The error of the first address that was tried, or the one behind an error without a code. */
+function rootOf(error: unknown): unknown {
   const { code, cause, errors } = fieldsOf(error);
-  if (typeof code === 'string') return code;
-  return Array.isArray(errors) && errors.length > 0
-    ? codeOf(errors[0])
-    : cause === undefined
-      ? 'no code'
-      : codeOf(cause);
+  const [first] = listOf(errors);
+  if (first !== undefined) return rootOf(first);
+  return typeof code === 'string' || cause === undefined ? error : rootOf(cause);
 }

@@ -19,7 +19,6 @@ export const whatsappCloud: ConnectedChannel = {
   label: 'WhatsApp',
   isHosted: false,
   capabilities: {
-    isSentByAdapter: true,
     textMax: MAX_TEXT_CHARACTERS,
     windowMs: 24 * HOUR_MS,
     takesChoices,

@@ -11,7 +11,12 @@ import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError, errorWithFix } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';
-import { newWork, type Payment, type PaymentProvider } from '../payment.ts';
+import {
+  newWork,
+  type Payment,
+  type PaymentLinkRequest,
+  type PaymentProvider,
+} from '../payment.ts';
 import type { PaymentAdapter } from '../paymentAdapter.ts';
 import { PAYMENT_ADAPTERS, paymentAdapterOf } from '../registry.ts';
 import { countLink } from '../counted.ts';
@@ -19,12 +24,7 @@ import type { Workspace } from '../../team/index.ts';
 import { findPaymentAccount } from './paymentAccounts.ts';
 import { putPayment, type PaymentView } from './paymentLinks.ts';
 
-export interface WantedPayment {
-  /** Minor units of the currency. */
-  readonly amount: number;
-  /** ISO 4217, lower case. */
-  readonly currency: string;
-  readonly description: string;
+export interface WantedPayment extends PaymentLinkRequest {
   /** When left out, the first provider that is set up. */
   readonly provider?: PaymentProvider | undefined;
   /** When left out, the provider's default. */

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { startSender } from '../../../../service/src/channels/outbound/sender.ts';
 import type { Worker } from '../../../../service/src/platform/jobs/worker.ts';
 import type { Channel } from '../../../../service/src/channels/channel.ts';
-import { channelDirectory } from '../../../../service/src/channels/registry.ts';
+import { whatsappCloud } from '../../../../service/src/channels/whatsapp/whatsappCloud.ts';
 import { testDeps } from '../../../helpers/testDeps.ts';
 import { systemClock, timestamp } from '../../../../service/src/platform/clock.ts';
 import type { ServiceStore } from '../../../../service/src/store/collections.ts';
@@ -30,6 +30,8 @@ import { openFreshStore, type FreshStore } from '../../../helpers/openStore.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
 
 const MAX_TEXT_CHARACTERS = 20;
+const SHORT_TEXTS = { textMax: MAX_TEXT_CHARACTERS, windowMs: null };
+const AS_SHIPPED = whatsappCloud.capabilities;
 const GRACE_MS = 400;
 const LONG = 'One two three four. Five six seven. Eight nine ten. Eleven.';
 const PIECES = ['One two three four.', 'Five six seven.', 'Eight nine ten.', 'Eleven.'];
@@ -50,21 +52,12 @@ describe('the sender', () => {
     fresh = await openFreshStore();
     ({ store } = fresh);
     graph = await startGraphServer();
-    deps = testDeps({
-      store,
-      agent: { quietMs: 0, approvalExpiresMs: 1 },
-      channels: {
-        ...channelDirectory,
-        capabilitiesOf: () => ({
-          isSentByAdapter: true,
-          textMax: MAX_TEXT_CHARACTERS,
-          windowMs: null,
-        }),
-      },
-    });
+    deps = testDeps({ store, agent: { quietMs: 0, approvalExpiresMs: 1 } });
+    Object.assign(whatsappCloud, { capabilities: SHORT_TEXTS });
     view = await connected();
   });
   afterEach(async () => {
+    Object.assign(whatsappCloud, { capabilities: AS_SHIPPED });
     await sender?.stop();
     sender = null;
     expect(graph.faults).toEqual([]);

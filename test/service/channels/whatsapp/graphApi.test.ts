@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Channel } from '../../../../service/src/channels/channel.ts';
+import { isUnsent } from '../../../../service/src/channels/whatsapp/graphCall.ts';
 import { sendText, testConnection } from '../../../../service/src/channels/whatsapp/graphApi.ts';
 import { whatsappCloud } from '../../../../service/src/channels/whatsapp/whatsappCloud.ts';
 import {
@@ -248,6 +249,22 @@ describe('the Graph API', () => {
         error: expect.stringContaining('cannot be reached'),
       });
       await stranger.close();
+    });
+
+    it.each([
+      ['ETIMEDOUT', 'connect', true],
+      ['ETIMEDOUT', 'read', false],
+      ['EHOSTUNREACH', 'connect', true],
+      ['EHOSTUNREACH', 'write', false],
+      ['ENOTFOUND', 'getaddrinfo', true],
+      ['ECONNRESET', 'read', false],
+      ['UND_ERR_CONNECT_TIMEOUT', undefined, true],
+      ['UND_ERR_SOCKET', undefined, false],
+    ])('knows of %s in %s whether something may have been sent', (code, syscall, expected) => {
+      const error = Object.assign(new Error(code), { code, ...(syscall && { syscall }) });
+      expect(isUnsent(error)).toBe(expected);
+      expect(isUnsent(Object.assign(new AggregateError([error]), { code }))).toBe(expected);
+      expect(isUnsent(new Error('failed', { cause: error }))).toBe(expected);
     });
 
     it('has one deadline for everything, also when nobody accepts the request', async () => {
