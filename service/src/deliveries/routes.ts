@@ -12,6 +12,7 @@ import {
   revokePreviousSecrets,
 } from './operations/rotateSubscriptionSecret.ts';
 import * as contract from './contract.ts';
+import { definedOnly } from '../platform/json.ts';
 import { pageFrom, pageJson } from '../platform/http/page.ts';
 import { serve } from '../platform/http/serve.ts';
 import { ownerFrom } from '../platform/http/ownerView.ts';
@@ -94,10 +95,7 @@ function addSecrets(router: Router, deps: Deps): void {
 
 function addDeliveries(router: Router, deps: Deps): void {
   serve(router, deps, contract.listDeliveries, async ({ deps, caller, params, query }) => {
-    const filter = {
-      ...(query.status === undefined ? {} : { status: query.status }),
-      ...(query.event_id === undefined ? {} : { eventId: query.event_id }),
-    };
+    const filter = definedOnly({ status: query.status, eventId: query.event_id });
     return pageJson(
       await listDeliveries(deps, caller.workspace, params.id!, filter, pageFrom(query)),
       deliveryJson,

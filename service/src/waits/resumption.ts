@@ -14,8 +14,8 @@ const IS_GONE = 'The execution is gone.';
 const SUPERSEDED = 'A newer wait has the same address: the execution is past this one.';
 
 /**
- * The execution has its answer. Collecting again changes nothing. While the call that made it collect is
- * under way, nobody knows yet whether the execution lived long enough to go on.
+ * The execution has its answer. Collecting again changes nothing. It is called once more unless the
+ * call in which it collected ends well: n8n may have died, or given up, before the answer reached it.
  */
 export const collect = (wait: Wait, now: Date): Wait =>
   wait.collectedAt !== null
@@ -26,7 +26,7 @@ export const collect = (wait: Wait, now: Date): Wait =>
         resume: {
           ...wait.resume,
           state: 'done',
-          nextAt: wait.resume.isUnderWay ? secondsAfter(now, CONFIRM_AFTER_SECONDS) : null,
+          nextAt: secondsAfter(now, CONFIRM_AFTER_SECONDS),
           problem: null,
         },
       };
@@ -40,42 +40,42 @@ export const supersede = (wait: Wait): Wait => ({
       : { ...wait.resume, state: 'gave_up', nextAt: null, problem: SUPERSEDED },
 });
 
-/** An attempt is sent. */
-export const beginAttempt = (wait: Wait): Wait => ({
-  ...wait,
-  resume: { ...wait.resume, isUnderWay: true },
-});
-
 /** How an attempt went. */
 export interface MadeAttempt extends Pick<ResumeAttempt, 'status' | 'problem'> {
   /** Whether the answer says that the execution will never go on. */
   readonly isGone: boolean;
 }
 
+/** Whether n8n itself has answered. A proxy in front of one that is away says 404 or 502. */
+const isOfN8n = ({ status, isGone }: MadeAttempt): boolean =>
+  isGone || (status !== null && (status < 300 || status === 409));
+
 /**
- * Records an attempt, and when the next one is due: the execution did not collect the wait, or its
- * n8n broke off the call in which it did.
+ * Records an attempt, and when the next one is due: the execution did not collect the wait, or nobody
+ * knows whether it lived long enough to go on.
  */
-export function recordAttempt(
-  wait: Wait,
-  { isGone, ...attempt }: MadeAttempt,
-  begunAt: Date,
-  now: Date,
-): Wait {
+export function recordAttempt(wait: Wait, made: MadeAttempt, begunAt: Date, now: Date): Wait {
   const isCollected = wait.collectedAt !== null;
-  const isBrokenOff = attempt.status === null || attempt.status >= 500;
-  const problem = isCollected && !isBrokenOff ? null : attempt.problem;
-  const attempts = [...wait.resume.attempts, { ...attempt, problem, at: timestamp(begunAt) }];
-  const resume = { ...wait.resume, attempts, isUnderWay: false, nextAt: null };
-  const isDone = isCollected ? !isBrokenOff : resume.state !== 'pending';
-  if (isDone) return { ...wait, resume };
-  if (isGone && !isCollected)
-    return { ...wait, resume: { ...resume, state: 'gave_up', problem: `${IS_GONE} ${problem}` } };
+  const hasGoneOn = isCollected && isOfN8n(made);
+  const attempt = {
+    at: timestamp(begunAt),
+    status: made.status,
+    problem: hasGoneOn ? null : made.problem,
+  };
+  const attempts = [...wait.resume.attempts, attempt];
+  const resume = { ...wait.resume, attempts, nextAt: null };
+  const isSuperseded = !isCollected && resume.state !== 'pending';
+  if (hasGoneOn || isSuperseded) return { ...wait, resume };
+  if (made.isGone)
+    return {
+      ...wait,
+      resume: { ...resume, state: 'gave_up', problem: `${IS_GONE} ${attempt.problem}` },
+    };
   const delay = RESUME_DELAYS[attempts.length - 1] ?? RESUME_DELAYS.at(-1)!;
   const nextAt = secondsAfter(now, delay);
   if (Date.parse(nextAt) <= Date.parse(attempts[0]!.at) + RESUME_FOR_MS)
     return { ...wait, resume: { ...resume, nextAt } };
   if (isCollected) return { ...wait, resume };
-  const why = `The execution is gone: it did not take the answer within 24 hours. ${problem ?? ''}`;
+  const why = `The execution is gone: it did not take the answer within 24 hours. ${attempt.problem ?? ''}`;
   return { ...wait, resume: { ...resume, state: 'gave_up', problem: why.trim() } };
 }

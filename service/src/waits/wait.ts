@@ -55,8 +55,6 @@ export interface ResumeAttempt {
 interface Resume {
   readonly state: ResumeState;
   readonly attempts: readonly ResumeAttempt[];
-  /** An attempt has been sent and is not on record. */
-  readonly isUnderWay: boolean;
   /** When the next attempt is due; null when there is none. */
   readonly nextAt: string | null;
   /** Why it was given up, in words. */
@@ -137,7 +135,6 @@ export const MIN_REMIND_SECONDS = 10;
 const NOTHING_TO_RESUME = {
   state: 'none',
   attempts: [],
-  isUnderWay: false,
   nextAt: null,
   problem: null,
 } as const;

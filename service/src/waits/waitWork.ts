@@ -6,7 +6,7 @@ import { judgeBurst, remind } from './operations/burst.ts';
 import { putEnded } from './operations/endWait.ts';
 import { findNewestAtAddress, lockWait, putWait, scheduleWait } from './operations/waits.ts';
 import type { BegunResume } from './resume.ts';
-import { beginAttempt, supersede } from './resumption.ts';
+import { supersede } from './resumption.ts';
 import { isOpen, nextWaitWork, type Wait } from './wait.ts';
 
 type Parts = Pick<Deps, 'store' | 'clock' | 'secrets' | 'messaging' | 'reactions'>;
@@ -88,7 +88,7 @@ async function workOnEnded(
     await putWait(tx, supersede(counted));
     return { resume: null, ended };
   }
-  await tx.waits.put(beginAttempt(counted));
+  if (ended !== null) await tx.waits.put(counted);
   const url = deps.secrets.open(wait.sealedResumeUrl);
   return { resume: { wait: counted, url, begunAt }, ended };
 }

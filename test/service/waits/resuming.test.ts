@@ -106,7 +106,7 @@ describe('an execution that is resumed', () => {
     const waitMs = Date.parse(resume.next_attempt_at) - (Date.now() + offset);
     expect(waitMs).toBeLessThanOrEqual(5 * MINUTE_MS);
     await untilAttempts(wait, ({ state }) => state === 'done');
-    expect(execution.wentOnWith).toHaveLength(1);
+    await goesOn(execution);
     await host.close();
   });
 
@@ -121,6 +121,38 @@ describe('an execution that is resumed', () => {
     expect(again.body.collected_at).toBe(collected.collected_at);
     expect(again.body.decision).toEqual(collected.decision);
     expect(execution.calls).toEqual([wait.id]);
+  });
+
+  it.each([
+    ['its n8n gave up on the answer', 503],
+    ['a proxy gave up on its n8n', 504],
+  ])('is called again when it collects after %s', async (_, status) => {
+    const execution = n8n.execution();
+    execution.answer(status);
+    const wait = await askAndDecide(execution);
+    await attempts(wait, 1, 0);
+    // Its request was under way for longer than the call; nobody reads the answer any more.
+    expect((await service.api.post(`/api/waits/${wait.id}/collect`)).status).toBe(200);
+    offset += 16_000;
+    await goesOn(execution);
+    expect((await attempts(wait, 2, 0)).at(-1)).toMatchObject({ status: 200, problem: null });
+    expect(await waitOf(service, wait)).toMatchObject({
+      resume: { state: 'done', next_attempt_at: null },
+    });
+  });
+
+  it('is called again when its n8n dies collecting, also while a proxy answers for it', async () => {
+    const execution = n8n.execution();
+    execution.answer('die', 404, 502);
+    const wait = await askAndDecide(execution);
+    await untilAttempts(wait, ({ next_attempt_at: next }) => next === null);
+    expect(execution.wentOnWith).toHaveLength(1);
+    expect((await waitOf(service, wait)).resume.attempts).toMatchObject([
+      { status: null },
+      { status: 404 },
+      { status: 502 },
+      { status: 200, problem: null },
+    ]);
   });
 
   it('leaves an older wait alone once a newer one has its address', async () => {

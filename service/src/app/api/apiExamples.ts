@@ -205,7 +205,6 @@ const replyWait: Wait = {
   resume: {
     state: 'pending',
     attempts: [],
-    isUnderWay: false,
     nextAt: timestamp(NOW),
     problem: null,
   },

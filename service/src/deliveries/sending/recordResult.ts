@@ -75,11 +75,12 @@ async function maySubscriptionChange(
   const subscription = await tx.subscriptions.peek(id);
   if (subscription === null) return false;
   if (subscription.consecutiveFailures > 0 || subscription.isAfterOutage) return true;
-  return attempts.some(({ at }) => !isJustBefore(subscription.lastDeliveryAt, at));
+  return attempts.some(({ at }) => !isRecent(subscription.lastDeliveryAt, at));
 }
 
-const isJustBefore = (last: string | null, at: Date): boolean =>
-  last !== null && Math.abs(at.getTime() - Date.parse(last)) < LAST_DELIVERY_PRECISION_MS;
+/** Whether the last delivery on record is later, or not much earlier. Attempts are recorded as they end. */
+const isRecent = (last: string | null, at: Date): boolean =>
+  last !== null && at.getTime() - Date.parse(last) < LAST_DELIVERY_PRECISION_MS;
 
 async function record(
   tx: Tx,
@@ -166,13 +167,13 @@ async function noteOnSubscription(
   const consecutiveFailures = isSuccess ? 0 : failures + (hasFailed ? 1 : 0);
   const isAfterOutage = !isSuccess && (wasAfterOutage || endsInOutage(delivery, result));
   const isUnchanged = consecutiveFailures === failures && isAfterOutage === wasAfterOutage;
-  if (isUnchanged && isJustBefore(subscription.lastDeliveryAt, at)) return;
-  const lastDeliveryAt = timestamp(at);
+  const isStillLast = isRecent(subscription.lastDeliveryAt, at);
+  if (isUnchanged && isStillLast) return;
   await tx.subscriptions.put({
     ...subscription,
     consecutiveFailures,
     isAfterOutage,
-    lastDeliveryAt,
+    lastDeliveryAt: isStillLast ? subscription.lastDeliveryAt : timestamp(at),
   });
   if (wasAfterOutage && !isAfterOutage && subscription.catchUp)
     await tx.jobs.enqueue(followUp(subscription, 'catch_up', now, delivery.id));
