@@ -47,7 +47,7 @@ export const listPane = (parts: ListParts): View => html`
         ${parts.place.tab === 'all' ? null : html`<input type="hidden" name="tab" value=${parts.place.tab} />`}
         ${filterFields(parts.place.filter)}
         <input type="search" name="q" id="search" value=${parts.place.search} maxlength="200" placeholder="Search" title="Name, phone, e-mail or what was said" aria-label="Search by name, phone, e-mail, masked contact or what was said" />
-        <button class="icon-button" aria-label="Search">${icon('search')}</button>
+        <button class="icon-button secondary" aria-label="Search">${icon('search')}</button>
       </form>
       ${alertsSwitch()}
       ${shortcutsButton()}
@@ -61,7 +61,7 @@ export const listPane = (parts: ListParts): View => html`
 
 /** Notifications and a sound in this browser. alerts.js shows it. */
 const alertsSwitch = (): View => html`
-  <button type="button" id="alerts-switch" class="icon-button" hidden aria-pressed="false" aria-label="Notify me" title="Notification and sound when a customer begins to wait for an answer">${icon('bell')}</button>
+  <button type="button" id="alerts-switch" class="icon-button secondary" hidden aria-pressed="false" aria-label="Notify me" title="Notification and sound when a customer begins to wait for an answer">${icon('bell')}</button>
 `;
 
 /** The tabs and a page of the list. Links have ids, so that the focus survives when the list reloads. */
@@ -73,7 +73,7 @@ export const listFragment = (parts: ListParts): View => {
   <div class="items" id="items" data-keep-scroll tabindex="0" role="region" aria-label=${TAB_LABELS[place.tab]}>
     ${place.after === null ? null : html`<p class="pager"><a id="list-newest" href=${hrefAt('/conversations', { ...place, after: null })}>${newestInWords(place)}</a></p>`}
     ${inbox.items.length === 0 && inbox.next === null ? emptyList(place) : null}
-    <ul>
+    <ul class="bare">
       ${shown.map((item) => html`<li>${itemView(item, parts)}</li>`)}
     </ul>
     ${shown.length === inbox.items.length ? null : moreRows(parts, inbox.items.length - shown.length)}
