@@ -90,7 +90,7 @@ export async function startWork(work: WorkParts, parts: StopTogether): Promise<S
     'turns of workflows',
     startTurnRunner({ store, deps, outbound, log, clock, observer: work.turnObserver }),
   );
-  parts.add('counters', startFolding({ store, log }));
+  parts.add('counters', startFolding(store, log));
   parts.add('forgotten contacts', startForgetting({ store, clock, log }));
   const ageClock = await openMonotonicClock({ clock, store, log });
   parts.add(

@@ -20,6 +20,7 @@ import {
   isCustomerWaiting,
   type Message,
 } from '../conversations/index.ts';
+import type { SignedIn } from '../team/index.ts';
 import { shortcutsButton } from './shortcutsView.ts';
 
 export interface ListParts {
@@ -27,8 +28,7 @@ export interface ListParts {
   readonly place: Place;
   /** The conversation that is open next to the list. */
   readonly openId: string | null;
-  /** The id of the member who looks. */
-  readonly memberId: string;
+  readonly signedIn: SignedIn;
   readonly now: Date;
   /** All of the list's page; else its first rows, and the rest when somebody comes to their end. */
   readonly isWhole?: boolean;
@@ -128,8 +128,9 @@ const inTab = ({ search, filter }: Place, tab: InboxTab): Place => ({
 const placeOfTab = (tab: InboxTab): Place => ({ tab, search: '', filter: NO_FILTER, after: null });
 
 /** Two lines: who and when, their words and one status. */
-function itemView(item: InboxItem, { place, openId, memberId, now }: ListParts): View {
+function itemView(item: InboxItem, { place, openId, signedIn, now }: ListParts): View {
   const { conversation, contact } = item;
+  const memberId = signedIn.member.id;
   const isOpen = conversation.id === openId;
   const unread = isOpen ? 0 : item.unread;
   const { waitingSince, updatedAt } = conversation;
