@@ -57,7 +57,7 @@ export interface Figure {
   readonly view: View;
 }
 
-type Titled = Pick<Chart, 'id' | 'title' | 'summary' | 'whenEmpty'>;
+export type Titled = Pick<Chart, 'id' | 'title' | 'summary' | 'whenEmpty'>;
 
 /** @param content null when there is nothing to show. @param options.isWide as wide as the page */
 export const figureOf = (
