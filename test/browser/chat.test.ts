@@ -542,6 +542,16 @@ describe('the chat page in a browser', () => {
     expect(await texts()).toEqual(await stored());
   });
 
+  it('tells what was today as yesterday once midnight has passed', async () => {
+    await page.clock.install();
+    await arrive();
+    await write('Hello');
+    const day = page.locator('.separator time').first();
+    expect(await day.textContent()).toBe('Today');
+    await page.clock.fastForward('24:00:00');
+    expect(await day.textContent()).toBe('Yesterday');
+  });
+
   it('works by keyboard alone', async () => {
     await arrive();
     const reached: string[] = [];

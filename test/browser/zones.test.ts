@@ -38,6 +38,16 @@ describe('a thread around midnight in Tokyo', () => {
     ]);
   });
 
+  it('tells what was today as yesterday once midnight has passed', async () => {
+    const { page } = await team.openSignedIn('/account', { context: { timezoneId: 'UTC' } });
+    await page.clock.install({ time: atUtc('23:00:00') });
+    await page.goto(team.service.url + path);
+    const day = page.locator('[data-days] > .day');
+    expect(await day.textContent()).toBe('Today');
+    await page.clock.fastForward('02:00:00');
+    expect(await day.textContent()).toBe('Yesterday');
+  });
+
   it('has one day where it is afternoon', async () => {
     const { page } = await team.openSignedIn(path, { context: { timezoneId: 'UTC' } });
     expect(await linesOf(page)).toEqual([

@@ -76,7 +76,7 @@ export async function startWork(work: WorkParts, parts: StopTogether): Promise<S
     'turns of workflows',
     startTurnRunner({ deps, outbound, log, observer: metrics.turns }),
   );
-  parts.add('counters', startFolding({ store, log }));
+  parts.add('counters', startFolding(store, log));
   parts.add('forgotten contacts', startForgetting({ deps, log }));
   const ageClock = await openMonotonicClock({ clock, store, log });
   const { retention, housekeepingEveryMs: everyMs } = work;

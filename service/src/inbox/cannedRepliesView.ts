@@ -25,7 +25,7 @@ export function cannedRepliesView({
   return html`
     <details id="canned" class="canned">
       <summary>Canned replies</summary>
-      <ul>
+      <ul class="bare">
         ${cannedReplies.map(
           (reply) => html`
             <li data-shortcut=${reply.shortcut}>

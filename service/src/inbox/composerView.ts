@@ -7,7 +7,6 @@ import {
   isCustomerWaiting,
   MAX_NOTE_CHARACTERS,
   MAX_REPLY_CHARACTERS,
-  actorName,
 } from '../conversations/index.ts';
 import { copyButton, csrfField, hiddenFields } from '../platform/html/components.ts';
 import { formProblem, newForm, select, textArea, type FormState } from '../platform/html/forms.ts';
@@ -17,7 +16,7 @@ import { exactTimeView, timeView } from '../platform/html/times.ts';
 import type { CannedReply } from '../team/index.ts';
 import { cannedRepliesView } from './cannedRepliesView.ts';
 import type { OpenForm, ThreadParts } from './threadParts.ts';
-import { VERDICT_LABELS } from './labels.ts';
+import { holderName, VERDICT_LABELS } from './labels.ts';
 import { writingView } from './presence/presenceView.ts';
 import { threadHref } from './links.ts';
 
@@ -106,7 +105,7 @@ function effectOfReply(thread: Thread, memberId: string): View {
       return 'The customer is waiting for a person. Your reply takes over the conversation.';
     default:
       if (conversation.takenBy === memberId) return null;
-      return html`<bdi>${takenByName ?? takerName(conversation)}</bdi> has this conversation. Your reply takes it over.`;
+      return html`<bdi>${holderName(conversation, takenByName) ?? 'A person'}</bdi> has this conversation. Your reply takes it over.`;
   }
 }
 
@@ -116,9 +115,6 @@ function effectOfAgent(conversation: Conversation, isAgentOn: boolean): string {
     ? 'The customer wrote while the agent was off.'
     : 'The agent is answering.';
 }
-
-const takerName = ({ handover }: Conversation) =>
-  handover?.triggeredBy.type === 'api' ? actorName(handover.triggeredBy) : 'A person';
 
 const replyForm = (parts: ComposerParts, form: FormState): View => {
   const { signedIn, thread, place } = parts;

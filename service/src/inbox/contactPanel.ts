@@ -94,7 +94,7 @@ const listView = <Item>(title: string, items: readonly Item[], view: (item: Item
     : html`
         <section class="contact-part">
           <h3>${title}</h3>
-          <ul>${items.map((item) => html`<li>${view(item)}</li>`)}</ul>
+          <ul class="bare">${items.map((item) => html`<li>${view(item)}</li>`)}</ul>
           ${items.length < MAX_LISTED ? null : html`<p class="muted">The newest ${MAX_LISTED}.</p>`}
         </section>
       `;

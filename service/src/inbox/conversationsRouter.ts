@@ -19,7 +19,7 @@ import { paymentRouter } from './paymentRouter.ts';
 import { presenceRouter } from './presence/presenceRouter.ts';
 import { NO_FILTER } from './filter.ts';
 import { beforeOf, hrefAt, placeOf, threadHref } from './links.ts';
-import type { ShowThread, ThreadParts } from './threadParts.ts';
+import type { SharedParts, ShowThread, ThreadParts } from './threadParts.ts';
 
 /** The team's conversations: the list, a thread, and the parts that load again by themselves. */
 export function conversationsRouter(deps: Deps, followPayment: FollowPayment): Router {
@@ -43,30 +43,23 @@ export function conversationsRouter(deps: Deps, followPayment: FollowPayment): R
 
 function addList(router: Router, deps: Deps): void {
   router.get('/conversations', async (request, response) => {
-    const { signedIn, ...shared } = sharedParts(deps, request, response);
-    const inbox = await listInbox(deps, signedIn.member, shared.place);
-    const { notice } = request.query;
-    const { id: memberId } = signedIn.member;
-    const isWhole = request.query.rows === 'all';
+    const shared = sharedParts(deps, request, response);
     const page = {
-      signedIn,
-      inbox,
+      ...shared,
+      inbox: await listInbox(deps, shared.signedIn.member, shared.place),
       open: null,
       openId: null,
-      memberId,
-      notice,
-      isWhole,
-      ...shared,
+      notice: request.query.notice,
+      isWhole: request.query.rows === 'all',
     };
     sendPage(response, conversationsPage(page));
   });
 
   router.get('/conversations/list', async (request, response) => {
-    const { signedIn, place, now } = sharedParts(deps, request, response);
-    const inbox = await listInbox(deps, signedIn.member, place);
+    const shared = sharedParts(deps, request, response);
+    const inbox = await listInbox(deps, shared.signedIn.member, shared.place);
     const openId = typeof request.query.open === 'string' ? request.query.open : null;
-    const { id: memberId } = signedIn.member;
-    sendPart(response, listFragment({ inbox, place, openId, memberId, now }));
+    sendPart(response, listFragment({ ...shared, inbox, openId }));
   });
 
   router.get('/conversations/count', async (_request, response) => {
@@ -84,30 +77,27 @@ function addList(router: Router, deps: Deps): void {
 const threadPage =
   (deps: Deps): ShowThread =>
   async (request, response, form = {}) => {
-    const { signedIn, ...shared } = sharedParts(deps, request, response);
+    const shared = sharedParts(deps, request, response);
+    const { signedIn, place } = shared;
     const { id } = request.params;
     const before = beforeOf(request);
     const { inbox, cannedReplies, ...open } = await inOneTransaction(deps, async (within) => ({
       thread: await readThread(within, signedIn, id, { before }),
       panel: await readContactPanel(within, signedIn.workspace, id),
-      inbox: await listInbox(within, signedIn.member, shared.place),
+      inbox: await listInbox(within, signedIn.member, place),
       cannedReplies: await within.store.transaction((tx) =>
         listCannedReplies(tx, signedIn.workspace),
       ),
     }));
-    const { notice } = request.query;
-    const { id: memberId } = signedIn.member;
     const page = {
-      signedIn,
+      ...shared,
       inbox,
       open,
       cannedReplies,
       before,
       openId: id,
       isWhole: false,
-      memberId,
-      notice,
-      ...shared,
+      notice: request.query.notice,
       ...form,
     };
     sendPage(response, conversationsPage(page));
@@ -146,7 +136,7 @@ const sharedParts = (
   deps: Deps,
   request: Pick<Request, 'query'>,
   response: Response,
-): Omit<ThreadParts, 'thread'> => ({
+): SharedParts => ({
   signedIn: signedInOf(response),
   place: placeOf(request),
   now: deps.clock.now(),

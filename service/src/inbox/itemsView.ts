@@ -34,7 +34,7 @@ export const itemsFragment = (parts: ThreadParts): View => {
     <div class="thread-items">
     ${thread.earlier === null ? null : html`<p class="pager"><a id="earlier" href=${threadHref(id, place, { before: thread.earlier })}>Earlier messages</a></p>`}
     ${thread.items.length === 0 ? html`<p class="empty">No messages yet.</p>` : null}
-    <ol data-days>
+    <ol class="bare" data-days>
       ${thread.items.map(
         (item, at) => html`
           ${beginsDay(item, thread.items[at - 1]) ? dayView(timeOfItem(item)) : null}
@@ -107,7 +107,7 @@ const messageView = (message: Message, parts: ThreadParts): View => {
     <article class=${`message from-${sender.type}`} id=${id}>
       <header><bdi class="who">${sender.type === 'customer' ? customerName(thread.contact) : sender.name}</bdi> <span class="muted">${SENDER_LABELS[sender.type]}</span></header>
       ${attachment === null ? textView(text) : attachmentView(attachment)}
-      ${choices.length === 0 ? null : html`<ul class="choices" aria-label="Choices of the customer">${choices.map((choice) => html`<li><bdi>${choice}</bdi></li>`)}</ul>`}
+      ${choices.length === 0 ? null : html`<ul class="bare choices" aria-label="Choices of the customer">${choices.map((choice) => html`<li><bdi>${choice}</bdi></li>`)}</ul>`}
       <footer>${clockView(createdAt)} ${decidedBy === undefined ? null : html`<span>${DECIDED_BY_LABELS[decidedBy]}</span> `}${deliveryView(message, thread.conversation.channel)}${retryButton(message, parts)}</footer>
     </article>
   `;

@@ -59,15 +59,17 @@ const AGENT_REASONS: Partial<Record<HandoverReason, string>> = {
   agent_error: 'it ran into an error',
 };
 
-/** Who has a conversation. @param takenByName the member's name; null when no member has it */
+/**
+ * Who answers in place of the agent: a member, or an API key; null when that is not known.
+ * @param takenByName the member's name; null when no member has the conversation
+ */
+export const holderName = ({ handover }: Conversation, takenByName: string | null) =>
+  takenByName ?? (handover?.triggeredBy.type === 'api' ? actorName(handover.triggeredBy) : null);
+
 function whoHasIt(conversation: Conversation, takenByName: string | null): string {
-  const { handover } = conversation;
   const status = shownStatus(conversation);
-  if (status !== 'human_active') return STATUS_LABELS[status];
-  if (takenByName !== null) return `With ${takenByName}`;
-  return handover?.triggeredBy.type === 'api'
-    ? `With ${actorName(handover.triggeredBy)}`
-    : STATUS_LABELS.human_active;
+  const name = status === 'human_active' ? holderName(conversation, takenByName) : null;
+  return name === null ? STATUS_LABELS[status] : `With ${name}`;
 }
 
 /** Who has a conversation, as its one status. */

@@ -20,6 +20,7 @@ import {
   isCustomerWaiting,
   type Message,
 } from '../conversations/index.ts';
+import type { SignedIn } from '../team/index.ts';
 import { shortcutsButton } from './shortcutsView.ts';
 
 export interface ListParts {
@@ -27,8 +28,7 @@ export interface ListParts {
   readonly place: Place;
   /** The conversation that is open next to the list. */
   readonly openId: string | null;
-  /** The id of the member who looks. */
-  readonly memberId: string;
+  readonly signedIn: SignedIn;
   readonly now: Date;
   /** All of the list's page; else its first rows, and the rest when somebody comes to their end. */
   readonly isWhole?: boolean;
@@ -47,7 +47,7 @@ export const listPane = (parts: ListParts): View => html`
         ${parts.place.tab === 'all' ? null : html`<input type="hidden" name="tab" value=${parts.place.tab} />`}
         ${filterFields(parts.place.filter)}
         <input type="search" name="q" id="search" value=${parts.place.search} maxlength="200" placeholder="Search" title="Name, phone, e-mail or what was said" aria-label="Search by name, phone, e-mail, masked contact or what was said" />
-        <button class="icon-button" aria-label="Search">${icon('search')}</button>
+        <button class="icon-button secondary" aria-label="Search">${icon('search')}</button>
       </form>
       ${alertsSwitch()}
       ${shortcutsButton()}
@@ -61,7 +61,7 @@ export const listPane = (parts: ListParts): View => html`
 
 /** Notifications and a sound in this browser. alerts.js shows it. */
 const alertsSwitch = (): View => html`
-  <button type="button" id="alerts-switch" class="icon-button" hidden aria-pressed="false" aria-label="Notify me" title="Notification and sound when a customer begins to wait for an answer">${icon('bell')}</button>
+  <button type="button" id="alerts-switch" class="icon-button secondary" hidden aria-pressed="false" aria-label="Notify me" title="Notification and sound when a customer begins to wait for an answer">${icon('bell')}</button>
 `;
 
 /** The tabs and a page of the list. Links have ids, so that the focus survives when the list reloads. */
@@ -73,7 +73,7 @@ export const listFragment = (parts: ListParts): View => {
   <div class="items" id="items" data-keep-scroll tabindex="0" role="region" aria-label=${TAB_LABELS[place.tab]}>
     ${place.after === null ? null : html`<p class="pager"><a id="list-newest" href=${hrefAt('/conversations', { ...place, after: null })}>${newestInWords(place)}</a></p>`}
     ${inbox.items.length === 0 && inbox.next === null ? emptyList(place) : null}
-    <ul>
+    <ul class="bare">
       ${shown.map((item) => html`<li>${itemView(item, parts)}</li>`)}
     </ul>
     ${shown.length === inbox.items.length ? null : moreRows(parts, inbox.items.length - shown.length)}
@@ -128,8 +128,9 @@ const inTab = ({ search, filter }: Place, tab: InboxTab): Place => ({
 const placeOfTab = (tab: InboxTab): Place => ({ tab, search: '', filter: NO_FILTER, after: null });
 
 /** Two lines: who and when, their words and one status. */
-function itemView(item: InboxItem, { place, openId, memberId, now }: ListParts): View {
+function itemView(item: InboxItem, { place, openId, signedIn, now }: ListParts): View {
   const { conversation, contact } = item;
+  const memberId = signedIn.member.id;
   const isOpen = conversation.id === openId;
   const unread = isOpen ? 0 : item.unread;
   const { waitingSince, updatedAt } = conversation;

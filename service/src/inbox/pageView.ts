@@ -1,4 +1,3 @@
-import type { SignedIn } from '../team/index.ts';
 import type { Thread } from './readThread.ts';
 import type { PaymentPageUrl } from '../payments/index.ts';
 import { avatar, postButton } from '../platform/html/components.ts';
@@ -20,7 +19,6 @@ import type { OpenForm, PanelParts, ThreadParts } from './threadParts.ts';
 import { timeView } from '../platform/html/times.ts';
 
 interface PageParts extends ListParts, OpenForm, Pick<ComposerParts, 'cannedReplies'> {
-  readonly signedIn: SignedIn;
   /** Null: only the list. */
   readonly open: { readonly thread: Thread; readonly panel: PanelParts['panel'] } | null;
   /** The message before which the page ends. */

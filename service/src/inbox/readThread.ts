@@ -112,41 +112,38 @@ async function itemsBetween(
     after: { value: first - 1 },
     limit: Math.max(0, last - first + 1),
   });
-  // What came before the first message belongs to the first page; what follows a page's last one to
-  // that page.
-  const between = {
+  // Of more than the limit, the newest are shown.
+  const upToLast = {
     where: { conversationId },
     orderBy: 'afterMessage',
-    after: { value: first === 1 ? -1 : first - 1 },
+    direction: 'desc',
+    ...(isNewest ? {} : { after: { value: last + 1 } }),
     limit: MAX_BETWEEN_MESSAGES,
   } as const;
+  // What came before the first message belongs to the first page; what follows a page's last one to
+  // that page.
   const isHere = ({ afterMessage }: { afterMessage: number | null }) =>
-    isNewest || (afterMessage !== null && afterMessage <= last);
+    first === 1 || (afterMessage ?? 0) >= first;
+  const [calls, payments, waits, notes] = await Promise.all([
+    tx.toolCalls.find(upToLast),
+    tx.payments.find(upToLast),
+    tx.waits.find(upToLast),
+    tx.systemNotes.find(upToLast),
+  ]);
   const placed: { position: number; id: string; item: ThreadItem }[] = [];
-  for (const call of (await tx.toolCalls.find(between)).filter(isHere)) {
+  const place = (position: number | null, id: string, item: ThreadItem) =>
+    placed.push({ position: position ?? 0, id: timeOf(id), item });
+  for (const call of calls.filter(isHere)) {
     const tool = call.toolId === null ? null : await tx.tools.peek(call.toolId);
-    placed.push({
-      position: call.afterMessage,
-      id: timeOf(call.id),
-      item: { type: 'tool_call', call, tool },
-    });
+    place(call.afterMessage, call.id, { type: 'tool_call', call, tool });
   }
-  for (const payment of (await tx.payments.find(between)).filter(isHere))
-    placed.push({
-      position: payment.afterMessage,
-      id: timeOf(payment.id),
-      item: { type: 'payment', payment },
-    });
-  for (const wait of (await tx.waits.find(between)).filter(isHere))
-    placed.push({
-      position: answeredAt(wait, messages) ?? wait.afterMessage ?? 0,
-      id: timeOf(wait.id),
-      item: { type: 'wait', wait },
-    });
-  for (const note of (await tx.systemNotes.find(between)).filter(isHere))
-    placed.push({ position: note.afterMessage, id: timeOf(note.id), item: { type: 'note', note } });
-  for (const message of messages)
-    placed.push({ position: message.number, id: '', item: { type: 'message', message } });
+  for (const payment of payments.filter(isHere))
+    place(payment.afterMessage, payment.id, { type: 'payment', payment });
+  for (const wait of waits.filter(isHere))
+    place(answeredAt(wait, messages) ?? wait.afterMessage, wait.id, { type: 'wait', wait });
+  for (const note of notes.filter(isHere))
+    place(note.afterMessage, note.id, { type: 'note', note });
+  for (const message of messages) place(message.number, '', { type: 'message', message });
   return placed
     .sort((a, b) => a.position - b.position || (a.id < b.id ? -1 : 1))
     .map(({ item }) => item);

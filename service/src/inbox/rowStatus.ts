@@ -1,5 +1,6 @@
-import { actorName, isCustomerWaiting } from '../conversations/index.ts';
+import { isCustomerWaiting } from '../conversations/index.ts';
 import { html, type View } from '../platform/html/html.ts';
+import { holderName } from './labels.ts';
 import type { InboxItem } from './listInbox.ts';
 
 /**
@@ -31,9 +32,7 @@ export function rowStatus(item: InboxItem, memberId: string): View {
 const statusView = (role: 'danger' | 'warning' | 'accent' | 'quiet', words: View): View =>
   html`<span class=${`status status-${role}`}>${words}</span>`;
 
-function holder({ conversation, takenByName }: InboxItem, memberId: string): View {
-  const { takenBy, handover } = conversation;
-  if (takenBy === memberId) return 'You';
-  const by = handover?.triggeredBy;
-  return html`<bdi>${takenByName ?? (by?.type === 'api' ? actorName(by) : 'A person')}</bdi>`;
-}
+const holder = ({ conversation, takenByName }: InboxItem, memberId: string): View =>
+  conversation.takenBy === memberId
+    ? 'You'
+    : html`<bdi>${holderName(conversation, takenByName) ?? 'A person'}</bdi>`;

@@ -19,14 +19,14 @@ const SHORTCUTS = [
 
 /** Opens the list of shortcuts. Without scripts there are none. */
 export const shortcutsButton = (): View => html`
-  <button id="shortcuts-help" class="icon-button" type="button" data-shortcuts aria-haspopup="dialog" aria-label="Keyboard shortcuts">${icon('keyboard')}</button>
+  <button id="shortcuts-help" class="icon-button secondary" type="button" data-shortcuts aria-haspopup="dialog" aria-label="Keyboard shortcuts">${icon('keyboard')}</button>
 `;
 
 export const shortcutsDialog = (): View => html`
   <dialog id="shortcuts" class="shortcuts" aria-labelledby="shortcuts-title">
     <header>
       <h2 id="shortcuts-title">Keyboard shortcuts</h2>
-      <button type="button" class="icon-button" data-shortcuts aria-label="Close">${icon('x')}</button>
+      <button type="button" class="icon-button secondary" data-shortcuts aria-label="Close">${icon('x')}</button>
     </header>
     <table>
       <thead class="visually-hidden"><tr><th scope="col">Key</th><th scope="col">What it does</th></tr></thead>

@@ -13,20 +13,21 @@ export interface PaymentForm extends FormState {
 }
 
 /** What every part of a conversation's page is made from. */
-export interface ThreadParts {
+export interface SharedParts {
   readonly signedIn: SignedIn;
-  readonly thread: Thread;
   readonly place: Place;
   readonly now: Date;
   readonly pageUrl: PaymentPageUrl;
 }
 
-/** What the panel about the customer is made from. */
-export interface PanelParts {
-  readonly signedIn: SignedIn;
+/** The thread and what is around it. */
+export interface ThreadParts extends SharedParts {
+  readonly thread: Thread;
+}
+
+/** The panel about the customer. */
+export interface PanelParts extends SharedParts {
   readonly panel: ContactPanel;
-  readonly place: Place;
-  readonly now: Date;
 }
 
 /** What is below the messages: an empty reply unless one of these is given. */

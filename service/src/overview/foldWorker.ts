@@ -6,14 +6,8 @@ import { foldAll } from './fold.ts';
 /** Until then, a page adds up what was counted since. */
 const EVERY_MS = 5_000;
 
-interface FoldWorkerOptions {
-  readonly store: Pick<ServiceStore, 'transaction'>;
-  readonly log: Logger;
-  readonly everyMs?: number;
-}
-
 /** Adds up what was counted, at the start and then every few seconds. */
-export function startFolding({ store, log, everyMs = EVERY_MS }: FoldWorkerOptions) {
+export function startFolding(store: Pick<ServiceStore, 'transaction'>, log: Logger) {
   let timer: NodeJS.Timeout | undefined;
   let isStopping = false;
   const fold = async (): Promise<void> => {
@@ -24,7 +18,7 @@ export function startFolding({ store, log, everyMs = EVERY_MS }: FoldWorkerOptio
       if (!(error instanceof StoreUnavailable))
         log.warn({ err: error }, 'what was counted could not be added up; it is tried again soon');
     }
-    if (!isStopping) timer = setTimeout(() => (folding = fold()), everyMs).unref();
+    if (!isStopping) timer = setTimeout(() => (folding = fold()), EVERY_MS).unref();
   };
   let folding = fold();
   return {

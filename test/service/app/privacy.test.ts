@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RequestHandler } from 'express';
 import { pino } from 'pino';
 import { memoryLimiters } from '../../../service/src/platform/limits/memoryLimiter.ts';
+import { LiveFeed } from '../../../service/src/app/screens/liveFeed.ts';
 import { createKeywordAgent } from '../../../service/src/agent/keyword/keywordAgent.ts';
 import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
 import {
@@ -183,12 +184,7 @@ describe('what must not get out', () => {
       followToolCall: () => Promise.reject(new Error('not here')),
       followPayment: () => Promise.reject(new Error('not here')),
       model: { name: 'keyword', host: null, timeoutMs: 1000, model: createKeywordAgent() },
-      live: {
-        position: () => '',
-        positionAt: () => '',
-        since: () => [],
-        listen: () => () => {},
-      },
+      live: new LiveFeed(),
       n8n: { fromEnvironment: null } as never,
       setup: {
         isValid: async () => false,

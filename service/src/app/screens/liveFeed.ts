@@ -34,24 +34,6 @@ export interface LiveChange {
   readonly at: number;
 }
 
-/** Tells the team's open pages what changes in their workspace. All pages share one change feed. */
-export interface LiveFeed {
-  /** Where this process's feed stands: what is read from now on is at least as new. */
-  position(): string;
-  /** A position from a change of this process's feed. */
-  positionAt(at: number): string;
-  /**
-   * What has changed since a position. Everything, when that cannot be told any more: the position
-   * is too old, or another process's.
-   */
-  since(workspaceId: string, position: string): readonly LiveChange[];
-  /**
-   * @param listener gets what a change touches
-   * @returns a function that stops listening
-   */
-  listen(workspaceId: string, listener: (changes: readonly LiveChange[]) => void): () => void;
-}
-
 /** How many changed topics are remembered, of all workspaces. */
 const MAX_REMEMBERED = 10_000;
 /** Told to all workspaces. */
@@ -59,35 +41,28 @@ const EVERYONE = '*';
 
 /** @param signal ends the feed */
 export function followWorkspaces(store: ServiceStore, signal: AbortSignal): LiveFeed {
-  const listeners = new KeyedListeners<readonly LiveChange[]>();
-  const recent = new RecentTopics();
+  const feed = new LiveFeed();
   void (async () => {
     for await (const change of store.changes({ signal })) {
-      if ('gap' in change) listeners.tellAll(recent.forget());
+      if ('gap' in change) feed.forget();
       else {
-        const topics = topicsOf(change as Change);
-        if (topics.length === 0) continue;
         const { document } = change as Change;
+        const { workspaceId } = (document ?? {}) as { workspaceId?: string };
         // A removed document no longer has a workspace. Nothing told here says which one it was.
-        if (document === null) listeners.tellAll(recent.note(EVERYONE, topics));
-        else {
-          const { workspaceId } = document as { workspaceId?: string };
-          if (workspaceId !== undefined)
-            listeners.tell(workspaceId, recent.note(workspaceId, topics));
-        }
+        if (document === null) feed.note(EVERYONE, topicsOf(change as Change));
+        else if (workspaceId !== undefined) feed.note(workspaceId, topicsOf(change as Change));
       }
     }
   })();
-  return {
-    position: () => recent.position,
-    positionAt: (at) => recent.positionAt(at),
-    since: (workspaceId, position) => recent.since(workspaceId, position),
-    listen: (workspaceId, listener) => listeners.listen(workspaceId, listener),
-  };
+  return feed;
 }
 
-/** Remembers where each topic last changed. The oldest are forgotten first. */
-export class RecentTopics {
+/**
+ * Tells the team's open pages what changes in their workspace, and remembers where each topic last
+ * changed. The oldest are forgotten first.
+ */
+export class LiveFeed {
+  readonly #listeners = new KeyedListeners<readonly LiveChange[]>();
   /** Positions of another process mean nothing here. */
   readonly #process = randomBytes(6).toString('base64url');
   readonly #maxRemembered: number;
@@ -101,15 +76,27 @@ export class RecentTopics {
     this.#maxRemembered = maxRemembered;
   }
 
+  /** Where this process's feed stands: what is read from now on is at least as new. */
   get position(): string {
     return this.positionAt(this.#now);
   }
 
+  /** A position from a change of this process's feed. */
   positionAt(at: number): string {
     return `${this.#process}.${at}`;
   }
 
-  note(workspaceId: string, topics: readonly LiveTopic[]): readonly LiveChange[] {
+  /**
+   * @param listener gets what a change touches
+   * @returns a function that stops listening
+   */
+  listen(workspaceId: string, listener: (changes: readonly LiveChange[]) => void): () => void {
+    return this.#listeners.listen(workspaceId, listener);
+  }
+
+  /** @param workspaceId `*` for all of them */
+  note(workspaceId: string, topics: readonly LiveTopic[]): void {
+    if (topics.length === 0) return;
     const at = ++this.#now;
     for (const topic of topics) {
       const key = `${workspaceId} ${topic}`;
@@ -121,16 +108,22 @@ export class RecentTopics {
       this.#lastAt.delete(key);
       this.#forgottenUpTo = lastAt;
     }
-    return topics.map((topic) => ({ topic, at }));
+    const changes = topics.map((topic) => ({ topic, at }));
+    if (workspaceId === EVERYONE) this.#listeners.tellAll(changes);
+    else this.#listeners.tell(workspaceId, changes);
   }
 
   /** Changes were missed: anything may have changed. */
-  forget(): readonly LiveChange[] {
+  forget(): void {
     this.#lastAt.clear();
     this.#forgottenUpTo = ++this.#now;
-    return this.#everything();
+    this.#listeners.tellAll(this.#everything());
   }
 
+  /**
+   * What has changed since a position. Everything, when that cannot be told any more: the position
+   * is too old, or another process's.
+   */
   since(workspaceId: string, position: string): readonly LiveChange[] {
     const at = this.#read(position);
     if (at === null || at < this.#forgottenUpTo) return this.#everything();

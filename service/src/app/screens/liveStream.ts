@@ -35,7 +35,7 @@ const MAX_PENDING = 200;
 export const noteLivePosition =
   (feed: LiveFeed, streams: OpenStreams): RequestHandler =>
   (_request, response, next) => {
-    const livePosition = feed.position();
+    const livePosition = feed.position;
     response.locals.signedIn = { ...signedInOf(response), livePosition };
     response.set({
       'Live-Position': livePosition,
@@ -95,7 +95,7 @@ export function liveStreamRouter(
     if (typeof since === 'string') add(feed.since(workspace.id, since));
     flush();
     // The reader now knows where it stands, also when nothing has changed.
-    response.write(`id: ${feed.position()}\nevent: open\ndata: open\n\n`);
+    response.write(`id: ${feed.position}\nevent: open\ndata: open\n\n`);
     const stopListening = feed.listen(workspace.id, (changes) => {
       add(changes);
       timer ??= setTimeout(flush, GATHER_MS);

@@ -61,7 +61,7 @@ export const accountsSection = (channels: readonly Channel[], now: Date): View =
     ${
       channels.length === 0
         ? html`<p>No connected accounts yet.</p>`
-        : html`<ul class="records">${channels.map((channel) => accountItem(channel, now))}</ul>`
+        : html`<ul class="bare records">${channels.map((channel) => accountItem(channel, now))}</ul>`
     }
   </section>
 `;

@@ -109,7 +109,7 @@ export const subscriptionsList = (
   now: Date,
 ): View => html`
   <p><strong>${all.length} of ${MAX_SUBSCRIPTIONS}</strong>${all.length === 0 ? html`. Publish a workflow in n8n to see its subscriptions here, such as one of the <a href="/examples">examples</a>.` : html`: ${bySource(all)}`}</p>
-  ${all.length === 0 ? null : html`<ul class="records">${all.map((each) => subscriptionItem(each, week, now))}</ul>`}
+  ${all.length === 0 ? null : html`<ul class="bare records">${all.map((each) => subscriptionItem(each, week, now))}</ul>`}
 `;
 
 function bySource(all: readonly SubscriptionHealth[]): View {

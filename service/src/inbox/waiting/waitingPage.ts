@@ -34,7 +34,7 @@ export const waitingFragment = (page: WaitingPage): View => {
   const { items, ended } = page.waiting;
   return html`
     ${items.length === 0 ? html`<p class="empty">Nothing waits for a decision. The agent asks before it runs a <a href="/tools">tool</a> that needs an approval, and a workflow asks with the node’s action “Ask for approval and wait”.</p>` : null}
-    <ol class="waiting-list">${items.map((item) => html`<li>${itemView(item, page)}</li>`)}</ol>
+    <ol class="bare waiting-list">${items.map((item) => html`<li>${itemView(item, page)}</li>`)}</ol>
     ${items.length < MAX_SHOWN ? null : html`<p class="muted">The ${MAX_SHOWN} that have waited longest are shown.</p>`}
     ${ended.length === 0 ? null : endedView(ended, page.now)}
   `;
@@ -62,7 +62,7 @@ const MAX_QUESTION_EXCERPT = 120;
 const endedView = (ended: readonly Wait[], now: Date): View => html`
   <section aria-labelledby="ended-title">
     <h2 id="ended-title">Questions that have ended</h2>
-    <ul class="plain-list ended-list">
+    <ul class="bare plain-list">
       ${ended.map(
         (wait) => html`
           <li>${waitBadge(wait)} <a href=${`/waits/${wait.id}`}><bdi>${beginningOf(wait.message, MAX_QUESTION_EXCERPT)}</bdi></a> <span class="muted">${wait.decision === null ? null : html`by <bdi>${actorName(wait.decision.by)}</bdi>, `}${timeView(wait.endedAt, now)}</span></li>

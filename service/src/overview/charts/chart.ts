@@ -57,7 +57,7 @@ export interface Figure {
   readonly view: View;
 }
 
-type Titled = Pick<Chart, 'id' | 'title' | 'summary' | 'whenEmpty'>;
+export type Titled = Pick<Chart, 'id' | 'title' | 'summary' | 'whenEmpty'>;
 
 /** @param content null when there is nothing to show. @param options.isWide as wide as the page */
 export const figureOf = (
@@ -88,7 +88,7 @@ const emptyFigure = ({ id, title, whenEmpty }: Titled): View => html`
 `;
 
 const legend = ({ series }: Chart): View => html`
-  <ul class="legend" aria-hidden="true">
+  <ul class="bare legend" aria-hidden="true">
     ${series.map((each, at) => html`<li><svg class=${seriesClass(each, at)} viewBox="0 0 10 10" width="10" height="10"><rect width="10" height="10" rx="2" /></svg> ${each.label}</li>`)}
   </ul>
 `;

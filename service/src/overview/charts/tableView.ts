@@ -1,10 +1,17 @@
 import { html, type View } from '../../platform/html/html.ts';
+import { type Figure, figureOf, type Titled } from './chart.ts';
 
-/**
- * A table whose first column names the rows. On a phone each row is a card.
- * @param id of the figure that it is in
- */
-export const tableView = (
+/** A table as wide as the page, whose first column names the rows. On a phone each row is a card. */
+export const tableFigure = (
+  titled: Titled,
+  headings: readonly string[],
+  rows: readonly (readonly View[])[],
+): Figure =>
+  figureOf(titled, rows.length === 0 ? null : tableView(titled.id, headings, rows), {
+    isWide: true,
+  });
+
+const tableView = (
   id: string,
   headings: readonly string[],
   rows: readonly (readonly View[])[],

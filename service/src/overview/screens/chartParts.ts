@@ -1,4 +1,5 @@
 import { type Chart, chartView, type Figure } from '../charts/chart.ts';
+import type { View } from '../../platform/html/html.ts';
 import { durationChart } from '../charts/lineChart.ts';
 import { type Range, slotTitle } from '../range.ts';
 import type { CountsOfRange } from '../readCounts.ts';
@@ -21,10 +22,17 @@ export const MEDIAN = 0.5;
 export const NINETIETH = 0.9;
 
 /** The hours or days that every chart of a page has. */
-export const slotsOfChart = ({ counts, range, timeZone }: ChartParts) => ({
+const slotsOfChart = ({ counts, range, timeZone }: ChartParts) => ({
   slots: counts.slots.map(({ start }) => slotLabel(start, timeZone)),
   slotTitle: slotTitle(range, timeZone),
 });
+
+/** What was counted in each hour or on each day. */
+export const countChart = (
+  parts: ChartParts,
+  chart: Omit<Chart, 'slots' | 'slotTitle' | 'inWords'>,
+  draw: (chart: Chart) => View,
+): Figure => chartView({ ...slotsOfChart(parts), ...chart, inWords: String }, draw);
 
 /** A value of each hour or day. */
 export const perSlot = <T>({ counts }: ChartParts, valueOf: (counts: Tally) => T): readonly T[] =>

@@ -1,11 +1,11 @@
 import type { AnsweredBy, HandoverReason } from '../../conversations/index.ts';
 import { barChart } from '../charts/barChart.ts';
 import { barListView, percent } from '../charts/barList.ts';
-import { chartView, type Figure } from '../charts/chart.ts';
+import type { Figure } from '../charts/chart.ts';
 import { lineChart } from '../charts/lineChart.ts';
 import type { Tally } from '../tally.ts';
 import { ANSWERED_BY_LABELS, HANDOVER_LABELS } from '../words.ts';
-import { type ChartParts, durationsView, ofChannel, perSlot, slotsOfChart } from './chartParts.ts';
+import { type ChartParts, countChart, durationsView, ofChannel, perSlot } from './chartParts.ts';
 
 export const conversationCharts = (parts: ChartParts): readonly Figure[] => [
   openedAndClosed(parts),
@@ -36,14 +36,13 @@ function openedAndClosed(parts: ChartParts): Figure {
     label,
     values: perSlot(parts, (counts) => counts.sum(name, ...first)),
   });
-  return chartView(
+  return countChart(
+    parts,
     {
-      ...slotsOfChart(parts),
       id: 'conversations',
       title: 'Conversations',
       summary: `${total.sum('opened', ...first)} opened, ${total.sum('closed', ...first)} closed.`,
       series: [seriesOf('Opened', 'opened'), seriesOf('Closed', 'closed')],
-      inWords: String,
       whenEmpty:
         'Conversations that open and close are counted here. Connect a channel, or write to the web chat yourself.',
     },
@@ -58,9 +57,9 @@ function answers(parts: ChartParts): Figure {
   const shown = (Object.keys(ANSWERED_BY_LABELS) as AnsweredBy[]).filter((by) => inAll.has(by));
   const sum = [...inAll.values()].reduce((all, n) => all + n, 0);
   const shares = shown.map((by) => `${ANSWERED_BY_LABELS[by]} ${percent(inAll.get(by)!, sum)}`);
-  return chartView(
+  return countChart(
+    parts,
     {
-      ...slotsOfChart(parts),
       id: 'answers',
       title: 'Who answered',
       summary: `${sum} messages to customers: ${shares.join(', ')}.`,
@@ -68,7 +67,6 @@ function answers(parts: ChartParts): Figure {
         label: ANSWERED_BY_LABELS[by],
         values: perSlot(parts, (counts) => eachOf(counts).get(by) ?? 0),
       })),
-      inWords: String,
       whenEmpty:
         'Answers are counted here by who wrote them: the agent, a workflow or your team. Turn the agent on, or answer a conversation.',
     },

@@ -2,16 +2,16 @@ import type { Subscription } from '../../deliveries/index.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { barChart } from '../charts/barChart.ts';
 import { percent } from '../charts/barList.ts';
-import { chartView, type Figure, figureOf, valueInWords } from '../charts/chart.ts';
-import { tableView } from '../charts/tableView.ts';
+import { type Figure, valueInWords } from '../charts/chart.ts';
+import { tableFigure } from '../charts/tableView.ts';
 import { durationLabel } from '../words.ts';
 import {
   type ChartParts,
+  countChart,
   durationsView,
   MEDIAN,
   NINETIETH,
   perSlot,
-  slotsOfChart,
 } from './chartParts.ts';
 
 interface SubscriptionTableParts extends ChartParts {
@@ -36,9 +36,9 @@ function attempts(parts: ChartParts): Figure {
   const [succeeded, failed] = [results.get('succeeded') ?? 0, results.get('failed') ?? 0];
   const valuesOf = (result: 'succeeded' | 'failed') =>
     perSlot(parts, (counts) => counts.eachSecond('attempt').get(result) ?? 0);
-  return chartView(
+  return countChart(
+    parts,
     {
-      ...slotsOfChart(parts),
       id: 'deliveries',
       title: 'Delivery attempts',
       summary: `Attempts: ${succeeded + failed}, ${percent(failed, succeeded + failed)} failed. Deliveries: ${ended.get('delivered') ?? 0} arrived, ${ended.get('failed') ?? 0} failed for good.`,
@@ -46,7 +46,6 @@ function attempts(parts: ChartParts): Figure {
         { label: 'Succeeded', values: valuesOf('succeeded'), tone: 'good' },
         { label: 'Failed', values: valuesOf('failed'), tone: 'bad' },
       ],
-      inWords: String,
       whenEmpty:
         'Events that are sent to your workflows are counted here. Publish a workflow with our trigger, or add a subscription.',
     },
@@ -73,21 +72,15 @@ export function subscriptionTable({
       const name = nameOf(id, known.get(id));
       return [name, made, percent(failed, made), lost, time(MEDIAN), time(NINETIETH)];
     });
-  return figureOf(
+  return tableFigure(
     {
       id: 'subscriptions',
       title: 'Deliveries by subscription',
       summary: 'The subscriptions with the most attempts, their errors and their latency.',
       whenEmpty: 'Each subscription has its attempts, error rate and latency here.',
     },
-    rows.length === 0
-      ? null
-      : tableView(
-          'subscriptions',
-          ['Subscription', 'Attempts', 'Error rate', 'Not delivered', 'Median', '90th percentile'],
-          rows,
-        ),
-    { isWide: true },
+    ['Subscription', 'Attempts', 'Error rate', 'Not delivered', 'Median', '90th percentile'],
+    rows,
   );
 }
 

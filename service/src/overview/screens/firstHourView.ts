@@ -45,7 +45,7 @@ const WORDS: Readonly<Record<Step, Words>> = {
 export const firstHourView = (signedIn: SignedIn, done: FirstHour): View => html`
   <section class="first-hour" aria-labelledby="first-hour-title">
     <h2 id="first-hour-title">First steps: ${done.size} of ${STEPS.length} done</h2>
-    <ol role="list">${STEPS.map((step) => stepView(step, done.has(step)))}</ol>
+    <ol class="bare" role="list">${STEPS.map((step) => stepView(step, done.has(step)))}</ol>
     ${
       isOwner(signedIn.member)
         ? html`

@@ -2,12 +2,12 @@ import { formatAmount } from '../../platform/currency.ts';
 import type { ApprovalOutcome } from '../../tools/index.ts';
 import { barChart } from '../charts/barChart.ts';
 import { percent } from '../charts/barList.ts';
-import { chartView, type Figure, figureOf, valueInWords } from '../charts/chart.ts';
+import { type Figure, valueInWords } from '../charts/chart.ts';
 import { lineChart } from '../charts/lineChart.ts';
-import { tableView } from '../charts/tableView.ts';
+import { tableFigure } from '../charts/tableView.ts';
 import type { Tally } from '../tally.ts';
 import { durationLabel } from '../words.ts';
-import { type ChartParts, MEDIAN, NINETIETH, perSlot, slotsOfChart } from './chartParts.ts';
+import { type ChartParts, countChart, MEDIAN, NINETIETH, perSlot } from './chartParts.ts';
 
 /** Tools, approvals and payments. */
 export const workCharts = (parts: ChartParts): readonly Figure[] => [
@@ -34,9 +34,9 @@ function toolCalls(parts: ChartParts): Figure {
   const { succeeded, failed, notMade } = endedCalls(parts.counts.total);
   const valuesOf = (what: keyof ReturnType<typeof endedCalls>) =>
     perSlot(parts, (counts) => endedCalls(counts)[what]);
-  return chartView(
+  return countChart(
+    parts,
     {
-      ...slotsOfChart(parts),
       id: 'tool-calls',
       title: 'Tool calls',
       summary: `${succeeded} succeeded, ${failed} failed (${percent(failed, succeeded + failed)}), ${notMade} were not made: rejected, expired or cancelled.`,
@@ -45,7 +45,6 @@ function toolCalls(parts: ChartParts): Figure {
         { label: 'Not made', values: valuesOf('notMade'), tone: 'quiet' },
         { label: 'Failed', values: valuesOf('failed'), tone: 'bad' },
       ],
-      inWords: String,
       whenEmpty:
         'What the agent does with its tools is counted here. Define a tool, test it and let it go live.',
     },
@@ -69,17 +68,15 @@ export function toolTable({ counts: { total } }: ChartParts): Figure {
       const name = tool === '-' ? 'A tool that does not exist' : tool;
       return [name, calls, percent(failed, tried), time(MEDIAN), time(NINETIETH)];
     });
-  return figureOf(
+  return tableFigure(
     {
       id: 'tools',
       title: 'Calls by tool',
       summary: 'The tools that were called most, with the time that their calls took.',
       whenEmpty: 'Each tool that is called has its calls, failures and times here.',
     },
-    rows.length === 0
-      ? null
-      : tableView('tools', ['Tool', 'Calls', 'Failed', 'Median', '90th percentile'], rows),
-    { isWide: true },
+    ['Tool', 'Calls', 'Failed', 'Median', '90th percentile'],
+    rows,
   );
 }
 
@@ -96,9 +93,9 @@ function approvals(parts: ChartParts): Figure {
       return shown.reduce((sum, outcome) => sum + (inSlot.get(outcome) ?? 0), 0);
     }),
   });
-  return chartView(
+  return countChart(
+    parts,
     {
-      ...slotsOfChart(parts),
       id: 'approvals',
       title: 'Approvals',
       summary: `${of('requested')} asked for: ${of('approved')} approved, ${of('rejected')} rejected, ${of('expired') + of('cancelled')} not decided.${time}`,
@@ -107,7 +104,6 @@ function approvals(parts: ChartParts): Figure {
         { ...seriesOf('Rejected', 'rejected'), tone: 'bad' },
         { ...seriesOf('Not decided', 'expired', 'cancelled'), tone: 'quiet' },
       ],
-      inWords: String,
       whenEmpty:
         'What your team approves and rejects is counted here. Let a tool ask before it runs, or have a workflow ask.',
     },
@@ -122,9 +118,9 @@ function payments(parts: ChartParts): Figure {
   );
   const paid = total.sum('payment', 'paid');
   const sum = amounts.length === 0 ? '' : `: ${amounts.join(', ')}`;
-  return chartView(
+  return countChart(
+    parts,
     {
-      ...slotsOfChart(parts),
       id: 'payments',
       title: 'Payments',
       summary: `Links: ${total.sum('payment', 'made')} made, ${paid} paid${sum}.`,
@@ -135,7 +131,6 @@ function payments(parts: ChartParts): Figure {
         },
         { label: 'Paid', values: perSlot(parts, (counts) => counts.sum('payment', 'paid')) },
       ],
-      inWords: String,
       whenEmpty:
         'Payment links and what customers paid are counted here. Connect a provider, then make a link in a conversation.',
     },

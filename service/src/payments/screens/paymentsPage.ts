@@ -52,7 +52,7 @@ export const providersList = (
   accounts: readonly PaymentAccount[],
 ): View => html`
   ${accounts.length === 0 ? html`<p>No provider is set up yet. ${isOwner(signedIn.member) ? 'Set one up' : 'An owner can set one up'} to create payment links.</p>` : null}
-  <ul class="records">
+  <ul class="bare records">
     ${PAYMENT_ADAPTERS.map((adapter) =>
       providerItem(
         signedIn,

@@ -8,7 +8,7 @@ const { resolve } = createRequire(import.meta.url);
 const ASSETS = new URL('assets/', import.meta.url);
 
 const HTMX = 'htmx.js';
-/** Each style sheet of the team is these files of assets/styles, one after the other. */
+/** Each style sheet is these files of assets/styles, one after the other. */
 const STYLES = {
   /** What every page has, and conversations. */
   'app.css': [
@@ -28,12 +28,15 @@ const STYLES = {
   'sections.css': ['toolPages', 'team', 'deliveries', 'overview'],
   /** The API reference. */
   'reference.css': ['tokens', 'base', 'reference'],
+  /** The pages of customers. */
+  'chat.css': ['customers', 'chat'],
+  'pay.css': ['customers', 'pay'],
 } as const;
 type StyleSheet = keyof typeof STYLES;
 const isStyleSheet = (name: string): name is StyleSheet => name in STYLES;
-const OWN_FILES = readdirSync(ASSETS).filter((name) => /\.(css|js|svg)$/.test(name));
+const OWN_FILES = readdirSync(ASSETS).filter((name) => /\.(js|svg)$/.test(name));
 
-/** A style sheet of the team, or a file of the folder of assets. */
+/** A style sheet, or a file of the folder of assets. */
 export type AssetName = `${string}.${'css' | 'js' | 'svg'}`;
 
 interface Asset {
@@ -57,7 +60,7 @@ function contentOf(name: AssetName): string {
   if (isStyleSheet(name)) return withoutRoom(withoutRemarks(joinedStyles(name)));
   if (name === HTMX) return readFileSync(resolve('htmx.org/dist/htmx.min.js'), 'utf8');
   const content = readOwnFile(name);
-  return /\.(js|css)$/.test(name) ? withoutRemarks(withVersionedImports(content)) : content;
+  return name.endsWith('.js') ? withoutRemarks(withVersionedImports(content)) : content;
 }
 
 const readOwnFile = (name: string): string => readFileSync(new URL(name, ASSETS), 'utf8');

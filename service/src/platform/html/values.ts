@@ -65,7 +65,7 @@ export function valueView(value: Json, schema: Json | undefined = undefined, dep
   if (value.length > MAX_LIST_ITEMS)
     return html`<pre>${longText(JSON.stringify(value, null, 2))}</pre>`;
   const items = isJsonObject(schema) ? schema.items : undefined;
-  return html`<ul class="plain-list">${value.map((item) => html`<li>${valueView(item, items, depth + 1)}</li>`)}</ul>`;
+  return html`<ul class="bare plain-list">${value.map((item) => html`<li>${valueView(item, items, depth + 1)}</li>`)}</ul>`;
 }
 
 const longText = (text: string): View =>

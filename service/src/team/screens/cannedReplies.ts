@@ -137,7 +137,7 @@ const listPage = (
   );
 
 const repliesView = (signedIn: SignedIn, replies: readonly CannedReply[]): View => html`
-  <ul class="canned-replies">
+  <ul class="bare canned-replies">
     ${replies.map(
       ({ id, name, shortcut, text }) => html`
         <li id=${id}>

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import express from 'express';
-import { RecentTopics, type LiveFeed } from '../../../../service/src/app/screens/liveFeed.ts';
+import { LiveFeed } from '../../../../service/src/app/screens/liveFeed.ts';
 import {
   liveStreamRouter,
   openTeamStreams,
@@ -11,45 +11,45 @@ import type { Deps } from '../../../../service/src/platform/deps.ts';
 import { LIVE_EVENTS } from '../../../../service/src/platform/html/liveSection.ts';
 
 describe('what has changed since a position', () => {
-  const topicsSince = (recent: RecentTopics, workspace: string, position: string) =>
-    recent.since(workspace, position).map(({ topic }) => topic);
+  const topicsSince = (feed: LiveFeed, workspace: string, position: string) =>
+    feed.since(workspace, position).map(({ topic }) => topic);
 
   it('is what changed after it in the workspace, each topic once, and what is told to everyone', () => {
-    const recent = new RecentTopics();
-    recent.note('a', ['conversations', 'thread:conv_1']);
-    const { position } = recent;
-    expect(topicsSince(recent, 'a', position)).toEqual([]);
-    recent.note('a', ['tools']);
-    recent.note('b', ['payments']);
-    recent.note('a', ['thread:conv_1']);
-    recent.note('*', ['keys']);
-    recent.note('a', ['tools']);
-    expect(topicsSince(recent, 'a', position)).toEqual(['thread:conv_1', 'keys', 'tools']);
+    const feed = new LiveFeed();
+    feed.note('a', ['conversations', 'thread:conv_1']);
+    const { position } = feed;
+    expect(topicsSince(feed, 'a', position)).toEqual([]);
+    feed.note('a', ['tools']);
+    feed.note('b', ['payments']);
+    feed.note('a', ['thread:conv_1']);
+    feed.note('*', ['keys']);
+    feed.note('a', ['tools']);
+    expect(topicsSince(feed, 'a', position)).toEqual(['thread:conv_1', 'keys', 'tools']);
     expect(
-      recent
+      feed
         .since('a', position)
-        .map(({ at }) => recent.positionAt(at))
+        .map(({ at }) => feed.positionAt(at))
         .at(-1),
-    ).toBe(recent.position);
+    ).toBe(feed.position);
   });
 
   it.each([
-    ['another process’s', () => new RecentTopics().position],
+    ['another process’s', () => new LiveFeed().position],
     ['no position', () => 'yesterday'],
-    ['one that is yet to come', (recent: RecentTopics) => recent.positionAt(99)],
+    ['one that is yet to come', (feed: LiveFeed) => feed.positionAt(99)],
   ])('is everything when it is %s', (_what, position) => {
-    const recent = new RecentTopics();
-    expect(topicsSince(recent, 'a', position(recent))).toEqual([...LIVE_EVENTS]);
+    const feed = new LiveFeed();
+    expect(topicsSince(feed, 'a', position(feed))).toEqual([...LIVE_EVENTS]);
   });
 
   it('is everything when changes were missed or forgotten since', () => {
-    const missed = new RecentTopics();
+    const missed = new LiveFeed();
     const before = missed.position;
     missed.forget();
     expect(topicsSince(missed, 'a', before)).toEqual([...LIVE_EVENTS]);
     expect(topicsSince(missed, 'a', missed.position)).toEqual([]);
 
-    const small = new RecentTopics(2);
+    const small = new LiveFeed(2);
     const first = small.position;
     small.note('a', ['thread:conv_1']);
     const second = small.position;
@@ -65,13 +65,6 @@ describe('the stream of a page', () => {
     ['whose reader is gone', false],
     ['of a service that has begun to stop', true],
   ])('ends at once: one %s by the time it begins', async (_what, isStopping) => {
-    const recent = new RecentTopics();
-    const feed: LiveFeed = {
-      position: () => recent.position,
-      positionAt: (at) => recent.positionAt(at),
-      since: () => [],
-      listen: () => () => {},
-    };
     const stopping = new AbortController();
     const streams = openTeamStreams();
     const reader = new AbortController();
@@ -87,7 +80,7 @@ describe('the stream of a page', () => {
       next();
       began.resolve(null);
     });
-    app.use(liveStreamRouter({} as Deps, feed, streams, stopping.signal));
+    app.use(liveStreamRouter({} as Deps, new LiveFeed(), streams, stopping.signal));
     const server = app.listen(0);
     try {
       await once(server, 'listening');

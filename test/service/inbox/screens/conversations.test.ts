@@ -248,6 +248,14 @@ describe('the conversations screen', () => {
       expect(oldest.text).not.toContain('Earlier messages');
     });
 
+    it('shows the newest notes when more than 500 follow one message', async () => {
+      const { id, path } = await customer({ name: 'Noted' }, 'Hello');
+      const note = (text: string) => service.api.post(`/api/conversations/${id}/notes`, { text });
+      await Promise.all(Array.from({ length: 500 }, () => note('One of many.')));
+      await note('The last of all.');
+      expect((await ana.get(`${path}/items`)).text).toContain('The last of all.');
+    });
+
     it('leads from a closed conversation to the one that followed, and back', async () => {
       const { id, path, chat } = await customer({ name: 'Again' });
       await service.api.post(`/api/conversations/${id}/close`, {

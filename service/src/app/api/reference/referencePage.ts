@@ -84,7 +84,7 @@ const indexView = ({ info, servers }: OpenApiDocument, parts: readonly Part[]): 
       <section aria-labelledby=${`part-${slug}`}>
         <h2 id=${`part-${slug}`}><a href=${`${ROOT}/${slug}`}>${title}</a></h2>
         <p>${description}</p>
-        <ul class="endpoints">
+        <ul class="bare endpoints">
           ${endpoints.map(({ method, path, operation: { operationId, summary } }) => html`<li><a href=${`${ROOT}/${slug}#${operationId}`}>${summary}</a> <span class="address">${method === null ? null : html`<b class="method">${method}</b>`} <code>${path}</code></span></li>`)}
         </ul>
       </section>
@@ -94,7 +94,7 @@ const indexView = ({ info, servers }: OpenApiDocument, parts: readonly Part[]): 
 
 const partView = ({ description, endpoints }: Part): View => html`
   <p>${description}</p>
-  <ul class="endpoints">
+  <ul class="bare endpoints">
     ${endpoints.map(({ operation: { operationId, summary } }) => html`<li><a href=${`#${operationId}`}>${summary}</a></li>`)}
   </ul>
   ${endpoints.map(endpointView)}

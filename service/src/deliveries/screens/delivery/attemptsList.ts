@@ -17,7 +17,7 @@ type ShownHeaders = 'none' | 'without-signatures' | 'whole';
 export const attemptsList = (delivery: Delivery, headers: ShownHeaders = 'none'): View =>
   delivery.attempts.length === 0
     ? html`<p>No attempts yet.</p>`
-    : html`<ol class="attempts">${delivery.attempts.map((attempt) => attemptItem(delivery, attempt, headers))}</ol>`;
+    : html`<ol class="bare attempts">${delivery.attempts.map((attempt) => attemptItem(delivery, attempt, headers))}</ol>`;
 
 const attemptItem = (delivery: Delivery, attempt: Attempt, headers: ShownHeaders): View => {
   const { number, at, statusCode, durationMs, error, responseExcerpt, trigger } = attempt;

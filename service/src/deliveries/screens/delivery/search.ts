@@ -38,7 +38,7 @@ export const foundPage = (
           ? html`<p role="status">Neither a delivery nor an event with deliveries has the id “<bdi>${id}</bdi>”. Ids begin with <code>evt_</code> or <code>dlv_</code>. Deliveries of removed subscriptions are no longer listed.</p>`
           : html`
               <p role="status">${found.length} deliveries of this event</p>
-              <ul class="records">${found.map((each) => foundItem(each, now))}</ul>
+              <ul class="bare records">${found.map((each) => foundItem(each, now))}</ul>
             `
       }
     `,

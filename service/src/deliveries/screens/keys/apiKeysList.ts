@@ -13,7 +13,7 @@ export function apiKeysList(signedIn: SignedIn, apiKeys: readonly ApiKey[], now:
     ${
       active.length === 0
         ? html`<p>No active keys.${isOwner(signedIn.member) ? ' Create one below.' : null}</p>`
-        : html`<ul class="records">${active.map((key) => activeKey(signedIn, key, now))}</ul>`
+        : html`<ul class="bare records">${active.map((key) => activeKey(signedIn, key, now))}</ul>`
     }
     ${folded('expired-keys', 'Expired keys', expired, now)}
     ${folded('revoked-keys', 'Revoked keys', revoked, now)}
@@ -26,7 +26,7 @@ const folded = (id: string, title: string, keys: readonly ApiKey[], now: Date): 
     : html`
         <details id=${id}>
           <summary>${title} (${keys.length})</summary>
-          <ul class="records">${keys.map((key) => endedKey(key, now))}</ul>
+          <ul class="bare records">${keys.map((key) => endedKey(key, now))}</ul>
         </details>
       `;
 

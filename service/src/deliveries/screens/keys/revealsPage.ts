@@ -23,7 +23,7 @@ export const revealsPage = (
       ${
         items.length === 0
           ? html`<p>Nothing was read.</p>`
-          : html`<ul class="records">${items.map((item) => revealView(item, now))}</ul>`
+          : html`<ul class="bare records">${items.map((item) => revealView(item, now))}</ul>`
       }
       ${pager('Pages', {
         newest: null,

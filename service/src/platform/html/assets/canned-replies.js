@@ -40,6 +40,7 @@ function openPicker(field) {
   });
   const options = element('ul', {
     id: 'canned-options',
+    class: 'bare',
     role: 'listbox',
     'aria-label': 'Canned replies',
   });

@@ -114,7 +114,7 @@ export function createLog(root, { teamName, onRetry, onChoose, onChoicesLost }) 
         element(
           'p',
           { class: 'separator' },
-          element('time', { datetime: at.toISOString().slice(0, 10) }, dayName(at)),
+          element('time', { datetime: at.toISOString() }, dayName(at)),
         ),
       );
     if (last !== null && last.conversationId !== conversationId)
@@ -208,6 +208,14 @@ export function createLog(root, { teamName, onRetry, onChoose, onChoicesLost }) 
     offerChoices();
     return true;
   }
+
+  /** At midnight, "Today" becomes "Yesterday". */
+  setInterval(() => {
+    for (const time of root.querySelectorAll('.separator time')) {
+      const name = dayName(new Date(time.dateTime));
+      if (time.textContent !== name) time.textContent = name;
+    }
+  }, 30_000);
 
   return {
     confirm,

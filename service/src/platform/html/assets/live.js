@@ -217,8 +217,8 @@ document.addEventListener('htmx:afterSettle', () => {
 });
 
 /**
- * What is open or half written in a [data-live] part stays when it is loaded again, and nothing moves
- * when nothing has changed.
+ * What is half written in a [data-live] part stays when it is loaded again, and nothing moves when
+ * nothing has changed. places.js keeps open what is open.
  */
 const lastAnswer = new WeakMap();
 let kept = [];
@@ -233,20 +233,15 @@ document.addEventListener('htmx:beforeSwap', (event) => {
   lastAnswer.set(part, answer);
   const isTouched = (field) =>
     field.matches('select') ? field === document.activeElement : field.value !== field.defaultValue;
-  kept = [
-    ...part.querySelectorAll(
-      'details[open][id], input[id]:not([type=hidden]), textarea[id], select[id]',
-    ),
-  ]
-    .filter((each) => each.matches('details') || isTouched(each))
+  kept = [...part.querySelectorAll('input[id]:not([type=hidden]), textarea[id], select[id]')]
+    .filter(isTouched)
     .map(({ id, value, selectionStart }) => ({ id, value, selectionStart }));
 });
 document.addEventListener('htmx:afterSwap', () => {
   for (const { id, value, selectionStart } of kept.splice(0)) {
     const element = document.getElementById(id);
     if (!element) continue;
-    if (element.matches('details')) element.open = true;
-    else element.value = value;
+    element.value = value;
     if (element === document.activeElement && selectionStart != null)
       element.setSelectionRange(selectionStart, selectionStart);
   }

@@ -49,12 +49,15 @@ const WORDS = {
   clock: (at) => formats.clock.format(at),
 };
 
+function write(time, words) {
+  if (time.textContent !== words) time.textContent = words;
+}
+
 function refresh(kind, root) {
   for (const time of root.querySelectorAll(`time[data-${kind}]`)) {
     const at = new Date(time.dateTime);
     if (Number.isNaN(at.getTime())) continue;
-    const words = WORDS[kind](at);
-    if (time.textContent !== words) time.textContent = words;
+    write(time, WORDS[kind](at));
     time.title = formats.full.format(at);
   }
 }
@@ -82,10 +85,12 @@ function dayLine(at) {
   line.className = 'day';
   const time = document.createElement('time');
   time.dateTime = at.toISOString();
-  time.textContent = dayInWords(at);
+  nameDay(time);
   line.append(time);
   return line;
 }
+/** At midnight, "Today" becomes "Yesterday". */
+const nameDay = (time) => write(time, dayInWords(new Date(time.dateTime)));
 
 /** Rewrites the times in a part of the page. */
 export function inReadersZone(root = document) {
@@ -99,4 +104,5 @@ setInterval(() => {
   if (document.hidden) return;
   refresh('ago', document);
   refresh('short', document);
+  document.querySelectorAll('[data-days] > .day > time').forEach(nameDay);
 }, 30_000);
