@@ -55,8 +55,10 @@ async function toDatabase(
       `The backup is of the schema ${manifest.schema}. Set DATABASE_SCHEMA=${manifest.schema}.`,
     );
   (await KeyRequirement.of(config)).check(manifest.key_fingerprint);
-  await restoreDatabase(place, join(from, DUMP_FILE)).catch((error: Error) => {
-    if (!/already exists/.test(error.message)) throw error;
+  await restoreDatabase(place, join(from, DUMP_FILE)).catch(async (error: Error) => {
+    // Asked, since the text of the error is in the server's language.
+    const { hasSchema } = await import('../store/postgres/index.ts');
+    if (!(await hasSchema(place).catch(() => false))) throw error;
     throw new Error(
       `The database is not empty (${error.message}). Restore into another one; or stop the service and drop the schema ${place.schema}, which deletes what is there.`,
       { cause: error },
