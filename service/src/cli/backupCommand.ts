@@ -6,17 +6,12 @@ import { readConfig, type Config } from '../app/config.ts';
 import { findFingerprint } from '../app/encryption/openSecretBox.ts';
 import { DUMP_FILE, makeBackup, type BackupParts } from '../moving/backup.ts';
 import { dumpDatabase } from '../moving/postgresTools.ts';
+import { KeyRequirement } from '../moving/requireKey.ts';
 import { systemClock } from '../platform/clock.ts';
-import {
-  KEY_FILE,
-  NEW_KEY_FILE,
-  parseEncryptionKey,
-  readKeyFile,
-} from '../platform/security/encryptionKey.ts';
-import { createSecretBox } from '../platform/security/secretBox.ts';
+import { KEY_FILE, NEW_KEY_FILE } from '../platform/security/encryptionKey.ts';
 import { copyDataFolder } from '../store/lowdb/index.ts';
 import { describeLocation } from '../store/openStore.ts';
-import { runOrFail, withStore } from './command.ts';
+import { withStore } from './command.ts';
 
 /** `conversation-service backup`: a consistent copy of everything, while the service runs. */
 export function addBackupCommand(program: Command): void {
@@ -28,9 +23,7 @@ export function addBackupCommand(program: Command): void {
       'a folder; the backup is a new folder in it, named by the time',
     )
     .option('--without-key', 'leave encryption.key out, to keep it apart from the backup', false)
-    .action(({ to, withoutKey }: { to: string; withoutKey: boolean }) =>
-      runOrFail(() => backupTo(to, !withoutKey)),
-    );
+    .action(({ to, withoutKey }: { to: string; withoutKey: boolean }) => backupTo(to, !withoutKey));
 }
 
 async function backupTo(to: string, withKey: boolean): Promise<void> {
@@ -77,13 +70,10 @@ const copyKey = async (from: string, to: string): Promise<void> =>
   writeFile(to, await readFile(from), { mode: 0o600, flush: true });
 
 /** Null while a change of the key is interrupted: the next start finds out which key it is. */
-async function fingerprintOf({ encryptionKey, dataDir }: Config): Promise<string | null> {
+async function fingerprintOf(config: Config): Promise<string | null> {
+  const { encryptionKey, dataDir } = config;
   if (encryptionKey === undefined && existsSync(join(dataDir, NEW_KEY_FILE))) return null;
-  const key =
-    encryptionKey === undefined
-      ? await readKeyFile(join(dataDir, KEY_FILE))
-      : parseEncryptionKey(encryptionKey, 'ENCRYPTION_KEY');
-  return key === null ? null : createSecretBox(key).fingerprint;
+  return (await KeyRequirement.of(config)).fingerprint;
 }
 
 async function dump(database: NonNullable<Config['database']>, part: string): Promise<BackupParts> {

@@ -10,15 +10,6 @@ import { WORK_QUEUES } from '../app/workQueues.ts';
 
 /** What all commands share: how they open the store, and how they fail. */
 
-/** Runs a command. If it fails, the process exits with one line that says why. */
-export async function runOrFail(run: () => Promise<void>): Promise<void> {
-  try {
-    await run();
-  } catch (error) {
-    failInOneLine(error);
-  }
-}
-
 /** Exits with one line that says what is wrong. With LOG_LEVEL=debug, the stack follows. */
 export function failInOneLine(error: unknown): never {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
@@ -63,23 +54,11 @@ export async function withStore<T>(
 }
 
 /**
- * Reads everything in the store that the environment names.
+ * Reads everything in a store.
+ * @param key where the key is that must fit; null: any
  * @throws Error when its secrets are sealed with another key
  */
-export const countStored = (): Promise<Tally> => {
-  const config = readConfig(process.env);
-  return countIn(config, config);
-};
-
-/**
- * Reads everything in a data folder.
- * @param withKey whether its key must be there and fit
- */
-export const countFolder = (dataDir: string, withKey: boolean): Promise<Tally> =>
-  countIn({ dataDir, database: null }, withKey ? { dataDir, encryptionKey: undefined } : null);
-
-/** @param key where the key is that must fit; null: any */
-async function countIn(place: StoreLocation, key: KeyPlace | null): Promise<Tally> {
+export async function countStored(place: StoreLocation, key: KeyPlace | null): Promise<Tally> {
   const store = await openStore(collections, place, STORE_OPTIONS);
   try {
     const fingerprint = (await findFingerprint(store))?.value ?? null;
@@ -95,25 +74,16 @@ async function countIn(place: StoreLocation, key: KeyPlace | null): Promise<Tall
 
 const INTERVAL_MS = 5_000;
 
-/** Reports the progress of a long command on standard error, every few seconds. */
-export class Progress {
-  private readonly timer: NodeJS.Timeout;
-
-  /**
-   * @param doing `exported`
-   * @param total how many records so far
-   */
-  constructor(doing: string, total: () => number) {
-    this.timer = setInterval(
-      () => process.stderr.write(`${total()} records ${doing} so far …\n`),
-      INTERVAL_MS,
-    ).unref();
-  }
-
-  stop(): void {
-    clearInterval(this.timer);
-  }
-}
+/**
+ * Reports the progress of a long command on standard error, every few seconds until it is disposed.
+ * @param doing `exported`
+ * @param total how many records so far
+ */
+export const reportProgress = (doing: string, total: () => number): Disposable =>
+  setInterval(
+    () => process.stderr.write(`${total()} records ${doing} so far …\n`),
+    INTERVAL_MS,
+  ).unref();
 
 /**
  * A line for each collection with its count, then the checksum. An export and its import print the

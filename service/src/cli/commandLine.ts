@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { VERSION } from '../platform/version.ts';
 import { addBackupCommand } from './backupCommand.ts';
+import { failInOneLine } from './command.ts';
 import { addExportCommand } from './exportCommand.ts';
 import { addImportCommand } from './importCommand.ts';
 import { addKeyCommands } from './keyCommands.ts';
@@ -10,7 +11,10 @@ import { addRotateKeyCommand } from './rotateKeyCommand.ts';
 import { addVerifyCommand } from './verifyCommand.ts';
 import { addWorkspaceCommands } from './workspaceCommands.ts';
 
-/** The command line. Without arguments, it runs the service. */
+/**
+ * The command line. Without arguments, it runs the service. A command that fails exits with one line
+ * that says why.
+ */
 export async function runCommandLine(): Promise<void> {
   const program = new Command('conversation-service').description(
     'Conversations of customers with an agent and a team',
@@ -33,5 +37,5 @@ export async function runCommandLine(): Promise<void> {
   addVerifyCommand(program);
   addExportCommand(program);
   addImportCommand(program);
-  await program.parseAsync();
+  await program.parseAsync().catch(failInOneLine);
 }

@@ -8,7 +8,7 @@ import { headerOf, type Tally, writeExport } from '../moving/exportFormat.ts';
 import { makeNewFile } from '../moving/newFile.ts';
 import { inWords } from '../store/lowdb/errors.ts';
 import { describeLocation, type StoreLocation } from '../store/openStore.ts';
-import { runOrFail, withStore, Progress, tallyLines } from './command.ts';
+import { withStore, reportProgress, tallyLines } from './command.ts';
 
 /** `conversation-service export`: writes all stored data, as of one moment, to one file. */
 export function addExportCommand(program: Command): void {
@@ -18,7 +18,7 @@ export function addExportCommand(program: Command): void {
       'write all stored data to one file, to import it elsewhere (DATA_DIR: while the service is stopped; DATABASE_URL: at any time)',
     )
     .requiredOption('--to <file>', 'a new file; - is standard output')
-    .action(({ to }: { to: string }) => runOrFail(() => exportTo(to)));
+    .action(({ to }: { to: string }) => exportTo(to));
 }
 
 async function exportTo(to: string): Promise<void> {
@@ -82,17 +82,9 @@ async function exportWith(
   write: (piece: Buffer) => Promise<void>,
 ): Promise<Exported> {
   let total = 0;
-  const progress = new Progress('exported', () => total);
-  try {
-    const keyFingerprint = (await findFingerprint(store))?.value ?? null;
-    const tally = await writeExport(
-      store.dump(),
-      headerOf(systemClock.now(), keyFingerprint),
-      write,
-      (written) => (total = written),
-    );
-    return { tally, keyFingerprint };
-  } finally {
-    progress.stop();
-  }
+  using _progress = reportProgress('exported', () => total);
+  const keyFingerprint = (await findFingerprint(store))?.value ?? null;
+  const header = headerOf(systemClock.now(), keyFingerprint);
+  const tally = await writeExport(store.dump(), header, write, (written) => (total = written));
+  return { tally, keyFingerprint };
 }

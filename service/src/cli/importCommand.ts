@@ -7,7 +7,7 @@ import { KeyRequirement } from '../moving/requireKey.ts';
 import { inWords } from '../store/lowdb/errors.ts';
 import { describeLocation } from '../store/openStore.ts';
 import { StoreNotEmpty } from '../store/store.ts';
-import { runOrFail, withStore, Progress, tallyLines } from './command.ts';
+import { withStore, reportProgress, tallyLines } from './command.ts';
 
 const PIECE_BYTES = 1 << 20;
 
@@ -19,7 +19,7 @@ export function addImportCommand(program: Command): void {
       'read a file that `export` wrote into an empty DATA_DIR or database, while no service runs on it',
     )
     .requiredOption('--from <file>', 'the file; - is standard input')
-    .action(({ from }: { from: string }) => runOrFail(() => importFrom(from)));
+    .action(({ from }: { from: string }) => importFrom(from));
 }
 
 async function importFrom(from: string): Promise<void> {
@@ -30,7 +30,7 @@ async function importFrom(from: string): Promise<void> {
   );
   const key = await KeyRequirement.of(config);
   key.check(reader.header.key_fingerprint);
-  const progress = new Progress('imported', () => reader.total);
+  using _progress = reportProgress('imported', () => reader.total);
   try {
     // Exclusive: a service that is started now exits and says why. Otherwise its writes would wait for
     // the whole import.
@@ -42,8 +42,6 @@ async function importFrom(from: string): Promise<void> {
         { cause: error },
       );
     refuse(from, error);
-  } finally {
-    progress.stop();
   }
   const { made_by: madeBy, at } = reader.header;
   process.stdout.write(

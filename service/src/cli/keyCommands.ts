@@ -5,7 +5,7 @@ import { AREA_PERMISSIONS, isExpired, type ApiKey, type AreaPermission } from '.
 import { createApiKey, listApiKeys, revokeApiKey } from '../team/operations/apiKeys.ts';
 import { createWorkspace, findWorkspace } from '../team/operations/team.ts';
 import type { Workspace } from '../team/workspace.ts';
-import { runOrFail, withStore } from './command.ts';
+import { withStore } from './command.ts';
 
 interface NewKeyOptions {
   readonly name: string;
@@ -144,4 +144,4 @@ function noWorkspace(slug: string | undefined): never {
 }
 
 const withDeps = (run: (deps: KeyDeps) => Promise<void>): Promise<void> =>
-  runOrFail(() => withStore((store) => run({ store, clock: systemClock })));
+  withStore((store) => run({ store, clock: systemClock }));

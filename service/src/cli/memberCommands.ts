@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { readConfig } from '../app/config.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createPasswordResetByEmail } from '../team/operations/passwordReset.ts';
-import { addressOf, runOrFail, withStore } from './command.ts';
+import { addressOf, withStore } from './command.ts';
 
 /** `conversation-service member reset-password`: for an owner whom no other owner can help. */
 export function addMemberCommands(program: Command): void {
@@ -12,7 +12,7 @@ export function addMemberCommands(program: Command): void {
     .command('reset-password')
     .description('create a link by which a member chooses another password')
     .requiredOption('--email <email>', 'the one that the member signs in with')
-    .action(({ email }: { email: string }) => runOrFail(() => resetPassword(email)));
+    .action(({ email }: { email: string }) => resetPassword(email));
 }
 
 async function resetPassword(email: string): Promise<void> {

@@ -7,7 +7,7 @@ import { KeyRequirement } from '../moving/requireKey.ts';
 import { KEY_FILE } from '../platform/security/encryptionKey.ts';
 import { fillDataFolder } from '../store/lowdb/index.ts';
 import { describeLocation } from '../store/openStore.ts';
-import { countStored, runOrFail, tallyLines } from './command.ts';
+import { countStored, tallyLines } from './command.ts';
 
 /** `conversation-service restore`: a backup into an empty store, while no service runs on it. */
 export function addRestoreCommand(program: Command): void {
@@ -15,7 +15,7 @@ export function addRestoreCommand(program: Command): void {
     .command('restore')
     .description('put a backup into an empty DATA_DIR or database, while no service runs on it')
     .requiredOption('--from <folder>', 'the folder that `backup` made')
-    .action(({ from }: { from: string }) => runOrFail(() => restoreFrom(from)));
+    .action(({ from }: { from: string }) => restoreFrom(from));
 }
 
 async function restoreFrom(from: string): Promise<void> {
@@ -24,7 +24,7 @@ async function restoreFrom(from: string): Promise<void> {
   if (config.database === null) await toFolder(config, manifest, from);
   else await toDatabase(config, config.database, manifest, from);
   process.stdout.write(
-    `Restored the backup of ${manifest.at} into ${describeLocation(config)}:\n${tallyLines(await countStored())}`,
+    `Restored the backup of ${manifest.at} into ${describeLocation(config)}:\n${tallyLines(await countStored(config, config))}`,
   );
 }
 
@@ -36,7 +36,7 @@ async function toFolder(config: Config, manifest: BackupManifest, from: string):
   const names = manifest.files.map(({ name }) => name);
   const key = await KeyRequirement.of(config);
   // Its own key is put in place with the rest, but replaces no other.
-  if (key.isThere || !names.includes(KEY_FILE)) key.check(manifest.key_fingerprint);
+  if (key.fingerprint !== null || !names.includes(KEY_FILE)) key.check(manifest.key_fingerprint);
   await fillDataFolder(config.dataDir, new Map(names.map((name) => [name, resolve(from, name)])));
 }
 
@@ -55,8 +55,10 @@ async function toDatabase(
       `The backup is of the schema ${manifest.schema}. Set DATABASE_SCHEMA=${manifest.schema}.`,
     );
   (await KeyRequirement.of(config)).check(manifest.key_fingerprint);
-  await restoreDatabase(place, join(from, DUMP_FILE)).catch((error: Error) => {
-    if (!/already exists/.test(error.message)) throw error;
+  await restoreDatabase(place, join(from, DUMP_FILE)).catch(async (error: Error) => {
+    // Asked, since the text of the error is in the server's language.
+    const { hasSchema } = await import('../store/postgres/index.ts');
+    if (!(await hasSchema(place).catch(() => false))) throw error;
     throw new Error(
       `The database is not empty (${error.message}). Restore into another one; or stop the service and drop the schema ${place.schema}, which deletes what is there.`,
       { cause: error },

@@ -10,7 +10,7 @@ import {
   parseEncryptionKey,
 } from '../platform/security/encryptionKey.ts';
 import { describeLocation } from '../store/openStore.ts';
-import { runOrFail, withStore } from './command.ts';
+import { withStore } from './command.ts';
 
 /** `conversation-service rotate-encryption-key`: runs while the service is stopped. */
 export function addRotateKeyCommand(program: Command): void {
@@ -23,7 +23,7 @@ export function addRotateKeyCommand(program: Command): void {
       '--new-key-file <path>',
       'a file with the new key, 32 bytes in base64 or hex; by default the command makes a key',
     )
-    .action(({ newKeyFile }: { newKeyFile?: string }) => runOrFail(() => rotate(newKeyFile)));
+    .action(({ newKeyFile }: { newKeyFile?: string }) => rotate(newKeyFile));
 }
 
 async function rotate(newKeyFile: string | undefined): Promise<void> {

@@ -14,27 +14,23 @@ export async function runService(): Promise<void> {
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
   const npmWatch = endWithNpm();
-  try {
-    const config = readConfig(process.env);
-    const log = createLogger(config.logLevel);
-    const service = await startService(config, { log, onStoreLost: failInOneLine });
-    onSignal = (signal) => {
-      clearInterval(npmWatch); // a second signal, from it, would end the service in the middle of this
-      onSignal = () => process.exit(1);
-      void stop(service, signal, log);
-    };
-    log.info({ url: service.url }, 'conversation-service is running');
-    if (process.stdout.isTTY)
-      process.stdout.write(
-        `\n  Conversation Service is running at ${service.publicUrl}\n  API documentation: ${service.publicUrl}/api/docs\n\n`,
-      );
-    if (service.setupUrl !== null)
-      process.stdout.write(
-        `\n  Set up the service (this link works once):\n  ${service.setupUrl}\n${dataNote(config)}\n`,
-      );
-  } catch (error) {
-    failInOneLine(error);
-  }
+  const config = readConfig(process.env);
+  const log = createLogger(config.logLevel);
+  const service = await startService(config, { log, onStoreLost: failInOneLine });
+  onSignal = (signal) => {
+    clearInterval(npmWatch); // a second signal, from it, would end the service in the middle of this
+    onSignal = () => process.exit(1);
+    void stop(service, signal, log);
+  };
+  log.info({ url: service.url }, 'conversation-service is running');
+  if (process.stdout.isTTY)
+    process.stdout.write(
+      `\n  Conversation Service is running at ${service.publicUrl}\n  API documentation: ${service.publicUrl}/api/docs\n\n`,
+    );
+  if (service.setupUrl !== null)
+    process.stdout.write(
+      `\n  Set up the service (this link works once):\n  ${service.setupUrl}\n${dataNote(config)}\n`,
+    );
 }
 
 /** The folder depends on where the service was started. */

@@ -6,7 +6,7 @@ import { DUMP_FILE, readBackup, type BackupManifest } from '../moving/backup.ts'
 import { countDump } from '../moving/postgresTools.ts';
 import { KEY_FILE } from '../platform/security/encryptionKey.ts';
 import { fillDataFolder } from '../store/lowdb/index.ts';
-import { countFolder, countLines, runOrFail, tallyLines } from './command.ts';
+import { countLines, countStored, tallyLines } from './command.ts';
 import { refuse } from './restoreCommand.ts';
 
 /** `conversation-service verify`: whether a backup could be restored. Changes nothing. */
@@ -15,7 +15,7 @@ export function addVerifyCommand(program: Command): void {
     .command('verify')
     .description('check a backup: its checksums, that it opens, and how many records it holds')
     .argument('<folder>', 'the folder that `backup` made')
-    .action((folder: string) => runOrFail(() => verify(folder)));
+    .action((folder: string) => verify(folder));
 }
 
 async function verify(folder: string): Promise<void> {
@@ -41,12 +41,9 @@ async function openCopy(folder: string, { files }: BackupManifest): Promise<stri
   const copy = await mkdtemp(join(tmpdir(), 'conversation-service-verify-'));
   try {
     await fillDataFolder(copy, new Map(files.map(({ name }) => [name, resolve(folder, name)])));
-    return tallyLines(
-      await countFolder(
-        copy,
-        files.some(({ name }) => name === KEY_FILE),
-      ),
-    );
+    const hasKey = files.some(({ name }) => name === KEY_FILE);
+    const key = hasKey ? { dataDir: copy, encryptionKey: undefined } : null;
+    return tallyLines(await countStored({ dataDir: copy, database: null }, key));
   } finally {
     await rm(copy, { recursive: true, force: true });
   }

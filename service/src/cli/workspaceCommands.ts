@@ -4,7 +4,7 @@ import { systemClock } from '../platform/clock.ts';
 import { inOneTransaction } from '../platform/deps.ts';
 import { createInvite } from '../team/operations/invites.ts';
 import { createWorkspace, listWorkspaces } from '../team/operations/team.ts';
-import { addressOf, runOrFail, withStore } from './command.ts';
+import { addressOf, withStore } from './command.ts';
 
 const MAX_NAME_CHARACTERS = 100;
 /** Recorded as the inviting member. */
@@ -23,12 +23,12 @@ export function addWorkspaceCommands(program: Command): void {
       '--name <name>',
       'its name; the slug in chat addresses and payloads derives from it',
     )
-    .action(({ name }: { name: string }) => runOrFail(() => create(name.trim())));
+    .action(({ name }: { name: string }) => create(name.trim()));
 
   workspace
     .command('list')
     .description('list the workspaces, the oldest first')
-    .action(() => runOrFail(list));
+    .action(() => list());
 }
 
 async function create(name: string): Promise<void> {

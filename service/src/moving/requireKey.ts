@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import type { Setting } from '../platform/platformStore.ts';
 import { isFingerprint, type KeyPlace } from '../app/encryption/openSecretBox.ts';
-import { KEY_FILE, parseEncryptionKey, readKeyFile } from '../platform/security/encryptionKey.ts';
+import { KEY_FILE, readCurrentKey } from '../platform/security/encryptionKey.ts';
 import { createSecretBox } from '../platform/security/secretBox.ts';
 import type { DumpedRecord } from '../store/store.ts';
 
 /** Refuses an export or a backup whose secrets are sealed with another key than the service has here. */
 export class KeyRequirement {
   private readonly place: KeyPlace;
-  /** Null when there is no key here. */
-  private readonly fingerprint: string | null;
+  /** The fingerprint of the key here; null when there is none. */
+  readonly fingerprint: string | null;
 
   private constructor(place: KeyPlace, fingerprint: string | null) {
     this.place = place;
@@ -18,15 +18,8 @@ export class KeyRequirement {
 
   /** @throws Error when the key cannot be read */
   static async of(place: KeyPlace): Promise<KeyRequirement> {
-    const key =
-      place.encryptionKey === undefined
-        ? await readKeyFile(join(place.dataDir, KEY_FILE))
-        : parseEncryptionKey(place.encryptionKey, 'ENCRYPTION_KEY');
+    const key = await readCurrentKey(place);
     return new KeyRequirement(place, key === null ? null : createSecretBox(key).fingerprint);
-  }
-
-  get isThere(): boolean {
-    return this.fingerprint !== null;
   }
 
   /**

@@ -140,6 +140,27 @@ describe('backup, verify and restore', () => {
   );
 
   (testDatabaseUrl() === null ? it.skip : it)(
+    'replace no schema of a database, whatever language its server speaks',
+    async () => {
+      const home = stage.databasePlace(otherKey());
+      expect((await stage.command(home, ['key', 'create', '--name', 'n8n'])).code).toBe(0);
+      const backup = await backUp(home);
+      refused(await restore(backup, home), /The database is not empty \(.*already exists/);
+      const words = 'FEHLER: Schema existiert bereits';
+      const program = join(stage.folder, 'pg_restore');
+      await writeFile(program, `#!/bin/sh\necho '${words}' >&2\nexit 1\n`, { mode: 0o755 });
+      const env = { PATH: `${stage.folder}:${process.env.PATH}` };
+      refused(
+        await stage.command(home, ['restore', '--from', backup], { env }),
+        /The database is not empty \(FEHLER: .*\)\. Restore into another one/,
+      );
+      await destroy(home);
+      refused(await stage.command(home, ['restore', '--from', backup], { env }), /: FEHLER: /);
+    },
+    TIMEOUT_MS,
+  );
+
+  (testDatabaseUrl() === null ? it.skip : it)(
     'check the server’s certificate by the authorities that the service trusts',
     async () => {
       const tls = await writeTlsFiles(await sharedTestCa());

@@ -10,6 +10,7 @@ import {
   replaceKey,
   makeEncryptionKey,
   parseEncryptionKey,
+  readCurrentKey,
   readKeyFile,
 } from '../../platform/security/encryptionKey.ts';
 import { createSecretBox, type SecretBox } from '../../platform/security/secretBox.ts';
@@ -38,16 +39,10 @@ export async function openSecretBox(store: ServiceStore, place: KeyPlace): Promi
 export const findFingerprint = (store: ServiceStore): Promise<Setting | null> =>
   store.transaction((tx) => tx.settings.peek(FINGERPRINT));
 
-async function beginSealing(
-  store: ServiceStore,
-  { encryptionKey, dataDir }: KeyPlace,
-): Promise<SecretBox> {
-  const found =
-    encryptionKey === undefined
-      ? await readKeyFile(join(dataDir, KEY_FILE))
-      : parseEncryptionKey(encryptionKey, 'ENCRYPTION_KEY');
+async function beginSealing(store: ServiceStore, place: KeyPlace): Promise<SecretBox> {
+  const found = await readCurrentKey(place);
   const key = found ?? makeEncryptionKey();
-  if (found === null) await replaceKey(dataDir, key);
+  if (found === null) await replaceKey(place.dataDir, key);
   const box = createSecretBox(key);
   const first = await store.transaction(async (tx) => {
     // The get locks: when several processes start at once, the first one decides on the key.

@@ -58,6 +58,22 @@ export async function readKeyFile(path: string): Promise<Buffer | null> {
 }
 
 /**
+ * Reads the key from ENCRYPTION_KEY or, when that is not set, from the data folder.
+ * @returns null when there is none
+ * @throws Error that says what to do when it cannot be read
+ */
+export const readCurrentKey = async ({
+  encryptionKey,
+  dataDir,
+}: {
+  readonly encryptionKey: string | undefined;
+  readonly dataDir: string;
+}): Promise<Buffer | null> =>
+  encryptionKey === undefined
+    ? readKeyFile(join(dataDir, KEY_FILE))
+    : parseEncryptionKey(encryptionKey, 'ENCRYPTION_KEY');
+
+/**
  * Writes the key to the data folder, in place of the current one. Only its owner can read the file.
  * A crash leaves the old key or the new one, never a part of one.
  */

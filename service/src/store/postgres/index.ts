@@ -3,6 +3,7 @@ import type { Schema } from '../store.ts';
 import { inWords } from './connection/errors.ts';
 import { DEFAULT_CONNECTIONS, type PostgresOptions, PostgresStore } from './postgresStore.ts';
 import { PgDatabase } from './connection/pgDatabase.ts';
+import { schemaExists } from './schema/migrations.ts';
 
 export { serviceMigrations } from './schema/versions/index.ts';
 export type { Connection, Database, Result } from './connection/database.ts';
@@ -42,6 +43,25 @@ export const openPostgresStore = async <S extends Schema>(
       : error;
   }
 };
+
+/**
+ * Whether a database has the schema, be it ours or another program's.
+ * @throws Error of the driver when the database cannot be reached
+ */
+export async function hasSchema({
+  url,
+  schema,
+}: {
+  url: string;
+  schema: string;
+}): Promise<boolean> {
+  const database = new PgDatabase({ url, connections: 1, log: silent });
+  try {
+    return await schemaExists(database, schema);
+  } finally {
+    await database.close();
+  }
+}
 
 const UNKNOWN_AUTHORITY =
   "Name the file of the authority that signed the server's certificate: sslrootcert=/path/to/ca.pem in DATABASE_URL.";

@@ -287,13 +287,17 @@ function refuseNewer(schema: string, migrations: Migrations, applied: readonly s
     );
 }
 
-/** Two processes may create it at the same time, and IF NOT EXISTS checks before it locks. */
-async function createSchema(database: Database, schema: string): Promise<void> {
+export async function schemaExists(database: Database, schema: string): Promise<boolean> {
   const { rows } = await runOn(database, {
     text: 'SELECT 1 FROM pg_namespace WHERE nspname = $1',
     values: [schema],
   });
-  if (rows.length > 0) return;
+  return rows.length > 0;
+}
+
+/** Two processes may create it at the same time, and IF NOT EXISTS checks before it locks. */
+async function createSchema(database: Database, schema: string): Promise<void> {
+  if (await schemaExists(database, schema)) return;
   try {
     await runOn(database, { text: `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}` });
   } catch (error) {
