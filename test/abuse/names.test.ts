@@ -1,4 +1,6 @@
-// Attack 4: names whose name server is dead.
+// Attack 4: names that nobody has asked for before, whose name server is dead. Look-ups stayed queued
+// after their caller had given up, without a bound, and for minutes no other tenant could subscribe
+// or be delivered to.
 import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -77,11 +79,20 @@ const SUBSCRIPTIONS = 5;
         const nameCount = sized(300, 600);
         await stage.attack(
           `4: subscriptions to ${nameCount} names under a dead name server`,
-          'subscriptions',
+          'requests',
           {
-            key: hostile.key,
-            domain: 'dead.test',
-            names: nameCount,
+            requests: [
+              {
+                path: '/api/hooks',
+                token: hostile.key,
+                json: {
+                  event: 'message.sent',
+                  target_url: 'https://name-{n}.dead.test/events',
+                  source: 'attack',
+                },
+              },
+            ],
+            count: nameCount,
             connections: nameCount,
             seconds: 60,
           },

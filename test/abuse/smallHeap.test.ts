@@ -11,7 +11,7 @@ import { receiveMessage } from '../../service/src/conversations/operations/recei
 import { sendMessage } from '../../service/src/conversations/operations/sendMessage.ts';
 import { startChatSession } from '../../service/src/channels/web_chat/chatOperations.ts';
 import type { Workspace } from '../../service/src/team/workspace.ts';
-import { apiClient, type ApiClient } from '../helpers/apiClient.ts';
+import { apiClient, readWholeChat, type ApiClient } from '../helpers/apiClient.ts';
 import { openStoreOf } from '../helpers/openStore.ts';
 import { startServiceProcess, type ServiceProcess } from '../helpers/serviceProcess.ts';
 import type { Storage } from '../helpers/storage.ts';
@@ -100,7 +100,9 @@ it('refuses what adds and ends by nothing: never answered visitors go first, a f
 
   await service.crashAndRestart();
   for (const [i, { client }] of visitors.entries())
-    expect(new Set(await messagesOf(client)).isSupersetOf(acknowledged[i]!)).toBe(true);
+    expect(
+      new Set((await readWholeChat(client)).map(({ id }) => id)).isSupersetOf(acknowledged[i]!),
+    ).toBe(true);
   expect((await api.get(`/api/conversations/${visitors[0]!.conversation}`)).body.status).toBe(
     'closed',
   );
@@ -156,14 +158,4 @@ async function writeUntil(
     }
     taken.add(body.message_id as string);
   }
-}
-
-async function messagesOf(client: ApiClient): Promise<string[]> {
-  const ids: string[] = [];
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const page = await client.get(`/api/chat/messages?limit=100${cursor && `&cursor=${cursor}`}`);
-    ids.push(...(page.body.data as { id: string }[]).map(({ id }) => id));
-    cursor = page.body.next_cursor as string | null;
-  }
-  return ids;
 }

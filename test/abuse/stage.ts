@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { startEventReceiver, type EventReceiver } from '../helpers/eventReceiver.ts';
-import { parseMetrics, readMetrics } from '../helpers/metrics.ts';
+import { startEventReceiver } from '../helpers/eventReceiver.ts';
+import { parseMetrics } from '../helpers/metrics.ts';
+import { memoryOf } from '../helpers/processMemory.ts';
 import {
   startServiceProcess,
   type ServiceOptions,
@@ -17,7 +18,7 @@ import { sharedTestCa, writeTlsFiles } from '../helpers/tls.ts';
 import { startToolEndpoint, type ToolEndpoint } from '../helpers/toolEndpoint.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import { startAttacker, type Attacker, type Counts } from './attacker.ts';
-import { startBeside, type Beside, type BesideParts, type Times } from './beside.ts';
+import { startBeside, type BesideParts, type Times } from './beside.ts';
 import { ATTACK_SECONDS, BEFORE_MS } from './size.ts';
 import { addToSummary } from './summary.ts';
 import { prepareTenants, tenantAt, type Tenant, type Tenants } from './tenants.ts';
@@ -46,9 +47,7 @@ export interface StageOptions
 export interface Stage {
   readonly service: ServiceProcess;
   readonly tenants: Tenants<Tenant>;
-  readonly receiver: EventReceiver;
   readonly endpoint: ToolEndpoint;
-  readonly beside: Beside;
   /**
    * Measures the honest tenant without the attack, then with it.
    * @param name of a file in attacks/
@@ -63,22 +62,18 @@ export interface Stage {
   ): Promise<Counts>;
   /** As `attack`, made by the test itself. */
   attackBy(title: string, run: () => Promise<Counts>): Promise<Counts>;
-  /** How often a bound was reached, by its name in /metrics. */
-  reached(bound: string): Promise<number>;
   /**
    * Memory is back, a restart and a crash lose nothing, and nothing honest was refused. @param
    * mayGrowMiB what the attack may leave stored
    */
   settle(options?: { readonly mayGrowMiB?: number }): Promise<void>;
-  close(): Promise<void>;
 }
 
-export async function openStage({
-  env = {},
-  launcher,
-  hostileKeys = 0,
-  mayRefuse,
-}: StageOptions = {}): Promise<Stage> {
+/** A stage for one attack, closed whatever happens. */
+export async function onStage(
+  { env = {}, launcher, hostileKeys = 0, mayRefuse }: StageOptions,
+  act: (stage: Stage) => Promise<void>,
+): Promise<void> {
   await using started = new AsyncDisposableStack();
   const tls = started.adopt(await writeTlsFiles(await sharedTestCa()), (files) => files.remove());
   const receiver = started.adopt(await startEventReceiver(), (each) => each.close());
@@ -124,27 +119,25 @@ export async function openStage({
   };
   // What runs for the first time is slower: neither side of a ratio.
   await beside.run(WARM_UP_MS);
-  const measured = async (
-    title: string,
-    run: () => Promise<{ counts: Counts; during: Times }>,
-  ): Promise<Counts> => {
+  const attackBy = async (title: string, run: () => Promise<Counts>): Promise<Counts> => {
     const before = await beside.run(BEFORE_MS);
     liveBefore = await live();
-    const rssBefore = await residentMiB(service.pid);
-    let outcome: Awaited<ReturnType<typeof run>> | null = null;
+    const rssBefore = await memoryOf(service.pid);
+    let counts: Counts | null = null;
+    let during: Times | null = null;
     try {
-      outcome = await run();
-      return outcome.counts;
+      const running = run();
+      during = await beside.run(Promise.allSettled([running, sleep(BEFORE_MS)]));
+      counts = await running;
+      return counts;
     } finally {
-      const counted = Object.entries(outcome?.counts ?? {}).map(
-        ([what, count]) => `${count} × ${what}`,
-      );
-      const rss = await residentMiB(service.pid);
+      const counted = Object.entries(counts ?? {}).map(([what, count]) => `${count} × ${what}`);
+      const rss = await memoryOf(service.pid);
       const bounds = await boundsReached(url);
       addToSummary({
         attack: title,
-        before: outcome && before,
-        during: outcome && outcome.during,
+        before: during && before,
+        during,
         notes: [
           `attacker: ${counted.join(', ') || 'was not done'}`,
           `resident memory: ${rssBefore.now} MiB before, at most ${rss.most} MiB; bounds reached: ${bounds.join(', ') || 'none'}`,
@@ -157,19 +150,11 @@ export async function openStage({
       });
     }
   };
-  const attackBy = (title: string, run: () => Promise<Counts>) =>
-    measured(title, async () => {
-      const running = run();
-      const during = await beside.run(Promise.allSettled([running, sleep(BEFORE_MS)]));
-      return { counts: await running, during };
-    });
 
-  const stage: Omit<Stage, 'close'> = {
+  await act({
     service,
     tenants,
-    receiver,
     endpoint,
-    beside,
     attackBy,
     attack: (title, name, args = {}, besides = async () => {}) =>
       attackBy(title, async () => {
@@ -186,11 +171,6 @@ export async function openStage({
           await attacker.kill();
         }
       }),
-    async reached(bound) {
-      return (
-        (await readMetrics(url)).value('conversation_service_bound_reached_total', { bound }) ?? 0
-      );
-    },
     async settle({ mayGrowMiB = MAY_GROW_MIB } = {}) {
       await beside.allDelivered();
       expect(await beside.missing()).toEqual([]);
@@ -216,35 +196,10 @@ export async function openStage({
         atReceiver: [],
       });
     },
-  };
-  const all = started.move();
-  return Object.assign(stage, { close: () => all.disposeAsync() });
-}
-
-/** A stage for one attack, closed whatever happens. */
-export async function onStage(
-  options: StageOptions,
-  act: (stage: Stage) => Promise<void>,
-): Promise<void> {
-  const stage = await openStage(options);
-  try {
-    await act(stage);
-  } finally {
-    await stage.close();
-  }
+  });
 }
 
 const mib = (bytes: number) => Math.round(bytes / MIB);
-
-/** What the system says of a process; not a number where it says nothing (Linux does). */
-async function residentMiB(pid: number): Promise<{ now: number; most: number }> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  const of = (name: string) =>
-    Math.round(
-      Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? Number.NaN) / 1024,
-    );
-  return { now: of('VmRSS'), most: of('VmHWM') };
-}
 
 /** `name count`, of all bounds that were reached. */
 async function boundsReached(url: string): Promise<string[]> {

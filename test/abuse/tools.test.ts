@@ -106,6 +106,8 @@ describe('9: slow tools', () => {
     }));
 });
 
+// Those of one workspace cut those of another, since all workspaces shared 48 MiB, of which the newest
+// were kept whole.
 describe('12: large results', () => {
   it('of one workspace leave those of another whole', () =>
     onStage({}, async (stage) => {
@@ -121,10 +123,15 @@ describe('12: large results', () => {
       ];
       const { body: kept } = await honest.api.post(`/api/tools/${own.id}/test`, { arguments: {} });
       const calls = sized(60, 150);
-      await stage.attack(`12: ${calls} results of 1 MiB`, 'testCalls', {
-        key: hostile.key,
-        tools: [theirs.id],
-        calls,
+      await stage.attack(`12: ${calls} results of 1 MiB`, 'requests', {
+        requests: [
+          {
+            path: `/api/tools/${theirs.id}/test`,
+            token: hostile.key,
+            json: { arguments: {} },
+          },
+        ],
+        count: calls,
         connections: 4,
         seconds: 120,
       });

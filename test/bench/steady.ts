@@ -14,6 +14,14 @@ const WRITERS = 8;
 const WARM_UP = 10;
 /** A snapshot that is being written holds some MB for a moment. */
 const LOOKS_AT_THE_END = 4;
+/** The newest one and the one before are kept, and one may have begun before everything had gone. */
+const SNAPSHOTS_AT_THE_END = 3;
+/**
+ * Instructions of the agent, which replace each other: so many, so long, fill the journal for one
+ * snapshot, and nothing of them stays.
+ */
+const REPLACEMENTS = 60;
+const REPLACED_CHARACTERS = 20_000;
 /**
  * After so many conversations of a writer, the subscriptions are made anew, as n8n does with each
  * publishing.
@@ -32,9 +40,10 @@ interface SteadyOptions {
 
 interface Steady {
   readonly conversations: number;
+  /** Written under the load. */
   readonly snapshots: number;
-  /** For each conversation, once everything has gone. */
-  readonly diskKbEach: number;
+  /** Once everything has gone, also from the snapshots. */
+  readonly diskKb: number;
   /** Once everything has gone. */
   readonly heapAfterMb: number;
   /** Before the load. */
@@ -90,12 +99,21 @@ export async function measureSteady({
       await sleep(keptForMs / LOOKS_AT_THE_END); // what was sent last goes too
       after.push(await ask<SteadyReport>({ do: 'report' }));
     }
+    const { generation } = after.at(-1)!;
+    const diskBytes = await waitFor(
+      'snapshots without what has gone',
+      async () => {
+        await fillJournal(api);
+        const now = await ask<SteadyReport>({ do: 'report' });
+        return now.generation >= generation + SNAPSHOTS_AT_THE_END && now.diskBytes;
+      },
+      { timeoutMs: 60_000 },
+    );
     await ask({ do: 'stop' });
-    const { diskBytes, generation } = after.at(-1)!;
     return {
       conversations,
       snapshots: generation - before.generation,
-      diskKbEach: diskBytes / 1024 / conversations,
+      diskKb: diskBytes / 1024,
       heapAfterMb: Math.min(...after.map((report) => report.heapMb)),
       heapBeforeMb: before.heapMb,
     };
@@ -121,6 +139,13 @@ async function publish(api: Api, port: number, former: readonly string[] = []): 
     await subscribe(api, 'message.sent', `${receiver}/bad`),
     await subscribe(api, 'conversation.closed', `${receiver}/ok`),
   ];
+}
+
+async function fillJournal(api: Api): Promise<void> {
+  for (let n = 0; n < REPLACEMENTS; n += 1)
+    await call(api, 'PATCH', '/api/agent', {
+      instructions: String(n).padEnd(REPLACED_CHARACTERS, 'x'),
+    });
 }
 
 /** On a slow machine a conversation can be gone before its end, which is an end as well. */

@@ -12,6 +12,7 @@ import { apiClient, type ApiClient } from '../helpers/apiClient.ts';
 import { randomFrom } from '../helpers/flakyProxy.ts';
 import { onEmbeddedStore } from '../helpers/onEmbeddedStore.ts';
 import { freePort, startProgram, type Program } from '../helpers/program.ts';
+import { NO_LIMITS } from '../helpers/settings.ts';
 import {
   sharedTestCa,
   startTlsReceiver,
@@ -21,11 +22,21 @@ import {
   type TlsReceiver,
 } from '../helpers/tls.ts';
 import { waitFor } from '../helpers/waitFor.ts';
+import {
+  acceptedAt,
+  inWords,
+  print,
+  provesAccount,
+  recover,
+  settleActors,
+  settleDeliveries,
+  type Actors,
+} from './account.ts';
 import { DeliveryLedger } from './deliveryLedger.ts';
 import { makeWorkspace, type MadeWorkspace } from './makeWorkspace.ts';
-import { startWaiters, waitFaults, type Waiters } from './waiters.ts';
-import { startWorkflowAgent, type WorkflowAgent } from './workflowAgent.ts';
-import { startWriters, type Writers } from './writers.ts';
+import { startWaiters } from './waiters.ts';
+import { startWorkflowAgent } from './workflowAgent.ts';
+import { startWriters } from './writers.ts';
 
 const ROUNDS = Number(process.env.CHAOS_ROUNDS ?? 200);
 const SEED = Number(process.env.CHAOS_SEED ?? randomInt(1_000_000));
@@ -49,6 +60,7 @@ const ROTATE_EVERY = 40;
 const STEADY = '/steady';
 const FLAKY = '/flaky';
 const REPUBLISHED = '/republished';
+const PATHS = [STEADY, FLAKY, REPUBLISHED];
 
 onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})`, () => {
   const random = randomFrom(SEED);
@@ -62,9 +74,7 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
   let url: string;
   let api: ApiClient;
   let program: Program;
-  let writers: Writers;
-  let waiters: Waiters;
-  let agent: WorkflowAgent;
+  let actors: Actors;
   let recovered = 0;
   /**
    * Kills the service at the next request (`before` its answer or `after`), when a round asks for
@@ -85,10 +95,7 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
         ALLOWED_NETWORKS: '127.0.0.0/8',
         NODE_EXTRA_CA_CERTS: tls.caFile,
         AGENT_QUIET_MS: '50',
-        API_RATE_LIMIT_PER_MINUTE: '0',
-        CHAT_RATE_LIMIT_PER_MINUTE: '0',
-        WORKSPACE_RATE_LIMIT_PER_MINUTE: '0',
-        ADDRESS_BUDGET: '0',
+        ...NO_LIMITS,
         DELIVERY_RETRY_DELAYS_MS: '100,200,400',
         LOG_LEVEL: 'warn',
       },
@@ -136,21 +143,20 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
       url = `http://127.0.0.1:${await freePort()}`;
       api = apiClient(url, key);
       await startAndWait();
-      for (const path of [STEADY, FLAKY, REPUBLISHED])
+      for (const path of PATHS)
         for (const event of ['message.received', 'message.sent']) await subscribe(path, event);
-      writers = await startWriters(url, key);
-      waiters = await startWaiters([url], key, random);
-      agent = await startWorkflowAgent([url], workspace, random);
+      actors = {
+        writers: await startWriters([url], key),
+        waiters: await startWaiters([url], key, random),
+        agent: await startWorkflowAgent([url], workspace, random),
+      };
 
       for (let round = 1; round <= ROUNDS; round += 1) {
         await playRound(round);
-        if (round % 20 === 0)
-          print(
-            `round ${round}: ${writers.acknowledged.received.size + writers.acknowledged.sent.size} writes acknowledged`,
-          );
+        if (round % 20 === 0) print(`round ${round}: ${inWords(actors)}`);
       }
-      await Promise.all([writers, waiters, agent].map((each) => each.stop()));
-      await Promise.all([settle(), waiters.settle(), agent.settle()]);
+      await settleActors(actors);
+      for (const { id } of hooks) recovered += await settleDeliveries(api, id);
       tell();
     },
     600_000 + ROUNDS * 10_000,
@@ -158,8 +164,8 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
 
   afterAll(async () => {
     await program?.kill();
-    await waiters?.close();
-    await agent?.close();
+    await actors?.waiters.close();
+    await actors?.agent.close();
     await receiver?.close();
     await tls?.remove();
     if (folder) await rm(folder, { recursive: true, force: true });
@@ -171,7 +177,7 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     const errand = [
       round % REPUBLISH_EVERY === 0 && republish(),
       round % ROTATE_EVERY === 0 && rotate(),
-      recover(0.2),
+      recoverPerhaps(0.2),
     ];
     const moment = await killWhen(wanted);
     killed.set(moment, (killed.get(moment) ?? 0) + 1);
@@ -283,104 +289,25 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
   }
 
   /** Sometimes, in the middle of everything; its answer may be lost. */
-  async function recover(chance: number): Promise<void> {
+  async function recoverPerhaps(chance: number): Promise<void> {
     if (random() >= chance) return;
     const hook = hooks.find(({ path }) => path === FLAKY)!;
     await sleep(random() * 500);
-    await api
-      .post(`/api/hooks/${hook.id}/recover`, { since: '2020-01-01T00:00:00.000+00:00' })
-      .catch(() => {});
+    await recover(api, hook.id).catch(() => {});
   }
-
-  /** Until nothing is pending, and nothing failed that a recover could not bring. */
-  async function settle(): Promise<void> {
-    for (const { id } of hooks) {
-      await waitFor(
-        `${id} to have nothing left`,
-        async () => {
-          if ((await countOf(id, 'pending')) > 0) return false;
-          if ((await countOf(id, 'failed')) === 0) return true;
-          recovered += (
-            await api.post(`/api/hooks/${id}/recover`, { since: '2020-01-01T00:00:00.000+00:00' })
-          ).body.redelivered as number;
-          return false;
-        },
-        { timeoutMs: 300_000, everyMs: 200 },
-      );
-    }
-  }
-
-  const countOf = async (id: string, status: string): Promise<number> =>
-    (await api.get(`/api/hooks/${id}/deliveries?status=${status}&limit=1`)).body.data.length;
 
   function tell(): void {
-    const { received, sent } = writers.acknowledged;
-    const targets = [STEADY, FLAKY, REPUBLISHED].map((path) => ({
-      path,
-      ...pick(ledger.at(path)),
-    }));
     print(
       `${ROUNDS} kills: ${[...killed].map(([moment, count]) => `${count} ${moment}`).join(', ')}`,
-      `${received.size} messages and ${sent.size} replies acknowledged, ${writers.repeated} calls repeated; ${waiters.answered.size} executions went on`,
-      agent.ledger.inWords,
-      ...targets.map(
-        ({ path, messages, accepted }) =>
-          `${path}: ${messages} messages in ${accepted} accepted deliveries`,
-      ),
+      inWords(actors),
+      ...PATHS.map((path) => acceptedAt(ledger, path)),
       `${recovered} recovered at the end; start to ready p50 ${quantile(startTimesMs, 0.5).toFixed(0)} ms, longest ${Math.max(...startTimesMs).toFixed(0)} ms`,
     );
   }
-  const pick = ({
-    eventsOf,
-    accepted,
-  }: {
-    eventsOf: ReadonlyMap<string, unknown>;
-    accepted: number;
-  }) => ({ messages: eventsOf.size, accepted });
 
-  it('was a load, and the kills came at every kind of moment', () => {
-    expect(writers.acknowledged.received.size).toBeGreaterThan(ROUNDS);
-    expect(writers.acknowledged.sent.size).toBeGreaterThan(ROUNDS);
+  provesAccount(ROUNDS, () => actors, ledger, PATHS);
+
+  it('was killed at every kind of moment, in 50 rounds or more', () => {
     if (ROUNDS >= 50) expect([...killed.keys()].sort()).toEqual([...MOMENTS].sort());
   });
-
-  it.each([STEADY, FLAKY, REPUBLISHED])(
-    '%s was given every acknowledged message, each under one event id',
-    (path) => {
-      const { received, sent } = writers.acknowledged;
-      const { eventsOf } = ledger.at(path);
-      expect([...received.keys(), ...sent.keys()].filter((id) => !eventsOf.has(id))).toEqual([]);
-      expect([...eventsOf].filter(([, events]) => events.size > 1)).toEqual([]);
-    },
-  );
-
-  it('every repeat had the same bytes and id', () => {
-    expect(ledger.faults).toEqual([]);
-  });
-
-  it('let each execution go on with its answer, once', () => {
-    expect(waiters.answered.size).toBeGreaterThan(ROUNDS);
-    expect(waitFaults(waiters)).toEqual([]);
-  });
-
-  it('ended each turn of the workflow once, and sent what fits its conversation', () => {
-    expect(agent.ledger.asked.size).toBeGreaterThan(ROUNDS);
-    expect(agent.ledger.faults).toEqual([]);
-  });
-
-  it('stored each acknowledged write once', async () => {
-    const { received, sent } = writers.acknowledged;
-    const all = await writers.readAll();
-    const stored = new Map(all.map(({ id, text }) => [id, text]));
-    expect(new Set(all.map(({ text }) => text)).size).toBe(all.length);
-    const expected = [
-      ...[...received].map(([id, key]) => [id, `A question ${key}`] as const),
-      ...[...sent].map(([id, key]) => [id, `An answer ${key}`] as const),
-    ];
-    expect(expected.filter(([id, text]) => stored.get(id) !== text)).toEqual([]);
-    expect(all).toHaveLength(expected.length);
-  });
 });
-
-const print = (...lines: readonly string[]) =>
-  process.stdout.write(lines.map((line) => `  ${line}\n`).join(''));

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { apiClient, type ApiAnswer } from '../helpers/apiClient.ts';
 import { startExecutionHost, type RestingExecution } from '../helpers/restingExecution.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import { insist } from './insist.ts';
+import { bodyOf, clientsOf, insist } from './insist.ts';
 
 /** Executions that ask, and people who answer, through every crash. */
 export interface Waiters {
@@ -30,17 +29,12 @@ export async function startWaiters(
   apiKey: string,
   random: () => number,
 ): Promise<Waiters> {
-  let calls = 0;
-  const url = () => urls[calls++ % urls.length]!;
-  const api = () => apiClient(url(), apiKey);
+  const as = clientsOf(urls);
+  const api = () => as(apiKey);
   const host = await startExecutionHost(api);
   const answered = new Map<RestingExecution, string>();
   let stopping = false;
 
-  const expectStatus = ({ status, body }: ApiAnswer, wanted: number, what: string) => {
-    if (status !== wanted)
-      throw new Error(`${what} was answered with ${status}: ${JSON.stringify(body)}`);
-  };
   const newExecution = (): RestingExecution => {
     const execution = host.execution();
     const kind = random();
@@ -52,8 +46,7 @@ export async function startWaiters(
   const open = async (fields: Record<string, unknown>): Promise<string> => {
     const key = { 'idempotency-key': randomUUID() };
     const opened = await insist(() => api().post('/api/waits', fields, key));
-    expectStatus(opened, 201, 'a wait');
-    return opened.body.id as string;
+    return bodyOf(opened, 201, 'a wait').id as string;
   };
 
   const askTeam = async () => {
@@ -63,21 +56,17 @@ export async function startWaiters(
     const body = { approved: true, note };
     const decided = await insist(() => api().post(`/api/waits/${id}/decide`, body));
     // Decided already, when the service died before it could say so.
-    if (decided.status !== 409) expectStatus(decided, 200, 'a decision');
+    if (decided.status !== 409) bodyOf(decided, 200, 'a decision');
     answered.set(execution, note);
   };
 
   const startTalk = async () => {
-    const session = await insist(() => apiClient(url(), null).post('/api/chat/sessions', {}));
-    expectStatus(session, 201, 'a chat');
-    const { token } = session.body as { token: string };
+    const session = await insist(() => as(null).post('/api/chat/sessions', {}));
+    const { token } = bodyOf(session, 201, 'a chat');
     const write = async (text: string): Promise<string> => {
       const message = { text, client_message_id: text };
-      const written = await insist(() =>
-        apiClient(url(), token).post('/api/chat/messages', message),
-      );
-      expectStatus(written, 202, 'a message');
-      return written.body.conversation_id as string;
+      const written = await insist(() => as(token).post('/api/chat/messages', message));
+      return bodyOf(written, 202, 'a message').conversation_id as string;
     };
     return { write, conversationId: await write('Hello') };
   };

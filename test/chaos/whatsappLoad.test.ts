@@ -6,9 +6,11 @@ import { quantile } from '../bench/statistics.ts';
 import { startEventReceiver, type EventReceiver } from '../helpers/eventReceiver.ts';
 import { randomFrom } from '../helpers/flakyProxy.ts';
 import { connectNumber } from '../helpers/meta.ts';
+import { memoryOf } from '../helpers/processMemory.ts';
 import { startServiceProcess, type ServiceProcess } from '../helpers/serviceProcess.ts';
 import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../helpers/tls.ts';
 import { waitFor } from '../helpers/waitFor.ts';
+import { print } from './account.ts';
 import {
   createMetaDriver,
   planMessages,
@@ -61,7 +63,7 @@ describe(`${PER_SECOND} WhatsApp messages a second for ${SECONDS} s from ${CONTA
       }
     };
     [report] = await Promise.all([driver.run(), crash()]);
-    print([
+    print(
       `${plan.length} messages in ${(report.tookMs / 1000).toFixed(1)} s: ${((plan.length * 1000) / report.tookMs).toFixed(0)} a second; ${report.answers.length} POSTs answered with 200, ${report.repeated} repeated, ${report.doubled} doubled`,
       `answer to a POST of 1: ${spread(report.answers.filter(({ messages }) => messages === 1))}`,
       `answer to a POST of 100 and more: ${spread(report.answers.filter(({ messages }) => messages >= 100))}`,
@@ -70,7 +72,7 @@ describe(`${PER_SECOND} WhatsApp messages a second for ${SECONDS} s from ${CONTA
           `SIGKILL after ${after} messages (${figures}): ready again ${downMs.toFixed(0)} ms later`,
       ),
       `at the end: ${await figuresOf(service.pid)}`,
-    ]);
+    );
   });
   afterAll(async () => {
     await service?.close();
@@ -125,9 +127,9 @@ describe(`${PER_SECOND} WhatsApp messages a second for ${SECONDS} s from ${CONTA
     expect([...eventsOf.keys()].sort()).toEqual(plan.map(({ id }) => id).sort());
     expect([...eventsOf].filter(([, events]) => events.size > 1)).toEqual([]);
     expect(receiver.faults).toEqual([]);
-    print([
+    print(
       `${receiver.requests.length} deliveries of ${plan.length} events; the last ${((performance.now() - begun) / 1000).toFixed(1)} s after the reading`,
-    ]);
+    );
   });
 });
 
@@ -151,15 +153,8 @@ const spread = (answers: DriverReport['answers']): string => {
 
 /** Memory, and the processor's time since the process began, where the system tells it (Linux). */
 async function figuresOf(pid: number): Promise<string> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  const mib = (name: string) =>
-    Math.round(
-      Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? Number.NaN) / 1024,
-    );
+  const { now, most } = await memoryOf(pid);
   const stat = (await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')).split(' ');
   const cpuMs = (Number(stat[13]) + Number(stat[14])) * TICK_MS;
-  return `${mib('VmRSS')} MiB, at most ${mib('VmHWM')} MiB, ${(cpuMs / 1000).toFixed(1)} s of CPU`;
+  return `${now} MiB, at most ${most} MiB, ${(cpuMs / 1000).toFixed(1)} s of CPU`;
 }
-
-const print = (lines: readonly string[]) =>
-  process.stdout.write(lines.map((line) => `  ${line}\n`).join(''));

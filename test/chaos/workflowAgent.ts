@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { apiClient, chatCustomer, type ApiAnswer } from '../helpers/apiClient.ts';
+import type { ApiAnswer } from '../helpers/apiClient.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import { startAnsweringWorkflow, TURN_TIMEOUT_S } from './answeringWorkflow.ts';
-import { insist } from './insist.ts';
+import { bodyOf, clientsOf, insist } from './insist.ts';
 import type { MadeWorkspace } from './makeWorkspace.ts';
 import { TurnLedger } from './turnLedger.ts';
 
@@ -43,10 +43,9 @@ export async function startWorkflowAgent(
   { slug, key }: MadeWorkspace,
   random: () => number,
 ): Promise<WorkflowAgent> {
-  let calls = 0;
+  const as = clientsOf(urls);
   let stopping = false;
-  const url = () => urls[calls++ % urls.length]!;
-  const api = () => apiClient(url(), key);
+  const api = () => as(key);
   const get = (path: string): Promise<ApiAnswer> => insist(() => api().get(path));
   const post = (path: string): Promise<ApiAnswer> => insist(() => api().post(path));
   const pause = () => sleep(random() * PAUSE_MS);
@@ -84,13 +83,18 @@ export async function startWorkflowAgent(
   };
 
   const talk = async () => {
-    const customer = await insist(() => chatCustomer(url(), { workspace: slug }));
+    const session = await insist(() => as(null).post('/api/chat/sessions', { workspace: slug }));
+    const { token } = bodyOf(session, 201, 'a chat');
     let isAnswered = false;
     for (let count = 0; count < MESSAGES || !isAnswered; count += 1) {
       if (stopping && isAnswered) return;
-      const clientId = randomUUID();
-      const written = await insist(() => customer.write('hello', clientId));
-      const { conversation_id: conversation, message_id: message } = written;
+      const body = { text: 'hello', client_message_id: randomUUID() };
+      const written = await insist(() => as(token).post('/api/chat/messages', body));
+      const { conversation_id: conversation, message_id: message } = bodyOf(
+        written,
+        202,
+        'a message',
+      );
       ledger.write(conversation, message);
       await pause();
       if (random() < TAKE_OVER_SHARE) await takeOver(conversation);

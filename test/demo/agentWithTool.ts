@@ -1,9 +1,9 @@
 // The agent acts on a system of the workspace: a tool is defined, tested, live, called, approved.
-import { chatCustomer, type ChatCustomer } from '../helpers/apiClient.ts';
+import { chatCustomer } from '../helpers/apiClient.ts';
 import { signatureFault } from '../helpers/eventReceiver.ts';
 import type { ServiceProcess } from '../helpers/serviceProcess.ts';
 import { startTlsReceiver, type ReceivedRequest } from '../helpers/tls.ts';
-import { waitFor } from '../helpers/waitFor.ts';
+import { agentSays } from '../helpers/toolEndpoint.ts';
 import { check, quote, step } from './terminal.ts';
 
 interface Envelope {
@@ -36,14 +36,6 @@ export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<v
       .setHeader('content-type', 'application/json')
       .end(JSON.stringify({ message: `Order ${number} arrives on Tuesday.` }));
   });
-  const nthAnswer = (customer: ChatCustomer, nth: number) =>
-    waitFor(
-      `answer ${nth} of the agent`,
-      async () =>
-        (await customer.read()).filter(({ from }) => from === 'agent')[nth - 1]?.text as
-          | string
-          | undefined,
-    );
   try {
     step('A tool for the agent: defined, tested, live');
     const { status, body: tool } = await api.post('/api/tools', {
@@ -82,7 +74,7 @@ export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<v
     const customer = await chatCustomer(url, { name: 'Ada' });
     quote('Ada', 'Where is my order A-1042?');
     await customer.write('Where is my order A-1042?');
-    const answer = await nthAnswer(customer, 1);
+    const answer = await agentSays(customer, 1);
     quote('Ada reads', answer);
     check(
       'the shop was asked for A-1042, and the agent answers with what it said',
@@ -95,7 +87,7 @@ export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<v
     await api.patch(`/api/tools/${tool.id}`, { ask_before_running: true });
     quote('Ada', 'And where is order A-1043?');
     await customer.write('And where is order A-1043?');
-    quote('Ada reads', await nthAnswer(customer, 2));
+    quote('Ada reads', await agentSays(customer, 2));
     const { body: waiting } = await api.get('/api/tool-calls?status=pending_approval');
     check(
       'the call waits, and the shop was not asked',
@@ -103,7 +95,7 @@ export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<v
       waiting,
     );
     await api.post(`/api/tool-calls/${waiting.data[0].tool_call_id}/approve`, {});
-    const approved = await nthAnswer(customer, 3);
+    const approved = await agentSays(customer, 3);
     quote('Ada reads', approved);
     check(
       'after the approval it runs under its id',
@@ -116,7 +108,7 @@ export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<v
     await api.patch(`/api/tools/${tool.id}`, { ask_before_running: false, read_only: false });
     quote('Ada', 'Find order A-1044');
     await customer.write('Find order A-1044');
-    const question = await nthAnswer(customer, 4);
+    const question = await agentSays(customer, 4);
     quote('Ada reads', question);
     check(
       'the agent asks first, and the shop was not asked',
@@ -125,14 +117,14 @@ export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<v
     );
     quote('Ada', 'Yes');
     await customer.write('Yes');
-    const done = await nthAnswer(customer, 5);
+    const done = await agentSays(customer, 5);
     quote('Ada reads', done);
     check('after her yes the tool is called', done === 'Order A-1044 arrives on Tuesday.', done);
 
     step('A customer wants a person');
     quote('Ada', 'I want to talk to a person');
     const { conversation_id: conversationId } = await customer.write('I want to talk to a person');
-    quote('Ada reads', await nthAnswer(customer, 6));
+    quote('Ada reads', await agentSays(customer, 6));
     const { body } = await api.get(`/api/conversations/${conversationId}`);
     check(
       'the agent hands over',

@@ -1,6 +1,6 @@
 // Both packages as npm would publish them, and a folder of a user who installs one.
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -51,6 +51,3 @@ export async function installInEmptyFolder(tarball: string): Promise<string> {
   });
   return folder;
 }
-
-export const remove = (folder: string | undefined): Promise<void> =>
-  folder === undefined ? Promise.resolve() : rm(folder, { recursive: true, force: true });

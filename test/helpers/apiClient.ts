@@ -108,6 +108,17 @@ export interface ChatCustomer {
   read(): Promise<Json[]>;
 }
 
+/** All messages of a chat, page by page. */
+export async function readWholeChat(api: ApiClient): Promise<{ id: string; text: string }[]> {
+  const all: { id: string; text: string }[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page = await api.get(`/api/chat/messages?limit=200${cursor && `&cursor=${cursor}`}`);
+    all.push(...page.body.data);
+    cursor = page.body.next_cursor;
+  }
+  return all;
+}
+
 /** A customer who arrives in the web chat. */
 export async function chatCustomer(
   url: string,

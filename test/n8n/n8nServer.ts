@@ -35,6 +35,12 @@ export interface Credential {
   type: string;
 }
 
+/** Changes nodes, found by their names, as notes in a workflow tell a user to. */
+export type ChangeNodes = (node: (name: string) => WorkflowNode) => void | Promise<void>;
+
+/** Parameters of our triggers, set beside or over those that are there; or nodes. */
+export type Changes = Record<string, unknown> | ChangeNodes;
+
 /** What one node put out in one execution. */
 interface NodeRun {
   data?: { main?: ({ json: Record<string, unknown> }[] | null)[] };
@@ -84,13 +90,10 @@ export interface N8nServer {
   /**
    * Imports a workflow as the editor does: with this credential, and an address of its own for the
    * trigger.
-   * @param triggerParameters set beside or over those of the file
    */
-  importWorkflow(
-    file: string,
-    credential: Credential,
-    triggerParameters?: Record<string, unknown>,
-  ): Promise<Workflow>;
+  importWorkflow(file: string, credential: Credential, changes?: Changes): Promise<Workflow>;
+  /** Changes a workflow and saves it, which publishes it again when it is active. */
+  edit(workflowId: string, changes: Changes): Promise<Workflow>;
   /** Answers before n8n has registered anything: wait for the subscriptions. */
   activate(workflowId: string): Promise<void>;
   deactivate(workflowId: string): Promise<void>;
@@ -313,16 +316,24 @@ export async function startN8n(
     call,
     createCredential: (type, data, name = 'Conversation Service') =>
       api('POST', '/credentials', { name, type, data }),
-    async importWorkflow(file, credential, triggerParameters) {
+    async importWorkflow(file, credential, changes = {}) {
       const { name, nodes, connections, settings } = JSON.parse(
         await readFile(file, 'utf8'),
       ) as Workflow;
+      connect(nodes, credential);
+      await applyChanges(nodes, changes);
       return await api('POST', '/workflows', {
         name,
-        nodes: nodes.map((node) => connect(node, credential, triggerParameters)),
+        nodes,
         connections,
         settings: settings ?? {},
       });
+    },
+    async edit(workflowId, changes) {
+      const path = `/workflows/${workflowId}`;
+      const { name, nodes, connections, settings } = await api<Workflow>('GET', path);
+      await applyChanges(nodes, changes);
+      return await api('PUT', path, { name, nodes, connections, settings });
     },
     async activate(workflowId) {
       await api('POST', `/workflows/${workflowId}/activate`);
@@ -365,19 +376,19 @@ export async function startN8n(
 
 const OUR_NODES = 'n8n-nodes-conversation-service.';
 
-function connect(
-  node: WorkflowNode,
-  { id, name, type }: Credential,
-  triggerParameters = {},
-): WorkflowNode {
-  if (!node.type.startsWith(OUR_NODES)) return node;
-  const connected = { ...node, credentials: { [type]: { id, name } } };
-  if (!node.type.endsWith('Trigger')) return connected;
-  return {
-    ...connected,
-    webhookId: randomUUID(),
-    parameters: { ...node.parameters, ...triggerParameters },
-  };
+const isOurs = ({ type }: WorkflowNode) => type.startsWith(OUR_NODES);
+const isOurTrigger = (node: WorkflowNode) => isOurs(node) && node.type.endsWith('Trigger');
+
+/** Our nodes get the credential, and triggers an address of their own. */
+function connect(nodes: WorkflowNode[], { id, name, type }: Credential): void {
+  for (const node of nodes.filter(isOurs)) node.credentials = { [type]: { id, name } };
+  for (const trigger of nodes.filter(isOurTrigger)) trigger.webhookId = randomUUID();
+}
+
+async function applyChanges(nodes: WorkflowNode[], changes: Changes): Promise<void> {
+  if (typeof changes === 'function')
+    await changes((wanted) => nodes.find(({ name }) => name === wanted)!);
+  else for (const { parameters } of nodes.filter(isOurTrigger)) Object.assign(parameters, changes);
 }
 
 interface RawExecution {

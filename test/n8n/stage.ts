@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chatCustomer } from '../helpers/apiClient.ts';
+import { chatCustomer, type ChatCustomer } from '../helpers/apiClient.ts';
 import { MEMBER_ENV } from '../helpers/browserless.ts';
 import {
   setUpForLocalN8n,
@@ -11,6 +11,7 @@ import {
 } from '../helpers/serviceProcess.ts';
 import { makeTestCa, writeTlsFiles } from '../helpers/tls.ts';
 import { startGraphServer, type GraphServer } from '../helpers/graphServer.ts';
+import { saidByAgent } from '../helpers/toolEndpoint.ts';
 import { tailOf } from '../helpers/program.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import {
@@ -18,6 +19,7 @@ import {
   triggerOf,
   webhookPath,
   type Answer,
+  type Changes,
   type Credential,
   type Execution,
   type N8nServer,
@@ -72,7 +74,7 @@ export interface Stage {
   readonly graph: GraphServer;
   readonly credential: Credential;
   /** Imports a workflow, activates it and waits until deliveries to it are verified. */
-  run(file: string, triggerParameters?: Record<string, unknown>): Promise<Workflow>;
+  run(file: string, changes?: Changes, credential?: Credential): Promise<Workflow>;
   /** Deactivates a workflow and waits until its subscription is gone. */
   retire(workflow: Workflow): Promise<void>;
   /** The subscriptions of a workflow's production address: one, or none. */
@@ -97,6 +99,10 @@ export interface Stage {
   execution(workflow: Workflow, event: string, conversationId: string): Promise<Execution>;
   /** A new customer writes one message. */
   customerWrites(text: string, claims?: Record<string, unknown>): Promise<Customer>;
+  /** The tool of this name. */
+  tool(name: string): Promise<Tool | undefined>;
+  /** Waits until the tool of this name has this status. */
+  toolIs(name: string, status: string): Promise<Tool>;
   /**
    * POSTs a body to the workflow's production address, signed with a secret as the service signs.
    */
@@ -110,8 +116,19 @@ export interface Stage {
 
 export interface Customer {
   conversationId: string;
-  read(): ReturnType<Awaited<ReturnType<typeof chatCustomer>>['read']>;
-  write: Awaited<ReturnType<typeof chatCustomer>>['write'];
+  read: ChatCustomer['read'];
+  write: ChatCustomer['write'];
+  /** Waits until the customer reads so many texts of the agent. */
+  answers(count: number): Promise<string[]>;
+}
+
+/** A tool of the agent, as the API shows it. */
+export interface Tool {
+  id: string;
+  name: string;
+  status: string;
+  endpoint: string;
+  last_test: { succeeded: boolean } | null;
 }
 
 export interface Signing {
@@ -239,6 +256,9 @@ function actors(
     return subscriptions;
   };
 
+  const tool = async (name: string) =>
+    ((await service.api.get(`/api/tools?name=${name}`)).body.data as Tool[])[0];
+
   const executionsOf = async (workflow: Workflow, conversationId: string) =>
     (await n8n.executions(workflow.id)).filter(
       (execution) => payloadOf(execution)?.conversation.id === conversationId,
@@ -252,8 +272,14 @@ function actors(
     subscriptionsOf,
     receiving,
     executionsOf,
-    async run(file, triggerParameters) {
-      const workflow = await n8n.importWorkflow(file, credential, triggerParameters);
+    tool,
+    toolIs: (name, status) =>
+      until(`${name} to be ${status}`, async () => {
+        const found = await tool(name);
+        return found?.status === status && found;
+      }),
+    async run(file, changes, own = credential) {
+      const workflow = await n8n.importWorkflow(file, own, changes);
       await n8n.activate(workflow.id);
       await receiving(workflow);
       return workflow;
@@ -274,7 +300,12 @@ function actors(
     async customerWrites(text, claims = {}) {
       const customer = await chatCustomer(service.url, claims);
       const { conversation_id: conversationId } = await customer.write(text);
-      return { conversationId, read: customer.read, write: customer.write };
+      const answers = (count: number) =>
+        until(`${count} answers of the agent`, async () => {
+          const said = await saidByAgent(customer);
+          return said.length >= count && said;
+        });
+      return { conversationId, read: customer.read, write: customer.write, answers };
     },
     deliver: (
       workflow,

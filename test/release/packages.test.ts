@@ -45,6 +45,7 @@ describe('the packages', () => {
     expect(new Set(versions).size).toBe(1);
     expect(new Set(manifests.map(({ license }) => license))).toEqual(new Set(['MIT']));
     expect(read('service/LICENSE')).toBe(read('LICENSE'));
+    expect(json('service/package.json').engines).toEqual({ node: '>=24' });
   });
 
   it('name the repository that .github/repository.json names, or none', () => {

@@ -1,7 +1,8 @@
 // The attacker's side: a process of its own, bounded in time, that ends with the one that started
 // it.
-import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
 
 /** What every attack is told. */
 export interface Target {
@@ -61,6 +62,22 @@ export async function inParallel(
   await Promise.all(Array.from({ length: count }, (_, worker) => work(worker)));
 }
 
+/** So many times in all, over so many connections. */
+export async function times(
+  count: number,
+  connections: number,
+  run: Pick<Attack, 'isOver'>,
+  act: (n: number) => Promise<unknown>,
+): Promise<void> {
+  let next = 0;
+  await inParallel(connections, run, async () => {
+    const n = next++;
+    if (n >= count) return false;
+    await act(n);
+    return true;
+  });
+}
+
 const agent = new Agent({ keepAlive: true, maxSockets: 2000 });
 
 export interface Sending {
@@ -106,21 +123,37 @@ export async function send(
   }
 }
 
-/** The nth of many strangers' addresses. */
-export const stranger = (n: number): string => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
+/** A stranger in a chat. */
+export interface Visitor {
+  readonly from: string;
+  readonly token: string;
+}
 
-/** A new chat of a workspace. @returns its token; null when it was refused */
+/** A new chat of a workspace. @returns null when it was refused */
 export async function openChat(
   url: string,
   workspace: string,
   from: string,
   tally: Tally,
-): Promise<string | null> {
+): Promise<Visitor | null> {
   const { status, text } = await send(url, {
     path: '/api/chat/sessions',
     from,
     json: { workspace },
   });
   tally(`sessions ${status}`);
-  return status === 201 ? (JSON.parse(text) as { token: string }).token : null;
+  return status === 201 ? { from, token: (JSON.parse(text) as { token: string }).token } : null;
+}
+
+/** @returns the status */
+export async function write(
+  url: string,
+  visitor: Visitor,
+  text: string,
+  tally: Tally,
+): Promise<number> {
+  const json = { text, client_message_id: randomUUID() };
+  const { status } = await send(url, { path: '/api/chat/messages', ...visitor, json });
+  tally(`messages ${status}`);
+  return status;
 }

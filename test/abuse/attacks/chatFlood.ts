@@ -2,7 +2,8 @@
 // messages a minute each: 126,000 messages of 4 kB in 8.5 minutes ended a heap of 600 MB, and the
 // next start with that heap too.
 import { randomUUID } from 'node:crypto';
-import { attack, inParallel, openChat, send, stranger, type Target } from './attack.ts';
+import { stranger } from '../addresses.ts';
+import { attack, inParallel, openChat, write, type Target, type Visitor } from './attack.ts';
 
 interface Args extends Target {
   readonly workspace: string;
@@ -18,26 +19,20 @@ const REFUSALS = 300;
 
 await attack<Args>(
   async ({ url, workspace, addresses, sessionsEach, messages, connections }, run) => {
-    const visitors: { from: string; token: string }[] = [];
+    const visitors: Visitor[] = [];
     let [opened, written, refused] = [0, 0, 0];
     run.begun();
     await inParallel(connections, run, async () => {
       // The visitors come first, then all of them write in turn.
       if (opened < addresses * sessionsEach) {
         const from = stranger(opened++ % addresses);
-        const token = await openChat(url, workspace, from, run.tally);
-        if (token !== null) visitors.push({ from, token });
+        const visitor = await openChat(url, workspace, from, run.tally);
+        if (visitor !== null) visitors.push(visitor);
         return true;
       }
       if (visitors.length === 0 || written >= messages || refused >= REFUSALS) return false;
-      const { from, token } = visitors[written++ % visitors.length]!;
-      const { status } = await send(url, {
-        path: '/api/chat/messages',
-        from,
-        token,
-        json: { text: TEXT + randomUUID(), client_message_id: randomUUID() },
-      });
-      run.tally(`messages ${status}`);
+      const visitor = visitors[written++ % visitors.length]!;
+      const status = await write(url, visitor, TEXT + randomUUID(), run.tally);
       refused = status === 202 ? 0 : refused + 1;
       return true;
     });

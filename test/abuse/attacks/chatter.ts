@@ -1,8 +1,8 @@
 // Sixty permitted visitors, each from an address of their own, write a message a second to the
 // keyword agent: the health check's p95 was 1.9 s.
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { attack, inParallel, openChat, send, stranger, type Target } from './attack.ts';
+import { stranger } from '../addresses.ts';
+import { attack, inParallel, openChat, write, type Target } from './attack.ts';
 
 interface Args extends Target {
   readonly workspace: string;
@@ -13,20 +13,14 @@ interface Args extends Target {
 const EVERY_MS = 1000;
 
 await attack<Args>(async ({ url, workspace, visitors, text }, run) => {
-  const tokens = await Promise.all(
+  const all = await Promise.all(
     Array.from({ length: visitors }, (_, n) => openChat(url, workspace, stranger(n), run.tally)),
   );
   run.begun();
-  await inParallel(visitors, run, async (visitor) => {
-    const token = tokens[visitor];
-    if (token === null) return false;
-    const { status } = await send(url, {
-      path: '/api/chat/messages',
-      from: stranger(visitor),
-      token: token!,
-      json: { text, client_message_id: randomUUID() },
-    });
-    run.tally(`messages ${status}`);
+  await inParallel(visitors, run, async (n) => {
+    const visitor = all[n]!;
+    if (visitor === null) return false;
+    await write(url, visitor, text, run.tally);
     await sleep(EVERY_MS);
     return true;
   });

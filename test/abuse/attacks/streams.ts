@@ -2,7 +2,8 @@
 // another workspace got 503.
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
-import { attack, inParallel, openChat, stranger, type Target } from './attack.ts';
+import { stranger } from '../addresses.ts';
+import { attack, openChat, times, type Target, type Visitor } from './attack.ts';
 
 interface Args extends Target {
   readonly workspace: string;
@@ -15,20 +16,15 @@ const CONNECTIONS = 50;
 
 await attack<Args>(async ({ url, workspace, addresses, sessions, each }, run) => {
   const agent = new Agent({ maxSockets: Infinity });
-  let next = 0;
-  await inParallel(CONNECTIONS, run, async () => {
-    const n = next++;
-    if (n >= sessions) return false;
-    const from = stranger(n % addresses);
-    const token = await openChat(url, workspace, from, run.tally);
-    for (let stream = 0; token !== null && stream < each && !run.isOver(); stream += 1)
-      await open(from, token);
-    return true;
+  await times(sessions, CONNECTIONS, run, async (n) => {
+    const visitor = await openChat(url, workspace, stranger(n % addresses), run.tally);
+    for (let stream = 0; visitor !== null && stream < each && !run.isOver(); stream += 1)
+      await open(visitor);
   });
   run.begun();
   if (!run.isOver()) await once(run.over, 'abort');
 
-  async function open(from: string, token: string): Promise<void> {
+  async function open({ from, token }: Visitor): Promise<void> {
     const outgoing = request(new URL('/api/chat/stream', url), {
       agent,
       signal: run.over,

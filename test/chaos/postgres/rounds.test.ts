@@ -16,11 +16,20 @@ import {
 } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { startPostgres, type PostgresServer } from '../../postgres/server.ts';
+import {
+  acceptedAt,
+  inWords,
+  print,
+  provesAccount,
+  settleActors,
+  settleDeliveries,
+  type Actors,
+} from '../account.ts';
 import { DeliveryLedger } from '../deliveryLedger.ts';
 import { makeWorkspace } from '../makeWorkspace.ts';
-import { startWaiters, waitFaults, type Waiters } from '../waiters.ts';
-import { startWorkflowAgent, type WorkflowAgent } from '../workflowAgent.ts';
-import { startWriters, type Writers } from '../writers.ts';
+import { startWaiters } from '../waiters.ts';
+import { startWorkflowAgent } from '../workflowAgent.ts';
+import { startWriters } from '../writers.ts';
 import { startGreeters, type Greeters } from './greeters.ts';
 
 const ROUNDS = Number(process.env.CHAOS_ROUNDS ?? 40);
@@ -48,8 +57,8 @@ const DELIVERY_TIMEOUT_MS = 1000;
 const STILL_MS = 2 * DELIVERY_TIMEOUT_MS + 30_000 + 5_000;
 const SETTLED_MS = 300_000;
 
-const STEADY = '/steady';
 const FLAKY = '/flaky';
+const PATHS = ['/steady', FLAKY];
 const EVENTS = ['message.received', 'message.sent'];
 
 describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, () => {
@@ -61,10 +70,8 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
   let receiver: TlsReceiver;
   let tls: TlsFiles;
   let cluster: Cluster;
-  let writers: Writers;
-  let waiters: Waiters;
+  let actors: Actors;
   let greeters: Greeters;
-  let agent: WorkflowAgent;
   let recovered = 0;
   /** The worker that stands still now, and when it goes on. */
   let still: { index: number; ended: Promise<void> } | null = null;
@@ -103,26 +110,23 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
       await subscribe(api);
       await subscribe(apiClient(cluster.processes[0]!.url, workspace.key));
       const urls = APIS.map((index) => cluster.processes[index]!.url);
-      [writers, greeters, waiters, agent] = await Promise.all([
-        startWriters(urls, cluster.apiKey),
-        startGreeters(urls),
-        startWaiters(urls, cluster.apiKey, random),
-        startWorkflowAgent(urls, workspace, random),
-      ]);
+      greeters = await startGreeters(urls);
+      actors = {
+        writers: await startWriters(urls, cluster.apiKey),
+        waiters: await startWaiters(urls, cluster.apiKey, random),
+        agent: await startWorkflowAgent(urls, workspace, random),
+      };
 
       for (let round = 1; round <= ROUNDS; round += 1) {
         // Once in any case: it takes longest, and goes on through the rounds that follow.
         await play(
           round === 1 ? 'a worker that stands still' : KINDS[Math.floor(random() * KINDS.length)]!,
         );
-        if (round % 10 === 0)
-          print(
-            `round ${round}: ${writers.acknowledged.received.size + writers.acknowledged.sent.size} writes acknowledged`,
-          );
+        if (round % 10 === 0) print(`round ${round}: ${inWords(actors)}`);
       }
       await still?.ended;
-      await Promise.all([writers, greeters, waiters, agent].map((each) => each.stop()));
-      await Promise.all([settle(), waiters.settle(), agent.settle()]);
+      await Promise.all([greeters.stop(), settleActors(actors)]);
+      await settle();
       tell();
     },
     900_000 + ROUNDS * 30_000,
@@ -131,11 +135,10 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
   afterAll(async () => {
     await still?.ended;
     await server?.resume();
-    await Promise.all(
-      [writers, greeters, waiters, agent].map((each) => each?.stop().catch(() => {})),
-    );
-    await waiters?.close();
-    await agent?.close();
+    const all = [greeters, actors?.writers, actors?.waiters, actors?.agent];
+    await Promise.all(all.map((each) => each?.stop().catch(() => {})));
+    await actors?.waiters.close();
+    await actors?.agent.close();
     await cluster?.stop();
     await receiver?.close();
     await tls?.remove();
@@ -143,7 +146,7 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
   });
 
   async function subscribe(api: ApiClient): Promise<void> {
-    for (const path of [STEADY, FLAKY]) {
+    for (const path of PATHS) {
       for (const event of EVENTS) {
         const { body } = await api.post('/api/hooks', {
           event,
@@ -223,22 +226,7 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
    * left.
    */
   async function settle(): Promise<void> {
-    for (const { api, id } of hooks) {
-      const countOf = async (status: string): Promise<number> =>
-        (await api.get(`/api/hooks/${id}/deliveries?status=${status}&limit=1`)).body.data.length;
-      await waitFor(
-        `${id} to have nothing left`,
-        async () => {
-          if ((await countOf('pending')) > 0) return false;
-          if ((await countOf('failed')) === 0) return true;
-          recovered += (
-            await api.post(`/api/hooks/${id}/recover`, { since: '2020-01-01T00:00:00.000+00:00' })
-          ).body.redelivered as number;
-          return false;
-        },
-        { timeoutMs: SETTLED_MS, everyMs: 200 },
-      );
-    }
+    for (const { api, id } of hooks) recovered += await settleDeliveries(api, id);
     await waitFor('no job to be left', async () => (await jobsLeft()).length === 0, {
       timeoutMs: SETTLED_MS,
       everyMs: 200,
@@ -250,70 +238,28 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
     cluster.query<{ id: string }>(
       `SELECT id, queue FROM "${cluster.schema}".jobs WHERE queue <> 'housekeeping'`,
     );
-  const print = (...lines: readonly string[]) =>
-    process.stdout.write(lines.map((line) => `  ${line}\n`).join(''));
   function tell(): void {
-    const { received, sent } = writers.acknowledged;
     print(
       `${ROUNDS} rounds: ${[...played].map(([kind, count]) => `${count} times ${kind}`).join(', ')}`,
-      `${received.size} messages and ${sent.size} replies acknowledged, ${writers.repeated} calls repeated; ${greeters.conversations.length} greetings; ${waiters.answered.size} executions went on`,
-      agent.ledger.inWords,
-      ...[STEADY, FLAKY].map(
-        (path) =>
-          `${path}: ${ledger.at(path).eventsOf.size} messages in ${ledger.at(path).accepted} accepted deliveries`,
-      ),
+      inWords(actors),
+      `${greeters.conversations.length} greetings`,
+      ...PATHS.map((path) => acceptedAt(ledger, path)),
       `${recovered} recovered at the end`,
     );
   }
 
-  it('was a load, and in 60 rounds or more every kind of blow struck', () => {
-    expect(writers.acknowledged.received.size).toBeGreaterThan(ROUNDS);
-    expect(writers.acknowledged.sent.size).toBeGreaterThan(ROUNDS);
+  provesAccount(ROUNDS, () => actors, ledger, PATHS);
+
+  it('was struck by every kind of blow, in 60 rounds or more', () => {
     if (ROUNDS >= 60) expect([...played.keys()].sort()).toEqual([...KINDS].sort());
   });
 
-  it('let each execution go on with its answer, once', () => {
-    expect(waiters.answered.size).toBeGreaterThan(ROUNDS);
-    expect(waitFaults(waiters)).toEqual([]);
-  });
-
-  it('ended each turn of the workflow once, and sent what fits its conversation', () => {
-    expect(agent.ledger.asked.size).toBeGreaterThan(ROUNDS);
-    expect(agent.ledger.faults).toEqual([]);
-  });
-
-  it('stored each acknowledged write once', async () => {
-    const { received, sent } = writers.acknowledged;
-    const all = (await writers.readAll()).filter(({ text }) =>
-      /^(A question|An answer) /.test(text),
-    ); // the rest is the agent's
-    const stored = new Map(all.map(({ id, text }) => [id, text]));
-    expect(new Set(all.map(({ text }) => text)).size).toBe(all.length);
-    const expected = [
-      ...[...received].map(([id, key]) => [id, `A question ${key}`] as const),
-      ...[...sent].map(([id, key]) => [id, `An answer ${key}`] as const),
-    ];
-    expect(expected.filter(([id, text]) => stored.get(id) !== text)).toEqual([]);
-    expect(all).toHaveLength(expected.length);
-  });
-
-  it.each([STEADY, FLAKY])(
-    '%s was given every message that is stored, each under one event id',
-    async (path) => {
-      const { received, sent } = writers.acknowledged;
-      const { eventsOf } = ledger.at(path);
-      expect([...received.keys(), ...sent.keys()].filter((id) => !eventsOf.has(id))).toEqual([]);
-      const stored = await cluster.query<{ id: string }>(
-        `SELECT id FROM "${cluster.schema}".messages`,
-      );
-      expect(stored.filter(({ id }) => !eventsOf.has(id))).toEqual([]);
-      expect(eventsOf.size).toBe(stored.length);
-      expect([...eventsOf].filter(([, events]) => events.size > 1)).toEqual([]);
-    },
-  );
-
-  it('every repeat had the same bytes and id', () => {
-    expect(ledger.faults).toEqual([]);
+  it.each(PATHS)('%s was given every message that is stored', async (path) => {
+    const stored = await cluster.query<{ id: string }>(
+      `SELECT id FROM "${cluster.schema}".messages`,
+    );
+    const given = [...ledger.at(path).eventsOf.keys()];
+    expect(given.sort()).toEqual(stored.map(({ id }) => id).sort());
   });
 
   it('has every event on record as delivered to each subscription, once', async () => {

@@ -12,6 +12,7 @@ import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
 import { readChatStream } from '../../helpers/chatStreamReader.ts';
 import { freePort, startProgram, type Program } from '../../helpers/program.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
+import { query } from '../../postgres/client.ts';
 import { findPostgres } from '../../postgres/programs.ts';
 import { startPostgres, type PostgresServer } from '../../postgres/server.ts';
 import { readCompose, readEnvFile, type ComposeFile } from '../composeFile.ts';
@@ -23,6 +24,9 @@ const run = promisify(execFile);
 const caddy = findProgram('caddy');
 const postgres = findPostgres();
 const whole = caddy !== null && postgres !== null ? describe : describe.skip;
+
+/** One that somebody chose. */
+const N8N_PASSWORD = `it's "one`;
 
 /**
  * The four processes with the settings of compose.yaml, its database and its proxy: all but the
@@ -74,7 +78,7 @@ whole('what compose.yaml starts, as processes', () => {
     folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
     const up = await upInFolder();
     await up.run();
-    env = readEnvFile(await up.readEnv());
+    env = { ...readEnvFile(await up.readEnv()), N8N_POSTGRES_PASSWORD: N8N_PASSWORD };
     await up.remove();
     compose = readCompose(join(root, 'compose.yaml'), env);
     server = await startPostgres({ fsync: false });
@@ -114,6 +118,28 @@ whole('what compose.yaml starts, as processes', () => {
   }, 60_000);
 
   const api = () => apiClient(proxy.url, env.BOOTSTRAP_API_KEY!);
+
+  it.each([
+    ['conversation_service', 'n8n'],
+    ['n8n', 'conversation_service'],
+  ])(
+    'gives %s a role that may do everything in its own database, and not open that of %s',
+    async (own, other) => {
+      const address = new URL(databaseUrl());
+      address.username = own;
+      if (own === 'n8n') address.password = encodeURIComponent(N8N_PASSWORD);
+      address.pathname = own;
+      await query(address.href, 'CREATE SCHEMA one CREATE TABLE t (x int)');
+      const role = 'SELECT rolsuper, rolcreatedb, rolcreaterole FROM pg_roles WHERE rolname = $1';
+      expect(await query(address.href, role, [own])).toEqual([
+        { rolsuper: false, rolcreatedb: false, rolcreaterole: false },
+      ]);
+      address.pathname = other;
+      await expect(query(address.href, 'SELECT 1')).rejects.toThrow(
+        /permission denied for database/,
+      );
+    },
+  );
 
   it('is one service: key, chat, stream and event meet whichever process serves them', async () => {
     const { port } = receiver.address() as AddressInfo;

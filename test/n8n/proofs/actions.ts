@@ -1,12 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startWire, type Wire } from '../../nodes/helpers/strangers.ts';
 import type { Workflow } from '../n8nServer.ts';
-import type { Stage } from '../stage.ts';
+import { ownWorkflow, type Stage } from '../stage.ts';
 import { withWorkflow } from './withWorkflow.ts';
 
-const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const MANY = 205;
 
 /** What the action node reads and writes, with its defaults and as n8n hands items on. */
@@ -14,13 +11,12 @@ export function provesActions(stage: () => Stage): void {
   describe('the action node', () => {
     provesRoundTrip(stage);
     provesPages(stage);
-    provesSchemas(stage);
   });
 }
 
 function provesRoundTrip(stage: () => Stage): void {
   describe('contacts, messages, notes and the agent', () => {
-    const workflow = withWorkflow(stage, file('../workflows/new-resources.json'));
+    const workflow = withWorkflow(stage, ownWorkflow('new-resources'));
 
     it('go from node to node, each finding its conversation or contact by itself', async () => {
       const { conversationId, read } = await stage().customerWrites('Where is my parcel?', {
@@ -71,9 +67,7 @@ function provesPages(stage: () => Stage): void {
         { baseUrl: wire.url, apiKey: service.apiKey },
         'Through a wire',
       );
-      workflow = await n8n.importWorkflow(file('../workflows/many-pages.json'), credential);
-      await n8n.activate(workflow.id);
-      await stage().receiving(workflow);
+      workflow = await stage().run(ownWorkflow('many-pages'), {}, credential);
     });
     afterAll(async () => {
       await stage().retire(workflow);
@@ -107,19 +101,4 @@ function provesPages(stage: () => Stage): void {
       expect(limits).toEqual(['200', '200', '200', '3']);
     });
   });
-}
-
-function provesSchemas(stage: () => Stage): void {
-  it.each(['conversation/get', 'contact/getAll', 'paymentLink/create'])(
-    'shows the fields of %s before its first run: the editor gets their schema',
-    async (operation) => {
-      const { status, text } = await stage().n8n.call(
-        'GET',
-        `/schemas/n8n-nodes-conversation-service.conversationService/1.0.0/${operation}.json`,
-      );
-      expect(status).toBe(200);
-      const path = `../../../nodes/ConversationService/__schema__/v1.0.0/${operation}.json`;
-      expect(JSON.parse(text)).toEqual(JSON.parse(await readFile(file(path), 'utf8')));
-    },
-  );
 }

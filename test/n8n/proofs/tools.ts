@@ -1,7 +1,15 @@
-import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Execution, Workflow } from '../n8nServer.ts';
-import { example, payloadOf, recordAllEvents, signature, type Stage } from '../stage.ts';
-import { fileURLToPath } from 'node:url';
+import {
+  example,
+  ownWorkflow,
+  payloadOf,
+  recordAllEvents,
+  signature,
+  type Customer,
+  type Stage,
+  type Tool,
+} from '../stage.ts';
 import { EXTENSION_EVENTS } from '../../../service/src/deliveries/event.ts';
 import { payloadSchemas } from '../../../service/src/events/payloadContract.ts';
 import { withWorkflow } from './withWorkflow.ts';
@@ -9,15 +17,7 @@ import { withWorkflow } from './withWorkflow.ts';
 const TOOL_TRIGGER = 'Conversation Service Agent Call Trigger';
 const findOrder = example('find-order-tool.json');
 /** Answers by the Respond operation; fails for an order number that begins with F. */
-const cancelOrder = fileURLToPath(new URL('../workflows/cancel-order-tool.json', import.meta.url));
-
-interface Tool {
-  id: string;
-  name: string;
-  status: string;
-  endpoint: string;
-  last_test: { succeeded: boolean; error: string | null } | null;
-}
+const cancelOrder = ownWorkflow('cancel-order-tool');
 
 interface ToolCall {
   tool_call_id: string;
@@ -32,13 +32,8 @@ export function provesTools(stage: () => Stage): void {
   const api = () => stage().service.api;
   const published: Workflow[] = [];
 
-  const toolNamed = async (name: string) =>
-    ((await api().get(`/api/tools?name=${name}`)).body.data as Tool[])[0];
-  const toolIs = (name: string, status: string) =>
-    stage().until(`${name} to be ${status}`, async () => {
-      const tool = await toolNamed(name);
-      return tool?.status === status && tool;
-    });
+  const toolNamed = (name: string) => stage().tool(name);
+  const toolIs = (name: string, status: string) => stage().toolIs(name, status);
   const publish = async (file: string, parameters: Record<string, unknown> = {}) => {
     const workflow = await stage().n8n.importWorkflow(file, stage().credential, parameters);
     published.push(workflow);
@@ -56,12 +51,6 @@ export function provesTools(stage: () => Stage): void {
     );
   const callsIn = async (conversationId: string) =>
     (await api().get(`/api/tool-calls?conversation_id=${conversationId}`)).body.data as ToolCall[];
-  type Customer = Awaited<ReturnType<Stage['customerWrites']>>;
-  const answers = (customer: Customer, count: number) =>
-    stage().until(`${count} answers of the agent`, async () => {
-      const said = (await customer.read()).filter(({ from }) => from === 'agent');
-      return said.length >= count && said.map(({ text }) => text as string);
-    });
 
   describe('a workflow as a tool of the agent', () => {
     const recorder = withWorkflow(stage, recordAllEvents, { events: [...EXTENSION_EVENTS] });
@@ -72,6 +61,7 @@ export function provesTools(stage: () => Stage): void {
       return payloadSchemas[event].parse(body);
     };
 
+    beforeEach(() => switchAgent(true));
     afterEach(async () => {
       for (const { id } of published.splice(0)) await stage().n8n.deactivate(id);
       for (const { status, name } of (await api().get('/api/tools')).body.data as Tool[])
@@ -85,6 +75,7 @@ export function provesTools(stage: () => Stage): void {
     });
 
     it('goes live by one test call, is called for a customer, and the agent answers with what it returned', async () => {
+      await switchAgent(false);
       const workflow = await publish(findOrder);
       expect(await executionsIn(workflow, 'conv_test')).toMatchObject([{ status: 'success' }]);
       // Publishing a tool switches nothing on for customers.
@@ -92,7 +83,7 @@ export function provesTools(stage: () => Stage): void {
       await switchAgent(true);
 
       const customer = await stage().customerWrites('Hello, where is my order A-1042?');
-      expect(await answers(customer, 1)).toEqual([
+      expect(await customer.answers(1)).toEqual([
         'Order A-1042 is on its way and arrives on Tuesday.',
       ]);
       const [call] = await callsIn(customer.conversationId);
@@ -112,16 +103,16 @@ export function provesTools(stage: () => Stage): void {
     it('asks for a missing argument first, and answers in the language of the customer', async () => {
       await publish(findOrder);
       const customer = await stage().customerWrites('¿Dónde está mi pedido?');
-      const [question] = await answers(customer, 1);
+      const [question] = await customer.answers(1);
       expect(question).toContain('The order number, such as A-1042');
       await customer.write('A-1043');
-      expect((await answers(customer, 2))[1]).toContain('A-1043 is being packed');
+      expect((await customer.answers(2))[1]).toContain('A-1043 is being packed');
     });
 
     it('with approval on, waits until a person approves, then answers', async () => {
       const workflow = await publish(findOrder, { askBeforeRunning: true });
       const customer = await stage().customerWrites('Where is my order A-1042?');
-      expect(await answers(customer, 1)).toEqual([
+      expect(await customer.answers(1)).toEqual([
         'A colleague has to confirm this first. I will write as soon as it is decided.',
       ]);
       const [call] = await callsIn(customer.conversationId);
@@ -137,7 +128,7 @@ export function provesTools(stage: () => Stage): void {
       expect((await api().post(`/api/tool-calls/${call!.tool_call_id}/approve`, {})).status).toBe(
         200,
       );
-      expect((await answers(customer, 2))[1]).toBe(
+      expect((await customer.answers(2))[1]).toBe(
         'Order A-1042 is on its way and arrives on Tuesday.',
       );
       expect(await callsIn(customer.conversationId)).toMatchObject([
@@ -151,10 +142,10 @@ export function provesTools(stage: () => Stage): void {
     it('a workflow that fails runs once, and the agent says that it was not done and offers a person', async () => {
       const workflow = await publish(cancelOrder);
       const customer = await stage().customerWrites('Please cancel order F-7');
-      const [question] = await answers(customer, 1);
+      const [question] = await customer.answers(1);
       expect(question).toBe('Shall I cancel order F-7? Please answer yes or no.');
       await customer.write('yes');
-      expect(await answers(customer, 2)).toEqual([
+      expect(await customer.answers(2)).toEqual([
         question,
         'I could not do that right now. Would you like a person to follow up?',
       ]);
@@ -178,15 +169,15 @@ export function provesTools(stage: () => Stage): void {
     it('answers by the Respond operation', async () => {
       await publish(cancelOrder);
       const customer = await stage().customerWrites('Please cancel order C-12');
-      await answers(customer, 1);
+      await customer.answers(1);
       await customer.write('yes');
-      expect((await answers(customer, 2))[1]).toMatch(/^Order C-12 is cancelled/);
+      expect((await customer.answers(2))[1]).toMatch(/^Order C-12 is cancelled/);
     });
 
     it('answers at once when it is set to', async () => {
       await publish(findOrder, { responseMode: 'onReceived' });
       const customer = await stage().customerWrites('Where is my order A-1042?');
-      await answers(customer, 1);
+      await customer.answers(1);
       expect(await callsIn(customer.conversationId)).toMatchObject([
         { status: 'succeeded', result: { status: 'accepted' } },
       ]);
@@ -203,11 +194,11 @@ export function provesTools(stage: () => Stage): void {
         conversation_id: 'conv_twice',
       });
       const { endpoint } = (await toolNamed('cancel_order'))!;
-      const send = () =>
+      const send = (signedWith = secret) =>
         stage().n8n.call('POST', new URL(endpoint).pathname, {
           headers: {
             'content-type': 'application/json',
-            'x-service-signature': signature(body, secret),
+            'x-service-signature': signature(body, signedWith),
           },
           body,
         });
@@ -221,14 +212,7 @@ export function provesTools(stage: () => Stage): void {
       );
       expect(await executionsIn(workflow, 'conv_twice')).toHaveLength(1);
 
-      const forged = await stage().n8n.call('POST', new URL(endpoint).pathname, {
-        headers: {
-          'content-type': 'application/json',
-          'x-service-signature': signature(body, 'whsec_wrong'),
-        },
-        body,
-      });
-      expect(forged.status).toBe(401);
+      expect((await send('whsec_wrong')).status).toBe(401);
     });
 
     it('unpublishing pauses the tool, and publishing again brings it back under its id without another test call', async () => {
@@ -240,33 +224,15 @@ export function provesTools(stage: () => Stage): void {
       expect((await toolIs('find_order', 'live')).id).toBe(id);
       expect(await executionsIn(workflow, 'conv_test')).toHaveLength(1);
       const customer = await stage().customerWrites('Where is my order A-1042?');
-      await answers(customer, 1);
+      await customer.answers(1);
     });
 
     it('a changed tool is tested again before it is live', async () => {
       const workflow = await publish(findOrder);
-      const { name, nodes, connections, settings } = await stage().n8n.api<Workflow>(
-        'GET',
-        `/workflows/${workflow.id}`,
-      );
-      const changed = nodes.map((node) =>
-        node.name === TOOL_TRIGGER
-          ? {
-              ...node,
-              parameters: {
-                ...node.parameters,
-                toolDescription: 'Finds an order.',
-                timeout: 25,
-                toolName: 'find_my_order',
-              },
-            }
-          : node,
-      );
-      await stage().n8n.api('PUT', `/workflows/${workflow.id}`, {
-        name,
-        nodes: changed,
-        connections,
-        settings,
+      await stage().n8n.edit(workflow.id, {
+        toolDescription: 'Finds an order.',
+        timeout: 25,
+        toolName: 'find_my_order',
       });
       await toolIs('find_my_order', 'live');
       await stage().until(

@@ -1,16 +1,20 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import type { Workflow } from '../n8nServer.ts';
+import type { Changes, Credential, Workflow } from '../n8nServer.ts';
 import type { Stage } from '../stage.ts';
 
-/** Runs a workflow for the tests of the surrounding describe, and retires it after them. */
+/**
+ * Runs a workflow for the tests of the surrounding describe, and retires it after them.
+ * @param connect the credential of its nodes; by default the stage's
+ */
 export function withWorkflow(
   stage: () => Stage,
   file: string,
-  triggerParameters?: Record<string, unknown>,
+  changes?: Changes,
+  connect?: () => Promise<Credential>,
 ): () => Workflow {
   let running: Workflow | undefined;
   beforeAll(async () => {
-    running = await stage().run(file, triggerParameters);
+    running = await stage().run(file, changes, await connect?.());
   });
   afterAll(async () => {
     if (running) await stage().retire(running);

@@ -6,13 +6,15 @@ const ENOUGH = 170;
 
 describe('a service under a steady load, with a retention of a second', () => {
   it('gives back memory and disk that are not needed any more', async () => {
-    const { conversations, snapshots, heapAfterMb, heapBeforeMb, diskKbEach } = await measureSteady(
-      { keptForMs: 1000, heapMb: 128, atLeast: ENOUGH },
-    );
+    const { conversations, snapshots, heapAfterMb, heapBeforeMb, diskKb } = await measureSteady({
+      keptForMs: 1000,
+      heapMb: 128,
+      atLeast: ENOUGH,
+    });
     expect(conversations).toBeGreaterThanOrEqual(ENOUGH);
     expect(snapshots).toBeGreaterThan(0);
     expect(heapAfterMb).toBeLessThan(heapBeforeMb + 5);
-    // 25 when nothing is dropped or no snapshot is written.
-    expect(diskKbEach).toBeLessThan(18);
+    // The journals of the newest snapshots take half of it; with the events that stay it is 12 MB.
+    expect(diskKb).toBeLessThan(4500);
   }, 180_000);
 });

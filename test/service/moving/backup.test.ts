@@ -76,7 +76,7 @@ describe('backup, verify and restore', () => {
         source: 'one\u2028two', // a line separator, which PostgreSQL leaves as it is in a dump
       };
       expect((await apiClient(stage.url, API_KEY).post('/api/hooks', hook)).status).toBe(201);
-      const writers = await startWriters(stage.url, API_KEY);
+      const writers = await startWriters([stage.url], API_KEY);
       const { received } = writers.acknowledged;
       await waitFor('messages', () => received.size > 150, { timeoutMs: 60_000 });
       const before = new Set(received.keys());

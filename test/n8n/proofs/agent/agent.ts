@@ -2,7 +2,6 @@ import type { Stage } from '../../stage.ts';
 import { provesCrashes } from './crashes.ts';
 import { provesGuard } from './guard.ts';
 import { provesOutages } from './outages.ts';
-import { provesReadme } from './readme.ts';
 import { provesAgentPublishing } from './publishing.ts';
 import { provesRaces } from './races.ts';
 
@@ -11,7 +10,6 @@ export function provesAgent(stage: () => Stage): void {
   provesAgentPublishing(stage);
   provesGuard(stage);
   provesRaces(stage);
-  provesReadme(stage);
   provesOutages(stage);
   provesCrashes(stage);
 }

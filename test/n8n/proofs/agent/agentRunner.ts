@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
-import type { Execution, Workflow } from '../../n8nServer.ts';
-import { importChanged, type ChangeNodes } from '../importChanged.ts';
+import type { ChangeNodes, Execution, Workflow } from '../../n8nServer.ts';
 import type { Customer, Stage } from '../../stage.ts';
 
 export const AGENT_TRIGGER = 'Conversation Service Agent Trigger';
@@ -32,8 +31,6 @@ export interface AgentRunner {
   executionsOf(workflow: Workflow, customer: Customer): Promise<Execution[]>;
   /** Waits for so many of them. */
   executions(workflow: Workflow, customer: Customer, count: number): Promise<Execution[]>;
-  /** Waits until the customer reads so many texts of the agent. */
-  answers(customer: Customer, count: number): Promise<string[]>;
   statusOf(customer: Customer): Promise<string>;
 }
 
@@ -73,7 +70,7 @@ export function agentRunner(stage: () => Stage): AgentRunner {
     );
   };
   const publish = async (file: string, change?: ChangeNodes) => {
-    const workflow = await importChanged(stage(), file, change);
+    const workflow = await stage().n8n.importWorkflow(file, stage().credential, change);
     await stage().n8n.activate(workflow.id);
     await isAgent(workflow);
     return workflow;
@@ -119,11 +116,6 @@ export function agentRunner(stage: () => Stage): AgentRunner {
       stage().until(`${count} executions of "${workflow.name}"`, async () => {
         const found = await executionsOf(workflow, customer);
         return found.length >= count && found;
-      }),
-    answers: (customer, count) =>
-      stage().until(`${count} answers`, async () => {
-        const said = (await customer.read()).filter(({ from }) => from === 'agent');
-        return said.length >= count && said.map(({ text }) => text as string);
       }),
     statusOf: async ({ conversationId }) =>
       (await api().get(`/api/conversations/${conversationId}`)).body.status as string,

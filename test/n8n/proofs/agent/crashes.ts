@@ -33,7 +33,7 @@ export function provesCrashes(stage: () => Stage): void {
       await asked;
       await stage().service.crashAndRestart();
       answer();
-      expect(await thinking.answers(customer, 1)).toEqual(['You wrote: Hello']);
+      expect(await customer.answers(1)).toEqual(['You wrote: Hello']);
       await thinking.turnIs(customer, 'answered');
       const [execution] = await thinking.executions(workflow, customer, 1);
       expect(execution!.output.Sent).toBeDefined();

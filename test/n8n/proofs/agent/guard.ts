@@ -9,7 +9,7 @@ import { gate, type TurnInput } from './thinkingServer.ts';
 export function provesGuard(stage: () => Stage): void {
   describe.each(WAYS)('a workflow that is the agent and answers by its %s', (way) => {
     const thinking = withThinking(stage);
-    const { turnIs, executions, answers } = thinking;
+    const { turnIs, executions } = thinking;
     const workflow = thinking.thinkForAll(way);
     const texts = async (customer: { read(): Promise<{ text: string }[]> }) =>
       (await customer.read()).map(({ text }) => text);
@@ -65,7 +65,7 @@ export function provesGuard(stage: () => Stage): void {
       const customer = await stage().customerWrites('Where is my order?');
       await asked.opened;
       await customer.write('It is A-1042');
-      await answers(customer, 1);
+      await customer.answers(1);
       answer.open();
       const [first] = await executions(workflow(), customer, 2);
       expect(wasRefused(way, first!.output)).toBe(true);

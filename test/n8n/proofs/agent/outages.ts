@@ -7,7 +7,6 @@ import { gate } from './thinkingServer.ts';
 export function provesOutages(stage: () => Stage): void {
   describe('a workflow that is the agent, in an outage', () => {
     const thinking = withThinking(stage);
-    const { answers } = thinking;
     const answerInTurn = () => thinking.mind.answerBy(({ chatInput }) => ({ reply: chatInput }));
     const reachesTheTeam = async (customer: Customer) => {
       await stage().until(
@@ -16,7 +15,7 @@ export function provesOutages(stage: () => Stage): void {
       );
       const turns = await thinking.turnsOf(customer);
       expect(turns.at(-1)).toMatchObject({ status: 'failed', problem: expect.any(String) });
-      expect(await answers(customer, 1)).toHaveLength(1);
+      expect(await customer.answers(1)).toHaveLength(1);
       return turns.at(-1)!.problem!;
     };
 
@@ -30,7 +29,7 @@ export function provesOutages(stage: () => Stage): void {
         await thinking.turnIs(customer, 'queued');
         await stage().n8n.activate(workflow().id);
         await thinking.isAgent(workflow());
-        expect(await answers(customer, 1)).toEqual(['Is somebody there?']);
+        expect(await customer.answers(1)).toEqual(['Is somebody there?']);
       });
 
       it.each(['stop', 'kill'] as const)('answers once n8n is reached again: %s', async (end) => {
@@ -38,7 +37,7 @@ export function provesOutages(stage: () => Stage): void {
         await stage().n8n[end]();
         const customer = await stage().customerWrites('Is somebody there?');
         await stage().n8n.start();
-        expect(await answers(customer, 1)).toEqual(['Is somebody there?']);
+        expect(await customer.answers(1)).toEqual(['Is somebody there?']);
       });
 
       it.each([

@@ -10,7 +10,7 @@ const byOperations = ownWorkflow('answering-agent-operations');
 /** Publishing a workflow makes it the agent, and only one at a time; unpublishing gives it up. */
 export function provesAgentPublishing(stage: () => Stage): void {
   describe('a workflow as the agent', () => {
-    const { publish, answers, turnIs, executionsOf } = agentRunner(stage);
+    const { publish, turnIs, executionsOf } = agentRunner(stage);
     const api = () => stage().service.api;
     const others: Workflow[] = [];
     afterEach(async () => {
@@ -18,7 +18,7 @@ export function provesAgentPublishing(stage: () => Stage): void {
     });
     const isAnswered = async (text: string): Promise<Customer> => {
       const customer = await stage().customerWrites(text);
-      expect(await answers(customer, 1)).toEqual([`You wrote: ${text}`]);
+      expect(await customer.answers(1)).toEqual([`You wrote: ${text}`]);
       return customer;
     };
 
@@ -47,7 +47,7 @@ export function provesAgentPublishing(stage: () => Stage): void {
       it('by operations, answers in several messages and hands over', async () => {
         await publish(byOperations);
         const customer = await stage().customerWrites('I want a refund');
-        expect(await answers(customer, 2)).toEqual(['One moment.', 'A colleague will answer you.']);
+        expect(await customer.answers(2)).toEqual(['One moment.', 'A colleague will answer you.']);
         await turnIs(customer, 'answered');
         expect(
           (await api().get(`/api/conversations/${customer.conversationId}`)).body,
@@ -114,7 +114,7 @@ export function provesAgentPublishing(stage: () => Stage): void {
         });
         await stage().until('the editor to listen no more', async () => !(await listens()));
         await customer.write('And afterwards?');
-        expect(await answers(customer, 2)).toContain('You wrote: And afterwards?');
+        expect(await customer.answers(2)).toContain('You wrote: And afterwards?');
       });
     });
   });

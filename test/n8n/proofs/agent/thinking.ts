@@ -1,7 +1,6 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import type { Workflow } from '../../n8nServer.ts';
+import type { ChangeNodes, Workflow } from '../../n8nServer.ts';
 import { ownWorkflow, type Stage } from '../../stage.ts';
-import type { ChangeNodes } from '../importChanged.ts';
 import { agentRunner, AGENT_TRIGGER, type AgentRunner } from './agentRunner.ts';
 import { startThinkingServer, type ThinkingServer } from './thinkingServer.ts';
 

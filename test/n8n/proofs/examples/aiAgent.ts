@@ -12,7 +12,7 @@ export function provesAiAgent(stage: () => Stage): void {
 
   describe('ai-agent', () => {
     const model = withChatModel();
-    const { publishForAll, answers, executions, statusOf, turnIs } = agentRunner(stage);
+    const { publishForAll, executions, statusOf, turnIs } = agentRunner(stage);
     const workflow = publishForAll(example('ai-agent.json'), (node) =>
       model().connect(stage().n8n, node('OpenAI Chat Model')),
     );
@@ -28,13 +28,13 @@ export function provesAiAgent(stage: () => Stage): void {
       const customer = await stage().customerWrites('Hello', { name: 'Grace' });
       await customer.write('Where is my order?');
       await customer.write('It is 1042');
-      expect(await answers(customer, 1)).toEqual([
+      expect(await customer.answers(1)).toEqual([
         expect.stringContaining('Order 1042 is on its way and arrives on Tuesday.'),
       ]);
       expect(await executions(workflow(), customer, 1)).toHaveLength(1);
       await customer.write('Thank you');
       const burst = 'Hello\nWhere is my order?\nIt is 1042';
-      expect((await answers(customer, 2))[1]).toBe(`You wrote: ${burst} / Thank you`);
+      expect((await customer.answers(2))[1]).toBe(`You wrote: ${burst} / Thank you`);
       const instructions = String(model().requests.at(-1)!.body.messages[0]!.content);
       expect(instructions).toContain('in a chat with Grace');
       expect(instructions).toContain('arrives on Tuesday');
@@ -48,7 +48,7 @@ export function provesAiAgent(stage: () => Stage): void {
       );
       const customer = await stage().customerWrites('I would like a refund');
       await turnIs(customer, 'answered');
-      expect(await answers(customer, 1)).toEqual(['A colleague will answer you here.']);
+      expect(await customer.answers(1)).toEqual(['A colleague will answer you here.']);
       expect(await statusOf(customer)).toBe('awaiting_human');
       const { handover } = (await api().get(`/api/conversations/${customer.conversationId}`)).body;
       expect(handover).toMatchObject({ note: expect.stringContaining('Wants a refund') });

@@ -1,15 +1,10 @@
 import { afterEach, expect } from '@jest/globals';
-import type { Execution, Workflow, WorkflowNode } from '../../n8nServer.ts';
-import { importChanged, type ChangeNodes } from '../importChanged.ts';
+import type { ChangeNodes, Execution, Workflow, WorkflowNode } from '../../n8nServer.ts';
 import { example, type Customer, type Stage } from '../../stage.ts';
 
 export interface ExampleRunner {
-  /** Publishes an example as it is. */
-  run(name: string): Promise<Workflow>;
-  /** Imports an example and changes nodes as its notes tell a user. */
-  importChanged(name: string, change: ChangeNodes): Promise<Workflow>;
-  /** The same, and publishes it. */
-  runChanged(name: string, change: ChangeNodes): Promise<Workflow>;
+  /** Publishes an example, with nodes changed as its notes tell a user. */
+  run(name: string, change?: ChangeNodes): Promise<Workflow>;
   /** Executes the workflow from one of its triggers, as the button on the canvas does. */
   runByHand(workflow: Workflow, triggerName: string): Promise<Execution>;
   /** A customer whom the service's own agent gives to the team. */
@@ -21,23 +16,13 @@ export function exampleRunner(stage: () => Stage): ExampleRunner {
   let running: Workflow | undefined;
   const api = () => stage().service.api;
 
-  const importExample: ExampleRunner['importChanged'] = (name, change) =>
-    importChanged(stage(), example(`${name}.json`), change);
-
   afterEach(async () => {
     if (running) await stage().retire(running);
     running = undefined;
   });
 
   return {
-    run: async (name) => (running = await stage().run(example(`${name}.json`))),
-    importChanged: importExample,
-    async runChanged(name, change) {
-      const workflow = await importExample(name, change);
-      await stage().n8n.activate(workflow.id);
-      await stage().receiving(workflow);
-      return (running = workflow);
-    },
+    run: async (name, change) => (running = await stage().run(example(`${name}.json`), change)),
     async runByHand({ id }, triggerName) {
       const manual = async () =>
         (await stage().n8n.executions(id)).filter(

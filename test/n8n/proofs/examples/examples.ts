@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { signedInBrowser } from '../../../helpers/browserless.ts';
-import { examplesFolder, payloadOf, type Stage } from '../../stage.ts';
+import { example, examplesFolder, payloadOf, type Stage } from '../../stage.ts';
 import { provesAiAgent } from './aiAgent.ts';
 import { exampleRunner, setField } from './exampleRunner.ts';
 import { provesTriage } from './triage.ts';
@@ -12,7 +12,7 @@ import { provesWaiting } from './waiting.ts';
 export function provesExamples(stage: () => Stage): void {
   describe('the example workflows', () => {
     const runner = exampleRunner(stage);
-    const { run, importChanged, runChanged, runByHand, asksForPerson } = runner;
+    const { run, runByHand, asksForPerson } = runner;
     const api = () => stage().service.api;
 
     provesUrgentToTheTeam(stage, runner);
@@ -41,7 +41,7 @@ export function provesExamples(stage: () => Stage): void {
 
     it('after-hours-answer answers when nobody works, once, and leaves control as it is', async () => {
       const always = { days: [1, 2, 3, 4, 5, 6, 7], opens: '00:00', closes: '24:00' };
-      const open = await runChanged('after-hours-answer', (node) => {
+      const open = await run('after-hours-answer', (node) => {
         for (const [field, value] of Object.entries(always))
           setField(node('Opening hours'), field, value);
       });
@@ -51,7 +51,7 @@ export function provesExamples(stage: () => Stage): void {
       expect(inTime.output['Say when we are back']).toBeUndefined();
       await stage().retire(open);
 
-      const closed = await runChanged('after-hours-answer', (node) =>
+      const closed = await run('after-hours-answer', (node) =>
         setField(node('Opening hours'), 'days', []),
       );
       const late = await stage().customerWrites('Is somebody there?');
@@ -74,7 +74,7 @@ export function provesExamples(stage: () => Stage): void {
     it('after-hours-answer is silent about a message of the night that arrives in opening hours', async () => {
       const weekday = (hoursFromNow: number) =>
         ((new Date(Date.now() + hoursFromNow * 3_600_000).getUTCDay() + 6) % 7) + 1;
-      const workflow = await runChanged('after-hours-answer', (node) => {
+      const workflow = await run('after-hours-answer', (node) => {
         const hours = { days: [weekday(0), weekday(1)], opens: '00:00', closes: '24:00' };
         for (const [field, value] of Object.entries({ ...hours, time_zone: 'UTC' }))
           setField(node('Opening hours'), field, value);
@@ -109,7 +109,7 @@ export function provesExamples(stage: () => Stage): void {
         { baseUrl: stage().service.url, apiKey: /cs_live_\w{32}/.exec(html)![0] },
         'For the CRM',
       );
-      const workflow = await runChanged('lead-to-crm', (node) => {
+      const workflow = await run('lead-to-crm', (node) => {
         node('Get the contact').credentials = { conversationServiceApi: credential };
       });
       const { conversationId } = await stage().customerWrites('I take two', {
@@ -143,7 +143,9 @@ export function provesExamples(stage: () => Stage): void {
         summary: 'Content.',
         verdict: 'goal_reached',
       });
-      const workflow = await importChanged('daily-summary', (node) => {
+      const { n8n, credential } = stage();
+      const file = example('daily-summary.json');
+      const workflow = await n8n.importWorkflow(file, credential, (node) => {
         const { filters } = node("Get the day's conversations").parameters;
         expect(filters).toEqual({ updated_since: '={{ $now.minus({ hours: 24 }).toISO() }}' });
         (filters as { updated_since: string }).updated_since = begins;
@@ -178,7 +180,7 @@ export function provesExamples(stage: () => Stage): void {
       expect(tooEarly.output['Remind the customer']).toBeUndefined();
       await stage().retire(asItIs);
 
-      const workflow = await runChanged('payment-reminder', (node) =>
+      const workflow = await run('payment-reminder', (node) =>
         setField(node('Remind after'), 'days', 0),
       );
       for (let times = 0; times < 2; times++) await runByHand(workflow, 'Every morning');

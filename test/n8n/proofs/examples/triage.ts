@@ -9,7 +9,7 @@ import { setField } from './exampleRunner.ts';
 export function provesTriage(stage: () => Stage): void {
   describe('triage', () => {
     const model = withChatModel();
-    const { publish, answers, statusOf, turnIs } = agentRunner(stage);
+    const { publish, statusOf, turnIs } = agentRunner(stage);
     const publishTriage = (opens: string) =>
       publish(example('triage.json'), async (node) => {
         await model().connect(stage().n8n, node('OpenAI Chat Model'));
@@ -36,12 +36,12 @@ export function provesTriage(stage: () => Stage): void {
       });
       await publishTriage('00:00');
       const customer = await stage().customerWrites('How long does delivery take?');
-      expect(await answers(customer, 1)).toEqual(['Two to three days.']);
+      expect(await customer.answers(1)).toEqual(['Two to three days.']);
       await customer.write('Thank you!');
       expect(await turnIs(customer, 'answered', 2)).toMatchObject({ outcome: 'nothing' });
       await customer.write('It arrived broken');
       await turnIs(customer, 'answered', 3);
-      expect(await answers(customer, 2)).toEqual([
+      expect(await customer.answers(2)).toEqual([
         'Two to three days.',
         'A colleague is with you in a moment.',
       ]);
@@ -53,7 +53,7 @@ export function provesTriage(stage: () => Stage): void {
       await publishTriage('24:00');
       const customer = await stage().customerWrites('How long does delivery take?');
       await turnIs(customer, 'answered');
-      expect(await answers(customer, 1)).toEqual([expect.stringMatching(/^We are away right now/)]);
+      expect(await customer.answers(1)).toEqual([expect.stringMatching(/^We are away right now/)]);
       expect(await statusOf(customer)).toBe('awaiting_human');
     });
   });

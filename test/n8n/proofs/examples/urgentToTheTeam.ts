@@ -8,7 +8,7 @@ import type { ExampleRunner } from './exampleRunner.ts';
 /** Urgent conversations reach the team, whatever else fails. */
 export function provesUrgentToTheTeam(
   stage: () => Stage,
-  { runChanged, asksForPerson }: ExampleRunner,
+  { run, asksForPerson }: ExampleRunner,
 ): void {
   const api = () => stage().service.api;
 
@@ -111,7 +111,7 @@ export function provesUrgentToTheTeam(
   });
   describe('urgent-to-the-team, where what it sends is refused', () => {
     it('tells the team first, whatever becomes of the message to the customer and the note', async () => {
-      const workflow = await runChanged('urgent-to-the-team', (node) => {
+      const workflow = await run('urgent-to-the-team', (node) => {
         // An empty text is refused.
         node('Reassure the customer').parameters.text = ' ';
         node('Leave a note').parameters.text = ' ';

@@ -9,8 +9,7 @@ import { example, type Customer, type Stage } from '../../stage.ts';
 /** Examples that are the agent, and wait for the customer and for the team. */
 export function provesWaiting(stage: () => Stage): void {
   const api = () => stage().service.api;
-  const { publish, publishForAll, answers, executions, executionsOf, statusOf } =
-    agentRunner(stage);
+  const { publish, publishForAll, executions, executionsOf, statusOf } = agentRunner(stage);
   /** The card that waits for the team in a conversation. */
   const card = ({ conversationId }: Customer) =>
     stage().until('the card', async () => {
@@ -25,7 +24,7 @@ export function provesWaiting(stage: () => Stage): void {
   describe('refund', () => {
     const asksForNumber = async () => {
       const customer = await stage().customerWrites('I want my money back');
-      expect((await answers(customer, 1))[0]).toContain('What is the number of the order?');
+      expect((await customer.answers(1))[0]).toContain('What is the number of the order?');
       return customer;
     };
 
@@ -43,7 +42,7 @@ export function provesWaiting(stage: () => Stage): void {
       it('asks for the order number until it is one, then the team, and refunds', async () => {
         const customer = await asksForNumber();
         await customer.write('The tent');
-        expect((await answers(customer, 2))[1]).toBe('Please send the number alone, such as 1042.');
+        expect((await customer.answers(2))[1]).toBe('Please send the number alone, such as 1042.');
         await customer.write('1042');
         const { id, message, details } = await card(customer);
         expect(message).toBe('Refund order 1042?');
@@ -54,7 +53,7 @@ export function provesWaiting(stage: () => Stage): void {
           'The customer wrote': 'I want my money back',
         });
         await decide(id, { approved: true });
-        expect((await answers(customer, 3))[2]).toMatch(/^Order 1042 is refunded: 129.00 EUR/);
+        expect((await customer.answers(3))[2]).toMatch(/^Order 1042 is refunded: 129.00 EUR/);
         const [execution] = await executions(workflow(), customer, 1);
         expect(execution).toMatchObject({ status: 'success' });
         expect(execution!.output['Refund it']).toHaveLength(1);
@@ -66,11 +65,11 @@ export function provesWaiting(stage: () => Stage): void {
         await customer.write('1042');
         const { id } = await card(customer);
         await customer.write('Thanks! I want my money back soon');
-        expect((await answers(customer, 2))[1]).toBe(
+        expect((await customer.answers(2))[1]).toBe(
           'Your request is with our team. We will write to you here as soon as it is decided.',
         );
         await decide(id, { approved: true });
-        expect((await answers(customer, 3))[2]).toMatch(/^Order 1042 is refunded/);
+        expect((await customer.answers(3))[2]).toMatch(/^Order 1042 is refunded/);
       });
 
       it('tells the team when the money is back and the customer cannot be told', async () => {
@@ -85,7 +84,7 @@ export function provesWaiting(stage: () => Stage): void {
         expect(thread).toContain(
           'Order 1042 was refunded after the approval; the customer has not been told.',
         );
-        expect(await answers(customer, 1)).toHaveLength(1);
+        expect(await customer.answers(1)).toHaveLength(1);
       });
 
       it('gives it to a person when the team does not want it', async () => {
@@ -93,7 +92,7 @@ export function provesWaiting(stage: () => Stage): void {
         await customer.write('1043');
         const { id } = await card(customer);
         await decide(id, { approved: false, note: 'Bought a year ago' });
-        await answers(customer, 2);
+        await customer.answers(2);
         await stage().until(
           'the conversation to wait for a person',
           async () => (await statusOf(customer)) === 'awaiting_human',
@@ -106,7 +105,7 @@ export function provesWaiting(stage: () => Stage): void {
         const customer = await asksForNumber();
         await api().post(`/api/conversations/${customer.conversationId}/takeover`, {});
         await reaches(workflow(), customer, 'Somebody was faster');
-        expect(await answers(customer, 1)).toHaveLength(1);
+        expect(await customer.answers(1)).toHaveLength(1);
       });
     });
 
@@ -116,7 +115,7 @@ export function provesWaiting(stage: () => Stage): void {
         Object.assign(parameters, { timeLimit: 0.05, timeLimitUnit: 'minutes', options: {} });
       });
       const customer = await asksForNumber();
-      expect((await answers(customer, 2))[1]).toContain('I do not have the number of your order.');
+      expect((await customer.answers(2))[1]).toContain('I do not have the number of your order.');
       const { body } = await api().get(`/api/conversations/${customer.conversationId}`);
       expect(body).toMatchObject({
         status: 'awaiting_human',
@@ -153,7 +152,7 @@ export function provesWaiting(stage: () => Stage): void {
     it('refunds after a colleague approved', async () => {
       const { customer, id } = await wantsRefund();
       await decide(id, { approved: true });
-      expect(await answers(customer, 1)).toEqual([
+      expect(await customer.answers(1)).toEqual([
         expect.stringContaining('Order 1042 is refunded'),
       ]);
     });
@@ -161,7 +160,7 @@ export function provesWaiting(stage: () => Stage): void {
     it('does nothing after a rejection, and the AI Agent reads the note', async () => {
       const { customer, id } = await wantsRefund();
       await decide(id, { approved: false, note: 'Bought a year ago' });
-      const [said] = await answers(customer, 1);
+      const [said] = await customer.answers(1);
       expect(said).toContain('Bought a year ago');
       expect(said).not.toContain('is refunded');
     });

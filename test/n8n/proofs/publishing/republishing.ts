@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Workflow } from '../../n8nServer.ts';
-import { payloadOf, recordEvents, TRIGGER, type Stage } from '../../stage.ts';
+import { eventsOf, payloadOf, recordEvents, type Stage } from '../../stage.ts';
 import { withWorkflow } from '../withWorkflow.ts';
 
 const KEPT = ['message.received', 'message.sent'];
@@ -12,23 +12,7 @@ const PUBLICATIONS = 8;
  * in between is not lost.
  */
 export function provesRepublishing(stage: () => Stage): void {
-  const publish = (
-    { id, name, nodes, connections, settings }: Workflow,
-    events?: readonly string[],
-  ) => {
-    const edited =
-      events === undefined
-        ? nodes
-        : nodes.map((node) =>
-            node.name === TRIGGER ? { ...node, parameters: { ...node.parameters, events } } : node,
-          );
-    return stage().n8n.api<Workflow>('PUT', `/workflows/${id}`, {
-      name,
-      nodes: edited,
-      connections,
-      settings,
-    });
-  };
+  const publish = ({ id }: Workflow, events: readonly string[]) => stage().n8n.edit(id, { events });
 
   describe('publishing an edited workflow', () => {
     const workflow = withWorkflow(stage, recordEvents);
@@ -55,7 +39,7 @@ export function provesRepublishing(stage: () => Stage): void {
 
     it('takes all six again when it is deactivated and activated with the trigger as it was', async () => {
       await stage().retire(workflow());
-      await publish(workflow());
+      await publish(workflow(), eventsOf(workflow()));
       await stage().n8n.activate(workflow().id);
       await stage().receiving(workflow());
       const { conversationId } = await stage().customerWrites('All six again');

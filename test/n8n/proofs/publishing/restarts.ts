@@ -75,11 +75,7 @@ export function provesRestarts(stage: () => Stage): void {
     let tool: Workflow;
     let before: string[];
     let asked: string;
-    const toolIs = (status: string) =>
-      stage().until(`the tool to be ${status}`, async () => {
-        const { data } = (await api().get('/api/tools?name=find_order')).body;
-        return data[0]?.status === status && (data[0] as { id: string });
-      });
+    const toolIs = (status: string) => stage().toolIs('find_order', status);
 
     beforeAll(async () => {
       const { n8n, credential } = stage();

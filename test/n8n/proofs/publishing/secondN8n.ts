@@ -45,16 +45,7 @@ export function provesSecondN8n(stage: () => Stage, second: () => SecondN8n): vo
     });
 
     it('takes the events over when that is wanted, and keeps them when the first is unpublished', async () => {
-      const { name, nodes, connections, settings } = copy;
-      const options = { takeOver: true };
-      await second().n8n.api('PUT', `/workflows/${copy.id}`, {
-        name,
-        nodes: nodes.map((node) =>
-          node.credentials ? { ...node, parameters: { ...node.parameters, options } } : node,
-        ),
-        connections,
-        settings,
-      });
+      await second().n8n.edit(copy.id, { options: { takeOver: true } });
       await second().n8n.activate(copy.id);
       await stage().until('the events to go there', async () => (await ofSecond()).length === 1);
       expect(await stage().subscriptionsOf(workflow())).toEqual([]);

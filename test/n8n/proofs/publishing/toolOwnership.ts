@@ -12,12 +12,7 @@ export function provesToolOwnership(stage: () => Stage, second: () => SecondN8n)
   let original: Workflow;
   let copy: Workflow;
 
-  const tool = async () =>
-    (await api().get('/api/tools?name=find_order')).body.data[0] as {
-      id: string;
-      status: string;
-      endpoint: string;
-    };
+  const tool = async () => (await stage().tool('find_order'))!;
   const isLiveAt = (where: { url: string }) =>
     stage().until(`find_order to be live at ${where.url}`, async () => {
       const { status, endpoint } = await tool();

@@ -13,7 +13,7 @@ const MINUTE_MS = 61_000;
  */
 export function provesUnpublishing(stage: () => Stage): void {
   describe('a workflow that was the agent', () => {
-    const { publish, unpublish, answers, turnIs, executionsOf, statusOf } = agentRunner(stage);
+    const { publish, unpublish, turnIs, executionsOf, statusOf } = agentRunner(stage);
 
     it('leaves what customers write waiting for a minute, then for a person', async () => {
       const workflow = await publish(ownWorkflow('answering-agent'));
@@ -28,7 +28,7 @@ export function provesUnpublishing(stage: () => Stage): void {
         // The clock of a database stays as it is.
         { timeoutMs: 100_000 },
       );
-      expect(await answers(customer, 1)).toHaveLength(1);
+      expect(await customer.answers(1)).toHaveLength(1);
       expect(await executionsOf(workflow, customer)).toEqual([]);
     });
   });

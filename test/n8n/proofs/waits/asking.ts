@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Stage } from '../../stage.ts';
+import { TRIGGER, type Stage } from '../../stage.ts';
 import { withWorkflow } from '../withWorkflow.ts';
 import { askTheCustomer, askTheTeam, waitActors } from './waitActors.ts';
-import { nodeOf, withChanged } from './withChanged.ts';
 
 /** A workflow rests and goes on with what a customer or the team answers. */
 export function provesAsking(stage: () => Stage): void {
@@ -41,9 +40,9 @@ export function provesAsking(stage: () => Stage): void {
   });
 
   describe('a workflow that asks the customer for a moment', () => {
-    const workflow = withChanged(stage, askTheCustomer, (changed) => {
-      const { parameters } = nodeOf(changed, 'Ask the customer');
-      Object.assign(parameters, { timeLimit: 0.05, timeLimitUnit: 'minutes' });
+    const workflow = withWorkflow(stage, askTheCustomer, (node) => {
+      const moment = { timeLimit: 0.05, timeLimitUnit: 'minutes' };
+      Object.assign(node('Ask the customer').parameters, moment);
     });
 
     it('goes on when the time is over, and the output says so', async () => {
@@ -89,13 +88,13 @@ export function provesAsking(stage: () => Stage): void {
 
     it('goes on in the editor too, where it is executed by hand', async () => {
       const { n8n, credential, until } = stage();
-      const byHand = await n8n.importWorkflow(askTheTeam, credential);
-      const start = nodeOf(byHand, 'Conversation Service Trigger');
       const manual = { type: 'n8n-nodes-base.manualTrigger', parameters: {} };
-      Object.assign(start, manual, { credentials: undefined, webhookId: undefined });
-      const { id, name, nodes, connections, settings } = byHand;
-      await n8n.api('PUT', `/workflows/${id}`, { name, nodes, connections, settings });
-      await n8n.listen(id, start.name);
+      const none = { credentials: undefined, webhookId: undefined };
+      const byHand = await n8n.importWorkflow(askTheTeam, credential, (node) => {
+        Object.assign(node(TRIGGER), manual, none);
+      });
+      const { id } = byHand;
+      await n8n.listen(id, TRIGGER);
       await resting(byHand);
       const path = '/api/waits?status=open&kind=decision';
       const { body } = await stage().service.api.get(path);

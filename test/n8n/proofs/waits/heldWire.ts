@@ -1,5 +1,5 @@
-import { createServer } from 'node:http';
-import { listenTracked } from '../../../helpers/trackedServer.ts';
+import { buffer } from 'node:stream/consumers';
+import { startHttpServer } from '../../../nodes/helpers/strangers.ts';
 
 interface Exchange {
   method: string;
@@ -14,18 +14,11 @@ interface Exchange {
  * @param service its address
  */
 export async function startHeldWire(service: string) {
-  const held: { before: (exchange: Exchange) => Promise<void> } = { before: async () => {} };
-  const server = createServer(async (req, res) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of req) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks);
+  let hold: (exchange: Exchange) => Promise<void> = async () => {};
+  const server = await startHttpServer(async (req, res) => {
+    const body = await buffer(req);
     const { method = '', url: path = '' } = req;
-    const {
-      host: _host,
-      connection: _connection,
-      'content-length': _length,
-      ...headers
-    } = req.headers;
+    const { host: _1, connection: _2, 'content-length': _3, ...headers } = req.headers;
     const answer = await fetch(service + path, {
       method,
       headers: headers as Record<string, string>,
@@ -33,15 +26,14 @@ export async function startHeldWire(service: string) {
     });
     const text = await answer.text();
     const sent = body.length > 0 ? JSON.parse(body.toString()) : {};
-    await held.before({ method, path, sent, answered: JSON.parse(text) });
+    await hold({ method, path, sent, answered: JSON.parse(text) });
     res.writeHead(answer.status, { 'content-type': 'application/json' }).end(text);
   });
-  const tracked = await listenTracked(server, 0, '127.0.0.1');
-  return Object.assign(tracked, {
-    url: `http://127.0.0.1:${tracked.port}`,
+  return {
+    ...server,
     /** Runs when the service has answered, and before n8n hears of it. */
-    holdAnswers(before: (exchange: Exchange) => Promise<void>) {
-      held.before = before;
+    holdAnswers(before: typeof hold) {
+      hold = before;
     },
-  });
+  };
 }

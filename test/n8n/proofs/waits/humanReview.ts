@@ -4,7 +4,6 @@ import { lastOf, withChatModel } from '../../chatModel.ts';
 import type { Stage } from '../../stage.ts';
 import { withWorkflow } from '../withWorkflow.ts';
 import { askTheCustomer, askTheTeam, reviewATool, waitActors } from './waitActors.ts';
-import { nodeOf, withChanged } from './withChanged.ts';
 
 /** n8n's AI Agent runs a tool when a colleague approves, and its model reads the note of a rejection. */
 export function provesHumanReview(stage: () => Stage): void {
@@ -12,8 +11,8 @@ export function provesHumanReview(stage: () => Stage): void {
 
   describe('a human review in front of the calculator of an AI Agent', () => {
     const model = withChatModel();
-    const review = withChanged(stage, reviewATool, (workflow) =>
-      model().connect(stage().n8n, nodeOf(workflow, 'OpenAI Chat Model')),
+    const review = withWorkflow(stage, reviewATool, (node) =>
+      model().connect(stage().n8n, node('OpenAI Chat Model')),
     );
     /** Calls the calculator, then replies with its results. */
     const scriptModel = (...inputs: string[]) =>

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import type { Stage } from '../../stage.ts';
 import { startHeldWire } from './heldWire.ts';
 import { askUntilApproved, waitActors } from './waitActors.ts';
-import { withChanged } from './withChanged.ts';
+import { withWorkflow } from '../withWorkflow.ts';
 
 /** An execution goes on once, with its own answer, whenever that comes. */
 export function provesResuming(stage: () => Stage): void {
@@ -16,7 +16,7 @@ export function provesResuming(stage: () => Stage): void {
       const data = { baseUrl: wire.url, apiKey };
       return await stage().n8n.createCredential('conversationServiceApi', data, 'Watched');
     };
-    const workflow = withChanged(stage, askUntilApproved, () => {}, connect);
+    const workflow = withWorkflow(stage, askUntilApproved, {}, connect);
     afterAll(() => wire?.close());
 
     it('a decision in the moment before the execution rests is not lost', async () => {

@@ -1,17 +1,10 @@
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
-import type { Execution, Workflow } from '../../n8nServer.ts';
-import { ownWorkflow, type Stage } from '../../stage.ts';
-import { importChanged, type ChangeNodes } from '../importChanged.ts';
+import type { ChangeNodes, Execution, Workflow } from '../../n8nServer.ts';
+import { ownWorkflow, type Stage, type Tool } from '../../stage.ts';
 import type { WaitJson } from './waitActors.ts';
 
 const TOOL = 'ask_for_refund';
 const TRIGGER = 'Conversation Service Agent Call Trigger';
-
-interface Tool {
-  id: string;
-  status: string;
-  last_test: { succeeded: boolean } | null;
-}
 
 /** A workflow that is a tool of the agent answers its call before it waits for the team. */
 export function provesToolThatAsks(stage: () => Stage): void {
@@ -19,13 +12,14 @@ export function provesToolThatAsks(stage: () => Stage): void {
   let published: Workflow | undefined;
 
   const publish = async (change?: ChangeNodes) => {
-    published = await importChanged(stage(), ownWorkflow('tool-that-asks'), change);
+    const { n8n, credential } = stage();
+    published = await n8n.importWorkflow(ownWorkflow('tool-that-asks'), credential, change);
     await stage().n8n.activate(published.id);
     return published;
   };
   const toolIs = (what: string, is: (tool: Tool) => boolean) =>
     stage().until(`the tool to be ${what}`, async () => {
-      const [tool] = (await api().get(`/api/tools?name=${TOOL}`)).body.data as Tool[];
+      const tool = await stage().tool(TOOL);
       return tool && is(tool) && tool;
     });
   const cards = async () =>

@@ -1,15 +1,11 @@
-import { fileURLToPath } from 'node:url';
 import type { Workflow } from '../../n8nServer.ts';
-import type { Stage } from '../../stage.ts';
-
-const file = (name: string) =>
-  fileURLToPath(new URL(`../../workflows/${name}.json`, import.meta.url));
+import { ownWorkflow, type Stage } from '../../stage.ts';
 
 /** Each starts when a conversation opens, and puts the answer out in "Go on". */
-export const askTheCustomer = file('ask-the-customer');
-export const askTheTeam = file('ask-the-team');
-export const askUntilApproved = file('ask-until-approved');
-export const reviewATool = file('review-a-tool');
+export const askTheCustomer = ownWorkflow('ask-the-customer');
+export const askTheTeam = ownWorkflow('ask-the-team');
+export const askUntilApproved = ownWorkflow('ask-until-approved');
+export const reviewATool = ownWorkflow('review-a-tool');
 
 /** A wait as the API shows it. */
 export interface WaitJson {
