@@ -9,7 +9,8 @@ import {
   putStageForward,
 } from '../../conversations/index.ts';
 import { paymentPayload } from '../payload.ts';
-import { AppError, errorWithFix } from '../../platform/http/errorCatalogue.ts';
+import type { AppError} from '../../platform/http/errorCatalogue.ts';
+import { errorWithFix } from '../../platform/http/errorCatalogue.ts';
 import {
   cancel,
   confirm,
