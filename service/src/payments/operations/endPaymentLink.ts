@@ -9,7 +9,7 @@ import {
   putStageForward,
 } from '../../conversations/index.ts';
 import { paymentPayload } from '../payload.ts';
-import type { AppError} from '../../platform/http/errorCatalogue.ts';
+import type { AppError } from '../../platform/http/errorCatalogue.ts';
 import { errorWithFix } from '../../platform/http/errorCatalogue.ts';
 import {
   cancel,
