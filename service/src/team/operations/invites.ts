@@ -1,6 +1,5 @@
 import { hashToken, newSetupToken } from '../../platform/security/tokens.ts';
 import { timestamp } from '../../platform/clock.ts';
-import type { Tx } from '../../store/collections.ts';
 import { UniqueViolation } from '../../store/store.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { notFound, AppError } from '../../platform/http/errorCatalogue.ts';
@@ -26,6 +25,8 @@ export const createInvite = (
 ): Promise<{ token: string; invite: Invite }> => {
   const token = newSetupToken();
   return store.transaction(async (tx) => {
+    // Locked, so that the limit holds.
+    await tx.workspaces.get(by.workspaceId);
     // Locked, so that removing the member at this moment finds this invitation and removes it too.
     if (by.id.startsWith('mbr_')) {
       const inviting = await tx.members.get(by.id);
@@ -34,8 +35,6 @@ export const createInvite = (
     }
     const now = clock.now();
     const expiresAt = timestamp(new Date(now.getTime() + INVITE_LASTS_MS));
-    // Locked, so that the limit holds.
-    await tx.workspaces.get(by.workspaceId);
     const earlier = await invitesOf(tx, by.workspaceId);
     const open = earlier.filter((each) => usable(each, now));
     if (open.length >= MAX_INVITES) throw limitReached();
@@ -81,15 +80,16 @@ export async function acceptInvite(
   { name, email, password }: { name: string; email: string; password: string },
 ): Promise<Member | null> {
   // Before the password is hashed, which is work: anybody may send a token.
-  const isUsable = await store.transaction(async (tx) => {
+  const open = await store.transaction(async (tx) => {
     const invite = usable(await tx.invites.peek(hashToken(token)), clock.now());
-    if (invite) await refuseTwin(tx, email);
-    return invite !== null;
+    if (invite && (await findMemberByEmail(tx, email))) throw emailTaken();
+    return invite;
   });
-  if (!isUsable) return null;
+  if (open === null) return null;
   const passwordHash = await passwords.hash(password);
   const joined = store.transaction(async (tx) => {
     const now = clock.now();
+    await tx.workspaces.get(open.workspaceId); // before what is its own, as decision 33 has it
     // locked: it lets one person in
     const invite = usable(await tx.invites.get(hashToken(token)), now);
     if (!invite) return null;
@@ -101,10 +101,6 @@ export async function acceptInvite(
   return joined.catch((error: unknown) => {
     throw error instanceof UniqueViolation ? emailTaken() : error;
   });
-}
-
-async function refuseTwin(tx: Tx, email: string): Promise<void> {
-  if (await findMemberByEmail(tx, email)) throw emailTaken();
 }
 
 const emailTaken = () =>

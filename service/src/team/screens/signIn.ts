@@ -113,6 +113,17 @@ const signInPage = (form: FormState, notice?: unknown): View =>
     `,
   );
 
+/** For a link that was used, has expired or never was one. @param words what to do about it */
+export const usedLinkPage = (words: string): View =>
+  plainPage(
+    'This link does not work',
+    html`
+      <h1>This link does not work</h1>
+      <p>${words}</p>
+      <p><a href="/sign-in">Sign in</a></p>
+    `,
+  );
+
 export const currentPasswordField = (name: string, label: string, form = newForm()): View =>
   field({
     name,
