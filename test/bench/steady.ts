@@ -14,11 +14,9 @@ const WRITERS = 8;
 const WARM_UP = 10;
 /** A snapshot that is being written holds some MB for a moment. */
 const LOOKS_AT_THE_END = 4;
-/** The newest one and the one before are kept, and one may have begun before everything had gone. */
-const SNAPSHOTS_AT_THE_END = 3;
 /**
  * Instructions of the agent, which replace each other: so many, so long, fill the journal for one
- * snapshot, and nothing of them stays.
+ * snapshot, and only the last stay.
  */
 const REPLACEMENTS = 60;
 const REPLACED_CHARACTERS = 20_000;
@@ -36,14 +34,14 @@ interface SteadyOptions {
   readonly heapMb: number;
   /** And until there were so many conversations, however slow the machine is. */
   readonly atLeast: number;
+  /** A snapshot is at most so large once everything has gone from it. */
+  readonly emptyKb: number;
 }
 
 interface Steady {
   readonly conversations: number;
   /** Written under the load. */
   readonly snapshots: number;
-  /** Once everything has gone, also from the snapshots. */
-  readonly diskKb: number;
   /** Once everything has gone. */
   readonly heapAfterMb: number;
   /** Before the load. */
@@ -54,6 +52,7 @@ export async function measureSteady({
   keptForMs,
   heapMb,
   atLeast,
+  emptyKb,
 }: SteadyOptions): Promise<Steady> {
   const helper = startHelper('steadyService.ts', [
     '--expose-gc',
@@ -100,12 +99,12 @@ export async function measureSteady({
       after.push(await ask<SteadyReport>({ do: 'report' }));
     }
     const { generation } = after.at(-1)!;
-    const diskBytes = await waitFor(
-      'snapshots without what has gone',
+    await waitFor(
+      'a snapshot without what has gone',
       async () => {
         await fillJournal(api);
         const now = await ask<SteadyReport>({ do: 'report' });
-        return now.generation >= generation + SNAPSHOTS_AT_THE_END && now.diskBytes;
+        return now.generation > generation && now.snapshotBytes / 1024 <= emptyKb;
       },
       { timeoutMs: 60_000 },
     );
@@ -113,7 +112,6 @@ export async function measureSteady({
     return {
       conversations,
       snapshots: generation - before.generation,
-      diskKb: diskBytes / 1024,
       heapAfterMb: Math.min(...after.map((report) => report.heapMb)),
       heapBeforeMb: before.heapMb,
     };

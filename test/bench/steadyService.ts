@@ -1,5 +1,5 @@
-// The built service in a process of its own, with a retention of seconds, that tells what it takes
-// of memory and disk.
+// The built service in a process of its own, with a retention of seconds, that tells how large
+// its heap and its newest snapshot are.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as configModule from '../../service/src/app/config.ts';
@@ -14,9 +14,9 @@ export type SteadyQuestion =
 export interface SteadyReport {
   /** What is left of the heap when everything that nobody needs is collected. */
   readonly heapMb: number;
-  /** All files of the data folder together. */
-  readonly diskBytes: number;
-  /** Snapshots written so far, at least. */
+  /** The newest snapshot; 0 before the first. */
+  readonly snapshotBytes: number;
+  /** The number of the newest snapshot; 0 before the first. */
   readonly generation: number;
 }
 
@@ -54,15 +54,14 @@ async function start(dataFolder: string, keptForMs: number): Promise<string> {
 
 function report(): SteadyReport {
   globalThis.gc!();
-  const names = readdirSync(folder);
-  // A file may be removed between the listing and the look at it.
-  const diskBytes = names.reduce(
-    (sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0),
-    0,
+  const generation = Math.max(
+    ...readdirSync(folder).map((name) => Number(/^snapshot-(\d+)\.ndjson$/.exec(name)?.[1] ?? 0)),
   );
-  const generations = names.map((name) => Number(/^journal-(\d+)/.exec(name)?.[1] ?? 0));
+  const snapshot = statSync(join(folder, `snapshot-${generation}.ndjson`), {
+    throwIfNoEntry: false,
+  });
   const heapMb = process.memoryUsage().heapUsed / 2 ** 20;
-  return { heapMb, diskBytes, generation: Math.max(0, ...generations) };
+  return { heapMb, snapshotBytes: snapshot?.size ?? 0, generation };
 }
 
 answerQuestions<SteadyQuestion>((question) => {

@@ -6,15 +6,14 @@ const ENOUGH = 170;
 
 describe('a service under a steady load, with a retention of a second', () => {
   it('gives back memory and disk that are not needed any more', async () => {
-    const { conversations, snapshots, heapAfterMb, heapBeforeMb, diskKb } = await measureSteady({
+    const { conversations, snapshots, heapAfterMb, heapBeforeMb } = await measureSteady({
       keptForMs: 1000,
       heapMb: 128,
       atLeast: ENOUGH,
+      emptyKb: 200,
     });
     expect(conversations).toBeGreaterThanOrEqual(ENOUGH);
     expect(snapshots).toBeGreaterThan(0);
     expect(heapAfterMb).toBeLessThan(heapBeforeMb + 5);
-    // The journals of the newest snapshots take half of it; with the events that stay it is 12 MB.
-    expect(diskKb).toBeLessThan(4500);
   }, 180_000);
 });
