@@ -6,7 +6,7 @@ import { definedOnly } from '../platform/json.ts';
 import { pageFrom, pageJson } from '../platform/http/page.ts';
 import { serve } from '../platform/http/serve.ts';
 import type { z } from 'zod';
-import { cancelWait } from './operations/cancelWait.ts';
+import { cancelWait } from './operations/endWait.ts';
 import { collectWait } from './operations/collectWait.ts';
 import { decideWait } from './operations/decideWait.ts';
 import { openWait, type WantedWait } from './operations/openWait.ts';

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { following, sumOfBatches } from '../platform/http/page.ts';
 import { statusClass } from '../platform/metrics/requestMetrics.ts';
 import type { ServiceStore } from '../store/collections.ts';
 import { StoreUnavailable } from '../store/store.ts';
@@ -71,17 +72,9 @@ function watchOpen(registry: Registry, store: Pick<ServiceStore, 'transaction'>)
   });
 }
 
-async function countOpen(
-  store: Pick<ServiceStore, 'transaction'>,
-  kind: WaitKind,
-): Promise<number> {
-  const where = { status: 'open', kind } as const;
-  let count = 0;
-  for (let after: { value: string } | undefined; ; ) {
-    const from = after ? { after } : {};
-    const found = await store.transaction((tx) => tx.waits.find({ where, limit: BATCH, ...from }));
-    count += found.length;
-    if (found.length < BATCH) return count;
-    after = { value: found.at(-1)!.id };
-  }
-}
+const countOpen = (store: Pick<ServiceStore, 'transaction'>, kind: WaitKind): Promise<number> =>
+  sumOfBatches({ store }, async (tx, from) => {
+    const where = { status: 'open', kind } as const;
+    const found = await tx.waits.find({ where, limit: BATCH, ...from });
+    return { result: found.length, next: following(found, BATCH) };
+  });

@@ -2,7 +2,12 @@ import type { Tx } from '../../store/collections.ts';
 import { requeue, hasFailedSince, type DeliveryStatus, type Delivery } from '../delivery.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { errorWithFix, notFound } from '../../platform/http/errorCatalogue.ts';
-import { following, inBatches, newestFirst, type PageRequest } from '../../platform/http/page.ts';
+import {
+  following,
+  newestFirst,
+  sumOfBatches,
+  type PageRequest,
+} from '../../platform/http/page.ts';
 import type { Workspace } from '../../team/index.ts';
 import { enqueueDelivery } from './emit.ts';
 import { peekSubscription } from './subscriptions.ts';
@@ -89,7 +94,7 @@ export async function recoverDeliveries(
   subscriptionId: string,
   since: Date,
 ): Promise<number> {
-  const batches = inBatches(deps, async (tx, from) => {
+  return sumOfBatches(deps, async (tx, from) => {
     await peekSubscription(tx, workspace, subscriptionId);
     const where = { subscriptionId, status: 'failed' } as const;
     const failed = await tx.deliveries.find({ where, limit: BATCH, ...from });
@@ -98,7 +103,4 @@ export async function recoverDeliveries(
       await sendAgain(tx, delivery, { isRepeat: false }, deps.clock.now());
     return { result: wanted.length, next: following(failed, BATCH) };
   });
-  let queued = 0;
-  for await (const queuedHere of batches) queued += queuedHere;
-  return queued;
 }

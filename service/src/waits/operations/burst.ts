@@ -11,7 +11,7 @@ import { languagesOf, readAnswer, type AnswerValue } from '../accept.ts';
 import { askAgain, secondsBetween, type Wait, type WaitAnswer } from '../wait.ts';
 import { putEnded } from './endWait.ts';
 import { askCustomer } from './openWait.ts';
-import { putWait } from './waits.ts';
+import { findWritten, putWait } from './waits.ts';
 
 type Parts = Pick<Deps, 'messaging' | 'reactions'>;
 
@@ -122,22 +122,9 @@ async function viewOf(
   return workspace && loadConversation(tx, workspace, id);
 }
 
-async function findBurst(
-  tx: Tx,
-  { id, conversationId, judgedThrough }: Wait,
-): Promise<readonly Message[]> {
-  const newest = await tx.messages.find({
-    where: { conversationId: conversationId! },
-    orderBy: 'number',
-    direction: 'desc',
-    limit: MAX_BURST_MESSAGES,
-  });
-  return newest
-    .filter(
-      ({ direction, waitId, number }) =>
-        direction === 'inbound' && waitId === id && number > judgedThrough,
-    )
-    .toReversed();
+async function findBurst(tx: Tx, wait: Wait): Promise<readonly Message[]> {
+  const written = await findWritten(tx, wait, MAX_BURST_MESSAGES);
+  return written.filter(({ number }) => number > wait.judgedThrough).toReversed();
 }
 
 async function readBurst(

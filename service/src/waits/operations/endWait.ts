@@ -1,9 +1,11 @@
+import type { Actor } from '../../platform/actor.ts';
 import type { Conversation } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Tx } from '../../store/collections.ts';
+import type { Workspace } from '../../team/index.ts';
 import { countApproval, type ApprovalOutcome } from '../../tools/index.ts';
-import { end, type Wait, type WaitEnd } from '../wait.ts';
-import { putWait } from './waits.ts';
+import { end, isOpen, type Wait, type WaitEnd } from '../wait.ts';
+import { findWritten, lockWait, peekWait, putWait, viewWait, type WaitView } from './waits.ts';
 
 type Reactions = Pick<Deps, 'reactions'>;
 
@@ -43,17 +45,9 @@ const MAX_FREED_MESSAGES = 200;
  * What the customer wrote to the wait waits for an answer again, since no workflow gets it.
  * @returns whether they wrote
  */
-async function freeMessages(tx: Tx, { id, kind, conversationId }: Wait): Promise<boolean> {
-  if (kind !== 'reply') return false;
-  const newest = await tx.messages.find({
-    where: { conversationId: conversationId! },
-    orderBy: 'number',
-    direction: 'desc',
-    limit: MAX_FREED_MESSAGES,
-  });
-  const written = newest.filter(
-    ({ direction, waitId }) => direction === 'inbound' && waitId === id,
-  );
+async function freeMessages(tx: Tx, wait: Wait): Promise<boolean> {
+  if (wait.kind !== 'reply') return false;
+  const written = await findWritten(tx, wait, MAX_FREED_MESSAGES);
   for (const message of written) {
     const { waitId: _, ...freed } = (await tx.messages.get(message.id)) ?? message;
     await tx.messages.put(freed);
@@ -72,6 +66,20 @@ export async function putEnded(
   const freed = await endWait(tx, deps, ended, how, now);
   if (freed !== null && freed !== ended.conversation) await tx.conversations.put(freed);
 }
+
+/**
+ * Nobody waits any more: the question is withdrawn, and the execution goes on without an answer. A
+ * wait that has ended stays as it is.
+ * @throws not_found (404)
+ */
+export const cancelWait = (deps: Deps, workspace: Workspace, id: string, by: Actor) =>
+  deps.store.transaction(async (tx): Promise<WaitView> => {
+    await peekWait(tx, workspace, id);
+    const locked = await lockWait(tx, id);
+    if (locked && isOpen(locked.wait))
+      await putEnded(tx, deps, locked, { status: 'cancelled', cancelledBy: by }, deps.clock.now());
+    return viewWait(tx, await peekWait(tx, workspace, id));
+  });
 
 /** More waits than one conversation has open. */
 const MAX_OF_CONVERSATION = 1000;

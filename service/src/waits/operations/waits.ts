@@ -1,11 +1,16 @@
-import type { Contact, Conversation } from '../../conversations/index.ts';
+import {
+  findNewestMessages,
+  type Contact,
+  type Conversation,
+  type Message,
+} from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { notFound } from '../../platform/http/errorCatalogue.ts';
 import { newestFirst, type Page, type PageRequest } from '../../platform/http/page.ts';
 import { workGroup } from '../../platform/jobs/workGroup.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Workspace } from '../../team/index.ts';
-import { nextWaitWork, WAIT_QUEUE, type Wait } from '../wait.ts';
+import { isOpen, nextWaitWork, WAIT_QUEUE, type Wait } from '../wait.ts';
 
 /** A wait with its contact, whose details are masked for most. */
 export interface WaitView {
@@ -87,6 +92,26 @@ export const enqueueWait = (tx: Tx, wait: Wait, runAt: number): Promise<void> =>
     rank: wait.resume.attempts.length === 0 ? 0 : 1,
     data: {},
   });
+
+/**
+ * A message of a wait failed on its channel. The worker looks whether it was the question, with the
+ * conversation locked, which has its turn before messages.
+ * @see docs/decisions/0033-the-order-of-locks.md
+ */
+export async function noteUndeliverable(tx: Tx, waitId: string, now: Date): Promise<void> {
+  const wait = await tx.waits.peek(waitId);
+  if (wait && isOpen(wait)) await enqueueWait(tx, wait, now.getTime());
+}
+
+/** What the customer wrote to a wait, among the newest `max` messages; newest first. */
+export async function findWritten(
+  tx: Tx,
+  { id, conversationId }: Wait,
+  max: number,
+): Promise<readonly Message[]> {
+  const newest = await findNewestMessages(tx, conversationId!, max);
+  return newest.filter(({ direction, waitId }) => direction === 'inbound' && waitId === id);
+}
 
 /** The newest wait with the same address, itself if there is none. */
 export async function findNewestAtAddress(
