@@ -32,7 +32,7 @@ import {
 import { restartWebhooks, WAITING_TOOLTIP } from './waits/restartWebhooks';
 import { resumeWait } from './waits/resumeWait';
 
-/** In this order: n8n makes its human review of the first operation that waits, the approval's. */
+/** The order matters: n8n builds human review on the first operation that waits, the approval's. */
 const resources = [
 	agent,
 	agentTurn,

@@ -7,7 +7,7 @@ import type { PartResult } from './report.ts';
 import { startSink, type Tls } from './sinkClient.ts';
 import {
   chatMessages,
-  load,
+  runLoad,
   startBareExpress,
   startWriters,
   teamMessages,
@@ -34,7 +34,7 @@ export async function measureMessages(
   const calls = scaled(CALLS, effort);
   const bareCalls = scaled(BARE_CALLS, effort);
 
-  const ours = (write: Write) => load([loop], write, [service], CONNECTIONS, calls);
+  const ours = (write: Write) => runLoad([loop], write, [service], CONNECTIONS, calls);
   const profiled = async (what: string, run: () => Promise<Run>): Promise<Run> => {
     await service.beginProfile();
     const measured = await run();
@@ -57,7 +57,7 @@ export async function measureMessages(
   const express = await startBareExpress(teamAnswer, chatAnswer);
   const bare = (write: Write, prefix = '') => {
     const paths = write.paths.map((path) => `${prefix}${path}`);
-    return load([loop], { ...write, paths }, [express], CONNECTIONS, bareCalls);
+    return runLoad([loop], { ...write, paths }, [express], CONNECTIONS, bareCalls);
   };
 
   const compared = (name: string, profile: string, write: Write) => ({

@@ -9,8 +9,8 @@ import { round, type Goal, type PartResult } from './report.ts';
 import { emptyBacklog, startSink, type Tls } from './sinkClient.ts';
 import {
   chatMessages,
-  load,
   onConversations,
+  runLoad,
   startWriters,
   teamMessages,
   type Target,
@@ -71,7 +71,7 @@ export async function measurePaths(
   const measured: MeasuredPath[] = [];
   const measure = async (name: string, process: Process, write: Write, atOnce: number) => {
     const cost = await costOf(server, process);
-    const { perSecond, details } = await load([loop], write, [process.target], atOnce, calls);
+    const { perSecond, details } = await runLoad([loop], write, [process.target], atOnce, calls);
     const p50Ms = details['p50 ms']!;
     measured.push({ name, atOnce, perSecond, p50Ms, cost: await cost(calls) });
   };
@@ -80,7 +80,7 @@ export async function measurePaths(
   const api = await start('api');
   const { target: service } = api;
   for (const atOnce of AT_ONCE) {
-    await load([loop], TWO_ROWS, [bare.target], atOnce, calls); // opens connections
+    await runLoad([loop], TWO_ROWS, [bare.target], atOnce, calls); // opens connections
     await measure(BARE, bare, TWO_ROWS, atOnce);
     const writers = await startWriters(service, calls);
     for (const [name, write] of pathsOf(writers)) await measure(name, api, write, atOnce);

@@ -13,7 +13,7 @@ import { counted, spread, type PartResult } from './report.ts';
 import type { Tls } from './sinkClient.ts';
 import {
   chatMessages,
-  load,
+  runLoad,
   startBareExpress,
   startWriters,
   teamMessages,
@@ -41,7 +41,7 @@ export async function measureWrites(
   const calls = scaled(CALLS, effort);
 
   const call = (write: Write, targets: readonly Target[], count: number) =>
-    load(loops, write, targets, CONNECTIONS, count);
+    runLoad(loops, write, targets, CONNECTIONS, count);
   const onServer = async (write: Write, n: number): Promise<CostlyRun> => {
     const targets = [first, second].slice(0, n);
     await first.beginProfile();

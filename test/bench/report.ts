@@ -5,7 +5,7 @@ import { median } from './statistics.ts';
 /** How a ratio should turn out. */
 export type Goal = { readonly atLeast: number } | { readonly atMost: number };
 
-/** One thing measured beside another. */
+/** One thing measured against another. */
 export interface Ratio {
   readonly name: string;
   /** Of neighbouring runs; their median counts. */
@@ -26,7 +26,7 @@ export interface Figure {
   readonly beside: string;
 }
 
-/** What one part of the bench came to. */
+/** The results of one part of the bench. */
 export interface PartResult {
   readonly ratios: readonly Ratio[];
   readonly figures: readonly Figure[];
@@ -43,7 +43,7 @@ export interface Report {
   readonly parts: readonly PartResult[];
 }
 
-/** Two decimals below 100, whole numbers from there. */
+/** Two decimals below 100, whole numbers above. */
 export const round = (value: number): string => {
   if (!Number.isFinite(value)) return 'unknown';
   if (Math.abs(value) >= 999.5) return Math.round(value).toLocaleString('en-US');
@@ -127,12 +127,12 @@ const ratioCells = ({ name, values, goal, ours, beside }: Ratio): string[] => [
   beside,
 ];
 
-/** What follows the page's first part, in this order. A run of its own writes each. */
+/** What follows the page's first part, in this order. Each is written by its own run. */
 const SECTIONS = {
   profile: {
     title: 'Where the time goes',
     about:
-      'CPU profiles of the service while it was measured on the embedded store, by what the code is there for.',
+      'CPU profiles of the service while it was measured on the embedded store, by the purpose of the code.',
   },
   postgres: {
     title: 'On PostgreSQL',
@@ -150,8 +150,8 @@ export type SectionName = keyof typeof SECTIONS;
 const headingOf = (name: SectionName) => `\n## ${SECTIONS[name].title}\n`;
 
 /**
- * The page with one of its parts written anew; the others stay as they are.
- * @param page as it stands; null: there is none yet
+ * The page with one of its parts replaced; the others stay as they are.
+ * @param page the current one; null: there is none yet
  */
 export function pageWith(
   page: string | null,
@@ -190,7 +190,7 @@ How the service compares with bare programs that do the same work without its gu
 posts, an Express server that answers), with itself when much is stored or a receiver is bad, and with BullMQ on Redis.
 
 A ratio is the median of neighbouring runs, with the lowest and highest in brackets; what is compared takes turns within
-one run. Above 1 is better for what is counted a second and for “by CPU time”, which divides theirs by ours; in every
+one run. Above 1 is better for what is counted per second and for “by CPU time”, which divides theirs by ours; in every
 other comparison of times, below 1 is better. A ratio says more about the program than a figure, which depends on the
 machine too.
 

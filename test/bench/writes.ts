@@ -45,8 +45,8 @@ export const chatMessages = ({ customers }: Writers): Write => ({
 /** A server, and its process. */
 export type Target = Pick<RunningService, 'url' | 'pid'>;
 
-/** Calls the targets at the same time, each by a loop of its own and with its part of the calls. */
-export async function load(
+/** Calls all targets at the same time, each from its own loop with its share of the calls. */
+export async function runLoad(
   loops: readonly Helper[],
   write: Write,
   targets: readonly Target[],

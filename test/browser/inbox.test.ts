@@ -1,4 +1,4 @@
-// The inbox where there is little room, and without scripts.
+// The inbox in small and large windows, and without scripts.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { startTeam, type Team } from './team.ts';
@@ -27,8 +27,8 @@ describe('the inbox', () => {
     const newest = messages.getByText('Message 40.');
     await page.getByRole('link', { name: 'Newest message' }).click();
     await newest.scrollIntoViewIfNeeded();
-    const { height: whole } = (await messages.boundingBox())!;
-    expect(whole).toBeGreaterThan(3 * height);
+    const { height: fullHeight } = (await messages.boundingBox())!;
+    expect(fullHeight).toBeGreaterThan(3 * height);
     expect(await overflow()).toEqual([]);
   });
 
@@ -41,7 +41,7 @@ describe('the inbox', () => {
     expect(messages.height).toBeGreaterThan(0.6 * height);
   });
 
-  it('leaves most of a phone to the messages', async () => {
+  it('leaves most of a phone to the messages, with the actions in a menu', async () => {
     const { page } = await team.openSignedIn(path);
     await page.setViewportSize({ width: 375, height: 740 });
     const { height } = (await page.getByRole('region', { name: 'Messages' }).boundingBox())!;

@@ -43,7 +43,7 @@ describe('payment links', () => {
   const linksOf = async (id: string) =>
     (await team.service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
 
-  async function conversation(name: string) {
+  async function startConversation(name: string) {
     const customer = await chatCustomer(team.service.url, { name });
     const { conversation_id: id } = await customer.write('How do I pay?');
     return { customer, id, url: `${team.service.url}/conversations/${id}` };
@@ -64,9 +64,9 @@ describe('payment links', () => {
     await page.getByLabel('Description').fill(description);
   }
 
-  it('set up, made, sent, opened by the customer and marked as paid; the other window follows by itself', async () => {
+  it('go from the set-up of a provider to paid, and the other window follows by itself', async () => {
     await team.service.api.delete('/api/payment-accounts/manual');
-    const { id, url, customer } = await conversation('Clara');
+    const { id, url, customer } = await startConversation('Clara');
     await ana.goto(url);
     await openForm(ana);
     await ana.getByRole('link', { name: 'Set one up under Payments' }).click();
@@ -87,10 +87,10 @@ describe('payment links', () => {
     expect(await ben.getByRole('combobox', { name: 'Stage' }).inputValue()).toBe('payment_pending');
 
     const link = (await customer.read()).at(-1).text.split('\n').at(-1);
-    const { page: theirs } = await team.open();
-    await theirs.goto(link);
-    await theirs.getByRole('heading', { name: 'US$49.00' }).waitFor();
-    await theirs.getByText('Transfer to DE00 0000 0000').waitFor();
+    const { page: customerPage } = await team.open();
+    await customerPage.goto(link);
+    await customerPage.getByRole('heading', { name: 'US$49.00' }).waitFor();
+    await customerPage.getByText('Transfer to DE00 0000 0000').waitFor();
 
     await button(ana, 'Mark as paid…: US$49.00').click();
     await ana.getByLabel('Reference (optional)').fill('Transfer 1182');
@@ -102,15 +102,15 @@ describe('payment links', () => {
     expect(await ben.getByRole('combobox', { name: 'Stage' }).inputValue()).toBe('customer');
     expect(await card(ben).getByRole('button').count()).toBe(0);
     await expectNoReload(ben);
-    await theirs.reload();
-    await theirs.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
+    await customerPage.reload();
+    await customerPage.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
     expect(await linksOf(id)).toMatchObject([
       { status: 'paid', provider_reference: 'Transfer 1182' },
     ]);
   });
 
-  it('clicked twice, one link is made and one message sent', async () => {
-    const { id, url, customer } = await conversation('Delia');
+  it('are made and sent once when the button is clicked twice', async () => {
+    const { id, url, customer } = await startConversation('Delia');
     await ana.goto(url);
     await fillIn(ana);
     await button(ana, 'Create link').dblclick();
@@ -119,19 +119,15 @@ describe('payment links', () => {
     expect(await customer.read()).toHaveLength(2);
   });
 
-  it('both act at once: what came first stays, and the other one is told in words', async () => {
-    const { id, url } = await conversation('Ewa');
-    const [link] = [
-      (
-        await team.service.api.post(`/api/conversations/${id}/payment-links`, {
-          amount: 4900,
-          currency: 'usd',
-          description: 'Demo',
-          provider: 'manual',
-        })
-      ).body,
-    ];
-    // Ben's window has not heard of what ana does.
+  it('keep the first of two simultaneous actions, and the other person is told', async () => {
+    const { id, url } = await startConversation('Ewa');
+    const { body: link } = await team.service.api.post(`/api/conversations/${id}/payment-links`, {
+      amount: 4900,
+      currency: 'usd',
+      description: 'Demo',
+      provider: 'manual',
+    });
+    // Ben's window does not show what Ana does.
     await withoutLive(ben);
     await Promise.all([ana.goto(url), ben.goto(url)]);
     await button(ben, 'Mark as paid…: US$49.00').click();
@@ -145,8 +141,8 @@ describe('payment links', () => {
     );
   });
 
-  it('what is half typed into a card stays while the thread changes; its link can be copied', async () => {
-    const { id, url, customer } = await conversation('Femi');
+  it('keep what is half typed into their card while the thread changes, and can be copied', async () => {
+    const { id, url, customer } = await startConversation('Femi');
     const { body: link } = await team.service.api.post(`/api/conversations/${id}/payment-links`, {
       amount: 4900,
       currency: 'usd',
@@ -166,10 +162,10 @@ describe('payment links', () => {
     expect(await ana.getByLabel('Reference (optional)').inputValue()).toBe('Transfer 7');
   });
 
-  it('the payments page follows what happens in conversations, and acts there too', async () => {
+  it('appear on the payments page by themselves, and can be marked as paid there', async () => {
     await ben.goto(`${team.service.url}/payments?status=open`);
     await mark(ben);
-    const { id } = await conversation('Gita');
+    const { id } = await startConversation('Gita');
     await team.service.api.post(`/api/conversations/${id}/payment-links`, {
       amount: 777,
       currency: 'eur',
@@ -190,11 +186,11 @@ describe('payment links', () => {
     await card(ben, '€7.77').getByText('marked by').waitFor();
   });
 
-  it('the form of a phone: with two providers each has its own time, and all can be reached', async () => {
+  it('are made on a phone, where each of two providers has its own expiry field', async () => {
     await team.service.api.put('/api/payment-accounts/stripe', {
       settings: { secret_key: 'sk_test_0123456789' },
     });
-    const { id, url } = await conversation('Hana');
+    const { id, url } = await startConversation('Hana');
     await ana.setViewportSize({ width: 360, height: 640 });
     await ana.goto(url);
     await fillIn(ana, { amount: '12,50', currency: 'eur' });
@@ -213,9 +209,9 @@ describe('payment links', () => {
     await ana.getByText('Payment link sent to the customer.').waitFor();
   });
 
-  it('without JavaScript: set up, made, sent, cancelled, marked as paid', async () => {
+  it('work without JavaScript: set-up, making, sending, cancelling, marking as paid', async () => {
     await team.service.api.delete('/api/payment-accounts/manual');
-    const { id, url, customer } = await conversation('Ines');
+    const { id, url, customer } = await startConversation('Ines');
     const { page } = await team.openSignedIn('/payments/providers/manual', {
       context: { javaScriptEnabled: false },
     });

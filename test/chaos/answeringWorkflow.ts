@@ -1,4 +1,4 @@
-// What n8n is to the service while a workflow is the agent: an address that turns are sent to.
+// Stands in for n8n with a workflow as the agent: an address that turns are sent to.
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../helpers/apiClient.ts';
@@ -15,26 +15,26 @@ export interface AnsweringWorkflow {
   close(): Promise<void>;
 }
 
-/** The shortest that a turn may have. */
+/** The shortest timeout that a turn may have. */
 export const TURN_TIMEOUT_S = 5;
-const LONGEST_MS = 300;
+const MAX_PAUSE_MS = 300;
 const LATE_MS = TURN_TIMEOUT_S * 1000 + 2000;
-const NOT_NOW_SHARE = 0.1;
+const REFUSED_SHARE = 0.1;
 
 type Way = (id: string, response: ServerResponse) => Promise<void>;
 
-/** Answers each turn in one of the ways that there are, by HTTP and by the API. */
+/** Answers each turn in a random way: in the HTTP response, through the API, or both. */
 export async function startAnsweringWorkflow(
   ledger: TurnLedger,
   api: () => ApiClient,
   random: () => number,
 ): Promise<AnsweringWorkflow> {
   const executions = new Set<Promise<void>>();
-  const ways = waysToAnswer(ledger, api, () => sleep(random() * LONGEST_MS));
+  const ways = waysToAnswer(ledger, api, () => sleep(random() * MAX_PAUSE_MS));
   const receiver = await startTlsReceiver((request, response) => {
     const fault = signatureFault(request, workflow.secret);
     if (fault !== null) ledger.faults.push(fault);
-    if (fault !== null || random() < NOT_NOW_SHARE)
+    if (fault !== null || random() < REFUSED_SHARE)
       return void response.writeHead(503).end('not now');
     const turn = JSON.parse(request.rawBody.toString()) as {
       turn_id: string;
@@ -69,7 +69,7 @@ function waysToAnswer(
     return pause();
   };
   /** A text is noted before it is sent. */
-  const say = (turn: string, text = turn): string => {
+  const noted = (turn: string, text = turn): string => {
     ledger.said.set(text, turn);
     return text;
   };
@@ -82,14 +82,14 @@ function waysToAnswer(
   };
 
   return [
-    async (id, response) => answer(response, { reply: say(id) }),
+    async (id, response) => answer(response, { reply: noted(id) }),
     async (id, response) => {
       await pause();
-      answer(response, { reply: [say(id, `${id}-1`), say(id, `${id}-2`)] });
+      answer(response, { reply: [noted(id, `${id}-1`), noted(id, `${id}-2`)] });
     },
     async (id, response) => {
       await pause();
-      answer(response, { reply: say(id), hand_over: { reason: 'missing_knowledge' } });
+      answer(response, { reply: noted(id), hand_over: { reason: 'missing_knowledge' } });
     },
     async (_id, response) => {
       await pause();
@@ -97,27 +97,27 @@ function waysToAnswer(
     },
     async (id, response) => {
       await accept(response);
-      await operate(id, 'replies', { text: say(id) });
+      await operate(id, 'replies', { text: noted(id) });
     },
     async (id, response) => {
       await accept(response);
-      const more = { text: say(id, `${id}-1`), more_follows: true };
+      const more = { text: noted(id, `${id}-1`), more_follows: true };
       await operate(id, 'replies', more);
       await pause();
-      await operate(id, 'replies', { text: say(id, `${id}-2`) });
+      await operate(id, 'replies', { text: noted(id, `${id}-2`) });
     },
     async (id, response) => {
       await accept(response);
-      await operate(id, 'hand-over', { text: say(id) });
+      await operate(id, 'hand-over', { text: noted(id) });
     },
     async (id, response) => {
       await accept(response);
       await operate(id, 'end');
     },
-    // After an answer by the API that of the HTTP call is ignored: the ledger does not know its text.
+    // After an answer through the API, the HTTP answer is ignored: the ledger does not know its text.
     async (id, response) => {
       await pause();
-      await operate(id, 'replies', { text: say(id) });
+      await operate(id, 'replies', { text: noted(id) });
       answer(response, { reply: `${id}-again` });
     },
     // Too late: the ledger does not know its text either.

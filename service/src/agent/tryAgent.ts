@@ -85,7 +85,7 @@ const inventTurn = (deps: Deps, workspace: Workspace, text: string) =>
   });
 
 async function toTriedStep(deps: Deps, turn: LoadedTurn, outcome: Outcome): Promise<TriedStep> {
-  // A workflow is tried by a turn of its own.
+  // A workflow is tried with a turn of its own.
   if (outcome.type === 'deferred') throw new Error('A workflow cannot be tried like a model.');
   if (outcome.type !== 'tool_calls') return { ...outcome, text: replyText(turn, outcome) };
   return {

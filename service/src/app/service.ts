@@ -123,7 +123,7 @@ export async function startService(config: Config, options: StartOptions = {}): 
 
 type Core = Awaited<ReturnType<typeof openCore>>;
 
-/** What requests and background work both need. `started` closes it again. */
+/** What requests and background work both need. It is closed with `started`. */
 async function openCore(started: AsyncDisposableStack, config: Config, options: StartOptions) {
   const { clock = systemClock, log = createLogger(config.logLevel) } = options;
   const store = started.adopt(await openServiceStore(config, options, clock, log), (open) =>
@@ -199,7 +199,7 @@ const openModel = async (
     ? createKeywordAgent(undefined, bounds)
     : createOpenAiModel({ ...llm, timeoutMs: llmTimeoutMs, log });
 
-/** Every process but one of role `api` does background work. */
+/** Does background work unless the process has the role `api`. */
 async function startBackgroundWork(
   { config, log, metrics, outbound, deps, model }: Core,
   parts: StopTogether,
@@ -232,7 +232,7 @@ const retentionOf = ({ retentionDays, conversationRetentionDays }: Config): Rete
   conversationDays: conversationRetentionDays,
 });
 
-/** A process that does no work reports loops that never stand still. */
+/** A process that does no work has no delivery loop that could be stuck. */
 const NO_WORK: StartedWork = { sinceLastTurnMs: () => 0 };
 
 /** A worker shows no chats. */

@@ -2,7 +2,7 @@ import type { ConnectedAccount } from '../platform/accounts/accountSetup.ts';
 import { timestamp } from '../platform/clock.ts';
 import type { ChannelType, Contact } from '../conversations/index.ts';
 
-/** It carries the account's id, so that what comes is verified with that account's secret. */
+/** Has the account's id, so that what arrives there is verified with the account's secret. */
 export const channelWebhookUrl = (
   publicUrl: string,
   { type, id }: Pick<Channel, 'type' | 'id'>,
@@ -26,14 +26,14 @@ export interface ChannelCapabilities {
 /** An account of a workspace on a channel: a WhatsApp number. The hosted chat needs none. */
 export interface Channel extends ConnectedAccount {
   readonly type: ChannelType;
-  /** As the team calls it. */
+  /** The team's name for it. */
   readonly name: string;
   /**
    * The channel's own id of the account (WhatsApp: the phone number id); unique in the workspace
    * and type.
    */
   readonly account: string;
-  /** When the channel last delivered something to us that was authentic. */
+  /** When the channel last sent us something authentic. */
   readonly lastInboundAt: string | null;
 }
 

@@ -26,7 +26,7 @@ afterAll(async () => {
   await host?.close();
 });
 
-/** A turn that runs, of a customer who has written. */
+/** A running turn of a customer who has written. */
 async function openTurn() {
   const { id, customer } = await scene.open('Where is my order?');
   scene.clock.advance(10_000);
@@ -38,7 +38,7 @@ async function openTurn() {
   return { id, customer, turn, record };
 }
 
-/** What n8n's AI Agent puts out. */
+/** The output of n8n's AI Agent. */
 const FROM_AI_AGENT = { output: 'I need the number of the order.' };
 const text = '={{ $json.output }} What is it?';
 const ASKED = 'I need the number of the order. What is it?';

@@ -1,5 +1,5 @@
-// Several processes serve the groups of one queue: nobody's work waits for a process that died or
-// stands still, and together they keep each group's limit.
+// Several processes serve the groups of one queue: no work waits for a process that died or hangs,
+// and together they keep each group's limit.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ContractStore } from '../../contract/schema.ts';
@@ -7,13 +7,13 @@ import { waitFor } from '../../helpers/waitFor.ts';
 import { freshSchema, openClient, openStore, removeSchema } from './contractStores.ts';
 import { add, claim, claimAll, complete, openStage, type Stage } from './twoProcesses.ts';
 
-describe('two processes that both hold a group for theirs', () => {
+describe('two processes that both take a group for their own', () => {
   let schema: string;
   let one: ContractStore;
   let another: ContractStore;
   beforeEach(async () => {
     schema = freshSchema();
-    // They do not tell each other that they work.
+    // Neither tells the other which queues it works on.
     one = await openStore(schema, undefined, 5, false);
     another = await openStore(schema, undefined, 5, false);
   });
@@ -23,21 +23,21 @@ describe('two processes that both hold a group for theirs', () => {
     await removeSchema(schema);
   });
 
-  it('take no more of it together than its limit, also when they claim at the same moment', async () => {
+  it('together take no more of it than its limit, even when they claim at the same moment', async () => {
     const enqueue = (id: string, rank: number) =>
       one.transaction((tx) =>
         tx.jobs.enqueue({ id, queue: 'q', group: 'g', runAt: Date.now(), rank, data: {} }),
       );
     const claimOne = (store: ContractStore) =>
       store.claim({ queue: 'q', limit: 10, freeSlots: () => 1, leaseMs: 60_000 });
-    // After seven fresh jobs, a retry is next for the one; for the other, a fresh job is.
+    // After seven fresh jobs, the first process takes a retry next; the other takes a fresh job.
     for (let n = 0; n < 7; n += 1) {
       await enqueue(`fresh ${n}`, 0);
       expect(await claimOne(one)).toHaveLength(1);
       await complete(one, `fresh ${n}`);
     }
     const client = await openClient();
-    // A claim takes long enough that the second one begins within it.
+    // A claim is so slow that the second one begins before it ends.
     await client.query(`CREATE FUNCTION "${schema}".wait() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN PERFORM pg_sleep(0.5); RETURN NEW; END $$;
       CREATE TRIGGER slow BEFORE UPDATE ON "${schema}".jobs FOR EACH ROW EXECUTE FUNCTION "${schema}".wait()`);
@@ -54,35 +54,35 @@ describe('of two processes', () => {
   beforeEach(async () => {
     stage = await openStage();
   });
-  /** A group that the one serves: it always gets the work, though the other is told and asks first. */
-  const groupOf = async (one: ContractStore, another: ContractStore): Promise<string> => {
+  /** A group that `owner` serves: it gets every job, although `rival` adds them and claims first. */
+  const groupOf = async (owner: ContractStore, rival: ContractStore): Promise<string> => {
     const winner = async (group: string): Promise<ContractStore> => {
-      await add(another, 'job', group);
+      await add(rival, 'job', group);
       try {
         return await waitFor(
           'it to be claimed',
           async () => {
-            for (const store of [another, one]) if ((await claim(store)).length > 0) return store;
+            for (const store of [rival, owner]) if ((await claim(store)).length > 0) return store;
             return null;
           },
           { everyMs: 2 },
         );
       } finally {
-        await complete(another, 'job');
+        await complete(rival, 'job');
       }
     };
     const deadline = performance.now() + 12_000;
     for (let n = 0; performance.now() < deadline; n += 1) {
       const group = `group ${n}`;
       let wins = 0;
-      while (wins < 3 && (await winner(group)) === one) wins += 1;
+      while (wins < 3 && (await winner(group)) === owner) wins += 1;
       if (wins === 3) return group;
     }
-    throw new Error('neither leaves anything to the other');
+    throw new Error('found no group that is left to its owner');
   };
   afterEach(() => stage.close());
 
-  it('one leaves the other its group, while that has jobs of it', async () => {
+  it('one leaves a group to the other while the other has jobs of it', async () => {
     const { stopped, other } = stage;
     const group = await groupOf(stopped, other);
     await add(stopped, 'a', group);
@@ -96,14 +96,14 @@ describe('of two processes', () => {
     await claimAll(stopped, 'b');
   });
 
-  it("one takes the other's work when that lives and takes none", async () => {
+  it("one takes the other's work when the other is alive and takes none", async () => {
     const { stopped, other } = stage;
     const group = await groupOf(stopped, other);
     await add(other, 'a', group);
     await claimAll(other, 'a');
   });
 
-  it('one goes on with a group in the middle of which the other one stopped, and that one claims nothing of it when it comes back', async () => {
+  it('one goes on with a group when the other stops in the middle of it, and the other claims nothing of it when it is back', async () => {
     const { stopped, other, database } = stage;
     const group = await groupOf(stopped, other);
     await add(stopped, 'a', group);
@@ -123,7 +123,7 @@ describe('of two processes', () => {
     expect([...claimed]).toEqual(['c']);
   });
 
-  it('one finds a job that nobody told of, as when a process dies after its commit', async () => {
+  it('one finds a job that was not announced, as when a process dies after its commit', async () => {
     const { client, schema, stopped, other } = stage;
     const group = await groupOf(other, stopped);
     await client.query(
@@ -134,7 +134,7 @@ describe('of two processes', () => {
     await claimAll(other, 'b');
   });
 
-  it('one finds old jobs too once its notifications were cut off', async () => {
+  it('one finds old jobs too after its notifications were cut off', async () => {
     const { client, schema, stopped, other } = stage;
     const group = await groupOf(other, stopped);
     await client.query(

@@ -42,41 +42,41 @@ describe('in the web chat', () => {
     await answer.asked;
     return { answer, customer };
   }
-  const told = (...what: string[]) =>
+  const untilTold = (...what: string[]) =>
     waitFor(`the stream to tell ${what.join(', ')}`, () =>
       what.every((each, at) => stream.told[at] === each),
     );
 
   it('typing is shown until the answer comes', async () => {
     const { answer } = await asked();
-    await told('Where is it?', 'typing');
+    await untilTold('Where is it?', 'typing');
     await answer.give();
-    await told('Where is it?', 'typing', 'Here it is.');
+    await untilTold('Where is it?', 'typing', 'Here it is.');
   });
 
   it('nothing is shown when the answer comes at once', async () => {
     const { answer } = await asked();
     await answer.give();
-    await told('Where is it?', 'Here it is.');
+    await untilTold('Where is it?', 'Here it is.');
     expect(stream.told).toHaveLength(2);
   });
 
   it('a page that is opened while it lasts shows it too', async () => {
     const { answer, customer } = await asked();
-    await told('Where is it?', 'typing');
+    await untilTold('Where is it?', 'typing');
     const first = stream;
     stream = await readChatStream(agent.service.url, customer.token);
-    await told('Where is it?', 'typing');
+    await untilTold('Where is it?', 'typing');
     await answer.give();
-    await told('Where is it?', 'typing', 'Here it is.');
+    await untilTold('Where is it?', 'typing', 'Here it is.');
     first.close();
   });
 
   it('it ends when a person takes over, though the model still thinks', async () => {
     const { answer } = await asked();
-    await told('Where is it?', 'typing');
+    await untilTold('Where is it?', 'typing');
     await agent.service.api.post(`/api/conversations/${conversation}/takeover`, {});
-    await told('Where is it?', 'typing', 'not typing');
+    await untilTold('Where is it?', 'typing', 'not typing');
     await answer.give();
   });
 
@@ -86,7 +86,7 @@ describe('in the web chat', () => {
     const customer = await chatCustomer(agent.service.url);
     stream = await readChatStream(agent.service.url, customer.token);
     await customer.write('Where is it?');
-    await told('Where is it?', 'typing');
+    await untilTold('Where is it?', 'typing');
     await failure.give();
     await waitFor('the sentence', () => stream.told.some((each) => each.startsWith('Sorry')));
     expect(stream.told.filter((each) => each === 'typing')).toHaveLength(1);

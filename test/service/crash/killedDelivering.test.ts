@@ -18,22 +18,22 @@ describe('a service that is killed', () => {
     await customer.write('cut off');
     await stage.untilDead();
     await stage.startAgain();
-    // On a database others take over only after the lease and the heartbeat: nobody can see that
-    // the process is dead.
-    await waitFor('the second sending', () => stage.sent('cut off').length === 2, {
+    // On PostgreSQL, others take over only when the lease and the heartbeat have expired: they cannot
+    // see that the process is dead.
+    await waitFor('the second attempt', () => stage.sent('cut off').length === 2, {
       timeoutMs: 90_000,
     });
     await stage.expectNothingLost(customer, ['cut off']);
   }, 120_000);
 
   const afterTheAnswer: [string, Pick<DyingPoint, 'operation' | 'moment'>, number][] = [
-    ['before anything of its record is written', { operation: 'write', moment: 'before' }, 2],
-    ['before the record is on the disk for certain', { operation: 'sync', moment: 'before' }, 1],
-    ['right after the record', { operation: 'sync', moment: 'after' }, 1],
+    ['before any of its record is written', { operation: 'write', moment: 'before' }, 2],
+    ['before the record is flushed to the disk', { operation: 'sync', moment: 'before' }, 1],
+    ['right after the record is flushed', { operation: 'sync', moment: 'after' }, 1],
   ];
   onEmbeddedStore(it).each(afterTheAnswer)(
     'between the 2xx and its record, %s, repeats it with the same id or not at all',
-    async (when, point, sendings) => {
+    async (when, point, attempts) => {
       const customer = await stage.customer();
       const [answered, after] = [`answered, ${when}`, `after ${when}`];
       stage.dieAt({ ...point, file: 'journal', text: '"status":"delivered"' });
@@ -42,8 +42,8 @@ describe('a service that is killed', () => {
       await stage.startAgain();
       await customer.write(after);
       await stage.expectNothingLost(customer, [answered, after]);
-      // What reached the page cache survives the death of a process: then its record counts.
-      expect(stage.sent(answered)).toHaveLength(sendings);
+      // What reached the page cache survives the death of a process, so that record counts.
+      expect(stage.sent(answered)).toHaveLength(attempts);
     },
   );
 });

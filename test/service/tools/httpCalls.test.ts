@@ -42,7 +42,7 @@ describe('a call of an HTTP tool', () => {
     await other?.close();
   });
 
-  /** Calls the path `/api` once with this template. */
+  /** Creates a tool with this template and tests it once; it calls `/api` unless told otherwise. */
   const call = async (
     template: Json,
     answers: Answer[],
@@ -65,7 +65,7 @@ describe('a call of an HTTP tool', () => {
     return record;
   };
 
-  it("calls in the API's own shape, without a signature", async () => {
+  it("sends a request in the API's own shape, without a signature", async () => {
     const parameters = {
       type: 'object',
       properties: { q: { type: 'string' }, n: { type: 'integer' } },
@@ -98,7 +98,7 @@ describe('a call of an HTTP tool', () => {
     for (const name of SIGNATURES) expect(request!.headers).not.toHaveProperty(name);
   });
 
-  it('reads JSON without a content type, text, and nothing', async () => {
+  it('reads JSON without a content type, text, and an empty body, but no broken JSON', async () => {
     expect(await call({}, [body('{"a":1}', {})])).toMatchObject({
       status: 'succeeded',
       result: { a: 1 },
@@ -119,7 +119,7 @@ describe('a call of an HTTP tool', () => {
     });
   });
 
-  it('shows of the answer what response_fields name', async () => {
+  it('keeps only the response_fields of the answer', async () => {
     expect(
       await call({ response_fields: ['items.name'] }, [
         { json: { items: [{ name: 'a', cost: 1 }], more: 2 } },
@@ -132,7 +132,7 @@ describe('a call of an HTTP tool', () => {
     ).toMatchObject({ status: 'failed', error: { type: 'invalid_response' } });
   });
 
-  it('reads 5 MiB, and refuses more without another try', async () => {
+  it('reads 5 MiB, and refuses more without another attempt', async () => {
     expect(
       await call({ response_fields: ['a'] }, [body(`{"a":1,"b":${jsonOf(5 * MEBIBYTE - 12)}}`)], {
         timeout: 30,
@@ -148,10 +148,10 @@ describe('a call of an HTTP tool', () => {
 
   it('follows five redirects, and not a sixth', async () => {
     const hops =
-      (most: number): Answer =>
+      (count: number): Answer =>
       (request, response) => {
         const n = Number(/n=(\d+)/.exec(request.path)?.[1] ?? 0);
-        if (n < most) response.writeHead(302, { location: `/api?n=${n + 1}` }).end();
+        if (n < count) response.writeHead(302, { location: `/api?n=${n + 1}` }).end();
         else response.writeHead(200, { 'content-type': 'application/json' }).end('{"there":true}');
       };
     expect(await call({}, Array<Answer>(6).fill(hops(5)))).toMatchObject({
@@ -178,7 +178,7 @@ describe('a call of an HTTP tool', () => {
     expect(endpoint.requests).toHaveLength(6);
   });
 
-  it('keeps its headers on its own origin, and leaves every one of them behind on another', async () => {
+  it('keeps its headers on its own origin, and sends none of them to another', async () => {
     const template = {
       headers: {
         authorization: 'Bearer {{secrets.TOKEN}}',
@@ -204,7 +204,7 @@ describe('a call of an HTTP tool', () => {
     expect(JSON.stringify(other.requests[0])).not.toContain('a-token-value');
   });
 
-  it('does not bring its headers back when another origin redirects home', async () => {
+  it('does not send its headers again when another origin redirects back', async () => {
     other.answer('/there', redirect(`${endpoint.url}/home`));
     const record = await call(
       { headers: { authorization: 'Bearer {{secrets.TOKEN}}' } },
@@ -265,8 +265,8 @@ describe('a call of an HTTP tool', () => {
   it.each([
     ['300', body('', {}, 300), 300],
     ['304', body('', {}, 304), 304],
-    ['a 302 that leads nowhere', body('', {}, 302), 302],
-  ])('takes %s for a failure', async (_what, answer, status) => {
+    ['a 302 without a location', body('', {}, 302), 302],
+  ])('treats %s as a failure', async (_what, answer, status) => {
     expect(await call({}, [answer])).toMatchObject({
       status: 'failed',
       attempts: 1,
@@ -280,7 +280,7 @@ describe('a call of an HTTP tool', () => {
       void setTimeout(() => response.writeHead(302, { location: '/api' }).end(), 400);
     const record = await call({}, Array<Answer>(20).fill(slow), { timeout: 1 });
     expect(record).toMatchObject({ status: 'failed', attempts: 3, error: { type: 'timeout' } });
-    // Were the time counted anew for each, the sixth redirect would end it.
+    // If each redirect had its own time-out, the sixth would end the call.
     expect(endpoint.requests.length).toBeLessThanOrEqual(9);
   });
 

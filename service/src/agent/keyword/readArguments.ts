@@ -9,7 +9,7 @@ import { argumentsOf, isAskedFor, type Argument } from './schema.ts';
 /** A text of the customer. */
 export interface Source {
   readonly text: string;
-  /** What our question before it asked for, in the question's words. Null: it answers no question. */
+  /** The label of what our question before it asked for. Null: it answers no question. */
   readonly asked: string | null;
   /** Whether it answers our question to confirm. Its values then replace earlier ones. */
   readonly isCorrection: boolean;
@@ -24,18 +24,18 @@ interface ReadArguments {
 export interface ReadingContext {
   readonly language: Language;
   readonly now: Date;
-  /** How much work reading may still cause in this turn. */
+  /** The work that patterns may still do in this turn. */
   readonly work: PatternWork;
 }
 
-/** "I don't know" is no answer, however short the question. */
+/** "I don't know" answers no question. */
 const NO_ANSWER =
   /^(?:i )?(?:dont know|do not know|not sure|no idea|no (?:lo )?se|no (?:lo )?tengo|i dont have (?:it|one)|nao (?:o )?sei|nao tenho|what|que|como)(?: .{0,20})?$/;
 
 /** The customer's texts, ready to be searched. */
 interface Texts {
   readonly each: readonly (Omit<Source, 'text'> & { readonly text: SourceText })[];
-  /** All in one, since a date and its time may stand in two texts. */
+  /** All in one, since a date and its time may be in two texts. */
   readonly together: SourceText;
 }
 

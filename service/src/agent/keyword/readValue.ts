@@ -102,7 +102,7 @@ function readList({ argument, text, isAnswer }: Reading): Json | undefined {
     if (!isAnswer) return [];
     if (typeOf(itemSchema) === 'string')
       return text.text.split(/[,;\n]| (?:and|y|e) /).map((part) => part.trim());
-    return numbersIn(text.withoutDates, text.language, typeOf(itemSchema) === 'integer').map(
+    return numbersIn(text.blanked, text.language, typeOf(itemSchema) === 'integer').map(
       ({ value }) => value,
     );
   };
@@ -140,7 +140,7 @@ function readNumber(reading: Reading): Found<number> | undefined {
   const { argument, text, isAnswer, onlyNamed } = reading;
   const { schema, required } = argument;
   const isInteger = typeOf(schema) === 'integer';
-  const numbers = numbersIn(text.withoutDates, text.language, isInteger).filter(
+  const numbers = numbersIn(text.blanked, text.language, isInteger).filter(
     ({ value, at }) => !text.taken.has(at) && fits(value, schema, isInteger),
   );
   if (isAnswer) {
@@ -181,7 +181,7 @@ const READERS = {
     text.dates.times.map((time) => ({ ...time, value: time.value.slice(0, 5) })),
   phone: ({ text }: Reading) =>
     text
-      .find(PHONE, text.withoutDates)
+      .find(PHONE, text.blanked)
       .map((found) => ({ ...found, value: found.value.replace(/(?!^\+)\D/g, '') })),
   text: (reading: Reading) => (reading.argument.required ? wholeText(reading) : []),
   code: codesIn,
@@ -301,7 +301,7 @@ function wholeText({ text, argument }: Reading): readonly Found<string>[] {
  */
 function codesIn({ argument, text, isAnswer, onlyNamed }: Reading): readonly Found<string>[] {
   const codes = text
-    .find(CODE, text.withoutDates)
+    .find(CODE, text.blanked)
     .filter(({ value, at }) => /\d/.test(value) && !text.taken.has(at));
   const named =
     codes.find(({ value }) => value.startsWith('#')) ?? text.nearName(codes, nameTerms(argument));

@@ -11,8 +11,8 @@ export const MASKED_EMAIL =
   /(?<![\p{L}\p{N}•@])[^\s@•,;:<>()"']?•{1,8}@[^\s@•,;:<>()"']?•{1,8}(?:\.[\p{L}\p{N}-]{1,63})?(?![\p{L}\p{N}•@])/gu;
 export const MASKED_PHONE = /(?<![\p{L}\p{N}•+])\+\d{0,3}•{1,20}(?:\d{2})?(?![\p{L}\p{N}•])/gu;
 
-const MAX_FINDS = 50;
-const AROUND_CHARACTERS = 48;
+const MAX_MATCHES = 50;
+const NEARBY_CHARACTERS = 48;
 
 /** A text of the customer, and the positions of values that an argument has taken. */
 export class SourceText {
@@ -33,9 +33,9 @@ export class SourceText {
   }
 
   /** The text with dates and addresses blanked out: their digits are neither numbers nor codes. */
-  get withoutDates(): string {
-    const { dates, times, notMeant } = this.dates;
-    const withoutDates = [...dates, ...times, ...notMeant].reduce(
+  get blanked(): string {
+    const { dates, times, misread } = this.dates;
+    const withoutDates = [...dates, ...times, ...misread].reduce(
       (rest, { at, length }) => rest.slice(0, at) + ' '.repeat(length) + rest.slice(at + length),
       this.text,
     );
@@ -47,7 +47,7 @@ export class SourceText {
 
   find(pattern: RegExp, text = this.text): readonly Found<string>[] {
     return [...text.matchAll(pattern)]
-      .slice(0, MAX_FINDS)
+      .slice(0, MAX_MATCHES)
       .map((match) => ({ value: match[0], at: match.index, length: match[0].length }));
   }
 
@@ -58,11 +58,11 @@ export class SourceText {
   ): Item | undefined {
     const isName = (word: string) => name.includes(stem(word));
     const wordAfter = ({ at, length }: Item) => {
-      const after = this.text.slice(at + length, at + length + AROUND_CHARACTERS);
+      const after = this.text.slice(at + length, at + length + NEARBY_CHARACTERS);
       return wordsOf(after.split(/[,;.!?\n]/)[0]!).slice(0, 1);
     };
     const wordsBefore = ({ at }: Item) => {
-      const before = this.text.slice(Math.max(0, at - AROUND_CHARACTERS), at);
+      const before = this.text.slice(Math.max(0, at - NEARBY_CHARACTERS), at);
       return wordsOf(before.split(/[,;!?\n]|\d/).at(-1)!).slice(-3);
     };
     return (

@@ -28,11 +28,11 @@ export interface AgentInDetail {
   readonly listening: AgentTestWebhook | null;
   /** Newest first. */
   readonly turns: readonly RecentTurn[];
-  /** The try to show; null for none. */
+  /** The turn of "Try it" to show; null for none. */
   readonly triedTurn: WebhookTurn | null;
 }
 
-/** @param turnId the try to show; one that is not there is left out */
+/** @param turnId the turn of "Try it" to show; ignored when there is no such turn */
 export const readAgent = (
   { store, clock }: Deps,
   { id: workspaceId }: Workspace,

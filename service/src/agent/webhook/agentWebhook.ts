@@ -2,26 +2,26 @@ import type { Owner } from '../../platform/owner.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Document } from '../../store/store.ts';
 
-/** Where turns are sent when a workflow decides for the agent. It has the workspace's id. */
+/** Where turns are sent when a workflow decides for the agent. Its id is the workspace's. */
 export interface AgentWebhook extends Document {
   readonly workspaceId: string;
   readonly endpoint: string;
-  /** How long a turn may take before it has failed. */
+  /** How long a turn may take before it fails. */
   readonly timeoutSeconds: number;
   readonly sealedSecret: string;
   readonly owner: Owner;
-  /** How often it was published. */
+  /** How many times it was published. */
   readonly revision: number;
   readonly publishedAt: string;
   /** When its owner unpublished it; null while it is published. */
   readonly removedAt: string | null;
-  /** An owner lets another workflow take its place. */
+  /** The owner lets another workflow take its place. */
   readonly isReleased?: boolean;
 }
 
 /**
- * An n8n editor that listens for a test event: turns of "Try it" go there until it has expired. It
- * has the workspace's id.
+ * An n8n editor that listens for a test event: turns of "Try it" go there until it expires. Its id is
+ * the workspace's.
  */
 export interface AgentTestWebhook
   extends Pick<AgentWebhook, 'id' | 'workspaceId' | 'endpoint' | 'sealedSecret' | 'owner'> {

@@ -1,4 +1,4 @@
-/** Where the screens are. Logs and metrics name them too. */
+/** Where the screens are. Logs and metrics use these names too. */
 
 /** Pages that anyone can request. */
 export const PUBLIC_PATHS = ['/assets', '/chat', '/setup', '/sign-in', '/join', '/reset-password'];
@@ -22,6 +22,7 @@ export const MEMBER_PATHS = [
   '/live',
 ];
 
+/** Pages and forms of signing in and out. Some are public pages too. */
 export const SIGN_IN_PATHS = [
   '/setup',
   '/sign-in',
@@ -31,7 +32,7 @@ export const SIGN_IN_PATHS = [
   '/reset-password',
 ];
 
-/** The first words of all these paths. */
+/** The first segment of each path. */
 export const SCREENS: ReadonlySet<string> = new Set(
   [...PUBLIC_PATHS, ...SIGN_IN_PATHS, ...MEMBER_PATHS].map((path) => path.slice(1)),
 );

@@ -20,10 +20,10 @@ interface SenderOptions extends Work {
   readonly graceMs?: number;
 }
 
-/** Texts of one workspace under way at once, over all its accounts. */
+/** Texts of one workspace under way at once, across all its accounts. */
 const MAX_PER_WORKSPACE = 64;
 const MAX_PER_ACCOUNT = 20;
-/** A contact's text may wait while the one before, which was claimed earlier, is attempted. */
+/** A claimed text may first have to wait for an attempt of the contact's text before it. */
 const ATTEMPTS_PER_LEASE = 2;
 /** Meta's receipts take a second or two; after a restart its webhook has to reach us again. */
 const GRACE_MS = 15_000;
@@ -39,7 +39,7 @@ export function startSender(options: SenderOptions): Worker {
   const policy: AttemptPolicy = { retryDelaysMs, graceMs };
   /**
    * One attempt per contact at a time. A receipt can make a contact's next text due before the
-   * answer about the one before has arrived.
+   * channel has answered the attempt before it.
    */
   const contacts = new KeyedMutex();
 
@@ -93,9 +93,9 @@ async function send(
 ): Promise<SendResult> {
   try {
     const account = { channel, values: openSetup(deps, channel) };
-    const { id: outboundMessageId, text: words, choices } = outbound;
-    const text = { outboundMessageId, text: words, choices, to: contact };
-    return await connectedChannel(channel.type).send(text, account, { config, signal });
+    const { id: outboundMessageId, text, choices } = outbound;
+    const message = { outboundMessageId, text, choices, to: contact };
+    return await connectedChannel(channel.type).send(message, account, { config, signal });
   } catch (error) {
     signal.throwIfAborted();
     log.error({ err: error, outbound_message: outbound.id }, 'an adapter failed');

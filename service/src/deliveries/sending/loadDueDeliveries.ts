@@ -6,8 +6,8 @@ import { isRemoved, signingSecrets, wants, type Subscription } from '../subscrip
 import type { Job } from '../../store/store.ts';
 
 /**
- * How often a delivery looks whether the pause is over. It is not parked as those of removed
- * subscriptions are: what a person sends by hand would wait behind it.
+ * How often a delivery checks whether its subscription is still paused. It is not parked like those
+ * of removed subscriptions: what a person sends by hand would have to wait behind it.
  */
 const PAUSE_CHECK_MS = 60_000;
 
@@ -31,21 +31,21 @@ export type LoadedDelivery =
   | { readonly type: 'cancelled'; readonly delivery: Delivery }
   | null;
 
-type Loaded =
+type LoadedWithoutSecrets =
   | ({ readonly type: 'due' } & Omit<DueDelivery, 'secrets'>)
   | Exclude<LoadedDelivery, { readonly type: 'due' }>;
 
 /**
  * Reads the deliveries of claimed jobs, in one transaction. Gives back the jobs of removed and
- * paused subscriptions. Cancels deliveries whose subscription or event is gone, and those that
- * changed events or another filter leave out.
+ * paused subscriptions. Cancels deliveries whose subscription or event is gone, and those whose
+ * event the subscription no longer wants.
  */
 export async function loadDueDeliveries(
   { store, clock, secrets }: Deps,
   jobs: readonly Job[],
 ): Promise<readonly LoadedDelivery[]> {
   const now = clock.now();
-  // All at once: a store may read them together.
+  // In parallel, so that a store can read them together.
   const loaded = await store.transaction((tx) =>
     Promise.all(jobs.map((job) => load(tx, job, now))),
   );
@@ -56,7 +56,7 @@ export async function loadDueDeliveries(
   });
 }
 
-async function load(tx: Tx, job: Job, now: Date): Promise<Loaded> {
+async function load(tx: Tx, job: Job, now: Date): Promise<LoadedWithoutSecrets> {
   const delivery = await tx.deliveries.peek(job.id);
   if (delivery?.status !== 'pending') return dropJob(tx, job);
   const subscription = await tx.subscriptions.peek(delivery.subscriptionId);
@@ -66,7 +66,7 @@ async function load(tx: Tx, job: Job, now: Date): Promise<Loaded> {
     await tx.jobs.release(job.id, job);
     return { type: 'parked' };
   }
-  // What a person asked for goes out all the same.
+  // What a person sends by hand goes out anyway.
   if (delivery.trigger !== 'manual') {
     if (!wants(subscription, event)) return cancel(tx, job);
     if (subscription.paused) {
@@ -85,7 +85,7 @@ async function dropJob(tx: Tx, { id }: Job): Promise<null> {
 }
 
 /** Leaves the delivery alone if another process has just finished it. */
-async function cancel(tx: Tx, { id }: Job): Promise<Loaded> {
+async function cancel(tx: Tx, { id }: Job): Promise<LoadedWithoutSecrets> {
   const delivery = await tx.deliveries.get(id);
   await tx.jobs.complete(id);
   if (delivery?.status !== 'pending') return null;

@@ -3,7 +3,7 @@ import { normalizePhone } from '../contactDetails.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from './errorCatalogue.ts';
 import { holdsInfinity, type JsonObject } from '../json.ts';
 
-/** Schemas that several endpoints use. Times have a numeric offset, and ids have a prefix. */
+/** Schemas that several endpoints use. */
 
 export const timestampSchema = z.iso
   .datetime({ offset: true })
@@ -25,7 +25,6 @@ export const instantSchema = z
   )
   .meta({ example: '2026-11-21T10:00:00Z' });
 
-/** One of a few words. */
 export const oneOf = <const Words extends readonly string[]>(words: Words) =>
   z.enum(words, `must be one of ${words.join(', ')}`);
 
@@ -55,7 +54,7 @@ export const pageQuerySchema = z.object({
   cursor: z.string().optional().describe('The `next_cursor` of the previous page'),
 });
 
-/** The form of every list. */
+/** The shape of every list. */
 export const listOf = <Item extends z.ZodType>(item: Item) =>
   z.object({
     data: z.array(item),
@@ -67,7 +66,7 @@ export const listOf = <Item extends z.ZodType>(item: Item) =>
 
 export const deletedSchema = z.strictObject({ id: z.string(), deleted: z.literal(true) });
 
-/** What can be wrong with an address that the service is to call. */
+/** What can be wrong with a URL that the service would call. */
 export const ADDRESS_ERRORS = [
   'target_url_invalid',
   'target_url_not_https',
@@ -109,7 +108,7 @@ export const textSchema = (max: number) =>
     )
     .meta({ minLength: 1, maxLength: max });
 
-/** What is read from a text. @param read returns null for a text that is refused */
+/** A string that `read` turns into a value. @param read returns null to refuse the string */
 export const readAs = <T>(read: (text: string) => T | null, message: string) =>
   z.string('must be a string').transform((text, context) => {
     const value = read(text);
@@ -129,7 +128,7 @@ export const phoneSchema = z
     ),
   );
 
-/** A JSON object as a caller sends it. Its own rules are checked in the domain. */
+/** A JSON object with any fields; its endpoints check what they need in it. */
 export const jsonObjectSchema = z
   .record(z.string(), z.unknown(), 'must be an object')
   .refine((object) => !holdsInfinity(object), 'must not contain a number larger than 1.8e308')

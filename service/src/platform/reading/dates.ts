@@ -28,8 +28,8 @@ export interface DatesAndTimes {
   readonly times: readonly Found<string>[];
   /** The first date with the first time: `2026-12-31T15:30:00-03:00`. */
   readonly moments: readonly Found<string>[];
-  /** What looks like a time and is none that is meant: "hace 2 horas". Its digits are no number. */
-  readonly notMeant: readonly Place[];
+  /** What looks like a time and is none: "hace 2 horas". Its digits are no number. */
+  readonly misread: readonly Place[];
 }
 
 /** chrono's time grows faster than the text, and a message that names a date is short. */
@@ -88,10 +88,10 @@ export function datesIn(text: string, language: Language, now: Date): DatesAndTi
     .parse(read, now, { forwardDate: true })
     .filter((result) => !isMisread(result, read, language));
   const dated = results.filter(({ start }) => start.isCertain('day') || start.isCertain('weekday'));
-  const notMeant = results.filter((result) => isMisreadTime(result, read));
+  const misread = results.filter((result) => isMisreadTime(result, read));
   const timed = results.filter(
     (result) =>
-      !notMeant.includes(result) &&
+      !misread.includes(result) &&
       result.start.isCertain('hour') &&
       (result.start.isCertain('meridiem') || /\d[:.h]\d/i.test(result.text)),
   );
@@ -114,7 +114,7 @@ export function datesIn(text: string, language: Language, now: Date): DatesAndTi
     dates,
     times,
     moments,
-    notMeant: notMeant.map(({ index, text }) => ({ at: index, length: text.length })),
+    misread: misread.map(({ index, text }) => ({ at: index, length: text.length })),
   };
 }
 

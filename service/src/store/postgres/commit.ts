@@ -41,7 +41,7 @@ export class Committer {
   /**
    * When the answer to COMMIT is lost with its connection, asks the server whether the commit
    * holds.
-   * @throws Error when nothing was kept; StoreUnavailable when nobody can say
+   * @throws Error when nothing was kept; StoreUnavailable when it cannot be known
    */
   async commit(batch: Batch, written: readonly Written[]): Promise<void> {
     const { transaction } = batch;
@@ -55,7 +55,7 @@ export class Committer {
     this.#options.onCommitted({ xid: marks.xid, added });
   }
 
-  /** Sends what was written, and COMMIT in the same trip when the transaction's number is known. */
+  /** Sends what was written, and COMMIT in the same trip when the transaction's id is known. */
   async #send({ transaction, xid: known }: Batch, written: readonly Written[]): Promise<Outcome> {
     await transaction.begin();
     const { connection } = transaction;
@@ -71,10 +71,10 @@ export class Committer {
     ]);
     const xid = known ?? (await allDone([writes, readXid(connection)]))[1];
     const lost = await commitWith(transaction, writes);
-    // Not known when the connection was lost: then the store finds the groups by itself.
+    // The released groups are unknown if the connection was lost: the store finds them by itself.
     const [, released, saved] = await writes.catch(() => [null, [], []] as const);
     for (const queue of saved) this.#savedQueues.add(queue);
-    const marks = { xid, life: changes.life, written: aDocumentOf(written) };
+    const marks = { xid, life: changes.life, written: firstDocument(written) };
     return { marks, added: [...added, ...released], lost };
   }
 
@@ -101,8 +101,8 @@ export class Committer {
   }
 }
 
-/** A document by which the commit can be known; null when there is none. */
-function aDocumentOf(written: readonly Written[]): CommitMarks['written'] {
+/** A document by which to tell later whether the commit holds; null when there is none. */
+function firstDocument(written: readonly Written[]): CommitMarks['written'] {
   for (const { table, changed, added } of written.flatMap(({ tables }) => tables)) {
     const row = added[0] ?? changed[0];
     if (row !== undefined) return { table: table.name, id: row.id };

@@ -1,5 +1,4 @@
-// Publishing again while a turn is under way: in n8n that is unpublishing and publishing, which takes
-// a moment.
+// Publishing again while a turn is under way: n8n unpublishes first, and publishes a moment later.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { held } from '../agentService.ts';
@@ -23,7 +22,7 @@ const unpublish = async (changes = {}) =>
   (await stage.api.delete(`/api/agent/webhook?${ownerQuery(changes)}`)).body.removed;
 const hashOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
 
-it('lets the turn under way finish with the answer that was being given', async () => {
+it('lets the turn under way finish with the answer to its request', async () => {
   const late = held(says('Here I am.'));
   stage.workflow.answer(late.reply);
   const talk = await stage.talk('Hello?');
@@ -35,7 +34,7 @@ it('lets the turn under way finish with the answer that was being given', async 
   expect(await talk.turns()).toMatchObject([{ status: 'answered', outcome: 'reply', attempts: 1 }]);
 });
 
-it('lets a turn finish that is answered by the API', async () => {
+it('lets a turn that is answered through the API finish', async () => {
   stage.workflow.answer(accepts);
   const talk = await stage.talk('Hello?');
   const { body } = await stage.workflow.turn();
@@ -54,7 +53,7 @@ it('sends what customers write in between to the new publication, signed with it
   expect(stage.workflow.faults).toEqual([]);
 });
 
-it('with the secret that the publisher holds changes nothing for the next turn', async () => {
+it('changes nothing for the next turn when the publisher holds the secret', async () => {
   const { secret } = await stage.publish();
   expect((await stage.publish({ secret_hash: hashOf(secret) })).secret).toBeNull();
   const talk = await stage.talk('Hello?');
@@ -62,18 +61,18 @@ it('with the secret that the publisher holds changes nothing for the next turn',
   expect(stage.workflow.faults).toEqual([]);
 });
 
-it('by another workflow that takes over gets the next turn, and the one under way finishes', async () => {
-  const late = held(says('From the former.'));
-  stage.workflow.answer(late.reply, says('From the next.'));
+it('gives the next turn to a workflow that takes over, and the one under way finishes', async () => {
+  const late = held(says('From the former workflow.'));
+  stage.workflow.answer(late.reply, says('From the next workflow.'));
   const talk = await stage.talk('Hello?');
   await stage.workflow.turn();
   const owner = { ...OWNER, workflow_id: 'wf-2', workflow_name: 'Night shift' };
   const { revision } = await stage.publish({ owner, take_over: true });
   void late.give();
-  expect(await talk.reply()).toBe('From the former.');
+  expect(await talk.reply()).toBe('From the former workflow.');
   expect(await unpublish()).toBe(false);
   await talk.write('And now?');
-  expect(await talk.reply(2)).toBe('From the next.');
+  expect(await talk.reply(2)).toBe('From the next workflow.');
   expect(await unpublish({ workflow_id: 'wf-2', revision: String(revision) })).toBe(true);
   await stage.publish();
 });

@@ -1,4 +1,4 @@
-// While a workflow has the turn, the customer sees that somebody is typing; while it rests, nobody.
+// The customer sees somebody typing while a workflow has the turn, and nobody while it waits.
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { chatCustomer, type ChatCustomer } from '../../../helpers/apiClient.ts';
 import { readChatStream, type ChatStreamReader } from '../../../helpers/chatStreamReader.ts';
@@ -21,30 +21,30 @@ async function begin(): Promise<{ customer: ChatCustomer; conversationId: string
   stream = await readChatStream(stage.service.url, customer.token);
   const { conversation_id: conversationId } = await customer.write('Hello');
   const { body } = await stage.workflow.turn();
-  await told('Hello', 'typing');
+  await untilTold('Hello', 'typing');
   return { customer, conversationId, turn: body.turn_id };
 }
 
-const told = (...what: string[]) =>
+const untilTold = (...what: string[]) =>
   waitFor(`the stream to tell ${what.join(', ')}`, () =>
     what.every((each, at) => stream.told[at] === each),
   );
 
-it('goes on after a message with more to follow, and ends with the turn', async () => {
+it('typing goes on after a message with more to follow, and ends with the turn', async () => {
   const { turn } = await begin();
   await stage.operate(turn, 'replies', { text: 'One moment.', more_follows: true });
-  await told('Hello', 'typing', 'One moment.', 'typing');
+  await untilTold('Hello', 'typing', 'One moment.', 'typing');
   await stage.operate(turn, 'end');
-  await told('Hello', 'typing', 'One moment.', 'typing', 'not typing');
+  await untilTold('Hello', 'typing', 'One moment.', 'typing', 'not typing');
 });
 
-it('ends when a person takes over', async () => {
+it('typing ends when a person takes over', async () => {
   const { conversationId } = await begin();
   await stage.api.post(`/api/conversations/${conversationId}/takeover`, {});
-  await told('Hello', 'typing', 'not typing');
+  await untilTold('Hello', 'typing', 'not typing');
 });
 
-it('ends while the workflow waits for the customer, and begins again when it has the answer', async () => {
+it('typing ends while the workflow waits for the customer, and begins again with the answer', async () => {
   const { customer, conversationId, turn } = await begin();
   const { body: wait } = await stage.api.post('/api/waits', {
     kind: 'reply',
@@ -53,8 +53,8 @@ it('ends while the workflow waits for the customer, and begins again when it has
     message: 'Which order?',
     resume_url: `${stage.workflow.url}/rests/1`,
   });
-  // The page takes the question for the end of the typing.
-  await told('Hello', 'typing', 'Which order?');
+  // The page stops showing the typing when the question arrives.
+  await untilTold('Hello', 'typing', 'Which order?');
   await customer.write('A-1042');
   await waitFor(
     'the answer',
@@ -62,7 +62,7 @@ it('ends while the workflow waits for the customer, and begins again when it has
   );
   expect(stream.told).toEqual(['Hello', 'typing', 'Which order?', 'A-1042']);
   await stage.api.post(`/api/waits/${wait.id}/collect`);
-  await told('Hello', 'typing', 'Which order?', 'A-1042', 'typing');
+  await untilTold('Hello', 'typing', 'Which order?', 'A-1042', 'typing');
   await stage.operate(turn, 'replies', { text: 'It leaves today.' });
-  await told('Hello', 'typing', 'Which order?', 'A-1042', 'typing', 'It leaves today.');
+  await untilTold('Hello', 'typing', 'Which order?', 'A-1042', 'typing', 'It leaves today.');
 });
