@@ -6,11 +6,11 @@ import type {
 } from 'n8n-workflow';
 
 /**
- * A record of the service with more than ten fields, and what people get of it by default.
+ * The fields of a record that has more than ten of them, and its simplified form.
  * @see https://docs.n8n.io/integrations/creating-nodes/build/reference/ux-guidelines/
  */
 export interface RecordShape {
-	/** The field that names the record. It is always put out. */
+	/** The field that names the record. It is always returned. */
 	id: string;
 	/** All fields of the record. */
 	fields: readonly string[];
@@ -18,7 +18,7 @@ export interface RecordShape {
 	simplified: Readonly<Record<string, string>>;
 }
 
-const shownTo = (tool: boolean): IDisplayOptions => ({ show: { '@tool': [tool] } });
+const shownIfTool = (isTool: boolean): IDisplayOptions => ({ show: { '@tool': [isTool] } });
 
 /** "Simplify", or "Output" where the node is a tool of an AI agent. */
 export const describeOutput = ({ id, fields }: RecordShape): INodeProperties[] => [
@@ -27,7 +27,7 @@ export const describeOutput = ({ id, fields }: RecordShape): INodeProperties[] =
 		name: 'simplify',
 		type: 'boolean',
 		default: true,
-		displayOptions: shownTo(false),
+		displayOptions: shownIfTool(false),
 		description: 'Whether to return a simplified version of the response instead of the raw data',
 	},
 	{
@@ -45,8 +45,8 @@ export const describeOutput = ({ id, fields }: RecordShape): INodeProperties[] =
 			{ name: 'Simplified', value: 'simplified', description: 'The most useful fields' },
 		],
 		default: 'simplified',
-		displayOptions: shownTo(true),
-		description: 'What the AI agent gets of each record',
+		displayOptions: shownIfTool(true),
+		description: 'Which part of each record the AI agent gets',
 	},
 	{
 		displayName: 'Fields',
@@ -58,12 +58,12 @@ export const describeOutput = ({ id, fields }: RecordShape): INodeProperties[] =
 			.map((field) => ({ name: toTitle(field), value: field }))
 			.sort((a, b) => a.name.localeCompare(b.name)),
 		default: [],
-		displayOptions: { show: { ...shownTo(true).show, output: ['selected'] } },
-		description: 'The fields that the AI agent gets beside the ID',
+		displayOptions: { show: { ...shownIfTool(true).show, output: ['selected'] } },
+		description: 'The fields that the AI agent gets in addition to the ID',
 	},
 ];
 
-/** Makes what the user wants to see of each record of an operation. */
+/** @returns a function that reduces a record to the output that the user has chosen */
 export function readOutput(
 	context: IExecuteFunctions,
 	itemIndex: number,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DELIVERY_STATUSES, MAX_ATTEMPTS_KEPT, TRIGGERS } from './delivery.ts';
 import { EVENT_NAMES } from './event.ts';
 import { FILTER_WORDS, MAX_FILTER_CONVERSATIONS } from './filter.ts';
-import { PENDING_CHOICES } from './operations/unsubscribe.ts';
+import { PENDING_CHOICES } from './operations/deleteSubscription.ts';
 import { REVIVAL_MS } from './subscription.ts';
 import { operationsOf } from '../platform/http/operation.ts';
 import {

@@ -10,7 +10,7 @@ const OUTCOMES = ['delivered', 'failed', 'cancelled'] as const;
 
 /** Up to the longest DELIVERY_TIMEOUT_MS. Most attempts stay within the default of 10 s. */
 const ATTEMPT_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 120];
-/** Up to deliveries that used all their retries, and to receivers that were down for hours. */
+/** Wide enough for deliveries that needed many retries, to receivers that were down for hours. */
 const WAIT_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180, 600, 3600, 6 * 3600];
 
 /** Counts attempts and ended deliveries. No label holds an address or an id. */
@@ -29,8 +29,8 @@ export function countDeliveries(registry: Registry, clock: Clock): DeliveryObser
     labelNames: ['status_class', 'error'],
     registers,
   });
-  for (const answered of ['2xx', '3xx', '4xx', '5xx'])
-    attempts.inc({ status_class: answered, error: '' }, 0);
+  for (const status_class of ['2xx', '3xx', '4xx', '5xx'])
+    attempts.inc({ status_class, error: '' }, 0);
   const duration = new Histogram({
     name: 'conversation_service_delivery_attempt_duration_seconds',
     help: 'Duration of a delivery attempt, from connecting to the end of the answer.',

@@ -1,7 +1,7 @@
-/** Who acted on a conversation: everyone but the customer. */
+/** Who acted on a conversation: anyone but the customer. */
 export interface Actor {
   readonly type: 'agent' | 'team_member' | 'api';
   readonly name: string;
-  /** Of a team member. */
+  /** Only of a team member. */
   readonly memberId?: string;
 }

@@ -1,8 +1,8 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 
 /**
- * A phone number as it is stored and looked up: international digits. `+54 9 11 5555-1234`, `0054…` and
- * `5491155551234` give the same.
+ * A phone number as it is stored and looked up: its digits, without a leading `+` or `00`.
+ * `+54 9 11 5555-1234`, `0054…` and `5491155551234` give the same.
  * @returns null when the text cannot be a phone number
  */
 export function normalizePhone(text: string): string | null {

@@ -1,7 +1,7 @@
 // Attempts are recorded as they end, not as they began.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { queueDelivery } from '../../../service/src/deliveries/operations/emit.ts';
-import { createSubscription } from '../../../service/src/deliveries/operations/subscribe.ts';
+import { createSubscription } from '../../../service/src/deliveries/operations/createSubscription.ts';
 import { stampRequest } from '../../../service/src/deliveries/request.ts';
 import { recordResults } from '../../../service/src/deliveries/sending/recordResult.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';

@@ -11,8 +11,8 @@ import {
 } from '../../../service/src/deliveries/delivery.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
-import { createSubscription } from '../../../service/src/deliveries/operations/subscribe.ts';
-import { deleteSubscription } from '../../../service/src/deliveries/operations/unsubscribe.ts';
+import { createSubscription } from '../../../service/src/deliveries/operations/createSubscription.ts';
+import { deleteSubscription } from '../../../service/src/deliveries/operations/deleteSubscription.ts';
 import type { WantedSubscription } from '../../../service/src/deliveries/subscription.ts';
 import { createWorkspace } from '../../../service/src/team/operations/team.ts';
 import {

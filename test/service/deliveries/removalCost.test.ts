@@ -8,8 +8,8 @@ import { listDeliveries } from '../../../service/src/deliveries/operations/deliv
 import { queueDelivery } from '../../../service/src/deliveries/operations/emit.ts';
 import type { Event } from '../../../service/src/deliveries/event.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
-import { createSubscription } from '../../../service/src/deliveries/operations/subscribe.ts';
-import { deleteSubscription } from '../../../service/src/deliveries/operations/unsubscribe.ts';
+import { createSubscription } from '../../../service/src/deliveries/operations/createSubscription.ts';
+import { deleteSubscription } from '../../../service/src/deliveries/operations/deleteSubscription.ts';
 import type { WantedSubscription } from '../../../service/src/deliveries/subscription.ts';
 import { createWorkspace } from '../../../service/src/team/operations/team.ts';
 import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';

@@ -84,7 +84,7 @@ describe('results of tool calls', () => {
   it('of the workspace that stores the most make room: another one’s stay whole', async () => {
     const keep = async (calls: readonly ToolCall[]) => {
       await put(calls);
-      return (await store.transaction((tx) => boundResults(tx))).cut;
+      return (await store.transaction((tx) => boundResults(tx))).dropped;
     };
     const whole = async (workspaceId: string) =>
       (await stored())

@@ -38,7 +38,7 @@ export const reply: Operation = {
 					type: 'boolean',
 					default: false,
 					description:
-						'Whether the turn goes on after this message, for another Reply, a Hand Over, Close or End. Turn it on for a notice such as "One moment, I am looking it up".',
+						'Whether the turn goes on after this message, with another Reply, Hand Over, Close or End. Turn it on for a notice such as "One moment, I am looking it up".',
 				},
 			],
 		},
@@ -54,11 +54,11 @@ export const reply: Operation = {
 		}
 		return await answerTurn(context, itemIndex, 'replies', {
 			text,
-			...(isMoreFollowing(context, itemIndex) ? { more_follows: true } : {}),
+			...(moreFollows(context, itemIndex) ? { more_follows: true } : {}),
 		});
 	},
 };
 
-const isMoreFollowing = (context: IExecuteFunctions, itemIndex: number): boolean =>
+const moreFollows = (context: IExecuteFunctions, itemIndex: number): boolean =>
 	itemIndex < context.getInputData().length - 1 ||
 	(context.getNodeParameter('options.moreFollows', itemIndex, false) as boolean);

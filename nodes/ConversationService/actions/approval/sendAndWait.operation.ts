@@ -22,7 +22,7 @@ const specifyDetails: INodeProperties = {
 	options: SPECIFY,
 	default: 'fields',
 	displayOptions: { show: { '@tool': [false] } },
-	description: 'How to enter what is shown beside the question',
+	description: 'How to enter the details that are shown beside the question',
 };
 const detailsJson: INodeProperties = {
 	displayName: 'Details',
@@ -35,7 +35,7 @@ const detailsJson: INodeProperties = {
 };
 
 /** In a human review, the details are what the model wants to give the tool. */
-const detailsOfReview: INodeProperties[] = [
+const reviewDetails: INodeProperties[] = [
 	{
 		...specifyDetails,
 		default: 'json',
@@ -101,13 +101,13 @@ export const sendAndWait: Operation = {
 			description: 'What is shown beside the question, as a list',
 		},
 		detailsJson,
-		...detailsOfReview,
+		...reviewDetails,
 		{
 			...conversationField,
 			required: false,
 			default: { mode: 'list', value: '={{ $json.conversation?.id ?? $json.conversation_id }}' },
 			description:
-				'The conversation whose page shows the card. The default takes it from the item, after a trigger of Conversation Service. Without one, it is the conversation of the turn in a workflow that is the agent; elsewhere the card is on the screen of what waits.',
+				'The conversation whose page shows the card. The default takes it from the item of a Conversation Service trigger. When it is empty, a workflow that is the agent uses the conversation of its turn; in other workflows, the card is only on the Decisions screen.',
 		},
 		...timeLimitFields,
 		turnIdField,
@@ -163,8 +163,8 @@ function readQuestion(context: IExecuteFunctions): IDataObject {
 }
 
 /**
- * n8n's own default in a human review ends with the arguments, which it writes as [object Object]. The
- * details have them.
+ * n8n's default message in a human review ends with the arguments, written as [object Object]. They
+ * are left out, since the details show them.
  */
 function readMessage(context: IExecuteFunctions, details: IDataObject): string {
 	const message = String(context.getNodeParameter('message', 0) ?? '').trim();
@@ -174,7 +174,7 @@ function readMessage(context: IExecuteFunctions, details: IDataObject): string {
 
 function readConversationId(context: IExecuteFunctions): string | null {
 	const value: unknown = context.getNodeParameter('conversationId', 0, '', { extractValue: true });
-	// A try of the agent has no conversation: its card is the workspace's.
+	// A test of the agent has no conversation: its card belongs to the workspace.
 	if (['', 'conv_test'].includes(String(value ?? '').trim())) return null;
 	return getId(context, 'conversationId', 'conversation', 0);
 }

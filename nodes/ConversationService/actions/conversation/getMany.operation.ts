@@ -32,7 +32,7 @@ export const getMany: Operation = {
 				default: '',
 				placeholder: 'e.g. Maria',
 				description:
-					'Only conversations with a contact of this name (a part is enough), whole phone number or whole email address',
+					'Only conversations whose contact has this text in the name, or has exactly this phone number or email address',
 			},
 			{
 				displayName: 'Created After',

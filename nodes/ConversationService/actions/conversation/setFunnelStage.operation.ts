@@ -22,7 +22,7 @@ export const setFunnelStage: Operation = {
 			options: FUNNEL_STAGES,
 			default: 'qualified',
 			description: withValues(
-				'How far the customer has come. The first time at Qualified or beyond, the event Conversation Qualified is sent',
+				'How far the customer has come. Reaching Qualified or beyond for the first time sends the event Conversation Qualified',
 				FUNNEL_STAGES,
 			),
 		},

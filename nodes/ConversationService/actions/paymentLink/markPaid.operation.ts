@@ -10,7 +10,7 @@ export const markPaid: Operation = {
 		value: 'markPaid',
 		action: 'Mark payment link as paid',
 		description:
-			'Mark a manual payment link as paid, for money that has reached you; payment.paid is sent once',
+			'Mark a manual payment link as paid when you have the money; payment.paid is sent only once',
 	},
 	record: PAYMENT_LINK,
 	fields: [

@@ -28,7 +28,7 @@ export const findChannelAt = ({ store }: Pick<Deps, 'store'>, type: ChannelType,
     return channel?.type === type ? channel : null;
   });
 
-/** Finds the account that a contact wrote to; null when it is not connected any more. */
+/** Finds the channel that a contact wrote to; null when it is no longer connected. */
 export async function findChannelOf(
   tx: Tx,
   { workspaceId, channel: type, channelAccount: account }: Contact,
@@ -44,7 +44,7 @@ export const listChannels = ({ store }: Deps, workspace: Workspace, page: PageRe
 
 /**
  * Connects an account without testing the connection.
- * @param wanted.values the form's values by field name
+ * @param values the form's values by field name
  * @throws invalid_request (400) with param `settings.<name>`; channel_exists, channel_limit_reached
  * (409)
  */
@@ -102,7 +102,7 @@ async function assertAccountIsFree(
 }
 
 /**
- * Changes the given values and keeps the others, secrets included. A changed value removes the last
+ * Changes the given values and keeps the others, secrets included. A changed value clears the last
  * test, which no longer applies.
  * @throws invalid_request (400) with param `settings.<name>`; not_found (404); channel_exists (409)
  */
@@ -133,8 +133,8 @@ export const updateChannel = (
   });
 
 /**
- * Disconnects an account and removes its secrets; its conversations stay. Messages that wait to be
- * sent through it fail.
+ * Disconnects an account and removes its secrets; its conversations stay. Messages still to be sent
+ * through it fail.
  * @throws not_found (404)
  */
 export const deleteChannel = ({ store }: Deps, workspace: Workspace, id: string) =>

@@ -1,4 +1,4 @@
-/** Reads what Meta sends without trusting its shape: a missing or wrong value is empty. */
+/** Reads what Meta sends without trusting its shape: missing or malformed values read as empty. */
 
 export type Fields = Readonly<Record<string, unknown>>;
 

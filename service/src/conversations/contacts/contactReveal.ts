@@ -1,11 +1,11 @@
 import type { Document } from '../../store/store.ts';
 
-/** One reading of a contact's phone and e-mail in the clear, through the API. Never changed. */
+/** Records that an API key has read a contact's phone and e-mail in the clear. Never changed. */
 export interface ContactReveal extends Document {
   readonly workspaceId: string;
   readonly contactId: string;
   readonly apiKeyId: string;
-  /** As it was named then. */
+  /** The name that the key had then. */
   readonly apiKeyName: string;
   readonly createdAt: string;
 }

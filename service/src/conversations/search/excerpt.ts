@@ -1,6 +1,6 @@
 import { findMarks, type WordQuery } from './wordQuery.ts';
 
-/** A part of a text: whether it is what was searched for, or stands between. */
+/** A part of an excerpt. `isMatch`: it is a word that was searched for. */
 export interface ExcerptPart {
   readonly text: string;
   readonly isMatch: boolean;
@@ -9,11 +9,11 @@ export interface ExcerptPart {
 export type Excerpt = readonly ExcerptPart[];
 
 const MAX_EXCERPT_CHARACTERS = 160;
-/** What stays before the first match. */
+/** How much of a long sentence stays before its first match. */
 const CHARACTERS_BEFORE = 40;
 const sentences = new Intl.Segmenter('und', { granularity: 'sentence' });
 
-/** The first sentence with as much as possible of what is searched for, in one line. */
+/** The sentence with the most matches, the first of several, cut to length and in one line. */
 export function excerptOf(query: WordQuery, text: string): Excerpt {
   const marks = findMarks(query, text);
   let best = { from: 0, text, found: -1 };
@@ -25,24 +25,22 @@ export function excerptOf(query: WordQuery, text: string): Excerpt {
   }
   const end = best.from + best.text.length;
   const first = marks.find(([start]) => start >= best.from)?.[0] ?? best.from;
-  const cutAt =
+  const from =
     first - best.from > CHARACTERS_BEFORE ? wordStart(text, first - CHARACTERS_BEFORE) : best.from;
-  const stopAt = Math.min(end, wordStart(text, cutAt + MAX_EXCERPT_CHARACTERS));
+  const to = Math.min(end, wordStart(text, from + MAX_EXCERPT_CHARACTERS));
   return [
-    ...(cutAt > best.from ? [{ text: '…', isMatch: false }] : []),
-    ...partsBetween(text, marks, cutAt, stopAt),
-    ...(stopAt < end && text.slice(stopAt, end).trim() !== ''
-      ? [{ text: '…', isMatch: false }]
-      : []),
+    ...(from > best.from ? [{ text: '…', isMatch: false }] : []),
+    ...partsBetween(text, marks, from, to),
+    ...(to < end && text.slice(to, end).trim() !== '' ? [{ text: '…', isMatch: false }] : []),
   ];
 }
 
-/** The next place where a word begins, or this one when there is none nearby. */
+/** Where the next word begins; `from` itself when that is not nearby. */
 function wordStart(text: string, from: number): number {
   const space = text.slice(from, from + CHARACTERS_BEFORE).search(/\s/);
   const at = space === -1 ? from : from + space + 1;
-  const isInPair = /[\uDC00-\uDFFF]/.test(text.charAt(at));
-  return isInPair ? at + 1 : at;
+  const splitsPair = /[\uDC00-\uDFFF]/.test(text.charAt(at));
+  return splitsPair ? at + 1 : at;
 }
 
 function partsBetween(

@@ -14,7 +14,7 @@ import {
 import type { Message } from '../message.ts';
 import { findNewestMessages } from '../operations/conversations.ts';
 import { wordsOfContact } from './contactWords.ts';
-import { isMet, readWordQuery, type WordQuery } from './wordQuery.ts';
+import { matchesQuery, readWordQuery, type WordQuery } from './wordQuery.ts';
 import { wordsOf } from './words.ts';
 
 type Fields = Partial<
@@ -104,7 +104,8 @@ async function findNamed(tx: Tx, search: ConversationSearch, query: WordQuery): 
   };
 }
 
-const matcherOf = (query: WordQuery) => (contact: Contact) => isMet(query, wordsOfContact(contact));
+const matcherOf = (query: WordQuery) => (contact: Contact) =>
+  matchesQuery(query, wordsOfContact(contact));
 
 /** Looks through the conversations, the last changed first. */
 async function scanContacts(
@@ -194,7 +195,7 @@ async function hasNewer(
 ): Promise<boolean> {
   if (messageCount <= number) return false;
   const later = await findNewestMessages(tx, conversationId, messageCount - number);
-  return later.some((each) => each.number > number && isMet(query, wordsOf(each.text)));
+  return later.some((each) => each.number > number && matchesQuery(query, wordsOf(each.text)));
 }
 
 const isWanted = (

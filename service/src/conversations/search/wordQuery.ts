@@ -8,20 +8,20 @@ import {
   wordsIn,
 } from './words.ts';
 
-/** What somebody searches for: a text must have one word of each list. Empty when none was typed. */
+/** A text matches when it has a word of each list. Empty when no word was typed. */
 export type WordQuery = readonly (readonly SearchedWord[])[];
 
 /** A complete number of 7 to 15 digits, as people write a phone number. */
 const NUMBER =
   /(?<!\S)\(?\+?\(?(?<!\d[\s().\-/]{1,3})\d(?:[\s().\-/]{0,3}\d){6,14}(?!\S|[\s().\-/]{1,3}\d)/g;
 /** The beginning of a number with its country code: `+34 612`. */
-const BEGINNING = /(?<!\S)\+\d(?:[\s().\-/]{0,3}\d){2,14}(?!\S|[\s().\-/]{1,3}\d)/g;
-/** Numbers with these last digits are the same, with a country code or without. */
+const NUMBER_BEGINNING = /(?<!\S)\+\d(?:[\s().\-/]{0,3}\d){2,14}(?!\S|[\s().\-/]{1,3}\d)/g;
+/** Two numbers are the same when they end in the same 8 digits, with or without country code. */
 const SUBSCRIBER_DIGITS = 8;
-/** The first ones are enough to find something. */
+/** Later words are ignored: the first ones are enough to find something. */
 const MAX_WORDS = 12;
-/** One letter begins too many words. */
-const MIN_PREFIX = 2;
+/** Too many words begin with any one letter. */
+const MIN_PREFIX_CHARACTERS = 2;
 
 /** Reads what was typed. The last word may be incomplete. */
 export function readWordQuery(typed: string): WordQuery {
@@ -30,7 +30,7 @@ export function readWordQuery(typed: string): WordQuery {
     lists.push(numberQuery(digitsOf(number)));
     return ' ';
   };
-  const rest = typed.replace(NUMBER, take).replace(BEGINNING, take);
+  const rest = typed.replace(NUMBER, take).replace(NUMBER_BEGINNING, take);
   const compounds = [...compoundsIn(rest)].flatMap((parts) =>
     isUnspaced(parts) ? parts.map((part) => [part]) : [parts],
   );
@@ -40,7 +40,7 @@ export function readWordQuery(typed: string): WordQuery {
     const isLast = at === compounds.length - 1 && !isLastComplete;
     const word = joinWords(parts);
     const isPrefix =
-      (isLast && word.length >= MIN_PREFIX) ||
+      (isLast && word.length >= MIN_PREFIX_CHARACTERS) ||
       parts.length > 1 ||
       word.length === MAX_WORD_CHARACTERS;
     if (word !== '') lists.push([{ word, isPrefix }]);
@@ -57,19 +57,19 @@ const numberQuery = (digits: string): SearchedWord[] => [
 ];
 
 /** Whether a word is one of those that are searched for. */
-const meets = (word: string, searched: readonly SearchedWord[]): boolean =>
+const matches = (word: string, searched: readonly SearchedWord[]): boolean =>
   searched.some((each) => (each.isPrefix ? word.startsWith(each.word) : word === each.word));
 
-/** Whether a text has everything that is searched for. */
-export function isMet(query: WordQuery, words: Iterable<string>): boolean {
+/** @param words those of a text */
+export function matchesQuery(query: WordQuery, words: Iterable<string>): boolean {
   const all = [...words];
-  return query.every((searched) => all.some((word) => meets(word, searched)));
+  return query.every((searched) => all.some((word) => matches(word, searched)));
 }
 
-/** Where a text has a word that is searched for: ranges without overlaps, in order. */
+/** The ranges of a text that match a word of the query, in order and without overlaps. */
 export function findMarks(query: WordQuery, text: string): readonly (readonly [number, number])[] {
   const found = [...wordsIn(text)]
-    .filter(({ word }) => query.some((searched) => meets(word, searched)))
+    .filter(({ word }) => query.some((searched) => matches(word, searched)))
     .sort((a, b) => a.start - b.start);
   const marks: [number, number][] = [];
   for (const { start, end } of found) {

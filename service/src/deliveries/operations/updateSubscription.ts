@@ -1,7 +1,7 @@
 import type { Deps } from '../../platform/deps.ts';
 import { eventsOf, type Subscription, type WantedSubscription } from '../subscription.ts';
 import type { Workspace } from '../../team/index.ts';
-import { assertNew, findElsewhere } from './subscribe.ts';
+import { assertNew, findElsewhere } from './createSubscription.ts';
 import { findActiveSubscriptions, loadSubscription } from './subscriptions.ts';
 
 type Changes = {

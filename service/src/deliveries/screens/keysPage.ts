@@ -16,7 +16,7 @@ import { subscriptionsList } from './subscriptionState.ts';
 export interface KeysPageExtras {
   readonly notice?: unknown;
   /** A key or secret that was just created. */
-  readonly once?: View;
+  readonly shownOnce?: View;
   readonly keyForm?: FormState;
   readonly subscriptionForm?: SubscriptionForm;
 }
@@ -31,14 +31,14 @@ interface KeysPage extends KeysPageExtras {
 /** API keys above, subscriptions below. */
 export const keysPage = (
   signedIn: SignedIn,
-  { apiKeys, subscriptions, week, now, notice, once, keyForm, subscriptionForm }: KeysPage,
+  { apiKeys, subscriptions, week, now, notice, shownOnce, keyForm, subscriptionForm }: KeysPage,
 ): View =>
   teamPage(
     signedIn,
     { title: 'Keys and subscriptions', section: 'keys', notice },
     html`
       <h1>Keys and subscriptions</h1>
-      ${once}
+      ${shownOnce}
       ${
         subscriptionForm === undefined
           ? null

@@ -2,7 +2,7 @@ import { Router } from 'express';
 import { type Deps, inOneTransaction } from '../../platform/deps.ts';
 import { readWeek } from '../../overview/index.ts';
 import { listApiKeys, signedInOf, workspaceOf } from '../../team/index.ts';
-import { createSubscription } from '../operations/subscribe.ts';
+import { createSubscription } from '../operations/createSubscription.ts';
 import { listSubscriptionHealth } from '../operations/subscriptions.ts';
 import { parseForm, readForm } from '../../platform/html/forms.ts';
 import { sendPage, sendPart } from '../../platform/html/html.ts';
@@ -64,7 +64,7 @@ function addSubscriptions(router: Router, deps: Deps, show: Show): void {
     if (!form.ok) return show(response, 400, { subscriptionForm: form });
     try {
       const { subscription, secret } = await createSubscription(deps, workspace, form.data);
-      await show(response, 201, { once: newSubscriptionView(secret, subscription) });
+      await show(response, 201, { shownOnce: newSubscriptionView(secret, subscription) });
     } catch (error) {
       const { status, ...refused } = subscriptionProblems(error);
       await show(response, status, { subscriptionForm: { values, ...refused } });

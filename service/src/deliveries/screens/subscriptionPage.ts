@@ -21,7 +21,7 @@ export interface SubscriptionPageExtras {
   /** What the member has just sent again, in words. */
   readonly recovered?: View;
   /** A secret that was just created. */
-  readonly once?: View;
+  readonly shownOnce?: View;
   readonly problem?: string;
   readonly editForm?: SubscriptionForm;
 }
@@ -43,7 +43,7 @@ export function subscriptionPage(signedIn: SignedIn, page: SubscriptionPage): Vi
     now,
     notice,
     recovered,
-    once,
+    shownOnce,
     problem,
   } = page;
   const { subscription } = health;
@@ -58,7 +58,7 @@ export function subscriptionPage(signedIn: SignedIn, page: SubscriptionPage): Vi
       <h1>${name}</h1>
       ${recovered ? html`<p class="notice" role="status">${recovered}</p>` : null}
       ${formProblem(problem)}
-      ${once}
+      ${shownOnce}
       <section class="block" aria-label="State">
         ${liveSection('keys', 'state', `${live}/state`, subscriptionState(signedIn, health, now))}
       </section>

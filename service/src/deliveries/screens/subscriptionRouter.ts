@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import type { Deps } from '../../platform/deps.ts';
-import { deleteSubscription } from '../operations/unsubscribe.ts';
+import { deleteSubscription } from '../operations/deleteSubscription.ts';
 import { getSubscriptionHealth } from '../operations/subscriptions.ts';
 import {
   revokePreviousSecrets,
@@ -74,8 +74,8 @@ function addSubscriptionActions(router: Router, deps: Deps): void {
   router.post('/keys/subscriptions/:id/rotate-secret', async ({ params: { id } }, response) => {
     try {
       const rotated = await rotateSubscriptionSecret(deps, workspaceOf(response), id);
-      const once = rotatedSecretView(rotated.secret, rotated.overlapEndsAt);
-      await showSubscription(deps, response, id, 201, { once });
+      const shownOnce = rotatedSecretView(rotated.secret, rotated.overlapEndsAt);
+      await showSubscription(deps, response, id, 201, { shownOnce });
     } catch (error) {
       if (!isError(error, 'secret_limit_reached')) throw error;
       const problem =

@@ -16,13 +16,13 @@ import {
 
 const TICKS = 4;
 const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000];
-/** Where a line goes across: durations that people think in. */
-const BELOW_A_DAY = [10, 100, SECOND, 10 * SECOND, MINUTE, 10 * MINUTE, HOUR, 6 * HOUR];
-const DURATIONS = [...BELOW_A_DAY, DAY, 7 * DAY, 30 * DAY, 365 * DAY];
+/** Where a duration chart has grid lines: durations that people think in. */
+const UP_TO_6_HOURS = [10, 100, SECOND, 10 * SECOND, MINUTE, 10 * MINUTE, HOUR, 6 * HOUR];
+const DURATIONS = [...UP_TO_6_HOURS, DAY, 7 * DAY, 30 * DAY, 365 * DAY];
 
 type Scale = ((value: number) => number) & { readonly tickValues: readonly number[] };
 
-/** A line for each series, from nought. */
+/** A line for each series, on a scale from zero. */
 export const lineChart = (chart: Chart): View =>
   drawLines(chart, (values) => {
     const range = [HEIGHT - MARGIN.bottom, MARGIN.top];
@@ -32,7 +32,7 @@ export const lineChart = (chart: Chart): View =>
     });
   });
 
-/** A line for each series of durations; each line across is a multiple of the one below. */
+/** A line for each series of durations, on a logarithmic scale. */
 export const durationChart = (chart: Chart): View =>
   drawLines(chart, (values) => {
     const [lowest, highest] = [Math.min(...values), Math.max(...values)];

@@ -57,17 +57,17 @@ function setupInput(
   }
 }
 
-/** Above a form that came back. Secrets are never sent to the browser, so they are entered again. */
+/** Shown above a rejected form. It never holds secrets, so they have to be entered again. */
 export const setupFormProblems = (form: FormState): View =>
   formProblems(form, 'Nothing was saved. Correct the marked fields and enter new secrets again.');
 
-/** Stored settings as the form's values, without secrets. @param shown generated values in the clear */
+/** @param shown generated values, which the form shows, unlike secrets */
 export const setupFormValues = (settings: SetupValues, shown: SetupValues = {}): FormValues =>
   Object.fromEntries(
     Object.entries({ ...settings, ...shown }).map(([name, value]) => [inputName(name), value]),
   );
 
-/** The settings that a form gives. A secret that is left empty is not given. */
+/** The settings entered in a form, without secrets that were left empty. */
 export const setupFrom = (fields: readonly SetupField[], values: FormValues): SetupValues =>
   Object.fromEntries(
     fields.flatMap(({ name, kind }) => {
@@ -77,7 +77,7 @@ export const setupFrom = (fields: readonly SetupField[], values: FormValues): Se
     }),
   );
 
-/** An operation's error as the problem of a field; null when it is about something else. */
+/** An operation's error as the problem of a form field; null when it is not about a field. */
 export function setupProblems(error: unknown): Problems | null {
   if (!(error instanceof AppError) || !error.details.param?.startsWith('settings.')) return null;
   const { param } = error.details;
@@ -85,7 +85,6 @@ export function setupProblems(error: unknown): Problems | null {
   return { [inputName(name)]: sentence(error.message.slice(param.length + 1)) };
 }
 
-/** Whether the connection works. */
 export function connectionBadge({ lastTest }: Pick<ConnectedAccount, 'lastTest'>): View {
   if (lastTest === null) return badge('not tested');
   return lastTest.ok ? badge('working', 'good') : badge('failed', 'bad');
@@ -111,7 +110,7 @@ export const lastInboundView = (
     ? html`Nothing received from ${label} yet.`
     : html`Last received from ${label}: ${timeView(lastInboundAt, now)}.`;
 
-/** Why other services cannot reach the public URL, as far as it shows; null when they can. */
+/** Why other services cannot reach the public URL; null when nothing in it says so. */
 export function whyUnreachable(publicUrl: string): string | null {
   const { protocol, hostname } = new URL(publicUrl);
   if (isLocal(hostname)) return `${publicUrl} is only reachable from this machine or network.`;

@@ -1,8 +1,8 @@
 /**
- * A value is reused for this many times as long as it took to read. However many callers ask, the
- * reads then take at most a twentieth of the server's time.
+ * A value is reused for 20 times as long as its read took. So reads take at most a twentieth of the
+ * server's time, however many callers ask.
  */
-const TTL_PER_READ_MS = 20;
+const TTL_PER_READ_TIME = 20;
 /** A value that can be read this fast is not cached. */
 const CHEAP_READ_MS = 20;
 
@@ -20,7 +20,7 @@ export class TtlCache<T> {
   #reading: Promise<Cached<T>> | null = null;
   #cached: Cached<T> | null = null;
 
-  /** @param now steady milliseconds */
+  /** @param maxTtlMs 0: nothing is cached. @param now steady milliseconds */
   constructor(
     read: () => Promise<T>,
     maxTtlMs: number,
@@ -46,7 +46,7 @@ export class TtlCache<T> {
       const readAt = this.#now();
       const tookMs = readAt - startedAt;
       const ttlMs =
-        tookMs <= CHEAP_READ_MS ? 0 : Math.min(this.#maxTtlMs, TTL_PER_READ_MS * tookMs);
+        tookMs <= CHEAP_READ_MS ? 0 : Math.min(this.#maxTtlMs, TTL_PER_READ_TIME * tookMs);
       return (this.#cached = { value, readAt, expiresAt: readAt + ttlMs });
     } finally {
       this.#reading = null;

@@ -9,16 +9,16 @@ import {
 
 /** More large results than this cannot stay within the bound. */
 const MAX_LARGE_RESULTS = Math.ceil(MAX_LARGE_RESULTS_CHARACTERS / LARGE_RESULT_CHARACTERS) + 1;
-/** How much stays when results are cut: low enough that the next check is not due at once. */
-const CHARACTERS_AFTER_CUT = MAX_LARGE_RESULTS_CHARACTERS - 6 * 1024 * 1024;
+/** How much stays when results are dropped: so little that the next check is not due at once. */
+const CHARACTERS_AFTER_DROP = MAX_LARGE_RESULTS_CHARACTERS - 6 * 1024 * 1024;
 
 /**
- * Keeps the large results of a store within their bound. A check reads all of them, up to 48 MB, so it
- * is made only when there may be too many. Each process counts only what it stores itself, so several
- * of them may exceed the bound by 6 MiB each.
+ * Keeps the large results of a store within their bound. A check reads all of them, 48 MiB or more,
+ * so it is made only when there may be too many. Each process counts only what it stores itself:
+ * several of them can exceed the bound together until one of them checks.
  */
 export class LargeResults {
-  /** Characters that may still be stored before the next check. The first call makes the first check. */
+  /** Characters that may still be stored before the next check; 0 so that the first call checks. */
   #room = 0;
   #stored = 0;
 
@@ -30,24 +30,25 @@ export class LargeResults {
     this.#stored += lengthOf(call);
     this.#room -= lengthOf(call);
     if (this.#room >= 0) return;
-    const storedBefore = this.#stored;
-    const { cut, total } = await store.transaction((tx) => boundResults(tx, CHARACTERS_AFTER_CUT));
+    const storedBefore = this.#stored; // others add while the check runs
+    const { dropped, total } = await store.transaction((tx) =>
+      boundResults(tx, CHARACTERS_AFTER_DROP),
+    );
     this.#room = MAX_LARGE_RESULTS_CHARACTERS - total - (this.#stored - storedBefore);
-    if (cut > 0) bounds.reached('workspace_results');
+    if (dropped > 0) bounds.reached('workspace_results');
   }
 }
 
 /**
- * Keeps the large results together below `MAX_LARGE_RESULTS_CHARACTERS`. The workspace that has
- * stored the most gives up its oldest, so one workspace may fill all of it while no other needs
- * any.
- * @param keep how many characters stay when some results are cut
- * @returns how many were cut, and the characters of those that stay
+ * Keeps the large results together below `MAX_LARGE_RESULTS_CHARACTERS`: drops the oldest of the
+ * workspace that has stored the most. So one workspace may use all of it while no other needs any.
+ * @param keep how many characters stay when some results are dropped
+ * @returns how many were dropped, and the characters of those that stay
  */
 export async function boundResults(
   tx: Tx,
   keep = MAX_LARGE_RESULTS_CHARACTERS,
-): Promise<{ readonly cut: number; readonly total: number }> {
+): Promise<{ readonly dropped: number; readonly total: number }> {
   const newestFirst = await tx.toolCalls.find({
     where: { hasLargeResult: true },
     direction: 'desc',
@@ -57,17 +58,17 @@ export async function boundResults(
     (calls) => ({ calls, characters: charactersOf(calls) }),
   );
   let total = charactersOf(newestFirst);
-  let cut = 0;
-  if (total <= MAX_LARGE_RESULTS_CHARACTERS) return { cut, total };
+  let dropped = 0;
+  if (total <= MAX_LARGE_RESULTS_CHARACTERS) return { dropped, total };
   while (total > keep) {
     const largest = workspaces.reduce((a, b) => (b.characters > a.characters ? b : a));
     const oldest = largest.calls.pop()!;
     largest.characters -= lengthOf(oldest);
     total -= lengthOf(oldest);
-    cut += 1;
+    dropped += 1;
     await tx.toolCalls.put(dropResult(oldest));
   }
-  return { cut, total };
+  return { dropped, total };
 }
 
 const lengthOf = ({ resultJson }: Pick<ToolCall, 'resultJson'>): number => resultJson?.length ?? 0;

@@ -61,12 +61,13 @@ const ROOT = 'request_template';
 const LIMITS = { maxBytes: 32 * 1024, maxDepth: 32 };
 const MAX_ENTRIES = 50;
 const MAX_NAME_CHARACTERS = 256;
+const MAX_RESPONSE_FIELDS = 100;
 
 const fail = (param: string, what: string): never => {
   throw new RequestTemplateError(param, what);
 };
 
-/** `request_template.headers.X-Api-Key`. A long name is cut. */
+/** The `param` of an entry: `request_template.headers.X-Api-Key`. A long name is cut. */
 const inside = (param: string, name: string) =>
   `${param}.${name.length > 80 ? `${name.slice(0, 80)}…` : name}`;
 
@@ -101,7 +102,7 @@ function textChecker({ parameters, secretNames }: KnownNames): CheckText {
   };
 }
 
-/** Adds the text's place to errors about its parts. */
+/** Adds `param` to errors that `read` throws about a text. */
 function readParts<T>(param: string, read: () => T): T {
   try {
     return read();
@@ -144,7 +145,7 @@ function assertFixedName(name: string, param: string): void {
     );
 }
 
-/** Reads an object of texts. Its names must not hold placeholders. */
+/** Reads an object whose values are strings and whose names hold no placeholders. */
 function parseTexts(value: Json | undefined, param: string): [name: string, text: string][] {
   if (value === undefined || value === null) return [];
   if (!isJsonObject(value))
@@ -231,14 +232,13 @@ function checkForm(body: Json): void {
     );
 }
 
-const MAX_FIELDS = 100;
-
 function parseResponseFields(value: Json | undefined): string[] {
   const param = `${ROOT}.response_fields`;
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value))
     return fail(param, 'must be a list of paths, like ["items.name","total"].');
-  if (value.length > MAX_FIELDS) fail(param, `must have at most ${MAX_FIELDS} paths.`);
+  if (value.length > MAX_RESPONSE_FIELDS)
+    fail(param, `must have at most ${MAX_RESPONSE_FIELDS} paths.`);
   return value.map((path: Json, index) => {
     const isPath =
       typeof path === 'string' &&

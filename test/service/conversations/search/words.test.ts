@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { excerptOf } from '../../../../service/src/conversations/search/excerpt.ts';
 import {
   findMarks,
-  isMet,
+  matchesQuery,
   readWordQuery,
 } from '../../../../service/src/conversations/search/wordQuery.ts';
 import { wordsOf } from '../../../../service/src/conversations/search/words.ts';
@@ -11,7 +11,7 @@ import { cpuMsOf } from '../../../helpers/cpuTime.ts';
 
 const finds = (typed: string, text: string) => {
   const query = readWordQuery(typed);
-  return query.length > 0 && isMet(query, wordsOf(text));
+  return query.length > 0 && matchesQuery(query, wordsOf(text));
 };
 
 describe('the words of a search', () => {
@@ -75,7 +75,7 @@ describe('the words of a search', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (text) => {
         const query = readWordQuery(text);
-        if (query.length > 0) expect(isMet(query, wordsOf(text))).toBe(true);
+        if (query.length > 0) expect(matchesQuery(query, wordsOf(text))).toBe(true);
       }),
       { numRuns: 2000 },
     );

@@ -45,7 +45,7 @@ export function addNewKey(router: Router, deps: Deps, show: Show, publicUrl: () 
       const { key, apiKey } = (made as { key: string; apiKey: ApiKey } | null) ?? {};
       if (key === undefined || apiKey?.id !== id)
         return response.redirect(303, `/keys/${id}?notice=key-made-before`);
-      await show(response, 201, { once: newKeyView(key, apiKey, publicUrl()) });
+      await show(response, 201, { shownOnce: newKeyView(key, apiKey, publicUrl()) });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       const keyForm = { values, problems: { name: error.message } };

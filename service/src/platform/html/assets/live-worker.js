@@ -1,17 +1,17 @@
 // A shared worker: one stream for all pages that a member has open in a browser. Over HTTP/1.1 a
-// browser has six connections to a host, so that a stream for each page would leave none.
+// browser has six connections to a host: one stream a page would soon take all of them.
 import { followChanges, readPosition } from './live-connection.js';
 
-/** How many changed topics are remembered for pages that come later. */
+/** How many changed topics are remembered for pages that open later. */
 const MAX_REMEMBERED = 1000;
 
 const pages = new Set();
 let connection = null;
 let state = 'connecting';
 
-/** By topic, the one that changed longest ago first. */
+/** The last change of each topic, the oldest first. */
 const changes = new Map();
-/** Whose feed it is, and from where on its changes are known. */
+/** The process that sends the changes, and the position after which all of them are known. */
 let known = { process: '', at: 0 };
 
 function remember(change) {
@@ -44,19 +44,19 @@ function connect(since) {
   });
 }
 
-const TELLS = {
-  /** A page is open that shows what was known at a position. */
+const HANDLERS = {
+  /** A page has opened. What it shows is as new as `position`. */
   hello(page, { position }) {
     pages.add(page);
     if (connection === null) connect(position);
     else page.postMessage({ state, known, changes: [...changes.values()] });
     if (state === 'signed-out') connection.retryNow();
   },
-  /** The network is back, or somebody looks at the page again. */
+  /** The network is back, or the page is visible again. */
   retry: () => connection?.retryNow(),
   bye: (page) => pages.delete(page),
 };
 
 addEventListener('connect', ({ ports: [page] }) => {
-  page.onmessage = ({ data }) => TELLS[data.what](page, data);
+  page.onmessage = ({ data }) => HANDLERS[data.what](page, data);
 });

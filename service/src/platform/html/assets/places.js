@@ -1,34 +1,28 @@
-// Where a reader was stays when a page or a part of it is loaded again: scroll, focus, what is open.
+// A reader keeps their place when a page or a part of it reloads: scroll, focus and what is open.
 
-/**
- * A list that is followed stays at its end when something is added, unless its reader has scrolled
- * up.
- */
-const followed = () => document.querySelector('[data-follow]');
-let following = null;
+/** [data-follow] stays at its end when something is added, unless its reader has scrolled up. */
+const followedList = () => document.querySelector('[data-follow]');
+let lastList = null;
 let atEnd = true;
-const toEnd = () => {
-  const list = followed();
-  // another page's list begins at its end
-  if (list !== following) [following, atEnd] = [list, true];
+const scrollToEnd = () => {
+  const list = followedList();
+  // The list of a new page starts at its end.
+  if (list !== lastList) [lastList, atEnd] = [list, true];
   if (list && atEnd) list.scrollTop = list.scrollHeight;
 };
 document.addEventListener(
   'scroll',
   (event) => {
-    if (event.target === followed())
+    if (event.target === followedList())
       atEnd = event.target.scrollHeight - event.target.scrollTop - event.target.clientHeight < 40;
   },
   true,
 );
-document.addEventListener('htmx:afterSettle', toEnd);
-document.addEventListener('DOMContentLoaded', toEnd);
-addEventListener('resize', toEnd);
+document.addEventListener('htmx:afterSettle', scrollToEnd);
+document.addEventListener('DOMContentLoaded', scrollToEnd);
+addEventListener('resize', scrollToEnd);
 
-/**
- * What was opened or folded stays so when its part of the page is loaded again, and what had the
- * focus keeps it.
- */
+/** When a part of a page reloads, what was open or folded stays so, and the focus stays. */
 let folds = new Map();
 let openMenus = [];
 let focusedId = '';
@@ -50,16 +44,13 @@ document.addEventListener('htmx:afterSwap', () => {
     document.getElementById(focusedId)?.focus({ preventScroll: true });
 });
 
-/**
- * Who goes to another page by keyboard or hears it read goes on at its content; what has the focus
- * there already keeps it.
- */
+/** A new page puts the focus on its content, for keyboards and screen readers, or where it says. */
 document.addEventListener('htmx:afterSettle', ({ detail }) => {
   if (detail.target === document.body && document.activeElement === document.body)
     document.getElementById('main')?.focus({ preventScroll: true });
 });
 
-/** [data-keep-scroll] stays where it was scrolled to when its page or its part is loaded again. */
+/** [data-keep-scroll] keeps its scroll position when its page or its part reloads. */
 const scrolled = new Map();
 document.addEventListener('htmx:beforeSwap', () => {
   for (const list of document.querySelectorAll('[data-keep-scroll][id]'))

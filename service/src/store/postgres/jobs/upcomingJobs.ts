@@ -1,50 +1,51 @@
 import { fromText } from '../connection/sql.ts';
 import type { Look } from './look.ts';
 
-/** When the jobs of a queue will be due, as a look saw it, and whether to look again. */
+/** When the next jobs of a queue are due, as last read, and when to read that again (a look). */
 export class UpcomingJobs {
   /** When to look next, by the database's clock. */
-  #nextDueAt = -Infinity;
+  #nextLookAt = -Infinity;
   /** The earliest time given to `expect` since the last look began. */
   #expectedAt = Infinity;
-  /** The database's time of the last look. */
-  #lookedUntil = 0;
-  /** How far before `#lookedUntil` the next look begins. Infinity: it looks at everything. */
+  /** The database's time at the last look. */
+  #lastLookTime = 0;
+  /** How far the next look goes back before `#lastLookTime`. Infinity: it finds all due jobs. */
   #backMs = Infinity;
-  /** When the last look began, in steady milliseconds. */
-  #lookedAt = -Infinity;
+  /** In steady milliseconds. */
+  #lastLookBeganAt = -Infinity;
   /** Sorted by `dueAt`. */
   #upcoming: readonly { readonly group: string; readonly dueAt: number }[] = [];
+  /** The last look has read no jobs that are due after this. */
   #readUntil = Infinity;
 
-  /** Whether something is due by then that no look has seen. */
-  isDueBy(now: number): boolean {
-    return now >= this.#nextDueAt;
+  /** Whether it is time to look: a job may have become due since the last look. */
+  isLookDue(now: number): boolean {
+    return now >= this.#nextLookAt;
   }
 
-  wasSeenWithin(ms: number): boolean {
-    return performance.now() - this.#lookedAt < ms;
+  hasLookedWithin(ms: number): boolean {
+    return performance.now() - this.#lastLookBeganAt < ms;
   }
 
-  /** A job is due at that time, by the database's clock. */
+  /** Notes that a job will be due then, by the database's clock, which outdates the last look. */
   expect(dueAt: number): void {
     this.#expectedAt = Math.min(this.#expectedAt, dueAt);
-    this.#nextDueAt = Math.min(this.#nextDueAt, dueAt);
-    this.#lookedAt = -Infinity;
+    this.#nextLookAt = Math.min(this.#nextLookAt, dueAt);
+    this.#lastLookBeganAt = -Infinity;
   }
 
-  /** Looks soon, also for jobs that were due that long before the last look. */
+  /** Makes a look due now, which also finds jobs that became due that long before the last one. */
   lookBack(ms: number): void {
     this.#backMs = Math.max(this.#backMs, ms);
     this.expect(-Infinity);
   }
 
-  /** @returns from when the look finds due jobs, by the database's clock; null: it finds all */
+  /** @returns the time after which to find due jobs, by the database's clock; null: find all */
   beginLook(): number | null {
-    const from = this.#backMs === Infinity ? null : this.#lookedUntil - this.#backMs;
+    const from = this.#backMs === Infinity ? null : this.#lastLookTime - this.#backMs;
     this.#backMs = 0;
     this.#expectedAt = Infinity;
-    this.#lookedAt = performance.now();
+    this.#lastLookBeganAt = performance.now();
     return from;
   }
 
@@ -53,17 +54,17 @@ export class UpcomingJobs {
       .flatMap(({ group, dueAt }) => (dueAt === null ? [] : [{ group: fromText(group), dueAt }]))
       .sort((a, b) => a.dueAt - b.dueAt);
     this.#readUntil = readUntil ?? Infinity;
-    this.#nextDueAt = Math.min(this.#upcoming[0]?.dueAt ?? Infinity, this.#expectedAt);
+    this.#nextLookAt = Math.min(this.#upcoming[0]?.dueAt ?? Infinity, this.#expectedAt);
     // The database's clock was set back.
-    if (now < this.#lookedUntil) this.lookBack(Infinity);
-    this.#lookedUntil = now;
+    if (now < this.#lastLookTime) this.lookBack(Infinity);
+    this.#lastLookTime = now;
   }
 
   /**
-   * When the next job of a group that counts is due, by the database's clock; Infinity: there is
-   * none. Beyond what was read, nobody knows whose jobs there are: then it is when to look again.
+   * When the next job of an accepted group is due, by the database's clock; Infinity without one.
+   * When the look did not read far enough to find one: the time up to which it has read.
    */
-  nextOf(counts: (group: string) => boolean): number {
-    return this.#upcoming.find(({ group }) => counts(group))?.dueAt ?? this.#readUntil;
+  nextDueAt(accepts: (group: string) => boolean): number {
+    return this.#upcoming.find(({ group }) => accepts(group))?.dueAt ?? this.#readUntil;
   }
 }

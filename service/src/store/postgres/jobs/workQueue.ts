@@ -24,7 +24,7 @@ import type { Workers } from './workers.ts';
 
 /** The longest time that counts of jobs are reused. */
 const MAX_COUNTS_TTL_MS = 30_000;
-/** Within this time, the upcoming jobs of a look are taken to be still the same. */
+/** For this long, the upcoming jobs that a look has found are taken to be still the same. */
 const LOOK_AGAIN_MS = 100;
 /**
  * How far back to look again for due jobs, in case nobody told of them: longer than any transaction
@@ -103,7 +103,7 @@ export class WorkQueue {
     const { workers, instance, time } = this.#options;
     if (limit <= 0 || !workers.worksOn(queue)) return [];
     const { ready, upcoming } = this.#knownOf(queue);
-    if (!time.isReal || upcoming.isDueBy(time.estimate)) await this.#look(queue);
+    if (!time.isReal || upcoming.isLookDue(time.estimate)) await this.#look(queue);
     const candidates = ready.candidates(places, (group) =>
       Math.min(limit, Math.floor(freeSlots(group))),
     );
@@ -151,10 +151,10 @@ export class WorkQueue {
     if (!workers.worksOn(queue)) return null;
     const { ready, upcoming } = this.#knownOf(queue);
     if (ready.msUntilTry(places, skip) === 0) return 0;
-    const isFresh = upcoming.wasSeenWithin(LOOK_AGAIN_MS) && !upcoming.isDueBy(time.estimate);
+    const isFresh = upcoming.hasLookedWithin(LOOK_AGAIN_MS) && !upcoming.isLookDue(time.estimate);
     if (!time.isReal || !isFresh) await this.#look(queue);
     const hasRoom = (group: string) => places.heldBy(shareOf(group)) < places.free;
-    const dueAt = upcoming.nextOf((group) => !skip(group) && hasRoom(group));
+    const dueAt = upcoming.nextDueAt((group) => !skip(group) && hasRoom(group));
     const ms = Math.min(ready.msUntilTry(places, skip), Math.max(0, dueAt - time.estimate));
     return ms === Infinity ? null : ms;
   }

@@ -11,22 +11,21 @@ import {
 import type { Workspace } from '../../team/index.ts';
 import { findSubscriptions, loadSubscription } from './subscriptions.ts';
 
-/** What becomes of a removed subscription's deliveries: kept for a revival, or cancelled. */
+/** What happens to the pending deliveries: they are kept for a revival, or cancelled. */
 export const PENDING_CHOICES = ['keep', 'cancel'] as const;
 
 interface Deletion {
   readonly pending?: (typeof PENDING_CHOICES)[number];
-  /** Only this revision is removed, and a later one stays. Left out: whichever there is. */
+  /** A later revision than this one is not removed. When absent, any revision is. */
   readonly revision?: number | undefined;
-  /** Only while it is this owner's, or nobody's: a cloned n8n knows the ids of the first. */
+  /** Another owner's subscription is not removed: a cloned n8n knows the ids of the original. */
   readonly owner?: Partial<OwnerIdentity>;
 }
 
 /**
- * Unsubscribes: nothing more is sent. For a moment (REVIVAL_MS) the subscription can be revived and
- * is owed what is pending and what is emitted; with `cancel` it is gone at once. Costs the same
- * whatever is pending: the deliveries of a subscription that is gone are cancelled as their turn
- * comes.
+ * Removes a subscription: nothing more is sent. For REVIVAL_MS it can be revived; it then gets what
+ * was pending and what was emitted since; with `cancel` it is deleted at once. The cost does not
+ * depend on what is pending: deliveries of a deleted subscription are cancelled when they are due.
  * @returns false when the subscription has a later revision than the one to remove, or another owner
  * @throws not_found (404)
  * @see docs/decisions/0022-a-removed-subscription-can-be-revived.md
@@ -52,7 +51,7 @@ export const deleteSubscription = (
     return true;
   });
 
-/** Gives up the subscription that was removed first when a workspace keeps too many of them. */
+/** Deletes the subscription that was removed first when the workspace has no room for one more. */
 async function makeRoom(tx: Tx, { id }: Workspace): Promise<void> {
   const removed = (await findSubscriptions(tx, id)).filter(isRemoved);
   if (removed.length < MAX_REMOVED_SUBSCRIPTIONS) return;
