@@ -182,7 +182,6 @@ describe('what is open at one of two API processes', () => {
     await waitFor('the chat to show it', () => stream.told.at(-1) === 'typing');
     await api.post(`/api/agent-turns/${body.turn_id}/end`, {});
     await waitFor('the chat to show the end', () => stream.told.at(-1) === 'not typing');
-    expect(stream.told).toEqual(['hello', 'typing', 'not typing']);
     await api.patch('/api/agent', { enabled: false });
     await workflow.close();
   });
