@@ -58,7 +58,8 @@ async function toDatabase(
   await restoreDatabase(place, join(from, DUMP_FILE)).catch(async (error: Error) => {
     // Asked, since the text of the error is in the server's language.
     const { hasSchema } = await import('../store/postgres/index.ts');
-    if (!(await hasSchema(place).catch(() => false))) throw error;
+    const isAnswer = error.cause === undefined; // of the server; pg_restore did run
+    if (!isAnswer || !(await hasSchema(place).catch(() => false))) throw error;
     throw new Error(
       `The database is not empty (${error.message}). Restore into another one; or stop the service and drop the schema ${place.schema}, which deletes what is there.`,
       { cause: error },

@@ -1,4 +1,4 @@
-import { newSigningSecret } from '../../platform/security/tokens.ts';
+import { isSameText, newSigningSecret } from '../../platform/security/tokens.ts';
 import { checkDefinition, type WantedDefinition } from '../definition/checkDefinition.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
@@ -65,7 +65,8 @@ function sealAll(
 ): Sealed {
   const seal = ([name, value]: [string, string]) => {
     const known = Object.hasOwn(stored, name) ? stored[name]! : null;
-    return [name, known !== null && box.open(known) === value ? known : box.seal(value)] as const;
+    const isKnown = known !== null && isSameText(box.open(known), value);
+    return [name, isKnown ? known : box.seal(value)] as const;
   };
   return Object.fromEntries(Object.entries(secrets).map(seal));
 }
@@ -163,8 +164,11 @@ function secretsAfterChange(
   const origin = originOf(after.requestTemplate!);
   const used = secretsUsedBy(after.requestTemplate!);
   if (origin === originOf(before.requestTemplate!)) {
-    const stored = Object.entries(before.sealedTemplateSecrets);
-    return { ...Object.fromEntries(stored.filter(([name]) => used.includes(name))), ...given };
+    // In the order in which they are stored, which is a part of what the definition's hash is made of.
+    const kept = Object.entries(before.sealedTemplateSecrets).filter(
+      ([name]) => used.includes(name) || Object.hasOwn(given, name),
+    );
+    return { ...Object.fromEntries(kept), ...given };
   }
   const missing = used.filter((name) => !Object.hasOwn(given, name));
   if (missing.length === 0) return given;

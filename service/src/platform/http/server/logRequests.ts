@@ -32,16 +32,17 @@ export function logRequests(
     method,
     path: loggablePath(originalUrl.split('?')[0]!),
   });
-  const written = { info: new Minute(), error: new Minute() };
-  const mayWrite = (level: 'info' | 'error'): boolean => {
-    const isWithin = written[level].add() <= MAX_LINES_PER_MINUTE;
+  const written = { info: new Minute(), error: new Minute(), cause: new Minute() };
+  const mayWrite = (kind: keyof typeof written): boolean => {
+    const isWithin = written[kind].add() <= MAX_LINES_PER_MINUTE;
     if (!isWithin) bounds.reached('log_lines');
     return isWithin;
   };
   // Most requests log nothing, and a logger for each would cost more than everything else here.
   Object.defineProperty(app.request, 'log', {
     get(this: Request) {
-      return mayWrite('error') ? logger.child({ req: about(this) }) : SILENT;
+      const isWritten = logger.isLevelEnabled('error') && mayWrite('cause');
+      return isWritten ? logger.child({ req: about(this) }) : SILENT;
     },
   });
   app.use((request, response, next) => {
@@ -63,7 +64,7 @@ export function logRequests(
   });
 }
 
-/** Of refusals, and of failures. At most 12 MB of refusals an hour, and more than anybody reads. */
+/** Of refusals, of failures, and of what caused these. At most 12 MB of refusals an hour, and more than anybody reads. */
 export const MAX_LINES_PER_MINUTE = 600;
 
 const SILENT = pino({ level: 'silent' });
