@@ -17,6 +17,8 @@ import {
 const TOKEN = 'sk-live/7Yq+"Zx9&Wv==secret';
 const PLAIN = 'plain-password-123456';
 const PIN = '90210733';
+/** No template uses it. */
+const SPARE = 'spare-password-654321';
 
 describe("a tool's secrets", () => {
   let service: TestService;
@@ -48,11 +50,11 @@ describe("a tool's secrets", () => {
     answers.push(JSON.stringify(answer.body));
     return answer;
   };
-  const define = (name: string, timeout = 1) =>
+  const define = (name: string, timeout = 1, spare: Record<string, string> = {}) =>
     endpoint.defineHttp(service.api, {
       name,
       timeout,
-      secrets: { TOKEN, PLAIN, PIN },
+      secrets: { ...spare, TOKEN, PLAIN, PIN },
       request_template: {
         method: 'GET',
         url: `${endpoint.url}/${name}`,
@@ -178,11 +180,13 @@ describe("a tool's secrets", () => {
   });
 
   it('are no change when the same ones are given again: the tool stays live', async () => {
-    const tool = await define('track_parcel');
+    const tool = await define('track_parcel', 1, { SPARE });
     await makeLive(service.api, tool);
-    const again = { secrets: { PLAIN } };
-    const { body } = keep(await service.api.patch(`/api/tools/${tool.id}`, again));
-    expect(body).toMatchObject({ status: 'live', tested_at: expect.any(String) });
+    const { request_template } = tool;
+    for (const again of [{ secrets: { PLAIN } }, { request_template, secrets: { PLAIN, SPARE } }]) {
+      const { body } = keep(await service.api.patch(`/api/tools/${tool.id}`, again));
+      expect(body).toMatchObject({ status: 'live', tested_at: expect.any(String) });
+    }
   });
 
   it('are at most 20, however many changes bring them', async () => {
