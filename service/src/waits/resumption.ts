@@ -15,7 +15,8 @@ const SUPERSEDED = 'A newer wait has the same address: the execution is past thi
 
 /**
  * The execution has its answer. Collecting again changes nothing. It is called once more unless the
- * call in which it collected ends well: n8n may have died, or given up, before the answer reached it.
+ * call in which it collected, or the one before, ends well: n8n may have died, or given up, before the
+ * answer reached it. A call too many could let the execution go on from another node that waits.
  */
 export const collect = (wait: Wait, now: Date): Wait =>
   wait.collectedAt !== null
@@ -26,10 +27,18 @@ export const collect = (wait: Wait, now: Date): Wait =>
         resume: {
           ...wait.resume,
           state: 'done',
-          nextAt: secondsAfter(now, CONFIRM_AFTER_SECONDS),
+          nextAt: hasEndedWell(wait, now) ? null : secondsAfter(now, CONFIRM_AFTER_SECONDS),
           problem: null,
         },
       };
+
+/** Whether the last call ended well, and none can be under way: the next one is not due yet. */
+const hasEndedWell = ({ resume: { attempts, nextAt } }: Wait, now: Date): boolean => {
+  const status = attempts.at(-1)?.status ?? null;
+  return isGood(status) && nextAt !== null && Date.parse(nextAt) > now.getTime();
+};
+
+const isGood = (status: number | null): boolean => status !== null && status < 300;
 
 /** A newer wait has the address: the execution has gone on without this one. */
 export const supersede = (wait: Wait): Wait => ({
@@ -48,7 +57,7 @@ export interface MadeAttempt extends Pick<ResumeAttempt, 'status' | 'problem'> {
 
 /** Whether n8n itself has answered. A proxy in front of one that is away says 404 or 502. */
 const isOfN8n = ({ status, isGone }: MadeAttempt): boolean =>
-  isGone || (status !== null && (status < 300 || status === 409));
+  isGone || isGood(status) || status === 409;
 
 /**
  * Records an attempt, and when the next one is due: the execution did not collect the wait, or nobody

@@ -89,6 +89,18 @@ describe('an execution that is resumed', () => {
     expect((await waitOf(service, wait)).resume.state).toBe('done');
   });
 
+  it('is not called again when it collects after a call that ended well', async () => {
+    const execution = n8n.execution();
+    execution.answer(200, 200, 200, 200);
+    const wait = await askAndDecide(execution);
+    await attempts(wait, 4); // the next one is due in ten seconds
+    expect((await service.api.post(`/api/waits/${wait.id}/collect`)).status).toBe(200);
+    expect((await waitOf(service, wait)).resume).toMatchObject({
+      state: 'done',
+      next_attempt_at: null,
+    });
+  });
+
   it('goes on after its n8n was away for ten minutes', async () => {
     const host = await startExecutionHost(() => service.api);
     const execution = host.execution();
