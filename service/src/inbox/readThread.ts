@@ -112,37 +112,50 @@ async function itemsBetween(
     after: { value: first - 1 },
     limit: Math.max(0, last - first + 1),
   });
-  // Of more than the limit, the newest are shown.
-  const upToLast = {
-    where: { conversationId },
-    orderBy: 'afterMessage',
-    direction: 'desc',
-    ...(isNewest ? {} : { after: { value: last + 1 } }),
-    limit: MAX_BETWEEN_MESSAGES,
-  } as const;
   // What came before the first message belongs to the first page; what follows a page's last one to
   // that page.
-  const isHere = ({ afterMessage }: { afterMessage: number | null }) =>
-    first === 1 || (afterMessage ?? 0) >= first;
+  const from = first === 1 ? 0 : first;
+  const to = isNewest ? Infinity : last;
+  const inOrder = {
+    where: { conversationId },
+    orderBy: 'afterMessage',
+    limit: MAX_BETWEEN_MESSAGES,
+  } as const;
+  const fromFirst = { ...inOrder, after: { value: from - 1 } };
+  const upToLast = {
+    ...inOrder,
+    direction: 'desc',
+    ...(isNewest ? {} : { after: { value: to + 1 } }),
+  } as const;
+  /** Reads what is on the page; of more than the limit, the newest. */
+  const read = async <Item extends { readonly afterMessage: number | null }>(
+    find: (query: typeof fromFirst | typeof upToLast) => Promise<readonly Item[]>,
+  ): Promise<readonly Item[]> => {
+    const following = await find(fromFirst);
+    const found = following.length < MAX_BETWEEN_MESSAGES ? following : await find(upToLast);
+    return found.filter(({ afterMessage }) => {
+      const position = afterMessage ?? 0;
+      return from <= position && position <= to;
+    });
+  };
   const [calls, payments, waits, notes] = await Promise.all([
-    tx.toolCalls.find(upToLast),
-    tx.payments.find(upToLast),
-    tx.waits.find(upToLast),
-    tx.systemNotes.find(upToLast),
+    read((query) => tx.toolCalls.find(query)),
+    read((query) => tx.payments.find(query)),
+    read((query) => tx.waits.find(query)),
+    read((query) => tx.systemNotes.find(query)),
   ]);
   const placed: { position: number; id: string; item: ThreadItem }[] = [];
   const place = (position: number | null, id: string, item: ThreadItem) =>
     placed.push({ position: position ?? 0, id: timeOf(id), item });
-  for (const call of calls.filter(isHere)) {
+  for (const call of calls) {
     const tool = call.toolId === null ? null : await tx.tools.peek(call.toolId);
     place(call.afterMessage, call.id, { type: 'tool_call', call, tool });
   }
-  for (const payment of payments.filter(isHere))
+  for (const payment of payments)
     place(payment.afterMessage, payment.id, { type: 'payment', payment });
-  for (const wait of waits.filter(isHere))
+  for (const wait of waits)
     place(answeredAt(wait, messages) ?? wait.afterMessage, wait.id, { type: 'wait', wait });
-  for (const note of notes.filter(isHere))
-    place(note.afterMessage, note.id, { type: 'note', note });
+  for (const note of notes) place(note.afterMessage, note.id, { type: 'note', note });
   for (const message of messages) place(message.number, '', { type: 'message', message });
   return placed
     .sort((a, b) => a.position - b.position || (a.id < b.id ? -1 : 1))
