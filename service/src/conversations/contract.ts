@@ -12,6 +12,7 @@ import { MAX_NOTE_CHARACTERS } from './systemNote.ts';
 import { contactSearchSchema } from './contacts/contract.ts';
 import { operationsOf } from '../platform/http/operation.ts';
 import {
+  booleanSchema,
   countSchema,
   instantSchema,
   listOf,
@@ -205,8 +206,7 @@ export const sendMessage = operation('POST /conversations/:id/messages', {
       text: textSchema(MAX_REPLY_CHARACTERS).describe(
         `1 to ${MAX_REPLY_CHARACTERS} characters. WhatsApp gets a text of more than 4096 in several messages, split at the ends of sentences.`,
       ),
-      pause_agent: z
-        .boolean('must be true or false')
+      pause_agent: booleanSchema
         .default(true)
         .describe('An extension of the core interface: false leaves the agent in control'),
     })

@@ -7,6 +7,7 @@ import { REVIVAL_MS } from './subscription.ts';
 import { operationsOf } from '../platform/http/operation.ts';
 import {
   ADDRESS_ERRORS,
+  booleanSchema,
   listOf,
   oneOf,
   ownerIdentityFields,
@@ -63,16 +64,12 @@ interface EventNames {
 const isAmongEvents = ({ event, events }: EventNames): boolean =>
   event === undefined || events === undefined || events.includes(event);
 const NOT_AMONG_EVENTS = { message: 'must be one of events', path: ['event'] };
-const pausedSchema = z
-  .boolean('must be true or false')
-  .describe(
-    'Nothing new is queued for a paused one. Pending deliveries wait, and are sent within a minute after the pause',
-  );
-const catchUpSchema = z
-  .boolean('must be true or false')
-  .describe(
-    'After an outage of the receiver (5xx, 404 or no answer), what failed within the last 24 hours and never arrived is sent again, once',
-  );
+const pausedSchema = booleanSchema.describe(
+  'Nothing new is queued for a paused one. Pending deliveries wait, and are sent within a minute after the pause',
+);
+const catchUpSchema = booleanSchema.describe(
+  'After an outage of the receiver (5xx, 404 or no answer), what failed within the last 24 hours and never arrived is sent again, once',
+);
 const targetUrlSchema = plainTextSchema(2048).describe('A public https:// URL');
 
 const subscriptionFields = {
@@ -143,8 +140,7 @@ export const createSubscription = operation('POST /hooks', {
         .describe(
           'The n8n workflow that subscribes. Another n8n that subscribes the same address, or the same path on another host, is refused with `published_elsewhere`',
         ),
-      take_over: z
-        .boolean('must be true or false')
+      take_over: booleanSchema
         .default(false)
         .describe('Takes the subscription of this address over from another n8n; needs `owner`'),
       source: z

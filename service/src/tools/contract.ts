@@ -13,8 +13,8 @@ import {
 } from './tool.ts';
 import { operationsOf } from '../platform/http/operation.ts';
 import {
-  booleanSchema,
   ADDRESS_ERRORS,
+  booleanSchema,
   deletedSchema,
   jsonObjectSchema,
   listOf,

@@ -21,6 +21,7 @@ import { operationsOf } from '../platform/http/operation.ts';
 import {
   ADDRESS_ERRORS,
   actorSchema,
+  booleanSchema,
   decisionSchema,
   instantSchema,
   jsonObjectSchema,
@@ -256,7 +257,7 @@ export const decideWait = operation('POST /waits/:id/decide', {
     'For tools of people: the name of the API key is the one who decides. The first decision counts; a later one is told who decided, and when.',
   body: z
     .strictObject({
-      approved: z.boolean('must be true or false'),
+      approved: booleanSchema,
       note: textSchema(MAX_WAIT_NOTE_CHARACTERS)
         .nullable()
         .default(null)

@@ -1,6 +1,6 @@
 import type { Deps } from '../platform/deps.ts';
-import type { OutboundClient } from '../platform/outbound/outboundClient.ts';
-import { OutboundError } from '../platform/outbound/outboundClient.ts';
+import { jsonIn } from '../platform/json.ts';
+import { OutboundError, type OutboundClient } from '../platform/outbound/outboundClient.ts';
 import { USER_AGENT } from '../platform/version.ts';
 import { recordAttempt, type MadeAttempt } from './resumption.ts';
 import type { Wait } from './wait.ts';
@@ -60,16 +60,12 @@ const MAX_WORDS = 300;
 
 /** What an answer in JSON says, as n8n and its nodes do; empty for a page. */
 function messageIn(body: Buffer): string {
-  try {
-    const answer = JSON.parse(body.toString()) as {
-      message?: unknown;
-      error?: { message?: unknown };
-    } | null;
-    const said = answer?.message ?? answer?.error?.message;
-    return typeof said === 'string' ? said : '';
-  } catch {
-    return '';
-  }
+  const answer = jsonIn(body.toString()) as
+    | { message?: unknown; error?: { message?: unknown } }
+    | null
+    | undefined;
+  const said = answer?.message ?? answer?.error?.message;
+  return typeof said === 'string' ? said : '';
 }
 
 /** The answer without what is secret in the address. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { operationsOf } from '../../platform/http/operation.ts';
 import {
-  booleanSchema,
   ADDRESS_ERRORS,
+  booleanSchema,
   ownerIdentityFields,
   ownerSchema,
   plainTextSchema,

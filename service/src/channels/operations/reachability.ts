@@ -1,8 +1,7 @@
 import { MAX_CHANNELS, windowOf, type MessagingWindow } from '../channel.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Contact } from '../../conversations/index.ts';
-import type { AppError } from '../../platform/http/errorCatalogue.ts';
-import { errorWithFix } from '../../platform/http/errorCatalogue.ts';
+import { errorWithFix, type AppError } from '../../platform/http/errorCatalogue.ts';
 import { adapterOf } from '../registry.ts';
 import { findChannelOf } from './channels.ts';
 

@@ -9,8 +9,7 @@ import {
   putStageForward,
 } from '../../conversations/index.ts';
 import { paymentPayload } from '../payload.ts';
-import type { AppError } from '../../platform/http/errorCatalogue.ts';
-import { errorWithFix } from '../../platform/http/errorCatalogue.ts';
+import { errorWithFix, type AppError } from '../../platform/http/errorCatalogue.ts';
 import {
   cancel,
   confirm,

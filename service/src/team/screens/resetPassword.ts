@@ -15,7 +15,7 @@ import { findPasswordReset, resetPassword } from '../operations/passwordReset.ts
 import { passwordSchema } from '../password.ts';
 import { clearSessionCookie } from '../signedIn.ts';
 import { newPasswordField } from './setup.ts';
-import { usedLinkPage } from './signIn.ts';
+import { deadLinkPage } from './signIn.ts';
 import type { AttemptLimits } from './signInAttempts.ts';
 
 const schema = z.object({ password: passwordSchema });
@@ -30,7 +30,7 @@ export function resetPasswordRouter(
   router.get('/reset-password', async ({ query }, response) => {
     const token = typeof query.token === 'string' ? query.token : '';
     const member = await findPasswordReset(deps, token);
-    if (!member) return sendPage(response, deadLinkPage, 404);
+    if (!member) return sendPage(response, usedLinkPage, 404);
     sendPage(response, resetPage(member.email, token, newForm()));
   });
   router.post('/reset-password', readPublicFormBody, async (request, response) => {
@@ -38,11 +38,11 @@ export function resetPasswordRouter(
     const values = readForm(request);
     const token = values.token ?? '';
     const member = await findPasswordReset(deps, token);
-    if (!member) return sendPage(response, deadLinkPage, 404);
+    if (!member) return sendPage(response, usedLinkPage, 404);
     const form = parseForm(schema, values);
     if (!form.ok) return sendPage(response, resetPage(member.email, token, form), 400);
     if (!(await resetPassword(deps, token, form.data.password)))
-      return sendPage(response, deadLinkPage, 404);
+      return sendPage(response, usedLinkPage, 404);
     await attempt.forgive();
     clearSessionCookie(response, isHttps());
     response.redirect(303, '/sign-in?notice=password-reset');
@@ -50,7 +50,7 @@ export function resetPasswordRouter(
   return router;
 }
 
-const deadLinkPage = usedLinkPage(
+const usedLinkPage = deadLinkPage(
   'A link for a new password works once, within 24 hours. Ask an owner of your team for another one.',
 );
 

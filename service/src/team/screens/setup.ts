@@ -19,7 +19,7 @@ import { html, sendPage, type View } from '../../platform/html/html.ts';
 import { plainPage } from '../../platform/html/layout.ts';
 import { n8nFields, n8nFormValues, readN8nChoice } from './n8nFields.ts';
 import { setSessionCookie } from '../signedIn.ts';
-import { usedLinkPage } from './signIn.ts';
+import { deadLinkPage } from './signIn.ts';
 import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS, passwordSchema } from '../password.ts';
 
 /** The one-time link of the first start. */
@@ -102,7 +102,7 @@ export function setupRouter(
 
   router.get('/setup', async ({ query }, response) => {
     const token = typeof query.token === 'string' ? query.token : '';
-    if (!(await setup.isValid(token))) return sendPage(response, deadLinkPage, 404);
+    if (!(await setup.isValid(token))) return sendPage(response, usedLinkPage, 404);
     const form = newForm(n8nFormValues(isLocal(publicUrl()) ? ON_THIS_MACHINE : null));
     sendPage(response, setupPage(token, await setup.workspaceName(), asksForN8n, form));
   });
@@ -111,7 +111,7 @@ export function setupRouter(
     const attempt = await limits.useLink(request);
     const values = readForm(request);
     const token = values.token ?? '';
-    if (!(await setup.isValid(token))) return sendPage(response, deadLinkPage, 404);
+    if (!(await setup.isValid(token))) return sendPage(response, usedLinkPage, 404);
     const existing = await setup.workspaceName();
     const workspace = existing === null ? textSchema(100) : z.string().optional();
     const form = parseForm(newMemberSchema.extend({ workspace }), values);
@@ -128,7 +128,7 @@ export function setupRouter(
       password: form.data.password,
       n8nOrigin: choice.data,
     });
-    if (created === null) return sendPage(response, deadLinkPage, 404);
+    if (created === null) return sendPage(response, usedLinkPage, 404);
     await attempt.forgive();
     setSessionCookie(response, created.sessionToken, publicUrl().startsWith('https://'));
     sendPage(response, readyPage(created.key, publicUrl()), 201);
@@ -145,7 +145,7 @@ const ON_THIS_MACHINE = originOnThisMachine(DEFAULT_N8N_PORT);
 /** On a service that only its own machine reaches, n8n is most likely there too. */
 const isLocal = (publicUrl: string): boolean => isThisMachine(new URL(publicUrl));
 
-const deadLinkPage = usedLinkPage(
+const usedLinkPage = deadLinkPage(
   'A setup link works once. If the service has not been set up yet, restart it and use the link that it prints.',
 );
 

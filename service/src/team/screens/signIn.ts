@@ -114,7 +114,7 @@ const signInPage = (form: FormState, notice?: unknown): View =>
   );
 
 /** For a link that was used, has expired or never was one. @param words what to do about it */
-export const usedLinkPage = (words: string): View =>
+export const deadLinkPage = (words: string): View =>
   plainPage(
     'This link does not work',
     html`

@@ -27,7 +27,7 @@ import { plainPage, teamPage } from '../../platform/html/layout.ts';
 import { setSessionCookie, signedInOf } from '../signedIn.ts';
 import { newMemberFields, newMemberSchema, newPasswordField } from './setup.ts';
 import { passwordSchema } from '../password.ts';
-import { currentPasswordField, usedLinkPage } from './signIn.ts';
+import { currentPasswordField, deadLinkPage } from './signIn.ts';
 import { isTimeZone, timeZones } from '../../platform/html/readerZone.ts';
 import { timeView } from '../../platform/html/times.ts';
 
@@ -137,7 +137,7 @@ export function joinRouter(deps: Deps, limits: AttemptLimits, isHttps: () => boo
   router.get('/join', async ({ query }, response) => {
     const token = typeof query.token === 'string' ? query.token : '';
     if (await findInvite(deps, token)) sendPage(response, joinPage(token, newForm()));
-    else sendPage(response, deadLinkPage, 404);
+    else sendPage(response, usedLinkPage, 404);
   });
   router.post('/join', readPublicFormBody, async (request, response) => {
     const attempt = await limits.useLink(request);
@@ -147,7 +147,7 @@ export function joinRouter(deps: Deps, limits: AttemptLimits, isHttps: () => boo
     if (!form.ok) return sendPage(response, joinPage(token, form), 400);
     try {
       const member = await acceptInvite(deps, token, form.data);
-      if (!member) return sendPage(response, deadLinkPage, 404);
+      if (!member) return sendPage(response, usedLinkPage, 404);
       await attempt.forgive();
       setSessionCookie(response, await startSession(deps, member), isHttps());
       response.redirect(303, '/');
@@ -159,7 +159,7 @@ export function joinRouter(deps: Deps, limits: AttemptLimits, isHttps: () => boo
   return router;
 }
 
-const deadLinkPage = usedLinkPage(
+const usedLinkPage = deadLinkPage(
   'An invitation works once, within seven days. Ask for a new one.',
 );
 

@@ -1,6 +1,5 @@
 import type { Response } from 'express';
-import type { AppError } from '../errorCatalogue.ts';
-import { errorWithFix } from '../errorCatalogue.ts';
+import { errorWithFix, type AppError } from '../errorCatalogue.ts';
 import type { BoundName, Bounds } from '../../limits/bounds.ts';
 
 /**

@@ -64,7 +64,10 @@ export function logRequests(
   });
 }
 
-/** Of refusals, of failures, and of what caused these. At most 12 MB of refusals an hour, and more than anybody reads. */
+/**
+ * Of refusals, of failures, and of their causes, each. More than anybody reads; refusals make at most
+ * 12 MB an hour.
+ */
 export const MAX_LINES_PER_MINUTE = 600;
 
 const SILENT = pino({ level: 'silent' });
