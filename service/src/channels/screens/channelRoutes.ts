@@ -108,7 +108,8 @@ function addChannel(router: Router, deps: Deps, config: ChannelsConfig): void {
     const channel = await getChannel(deps, workspaceOf(response), params.id).catch(
       leaveIfRemoved(response, '/channels?notice=channel-disconnected'),
     );
-    sendPart(response, connectionSection(signedInOf(response), channel, deps.clock.now()));
+    if (channel !== undefined)
+      sendPart(response, connectionSection(signedInOf(response), channel, deps.clock.now()));
   });
 
   router.post('/channels/:id', async (request, response) => {

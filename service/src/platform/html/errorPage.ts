@@ -38,12 +38,15 @@ export function sendErrorPage(response: Response, status: number, message: strin
 export const isError = (error: unknown, code: ErrorCode): error is AppError =>
   error instanceof AppError && error.code === code;
 
-/** Leads to another page from one whose subject was just removed. The error goes on. */
+/**
+ * Leads to another page from one whose subject was just removed: the answer is sent, and nothing is
+ * returned. It is no failure: the browser would write one to its console.
+ */
 export const leaveIfRemoved =
   (response: Response, href: string) =>
-  (error: unknown): never => {
-    if (isError(error, 'not_found')) response.set('HX-Redirect', href);
-    throw error;
+  (error: unknown): undefined => {
+    if (!isError(error, 'not_found')) throw error;
+    response.set('HX-Redirect', href).status(204).end();
   };
 
 /** Sets what an error says outside of its page: when to try again, and that it need not be logged. */

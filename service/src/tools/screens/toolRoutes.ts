@@ -87,6 +87,7 @@ function addToolPage(router: Router, deps: Deps): void {
     const detail = await readTool(deps, workspaceOf(response), params.id, textOf(query.call)).catch(
       leaveIfRemoved(response, '/tools?notice=tool-removed'),
     );
+    if (detail === undefined) return;
     const page = { ...detail, now: deps.clock.now() };
     sendPart(response, livePartsOfTool(signedInOf(response), page));
   });

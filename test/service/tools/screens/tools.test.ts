@@ -417,7 +417,7 @@ describe('changing a tool', () => {
     await service.api.delete(`/api/tools/${tool.id}`);
     const gone = await browser.get(`/tools/${tool.id}/fragment`);
     expect([gone.status, gone.headers.get('hx-redirect')]).toEqual([
-      404,
+      204,
       '/tools?notice=tool-removed',
     ]);
   });
@@ -686,12 +686,13 @@ describe('another workspace', () => {
     browser = mine;
     const own = await create(webhookForm());
     const answers: Page[] = [];
-    for (const path of ['', '/edit', '/fragment'])
-      answers.push(await mine.get(`/tools/${tool.id}${path}`));
+    for (const path of ['', '/edit']) answers.push(await mine.get(`/tools/${tool.id}${path}`));
     for (const path of ['', '/test', '/go-live', '/pause', '/rotate-secret', '/remove'])
       answers.push(await mine.post(`/tools/${tool.id}${path}`, webhookForm()));
     answers.push(await mine.get(`/tools/${own.id}?call=${call.tool_call_id}`));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
+    const fragment = await mine.get(`/tools/${tool.id}/fragment`);
+    expect([fragment.status, fragment.text]).toEqual([204, '']);
     expect((await mine.get('/tools')).text).not.toContain('theirs');
     expect((await others.get(`/api/tools/${tool.id}`)).status).toBe(200);
   });
