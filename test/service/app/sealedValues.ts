@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { SecretBox } from '../../../service/src/platform/security/secretBox.ts';
+import { openOrNull, type SecretBox } from '../../../service/src/platform/security/secretBox.ts';
 import { eachFile } from '../../helpers/folderFiles.ts';
 
 export const SEALED = /\bv1\.[A-Za-z0-9_-]{38,}/g;
@@ -12,10 +12,4 @@ export const sealedIn = async (folder: string): Promise<string[]> => {
   return sealed.flat();
 };
 /** Whether a value was sealed with this key. */
-export const opens = (box: SecretBox, sealed: string): boolean => {
-  try {
-    return box.open(sealed) !== undefined;
-  } catch {
-    return false;
-  }
-};
+export const opens = (box: SecretBox, sealed: string): boolean => openOrNull(box, sealed) !== null;

@@ -189,6 +189,22 @@ describe("a tool's secrets", () => {
     }
   });
 
+  it('can be given again when what is stored cannot be opened', async () => {
+    const { id } = await define('find_damaged');
+    await service.changeStored((store) =>
+      store.transaction(async (tx) => {
+        const tool = (await tx.tools.get(id))!;
+        const damaged = tool.sealedTemplateSecrets.PIN!.slice(0, -4) + 'AAAA';
+        const sealedTemplateSecrets = { ...tool.sealedTemplateSecrets, PIN: damaged };
+        await tx.tools.put({ ...tool, sealedTemplateSecrets });
+      }),
+    );
+    const { status } = keep(await service.api.patch(`/api/tools/${id}`, { secrets: { PIN } }));
+    expect(status).toBe(200);
+    expect((await test(id, 200)).status).toBe('succeeded');
+    expect(endpoint.at('/find_damaged')[0]!.headers).toMatchObject({ 'x-pin': PIN });
+  });
+
   it('are at most 20, however many changes bring them', async () => {
     const tool = await define('keep_few');
     const more = Object.fromEntries(

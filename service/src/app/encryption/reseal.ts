@@ -1,4 +1,4 @@
-import type { SecretBox } from '../../platform/security/secretBox.ts';
+import { openOrNull, type SecretBox } from '../../platform/security/secretBox.ts';
 import type { Document } from '../../store/store.ts';
 
 /** What a sealed value looks like: its version, then 28 bytes or more. */
@@ -23,11 +23,6 @@ function resealValue(value: unknown, from: SecretBox, to: SecretBox): unknown {
 }
 
 function resealText(sealed: string, from: SecretBox, to: SecretBox): string {
-  let secret: string;
-  try {
-    secret = from.open(sealed);
-  } catch {
-    return sealed; // it only looks like a sealed value
-  }
-  return to.seal(secret);
+  const secret = openOrNull(from, sealed);
+  return secret === null ? sealed : to.seal(secret); // null: it only looks like a sealed value
 }

@@ -19,6 +19,15 @@ const VERSION = 'v1';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
+/** What `open` returns; null when the secret was sealed with another key, or altered since. */
+export function openOrNull(box: SecretBox, sealed: string): string | null {
+  try {
+    return box.open(sealed);
+  } catch {
+    return null;
+  }
+}
+
 /**
  * Seals with AES-256-GCM. The sealed form is `v1.` and the base64url of nonce, tag and ciphertext.
  * @param keyBytes 32 bytes

@@ -1,3 +1,4 @@
+import { openOrNull } from '../../platform/security/secretBox.ts';
 import { isSameText, newSigningSecret } from '../../platform/security/tokens.ts';
 import { checkDefinition, type WantedDefinition } from '../definition/checkDefinition.ts';
 import type { Tx } from '../../store/collections.ts';
@@ -64,9 +65,10 @@ function sealAll(
   stored: Sealed,
 ): Sealed {
   const seal = ([name, value]: [string, string]) => {
-    const known = Object.hasOwn(stored, name) ? stored[name]! : null;
-    const isKnown = known !== null && isSameText(box.open(known), value);
-    return [name, isKnown ? known : box.seal(value)] as const;
+    const sealed = Object.hasOwn(stored, name) ? stored[name]! : null;
+    const known = sealed === null ? null : openOrNull(box, sealed);
+    const isKnown = known !== null && isSameText(known, value);
+    return [name, isKnown ? sealed! : box.seal(value)] as const;
   };
   return Object.fromEntries(Object.entries(secrets).map(seal));
 }

@@ -1,3 +1,4 @@
+import { openOrNull } from '../../platform/security/secretBox.ts';
 import { hashToken, newSigningSecret } from '../../platform/security/tokens.ts';
 import { checkDefinition } from '../definition/checkDefinition.ts';
 import type { Tx } from '../../store/collections.ts';
@@ -138,9 +139,8 @@ async function prepareTool(
 ): Promise<PublishedTool> {
   const now = deps.clock.now();
   const publication = { owner, revision: (before?.publication?.revision ?? 0) + 1 };
-  const isSecretKnown =
-    before?.sealedSecret != null &&
-    hashToken(deps.secrets.open(before.sealedSecret)) === secretHash;
+  const known = before?.sealedSecret == null ? null : openOrNull(deps.secrets, before.sealedSecret);
+  const isSecretKnown = known !== null && hashToken(known) === secretHash;
   const secret = isSecretKnown ? null : newSigningSecret();
   const sealedSecret = secret === null ? null : deps.secrets.seal(secret);
   if (before === null) {

@@ -8,6 +8,7 @@ import {
   type Owner,
   type Unpublishing,
 } from '../../../platform/owner.ts';
+import { openOrNull } from '../../../platform/security/secretBox.ts';
 import { hashToken, newSigningSecret } from '../../../platform/security/tokens.ts';
 import type { Workspace } from '../../../team/index.ts';
 import { isEnabled } from '../../agentSettings.ts';
@@ -47,8 +48,8 @@ export async function publishWebhook(
   return deps.store.transaction(async (tx) => {
     const before = await tx.agentWebhooks.get(workspace.id);
     if (before && !takeOver) assertFree(before, owner);
-    const isSecretKnown =
-      before !== null && hashToken(deps.secrets.open(before.sealedSecret)) === secretHash;
+    const known = before === null ? null : openOrNull(deps.secrets, before.sealedSecret);
+    const isSecretKnown = known !== null && hashToken(known) === secretHash;
     const secret = isSecretKnown ? null : newSigningSecret();
     const webhook: AgentWebhook = {
       id: workspace.id,
