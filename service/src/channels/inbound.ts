@@ -1,6 +1,6 @@
 import type { DeliveryState } from '../conversations/index.ts';
 
-/** What an account of a channel delivers. */
+/** What a channel reports to a webhook of ours. */
 export type InboundItem = InboundMessage | InboundNote | InboundReceipt;
 
 interface FromAccount {
@@ -57,8 +57,9 @@ interface Group {
 }
 
 /**
- * Groups a delivery by contact and keeps the order. It recognises a contact whom one message names by
- * phone number, another by user id and a third by both. Receipts are grouped by outbound message.
+ * Groups the items of one webhook call by contact and keeps their order. It recognises a contact whom
+ * one message names by phone number, another by user id and a third by both. Receipts are grouped by
+ * outbound message.
  */
 export function groupInbound(items: readonly InboundItem[]): InboundItem[][] {
   const groups = new Map<string, Group>();

@@ -22,25 +22,25 @@ export function addExportCommand(program: Command): void {
 }
 
 async function exportTo(to: string): Promise<void> {
-  const place = readConfig(process.env);
+  const location = readConfig(process.env);
   // Opening the store would create it.
-  if (place.database === null && !existsSync(place.dataDir)) throw nothingThere(place);
+  if (location.database === null && !existsSync(location.dataDir)) throw nothingThere(location);
   const { tally, keyFingerprint } = await withStore((store) =>
     to === '-' ? exportToOutput(store) : exportToFile(store, to),
   );
-  if (tally === null) throw nothingThere(place);
+  if (tally === null) throw nothingThere(location);
   const target = to === '-' ? '' : ` to ${to}`;
   const keyNote = keyFingerprint === null ? '' : KEY_NOTE;
-  const report = `Exported ${describeLocation(place)}${target}:\n${tallyLines(tally)}${keyNote}`;
+  const report = `Exported ${describeLocation(location)}${target}:\n${tallyLines(tally)}${keyNote}`;
   (to === '-' ? process.stderr : process.stdout).write(report);
 }
 
 const KEY_NOTE =
   'Its secrets stay sealed. To import it, you need the same key (ENCRYPTION_KEY, or encryption.key in DATA_DIR). Keep that key like a password.\n';
 
-const nothingThere = (place: StoreLocation) =>
+const nothingThere = (location: StoreLocation) =>
   new Error(
-    `There is nothing to export: ${describeLocation(place)} is empty. Check that DATA_DIR or DATABASE_URL is the one that the service uses.`,
+    `There is nothing to export: ${describeLocation(location)} is empty. Check that DATA_DIR or DATABASE_URL is the one that the service uses.`,
   );
 
 interface Exported {

@@ -29,7 +29,7 @@ export type Verdict = (typeof VERDICTS)[number];
 /** The summary is written when a conversation is closed. */
 export const MAX_SUMMARY_CHARACTERS = 4000;
 
-/** The funnel, in order. `lost` is outside it. */
+/** The steps of the funnel, in order, and `lost`, which is outside it. */
 export const FUNNEL_STAGES = [
   'new',
   'engaged',
@@ -150,10 +150,9 @@ export function assertOpen(conversation: Conversation): void {
 }
 
 /**
- * A person takes control. When a person is in control already, nothing changes, unless it is
- * another team member: control then passes to the new one. A member who takes over looks after it
- * from then on, unless it is assigned to somebody other than who was in control. A customer who waits
- * does so until they are answered.
+ * A person takes control. From a person, only another team member takes it; otherwise nothing
+ * changes. A member who takes over becomes the assignee, unless the conversation is assigned to
+ * somebody who was not in control. A customer who waits does so until they are answered.
  */
 export function takeOver(
   conversation: Conversation,
@@ -162,25 +161,21 @@ export function takeOver(
 ): Conversation {
   assertOpen(conversation);
   const takenBy = by.actor.memberId ?? null;
-  if (conversation.status === 'human_active') {
-    return takenBy === null || takenBy === conversation.takenBy
-      ? conversation
-      : {
-          ...conversation,
-          ...assigneeAfter(conversation, by.actor),
-          takenBy,
-          updatedAt: timestamp(now),
-        };
-  }
-  return {
+  const isTaken = conversation.status === 'human_active';
+  if (isTaken && (takenBy === null || takenBy === conversation.takenBy)) return conversation;
+  const taken = {
     ...conversation,
     ...assigneeAfter(conversation, by.actor),
+    takenBy,
+    updatedAt: timestamp(now),
+  };
+  if (isTaken) return taken;
+  return {
+    ...taken,
     status: 'human_active',
     handover: { reason: by.reason, note: by.note, triggeredBy: by.actor, at: timestamp(now) },
     wasHandedOver: true,
-    takenBy,
     controlEpoch: conversation.controlEpoch + 1,
-    updatedAt: timestamp(now),
   };
 }
 
@@ -223,7 +218,7 @@ export const waitForTeam = (conversation: Conversation, now: Date): Conversation
 /** The customer got an answer. */
 export const answered = (conversation: Conversation, now: Date): Conversation => ({
   ...customersTurn(conversation),
-  // Undefined in conversations of earlier versions, whose first answer nobody wrote down.
+  // Undefined in conversations of earlier versions, which did not record the first answer.
   answeredAt: conversation.answeredAt === null ? timestamp(now) : conversation.answeredAt,
 });
 
@@ -279,7 +274,7 @@ export function close(
 
 /**
  * Counts a message. A message of the customer raises the control epoch, unless it answers a wait:
- * the agent does not look at it then. The second one moves the funnel to `engaged`.
+ * the agent does not look at it then. The customer's second message moves the funnel to `engaged`.
  */
 export function countMessage(
   conversation: Conversation,

@@ -65,7 +65,7 @@ const isAmongEvents = ({ event, events }: EventNames): boolean =>
   event === undefined || events === undefined || events.includes(event);
 const NOT_AMONG_EVENTS = { message: 'must be one of events', path: ['event'] };
 const pausedSchema = booleanSchema.describe(
-  'Nothing new is queued for a paused one. Pending deliveries wait, and are sent within a minute after the pause',
+  'While it is paused, nothing new is queued. Pending deliveries wait, and are sent within a minute after the pause.',
 );
 const catchUpSchema = booleanSchema.describe(
   'After an outage of the receiver (5xx, 404 or no answer), what failed within the last 24 hours and never arrived is sent again, once',
@@ -138,7 +138,7 @@ export const createSubscription = operation('POST /hooks', {
         .nullable()
         .default(null)
         .describe(
-          'The n8n workflow that subscribes. Another n8n that subscribes the same address, or the same path on another host, is refused with `published_elsewhere`',
+          'The n8n workflow that subscribes. Another n8n that subscribes the same address, or the same path on another host, is refused with `published_elsewhere`.',
         ),
       take_over: booleanSchema
         .default(false)
@@ -216,7 +216,7 @@ export const listSubscriptions = operation('GET /hooks', {
 
 export const deleteSubscription = operation('DELETE /hooks/:id', {
   summary: 'Delete a subscription',
-  description: `The service sends nothing more. For ${REVIVAL_SECONDS} seconds it keeps the pending deliveries and the new events: creating a subscription with the same \`target_url\` and \`source\` and one of its events in that time revives this one under its id, with a new secret. After that time, the deliveries are cancelled. With the fields of an owner, a subscription of another owner stays as it is.`,
+  description: `The service sends nothing more. For ${REVIVAL_SECONDS} seconds it keeps the pending deliveries and the new events: creating a subscription with the same \`target_url\` and \`source\` and one of its events in that time revives this one under its id, with a new secret. After that time, the deliveries are cancelled. If you send the fields of an owner, a subscription of another owner is not deleted.`,
   query: z.object({
     pending: oneOf(PENDING_CHOICES).default('keep').meta({
       description:

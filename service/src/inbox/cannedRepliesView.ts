@@ -5,7 +5,7 @@ import type { ThreadParts } from './threadParts.ts';
 
 /**
  * The canned replies, filled in for this customer, to copy from. canned-replies.js makes them a list
- * to choose from when a reply begins with `/`. Where there are none, writing.js shows that instead.
+ * to choose from when a reply begins with `/`. Without any, writing.js opens a note that says so.
  */
 export function cannedRepliesView({
   signedIn,

@@ -27,7 +27,12 @@ export async function makeNewFile(
   } finally {
     await rm(temporary, { force: true }).catch(() => {});
   }
-  await orCannotWrite(path, nodeFiles.syncFolder(dirname(path)));
+  try {
+    await nodeFiles.syncFolder(dirname(path));
+  } catch (error) {
+    await rm(path, { force: true });
+    throw cannotWrite(path, error);
+  }
 }
 
 async function fillAndClose(

@@ -15,7 +15,7 @@ export type OwnerIdentity = Omit<Owner, 'workflowName'>;
 export const isSameInstance = (a: OwnerIdentity, b: OwnerIdentity): boolean =>
   a.instanceId === b.instanceId && a.host === b.host;
 
-/** Whether an owner is the one that is asked for, as far as that is said. */
+/** Whether an owner has these fields. A field that is left out fits every owner. */
 export const matchesOwner = (owner: Owner, asked: Partial<OwnerIdentity>): boolean =>
   Object.entries(asked).every(
     ([field, value]) => value === undefined || owner[field as keyof OwnerIdentity] === value,
@@ -24,7 +24,7 @@ export const matchesOwner = (owner: Owner, asked: Partial<OwnerIdentity>): boole
 export const isSameOwner = (a: OwnerIdentity, b: OwnerIdentity): boolean =>
   isSameInstance(a, b) && a.workflowId === b.workflowId && a.nodeId === b.nodeId;
 
-/** What an owner takes back. */
+/** Which publication an owner takes back. */
 export interface Unpublishing {
   readonly owner: OwnerIdentity;
   /** The publication to take back; undefined: the newest. */

@@ -56,7 +56,6 @@ const MAX_SHARED_CHARACTERS = 40;
 /** These take a few MiB. */
 const MAX_SEEN = 20_000;
 
-/** Allows an undefined property, which reads back as undefined too. */
 const freezeJson = (value: unknown, path: string): void => {
   switch (typeof value) {
     case 'string':
@@ -75,6 +74,7 @@ const freezeJson = (value: unknown, path: string): void => {
   }
 };
 
+/** Allows an undefined property, which reads back as undefined too. */
 const freezeObject = (value: object, path: string): void => {
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i += 1) freezeJson(value[i], `${path}[${i}]`);

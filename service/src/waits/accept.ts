@@ -25,8 +25,7 @@ export interface Accept {
  */
 export type AnswerValue = string | number;
 
-/** How an answer is read. */
-interface Reader {
+interface ReadingContext {
   /** The language of the question and its answer; several when that is not known. */
   readonly languages: readonly Language[];
   readonly now: Date;
@@ -41,6 +40,7 @@ export function languagesOf(
   texts: readonly string[],
   languages: readonly Language[],
 ): readonly Language[] {
+  // Where nothing decides, the first language is found, whichever that is.
   const found = detectLanguage(texts, languages);
   return found === detectLanguage(texts, languages.toReversed()) ? [found] : languages;
 }
@@ -57,19 +57,19 @@ const MAX_READ_CHARACTERS = 1000;
 export function readAnswer(
   accept: Accept,
   texts: readonly string[],
-  reader: Reader,
+  context: ReadingContext,
 ): AnswerValue | null {
   const all = texts.join('\n');
   if (accept.type === 'any') return all;
   for (const text of [all, ...texts.toReversed()]) {
     const value =
-      text.length > MAX_READ_CHARACTERS ? null : READERS[accept.type](text, accept, reader);
+      text.length > MAX_READ_CHARACTERS ? null : READERS[accept.type](text, accept, context);
     if (value !== null) return value;
   }
   return null;
 }
 
-type Read = (text: string, accept: Accept, reader: Reader) => AnswerValue | null;
+type Read = (text: string, accept: Accept, context: ReadingContext) => AnswerValue | null;
 
 const EMAIL =
   /(?<![\p{L}\p{N}.!#$%&'*+/=?^_`{|}~•-])[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}(?![\p{L}\p{N}•])/giu;
@@ -81,12 +81,12 @@ const readEmail: Read = (text) =>
 const readNumber: Read = (text, _accept, { languages }) =>
   onlyOne(languages.flatMap((each) => numbersIn(text, each, false).map(({ value }) => value)));
 
-/** `03/04`, which is two days if the text may be English. */
-const TWO_DAYS = /(?<![\d/.-])(\d{1,2})[/.-](\d{1,2})(?!\d)/;
+/** `03/04`: in English, it can be 3 April or 4 March. */
+const DAY_AND_MONTH = /(?<![\d/.-])(\d{1,2})[/.-](\d{1,2})(?!\d)/;
 
 const readDate: Read = (text, _accept, { languages, now }) => {
-  const [, first, second] = TWO_DAYS.exec(text) ?? [];
-  const isAmbiguous = first !== second && Math.max(Number(first), Number(second)) <= 12;
+  const [, first = 0, second = 0] = (DAY_AND_MONTH.exec(text) ?? []).map(Number);
+  const isAmbiguous = first !== second && Math.max(first, second) <= 12;
   if (isAmbiguous && languages.includes('en')) return null;
   return onlyOne(
     languages.flatMap((each) => datesIn(text, each, now).dates.map(({ value }) => value)),

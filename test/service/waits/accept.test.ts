@@ -177,6 +177,7 @@ describe('a date', () => {
     ['Which day would you like?', 'Friday', '2026-06-05'],
     ['Which day would you like?', 'tomorrow', '2026-06-02'],
     ['Which day would you like?', '25/12/2026', '2026-12-25'],
+    ['Which day would you like?', '7/07/2026', '2026-07-07'],
     ['¿Qué día le queda bien?', 'el 3 de agosto', '2026-08-03'],
     ['¿Qué día le queda bien?', '03/08/2026', '2026-08-03'],
     ['¿Qué día le queda bien?', 'pasado mañana', '2026-06-03'],

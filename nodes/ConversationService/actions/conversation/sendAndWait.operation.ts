@@ -35,7 +35,7 @@ export const sendAndWait: Operation = {
 		{
 			...conversationField,
 			description:
-				'The conversation whose customer is asked. The default takes it from the item: after a trigger of Conversation Service, or after an action that returns a conversation. In a workflow that is the agent, it is the conversation of the turn where the item has none, as after an AI Agent.',
+				'The conversation whose customer is asked. The default takes it from the item: after a trigger of Conversation Service, or after an action that returns a conversation. In a workflow that is the agent, an item without one, such as that of an AI Agent, means the conversation of the turn.',
 		},
 		{
 			displayName: 'Text',

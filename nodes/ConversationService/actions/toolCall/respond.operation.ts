@@ -84,7 +84,7 @@ export const respond: Operation = {
 			});
 		}
 		await context.sendResponse({
-			// As text: n8n would send a JSON text without its quotes.
+			// Serialized here: n8n would send a string without its quotes, which is not JSON.
 			body,
 			headers: { 'content-type': 'application/json; charset=utf-8' },
 			statusCode: context.getNodeParameter('options.isFailed', 0, false) ? 422 : 200,

@@ -15,7 +15,7 @@ const WISH =
 const DENIED =
   /\b(?:dont|do not|not|never|cant|cannot|nunca|nao|(?<!pagar )(?:ya|ja)|(?:ya|ja) (?:hace|pague|paguei)|already)\b/;
 const NO = /\bno\b/;
-/** In Portuguese it is "in the", but customers write in other languages too. */
+/** In Portuguese, "no" is "in the". It counts where it is clearly a word of another language. */
 const NO_AMONG_PORTUGUESE =
   /\bno(?= (?:quiero|quisiera|puedo|necesito|voy|pago|quero|posso|preciso|want|i)\b|\s*(?:[,.;!?]|$))/;
 
@@ -35,7 +35,7 @@ interface PaymentRequest {
   readonly arguments: JsonObject;
   /** The detail to ask the customer for; null when the link can be made. */
   readonly missing: Label | null;
-  /** What the agent is about to do, in words for the customer. */
+  /** What the agent is about to do, in words for the customer. Empty while a detail is missing. */
   readonly action: string;
 }
 
@@ -50,23 +50,18 @@ const MAX_DESCRIPTION_CHARACTERS = 100;
 
 /** Reads the amount and the purpose from what the customer wrote. @param sources the newest first */
 export function readPayment(sources: readonly Source[], language: Language): PaymentRequest {
-  const amounts = sources
-    .map(({ text }) => moneyIn(text, language))
-    .find(({ length }) => length > 0);
+  const [money, another] =
+    sources.map(({ text }) => moneyIn(text, language)).find(({ length }) => length > 0) ?? [];
   const answer = sources.find(({ asked }) => asked !== null && isLabel(descriptionLabel, asked));
   const purpose =
     answer?.text.trim() ??
     sources.map(({ text }) => purposeIn(text)).find((found) => found !== undefined);
-  if (amounts?.length !== 1) return { arguments: {}, missing: amountLabel, action: '' };
+  if (!money || another) return { arguments: {}, missing: amountLabel, action: '' };
   if (!purpose) return { arguments: {}, missing: descriptionLabel, action: '' };
-  const [money] = amounts;
   const description = cut(purpose, MAX_DESCRIPTION_CHARACTERS);
-  const amount = formatAmount(
-    parseAmount(String(money!.amount), money!.currency)!,
-    money!.currency,
-  );
+  const amount = formatAmount(parseAmount(String(money.amount), money.currency)!, money.currency);
   return {
-    arguments: { ...money!, description },
+    arguments: { ...money, description },
     missing: null,
     action: sentence('makePaymentLink', language, { amount, description }),
   };
@@ -77,11 +72,14 @@ const PURPOSE =
 const POLITE_END =
   /(?:[\s,]+(?:please|now|today|por favor|gracias|thanks|obrigad[oa]|ahora|agora|hoy|hoje))+$/iu;
 
-/** What the customer pays for ("… for the demo"), in their words. An amount ("for €50") is no purpose. */
+/** "for €50", "for the 2 of them" */
+const BEGINS_WITH_AMOUNT = /^(?:\p{Sc}|.{0,5}\d)/u;
+
+/** What the customer pays for ("… for the demo"), in their words. An amount is no purpose. */
 const purposeIn = (text: string): string | undefined =>
   [...text.matchAll(PURPOSE)]
     .map((match) => match[1]!.replace(POLITE_END, '').trim())
-    .find((purpose) => purpose.length > 2 && !/^\p{Sc}|\d/u.test(purpose.slice(0, 6)));
+    .find((purpose) => purpose.length > 2 && !BEGINS_WITH_AMOUNT.test(purpose));
 
 // ---- Money
 

@@ -47,10 +47,10 @@ function inWords(result: Json | undefined, language: Language, nesting = MAX_NES
   const answers = ANSWERS.map((name) => (Object.hasOwn(result, name) ? result[name] : null));
   const answer = answers.find((value) => typeof value === 'string' && value.trim() !== '');
   if (answer !== undefined) return inWords(answer, language, nesting - 1);
-  const entries = Object.entries(result);
+  const entries = Object.entries(result).filter(([, value]) => value !== null);
   if (entries.length === 1 && isContainer(entries[0]![1]))
     return inWords(entries[0]![1], language, nesting - 1);
-  const saysOnlyDone = entries.every(([name, value]) => value === null || isDone(name, value));
+  const saysOnlyDone = entries.every(([name, value]) => isDone(name, value));
   const lines = saysOnlyDone ? null : flatLines(result, language);
   return lines === null ? done : sentence('toolResult', language, { result: lines.join('\n') });
 }
@@ -66,6 +66,7 @@ function textInWords(text: string, language: Language, nesting: number): string 
   return inWords(jsonIn(text), language, nesting - 1);
 }
 
+/** An empty text counts too: there is nothing to read in it either. */
 const LOOKS_LIKE_JSON = /^\s*(?:[[{]|$)/;
 
 function listInWords(items: readonly Json[], language: Language, nesting: number): string {
@@ -88,13 +89,13 @@ function listInWords(items: readonly Json[], language: Language, nesting: number
 function flatLines(item: Json, language: Language): readonly string[] | null {
   const lines = Object.entries(isJsonObject(item) ? item : {}).flatMap(([name, value]) => {
     const values = [value].flat().map((each) => scalar(each, language));
-    if (values.length > MAX_ITEMS || values.some((each) => !each)) return [];
+    if (values.length === 0 || values.length > MAX_ITEMS || values.some((each) => !each)) return [];
     return [`${readableName(name)}: ${values.join(', ')}`];
   });
   return lines.length === 0 || lines.length > MAX_LINES ? null : lines;
 }
 
-/** Null for what is no single value, and for what is nothing to read: null, or a text that is JSON. */
+/** Null for what is not a single value, or is nothing to read: null, and a text that looks like JSON. */
 function scalar(value: Json, language: Language): string | null {
   if (typeof value === 'boolean') return sentence(value ? 'yes' : 'no', language);
   if (typeof value === 'number') return String(value);

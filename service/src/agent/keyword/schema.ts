@@ -72,10 +72,10 @@ export const isLabel = (label: Label, asked: string): boolean =>
 export const isAskedFor = (argument: Argument, asked: string): boolean =>
   isLabel(labelOf(argument), asked);
 
-const MAX_LABEL = 160;
+const MAX_LABEL_CHARACTERS = 160;
 
-/** Enough to tell whether a description, without its extra white space, is short enough for a label. */
-const MAX_DESCRIPTION_READ = 4 * MAX_LABEL;
+/** Enough to tell whether a description is short enough for a label without its extra white space. */
+const MAX_DESCRIPTION_READ_CHARACTERS = 4 * MAX_LABEL_CHARACTERS;
 
 /** The argument's description, or else its name, with a hint at possible answers. */
 export const labelOf =
@@ -86,15 +86,18 @@ export const labelOf =
       stringAt(argument.schema, 'title') ??
       ''
     )
-      .slice(0, MAX_DESCRIPTION_READ)
+      .slice(0, MAX_DESCRIPTION_READ_CHARACTERS)
       .replace(/\s+/g, ' ')
       .trim()
       .replace(/[.:\s]+$/, '');
-    const isShort = described !== '' && described.length <= MAX_LABEL;
-    const name = isShort ? described : readableName(argument.name).slice(0, MAX_LABEL);
+    const isShort = described !== '' && described.length <= MAX_LABEL_CHARACTERS;
+    const name = isShort ? described : readableName(argument.name).slice(0, MAX_LABEL_CHARACTERS);
     const hint = answerHint(argument.schema, language);
     return hint === null || name.includes('(') ? name : `${name} (${hint})`;
   };
+
+const MAX_OPTIONS_SHOWN = 8;
+const MAX_OPTION_CHARACTERS = 40;
 
 const EXAMPLES = new Map([
   ['date', '2026-12-31'],
@@ -107,24 +110,24 @@ function answerHint(schema: JsonObject, language: Language): string | null {
     (option) => typeof option === 'string' || typeof option === 'number',
   );
   if (options !== undefined && options.length > 0)
-    return options.length <= 8
-      ? options.map((option) => String(option).slice(0, 40)).join(', ')
+    return options.length <= MAX_OPTIONS_SHOWN
+      ? options.map((option) => String(option).slice(0, MAX_OPTION_CHARACTERS)).join(', ')
       : null;
   if (typeOf(schema) === 'boolean')
     return `${sentence('yes', language)} / ${sentence('no', language)}`;
   return EXAMPLES.get(stringAt(schema, 'format') ?? '') ?? null;
 }
 
-const MAX_REFERENCES = 16;
+const MAX_STEPS = 16;
 const REPLACED: ReadonlySet<string> = new Set(['$ref', 'anyOf', 'oneOf', 'allOf']);
 
 /**
- * A schema with its local `$ref` followed and each choice replaced by its first schema that is not
- * null. A schema that cannot be resolved allows anything.
+ * A schema with its local `$ref` followed, and with the first schema of `anyOf`, `oneOf` or `allOf`
+ * that is not `null` in place of the list. A schema that cannot be resolved allows anything.
  */
 function resolve(schema: Json | undefined, root: JsonObject): JsonObject {
   let current: JsonObject = isJsonObject(schema) ? schema : {};
-  for (let step = 0; step < MAX_REFERENCES; step++) {
+  for (let step = 0; step < MAX_STEPS; step++) {
     const reference = stringAt(current, '$ref');
     const choice = (
       listAt(current, 'anyOf') ??

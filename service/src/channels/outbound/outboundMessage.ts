@@ -85,12 +85,12 @@ export interface AttemptPolicy {
   readonly graceMs: number;
 }
 
-/** A channel can ask for a longer wait and gets only this one. */
+/** A channel that asks for a longer wait gets this one. */
 const MAX_RETRY_AFTER_MS = 60 * 60 * 1000;
 /** Each wait is up to this share longer or shorter, so that not all failed texts come back at once. */
 const JITTER = 0.2;
 
-/** Begins an attempt. The result is stored before anything is sent. */
+/** Begins an attempt. The caller stores it before anything is sent. */
 export const startAttempt = (outbound: OutboundMessage): OutboundMessage => ({
   ...outbound,
   attempts: outbound.attempts + 1,

@@ -17,6 +17,9 @@ const TEMPLATE = 'WhatsApp rejected a message template. Check the template in Wh
 const REGISTRATION =
   'The number is not registered with the Cloud API. Register it in WhatsApp Manager.';
 const REQUEST = 'WhatsApp could not read the message.';
+const UNKNOWN = 'WhatsApp rejected the message.';
+/** They say little, so Meta's details follow them. */
+const VAGUE: readonly string[] = [REQUEST, TEMPLATE, UNKNOWN];
 
 /**
  * What happened and what to do, for the team, by the codes that Meta documents. Only the code
@@ -86,15 +89,13 @@ function wordsFor(code: number | null): string | undefined {
   return KNOWN[code] ?? (Math.floor(code / 1000) === 133 ? REGISTRATION : undefined);
 }
 
-/** A sentence for the team with the code to look up, and Meta's details if the code says little. */
+/** For the team: what happened, the code to look up and, if that says little, Meta's details. */
 export function errorInWords({ code, title, message, details }: GraphError): string {
-  const words = wordsFor(code);
+  const words = wordsFor(code) ?? UNKNOWN;
   const number = code === null ? '' : ` (Meta's error ${code})`;
-  if (words !== undefined && words !== REQUEST && words !== TEMPLATE)
-    return `${words.slice(0, -1)}${number}.`;
-  const own = scrubbed(details || message || title || '');
-  const said = own === '' ? '' : ` Meta says: ${own}`;
-  return `${(words ?? 'WhatsApp rejected the message.').slice(0, -1)}${number}.${said}`;
+  const sentence = `${words.slice(0, -1)}${number}.`;
+  const said = VAGUE.includes(words) ? scrubbed(details || message || title || '') : '';
+  return said === '' ? sentence : `${sentence} Meta says: ${said}`;
 }
 
 /** Whether a retry may soon succeed; null when the code does not say. */

@@ -126,7 +126,7 @@ function whyFailed({ errors }: Fields): string {
   });
 }
 
-/** 2100. */
+/** The beginning of the year 2100. */
 const LATEST_SECONDS = 4_102_444_800;
 
 /** Unix seconds, as text. */
@@ -150,7 +150,7 @@ function readSenders(value: Fields): (message: Fields) => InboundSender | null {
   const known = new Map<string, InboundSender>(
     contacts.flatMap((contact) => keysOf(contact).map((key) => [key, contact] as const)),
   );
-  // A phone number and its WhatsApp id can differ, but a single contact is the single sender.
+  // A phone number and its WhatsApp id can differ; a single contact is still the single sender.
   const only = contacts.length === 1 && isOneSender(value) ? contacts[0] : undefined;
   return (message) => {
     const from = identifiers(message.from, message.from_user_id);
@@ -183,10 +183,10 @@ const userIdOf = (value: unknown): string | null =>
 
 function readContact({ wa_id, user_id, profile }: Fields): InboundSender {
   const { name, username } = fieldsOf(profile);
-  const called = textOf(name) ?? textOf(username);
+  const shownName = textOf(name) ?? textOf(username);
   return {
     ...identifiers(wa_id, user_id),
-    name: called === null ? null : shortened(called.trim(), MAX_NAME_CHARACTERS),
+    name: shownName === null ? null : shortened(shownName.trim(), MAX_NAME_CHARACTERS),
   };
 }
 

@@ -8,14 +8,14 @@ import type { EventFacts } from '../filter.ts';
 import { wants } from '../subscription.ts';
 import { findSubscriptions } from './subscriptions.ts';
 
-/** What happened. Deliveries know its name and its bytes, not what it tells. */
+/** What happened. Deliveries know its name and its bytes, not its meaning. */
 export interface Emitted {
   readonly workspaceId: string;
   readonly name: EventName;
   readonly conversationId: string;
   /** What filters look at. */
   readonly facts: EventFacts;
-  /** Makes the payload, if anybody subscribes. @param id the event's */
+  /** Called only if somebody subscribes. @param id the event's */
   readonly payload: (id: string) => object;
 }
 
@@ -48,7 +48,7 @@ export async function emit(
 }
 
 /**
- * Owes an event to a subscription from now on.
+ * Stores a pending delivery of an event and queues its first attempt.
  * @param trigger `manual`: a person asked for it, and it goes out while the subscription is paused
  */
 export async function queueDelivery(

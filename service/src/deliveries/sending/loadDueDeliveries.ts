@@ -6,8 +6,9 @@ import { isRemoved, signingSecrets, wants, type Subscription } from '../subscrip
 import type { Job } from '../../store/store.ts';
 
 /**
- * How often a delivery checks whether its subscription is still paused. It is not parked like those
- * of removed subscriptions: what a person sends by hand would have to wait behind it.
+ * How often a delivery checks whether its subscription is still paused. Deliveries of a paused
+ * subscription are not parked, as those of a removed one are: what a person sends by hand would have
+ * to wait behind them.
  */
 const PAUSE_CHECK_MS = 60_000;
 

@@ -14,7 +14,7 @@ const ROW = 34;
 const BAR = 10;
 
 export function barListView(list: BarList): Figure {
-  const items = [...list.items].filter(({ n }) => n > 0).sort((a, b) => b.n - a.n);
+  const items = list.items.filter(({ n }) => n > 0).sort((a, b) => b.n - a.n);
   if (items.length === 0) return figureOf(list, null);
   const x = scaleLinear([0, items[0]!.n], [0, WIDTH]);
   const rows = items.map(

@@ -16,9 +16,9 @@ export interface PooledConnection {
 }
 
 interface Link {
-  /** Until it is connected. */
+  /** Set while it is being opened. */
   opening?: Opening;
-  /** In steady milliseconds. Unset without a connection, and from its last request on. */
+  /** By `performance.now()`. Unset while it is not open, and from its last request on. */
   openedAt?: number;
 }
 
@@ -56,8 +56,8 @@ class Connection extends Client implements PooledConnection {
       this.#retireWhenOld() ? { ...options, reset: true } : options,
       handler,
     );
-    // A request that undici refused outright does not occupy the connection. The pool of undici does
-    // not know that.
+    // A request that undici refused outright does not occupy the connection, but undici's pool takes
+    // `false` for an occupied one.
     return free || handler.settled;
   }
 
@@ -86,7 +86,7 @@ interface PoolLimits {
 /** How long an unused connection is kept, even if the receiver offers more. */
 const MAX_IDLE_MS = 30_000;
 
-/** Workspaces whose pools are kept. Beyond that, the pool unused for longest is closed. */
+/** For how many workspaces pools are kept. Beyond that, those unused for longest are closed. */
 const MAX_WORKSPACES = 256;
 
 /**

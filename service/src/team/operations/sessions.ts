@@ -10,13 +10,13 @@ import type { Session, Member, Workspace } from '../workspace.ts';
 const SESSION_IDLE_MS = 7 * 24 * 60 * 60 * 1000;
 export const MAX_SESSION_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** How many are read at once when all of a member end. */
+/** How many sessions of a member are read at once to end them all. */
 const BATCH = 1000;
 
 /** The expiry of a session is extended at most this often, so that most requests write nothing. */
 const PRECISION_MS = 60 * 60 * 1000;
 
-/** The member who signs in with an e-mail, in any spelling; not locked. */
+/** Finds a member by e-mail, in any spelling, without locking. */
 export async function findMemberByEmail(tx: Tx, email: string): Promise<Member | null> {
   const [member] = await tx.members.find({ where: { email: normalizeEmail(email) }, limit: 1 });
   return member ?? null;
@@ -24,8 +24,8 @@ export async function findMemberByEmail(tx: Tx, email: string): Promise<Member |
 
 /**
  * Signs a member in.
- * @param tries of the same address in the last minutes: when many passwords wait to be checked, the
- * fewest go first
+ * @param tries how often the same network address tried in the last minutes; while many passwords
+ * wait to be checked, those with the fewest tries go first
  * @returns the session's token, for a cookie; null when e-mail or password are wrong
  * @throws rate_limited (429) when too many passwords are being checked
  */
@@ -72,7 +72,7 @@ export interface SignedIn {
   readonly csrfToken: string;
   readonly member: Member;
   readonly workspace: Workspace;
-  /** How new the page is that the request gets. */
+  /** How new the page is that the request gets, as a position in the feed of changes. */
   readonly livePosition?: string;
 }
 
@@ -104,10 +104,11 @@ export const findSession = (
 export const endSession = ({ store }: Pick<Deps, 'store'>, sessionId: string) =>
   store.transaction((tx) => tx.sessions.delete(sessionId));
 
-/** Signs a member out of every browser. @param except a session that stays */
-export const endAllSessions = ({ store }: Pick<Deps, 'store'>, memberId: string, except?: string) =>
-  store.transaction((tx) => deleteSessionsOf(tx, memberId, except));
+/** Signs a member out of every browser. */
+export const endAllSessions = ({ store }: Pick<Deps, 'store'>, memberId: string) =>
+  store.transaction((tx) => deleteSessionsOf(tx, memberId));
 
+/** @param except a session that stays */
 export async function deleteSessionsOf(tx: Tx, memberId: string, except?: string): Promise<void> {
   let found: readonly Session[];
   do {

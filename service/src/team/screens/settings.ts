@@ -83,7 +83,7 @@ function n8nSection(signedIn: SignedIn, page: SettingsPage): View {
   const { chosen, owner, fromEnvironment, form } = page;
   if (owner === null)
     return html`<p>
-      The member who set up this service has left the team. To say where n8n runs, set
+      The member who set up this service has left the team. To change where n8n runs, set
       <code>N8N_URL</code> in the environment of the service and restart it.
     </p>`;
   // The address may belong to the operator's network, so other workspaces do not see it.

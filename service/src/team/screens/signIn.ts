@@ -69,16 +69,16 @@ export function signInRouter(deps: Deps, limits: AttemptLimits, isHttps: () => b
     }
   });
 
-  const member = [readPublicFormBody, ...requireMember(deps), requireCsrfToken];
+  const forMembers = [readPublicFormBody, ...requireMember(deps), requireCsrfToken];
   const leave = (response: Response, notice: string) => {
     clearSessionCookie(response, isHttps());
     response.redirect(303, `/sign-in?notice=${notice}`);
   };
-  router.post('/sign-out', member, async (_request: unknown, response: Response) => {
+  router.post('/sign-out', forMembers, async (_request: unknown, response: Response) => {
     await endSession(deps, signedInOf(response).session.id);
     leave(response, 'signed-out');
   });
-  router.post('/sign-out-everywhere', member, async (_request: unknown, response: Response) => {
+  router.post('/sign-out-everywhere', forMembers, async (_request: unknown, response: Response) => {
     await endAllSessions(deps, signedInOf(response).member.id);
     leave(response, 'signed-out-everywhere');
   });

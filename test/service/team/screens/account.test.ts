@@ -1,6 +1,6 @@
 // What members say about themselves, and how they come back in when the password is forgotten.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { endAllSessions } from '../../../../service/src/team/operations/sessions.ts';
+import { deleteSessionsOf } from '../../../../service/src/team/operations/sessions.ts';
 import type { Session } from '../../../../service/src/team/workspace.ts';
 import { browserless, MEMBER_ENV, type Browserless } from '../../../helpers/browserless.ts';
 import { openFreshStore } from '../../../helpers/openStore.ts';
@@ -97,7 +97,7 @@ it('is signed out everywhere, in however many browsers', async () => {
       for (let n = 0; n < 2_001; n += 1)
         await tx.sessions.put({ id: `${n}`, kind: 'session', memberId: 'mbr_1' } as Session);
     });
-    await endAllSessions({ store }, 'mbr_1', '7');
+    await store.transaction((tx) => deleteSessionsOf(tx, 'mbr_1', '7'));
     const left = await store.transaction((tx) =>
       tx.sessions.find({ where: { memberId: 'mbr_1' }, limit: 10 }),
     );

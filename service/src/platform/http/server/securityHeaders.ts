@@ -1,14 +1,14 @@
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 
-/** The headers of every answer. Whether there is TLS is for the proxy in front to say. */
+/** The headers of every answer. The proxy in front adds those about TLS, if it has TLS. */
 export const commonHeaders = (): RequestHandler =>
   helmet({
     contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
     strictTransportSecurity: false,
   });
 
-/** Scripts, styles and images come from this service only, and none are inline. */
+/** Scripts and styles come from this service only, and none are inline. */
 const POLICY = {
   'default-src': "'none'",
   'script-src': "'self'",
