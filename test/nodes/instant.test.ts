@@ -25,10 +25,15 @@ describe('toInstant', () => {
     expect(toInstant(value, zone)).toBe(expected);
   });
 
-  it.each(['', 'yesterday', '2026-13-40T10:00:00', '03.04.2026 10:00', 'Mar 4 2026 10:00'])(
-    'says that "%s" is not a date',
-    (value) => {
-      expect(toInstant(value, 'UTC')).toBeNull();
-    },
-  );
+  it.each([
+    '',
+    'yesterday',
+    '2026-13-40T10:00:00',
+    '2026-02-30',
+    '2026-02-29T10:00:00Z',
+    '03.04.2026 10:00',
+    'Mar 4 2026 10:00',
+  ])('says that "%s" is not a date', (value) => {
+    expect(toInstant(value, 'UTC')).toBeNull();
+  });
 });

@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 /**
- * The fields of a record that has more than ten of them, and its simplified form.
+ * A record with more than ten fields, and what is left of it when it is simplified.
  * @see https://docs.n8n.io/integrations/creating-nodes/build/reference/ux-guidelines/
  */
 export interface RecordShape {
@@ -63,7 +63,10 @@ export const describeOutput = ({ id, fields }: RecordShape): INodeProperties[] =
 	},
 ];
 
-/** @returns a function that reduces a record to the output that the user has chosen */
+/**
+ * @param shape undefined for a record of up to ten fields, which is returned whole
+ * @returns a function that reduces a record to the output that the user has chosen
+ */
 export function readOutput(
 	context: IExecuteFunctions,
 	itemIndex: number,
@@ -96,9 +99,10 @@ function read(record: IDataObject, path: string) {
 	return (value ?? null) as IDataObject[string];
 }
 
-/** `contact_name` → `Contact Name` */
-const toTitle = (field: string): string =>
-	field
-		.split('_')
-		.map((word) => (word === 'id' ? 'ID' : word.charAt(0).toUpperCase() + word.slice(1)))
-		.join(' ');
+const ACRONYMS: readonly string[] = ['id', 'url', 'http'];
+
+/** `contact_name` → `Contact Name`, `target_url` → `Target URL` */
+const toTitle = (field: string): string => field.split('_').map(titleWord).join(' ');
+
+const titleWord = (word: string): string =>
+	ACRONYMS.includes(word) ? word.toUpperCase() : word.charAt(0).toUpperCase() + word.slice(1);

@@ -29,10 +29,17 @@ export function toInstant(value: string, timeZone: string): string | null {
 	const hasOffset = /:.*(Z|[+-]\d{2}(:?\d{2})?)$/i.test(value);
 	const wallClock = value.includes(':') ? value : `${value}T00:00`;
 	const time = new Date(hasOffset ? value : `${wallClock}Z`);
-	const isDate = ISO_DATE.test(value) || EMAIL_DATE.test(value);
+	const isDate = ISO_DATE.test(value) ? isInCalendar(value) : EMAIL_DATE.test(value);
 	if (!isDate || Number.isNaN(time.getTime())) return null;
 	const instant = hasOffset ? time : new Date(time.getTime() - offsetMs(time, timeZone));
 	return instant.toISOString().replace('Z', '+00:00');
+}
+
+/** Whether the day of an ISO date exists: `Date` takes February 30 for March 2. */
+function isInCalendar(isoDate: string): boolean {
+	const day = isoDate.slice(0, 10);
+	const time = new Date(`${day}T00:00Z`);
+	return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(day);
 }
 
 /** How far the zone's clock is ahead of UTC when it shows this wall-clock time. */

@@ -42,7 +42,7 @@ export async function listenForTestTurns(context: IHookFunctions): Promise<void>
 }
 
 /**
- * Ends what `create` began: the workflow is no longer the agent, or no longer listens. Never throws.
+ * Undoes `publishAgent` or `listenForTestTurns`. Never throws.
  * @returns whether the service no longer calls this address
  */
 export async function releaseAgent(context: IHookFunctions): Promise<boolean> {

@@ -19,14 +19,19 @@ export interface NamedModel {
   readonly decidedBy: DecidedBy;
 }
 
-/** Renames the API's fields of settings to those of `AgentSettings`. What is left out stays out. */
+/** The changes that a request asks for. Fields that it leaves out stay out. */
 export const changesFrom = ({
-  payment_links: paymentLinks,
-  handover_phrases: handoverPhrases,
-  use_webhook: usesWebhook,
+  payment_links,
+  handover_phrases,
+  use_webhook,
   ...others
 }: z.output<NonNullable<typeof updateAgent.body>>) =>
-  definedOnly({ ...others, paymentLinks, handoverPhrases, usesWebhook });
+  definedOnly({
+    ...others,
+    paymentLinks: payment_links,
+    handoverPhrases: handover_phrases,
+    usesWebhook: use_webhook,
+  });
 
 /** The agent's settings as the API shows them. */
 export const agentJson = (

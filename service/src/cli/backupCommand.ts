@@ -6,7 +6,7 @@ import { readConfig, type Config } from '../app/config.ts';
 import { findFingerprint } from '../app/encryption/openSecretBox.ts';
 import { DUMP_FILE, makeBackup, type BackupParts } from '../moving/backup.ts';
 import { dumpDatabase } from '../moving/postgresTools.ts';
-import { KeyRequirement } from '../moving/requireKey.ts';
+import { KeyRequirement } from '../moving/keyRequirement.ts';
 import { systemClock } from '../platform/clock.ts';
 import { KEY_FILE, NEW_KEY_FILE } from '../platform/security/encryptionKey.ts';
 import { copyDataFolder } from '../store/lowdb/index.ts';

@@ -3,7 +3,7 @@ import { collections } from '../app/collections.ts';
 import type { ServiceStore } from '../store/collections.ts';
 import { findFingerprint, type KeyPlace } from '../app/encryption/openSecretBox.ts';
 import { headerOf, writeExport, type Tally } from '../moving/exportFormat.ts';
-import { KeyRequirement } from '../moving/requireKey.ts';
+import { KeyRequirement } from '../moving/keyRequirement.ts';
 import { openStore, type OpenStoreOptions, type StoreLocation } from '../store/openStore.ts';
 import type { Logger } from '../store/clockAndLog.ts';
 import { WORK_QUEUES } from '../app/workQueues.ts';

@@ -3,7 +3,7 @@ import { access, constants } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { readConfig, type Config } from '../app/config.ts';
 import { ExportReader, ExportRefused } from '../moving/exportFormat.ts';
-import { KeyRequirement } from '../moving/requireKey.ts';
+import { KeyRequirement } from '../moving/keyRequirement.ts';
 import { inWords } from '../store/lowdb/errors.ts';
 import { describeLocation } from '../store/openStore.ts';
 import { StoreNotEmpty } from '../store/store.ts';

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { readConfig, type Config } from '../app/config.ts';
 import { BackupRefused, DUMP_FILE, readBackup, type BackupManifest } from '../moving/backup.ts';
 import { restoreDatabase } from '../moving/postgresTools.ts';
-import { KeyRequirement } from '../moving/requireKey.ts';
+import { KeyRequirement } from '../moving/keyRequirement.ts';
 import { KEY_FILE } from '../platform/security/encryptionKey.ts';
 import { fillDataFolder } from '../store/lowdb/index.ts';
 import { describeLocation } from '../store/openStore.ts';

@@ -4,7 +4,7 @@ import type { Document } from '../store/store.ts';
 /** Where conversations come from. What each channel can do is in its adapter, in channels/. */
 export const CHANNEL_TYPES = ['web_chat', 'whatsapp_cloud'] as const;
 
-/** `web_chat`, `whatsapp_cloud`: the `channel` of a payload. */
+/** The `channel` of a payload. */
 export type ChannelType = (typeof CHANNEL_TYPES)[number];
 
 /** The one that the service hosts itself. */
@@ -36,7 +36,7 @@ export interface Contact extends Document {
 
 export const MAX_CONTACT_NAME_CHARACTERS = 200;
 
-/** What is removed of a contact, in the order in which screens tell it. */
+/** What is removed with a contact, in the order in which screens list it. */
 export const REMOVED_KINDS = [
   'conversations',
   'messages',
@@ -79,7 +79,7 @@ export interface ForgettingStep {
 
 export const isForgotten = ({ forgotten }: Contact): boolean => forgotten !== undefined;
 
-/** The contact without anything that is personal. Nobody can be recognised as it any more. */
+/** The contact without anything personal. If the person writes again, they are a new contact. */
 export const forget = (
   { id, workspaceId, channel, createdAt }: Contact,
   forgotten: Forgetting,

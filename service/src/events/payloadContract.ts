@@ -11,8 +11,7 @@ import { approvalSchema } from '../tools/calls/contract.ts';
 import { PAYMENT_PROVIDERS } from '../payments/index.ts';
 import { timestampSchema } from '../platform/http/schemas.ts';
 
-/** What is POSTed to subscribers, one schema for each event. */
-
+/** The fields that every event has. */
 const base = {
   id: z
     .string()
@@ -38,6 +37,7 @@ const paymentSchema = z
 
 const stage = z.enum(FUNNEL_STAGES);
 
+/** What is POSTed to subscribers, one schema for each event. */
 export const payloadSchemas = {
   'conversation.opened': z.strictObject({ ...base, event: z.literal('conversation.opened') }),
   'conversation.qualified': z.strictObject({

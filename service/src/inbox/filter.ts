@@ -8,7 +8,7 @@ import {
   type FunnelStage,
 } from '../conversations/index.ts';
 
-/** What of a tab is shown; null for all. Its names are those of the address. */
+/** Which conversations of a tab are shown; null for all. The names are those of the query. */
 export interface InboxFilter {
   readonly channel: ChannelType | null;
   readonly stage: FunnelStage | null;
@@ -26,7 +26,7 @@ type FilterFields = Partial<
   Pick<Conversation, 'channel' | 'funnelStage' | 'status' | 'assigneeId'>
 >;
 
-/** What a conversation has that the filter lets through. */
+/** The fields that a conversation must have to pass the filter. */
 export const fieldsOfFilter = ({
   channel,
   stage,

@@ -2,15 +2,15 @@ import type { Message } from '../conversations/index.ts';
 import type { Tx } from '../store/collections.ts';
 import type { Member } from '../team/index.ts';
 
-/** An answer of this age was written at the same time: its reader has hardly seen it. */
+/** A member who replies may not have noticed an answer that is younger than this. */
 const JUST_NOW_MS = 15_000;
 const MAX_LOOKED_AT = 20;
 
 /**
- * What another member of the team has answered just now, behind the messages that a reply was
- * written under; null when nobody has. The conversation stays locked, so that of two replies at once
- * the second one finds the first.
- * @param seen how many messages there were when the form was made
+ * The answer that another member has just sent, if the page on which the reply was written did not
+ * show it; else null. The conversation stays locked, so that of two replies at once the second finds
+ * the first.
+ * @param seen how many messages there were when the page was made
  */
 export async function findOtherAnswer(
   tx: Tx,
@@ -36,7 +36,7 @@ export async function findOtherAnswer(
   return newest.find(isOther) ?? null;
 }
 
-/** A reply was held back: its page did not show what somebody else has just answered. */
+/** A reply was held back, since its page did not show what a colleague has just answered. */
 export class OtherAnswer extends Error {
   override readonly name = 'OtherAnswer';
 

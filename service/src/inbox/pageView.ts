@@ -21,7 +21,7 @@ import { timeView } from '../platform/html/times.ts';
 interface PageParts extends ListParts, OpenForm, Pick<ComposerParts, 'cannedReplies'> {
   /** Null: only the list. */
   readonly open: { readonly thread: Thread; readonly panel: PanelParts['panel'] } | null;
-  /** The message before which the page ends. */
+  /** The number of the message before which the page of the thread ends; null for the newest page. */
   readonly before?: number | null;
   readonly notice?: unknown;
   readonly pageUrl: PaymentPageUrl;
@@ -71,6 +71,7 @@ function threadPane(parts: PageParts & ThreadParts & PanelParts): View {
 /** The reply form, or the form that was opened in its place. */
 function formView(parts: PageParts & ThreadParts & PanelParts): View {
   const { thread, isClosing = false, paying, form } = parts;
+  // Nothing can be sent, but notes can be written.
   if (thread.conversation.status === 'closed') return composer(parts, form);
   if (paying) return paymentForm(parts, paying);
   return isClosing ? closeForm(parts, form) : composer(parts, form);
@@ -101,7 +102,7 @@ export const headFragment = (parts: ThreadParts): View => {
 const isMine = ({ status, takenBy }: Conversation, memberId: string) =>
   status === 'human_active' && takenBy === memberId;
 
-/** What is done often in the row, and the rest in a menu, with what a phone has no room for. */
+/** Frequent actions are in the row. A menu has the rest, and what a phone has no room for. */
 function actionsView({ signedIn, thread, place }: ThreadParts): View {
   const { conversation, takenByName } = thread;
   const href = (path: string) => threadHref(conversation.id, place, {}, path);

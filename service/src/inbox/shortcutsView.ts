@@ -1,7 +1,7 @@
 import { html, type View } from '../platform/html/html.ts';
 import { icon } from '../platform/html/icons.ts';
 
-/** The keys of the inbox, as shortcuts.js takes them and docs/inbox.md lists them. */
+/** The keys of the inbox, as shortcuts.js handles them and docs/inbox.md lists them. */
 const SHORTCUTS = [
   ['j', 'k', 'Next and previous conversation in the list'],
   ['Enter', null, 'Open it'],
@@ -37,8 +37,8 @@ export const shortcutsDialog = (): View => html`
         )}
       </tbody>
     </table>
-    <p>In a list, r, n, a and e act on the conversation that has the focus. No key acts while you type.</p>
+    <p>In a list, r, n, a and e act on the conversation that has the focus. While you type, only Ctrl+Enter and Esc act.</p>
     <label for="shortcuts-on"><input type="checkbox" id="shortcuts-on" checked autocomplete="off" /> Shortcuts of a single key</label>
-    <p class="muted">Kept in this browser. Ctrl+Enter, Enter and Esc always work.</p>
+    <p class="muted">This browser remembers it. Ctrl+Enter, Enter and Esc always work.</p>
   </dialog>
 `;

@@ -126,9 +126,11 @@ const detailsSchema = jsonObjectSchema.superRefine((details, context) => {
 });
 
 const labelSchema = textSchema(MAX_LABEL_CHARACTERS).nullable().default(null);
+/** A text that asks the customer again; null: the question itself. */
+const askAgainSchema = textSchema(MAX_QUESTION_CHARACTERS).nullable().default(null);
+
 /** What only a question to the customer has. */
 const FIELDS_OF_REPLIES = ['accept', 'retry_message', 'remind_after', 'remind_message'] as const;
-const repeatedSchema = textSchema(MAX_QUESTION_CHARACTERS).nullable().default(null);
 
 const operation = operationsOf({ tag: 'Waits', auth: 'key', extension: true });
 
@@ -136,7 +138,7 @@ export const openWait = operation('POST /waits', {
   adds: 'data',
   summary: 'Open a wait',
   description:
-    'Asks a customer (`reply`) or the team (`decision`), and calls `resume_url` once that has ended. A reply is sent to the customer at once, and what they write next is the answer: neither the agent nor a turn sees it. A decision is a card for the team. `resume_url` gets `{"wait_id"}` again and again, for 24 hours, until `POST /api/waits/{id}/collect` was called; an open wait with the same `resume_url` is cancelled.',
+    'Asks a customer (`reply`) or the team (`decision`), and calls `resume_url` when the wait has ended. A question to a customer is sent at once, and what they write next is the answer: neither the agent nor a turn sees it. A question to the team is a card. `resume_url` gets `{"wait_id"}` again and again, for up to 24 hours, until `POST /api/waits/{id}/collect` is called. An open wait with the same `resume_url` is cancelled.',
   body: z
     .strictObject({
       kind: kindSchema,
@@ -164,7 +166,7 @@ export const openWait = operation('POST /waits', {
           `Up to ${MAX_WAIT_SECONDS / 86_400} days from now; by default in ${DEFAULT_WAIT_SECONDS / 86_400} days`,
         ),
       accept: acceptSchema.optional().describe('For a reply; by default any text'),
-      retry_message: repeatedSchema.describe(
+      retry_message: askAgainSchema.describe(
         'Asks again when an answer is not accepted; by default the message',
       ),
       max_attempts: z
@@ -172,7 +174,9 @@ export const openWait = operation('POST /waits', {
         .min(1, 'must be at least 1')
         .max(MAX_ATTEMPTS, `must be at most ${MAX_ATTEMPTS}`)
         .default(DEFAULT_ATTEMPTS)
-        .describe('How many answers are read; after that the wait ends as `not_accepted`'),
+        .describe(
+          'How many answers are read. If none is accepted, the wait ends as `not_accepted`.',
+        ),
       remind_after: z
         .int('must be a whole number of seconds')
         .min(MIN_REMIND_SECONDS, `must be at least ${MIN_REMIND_SECONDS}`)
@@ -180,7 +184,7 @@ export const openWait = operation('POST /waits', {
         .nullable()
         .default(null)
         .describe('Seconds after which the customer is reminded, once'),
-      remind_message: repeatedSchema.describe('By default the message'),
+      remind_message: askAgainSchema.describe('By default the message'),
       approve_label: labelSchema,
       reject_label: labelSchema,
     })

@@ -63,7 +63,7 @@ export function waitsRouter(deps: Deps, observer: Pick<WaitObserver, 'collected'
   return router;
 }
 
-/** @throws invalid_request (400) for a time that is over or too far away, or a reminder after it */
+/** @throws invalid_request (400) for an `expires_at` in the past or too far away, or a reminder after it */
 function wantedFrom(
   body: z.output<NonNullable<typeof contract.openWait.body>>,
   now: Date,

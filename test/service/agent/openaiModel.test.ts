@@ -414,6 +414,11 @@ describe('an answer that says nothing is an error:', () => {
     ['no content at all', choice({ message: {} }), 'The model gave an empty answer.'],
     ['empty content', text('  \n'), 'The model gave an empty answer.'],
     [
+      'the mark of a team member alone',
+      text('[written by a team member]'),
+      'The model gave an empty answer.',
+    ],
+    [
       'an empty list of calls',
       choice({ message: { content: '', tool_calls: [] } }),
       'The model gave an empty answer.',

@@ -52,7 +52,7 @@ describe('export and import, as commands', () => {
       refused(
         await stage.command(to, ['import', '--from', file]),
         new RegExp(
-          `Its secrets are sealed with the key with fingerprint [0-9a-f]{16}, and there is none in ${to.folder}\\. Put it into ${at} \\(mode 0600\\), or set ENCRYPTION_KEY; it is the key of the service that it was made from`,
+          `The secrets are sealed with the key with fingerprint [0-9a-f]{16}, and there is none in ${to.folder}\\. Put that key into ${at} \\(mode 0600\\), or set ENCRYPTION_KEY to it\\. It is the key of the service that the data comes from`,
         ),
       );
       expect(existsSync(to.folder!)).toBe(false);
@@ -60,7 +60,7 @@ describe('export and import, as commands', () => {
         await stage.command(to, ['import', '--from', file], {
           env: { ENCRYPTION_KEY: otherKey() },
         }),
-        /and ENCRYPTION_KEY is another one \([0-9a-f]{16}\)\. Set ENCRYPTION_KEY to the key of the service that it was made from/,
+        /and ENCRYPTION_KEY is another one \([0-9a-f]{16}\)\. Set ENCRYPTION_KEY to the key of the service that the data comes from/,
       );
       expect(existsSync(to.folder!)).toBe(false);
       await mkdir(to.folder!);

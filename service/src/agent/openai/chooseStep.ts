@@ -50,7 +50,10 @@ export function chooseStep(answer: ModelAnswer, turn: Turn): Step | null {
   }
   if (handOver) return handOverStep(handOver, text);
   if (close) return { ...closingStep(close, text, turn.language), ...qualified };
-  return text === '' ? null : { type: 'reply', text, ...qualified };
+  if (text !== '') return { type: 'reply', text, ...qualified };
+  // The text may have been nothing but the team's mark.
+  if (!named(MARK_QUALIFIED)) throw new ModelError('The model gave an empty answer.');
+  return null;
 }
 
 /**

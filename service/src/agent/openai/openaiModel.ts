@@ -39,11 +39,11 @@ export async function createOpenAiModel(options: OpenAiModelOptions): Promise<Ag
     async next(turn, signal) {
       signal.throwIfAborted();
       using tooLate = deadlineAfter(timeoutMs);
-      const ends = AbortSignal.any([signal, tooLate.signal]);
+      const stopped = AbortSignal.any([signal, tooLate.signal]);
       const startedAt = performance.now();
       const client = new Client(clientOptions(options, startedAt + timeoutMs));
       try {
-        return await decide(turn, server.model, (request) => ask(client, server, request, ends));
+        return await decide(turn, server.model, (request) => ask(client, server, request, stopped));
       } catch (error) {
         signal.throwIfAborted();
         if (tooLate.signal.aborted)
@@ -71,6 +71,10 @@ function checkSettings({ baseUrl, apiKey, model }: OpenAiModelOptions): ModelSer
   return { host: url.hostname, model, apiKey };
 }
 
+/**
+ * Asks for a step. A model that only marked the conversation qualified is asked once more, for its
+ * reply.
+ */
 async function decide(
   turn: Turn,
   model: string,
@@ -81,9 +85,9 @@ async function decide(
   if (step !== null) return step;
 
   const messages = [...request.messages, ...QUALIFIED];
-  const afterwards = chooseStep(await askModel({ ...request, messages }), turn);
-  if (afterwards === null) throw new ModelError('The model gave an empty answer.');
-  return afterwards.type === 'hand_over' ? afterwards : { ...afterwards, qualify: true };
+  const next = chooseStep(await askModel({ ...request, messages }), turn);
+  if (next === null) throw new ModelError('The model gave an empty answer.');
+  return next.type === 'hand_over' ? next : { ...next, qualify: true };
 }
 
 async function ask(

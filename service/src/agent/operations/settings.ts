@@ -18,7 +18,7 @@ import { findPaymentAccount, PAYMENT_ADAPTERS } from '../../payments/index.ts';
 
 type AgentChanges = Partial<Omit<AgentSettings, 'id' | 'workspaceId' | 'updatedAt'>>;
 
-/** @see changeAgentSettings */
+/** `changeAgentSettings` in a transaction of its own. */
 export const updateAgentSettings = (deps: Deps, workspace: Workspace, changes: AgentChanges) =>
   deps.store.transaction((tx) => changeAgentSettings(tx, deps, workspace, changes));
 

@@ -55,21 +55,21 @@ const callView = (call: TriedCall): View => html`
 
 // ---- With a workflow
 
-/** What a workflow answered to a test, as far as it has come. */
+/** What a workflow has answered to a test so far. */
 export const triedTurnView = (turn: WebhookTurn, settings: AgentSettings): View =>
   html`<article class="tried">${turnStateView(turn, settings)}</article>`;
 
 function turnStateView(turn: WebhookTurn, { name, greeting }: AgentSettings): View {
   const answer = turn.tried?.answer ?? null;
-  const [first, ...others] = answer?.texts ?? [];
-  const greeted = first === undefined ? [] : [withGreeting(first, greeting || null)];
-  const texts = [...greeted, ...others].map((text) => said(name, text));
+  const texts = (answer?.texts ?? []).map((text, index) =>
+    said(name, index === 0 ? withGreeting(text, greeting || null) : text),
+  );
   switch (turn.status) {
     case 'queued':
       return html`
         <h3 aria-busy="true">Calling the workflow</h3>
         ${WITHOUT_SCRIPTS}
-        ${turn.problem === null ? null : html`<p class="problem">The last attempt failed: ${turn.problem} It is tried again for a minute.</p>`}
+        ${turn.problem === null ? null : html`<p class="problem">The last attempt failed: ${turn.problem} The service tries again for a minute.</p>`}
       `;
     case 'running':
       return html`<h3 aria-busy="true">The workflow is working on its answer</h3>${WITHOUT_SCRIPTS}${texts}`;

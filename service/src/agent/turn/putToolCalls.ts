@@ -42,30 +42,30 @@ export async function putToolCalls(
   now: Date,
 ): Promise<boolean> {
   const stepId = newId('step');
-  const put: ToolCall[] = [];
+  const calls: ToolCall[] = [];
   for (const each of wanted) {
-    const call = await makeCall(tx, deps, turn, { ...each, stepId, beside: put }, now);
-    put.push(call);
+    const call = await makeCall(tx, deps, turn, { ...each, stepId, before: calls }, now);
+    calls.push(call);
     await tx.toolCalls.put(call);
     if (isComplete(call)) await countToolCall(tx, call, now);
     if (call.status === 'running') await enqueueToolCall(tx, call, now.getTime());
     if (call.status === 'pending_approval')
       await enqueueToolCall(tx, call, Date.parse(call.expiresAt!));
   }
-  const waiting = put.filter(({ status }) => status === 'pending_approval');
+  const waiting = calls.filter(({ status }) => status === 'pending_approval');
   if (waiting.length > 0) {
     const pendingApprovals = conversation.pendingApprovals + waiting.length;
     const view = { ...turn, conversation: { ...conversation, pendingApprovals } };
     await tx.conversations.put(view.conversation);
     for (const call of waiting) await emitRequested(tx, call, view, now);
   }
-  return put.some(({ status }) => status === 'running');
+  return calls.some(({ status }) => status === 'running');
 }
 
 interface WantedInStep extends CheckedCall {
   readonly stepId: string;
   /** The step's calls before this one. */
-  readonly beside: readonly ToolCall[];
+  readonly before: readonly ToolCall[];
 }
 
 async function makeCall(
@@ -78,11 +78,11 @@ async function makeCall(
   const { askBeforeRunning, problem, request, stored } = await resolve(tx, turn, wanted);
   const call = newCall(turn, wanted, stored, now);
   if (problem !== null) return refuseCall(call, problem, now);
-  const repetition = repeatedCall(call, turn, wanted.beside);
+  const repetition = repeatedCall(call, turn, wanted.before);
   if (repetition !== null)
     // The customer hears how the first call ended.
     return { ...refuseCall(call, repetition, now), isTold: true };
-  if (callsOfTurn(turn).length + wanted.beside.length >= MAX_TOOL_CALLS_PER_TURN) {
+  if (callsOfTurn(turn).length + wanted.before.length >= MAX_TOOL_CALLS_PER_TURN) {
     const message = `No more than ${MAX_TOOL_CALLS_PER_TURN} calls are made for one message.`;
     return refuseCall(call, message, now);
   }
@@ -138,13 +138,14 @@ const storableArguments = (args: JsonObject): JsonObject =>
   brokenLimit(args, ARGUMENT_LIMITS) === null && !holdsInfinity(args) ? args : {};
 
 /**
- * Guards against loops: the same call is made once in a turn, and not while it waits for approval.
+ * Guards against loops: the same call is made only once in a turn, and not again while it waits for
+ * approval.
  * @returns why the call is not made, for the model; null when it is no repetition
  */
 function repeatedCall(
   call: ToolCall,
   turn: LoadedTurn,
-  beside: readonly ToolCall[],
+  before: readonly ToolCall[],
 ): string | null {
   const isSame = (other: ToolCall) =>
     other.tool === call.tool && isDeepStrictEqual(other.arguments, call.arguments);
@@ -152,7 +153,7 @@ function repeatedCall(
     return 'The same call waits for approval already.';
   const isMade = (other: ToolCall) =>
     other.error?.type !== 'invalid_arguments' || other.attempts > 0;
-  return [...callsOfTurn(turn), ...beside].some((other) => isMade(other) && isSame(other))
+  return [...callsOfTurn(turn), ...before].some((other) => isMade(other) && isSame(other))
     ? 'The same call was made already; use its result.'
     : null;
 }

@@ -13,7 +13,7 @@ export interface ExampleWorkflow {
 }
 
 const CREDENTIAL = 'A Conversation Service API credential';
-const MODEL = `${CREDENTIAL}, and one for OpenAI or a server with the same API.`;
+const MODEL = 'OpenAI or a server with the same API';
 
 const ABOUT: readonly Pick<ExampleWorkflow, 'name' | 'does' | 'needs'>[] = [
   {
@@ -48,23 +48,23 @@ const ABOUT: readonly Pick<ExampleWorkflow, 'name' | 'does' | 'needs'>[] = [
   },
   {
     name: 'ai-agent',
-    does: 'Makes n8n’s AI Agent the agent of all conversations, with a memory for each and a tool. It answers a burst of messages once, is silent where a person answers, and can ask for one itself.',
-    needs: MODEL,
+    does: 'Makes n8n’s AI Agent the agent of all conversations, with a memory for each and a tool. It answers a burst of messages once, stays silent while a person has the conversation, and can ask for one.',
+    needs: `${CREDENTIAL}, and one for ${MODEL}.`,
   },
   {
     name: 'triage',
-    does: 'A model decides what each message is about: an AI Agent answers questions, complaints go to a person, out of hours with the promise of an answer, and a mere “thank you” gets none.',
-    needs: `${MODEL} Your hours and time zone.`,
+    does: 'A model decides what each message is about: an AI Agent answers questions, and complaints go to a person. Outside opening hours, the customer is promised an answer. A mere “thank you” gets no reply.',
+    needs: `${CREDENTIAL}, one for ${MODEL}, and your hours and time zone.`,
   },
   {
     name: 'refund',
-    does: 'Asks the customer for the number of the order, and your team for leave to refund it. The workflow rests while it waits for either.',
+    does: 'Asks the customer for the number of the order, and your team for permission to refund it. The workflow rests while it waits.',
     needs: `${CREDENTIAL}, and your shop in place of the list of orders.`,
   },
   {
     name: 'ai-agent-with-review',
     does: 'An AI Agent whose tool waits for your team: a colleague approves or rejects each refund, and the AI Agent reads the note.',
-    needs: MODEL,
+    needs: `${CREDENTIAL}, and one for ${MODEL}.`,
   },
 ];
 

@@ -27,7 +27,9 @@ const MIN_PREFIX_CHARACTERS = 2;
 export function readWordQuery(typed: string): WordQuery {
   const lists: SearchedWord[][] = [];
   const take = (number: string) => {
-    lists.push(numberQuery(digitsOf(number)));
+    const digits = digitsOf(number);
+    if (digits === '') return number; // zeros alone are words
+    lists.push(numberQuery(digits));
     return ' ';
   };
   const rest = typed.replace(NUMBER, take).replace(NUMBER_BEGINNING, take);
@@ -39,6 +41,7 @@ export function readWordQuery(typed: string): WordQuery {
   for (const [at, parts] of compounds.entries()) {
     const isLast = at === compounds.length - 1 && !isLastComplete;
     const word = joinWords(parts);
+    // A compound finds those that go on after it, and a long word was cut.
     const isPrefix =
       (isLast && word.length >= MIN_PREFIX_CHARACTERS) ||
       parts.length > 1 ||

@@ -23,9 +23,9 @@ interface Deletion {
 }
 
 /**
- * Removes a subscription: nothing more is sent. For REVIVAL_MS it can be revived; it then gets what
- * was pending and what was emitted since; with `cancel` it is deleted at once. The cost does not
- * depend on what is pending: deliveries of a deleted subscription are cancelled when they are due.
+ * Removes a subscription: nothing more is sent. For REVIVAL_MS it can be revived, and then gets what
+ * was pending and what was emitted since. With `cancel` it is deleted at once. Removing costs the same
+ * however much is pending: each delivery of a deleted subscription is cancelled when it is due.
  * @returns false when the subscription has a later revision than the one to remove, or another owner
  * @throws not_found (404)
  * @see docs/decisions/0022-a-removed-subscription-can-be-revived.md
@@ -37,7 +37,7 @@ export const deleteSubscription = (
   { pending = 'keep', revision, owner = {} }: Deletion = {},
 ) =>
   store.transaction(async (tx): Promise<boolean> => {
-    // Locks the workspace: nobody revives the subscription before it is removed.
+    // Locks the workspace, so that nobody publishes or revives a subscription at the same time.
     await tx.workspaces.get(workspace.id);
     const subscription = await loadSubscription(tx, workspace, id);
     if (revision !== undefined && revision < subscription.revision) return false;

@@ -66,7 +66,8 @@ export function providerRouter(deps: Deps, config: PaymentsConfig): Router {
     response.redirect(303, '/payments?notice=provider-removed');
   });
 
-  // A page that answered a POST has the form's address. Reloading it leads back to the provider.
+  // A page that a POST answered with, such as an error, has the form's address. Opening that address
+  // again leads back to the provider.
   router.get('/payments/providers/:provider/:action', ({ params }, response) =>
     response.redirect(303, `/payments/providers/${params.provider}`),
   );

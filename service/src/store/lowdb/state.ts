@@ -23,6 +23,7 @@ export class State {
     for (const name of new Set([...Object.keys(schema), JOBS, ...Object.keys(data)])) {
       const rows = (data[name] ??= new Map());
       const table = new Table(name, rows, schema[name] ?? NO_INDEXES);
+      // The first of them now; `indexWords` indexes the rest in the background.
       table.indexWords(DOCUMENTS_AT_ONCE);
       this.tables.set(name, table);
     }

@@ -114,8 +114,11 @@ function problemOfOptions(row: ParameterRow): string | null {
   if (row.options === '') return null;
   if (!MAY_HAVE_OPTIONS.has(row.type))
     return 'Only texts and numbers can have options. Leave this empty.';
-  return row.type !== 'text' && optionsOf(row).some((option) => Number.isNaN(option))
-    ? 'The options of a number must be numbers.'
+  const options = optionsOf(row);
+  if (row.type === 'number' && !options.every(Number.isFinite))
+    return 'The options of a number must be numbers.';
+  return row.type === 'integer' && !options.every(Number.isInteger)
+    ? 'The options of a whole number must be whole numbers.'
     : null;
 }
 
@@ -125,7 +128,7 @@ export const optionsOf = ({ type, options }: ParameterRow): readonly (string | n
     .split(',')
     .map((option) => option.trim())
     .filter((option) => option !== '');
-  return [...new Set(texts)].map((option) => (type === 'text' ? option : Number(option)));
+  return [...new Set<string | number>(type === 'text' ? texts : texts.map(Number))];
 };
 
 function propertyOf(row: ParameterRow): JsonObject {

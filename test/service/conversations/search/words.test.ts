@@ -56,6 +56,8 @@ describe('the words of a search', () => {
     ['2026-11-23', 'on 2026-11-23 at 10:30', true],
     ['10:30', 'on 2026-11-23 at 10:30', true],
     ['!?', ORDER, false],
+    ['0000000', ORDER, false],
+    ['0000000', 'tracking 0000000', true],
     ['4111111111111111', 'card 4111 1111 1111 1111', false],
     ['1234 5678 1234 5678', 'voucher 1234 5678 1234 5678', true],
   ])('%s in “%s”: %s', (typed, text, isFound) => {

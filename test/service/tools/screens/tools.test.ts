@@ -90,7 +90,7 @@ describe('making a tool', () => {
       '/tools',
       webhookForm({
         ...row(1, { name: 'carrier', options: 'dhl, ups' }),
-        ...row(2, { name: 'parts', type: 'integer' }),
+        ...row(2, { name: 'parts', type: 'integer', options: '1, 2, 2.0' }),
         ask: 'on',
         read_only: 'on',
         example_phrases: 'where is my order\n\n has it left ',
@@ -115,7 +115,7 @@ describe('making a tool', () => {
       properties: {
         order_number: { type: 'string', description: 'The order number' },
         carrier: { type: 'string', enum: ['dhl', 'ups'] },
-        parts: { type: 'integer' },
+        parts: { type: 'integer', enum: [1, 2] },
       },
       required: ['order_number'],
     });
@@ -177,6 +177,18 @@ describe('making a tool', () => {
       row(1, { name: 'size', type: 'number', options: '1, big' }),
       'p1_options',
       /numbers/,
+    ],
+    [
+      'an option of a number that is endless',
+      row(1, { name: 'size', type: 'number', options: '1, Infinity' }),
+      'p1_options',
+      /numbers/,
+    ],
+    [
+      'an option of a whole number that is a fraction',
+      row(1, { name: 'parts', type: 'integer', options: '1, 1.5' }),
+      'p1_options',
+      /whole numbers/,
     ],
     [
       'a schema that is no JSON',

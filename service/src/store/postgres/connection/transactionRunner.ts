@@ -11,8 +11,8 @@ import { runAllOn, runOn } from './database.ts';
 import { isUniqueViolation, isWorthRepeating, unavailable, uniqueViolation } from './errors.ts';
 import type { Outage } from './outage.ts';
 
-/** How many times to run a transaction that conflicts with others. */
-const MAX_RUNS = 50;
+/** After so many conflicts with others, a transaction is given up. */
+const MAX_CONFLICTS = 50;
 /** Another transaction may have taken a unique value first. The next run finds its document. */
 const MAX_VIOLATIONS = 3;
 /** The same as the `lock_timeout` of our connections. */
@@ -55,11 +55,15 @@ export class TransactionRunner<S extends Schema> {
    */
   async run<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<T> {
     const giveUpAt = performance.now() + MAX_BUSY_MS;
+    /** What the next run has from its beginning. */
     let places = new DocumentPlaces(this.#documents);
-    /** All of them, because two that take turns at two documents would never get both. */
+    /** All that were busy, because two that take turns at two documents would never get both. */
     const busy = new Set<string>();
     let isAlone = false;
-    for (let runs = 1, violations = 0, locked = 0; ; runs += 1) {
+    let lockedElsewhere = 0;
+    let violations = 0;
+    let conflicts = 0;
+    for (;;) {
       try {
         return await this.#options.outage.watch(() => {
           const held = places;
@@ -71,17 +75,19 @@ export class TransactionRunner<S extends Schema> {
           if (performance.now() > giveUpAt) throw tooManyWriters(error);
           if (error instanceof DocumentBusy) await places.waitFor(busy.add(error.key));
           else if (isAlone) await sleep(Math.random() * MAX_PAUSE_MS);
-          else if (error instanceof LockedElsewhere) isAlone = (locked += 1) > MAX_MORE_TRIES;
-          else isAlone = true;
-          runs -= 1;
+          else if (error instanceof LockedElsewhere) {
+            lockedElsewhere += 1;
+            isAlone = lockedElsewhere > MAX_MORE_TRIES;
+          } else isAlone = true;
           continue;
         }
         if (isUniqueViolation(error)) {
           violations += 1;
           if (violations >= MAX_VIOLATIONS) throw uniqueViolation(error);
         } else if (!isWorthRepeating(error)) throw error;
-        if (runs >= MAX_RUNS) throw tooManyWriters(error);
-        if (runs > 2) await sleep(Math.random() * 10 * Math.min(runs, 10));
+        conflicts += 1;
+        if (conflicts >= MAX_CONFLICTS) throw tooManyWriters(error);
+        if (conflicts > 2) await sleep(Math.random() * 10 * Math.min(conflicts, 10));
       }
     }
   }

@@ -29,9 +29,9 @@ export class KeyRequirement {
   check(fingerprint: string | null): void {
     if (fingerprint === null || fingerprint === this.fingerprint) return;
     const { encryptionKey, dataDir } = this.place;
-    const sealed = `Its secrets are sealed with the key with fingerprint ${fingerprint}`;
+    const sealed = `The secrets are sealed with the key with fingerprint ${fingerprint}`;
     const where =
-      'the key of the service that it was made from: its ENCRYPTION_KEY, or the file encryption.key in its DATA_DIR';
+      'the key of the service that the data comes from: its ENCRYPTION_KEY, or the file encryption.key in its DATA_DIR';
     if (encryptionKey !== undefined)
       throw new Error(
         `${sealed}, and ENCRYPTION_KEY is another one (${this.fingerprint}). Set ENCRYPTION_KEY to ${where}.`,
@@ -42,11 +42,11 @@ export class KeyRequirement {
         ? `there is none in ${dataDir}`
         : `the one in ${file} is another (${this.fingerprint})`;
     throw new Error(
-      `${sealed}, and ${present}. Put it into ${file} (mode 0600), or set ENCRYPTION_KEY; it is ${where}.`,
+      `${sealed}, and ${present}. Put that key into ${file} (mode 0600), or set ENCRYPTION_KEY to it. It is ${where}.`,
     );
   }
 
-  /** Passes the records on, and checks the record that holds the key's fingerprint. */
+  /** Passes records on. Throws at the one with the key's fingerprint when the key here is another. */
   async *checked(records: AsyncIterable<DumpedRecord>): AsyncGenerator<DumpedRecord> {
     for await (const record of records) {
       if (!('job' in record) && isFingerprint(record.document, record.collection))
