@@ -48,8 +48,7 @@ const contexts = new Map<string | undefined, SecureContext>();
 
 /**
  * What the connections of this process trust. With an authority of its own, Node parses the
- * certificates of all the others again for each context, which takes 20 ms: as much as the rest of a
- * service's start.
+ * certificates of all the others again for each context, which takes 20 ms.
  */
 function contextTrusting(extraCa: string | undefined): SecureContext {
   const known = contexts.get(extraCa);
