@@ -11,6 +11,9 @@ import { NO_LIMITS } from './settings.ts';
 import { freshStorage, type Storage } from './storage.ts';
 import { databaseClock, MovedClock, steadied } from './testClock.ts';
 
+/** Hashes passwords at next to no cost. */
+const CHEAP_PASSWORDS = new URL('./cheapPasswords.child.ts', import.meta.url);
+
 /** 8 + 32 characters, as a real key; used by tests only. */
 export const TEST_API_KEY = `cs_live_${'T'.repeat(32)}`;
 
@@ -52,6 +55,7 @@ export interface TestServiceOptions {
   readonly store?: StartOptions['store'];
   readonly server?: StartOptions['server'];
   readonly housekeepingEveryMs?: number;
+  /** Replaces one that hashes at next to no cost; undefined: the service's own. */
   readonly passwordThread?: StartOptions['passwordThread'];
   readonly paymentWait?: StartOptions['paymentWait'];
 }
@@ -89,6 +93,7 @@ export async function startTestService({
     startService(readConfig({ ...settings, ...extra }), {
       clock: steady && Object.assign(steady, { onMoved: moved?.onMoved }),
       databaseNow,
+      passwordThread: CHEAP_PASSWORDS,
       ...options,
     });
   let service: Service = await start();

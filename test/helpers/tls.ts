@@ -91,10 +91,11 @@ export const makeTestCa = async (): Promise<TestCa> => {
   return { ca: authority.cert, server: await issue(), issue };
 };
 
-let shared: Promise<TestCa> | undefined;
+/** On globalThis, since each suite has a copy of this file. */
+const ofProcess = globalThis as { sharedTestCa?: Promise<TestCa> };
 
 /** The authority that every test of this process shares. */
-export const sharedTestCa = (): Promise<TestCa> => (shared ??= makeTestCa());
+export const sharedTestCa = (): Promise<TestCa> => (ofProcess.sharedTestCa ??= makeTestCa());
 
 /**
  * Files for processes that read their certificates from disk (NODE_EXTRA_CA_CERTS, N8N_SSL_CERT,

@@ -239,7 +239,10 @@ describe('a call of a tool', () => {
       ),
     );
     for (const each of seen) {
-      expectFailure(each, { requests: 3, type: 'timeout', httpStatus: null });
+      // On a busy machine an attempt may end before its request is there.
+      const { requests } = each;
+      expectFailure(each, { requests, attempts: 3, type: 'timeout', httpStatus: null });
+      expect(requests).toBeLessThanOrEqual(3);
       expect(each.record.duration_ms).toBeGreaterThanOrEqual(2950);
       // What three time-outs of the default length would take.
       expect(each.record.duration_ms).toBeLessThan(30_000);

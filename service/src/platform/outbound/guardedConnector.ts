@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
-import { createSecureContext, getCACertificates } from 'node:tls';
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { buildConnector } from 'undici';
 import type { HostGuard, ResolvedAddress } from './hostGuard.ts';
 import type { Target } from './targetUrl.ts';
@@ -44,19 +44,32 @@ const checkedAddresses: LookupFunction = (hostname, options, callback) => {
 const serverName = (hostname: string) =>
   isIP(hostname) === 0 ? hostname.replace(/\.$/, '') : undefined;
 
+const contexts = new Map<string | undefined, SecureContext>();
+
+/**
+ * What the connections of this process trust. With an authority of its own, Node parses the
+ * certificates of all the others again for each context, which takes 20 ms.
+ */
+function contextTrusting(extraCa: string | undefined): SecureContext {
+  const known = contexts.get(extraCa);
+  if (known) return known;
+  const context = createSecureContext(
+    extraCa ? { ca: [...getCACertificates('default'), extraCa] } : {},
+  );
+  contexts.set(extraCa, context);
+  return context;
+}
+
 /**
  * Builds the connector that every pool uses.
  * @param extraCa PEM of a certificate authority to trust beside the default ones
  */
 export const createGuardedConnector = (guard: HostGuard, extraCa?: string): GuardedConnector => {
-  const secureContext = createSecureContext(
-    extraCa ? { ca: [...getCACertificates('default'), extraCa] } : {},
-  );
   // No time-out of its own: the request's deadline gives up a connection that takes too long.
   const dial = buildConnector({
     allowH2: false,
     timeout: 0,
-    secureContext,
+    secureContext: contextTrusting(extraCa),
     // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn verification off.
     rejectUnauthorized: true,
     autoSelectFamily: true,

@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import type { Logger } from 'pino';
 import { AppError } from '../http/errorCatalogue.ts';
 import type { Bounds } from '../limits/bounds.ts';
-import type { PasswordTask } from './passwordThread.ts';
+import type { PasswordTask } from './passwordTasks.ts';
 import { RestartingThread } from './restartingThread.ts';
 
 /** What operations are given. */

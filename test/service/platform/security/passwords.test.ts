@@ -29,7 +29,7 @@ const gated = (gate: string) => `
   parentPort.on('message', () => {
     while (existsSync(${JSON.stringify(gate)})) Atomics.wait(cell, 0, 0, 5);
   });
-  await import('${beside('../../../../service/src/platform/security/passwordThread.ts')}');
+  await import('${beside('../../../helpers/cheapPasswords.child.ts')}');
 `;
 
 let folder: string;
