@@ -2,6 +2,7 @@
 // process of its own takes half a second of the processor. That commands are processes which fail in
 // one line is proven by test/service/moving/commands.test.ts and test/service/app/process.test.ts.
 import { jest } from '@jest/globals';
+import type { Command } from 'commander';
 import { lineOf } from '../../service/src/cli/command.ts';
 import { createCommandLine } from '../../service/src/cli/commandLine.ts';
 
@@ -27,7 +28,7 @@ export async function commandHere(
   const before = process.env;
   process.env = { ...before, ...env };
   try {
-    await createCommandLine().parseAsync(args, { from: 'user' });
+    await throwing(createCommandLine()).parseAsync(args, { from: 'user' });
     return { code: 0, out, err };
   } catch (error) {
     return { code: 1, out, err: err + lineOf(error as Error) };
@@ -35,4 +36,11 @@ export async function commandHere(
     process.env = before;
     for (const stream of streams) stream.mockRestore();
   }
+}
+
+/** Commander ends the process when it cannot read an option. */
+function throwing(command: Command): Command {
+  command.exitOverride();
+  command.commands.forEach(throwing);
+  return command;
 }
