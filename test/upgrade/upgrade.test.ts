@@ -11,8 +11,9 @@ import { sectionsOf } from '../../scripts/release/changelog.ts';
 import type { ApiClient } from '../helpers/apiClient.ts';
 import { browserless } from '../helpers/browserless.ts';
 import { testDatabaseUrl } from '../helpers/storage.ts';
-import { CANNED_REPLY, FIXTURE, readContent } from './content.ts';
-import { command, withService, type StoreEnv } from './run.ts';
+import { commandHere } from '../helpers/commandHere.ts';
+import { CANNED_REPLY, FIXTURE, FIXTURE_ENV, readContent } from './content.ts';
+import { withService, type StoreEnv } from './run.ts';
 
 const FIXTURES = fileURLToPath(new URL('fixtures', import.meta.url));
 const RELEASES = readdirSync(FIXTURES).sort();
@@ -29,6 +30,14 @@ describe.each(RELEASES)('data of %s', (release) => {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const newFolder = (): StoreEnv => ({ DATA_DIR: join(folder, `data-${(stores += 1)}`) });
+
+  /** @returns what the command says */
+  const command = async (store: StoreEnv, ...args: string[]): Promise<string> => {
+    const env = { DATABASE_URL: '', DATABASE_SCHEMA: '', ...FIXTURE_ENV, ...store };
+    const { code, out, err } = await commandHere(args, env);
+    if (code !== 0) throw new Error(`${args.join(' ')}: ${err}`);
+    return out;
+  };
 
   /** Reads everything, and does what needs the secrets that were sealed then. */
   const use = async (url: string, api: ApiClient): Promise<void> => {
@@ -53,8 +62,8 @@ describe.each(RELEASES)('data of %s', (release) => {
   /** Out of one store and into another, by today's commands. */
   const moves = async (from: StoreEnv, to: StoreEnv) => {
     const file = join(folder, `export-${(stores += 1)}.ndjson`);
-    await command(folder, from, 'export', '--to', file);
-    await command(folder, to, 'import', '--from', file);
+    await command(from, 'export', '--to', file);
+    await command(to, 'import', '--from', file);
     await withService(folder, to, async (_url, api) => {
       expect(await readContent(api)).toMatchObject(content);
     });
@@ -64,9 +73,9 @@ describe.each(RELEASES)('data of %s', (release) => {
     'a backup of a folder is whole, is restored, moves on, and works',
     async () => {
       const backup = join(fixture, 'folder');
-      expect(await command(folder, newFolder(), 'verify', backup)).toContain('is whole');
+      expect(await command(newFolder(), 'verify', backup)).toContain('is whole');
       const store = newFolder();
-      await command(folder, store, 'restore', '--from', backup);
+      await command(store, 'restore', '--from', backup);
       await moves(store, newFolder());
       await opens(store);
     },
@@ -77,7 +86,7 @@ describe.each(RELEASES)('data of %s', (release) => {
     'an export is imported, and works',
     async () => {
       const store = newFolder();
-      await command(folder, store, 'import', '--from', join(fixture, 'export.ndjson'));
+      await command(store, 'import', '--from', join(fixture, 'export.ndjson'));
       await opens(store);
     },
     TIMEOUT_MS,
@@ -100,12 +109,12 @@ describe.each(RELEASES)('data of %s', (release) => {
       };
       try {
         const backup = join(fixture, 'postgresql');
-        expect(await command(folder, newFolder(), 'verify', backup)).toContain('is whole');
+        expect(await command(newFolder(), 'verify', backup)).toContain('is whole');
         const store = await newDatabase();
-        await command(folder, store, 'restore', '--from', backup);
+        await command(store, 'restore', '--from', backup);
         await moves(store, newFolder());
         const imported = await newDatabase();
-        await command(folder, imported, 'import', '--from', join(fixture, 'export.ndjson'));
+        await command(imported, 'import', '--from', join(fixture, 'export.ndjson'));
         await moves(imported, await newDatabase());
         await opens(imported);
         await opens(store);

@@ -1,16 +1,20 @@
 import { AGENT_QUEUE } from '../agent/agentSettings.ts';
 import { WEBHOOK_TURN_QUEUE } from '../agent/webhook/webhookTurn.ts';
 import { DELIVERY_QUEUE } from '../deliveries/delivery.ts';
-import { OUTBOUND_QUEUE } from '../channels/outbound/outboundMessage.ts';
-import { TYPING_QUEUE } from '../channels/outbound/typing.ts';
+import { OUTBOUND_QUEUE, TYPING_QUEUE } from '../channels/outbound/outboundMessage.ts';
 import { PAYMENT_QUEUE } from '../payments/payment.ts';
 import { FOLLOW_UP_QUEUE } from '../deliveries/subscription.ts';
 import { TOOL_CALL_QUEUE } from '../tools/calls/toolCall.ts';
 import { WAIT_QUEUE } from '../waits/wait.ts';
-import { FORGETTING_QUEUE } from '../conversations/contacts/forgetContact.ts';
-import { HOUSEKEEPING_QUEUE } from './retention/housekeeping.ts';
+import { FORGETTING_QUEUE } from '../conversations/contact.ts';
 
-/** Every queue that work is put into. */
+/** The queue of the clean-up. It always holds one job, which says when the next sweep is due. */
+export const HOUSEKEEPING_QUEUE = 'housekeeping';
+
+/**
+ * Every queue that work is put into. The commands need these names alone: what is imported here is
+ * small, and loads none of the work itself.
+ */
 export const WORK_QUEUES: readonly string[] = [
   DELIVERY_QUEUE,
   FOLLOW_UP_QUEUE,

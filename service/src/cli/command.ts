@@ -10,10 +10,15 @@ import { WORK_QUEUES } from '../app/workQueues.ts';
 
 /** What all commands share: how they open the store, and how they fail. */
 
+/** The one line that says what is wrong. */
+export const lineOf = ({ message }: Error): string =>
+  `conversation-service: ${message.split('\n')[0]}\n`;
+
 /** Exits with one line that says what is wrong. With LOG_LEVEL=debug, the stack follows. */
-export function failInOneLine(error: unknown): never {
-  const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  process.stderr.write(`conversation-service: ${message.split('\n')[0]}\n`);
+export function failInOneLine(failure: unknown): never {
+  const error = failure instanceof Error ? failure : new Error(String(failure));
+  const { stack } = error;
+  process.stderr.write(lineOf(error));
   if (process.env.LOG_LEVEL === 'debug' && stack) process.stderr.write(`${stack}\n`);
   process.exit(1);
 }

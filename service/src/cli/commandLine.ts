@@ -12,10 +12,15 @@ import { addVerifyCommand } from './verifyCommand.ts';
 import { addWorkspaceCommands } from './workspaceCommands.ts';
 
 /**
- * The command line. Without arguments, it runs the service. A command that fails exits with one line
- * that says why.
+ * Runs the command that this process was started with. One that fails exits with one line that says
+ * why.
  */
 export async function runCommandLine(): Promise<void> {
+  await createCommandLine().parseAsync().catch(failInOneLine);
+}
+
+/** All commands. Without arguments, the service runs. */
+export function createCommandLine(): Command {
   const program = new Command('conversation-service').description(
     'Conversations of customers with an agent and a team',
   );
@@ -37,5 +42,5 @@ export async function runCommandLine(): Promise<void> {
   addVerifyCommand(program);
   addExportCommand(program);
   addImportCommand(program);
-  await program.parseAsync().catch(failInOneLine);
+  return program;
 }

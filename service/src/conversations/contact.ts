@@ -54,6 +54,9 @@ export const REMOVED_KINDS = [
 export type RemovedKind = (typeof REMOVED_KINDS)[number];
 export type Removed = Readonly<Partial<Record<RemovedKind, number>>>;
 
+/** The queue of what is left to remove of forgotten contacts. */
+export const FORGETTING_QUEUE = 'forgetting';
+
 /**
  * The removal of what is personal. The contact stays with this record and without details, so that
  * what remains, such as payments, still has one.

@@ -18,10 +18,10 @@ import {
   listOf,
   oneOf,
   pageQuerySchema,
-  phoneSchema,
   textSchema,
   timestampSchema,
 } from '../platform/http/schemas.ts';
+import { phoneSchema } from '../platform/http/phoneSchema.ts';
 
 const CONVERSATION_ID = 'conv_01JD6Z0000000000000000000A';
 

@@ -1,6 +1,7 @@
 import { parsePhoneNumberFromString, type PhoneNumber } from 'libphonenumber-js/max';
 import { replaceFolded, type Replacement } from './foldedText.ts';
 import { mapStrings, type Json } from './json.ts';
+import { visitorName } from './visitorName.ts';
 
 /** Masks contact details. Only the team's own screens show them in the clear. */
 
@@ -201,5 +202,5 @@ function maskBase64(base64: string): string {
 /** A name that does not reveal the contact: the masked phone, else the masked e-mail, else "Visitor …". */
 export function contactDisplay(contact: Details & { readonly id: string }): string {
   const { phone, email } = maskedDetails(contact);
-  return phone ?? email ?? `Visitor ${contact.id.slice(-4)}`;
+  return phone ?? email ?? visitorName(contact);
 }

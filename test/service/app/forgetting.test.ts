@@ -5,11 +5,12 @@ import { readConfig } from '../../../service/src/app/config.ts';
 import { forgetNext, startForgetting } from '../../../service/src/app/retention/forgetContacts.ts';
 import { sweepAll } from '../../../service/src/app/retention/housekeeping.ts';
 import { startService, type Service } from '../../../service/src/app/service.ts';
+import { forgetContact } from '../../../service/src/conversations/contacts/forgetContact.ts';
 import {
   FORGETTING_QUEUE,
-  forgetContact,
-} from '../../../service/src/conversations/contacts/forgetContact.ts';
-import type { Contact, Forgetting } from '../../../service/src/conversations/contact.ts';
+  type Contact,
+  type Forgetting,
+} from '../../../service/src/conversations/contact.ts';
 import { openConversation } from '../../../service/src/conversations/conversation.ts';
 import type { Message } from '../../../service/src/conversations/message.ts';
 import type { OutboundMessage } from '../../../service/src/channels/outbound/outboundMessage.ts';

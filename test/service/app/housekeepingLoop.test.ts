@@ -2,10 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { systemClock } from '../../../service/src/platform/clock.ts';
-import {
-  HOUSEKEEPING_QUEUE,
-  startHousekeeping,
-} from '../../../service/src/app/retention/housekeeping.ts';
+import { startHousekeeping } from '../../../service/src/app/retention/housekeeping.ts';
+import { HOUSEKEEPING_QUEUE } from '../../../service/src/app/workQueues.ts';
 import type { WorkDeps, Worker } from '../../../service/src/platform/jobs/worker.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 import { waitFor } from '../../helpers/waitFor.ts';

@@ -6,8 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { readConfig } from '../../../service/src/app/config.ts';
+import { startService, type Service } from '../../../service/src/app/service.ts';
 import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
 import { browserless } from '../../helpers/browserless.ts';
+import { commandHere } from '../../helpers/commandHere.ts';
 import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
 import { BARE_ENV } from '../../helpers/program.ts';
 import { freshStorage, testDatabaseUrl, type Storage } from '../../helpers/storage.ts';
@@ -26,6 +29,7 @@ describe('the service as a process', () => {
   let storage: Storage;
   let folder: string;
   const running: Run[] = [];
+  const runningHere: Service[] = [];
 
   beforeEach(async () => {
     storage = await freshStorage();
@@ -38,6 +42,7 @@ describe('the service as a process', () => {
         await once(child, 'exit');
       }
     }
+    for (const service of runningHere.splice(0)) await service.stop();
     await storage.remove();
   });
 
@@ -64,6 +69,14 @@ describe('the service as a process', () => {
   const command = async (...args: string[]) => {
     const each = run(args);
     return { code: await ended(each), out: each.out, err: each.err };
+  };
+  const here = (...args: string[]) => commandHere(args, storage.env);
+  /** Starts the service in this process, on the same data. */
+  const startHere = async (env: Record<string, string> = {}): Promise<Service> => {
+    const settings = { PORT: '0', LOG_LEVEL: 'silent', ...storage.env, ...env };
+    const service = await startService(readConfig(settings));
+    runningHere.push(service);
+    return service;
   };
 
   it('sets up by the one-time link: first member, workspace and key, once', async () => {
@@ -103,10 +116,8 @@ describe('the service as a process', () => {
 
     service.child.kill('SIGTERM');
     expect(await ended(service)).toBe(0);
-    const again = run();
-    await started(again);
-    expect(again.out).not.toContain('/setup?token=');
-    expect(service.out + service.err + again.out).not.toContain(key);
+    expect((await startHere()).setupUrl).toBeNull();
+    expect(service.out + service.err).not.toContain(key);
   });
 
   it('makes workspace, member and key from the environment on an empty store only', async () => {
@@ -125,14 +136,13 @@ describe('the service as a process', () => {
     service.child.kill('SIGTERM');
     await ended(service);
     const other = `cs_live_${'C'.repeat(32)}`;
-    const again = run([], { ...env, BOOTSTRAP_API_KEY: other });
-    const secondUrl = await started(again);
+    const { url: secondUrl } = await startHere({ ...env, BOOTSTRAP_API_KEY: other });
     expect((await apiClient(secondUrl, other).get('/api/hooks')).status).toBe(401);
     expect((await apiClient(secondUrl, KEY).get('/api/hooks')).status).toBe(200);
   });
 
   it('key create, list and revoke work on a stopped service, and a revoked key opens nothing', async () => {
-    const made = await command('key', 'create', '--name', 'n8n');
+    const made = await here('key', 'create', '--name', 'n8n');
     expect(made.code).toBe(0);
     const key = made.out.trim();
     expect(key).toMatch(/^cs_live_[0-9A-Za-z]{32}$/);
@@ -143,7 +153,7 @@ describe('the service as a process', () => {
     expect(limited.code).toBe(0);
     const limitedKey = limited.out.trim();
     const permissions = 'conversations:read {2}tools:write {2}contacts:reveal';
-    const list = await command('key', 'list');
+    const list = await here('key', 'list');
     expect(list.out).toMatch(
       new RegExp(`^key_\\w+ {2}cs_live_…${key.slice(-4)} {2}"n8n" .*last used never {2}active\n`),
     );
@@ -155,34 +165,30 @@ describe('the service as a process', () => {
       ['--allow', 'everything'],
       ['--expires-in', 'soon'],
     ] as const)
-      expect((await command('key', 'create', '--name', 'x', option, value)).code).not.toBe(0);
+      expect((await here('key', 'create', '--name', 'x', option, value)).code).not.toBe(0);
 
-    const service = run();
-    const url = await started(service);
-    await waitFor('the link, since there is no member yet', () =>
-      service.out.includes('/setup?token='),
-    );
-    expect((await apiClient(url, key).get('/api/hooks')).status).toBe(200);
-    const limitedApi = apiClient(url, limitedKey);
+    const service = await startHere();
+    expect(service.setupUrl).not.toBeNull(); // there is no member yet
+    expect((await apiClient(service.url, key).get('/api/hooks')).status).toBe(200);
+    const limitedApi = apiClient(service.url, limitedKey);
     expect((await limitedApi.get('/api/conversations')).status).toBe(200);
     expect((await limitedApi.get('/api/hooks')).status).toBe(403);
     // A folder belongs to one process; a database lets everybody in.
-    const during = await command('key', 'list');
+    const during = await here('key', 'list');
     if (testDatabaseUrl() === null) {
       expect(during.code).toBe(1);
-      expect(during.err).toContain(String(service.child.pid));
+      expect(during.err).toContain(`process ${process.pid}.`);
       expect(during.err.trim().split('\n')).toHaveLength(1);
     } else expect(during.out).toContain(key.slice(-4));
-    service.child.kill('SIGTERM');
-    await ended(service);
+    await service.stop();
 
-    const { out } = await command('key', 'list');
+    const { out } = await here('key', 'list');
     expect(out).not.toContain('last used never');
     const id = /^key_\w+/.exec(out)![0];
-    expect((await command('key', 'revoke', id)).code).toBe(0);
-    expect((await command('key', 'revoke', 'key_nothing')).code).toBe(1);
-    const again = run();
-    expect((await apiClient(await started(again), key).get('/api/hooks')).status).toBe(401);
+    expect((await here('key', 'revoke', id)).code).toBe(0);
+    expect((await here('key', 'revoke', 'key_nothing')).code).toBe(1);
+    const again = await startHere();
+    expect((await apiClient(again.url, key).get('/api/hooks')).status).toBe(401);
   });
 
   it('stops with one line that names a wrong variable', async () => {
@@ -191,27 +197,24 @@ describe('the service as a process', () => {
     expect(service.err).toBe('conversation-service: PORT must be a whole number.\n');
   });
 
-  it('says in one line when the port or the folder is taken', async () => {
-    const first = run();
-    const { port } = new URL(await started(first));
-    const second = run([], { PORT: port, DATA_DIR: join(folder, 'other') });
-    expect(await ended(second)).toBe(1);
-    expect(second.err).toMatch(
+  // And when the folder is taken: test/service/crash/dataFolder.test.ts.
+  it('says in one line when the port is taken', async () => {
+    const holder = createServer().listen(0);
+    await once(holder, 'listening');
+    const { port } = holder.address() as AddressInfo;
+    const service = run([], { PORT: String(port) });
+    expect(await ended(service)).toBe(1);
+    holder.close();
+    expect(service.err).toMatch(
       new RegExp(`^conversation-service: Port ${port} .*is in use.*PORT.*\n$`),
-    );
-    if (testDatabaseUrl() !== null) return; // which lets everybody in
-    const third = run();
-    expect(await ended(third)).toBe(1);
-    expect(third.err).toMatch(
-      new RegExp(`^conversation-service: .* in use by process ${first.child.pid}\\..*\n$`),
     );
   });
 
   onEmbeddedStore(it)('says in one line that DATA_DIR cannot be used', async () => {
     await writeFile(join(folder, 'file'), '');
-    const service = run([], { DATA_DIR: join(folder, 'file') });
-    expect(await ended(service)).toBe(1);
-    expect(service.err).toMatch(/^conversation-service: DATA_DIR .* cannot be used: .*\n$/);
+    const { code, err } = await commandHere(['key', 'list'], { DATA_DIR: join(folder, 'file') });
+    expect(code).toBe(1);
+    expect(err).toMatch(/^conversation-service: DATA_DIR .* cannot be used: .*\n$/);
   });
 
   it('serves an n8n on the same machine after npm start and the setup form, with no variable, and ends in order when npm is told to', async () => {
@@ -268,7 +271,7 @@ describe('the service as a process', () => {
     }
     await waitFor(
       'the folder to be free again',
-      async () => (await command('key', 'create', '--name', 'n8n')).code === 0,
+      async () => (await here('key', 'create', '--name', 'n8n')).code === 0,
     );
   });
 

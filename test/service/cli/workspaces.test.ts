@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readConfig } from '../../../service/src/app/config.ts';
+import { startService, type Service } from '../../../service/src/app/service.ts';
 import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
-import { BARE_ENV, freePort, startProgram, type Program } from '../../helpers/program.ts';
+import { commandHere, type Ended } from '../../helpers/commandHere.ts';
+import { BARE_ENV, freePort } from '../../helpers/program.ts';
 import { freshStorage, type Storage } from '../../helpers/storage.ts';
 
 const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.url));
@@ -11,20 +14,22 @@ describe('workspaces made on the command line', () => {
   let storage: Storage;
   let env: Record<string, string>;
   let url: string;
-  let service: Program | undefined;
+  let service: Service | undefined;
   beforeAll(async () => {
     storage = await freshStorage();
     const port = await freePort();
     url = `http://localhost:${port}`;
-    env = { ...storage.env, PORT: String(port), LOG_LEVEL: 'warn' };
+    env = { ...storage.env, PORT: String(port), LOG_LEVEL: 'silent' };
   });
   afterAll(async () => {
     await service?.stop();
     await storage?.remove();
   });
 
+  const here = (...args: string[]) => commandHere(args, env);
+  /** In a process of its own. */
   const command = (...args: string[]) =>
-    new Promise<{ code: number; out: string; err: string }>((resolve) => {
+    new Promise<Ended>((resolve) => {
       execFile(
         process.execPath,
         [MAIN, ...args],
@@ -34,32 +39,25 @@ describe('workspaces made on the command line', () => {
     });
 
   async function start() {
-    service = await startProgram({
-      name: 'The service',
-      script: MAIN,
-      cwd: storage.folder,
-      env,
-      logFile: `${storage.folder}/service.log`,
-    });
-    await service.ready(() => fetch(`${url}/readyz`).then(({ ok }) => ok));
+    service = await startService(readConfig(env));
   }
   const post = (path: string, fields: Record<string, string>) =>
     fetch(url + path, { method: 'POST', redirect: 'manual', body: new URLSearchParams(fields) });
 
   it('lists nothing where there is none', async () =>
-    expect(await command('workspace', 'list')).toEqual({ code: 0, out: '', err: '' }));
+    expect(await here('workspace', 'list')).toEqual({ code: 0, out: '', err: '' }));
 
   it('are apart from each other: slug, key, chat, and a first member who joins by the link', async () => {
-    const first = await command('workspace', 'create', '--name', 'Acme & Söhne');
+    const first = await here('workspace', 'create', '--name', 'Acme & Söhne');
     expect([first.code, first.out]).toEqual([0, 'acme-sohne\n']);
     const second = await command('workspace', 'create', '--name', ' Acme & Söhne ');
     expect([second.code, second.out]).toEqual([0, 'acme-sohne-2\n']);
-    expect((await command('workspace', 'list')).out).toMatch(
+    expect((await here('workspace', 'list')).out).toMatch(
       /^ws_\w+ {2}acme-sohne {2}"Acme & Söhne" {2}created \S+\nws_\w+ {2}acme-sohne-2 {2}"Acme & Söhne" {2}created \S+\n$/,
     );
 
     const keyOf = async (slug: string) =>
-      (await command('key', 'create', '--workspace', slug, '--name', 'n8n')).out.trim();
+      (await here('key', 'create', '--workspace', slug, '--name', 'n8n')).out.trim();
     const [one, two] = [
       apiClient(url, await keyOf('acme-sohne')),
       apiClient(url, await keyOf('acme-sohne-2')),
@@ -89,18 +87,13 @@ describe('workspaces made on the command line', () => {
   it('let an only owner choose another password, by a link from the machine', async () => {
     await service?.stop();
     const email = 'bo@example.com';
-    const nobody = await command('member', 'reset-password', '--email', 'eve@example.com');
+    const nobody = await here('member', 'reset-password', '--email', 'eve@example.com');
     expect(nobody).toEqual({
       code: 1,
       out: '',
       err: 'conversation-service: No member signs in with "eve@example.com".\n',
     });
-    const { code, out, err } = await command(
-      'member',
-      'reset-password',
-      '--email',
-      ' BO@example.com',
-    );
+    const { code, out, err } = await here('member', 'reset-password', '--email', ' BO@example.com');
     expect([code, err]).toEqual([
       0,
       'This link lets Bo choose another password, once, within 24 hours.\n',
@@ -125,7 +118,7 @@ describe('workspaces made on the command line', () => {
       /^conversation-service: --name must have 1 to 100 characters\.\n$/,
     ],
   ])('refuses workspace create %j in one line', async (args, problem) => {
-    const { code, out, err } = await command('workspace', 'create', ...args);
+    const { code, out, err } = await here('workspace', 'create', ...args);
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(problem);
   });

@@ -8,7 +8,7 @@ import {
   maskPhone,
   maskText,
 } from '../../../service/src/platform/masking.ts';
-import { normalizePhone } from '../../../service/src/platform/contactDetails.ts';
+import { normalizePhone } from '../../../service/src/platform/phoneNumber.ts';
 import { cpuMsOf } from '../../helpers/cpuTime.ts';
 
 describe('masking', () => {

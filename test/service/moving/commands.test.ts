@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { BARE_ENV } from '../../helpers/program.ts';
 import { MAIN, MovingStage, otherKey, recordsOf, refused, type DataPlace } from './movingStage.ts';
 
 const TIMEOUT_MS = 120_000;
@@ -32,11 +33,7 @@ describe('export and import, as commands', () => {
         /is in use by process \d+\. Stop that process first/,
       );
       refused(
-        await stage.command({ ...place, env: { ...place.env, ENCRYPTION_KEY: itsKey } }, [
-          'import',
-          '--from',
-          file,
-        ]),
+        await stage.commandHere(place, ['import', '--from', file], { ENCRYPTION_KEY: itsKey }),
         /is in use by process \d+/,
       );
       expect(existsSync(`${file}.2`)).toBe(false);
@@ -50,29 +47,27 @@ describe('export and import, as commands', () => {
       const to = stage.folderPlace();
       const at = join(to.folder!, 'encryption.key');
       refused(
-        await stage.command(to, ['import', '--from', file]),
+        await stage.commandHere(to, ['import', '--from', file]),
         new RegExp(
           `The secrets are sealed with the key with fingerprint [0-9a-f]{16}, and there is none in ${to.folder}\\. Put that key into ${at} \\(mode 0600\\), or set ENCRYPTION_KEY to it\\. It is the key of the service that the data comes from`,
         ),
       );
       expect(existsSync(to.folder!)).toBe(false);
       refused(
-        await stage.command(to, ['import', '--from', file], {
-          env: { ENCRYPTION_KEY: otherKey() },
-        }),
+        await stage.commandHere(to, ['import', '--from', file], { ENCRYPTION_KEY: otherKey() }),
         /and ENCRYPTION_KEY is another one \([0-9a-f]{16}\)\. Set ENCRYPTION_KEY to the key of the service that the data comes from/,
       );
       expect(existsSync(to.folder!)).toBe(false);
       await mkdir(to.folder!);
       await writeFile(at, otherKey());
       refused(
-        await stage.command(to, ['import', '--from', file]),
+        await stage.commandHere(to, ['import', '--from', file]),
         /encryption\.key is another \([0-9a-f]{16}\)/,
       );
       expect(await readdir(to.folder!)).toEqual(['encryption.key']);
 
       await writeFile(at, itsKey, { mode: 0o600 });
-      expect(await stage.command(to, ['import', '--from', file])).toMatchObject({
+      expect(await stage.commandHere(to, ['import', '--from', file])).toMatchObject({
         code: 0,
         err: '',
       });
@@ -85,25 +80,25 @@ describe('export and import, as commands', () => {
     'refuse a place that holds something, a folder that is not there, and a file that is',
     async () => {
       refused(
-        await stage.command(place, ['import', '--from', file]),
+        await stage.commandHere(place, ['import', '--from', file]),
         /is not empty: it holds \w+\. An import needs an empty one, before the first start\. Set DATA_DIR to a new folder/,
       );
       refused(
-        await stage.command(place, ['export', '--to', file]),
+        await stage.commandHere(place, ['export', '--to', file]),
         /already exists, and an export never replaces a file/,
       );
       const nowhere = stage.folderPlace();
       refused(
-        await stage.command(nowhere, ['export', '--to', `${file}.2`]),
+        await stage.commandHere(nowhere, ['export', '--to', `${file}.2`]),
         /There is nothing to export: the data folder .* is empty\. Check that DATA_DIR or DATABASE_URL/,
       );
       expect(existsSync(nowhere.folder!)).toBe(false);
       refused(
-        await stage.command(place, ['export', '--to', join(stage.folder, 'no', 'folder')]),
+        await stage.commandHere(place, ['export', '--to', join(stage.folder, 'no', 'folder')]),
         /cannot be written: ENOENT/,
       );
       refused(
-        await stage.command(nowhere, ['import', '--from', `${file}.3`]),
+        await stage.commandHere(nowhere, ['import', '--from', `${file}.3`]),
         /cannot be read: ENOENT/,
       );
       expect((await readdir(dirname(file))).filter((name) => name.startsWith('export'))).toEqual([
@@ -142,13 +137,13 @@ describe('export and import, as commands', () => {
     async () => {
       // What is read back is a snapshot: nothing of it has to be written anew.
       const to = stage.folderPlace(itsKey);
-      expect(await stage.command(to, ['import', '--from', file])).toMatchObject({ code: 0 });
+      expect(await stage.commandHere(to, ['import', '--from', file])).toMatchObject({ code: 0 });
       const limited = join(stage.folder, 'limited.ndjson');
       // The operating system lets no file grow past a block of 512 or 1024 bytes.
       const shell = spawn(
         'sh',
         ['-c', 'ulimit -f 1; exec "$0" "$@"', process.execPath, MAIN, 'export', '--to', limited],
-        { env: { PATH: process.env.PATH, ...to.env }, stdio: ['ignore', 'ignore', 'pipe'] },
+        { env: { ...BARE_ENV, ...to.env }, stdio: ['ignore', 'ignore', 'pipe'] },
       );
       let err = '';
       shell.stderr.on('data', (chunk) => (err += String(chunk)));
@@ -163,7 +158,7 @@ describe('export and import, as commands', () => {
       const full = spawn(
         'sh',
         ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, MAIN, 'export', '--to', '-'],
-        { env: { PATH: process.env.PATH, ...to.env }, stdio: ['ignore', 'ignore', 'pipe'] },
+        { env: { ...BARE_ENV, ...to.env }, stdio: ['ignore', 'ignore', 'pipe'] },
       );
       err = '';
       full.stderr.on('data', (chunk) => (err += String(chunk)));
@@ -190,7 +185,7 @@ describe('export and import, as commands', () => {
       );
       await stage.isEmpty(to);
       expect((await readdir(to.folder!)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
-      expect(await stage.command(to, ['import', '--from', file])).toMatchObject({ code: 0 });
+      expect(await stage.commandHere(to, ['import', '--from', file])).toMatchObject({ code: 0 });
     },
     TIMEOUT_MS,
   );

@@ -1,10 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createReadStream } from 'node:fs';
+import { cpSync, createReadStream, existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { headerOf, ExportReader, writeExport } from '../../../service/src/moving/exportFormat.ts';
 import { makeNewFile } from '../../../service/src/moving/newFile.ts';
@@ -12,12 +9,10 @@ import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
 import { StoreUnavailable } from '../../../service/src/store/store.ts';
 import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
 import { all, contractSchema, put, thing, type ContractStore } from '../../contract/schema.ts';
+import { filesInSteps } from '../../helpers/filesInSteps.ts';
 import { BreakableFiles, diskError } from '../store/breakableFiles.ts';
 
-const CHILD = fileURLToPath(new URL('./importKilled.child.ts', import.meta.url));
 const THINGS = 900;
-/** A process for each step. */
-const TIMEOUT_MS = 120_000;
 
 describe('an import into a data folder', () => {
   let folder: string;
@@ -61,42 +56,45 @@ describe('an import into a data folder', () => {
   const importInto = async (store: ContractStore) =>
     store.restore((await ExportReader.open(createReadStream(file))).records());
 
-  it(
-    'that is killed at any moment leaves everything or nothing, and can be made again',
-    async () => {
-      const killedAt = async (nth: number) => {
-        const into = join(folder, `killed-${nth}`);
-        const child = spawn(process.execPath, [CHILD, into, file, String(nth)], {
-          stdio: ['ignore', 'pipe', 'inherit'],
-        });
-        let out = '';
-        child.stdout.on('data', (chunk) => (out += String(chunk)));
-        await once(child, 'close');
-        if (child.signalCode !== 'SIGKILL' && out !== 'done')
-          throw new Error(`it ended by itself, with ${child.exitCode}`);
-        const store = await openLowdbStore(contractSchema, { folder: into });
-        const what = await stored(store);
-        if (what === 'nothing') {
-          await importInto(store);
-          expect(await stored(store)).toBe('everything');
-        }
-        await store.close();
-        await rm(into, { recursive: true });
-        return { what, isDone: out === 'done' };
-      };
-      const found: string[] = [];
-      for (let nth = 1, isOver = false; !isOver; nth += 4) {
-        const round = await Promise.all([0, 1, 2, 3].map((more) => killedAt(nth + more)));
-        found.push(...round.map(({ what }) => what));
-        isOver = round.some(({ isDone }) => isDone);
+  /**
+   * Imports into a new folder. A process that is killed leaves the folder as it is at that moment.
+   * @returns a copy of the folder before each thing that is done to the disk, and at the end
+   */
+  const importInSteps = async (): Promise<string[]> => {
+    const into = join(folder, 'in-steps');
+    const states: string[] = [];
+    const keepState = () => {
+      const state = join(folder, `killed-${states.length}`);
+      if (existsSync(into))
+        cpSync(into, state, { recursive: true, filter: (path) => !path.endsWith('/lock') });
+      states.push(state);
+    };
+    const files = filesInSteps(keepState);
+    const store = await openLowdbStore(contractSchema, { folder: into, files });
+    await importInto(store);
+    await store.close();
+    keepState();
+    return states;
+  };
+
+  // A process that is killed in truth: test/service/moving/commands.test.ts.
+  it('that is killed at any moment leaves everything or nothing, and can be made again', async () => {
+    const found: string[] = [];
+    for (const state of await importInSteps()) {
+      const store = await openLowdbStore(contractSchema, { folder: state });
+      const what = await stored(store);
+      if (what === 'nothing') {
+        await importInto(store);
+        expect(await stored(store)).toBe('everything');
       }
-      expect(found.filter((what) => what === 'nothing').length).toBeGreaterThan(10);
-      expect(found.lastIndexOf('nothing')).toBeLessThan(found.indexOf('everything'));
-      // Published, and killed before anything came behind.
-      expect(found.filter((what) => what === 'everything').length).toBeGreaterThan(2);
-    },
-    TIMEOUT_MS,
-  );
+      await store.close();
+      found.push(what);
+    }
+    expect(found.filter((what) => what === 'nothing').length).toBeGreaterThan(10);
+    expect(found.lastIndexOf('nothing')).toBeLessThan(found.indexOf('everything'));
+    // Published, and killed before anything came behind.
+    expect(found.filter((what) => what === 'everything').length).toBeGreaterThan(2);
+  });
 
   it.each(['open', 'write', 'sync', 'rename'] as const)(
     'on a disk that fails at %s leaves nothing, says so, and can be made again',

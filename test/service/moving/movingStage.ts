@@ -9,7 +9,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from '@jest/globals';
 import pg from 'pg';
+import { readConfig } from '../../../service/src/app/config.ts';
+import { startService } from '../../../service/src/app/service.ts';
 import { chatCustomer } from '../../helpers/apiClient.ts';
+import { commandHere, type Ended } from '../../helpers/commandHere.ts';
+import { testSettings } from '../../helpers/service.ts';
 import { testDatabaseUrl } from '../../helpers/storage.ts';
 import { BARE_ENV, freePort, startProgram, type Program } from '../../helpers/program.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
@@ -24,12 +28,6 @@ export interface DataPlace {
   readonly env: Readonly<Record<string, string>>;
   /** Null: a database. */
   readonly folder: string | null;
-}
-
-export interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
 }
 
 /** Refused in one line on standard error. */
@@ -123,6 +121,13 @@ export class MovingStage {
     this.#running = null;
   }
 
+  /** As `command`, in this process, where the process is not what is proven. */
+  commandHere = (
+    place: DataPlace,
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<Ended> => commandHere(args, { ...cleared(place), ...env });
+
   /** @param input given to standard input */
   command(
     place: DataPlace,
@@ -148,19 +153,35 @@ export class MovingStage {
   startUsed = (place: DataPlace): Promise<void> =>
     this.start(place, { BOOTSTRAP_API_KEY: API_KEY, BOOTSTRAP_WORKSPACE: 'Shop' });
 
-  /** Uses the service there for a moment. @returns the file of its export */
+  /** Uses a service there for a moment, which runs in this process. */
+  async useHere(place: DataPlace): Promise<void> {
+    const settings = {
+      ...testSettings(place),
+      BOOTSTRAP_API_KEY: API_KEY,
+      BOOTSTRAP_WORKSPACE: 'Shop',
+    };
+    const service = await startService(readConfig(settings));
+    try {
+      const customer = await chatCustomer(service.url);
+      for (const text of ['one', 'two', 'three']) await customer.write(text);
+    } finally {
+      await service.stop();
+    }
+  }
+
+  /** As `useHere`. @returns the file of its export */
   async use(place: DataPlace): Promise<string> {
-    await this.startUsed(place);
-    const customer = await chatCustomer(this.url);
-    for (const text of ['one', 'two', 'three']) await customer.write(text);
-    await this.stop();
+    await this.useHere(place);
     const file = join(this.folder, 'export.ndjson');
     expect(await this.command(place, ['export', '--to', file])).toMatchObject({ code: 0, err: '' });
     return file;
   }
 
   async isEmpty(place: DataPlace): Promise<void> {
-    refused(await this.command(place, ['export', '--to', '-']), /There is nothing to export/);
+    refused(
+      await this.commandHere(place, ['export', '--to', join(this.folder, 'none')]),
+      /There is nothing to export/,
+    );
   }
 
   /** Gives an import most of its input, and kills it while it waits for the rest. */

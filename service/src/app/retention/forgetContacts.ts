@@ -1,6 +1,12 @@
 import { encodeTime } from 'ulid';
-import type { Contact, ForgettingStep, Removed, RemovedKind } from '../../conversations/contact.ts';
-import { FORGETTING_QUEUE, forgettingJobId } from '../../conversations/contacts/forgetContact.ts';
+import {
+  FORGETTING_QUEUE,
+  type Contact,
+  type ForgettingStep,
+  type Removed,
+  type RemovedKind,
+} from '../../conversations/contact.ts';
+import { forgettingJobId } from '../../conversations/contacts/forgetContact.ts';
 import type { Conversation } from '../../conversations/conversation.ts';
 import type { Event } from '../../deliveries/event.ts';
 import { timestamp } from '../../platform/clock.ts';

@@ -14,15 +14,13 @@ import { isOver, type Wait } from '../../waits/wait.ts';
 import { isComplete, type ToolCall } from '../../tools/calls/toolCall.ts';
 import type { Session } from '../../team/workspace.ts';
 import type { Collection, Query } from '../../store/store.ts';
+import { HOUSEKEEPING_QUEUE } from '../workQueues.ts';
 import {
   startWorker,
   type JobContext,
   type Work,
   type Worker,
 } from '../../platform/jobs/worker.ts';
-
-/** The queue of the clean-up. It always holds one job, which says when the next sweep is due. */
-export const HOUSEKEEPING_QUEUE = 'housekeeping';
 
 /** The id and the group of that job. Only one process sweeps at a time. */
 const HOUSEKEEPING_JOB = 'housekeeping';

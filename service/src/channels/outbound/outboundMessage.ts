@@ -39,6 +39,9 @@ export interface OutboundMessage extends Document {
  */
 export const OUTBOUND_QUEUE = 'outbound_messages';
 
+/** The queue of contacts to whom their channel shows that somebody is typing. */
+export const TYPING_QUEUE = 'typing';
+
 /** Contacts of the same channel account share its limit. */
 export const accountGroup = ({ workspaceId, channel, channelAccount }: Contact): string =>
   workGroup(workspaceId, `${channel} ${channelAccount}`);

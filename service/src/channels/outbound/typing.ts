@@ -13,10 +13,7 @@ import type { Channel } from '../channel.ts';
 import type { ChannelsConfig } from '../channelAdapter.ts';
 import { findChannelOf } from '../operations/channels.ts';
 import { adapterOf, connectedChannel } from '../registry.ts';
-import { accountGroup } from './outboundMessage.ts';
-
-/** The queue of contacts to whom their channel shows that somebody is typing. */
-export const TYPING_QUEUE = 'typing';
+import { accountGroup, TYPING_QUEUE } from './outboundMessage.ts';
 
 /** A turn that ends sooner is over before the customer would see anything. */
 const MOMENT_MS = 1000;

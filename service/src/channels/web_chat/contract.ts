@@ -5,10 +5,10 @@ import { operationsOf } from '../../platform/http/operation.ts';
 import {
   listOf,
   pageQuerySchema,
-  phoneSchema,
   textSchema,
   timestampSchema,
 } from '../../platform/http/schemas.ts';
+import { phoneSchema } from '../../platform/http/phoneSchema.ts';
 
 /** A message as its customer sees it. It is their own conversation, so nothing is masked. */
 const chatMessageSchema = z

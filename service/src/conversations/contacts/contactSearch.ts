@@ -1,4 +1,5 @@
-import { normalizeEmail, normalizePhone } from '../../platform/contactDetails.ts';
+import { normalizeEmail } from '../../platform/contactDetails.ts';
+import { normalizePhone } from '../../platform/phoneNumber.ts';
 import { contactDisplay, maskedDetails, maskEmail } from '../../platform/masking.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Contact } from '../contact.ts';

@@ -5,12 +5,15 @@ import { notFound } from '../../platform/http/errorCatalogue.ts';
 import { workGroup } from '../../platform/jobs/workGroup.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Workspace } from '../../team/index.ts';
-import { forget, isForgotten, type Contact, type Forgetting } from '../contact.ts';
+import {
+  forget,
+  FORGETTING_QUEUE,
+  isForgotten,
+  type Contact,
+  type Forgetting,
+} from '../contact.ts';
 import type { Conversation } from '../conversation.ts';
 import { peekConversation } from '../operations/conversations.ts';
-
-/** The queue of what is left to remove of forgotten contacts. */
-export const FORGETTING_QUEUE = 'forgetting';
 
 /** More conversations than any contact has. */
 const ALL = 100_000;

@@ -1,10 +1,10 @@
-import { contactDisplay } from '../../platform/masking.ts';
+import { visitorName } from '../../platform/visitorName.ts';
 import type { Contact } from '../contact.ts';
 import { wordsOf } from './words.ts';
 
 /** A contact is found by name, e-mail and phone, without these by the label that screens show. */
 export function wordsOfContact(contact: Contact): Iterable<string> {
   const { name, email, phone } = contact;
-  const shown = email === null && phone === null ? contactDisplay(contact) : null;
+  const shown = email === null && phone === null ? visitorName(contact) : null;
   return wordsOf([name, email, phone, shown].filter((part) => part !== null).join(' | '));
 }

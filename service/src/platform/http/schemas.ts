@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { normalizePhone } from '../contactDetails.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from './errorCatalogue.ts';
 import { holdsInfinity, type JsonObject } from '../json.ts';
 
@@ -116,17 +115,6 @@ export const readAs = <T>(read: (text: string) => T | null, message: string) =>
     context.addIssue({ code: 'custom', message, input: undefined });
     return z.NEVER;
   });
-
-/** A phone number as people write it, with its country code. The output is the stored form. */
-export const phoneSchema = z
-  .string('must be a string')
-  .max(40, 'must have at most 40 characters')
-  .pipe(
-    readAs(
-      normalizePhone,
-      'must be a phone number with its country code, such as +54 9 11 5555 0134',
-    ),
-  );
 
 /** A JSON object with any fields; its endpoints check what they need in it. */
 export const jsonObjectSchema = z

@@ -17,6 +17,7 @@ import { openLowdbStore } from '../../../../service/src/store/lowdb/index.ts';
 import { MEMBER_ENV } from '../../../helpers/browserless.ts';
 import { useEverySecret } from '../../../helpers/everySecret.ts';
 import { startEventReceiver, type EventReceiver } from '../../../helpers/eventReceiver.ts';
+import { commandHere } from '../../../helpers/commandHere.ts';
 import { BARE_ENV } from '../../../helpers/program.ts';
 import { startTestService } from '../../../helpers/service.ts';
 import {
@@ -83,6 +84,12 @@ describe('rotate-encryption-key', () => {
         (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
       );
     });
+  /** As `run`, in this process. */
+  const runHere = (
+    folder: string,
+    args: readonly string[] = [],
+    env: Record<string, string> = {},
+  ) => commandHere(['rotate-encryption-key', ...args], { DATA_DIR: folder, ...env });
   /** Rotates in this process. */
   const rotate = async (folder: string, newKey: Buffer, encryptionKey?: string) => {
     const store = await openLowdbStore(collections, { folder });
@@ -232,13 +239,13 @@ describe('rotate-encryption-key', () => {
     const folder = await copy();
     await rm(join(folder, 'encryption.key'));
     const env = { ENCRYPTION_KEY: oldKey.toString('hex') };
-    const without = await run(folder, [], env);
+    const without = await runHere(folder, [], env);
     expect([without.code, without.out]).toEqual([1, '']);
     expect(without.err).toMatch(
       /^conversation-service: ENCRYPTION_KEY is set, so you make the new key yourself: run `openssl rand -base64 32 > new\.key`.*\n$/,
     );
     const path = await keyFile();
-    const { code, out, err } = await run(folder, ['--new-key-file', path], env);
+    const { code, out, err } = await runHere(folder, ['--new-key-file', path], env);
     expect([code, err]).toEqual([0, '']);
     expect(out).toContain(`Set ENCRYPTION_KEY to the key in ${path} before the next start.`);
     expect((await readdir(folder)).filter((name) => name.startsWith('encryption'))).toEqual([]);
@@ -261,7 +268,7 @@ describe('rotate-encryption-key', () => {
     );
     // As a service does that runs.
     const holder = await openLowdbStore(collections, { folder });
-    const whileInUse = await run(folder);
+    const whileInUse = await runHere(folder);
     await holder.close();
     expect([whileInUse.code, whileInUse.err]).toEqual([
       1,
@@ -290,7 +297,7 @@ describe('rotate-encryption-key', () => {
       ],
     ];
     for (const [what, args, env, message] of refused) {
-      const { code, out, err } = await run(folder, args, env);
+      const { code, out, err } = await runHere(folder, args, env);
       expect([what, code, out, err.trim().split('\n').length]).toEqual([what, 1, '', 1]);
       expect(err).toMatch(message);
     }

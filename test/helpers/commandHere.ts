@@ -1,0 +1,46 @@
+// A command of the service in the tests' own process, where only what it does and says counts: a
+// process of its own takes half a second of the processor. That commands are processes which fail in
+// one line is proven by test/service/moving/commands.test.ts and test/service/app/process.test.ts.
+import { jest } from '@jest/globals';
+import type { Command } from 'commander';
+import { lineOf } from '../../service/src/cli/command.ts';
+import { createCommandLine } from '../../service/src/cli/commandLine.ts';
+
+export interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/**
+ * Runs a command that reads no standard input. One at a time: it is given its environment, and what
+ * it writes is caught.
+ */
+export async function commandHere(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Ended> {
+  let [out, err] = ['', ''];
+  const streams = [
+    jest.spyOn(process.stdout, 'write').mockImplementation((text) => ((out += String(text)), true)),
+    jest.spyOn(process.stderr, 'write').mockImplementation((text) => ((err += String(text)), true)),
+  ];
+  const before = process.env;
+  process.env = { ...before, ...env };
+  try {
+    await throwing(createCommandLine()).parseAsync(args, { from: 'user' });
+    return { code: 0, out, err };
+  } catch (error) {
+    return { code: 1, out, err: err + lineOf(error as Error) };
+  } finally {
+    process.env = before;
+    for (const stream of streams) stream.mockRestore();
+  }
+}
+
+/** Commander ends the process when it cannot read an option. */
+function throwing(command: Command): Command {
+  command.exitOverride();
+  command.commands.forEach(throwing);
+  return command;
+}
