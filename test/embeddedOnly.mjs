@@ -7,6 +7,7 @@ export const embeddedOnly = {
   'test/service/store/': "the embedded store's parts: journal, snapshots, recovery, folder lock",
   'test/service/crash/dataFolder.test.ts': 'damage to the data folder, and its lock',
   'test/service/crash/killedWriting.test.ts': 'killed at operations on its files',
+  'test/service/crash/killedDelivering.test.ts': 'killed at operations on its files',
   'test/service/crash/stoppingOnTroubledDisk.test.ts': 'a stop while its disk fails',
   'test/service/app/diskFaults.test.ts': 'its disk fails',
   'test/service/app/fullDisk.test.ts': 'its disk is full',

@@ -1,7 +1,10 @@
 // The built service as a real process on a free port, with a store of its own: a temporary folder
 // or a fresh schema.
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readConfig } from '../../service/src/app/config.ts';
+import { startService, type Service } from '../../service/src/app/service.ts';
 import { freePort, startProgram, tailOf, type Program } from './program.ts';
 import { apiClient, type ApiClient } from './apiClient.ts';
 import { browserless, MEMBER } from './browserless.ts';
@@ -47,6 +50,11 @@ export interface ServiceProcess {
   restartLater(byMs: number): Promise<void>;
   /** SIGKILL, lets its leases run out, then a new process on the same port and data. */
   crashAndRestart(): Promise<void>;
+  /**
+   * SIGKILL, lets its leases run out, then the service goes on in this process, on the same port and
+   * data, with nothing in the log. For the last crash of a test: a process costs ten times as much.
+   */
+  crashAndStartHere(): Promise<void>;
   /** Stops it and removes what it stored. */
   close(): Promise<void>;
 }
@@ -109,11 +117,17 @@ export async function startServiceProcess({
     await prepare?.(storage.env);
     return start();
   };
+  let here: Service | null = null;
+  const startHere = async (): Promise<Service> =>
+    startService(readConfig({ ...settings, LOG_LEVEL: 'silent' }), {
+      ca: caFile === undefined ? undefined : await readFile(caFile, 'utf8'),
+    });
   let program = await prepareAndStart().catch(async (error: unknown) => {
     await storage.remove();
     throw error;
   });
   const close = async () => {
+    await here?.stop();
     await program.stop();
     await storage.remove();
   };
@@ -147,6 +161,11 @@ export async function startServiceProcess({
       await program.kill();
       await storage.leasesRunOut();
       program = await start();
+    },
+    async crashAndStartHere() {
+      await program.kill();
+      await storage.leasesRunOut();
+      here = await startHere();
     },
     close,
   };

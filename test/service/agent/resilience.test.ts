@@ -1,27 +1,15 @@
 // Crashes, stops, a full disk, and a customer who is a machine too.
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { execFile } from 'node:child_process';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { chatCustomer } from '../../helpers/apiClient.ts';
+import { fileSizes } from '../../helpers/folderFiles.ts';
 import { hang, startModelServer, text, type ModelServer } from '../../helpers/modelServer.ts';
 import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
-import { BARE_ENV } from '../../helpers/program.ts';
-import { startServiceProcess } from '../../helpers/serviceProcess.ts';
+import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { held, inTurn, startAgentService } from './agentService.ts';
-
-const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.url));
-const llmEnv = (model: ModelServer) => ({
-  LLM_BASE_URL: model.url,
-  LLM_API_KEY: model.apiKey,
-  LLM_MODEL: model.model,
-  AGENT_QUIET_MS: '20',
-});
 
 describe('two machines that talk with each other', () => {
   it('are parted after thirty replies in ten minutes, however much is written between them; over a longer time they may go on', async () => {
@@ -71,114 +59,88 @@ describe('the service stops while the model thinks', () => {
       await agent.close();
     }
   });
-
-  it('by a crash: there is exactly one reply after the restart', async () => {
-    const model = await startModelServer();
-    const service = await startServiceProcess({ env: llmEnv(model) });
-    try {
-      await service.api.patch('/api/agent', { enabled: true });
-      const before = held(text('Before the crash.'));
-      model.answerBy(inTurn(before.reply, text('After the crash.')));
-      const customer = await chatCustomer(service.url);
-      await customer.write('hello');
-      await before.asked;
-      await service.crashAndRestart();
-      await before.give();
-      await waitFor('a reply', async () => (await customer.read())[1]);
-      // What is written afterwards is answered after all that came before.
-      model.answerBy(() => text('And again.'));
-      await customer.write('and?');
-      await waitFor('the next reply', async () => (await customer.read())[3]);
-      expect((await customer.read()).map((message) => message.text)).toEqual([
-        'hello',
-        'After the crash.',
-        'and?',
-        'And again.',
-      ]);
-    } finally {
-      await service.close();
-      await model.close();
-    }
-  });
 });
 
-const onLinux = process.platform === 'linux' ? onEmbeddedStore(describe) : describe.skip;
+const onLinux = process.platform === 'linux' ? onEmbeddedStore(it) : it.skip;
 
-// A file size limit makes real writes fail as a full disk does, for any user, and can be lifted
-// again.
-onLinux('when the store cannot write for a moment', () => {
-  const KEY = `cs_live_${'E'.repeat(32)}`;
-  let folder: string;
-  let child: ChildProcess;
+describe('a process with a language model', () => {
+  let service: ServiceProcess;
   let model: ModelServer;
-  afterEach(async () => {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    }
-    await model.close();
-    await rm(folder, { recursive: true, force: true });
-  });
-
-  const start = async (env: Record<string, string> = {}) => {
-    folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+  beforeAll(async () => {
     model = await startModelServer();
-    let out = '';
-    child = spawn(process.execPath, [MAIN], {
+    service = await startServiceProcess({
       env: {
-        ...BARE_ENV,
-        PORT: '0',
-        DATA_DIR: folder,
-        BOOTSTRAP_API_KEY: KEY,
-        CHAT_RATE_LIMIT_PER_MINUTE: '0',
-        ADDRESS_BUDGET: '0',
-        ...llmEnv(model),
-        ...env,
+        LLM_BASE_URL: model.url,
+        LLM_API_KEY: model.apiKey,
+        LLM_MODEL: model.model,
+        // Longer than it takes to limit its files, on a busy machine too.
+        AGENT_QUIET_MS: '3000',
       },
     });
-    child.stdout!.on('data', (chunk) => (out += String(chunk)));
-    const url = await waitFor('the start', () => /"url":"([^"]+)"/.exec(out)?.[1]);
-    await apiClient(url, KEY).patch('/api/agent', { enabled: true });
-    return url;
-  };
-  const limit = (size: string) =>
-    promisify(execFile)('prlimit', ['--pid', String(child.pid), `--fsize=${size}`]);
-  const cannotWrite = (url: string) =>
-    waitFor(
-      '/readyz to say that it cannot write',
-      async () => (await fetch(`${url}/readyz`)).status === 503,
-    );
-
-  it('the reply is kept until there is room again, and the model is asked once', async () => {
-    const url = await start();
-    const answer = held(text('Kept.'));
-    model.answerBy(() => answer.reply);
-    const customer = await chatCustomer(url);
-    const { conversation_id } = await customer.write('hello');
-    await answer.asked;
-    await limit('1024:unlimited');
-    await answer.give();
-    await cannotWrite(url);
-    await limit('unlimited');
-    await waitFor('the reply', async () => (await customer.read())[1]);
-    expect(await customer.read()).toHaveLength(2);
-    expect(model.requests).toHaveLength(1);
-    expect(
-      (await apiClient(url, KEY).get(`/api/conversations/${conversation_id}`)).body,
-    ).toMatchObject({ status: 'ai_active', message_count: 2 });
+    await service.api.patch('/api/agent', { enabled: true });
+  });
+  afterAll(async () => {
+    await service?.close();
+    await model?.close();
   });
 
-  it('a turn that could not be begun is begun as soon as there is room again', async () => {
-    // Longer than it takes to set the limit, on a busy machine too.
-    const url = await start({ AGENT_QUIET_MS: '3000' });
-    model.answerBy(() => text('Late, but here.'));
-    const customer = await chatCustomer(url);
+  // A file size limit makes real writes fail as a full disk does, for any user, and can be lifted
+  // again.
+  const limit = (size: string | number) =>
+    promisify(execFile)('prlimit', ['--pid', String(service.pid), `--fsize=${size}:unlimited`]);
+  const letNothingGrow = async () =>
+    limit(Math.max(...(await fileSizes(join(dirname(service.logFile), 'data')))));
+  const cannotWrite = () =>
+    waitFor(
+      '/readyz to say that it cannot write',
+      async () => (await fetch(`${service.url}/readyz`)).status === 503,
+    );
+
+  onLinux(
+    'that cannot write for a moment keeps the reply until there is room again, and asks the model once; and begins a turn then that it could not begin',
+    async () => {
+      const answer = held(text('Kept.'));
+      model.answerBy(inTurn(answer.reply, text('Late, but here.')));
+      const customer = await chatCustomer(service.url);
+      const { conversation_id } = await customer.write('hello');
+      await answer.asked;
+      const late = await chatCustomer(service.url);
+      await late.write('hello');
+      await letNothingGrow();
+      await answer.give();
+      await cannotWrite();
+      await limit('unlimited');
+      await waitFor('the reply', async () => (await customer.read())[1]);
+      expect((await customer.read()).map((message) => message.text)).toEqual(['hello', 'Kept.']);
+      expect((await service.api.get(`/api/conversations/${conversation_id}`)).body).toMatchObject({
+        status: 'ai_active',
+        message_count: 2,
+      });
+      expect(await waitFor('the late reply', async () => (await late.read())[1])).toMatchObject({
+        text: 'Late, but here.',
+      });
+      expect(model.requests).toHaveLength(2);
+    },
+  );
+
+  it('that dies while the model thinks sends exactly one reply after the restart', async () => {
+    const before = held(text('Before the crash.'));
+    model.answerBy(inTurn(before.reply, text('After the crash.')));
+    const customer = await chatCustomer(service.url);
     await customer.write('hello');
-    await limit('1024:unlimited');
-    await cannotWrite(url);
-    await limit('unlimited');
-    expect(await waitFor('the reply', async () => (await customer.read())[1])).toMatchObject({
-      text: 'Late, but here.',
-    });
+    await before.asked;
+    await service.crashAndStartHere();
+    await before.give();
+    await waitFor('a reply', async () => (await customer.read())[1]);
+    // What is written afterwards is answered after all that came before.
+    model.answerBy(() => text('And again.'));
+    await customer.write('and?');
+    await waitFor('the next reply', async () => (await customer.read())[3]);
+    expect((await customer.read()).map((message) => message.text)).toEqual([
+      'hello',
+      'After the crash.',
+      'and?',
+      'And again.',
+    ]);
   });
 });

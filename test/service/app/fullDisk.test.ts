@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
+import { apiClient, chatCustomer, readWholeChat } from '../../helpers/apiClient.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { freePort } from '../../helpers/program.ts';
 import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
@@ -16,9 +16,23 @@ const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.
 const KEY = `cs_live_${'D'.repeat(32)}`;
 const onLinux = process.platform === 'linux' ? describe : describe.skip;
 
+/**
+ * A mount that nobody else sees and that goes with its process; some systems let no user make one.
+ */
+const canMount = (() => {
+  try {
+    execFileSync('unshare', ['-rm', 'sh', '-c', `mount -t tmpfs none ${tmpdir()}`], {
+      stdio: 'ignore',
+    });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
 // A file size limit makes real writes fail as a full disk does, for any user, and can be lifted
-// again.
-onLinux('when files cannot grow any more', () => {
+// again. It stands in where no mount can be made.
+(canMount ? describe.skip : onLinux)('when files cannot grow any more', () => {
   let folder: string;
   let child: ChildProcess;
   beforeEach(async () => {
@@ -110,21 +124,6 @@ onLinux('when files cannot grow any more', () => {
   });
 });
 
-/**
- * A mount that nobody else sees and that goes with its process; some systems let no user make one.
- */
-const canMount = (() => {
-  try {
-    execFileSync('unshare', ['-rm', 'sh', '-c', `mount -t tmpfs none ${tmpdir()}`], {
-      stdio: 'ignore',
-    });
-    return true;
-  } catch {
-    return false;
-  }
-})();
-
-// Where no mount can be made, the file size limit above stands alone.
 (canMount ? describe : describe.skip)('on a file system that is full, data and log alike', () => {
   let folder: string;
   let child: ChildProcess;
@@ -184,6 +183,12 @@ const canMount = (() => {
     const notReady = await fetch(`${url}/readyz`);
     expect(notReady.status).toBe(503);
     expect(await notReady.text()).toMatch(/no space is left on the disk/);
+    const refused = await customer.api.post('/api/chat/messages', {
+      text: 'refused',
+      client_message_id: 'refused',
+    });
+    expect(refused).toMatchObject({ status: 503, body: { error: { code: 'unavailable' } } });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     for (let n = 1_000; n < 1_020; n += 1) expect(await write(n)).toBe(503);
 
     await rm(`/proc/${child.pid}/root${folder}/ballast`);
@@ -194,6 +199,12 @@ const canMount = (() => {
       acknowledged.every((text) => arrived().includes(text)),
     );
     expect(arrived().sort()).toEqual([...acknowledged].sort());
+    const stored = await readWholeChat(customer.api);
+    expect(stored.map(({ text }) => text).sort()).toEqual([...acknowledged].sort());
+    // The log, which could not grow either, says how much of it is missing.
+    const log = await readFile(`/proc/${child.pid}/root${folder}/service.log`, 'utf8');
+    const note = /\{.*log lines could not be written.*\}/.exec(log)?.[0];
+    expect(JSON.parse(note ?? '{}')).toMatchObject({ reason: 'ENOSPC' });
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
   });

@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
 import type { Files } from '../../../service/src/store/lowdb/index.ts';
 import { nodeFiles } from '../../../service/src/store/lowdb/index.ts';
 
@@ -13,52 +12,60 @@ export interface DyingPoint {
   readonly text?: string;
 }
 
-/**
- * Real files, at one of whose operations this process is killed (SIGKILL): the first at the point
- * that a file names, if that file exists.
- */
-export const dyingFiles = (pointFile: string): Files => {
+/** Real files, with one point at which something happens. */
+export interface DyingFiles extends Files {
+  /** The first time that the store is at this point, `act` is called, before anything else is done. */
+  at(point: DyingPoint, act: () => void): void;
+}
+
+export function dyingFiles(): DyingFiles {
+  let armed: { readonly point: DyingPoint; readonly act: () => void } | null = null;
   let hasText = false;
-  const currentPoint = () =>
-    existsSync(pointFile) ? (JSON.parse(readFileSync(pointFile, 'utf8')) as DyingPoint) : null;
-  const die = (
+  const pass = (
     operation: DyingPoint['operation'],
     path: string,
     moment: DyingPoint['moment'],
   ): void => {
-    const point = currentPoint();
     if (
-      operation === point?.operation &&
-      moment === point.moment &&
-      path.includes(point.file) &&
-      (point.text === undefined || hasText)
+      armed === null ||
+      operation !== armed.point.operation ||
+      moment !== armed.point.moment ||
+      !path.includes(armed.point.file) ||
+      (armed.point.text !== undefined && !hasText)
     )
-      process.kill(process.pid, 'SIGKILL');
+      return;
+    const { act } = armed;
+    armed = null;
+    act();
   };
   const around = async <T>(
     operation: DyingPoint['operation'],
     path: string,
     work: () => Promise<T>,
   ): Promise<T> => {
-    die(operation, path, 'before');
+    pass(operation, path, 'before');
     const result = await work();
-    die(operation, path, 'after');
+    pass(operation, path, 'after');
     return result;
   };
   return {
+    at(point, act) {
+      armed = { point, act };
+      hasText = false;
+    },
     open: (path, flags) =>
       around('open', path, async () => {
         const file = await nodeFiles.open(path, flags);
         return {
           write: (bytes, position) => {
-            const { file: name = '', text } = currentPoint() ?? {};
+            const { file: name = '', text } = armed?.point ?? {};
             // A snapshot holds it too, of what was written long ago.
             if (text !== undefined && path.includes(name) && Buffer.from(bytes).includes(text))
               hasText = true;
             return around('write', path, async () => {
               const half = Math.floor(bytes.length / 2);
               await file.write(bytes.subarray(0, half), position);
-              die('write', path, 'half');
+              pass('write', path, 'half');
               await file.write(bytes.subarray(half), position + half);
             });
           },
@@ -71,4 +78,4 @@ export const dyingFiles = (pointFile: string): Files => {
     remove: (path) => around('remove', path, () => nodeFiles.remove(path)),
     syncFolder: (folder) => around('syncFolder', folder, () => nodeFiles.syncFolder(folder)),
   };
-};
+}

@@ -1,129 +1,136 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
-import { chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import { readConfig } from '../../../service/src/app/config.ts';
+import { startService, type Service } from '../../../service/src/app/service.ts';
+import { apiClient, chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
-import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
-import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
+import {
+  startTestService,
+  TEST_API_KEY,
+  testSettings,
+  type TestService,
+} from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import type { DyingPoint } from './dyingFiles.ts';
-
-const child = fileURLToPath(new URL('./dyingService.child.ts', import.meta.url));
-
-const isAlive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
+import { dyingFiles, type DyingPoint } from './dyingFiles.ts';
 
 /**
- * A service that each test of the file kills and starts again, a receiver of its events, and what
- * both must agree on afterwards. No text may be written twice.
+ * What a service leaves that is killed at a point: its folder as it was then, what it had
+ * acknowledged, and how many requests it had sent.
+ */
+interface Death {
+  readonly folder: string;
+  readonly acknowledged: readonly string[];
+  readonly requests: number;
+}
+
+/**
+ * A service whose folder is copied at points of its dealings with the disk. A process that is killed
+ * leaves the same: what it has written stays, and nothing else of it. That a real kill leaves no less
+ * is in test/service/store/kill.test.ts.
  */
 export class DyingStage {
   receiver!: EventReceiver;
-  service!: ServiceProcess;
-  /** Called when a request has arrived, before it is answered; false: it is never answered. */
-  onRequest: (text: string) => boolean = () => true;
+  customer!: ChatCustomer;
+  #service!: TestService;
   #hook!: string;
-  #tls!: TlsFiles;
   #scratch!: string;
-  #written = 0;
+  #acknowledged: string[] = [];
+  readonly #files = dyingFiles();
 
   constructor() {
     beforeAll(async () => {
-      this.#tls = await writeTlsFiles(await sharedTestCa());
       this.#scratch = await mkdtemp(join(tmpdir(), 'conversation-dying-'));
-      this.receiver = await startEventReceiver((request, response) => {
-        if (this.onRequest(String(JSON.parse(request.rawBody.toString()).message.text)))
-          response.end('ok');
+      this.receiver = await startEventReceiver();
+      this.#service = await startTestService({
+        ca: this.receiver.ca,
+        // Snapshots are early, so that many writes meet one.
+        store: { files: this.#files, snapshotAfterBytes: 30_000 },
       });
-      this.service = await startServiceProcess({
-        script: child,
-        caFile: this.#tls.caFile,
-        env: { DIE_AT: this.#pointFile },
-      });
-      this.#hook = (await this.receiver.subscribe(this.service, 'message.received')).id;
-    });
-    beforeEach(() => {
-      this.onRequest = () => true;
+      this.#hook = (await this.receiver.subscribe(this.#service, 'message.received')).id;
+      this.customer = await chatCustomer(this.#service.url);
     });
     afterAll(async () => {
-      await this.service?.close();
+      await this.#service?.stop();
       await this.receiver?.close();
       await rm(this.#scratch, { recursive: true, force: true });
-      await this.#tls?.remove();
     });
   }
 
-  get #pointFile(): string {
-    return join(this.#scratch, 'point.json');
+  /** Writes a text that was not written before. */
+  async write(text: string): Promise<void> {
+    await this.customer.write(text);
+    this.#acknowledged.push(text);
   }
 
-  customer(): Promise<ChatCustomer> {
-    return chatCustomer(this.service.url);
-  }
-
-  /** From now on the service dies at this point. */
-  dieAt(point: DyingPoint): void {
-    writeFileSync(`${this.#pointFile}.tmp`, JSON.stringify(point));
-    renameSync(`${this.#pointFile}.tmp`, this.#pointFile);
-  }
-
-  /** Writes a text. @returns it */
-  async write(customer: ChatCustomer, length: number): Promise<string> {
-    const text = `${(this.#written += 1)} ${'x'.repeat(length)}`;
-    await customer.write(text);
-    return text;
+  /** Writes what replaces what it wrote last, so that the next snapshot is near and stays small. */
+  async fillJournal(): Promise<void> {
+    const instructions = crypto.randomUUID().padEnd(12_000, 'x');
+    await this.#service.api.patch('/api/agent', { instructions });
   }
 
   /**
-   * @returns what was acknowledged of texts that are written one after the other until the service
-   * is gone
+   * @param write is called again and again until the service has been at the point
+   * @returns what a kill at that point would have left, once the service itself has sent everything
    */
-  async writeUntilDead(customer: ChatCustomer, length: number): Promise<string[]> {
-    const acknowledged: string[] = [];
-    for (let n = 1; n <= 150 && isAlive(this.service.pid); n += 1)
-      await this.write(customer, length).then(
-        (text) => acknowledged.push(text),
-        () => {},
-      );
-    await this.untilDead();
-    return acknowledged;
-  }
-
-  async untilDead(): Promise<void> {
-    await waitFor('the service to die', () => !isAlive(this.service.pid));
-  }
-
-  async startAgain(): Promise<void> {
-    await rm(this.#pointFile, { force: true });
-    await this.service.crashAndRestart();
-  }
-
-  /** What was sent with this text, once or again. */
-  sent(text: string): readonly { id: string }[] {
-    return this.receiver.payloads().filter(({ message }) => message.text === text);
-  }
-
-  async expectNothingLost(customer: ChatCustomer, acknowledged: readonly string[]): Promise<void> {
-    const stored = (await customer.api.get('/api/chat/messages?limit=200')).body.data.map(
-      ({ text }: { text: string }) => text,
-    );
-    expect(stored).toEqual(expect.arrayContaining([...acknowledged]));
-    await waitFor('all deliveries to end', async () => {
-      const path = `/api/hooks/${this.#hook}/deliveries?status=pending`;
-      return (await this.service.api.get(path)).body.data.length === 0;
+  async dieAt(point: DyingPoint, write: (n: number) => Promise<void>): Promise<Death> {
+    let death: Death | null = null;
+    this.#files.at(point, () => {
+      const folder = join(this.#scratch, crypto.randomUUID());
+      cpSync(this.#service.folder, folder, {
+        recursive: true,
+        filter: (path) => !path.endsWith('/lock'),
+      });
+      const requests = this.receiver.requests.length;
+      death = { folder, acknowledged: [...this.#acknowledged], requests };
     });
-    const sent = Map.groupBy(this.receiver.payloads(), ({ message }) => String(message.text));
-    expect([...sent.keys()]).toEqual(expect.arrayContaining([...acknowledged]));
-    // Also of what was stored and not acknowledged.
-    for (const same of sent.values()) expect(new Set(same.map(({ id }) => id)).size).toBe(1);
-    expect(this.receiver.faults).toEqual([]);
+    for (let n = 1; n <= 100 && death === null; n += 1) await write(n);
+    const left = await waitFor('the service to be at the point', () => death as Death | null);
+    await this.#untilAllIsSent(this.#service.url);
+    return left;
+  }
+
+  /**
+   * Starts a service on what a killed one left.
+   * @param more is written to it
+   * @returns the texts that both have sent, one for each request
+   */
+  async expectNothingLost(left: Death, more: readonly string[] = []): Promise<string[]> {
+    const sentByTheOther = this.receiver.requests.length;
+    const settings = testSettings({ env: { DATA_DIR: left.folder } });
+    const started: Service = await startService(readConfig(settings), { ca: this.receiver.ca });
+    try {
+      const customer = apiClient(started.url, this.customer.token);
+      for (const text of more)
+        await customer.post('/api/chat/messages', { text, client_message_id: text });
+      const acknowledged = [...left.acknowledged, ...more];
+      const stored = (await customer.get('/api/chat/messages?limit=200')).body.data.map(
+        ({ text }: { text: string }) => text,
+      );
+      expect(stored).toEqual(expect.arrayContaining(acknowledged));
+      await this.#untilAllIsSent(started.url);
+      const all = this.receiver.payloads();
+      const sent = [...all.slice(0, left.requests), ...all.slice(sentByTheOther)].map(
+        ({ message }) => String(message.text),
+      );
+      expect(sent).toEqual(expect.arrayContaining(acknowledged));
+      // Also of what was stored and not acknowledged.
+      for (const same of Map.groupBy(all, ({ message }) => message.text).values())
+        expect(new Set(same.map(({ id }) => id)).size).toBe(1);
+      expect(this.receiver.faults).toEqual([]);
+      return sent;
+    } finally {
+      await started.stop();
+    }
+  }
+
+  #untilAllIsSent(url: string): Promise<boolean> {
+    const path = `/api/hooks/${this.#hook}/deliveries?status=pending`;
+    return waitFor(
+      'all deliveries to end',
+      async () => (await apiClient(url, TEST_API_KEY).get(path)).body.data.length === 0,
+    );
   }
 }

@@ -20,7 +20,7 @@ describe('SIGTERM', () => {
     expect(code).toBe(0);
     expect(ms).toBeLessThan(24_000);
     expect(stage.out).not.toContain('could not be closed in time');
-    const again = apiClient(await stage.start(), customer.token);
+    const again = apiClient(await stage.startHere(), customer.token);
     expect((await again.get('/api/chat/messages?limit=200')).body.data.at(-1).id).toBe(
       written.message_id,
     );
@@ -46,7 +46,7 @@ describe('SIGTERM', () => {
     expect(code).toBe(0);
     expect(ms).toBeLessThan(24_000);
     stage.answer = (ending) => ending();
-    await stage.start();
+    await stage.startHere();
     await waitFor('the repeat', () => stage.receiver.requests.length === 2);
     expect(new Set(stage.receiver.payloads().map(({ id }) => id)).size).toBe(1);
   });
@@ -66,7 +66,7 @@ describe('SIGTERM', () => {
     expect(code).toBe(0);
     expect(ms).toBeLessThan(24_000);
     expect(await waiting).toBe('refused');
-    const again = apiClient(await stage.start(), customer.token);
+    const again = apiClient(await stage.startHere(), customer.token);
     expect((await again.get('/api/chat/messages')).body.data[0].id).toBe(id);
   }, 60_000);
 });

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { fileSizes } from '../../helpers/folderFiles.ts';
 import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
@@ -32,7 +32,6 @@ describe('payments and a real process', () => {
   let service: ServiceProcess;
   let stripe: StripeServer;
   let webhookUrl: string;
-  let conversationId: string;
   beforeAll(async () => {
     tls = await writeTlsFiles(await sharedTestCa());
     stripe = await startStripeServer();
@@ -48,10 +47,6 @@ describe('payments and a real process', () => {
       source: 'test',
     });
   });
-  beforeEach(async () => {
-    stripe.answerAll(null);
-    conversationId = await newConversation(service);
-  });
   afterAll(async () => {
     await service?.close();
     await receiver?.close();
@@ -66,83 +61,14 @@ describe('payments and a real process', () => {
         .filter(({ payment }) => payment.id === paymentId)
         .map(({ id }) => id),
     );
-  const linksOf = async () =>
-    (await service.api.get(`/api/payment-links?conversation_id=${conversationId}`)).body.data;
+  const linksOf = async (conversation: string) =>
+    (await service.api.get(`/api/payment-links?conversation_id=${conversation}`)).body.data;
   const paidLink = async () => {
-    const { id } = await makeLink(service, conversationId);
+    const { id } = await makeLink(service, await newConversation(service));
     const session = stripe.sessionOf(id).id;
     await stripe.pay(session);
     return { id, webhook: stripe.webhook(session, 'checkout.session.completed', WEBHOOK_SECRET) };
   };
-
-  it.each([
-    ['before the provider has begun', false],
-    ['after the provider has made its page', true],
-  ])('a link has one page at the provider after a crash %s', async (_when, isMade) => {
-    const before = stripe.sessions.length;
-    let asked = 0;
-    stripe.answerAll((_response, _request, proceed) => {
-      if (isMade) proceed(); // and no answer ever comes
-      asked++;
-    });
-    const key = { 'idempotency-key': `crash-${conversationId}` };
-    const create = () =>
-      service.api.post(`/api/conversations/${conversationId}/payment-links`, LINK, key);
-    const cutOff = create().then(
-      () => 'answered',
-      () => 'cut off',
-    );
-    await waitFor('the provider to be asked', () => asked > 0);
-    const [{ id }] = await linksOf();
-    stripe.answerAll(null); // what was asked before stays without an answer
-    await service.crashAndRestart();
-    expect(await cutOff).toBe('cut off');
-
-    const again = await create();
-    const { id: session, url } = stripe.sessionOf(id);
-    expect(stripe.sessions).toHaveLength(before + 1);
-    expect(again).toMatchObject({
-      status: 201,
-      body: { id, status: 'open', provider_reference: session },
-    });
-    expect(await linksOf()).toHaveLength(1);
-    const response = await fetch(pageOf(service, again.body), { redirect: 'manual' });
-    expect(response.headers.get('location')).toBe(url);
-  });
-
-  it('after a crash asks anew whether a link was paid, and has a cancelled page closed', async () => {
-    const [paid, cancelled] = [
-      await makeLink(service, conversationId),
-      await makeLink(service, conversationId),
-    ];
-    await stripe.pay(stripe.sessionOf(paid.id).id);
-    let asked = 0;
-    stripe.answerAll(() => void asked++);
-    await fetch(pageOf(service, paid, '?from=provider'));
-    await service.api.post(`/api/payment-links/${cancelled.id}/cancel`);
-    await waitFor('the provider to be asked of both', () => asked >= 2);
-    expect([
-      stripe.sessionOf(cancelled.id).status,
-      (await readLink(service, paid.id)).status,
-    ]).toEqual(['open', 'open']);
-    stripe.answerAll(null);
-    await service.crashAndRestart();
-    await linkIn(service, paid.id, 'paid');
-    await waitFor(
-      'the session to be expired',
-      () => stripe.sessionOf(cancelled.id).status === 'expired',
-    );
-  });
-
-  it('killed after the 200 to a webhook: the payment is paid, once', async () => {
-    const { id, webhook } = await paidLink();
-    expect((await deliver(webhookUrl, webhook)).status).toBe(200);
-    await service.crashAndRestart();
-    expect(await readLink(service, id)).toMatchObject({ status: 'paid' });
-    expect((await deliver(webhookUrl, webhook)).status).toBe(200);
-    await allDelivered(service);
-    expect(paidEventIds(id).size).toBe(1);
-  });
 
   onLinux(
     'that cannot write says 503 to a webhook, and takes it when Stripe repeats itself',
@@ -165,4 +91,100 @@ describe('payments and a real process', () => {
       await waitFor('the event', () => paidEventIds(id).size === 1);
     },
   );
+
+  describe('after a crash', () => {
+    let killed: Awaited<ReturnType<typeof killDuringPayments>>;
+    beforeAll(async () => {
+      killed = await killDuringPayments();
+    });
+
+    /** Payments in each state in which the process may die, and its death. */
+    async function killDuringPayments() {
+      const paid = await makeLink(service, await newConversation(service));
+      const cancelled = await makeLink(service, await newConversation(service));
+      await stripe.pay(stripe.sessionOf(paid.id).id);
+      const told = await paidLink();
+      const sessions = stripe.sessions.length;
+      const creations = {
+        notBegun: await cutOffCreation({ isMade: false }),
+        made: await cutOffCreation({ isMade: true }),
+      };
+      const requests = stripe.requests.length;
+      stripe.answerAll(() => {});
+      await fetch(pageOf(service, paid, '?from=provider'));
+      await service.api.post(`/api/payment-links/${cancelled.id}/cancel`);
+      await waitFor('the provider to be asked of both', () =>
+        [paid, cancelled].every((link) =>
+          stripe.requests
+            .slice(requests)
+            .some(({ path }) => path.includes(stripe.sessionOf(link.id).id)),
+        ),
+      );
+      expect([
+        stripe.sessionOf(cancelled.id).status,
+        (await readLink(service, paid.id)).status,
+      ]).toEqual(['open', 'open']);
+      expect((await deliver(webhookUrl, told.webhook)).status).toBe(200);
+      stripe.answerAll(null); // what was asked before stays without an answer
+      await service.crashAndStartHere();
+      return { paid, cancelled, told, creations, sessions };
+    }
+
+    /** Asks for a link, and never gets it. */
+    async function cutOffCreation({ isMade }: { isMade: boolean }) {
+      const conversation = await newConversation(service);
+      let asked = 0;
+      stripe.answerAll((_response, _request, proceed) => {
+        if (isMade) proceed(); // and no answer ever comes
+        asked++;
+      });
+      const key = { 'idempotency-key': `crash-${conversation}` };
+      const create = () =>
+        service.api.post(`/api/conversations/${conversation}/payment-links`, LINK, key);
+      const cutOff = create().then(
+        () => 'answered',
+        () => 'cut off',
+      );
+      await waitFor('the provider to be asked', () => asked > 0);
+      const [{ id }] = await linksOf(conversation);
+      return { conversation, id, create, cutOff };
+    }
+
+    it.each([
+      ['before the provider has begun', 'notBegun'],
+      ['after the provider has made its page', 'made'],
+    ] as const)('%s, a link has one page at the provider', async (_when, which) => {
+      const { conversation, id, create, cutOff } = killed.creations[which];
+      expect(await cutOff).toBe('cut off');
+      const again = await create();
+      const { id: session, url } = stripe.sessionOf(id);
+      expect(again).toMatchObject({
+        status: 201,
+        body: { id, status: 'open', provider_reference: session },
+      });
+      expect(await linksOf(conversation)).toHaveLength(1);
+      const response = await fetch(pageOf(service, again.body), { redirect: 'manual' });
+      expect(response.headers.get('location')).toBe(url);
+    });
+
+    it('the provider has no page that belongs to no link', () => {
+      expect(stripe.sessions).toHaveLength(killed.sessions + 2);
+    });
+
+    it('it asks anew whether a link was paid, and has a cancelled page closed', async () => {
+      await linkIn(service, killed.paid.id, 'paid');
+      await waitFor(
+        'the session to be expired',
+        () => stripe.sessionOf(killed.cancelled.id).status === 'expired',
+      );
+    });
+
+    it('right after the 200 to a webhook, the payment is paid, once', async () => {
+      const { id, webhook } = killed.told;
+      expect(await readLink(service, id)).toMatchObject({ status: 'paid' });
+      expect((await deliver(webhookUrl, webhook)).status).toBe(200);
+      await allDelivered(service);
+      expect(paidEventIds(id).size).toBe(1);
+    });
+  });
 });

@@ -12,7 +12,7 @@ import { all } from '../../contract/schema.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
 const child = fileURLToPath(new URL('./writeLoad.child.ts', import.meta.url));
-const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 4);
+const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 2);
 
 /**
  * Lets a process write for a moment after its first acknowledgement and kills it. @returns its last

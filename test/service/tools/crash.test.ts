@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { SENTENCES } from '../../../service/src/agent/keyword/sentences.ts';
 import type { ApiAnswer } from '../../helpers/apiClient.ts';
+import { startTestService, type TestService } from '../../helpers/service.ts';
 import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
 import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
 import {
@@ -36,7 +37,7 @@ describe('a call of a tool in a process that dies', () => {
   beforeAll(async () => {
     tls = await writeTlsFiles(await sharedTestCa());
     endpoint = await startToolEndpoint();
-    stopped = await stopDuringCalls(tls.caFile);
+    stopped = await stopDuringCalls();
     service = await startServiceProcess({
       caFile: tls.caFile,
       env: { TOOL_RETRY_DELAYS_MS: `${RETRY_MS},20`, AGENT_QUIET_MS: '0' },
@@ -47,7 +48,7 @@ describe('a call of a tool in a process that dies', () => {
   afterAll(async () => {
     await service?.close();
     await stopped?.restarted;
-    await stopped?.service.close();
+    await stopped?.service.stop();
     await stopped?.endpoint.close();
     await endpoint?.close();
     await tls?.remove();
@@ -249,7 +250,8 @@ describe('a call of a tool in a process that dies', () => {
       await seen(tool, n);
       const [call] = (await service.api.get(`/api/tool-calls?tool=${tool.name}`)).body.data;
       expect([call.status, call.attempts]).toEqual(['running', n]);
-      await service.crashAndRestart();
+      if (n === 2) await service.crashAndRestart();
+      else await service.crashAndStartHere();
     }
     const call = await ended(tool);
     expect(call).toMatchObject({ status: 'failed', attempts: 3, error: { type: 'interrupted' } });
@@ -261,7 +263,7 @@ describe('a call of a tool in a process that dies', () => {
     });
   });
 
-  it('is given the time to end when the process is told to stop', async () => {
+  it('is given the time to end when the service is told to stop', async () => {
     const { restarted, slow, answers, service, endpoint } = stopped;
     await restarted;
     for (const answer of answers)
@@ -272,7 +274,7 @@ describe('a call of a tool in a process that dies', () => {
     }
   });
 
-  it('without an end is not waited for when the process is told to stop; it goes on as after a crash', async () => {
+  it('without an end is not waited for when the service is told to stop; it goes on as after a crash', async () => {
     const { restarted, service, endpoint, hook, api } = stopped;
     expect(await restarted).toBeLessThan(ATTEMPT_S * 1000);
     expect(await callIn(service.api, `tool=${hook.name}`, 'succeeded')).toMatchObject({
@@ -292,7 +294,7 @@ describe('a call of a tool in a process that dies', () => {
 const ATTEMPT_S = 60;
 
 interface Stopped {
-  service: ServiceProcess;
+  service: TestService;
   endpoint: ToolEndpoint;
   /** Their calls end while the process stops. */
   slow: readonly DefinedTool[];
@@ -309,9 +311,9 @@ interface Stopped {
  * A stop gives calls ten seconds to end: it is begun before the other tests and looked at after
  * them.
  */
-async function stopDuringCalls(caFile: string): Promise<Stopped> {
+async function stopDuringCalls(): Promise<Stopped> {
   const endpoint = await startToolEndpoint();
-  const service = await startServiceProcess({ caFile });
+  const service = await startTestService({ ca: endpoint.ca });
   const hook = await endpoint.define(service.api, { name: 'find_order', timeout: ATTEMPT_S });
   const api = await endpoint.defineHttp(service.api, { name: 'book_table', timeout: ATTEMPT_S });
   const slow = [

@@ -1,4 +1,5 @@
-// Both programs may die at any moment: no answer is lost, and no execution goes on twice.
+// Both programs may die at any moment: no answer is lost, and no execution goes on twice. More kills,
+// at random moments: test/chaos/waiters.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import {
@@ -47,7 +48,15 @@ describe('a service that is killed while executions wait', () => {
     expect(status).toBe(200);
   };
 
-  it('and n8n with it, lets three kinds of wait go on after both are back', async () => {
+  it('and n8n with it, lets three kinds of wait go on after both are back; and gives an answer again to an execution that died collecting it', async () => {
+    const dying = n8n.execution();
+    dying.answer('die');
+    const collected = await askTeam(service, dying);
+    await decide(collected, 'once');
+    await waitFor('the wait to be collected', async () => {
+      const { collected_at: at } = await waitOf(service, collected);
+      return at !== null;
+    });
     const talk = await startTalk(service);
     const [reply, inTalk, alone] = [n8n.execution(), n8n.execution(), n8n.execution()];
     await askCustomer(service, talk, reply);
@@ -64,25 +73,12 @@ describe('a service that is killed while executions wait', () => {
     expect((await goesOn(reply)).answer).toMatchObject({ value: 'A-1042' });
     expect((await goesOn(inTalk)).decision).toMatchObject({ note: 'one' });
     expect((await goesOn(alone)).decision).toMatchObject({ note: 'two' });
-    for (const each of [reply, inTalk, alone]) expect(each.wentOnWith).toHaveLength(1);
+    expect((await goesOn(dying)).decision).toMatchObject({ note: 'once' });
+    await isDone(collected);
+    for (const each of [reply, inTalk, alone, dying]) expect(each.wentOnWith).toHaveLength(1);
   }, 240_000);
 
-  it('in the moment in which n8n dies collecting, gives the execution its answer again', async () => {
-    const execution = n8n.execution();
-    execution.answer('die');
-    const wait = await askTeam(service, execution);
-    await decide(wait, 'once');
-    await waitFor('the wait to be collected', async () => {
-      const { collected_at: at } = await waitOf(service, wait);
-      return at !== null;
-    });
-    await service.crashAndRestart();
-    expect((await goesOn(execution)).decision).toMatchObject({ note: 'once' });
-    await isDone(wait);
-    expect(execution.wentOnWith).toHaveLength(1);
-  }, 240_000);
-
-  it('again and again, loses none of sixty answers and gives none twice', async () => {
+  it('while sixty waits are answered, loses none of the answers and gives none twice', async () => {
     const ledger = new Map<RestingExecution, string>();
     const customers = await Promise.all(Array.from({ length: 20 }, () => startTalk(service)));
     const asked: { execution: RestingExecution; answer: () => Promise<string> }[] = [];
@@ -110,16 +106,11 @@ describe('a service that is killed while executions wait', () => {
       };
       asked.push({ execution, answer: () => untilTaken(decideOnce, note) });
     }
-    let isOver = false;
-    const killing = (async () => {
-      for (let kill = 0; kill < 3 && !isOver; kill++) {
-        await new Promise((resolve) => setTimeout(resolve, 150 + 200 * kill));
-        await service.crashAndRestart();
-      }
-    })();
-    for (const { execution, answer } of asked) ledger.set(execution, await answer());
-    isOver = true;
-    await killing;
+    for (const [index, { execution, answer }] of asked.entries()) {
+      const isKilled = index === asked.length / 2 ? service.crashAndStartHere() : null;
+      ledger.set(execution, await answer());
+      await isKilled;
+    }
     for (const [execution, given] of ledger) {
       const { answer, decision } = await goesOn(execution);
       expect(answer?.text ?? decision.note).toBe(given);

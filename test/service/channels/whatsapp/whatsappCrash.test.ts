@@ -47,10 +47,23 @@ async function deliverAll(
   }
 }
 
+const TEXTED = {
+  known: '14155552101',
+  unknown: '14155552102',
+  lost: '14155552103',
+  waiting: '14155552104',
+} as const;
+const RETRY_AFTER_S = 10;
+
 describe('a service that is killed and started again', () => {
   let graph: GraphServer;
   let service: ServiceProcess;
   let account: WhatsAppAccount;
+  let number: ConnectedNumber;
+  let killed: Awaited<ReturnType<typeof textCustomers>>;
+  let killedAt: number;
+
+  /** It is killed twice while messages are delivered, the second time while texts are sent too. */
   beforeAll(async () => {
     graph = await startGraphServer();
     service = await startServiceProcess({
@@ -61,88 +74,88 @@ describe('a service that is killed and started again', () => {
       },
     });
     account = await connectWhatsApp(service, graph);
-  });
+    number = await connectNumber(service.api, { account: '106540352242999' });
+    const customer = await account.customer('14155552199');
+    await customer.reply('Between you and me');
+    await customer.delivery(1, 'sent');
+
+    const rows = Array.from({ length: SENDERS }, (_, sender) => bodiesOf(sender));
+    const first = rows.map((bodies) => bodies.slice(0, bodies.length / 2));
+    // While some senders are far ahead of others, and while all are at their first.
+    await deliverRows(first, Math.floor(first.flat().length / 2), () => service.crashAndRestart());
+    killed = await textCustomers();
+    const rest = rows.map((bodies) => bodies.slice(bodies.length / 2));
+    await deliverRows(rest, SENDERS, async () => {
+      killedAt = Date.now();
+      await service.crashAndStartHere();
+      await account.tell(graph.taken.find(({ body }) => body.to === TEXTED.known)!, 'delivered');
+    });
+  }, 180_000);
   afterEach(() => expect(graph.faults).toEqual([]));
   afterAll(async () => {
     await service?.close();
     await graph?.close();
   });
 
-  it('stores each message that is delivered once, in order per contact, and loses none that it answered with 200', async () => {
-    const number = await connectNumber(service.api, { account: '106540352242999' });
-    const phoneOf = (sender: number, contact: number) =>
-      String(5491155000000 + sender * 100 + contact);
-    const message = (phone: string, round: number, part: number) => ({
-      from: phone,
-      id: `wamid.${phone} ${round} ${part}`,
-      timestamp: '1739321024',
-      type: 'text',
-      text: { body: `${round} ${part}` },
-    });
-    // One sender delivers one message at a time, the next all contacts' at once.
-    const bodiesOf = (sender: number) => {
-      const contacts = Array.from({ length: CONTACTS_EACH }, (_, contact) =>
-        phoneOf(sender, contact),
-      );
-      return Array.from({ length: ROUNDS }, (_, round) => {
-        const messages = contacts.flatMap((phone) => [
-          message(phone, round, 0),
-          message(phone, round, 1),
-        ]);
-        return sender % 2 === 0
-          ? [metaBody(metaValue({ messages }, number.account))]
-          : messages.map((each) => metaBody(metaValue({ messages: [each] }, number.account)));
-      }).flat();
-    };
-    const rows = Array.from({ length: SENDERS }, (_, sender) => bodiesOf(sender));
-    // While all contacts' messages come at once too, and later.
-    const killAt = [SENDERS, Math.floor(rows.flat().length / 2)];
-    let answered = 0;
-    const kills: Promise<void>[] = [];
-    const delivering = rows.map((bodies) =>
-      deliverAll(service.url, number, bodies, () => {
-        answered += 1;
-        if (killAt.includes(answered)) kills.push(service.crashAndRestart());
-      }),
+  const phoneOf = (sender: number, contact: number) =>
+    String(5491155000000 + sender * 100 + contact);
+  const message = (phone: string, round: number, part: number) => ({
+    from: phone,
+    id: `wamid.${phone} ${round} ${part}`,
+    timestamp: '1739321024',
+    type: 'text',
+    text: { body: `${round} ${part}` },
+  });
+  /** One sender delivers one message at a time, the next all contacts' at once. */
+  const bodiesOf = (sender: number): unknown[] => {
+    const contacts = Array.from({ length: CONTACTS_EACH }, (_, contact) =>
+      phoneOf(sender, contact),
     );
-    await Promise.all(delivering);
-    await Promise.all(kills);
-    expect(kills).toHaveLength(2);
+    return Array.from({ length: ROUNDS }, (_, round) => {
+      const messages = contacts.flatMap((phone) => [
+        message(phone, round, 0),
+        message(phone, round, 1),
+      ]);
+      return sender % 2 === 0
+        ? [metaBody(metaValue({ messages }, number.account))]
+        : messages.map((each) => metaBody(metaValue({ messages: [each] }, number.account)));
+    }).flat();
+  };
 
-    const expected = Array.from({ length: ROUNDS }, (_, n) => [`${n} 0`, `${n} 1`]).flat();
-    for (let sender = 0; sender < SENDERS; sender++) {
-      for (let contact = 0; contact < CONTACTS_EACH; contact++) {
-        const { body } = await service.api.post('/api/contacts/lookup', {
-          phone: `+${phoneOf(sender, contact)}`,
-        });
-        const { messages } = (await service.api.get(`/api/conversations/${body.id}`)).body;
-        expect(messages.map(({ text }: { text: string }) => text)).toEqual(expected);
-      }
-    }
-  }, 120_000);
+  /** All rows at once. @param kill called when so many deliveries were answered */
+  async function deliverRows(
+    rows: readonly unknown[][],
+    killAt: number,
+    kill: () => Promise<void>,
+  ): Promise<void> {
+    let answered = 0;
+    let dying: Promise<void> | null = null;
+    await Promise.all(
+      rows.map((bodies) =>
+        deliverAll(service.url, number, bodies, () => {
+          answered += 1;
+          if (answered === killAt) dying = kill();
+        }),
+      ),
+    );
+    expect(dying).not.toBeNull();
+    await dying;
+  }
 
-  const requestsTo = (phone: string) => graph.requests.filter(({ body }) => body.to === phone);
-  const textsTo = (phone: string) => requestsTo(phone).map(({ body }) => body.text.body);
-  const [known, unknown, lost, waiting] = [
-    '14155552101',
-    '14155552102',
-    '14155552103',
-    '14155552104',
-  ] as const;
-
-  it('sends what was taken not again once its receipt is there, and all else again after the grace, each in order', async () => {
+  /** Texts whose sending is in each state in which the process may die. */
+  async function textCustomers() {
     const customers = {
-      known: await account.customer(known),
-      unknown: await account.customer(unknown),
-      lost: await account.customer(lost),
-      waiting: await account.customer(waiting),
+      known: await account.customer(TEXTED.known),
+      unknown: await account.customer(TEXTED.unknown),
+      lost: await account.customer(TEXTED.lost),
+      waiting: await account.customer(TEXTED.waiting),
     };
     // One after the other, so that each gets its own answer.
     for (const [name, reply] of [
       ['known', takeAndHang],
       ['unknown', takeAndHang],
       ['lost', hang],
-      ['waiting', tooMany('3')],
+      ['waiting', tooMany(String(RETRY_AFTER_S))],
     ] as const) {
       const requests = graph.requests.length;
       graph.answerWith(reply);
@@ -153,31 +166,45 @@ describe('a service that is killed and started again', () => {
     await waitFor('the refusal to be on record', async () =>
       (await readFile(service.logFile, 'utf8')).includes('130429'),
     );
-    const killedAt = Date.now();
-    await service.crashAndRestart();
+    return customers;
+  }
 
-    await account.tell(graph.taken.find(({ body }) => body.to === known)!, 'delivered');
-    await customers.known.delivery(2, 'sent');
-    expect((await customers.known.deliveries()).map(({ state }) => state)).toEqual([
+  it('stores each message that is delivered once, in order per contact, and loses none that it answered with 200', async () => {
+    const expected = Array.from({ length: ROUNDS }, (_, n) => [`${n} 0`, `${n} 1`]).flat();
+    for (let sender = 0; sender < SENDERS; sender++) {
+      for (let contact = 0; contact < CONTACTS_EACH; contact++) {
+        const { body } = await service.api.post('/api/contacts/lookup', {
+          phone: `+${phoneOf(sender, contact)}`,
+        });
+        const { messages } = (await service.api.get(`/api/conversations/${body.id}`)).body;
+        expect(messages.map(({ text }: { text: string }) => text)).toEqual(expected);
+      }
+    }
+  });
+
+  const requestsTo = (phone: string) => graph.requests.filter(({ body }) => body.to === phone);
+  const textsTo = (phone: string) => requestsTo(phone).map(({ body }) => body.text.body);
+
+  it('sends what was taken not again once its receipt is there, and all else again after the grace, each in order', async () => {
+    await killed.known.delivery(2, 'sent');
+    expect((await killed.known.deliveries()).map(({ state }) => state)).toEqual([
       'delivered',
       'sent',
     ]);
-    await customers.waiting.delivery(2, 'sent');
-    expect(textsTo(waiting)).toEqual(['one', 'one', 'two']);
-    expect(requestsTo(waiting)[1]!.at - requestsTo(waiting)[0]!.at).toBeGreaterThanOrEqual(2950);
+    await killed.waiting.delivery(2, 'sent');
+    expect(textsTo(TEXTED.waiting)).toEqual(['one', 'one', 'two']);
+    const [refused, taken] = requestsTo(TEXTED.waiting);
+    expect(taken!.at - refused!.at).toBeGreaterThanOrEqual(RETRY_AFTER_S * 1000 - 50);
 
-    for (const customer of [customers.unknown, customers.lost]) await customer.delivery(2, 'sent');
-    for (const phone of [unknown, lost]) {
+    for (const customer of [killed.unknown, killed.lost]) await customer.delivery(2, 'sent');
+    for (const phone of [TEXTED.unknown, TEXTED.lost]) {
       expect(textsTo(phone)).toEqual(['one', 'one', 'two']);
       expect(requestsTo(phone)[1]!.at - killedAt).toBeGreaterThanOrEqual(GRACE_MS);
     }
-    expect(textsTo(known)).toEqual(['one', 'two']);
+    expect(textsTo(TEXTED.known)).toEqual(['one', 'two']);
   }, 90_000);
 
   it('writes neither tokens nor phone numbers nor texts into the log', async () => {
-    const customer = await account.customer('14155552199');
-    await customer.reply('Between you and me');
-    await customer.delivery(1, 'sent');
     const log = await readFile(service.logFile, 'utf8');
     expect(log).toContain('"outbound_message":"out_');
     const texts = ['Between you', 'Sheena'];

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { cpSync, mkdtempSync } from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import { cpSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { cp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,6 +22,13 @@ const newFolder = () => {
   const folder = mkdtempSync(join(tmpdir(), 'conversation-service-'));
   folders.push(folder);
   return folder;
+};
+/** A digest of its files' names and bytes. */
+const contentOf = (folder: string): string => {
+  const hash = createHash('sha256');
+  for (const name of readdirSync(folder).sort())
+    hash.update(`${name}\n`).update(readFileSync(join(folder, name)));
+  return hash.digest('hex');
 };
 const isNoLock = (path: string) => !path.endsWith('/lock');
 
@@ -55,19 +62,23 @@ describe('rotate-encryption-key, killed at any moment', () => {
 
   /**
    * Rotates the key of a copy. A process that is killed leaves the folder as it is at that moment.
-   * @returns a copy of the folder before each step that the rotation takes on the disk
+   * @returns a copy of the folder before each step that the rotation takes on the disk, but for
+   * those that are as the step before left them
    */
   const rotateInSteps = async (encryptionKey?: string): Promise<string[]> => {
     const folder = newFolder();
     await cp(prepared, folder, { recursive: true, filter: isNoLock });
     if (encryptionKey !== undefined) await rm(join(folder, 'encryption.key'));
     const states: string[] = [];
+    let last = '';
     let isRotating = false;
     const keepState = () => {
       if (!isRotating) return;
       const state = newFolder();
       cpSync(folder, state, { recursive: true, filter: isNoLock });
-      states.push(state);
+      const content = contentOf(state);
+      if (content !== last) states.push(state);
+      last = content;
     };
     const files = filesInSteps(keepState);
     const store = await openLowdbStore(collections, { folder, files });
