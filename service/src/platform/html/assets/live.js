@@ -62,8 +62,14 @@ function catchUp(known) {
 }
 
 document.addEventListener('htmx:beforeRequest', ({ detail: { elt } }) => {
-  if (isPart(elt)) stateOf(elt).isLoading = true;
+  if (!isPart(elt)) return;
+  stateOf(elt).isLoading = true;
+  elt.addEventListener('htmx:beforeOnLoad', ignoreOnceGone);
 });
+/** An answer that comes after its page has gone is older than the page that has come. */
+function ignoreOnceGone(event) {
+  if (!event.detail.elt.isConnected) event.preventDefault();
+}
 document.addEventListener('htmx:afterRequest', ({ detail: { elt, xhr } }) => {
   if (!isPart(elt)) return;
   const state = stateOf(elt);
