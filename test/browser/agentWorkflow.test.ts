@@ -29,11 +29,7 @@ describe('a workflow as the agent, on the page', () => {
     const faults: string[] = [];
     for (const width of [1440, 360]) {
       await page.setViewportSize({ width, height: 900 });
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        faults.push(...(await window.axe()));
-      }
-      faults.push(...(await window.overflow()));
+      faults.push(...(await window.axeLightAndDark()), ...(await window.overflow()));
     }
     expect(faults).toEqual([]);
   }

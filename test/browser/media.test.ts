@@ -138,6 +138,22 @@ describe('a reader’s settings', () => {
     await page.getByRole('heading', { name: 'Team', level: 1 }).waitFor();
     await bar.waitFor({ state: 'detached' });
   });
+
+  it('a form that a live part has replaced while it was sent leaves no progress bar behind', async () => {
+    const { page } = await team.openSignedIn('/settings/canned-replies');
+    await page.route('**/settings/canned-replies', async (route) => {
+      await page.getByLabel('Shortcut').evaluate((field: HTMLInputElement) => field.form!.remove());
+      await route.continue();
+    });
+    await page.getByLabel('Name').fill('Good bye');
+    await page.getByLabel('Shortcut').fill('bye');
+    await page.getByRole('textbox', { name: 'Text' }).fill('Good bye!');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('/bye', { exact: true }).waitFor();
+    // The bar has a patience of 400 ms.
+    await page.waitForTimeout(500);
+    expect(await page.getByRole('progressbar', { name: 'Loading' }).count()).toBe(0);
+  });
 });
 
 /** Runs in the page: the contrast of each button's border with what the button lies on. */

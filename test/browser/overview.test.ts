@@ -15,15 +15,16 @@ describe('the overview', () => {
   afterEach(() => team.closeWindows());
   afterAll(() => team?.close());
 
-  it.each([320, 375, 768, 1024, 1280, 1440, 1920])(
-    'has words in its charts that can be read, and none is cut off: %s px',
-    async (width) => {
-      const { page } = await team.openSignedIn('/overview', { width, height: 900 });
+  it('has words in its charts that can be read in each width, and none is cut off', async () => {
+    const { page } = await team.openSignedIn('/overview');
+    for (const width of [320, 375, 768, 1024, 1280, 1440, 1920]) {
+      await page.setViewportSize({ width, height: 900 });
       const words = await page.evaluate(wordsOfCharts);
       expect(words.length).toBeGreaterThan(20);
-      expect(words.filter(({ px, isCut }) => px < SMALLEST_PX || isCut)).toEqual([]);
-    },
-  );
+      const unread = words.filter(({ px, isCut }) => px < SMALLEST_PX || isCut);
+      expect([width, unread]).toEqual([width, []]);
+    }
+  });
 
   it('shows on a phone all that its tables say', async () => {
     const { page, overflow } = await team.openSignedIn('/overview', { width: 375, height: 740 });

@@ -8,8 +8,6 @@ const INSTRUCTIONS = 'Transfer to DE00 0000 0000\nwith the reference.';
 
 describe('payment links', () => {
   let team: Team;
-  let ana: Page;
-  let ben: Page;
 
   beforeAll(async () => {
     team = await startTeam();
@@ -20,12 +18,12 @@ describe('payment links', () => {
     await team.service.api.put('/api/payment-accounts/manual', {
       settings: { instructions: INSTRUCTIONS },
     });
-    [{ page: ana }, { page: ben }] = await Promise.all([
-      team.openSignedIn(),
-      team.openSignedIn('/conversations', {}, BEN),
-    ]);
-    for (const page of [ana, ben]) page.on('dialog', (dialog) => void dialog.accept());
   });
+  const openAs = async (path: string, member?: typeof BEN) => {
+    const { page } = await team.openSignedIn(path, {}, member);
+    page.on('dialog', (dialog) => void dialog.accept());
+    return page;
+  };
   afterEach(async () => {
     await team.closeWindows();
     await team.service.api.delete('/api/payment-accounts/stripe');
@@ -46,7 +44,7 @@ describe('payment links', () => {
   async function startConversation(name: string) {
     const customer = await chatCustomer(team.service.url, { name });
     const { conversation_id: id } = await customer.write('How do I pay?');
-    return { customer, id, url: `${team.service.url}/conversations/${id}` };
+    return { customer, id, path: `/conversations/${id}` };
   }
 
   async function openForm(page: Page) {
@@ -66,8 +64,8 @@ describe('payment links', () => {
 
   it('go from the set-up of a provider to paid, and the other window follows by itself', async () => {
     await team.service.api.delete('/api/payment-accounts/manual');
-    const { id, url, customer } = await startConversation('Clara');
-    await ana.goto(url);
+    const { id, path, customer } = await startConversation('Clara');
+    const ana = await openAs(path);
     await openForm(ana);
     await ana.getByRole('link', { name: 'Set one up under Payments' }).click();
     await ana.getByRole('link', { name: 'Manual' }).click();
@@ -75,10 +73,10 @@ describe('payment links', () => {
     await button(ana, 'Set up').click();
     await ana.getByText('Saved.').waitFor();
 
-    await ben.goto(url);
+    const ben = await openAs(path, BEN);
     await ben.getByRole('article').getByText('How do I pay?').waitFor();
     await mark(ben);
-    await ana.goto(url);
+    await ana.goto(team.service.url + path);
     await fillIn(ana);
     await button(ana, 'Create link').click();
     await ana.getByText('Payment link sent to the customer.').waitFor();
@@ -110,8 +108,8 @@ describe('payment links', () => {
   });
 
   it('are made and sent once when the button is clicked twice', async () => {
-    const { id, url, customer } = await startConversation('Delia');
-    await ana.goto(url);
+    const { id, path, customer } = await startConversation('Delia');
+    const ana = await openAs(path);
     await fillIn(ana);
     await button(ana, 'Create link').dblclick();
     await ana.getByText('Payment link sent to the customer.').waitFor();
@@ -120,16 +118,17 @@ describe('payment links', () => {
   });
 
   it('keep the first of two simultaneous actions, and the other person is told', async () => {
-    const { id, url } = await startConversation('Ewa');
+    const { id, path } = await startConversation('Ewa');
     const { body: link } = await team.service.api.post(`/api/conversations/${id}/payment-links`, {
       amount: 4900,
       currency: 'usd',
       description: 'Demo',
       provider: 'manual',
     });
+    const [ana, ben] = await Promise.all([openAs(path), openAs('/account', BEN)]);
     // Ben's window does not show what Ana does.
     await withoutLive(ben);
-    await Promise.all([ana.goto(url), ben.goto(url)]);
+    await ben.goto(team.service.url + path);
     await button(ben, 'Mark as paid…: US$49.00').click();
     await button(ana, 'Cancel link: US$49.00').click();
     await ana.getByText('Payment link cancelled.').waitFor();
@@ -142,15 +141,15 @@ describe('payment links', () => {
   });
 
   it('keep what is half typed into their card while the thread changes, and can be copied', async () => {
-    const { id, url, customer } = await startConversation('Femi');
+    const { id, path, customer } = await startConversation('Femi');
     const { body: link } = await team.service.api.post(`/api/conversations/${id}/payment-links`, {
       amount: 4900,
       currency: 'usd',
       description: 'Demo',
       provider: 'manual',
     });
+    const ana = await openAs(path);
     await ana.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await ana.goto(url);
     await button(ana, 'Copy the link for US$49.00').click();
     await ana.getByText('Copied').waitFor();
     expect(await ana.evaluate('navigator.clipboard.readText()')).toBe(link.url);
@@ -163,7 +162,7 @@ describe('payment links', () => {
   });
 
   it('appear on the payments page by themselves, and can be marked as paid there', async () => {
-    await ben.goto(`${team.service.url}/payments?status=open`);
+    const ben = await openAs('/payments?status=open', BEN);
     await mark(ben);
     const { id } = await startConversation('Gita');
     await team.service.api.post(`/api/conversations/${id}/payment-links`, {
@@ -190,9 +189,9 @@ describe('payment links', () => {
     await team.service.api.put('/api/payment-accounts/stripe', {
       settings: { secret_key: 'sk_test_0123456789' },
     });
-    const { id, url } = await startConversation('Hana');
+    const { id, path } = await startConversation('Hana');
+    const ana = await openAs(path);
     await ana.setViewportSize({ width: 360, height: 640 });
-    await ana.goto(url);
     await fillIn(ana, { amount: '12,50', currency: 'eur' });
     await ana.getByLabel('Expires after, with Stripe').waitFor();
     expect(await ana.getByLabel('Expires after, with Manual').isVisible()).toBe(false);
@@ -211,7 +210,7 @@ describe('payment links', () => {
 
   it('work without JavaScript: set-up, making, sending, cancelling, marking as paid', async () => {
     await team.service.api.delete('/api/payment-accounts/manual');
-    const { id, url, customer } = await startConversation('Ines');
+    const { id, path, customer } = await startConversation('Ines');
     const { page } = await team.openSignedIn('/payments/providers/manual', {
       context: { javaScriptEnabled: false },
     });
@@ -219,7 +218,7 @@ describe('payment links', () => {
     await button(page, 'Set up').click();
     await page.getByText('Saved.').waitFor();
     for (const amount of ['10', '20']) {
-      await page.goto(url);
+      await page.goto(team.service.url + path);
       await fillIn(page, { amount });
       await button(page, 'Create link').click();
       await page.getByText('Payment link sent to the customer.').waitFor();

@@ -30,11 +30,12 @@ const fetchesOf = (page: Page) => {
 };
 
 describe('one live connection for all pages of a browser', () => {
-  it('eight tabs load over HTTP/1.1, and each shows a new message', async () => {
+  // A browser has six connections to an address.
+  it('seven tabs load over HTTP/1.1, and each shows a new message', async () => {
     const { customer, path } = await conversation('Ada');
     const { context, page } = await team.openSignedIn(path);
     const tabs = [page];
-    for (let number = 2; number <= 8; number++) {
+    for (let number = 2; number <= 7; number++) {
       const tab = await context.newPage();
       await tab.goto(team.service.url + path);
       await article(tab, 'I am Ada.').waitFor();
@@ -334,6 +335,39 @@ describe('a live part', () => {
     await page.locator('#announcer', { hasText: 'Jim: This comes late.' }).waitFor({
       state: 'attached',
     });
+  });
+
+  it('whose page has gone changes nothing on the page that has come', async () => {
+    const tool = await team.endpoint.define(team.service.api, {
+      name: 'find_order',
+      parameters: { type: 'object', properties: {} },
+    });
+    const { page } = await team.openSignedIn(`/tools/${tool.id}`);
+    let release = () => {};
+    const isReleased = new Promise<void>((resolve) => (release = resolve));
+    await page.route(
+      '**/fragment*',
+      async (route) => {
+        const response = await route.fetch();
+        await isReleased;
+        await route.fulfill({ response });
+      },
+      { times: 1 },
+    );
+    const asked = page.waitForRequest('**/fragment*');
+    await page.route('**/test', async (route) => {
+      const response = await route.fetch();
+      await asked;
+      await route.fulfill({ response });
+    });
+    await page.getByRole('button', { name: 'Run test call' }).click();
+    const result = page.getByRole('group', { name: 'Result' }).first();
+    await result.waitFor();
+    const late = (await asked).response();
+    release();
+    await (await late)!.finished();
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+    expect(await result.isVisible()).toBe(true);
   });
 
   it('shows what came while the service was away', async () => {

@@ -62,8 +62,18 @@ function catchUp(known) {
 }
 
 document.addEventListener('htmx:beforeRequest', ({ detail: { elt } }) => {
-  if (isPart(elt)) stateOf(elt).isLoading = true;
+  if (!isPart(elt)) return;
+  Object.assign(stateOf(elt), { isLoading: true, page: page() });
+  // The document would not hear of it once the part is gone.
+  elt.addEventListener('htmx:beforeOnLoad', ignoreOnceGone);
 });
+/**
+ * An answer that comes after its page has gone is older than the page that has come. One to a part
+ * that another part has replaced is still news for the rest of the page.
+ */
+function ignoreOnceGone(event) {
+  if (stateOf(event.detail.elt).page !== page()) event.preventDefault();
+}
 document.addEventListener('htmx:afterRequest', ({ detail: { elt, xhr } }) => {
   if (!isPart(elt)) return;
   const state = stateOf(elt);

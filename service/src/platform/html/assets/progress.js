@@ -15,11 +15,13 @@ document.addEventListener('htmx:beforeRequest', ({ detail: { elt, xhr } }) => {
   if (isInBackground(elt)) return;
   open.add(xhr);
   timer ??= setTimeout(() => document.body.append(bar), PATIENCE_MS);
+  // htmx tells the end to the element alone, which a live part may have replaced in the meantime.
+  xhr.addEventListener('loadend', () => end(xhr));
 });
-document.addEventListener('htmx:afterRequest', ({ detail: { xhr } }) => {
+function end(xhr) {
   open.delete(xhr);
   if (open.size > 0) return;
   clearTimeout(timer);
   timer = undefined;
   bar.remove();
-});
+}
