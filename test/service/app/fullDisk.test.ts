@@ -189,9 +189,13 @@ const canMount = (() => {
     });
     expect(refused).toMatchObject({ status: 503, body: { error: { code: 'unavailable' } } });
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    for (let n = 1_000; n < 1_020; n += 1) expect(await write(n)).toBe(503);
+    // What is too little for the data would do for the log.
+    const there = `/proc/${child.pid}/root${folder}`;
+    const filled = writeFile(`${there}/more-ballast`, Buffer.alloc(1_000_000));
+    await expect(filled).rejects.toThrow('ENOSPC');
+    for (let n = 1_000; n < 1_040; n += 1) expect(await write(n)).toBe(503);
 
-    await rm(`/proc/${child.pid}/root${folder}/ballast`);
+    await rm(`${there}/ballast`);
     await waitFor('/readyz', async () => (await fetch(`${url}/readyz`)).status === 200);
     expect(await write(2_000)).toBe(202);
     const arrived = () => receiver.payloads().map(({ message }) => String(message.text));
@@ -202,7 +206,7 @@ const canMount = (() => {
     const stored = await readWholeChat(customer.api);
     expect(stored.map(({ text }) => text).sort()).toEqual([...acknowledged].sort());
     // The log, which could not grow either, says how much of it is missing.
-    const log = await readFile(`/proc/${child.pid}/root${folder}/service.log`, 'utf8');
+    const log = await readFile(`${there}/service.log`, 'utf8');
     const note = /\{.*log lines could not be written.*\}/.exec(log)?.[0];
     expect(JSON.parse(note ?? '{}')).toMatchObject({ reason: 'ENOSPC' });
     child.kill('SIGTERM');
