@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { checkTag } from '../../../scripts/release/artifacts.ts';
 import { dated, notesOf, unreleasedOf } from '../../../scripts/release/changelog.ts';
 import { shareModules } from '../../../scripts/release/modules.ts';
@@ -18,7 +18,8 @@ const IDENTITY = ['-c', 'user.name=Ana', '-c', 'user.email=ana@example.com'];
 
 describe('npm run release', () => {
   let folder: string;
-  beforeEach(async () => {
+  let start: string;
+  beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'conversation-release-'));
     // What is here now, committed or not.
     git('init', '--quiet', '--initial-branch', 'main');
@@ -30,8 +31,15 @@ describe('npm run release', () => {
     sh(folder, 'tar', '--extract', '--file', tar);
     shareModules(root, folder);
     commit('everything');
+    start = git('rev-parse', 'HEAD').trim();
+  }, TIMEOUT_MS);
+  // Each test begins with the same commit. What is built stays, so that no test builds all of it again.
+  beforeEach(() => {
+    git('checkout', '--quiet', '--force', '-B', 'main', start);
+    git('clean', '--quiet', '--force', '-d');
+    for (const tag of git('tag').split('\n').filter(Boolean)) git('tag', '--delete', tag);
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
+  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   const sh = (cwd: string, command: string, ...args: string[]): string => {
     const done = spawnSync(command, args, {
