@@ -154,6 +154,22 @@ describe('a reader’s settings', () => {
     await page.waitForTimeout(500);
     expect(await page.getByRole('progressbar', { name: 'Loading' }).count()).toBe(0);
   });
+
+  it('a form that a live part has replaced while it was sent says that it was not', async () => {
+    const { page, allowErrors } = await team.openSignedIn('/settings/canned-replies');
+    allowErrors(/503/);
+    await page.route('**/settings/canned-replies', async (route) => {
+      await page.getByLabel('Shortcut').evaluate((field: HTMLInputElement) => {
+        field.form!.replaceWith(field.form!.cloneNode(true));
+      });
+      await route.fulfill({ status: 503, contentType: 'text/html', body: 'Away' });
+    });
+    await page.getByLabel('Name').fill('Good night');
+    await page.getByLabel('Shortcut').fill('night');
+    await page.getByRole('textbox', { name: 'Text' }).fill('Good night!');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('alert').getByText('Not sent. The service failed.').waitFor();
+  });
 });
 
 /** Runs in the page: the contrast of each button's border with what the button lies on. */

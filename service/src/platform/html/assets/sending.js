@@ -39,7 +39,8 @@ function fail({ elt: form, requestConfig, xhr }) {
     submitter: submitter && { name: submitter.name, value: submitter.value },
   };
   failures.set(actionOf(form), failure);
-  show(form, failure);
+  if (form.isConnected) show(form, failure);
+  else showFailures();
 }
 
 const saidIn = (xhr) =>
@@ -49,6 +50,9 @@ const saidIn = (xhr) =>
     ?.textContent.trim() ?? 'The service failed. Try again.';
 
 document.addEventListener('htmx:beforeRequest', ({ detail: { elt } }) => {
+  // The document would not hear of these once a live part has replaced the form.
+  elt.addEventListener('htmx:sendError', takeSendError);
+  elt.addEventListener('htmx:beforeOnLoad', takeFailure);
   if (!elt.matches('form')) return;
   elt.setAttribute('aria-busy', 'true');
   failures.delete(actionOf(elt));
@@ -57,20 +61,22 @@ document.addEventListener('htmx:beforeRequest', ({ detail: { elt } }) => {
 document.addEventListener('htmx:afterRequest', ({ detail: { elt } }) =>
   elt.removeAttribute('aria-busy'),
 );
-document.addEventListener('htmx:sendError', ({ detail }) => isPost(detail) && fail(detail));
-document.addEventListener('htmx:beforeOnLoad', (event) => {
+const takeSendError = ({ detail }) => isPost(detail) && fail(detail);
+function takeFailure(event) {
   const { detail } = event;
   const { elt, xhr } = detail;
   if (!isPost(detail) || !isFailure(xhr.status)) return;
   event.preventDefault();
-  if (xhr.status === 403 && elt.matches('form') && !retried.has(elt)) void sendAnew(detail);
+  const maySendAnew = elt.matches('form') && elt.isConnected && !retried.has(elt);
+  if (xhr.status === 403 && maySendAnew) void sendAnew(detail);
   else fail(detail);
-});
-document.addEventListener('htmx:afterSwap', () => {
+}
+document.addEventListener('htmx:afterSwap', showFailures);
+function showFailures() {
   for (const form of document.querySelectorAll('form[method=post]'))
     if (failures.has(actionOf(form)) && !form.querySelector('.unsent'))
       show(form, failures.get(actionOf(form)));
-});
+}
 
 /** The member has signed in again in another tab: this page's token is that of the former session. */
 async function sendAnew(detail) {
