@@ -15,6 +15,7 @@ import { startPostgres, type PostgresServer } from '../server.ts';
 import { startStandby } from './standby.ts';
 
 const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.url));
+const SERVICE: string[] = [];
 const randomKey = () => randomBytes(32).toString('base64');
 /** A start that fails must fail by itself. */
 const START_MS = 60_000;
@@ -41,7 +42,8 @@ describe('a start on a database that cannot be used ends in one line, without th
     change(url);
     return url.href;
   };
-  const start = async (env: Record<string, string>) => {
+  /** A command opens the database as the service does, and starts in less time. */
+  const start = async (env: Record<string, string>, command = ['key', 'list']) => {
     const settings = {
       PATH: process.env.PATH,
       PORT: '0',
@@ -50,7 +52,7 @@ describe('a start on a database that cannot be used ends in one line, without th
       ENCRYPTION_KEY: randomKey(),
       ...env,
     };
-    const child = spawn(process.execPath, [MAIN], {
+    const child = spawn(process.execPath, [MAIN, ...command], {
       env: settings,
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -68,8 +70,9 @@ describe('a start on a database that cannot be used ends in one line, without th
     env: Record<string, string>,
     message: RegExp,
     secrets: readonly string[] = [password],
+    command?: string[],
   ) => {
-    const { code, out, err } = await start({ ...env, LOG_LEVEL: 'debug' });
+    const { code, out, err } = await start({ ...env, LOG_LEVEL: 'debug' }, command);
     const [line = '', , ...trace] = err.trimEnd().split('\n');
     expect(code).toBe(1);
     expect(line).toMatch(message);
@@ -84,6 +87,7 @@ describe('a start on a database that cannot be used ends in one line, without th
       { DATABASE_URL: address((url) => (url.password = wrong)) },
       /^conversation-service: The database at 127\.0\.0\.1:\d+\/service cannot be used: password authentication failed for user "service"\. Check user and password in DATABASE_URL\.$/,
       [wrong],
+      SERVICE,
     );
   });
 
@@ -112,7 +116,7 @@ describe('a start on a database that cannot be used ends in one line, without th
     const env = { DATABASE_URL: `${server.url}?sslmode=require` };
     const message = /^.* cannot be used: The server does not support SSL connections$/;
     await expectRefusal(env, message);
-    const { code, out, err } = await start(env);
+    const { code, out, err } = await start(env, SERVICE);
     expect([code, out, err.split('\n')]).toEqual([1, '', [expect.stringMatching(message), '']]);
   });
 
@@ -242,6 +246,7 @@ describe('a start on a database that cannot be used ends in one line, without th
       { ...env, ENCRYPTION_KEY: wrong },
       /^conversation-service: The encryption key is not the one that this data was written with\./,
       [password, right, wrong],
+      SERVICE,
     );
     await query(
       server.url,
@@ -250,6 +255,8 @@ describe('a start on a database that cannot be used ends in one line, without th
     await expectRefusal(
       env,
       /cannot be used: its schema used belongs to a newer version of conversation-service \(it has 9999_from_the_future\)\. Start that version, or restore a backup from before the upgrade\.$/,
+      [password, right],
+      SERVICE,
     );
   });
 });
