@@ -72,7 +72,9 @@ document.addEventListener('htmx:beforeRequest', ({ detail: { elt } }) => {
  * that another part has replaced is still news for the rest of the page.
  */
 function ignoreOnceGone(event) {
-  if (stateOf(event.detail.elt).page !== page()) event.preventDefault();
+  const part = event.currentTarget;
+  // Those of the links and forms in the part come by here too.
+  if (event.target === part && stateOf(part).page !== page()) event.preventDefault();
 }
 document.addEventListener('htmx:afterRequest', ({ detail: { elt, xhr } }) => {
   if (!isPart(elt)) return;

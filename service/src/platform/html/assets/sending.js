@@ -49,10 +49,13 @@ const saidIn = (xhr) =>
     .querySelector('main [role=alert]')
     ?.textContent.trim() ?? 'The service failed. Try again.';
 
-document.addEventListener('htmx:beforeRequest', ({ detail: { elt } }) => {
-  // The document would not hear of these once a live part has replaced the form.
-  elt.addEventListener('htmx:sendError', takeSendError);
-  elt.addEventListener('htmx:beforeOnLoad', takeFailure);
+document.addEventListener('htmx:beforeRequest', ({ detail }) => {
+  const { elt } = detail;
+  if (isPost(detail)) {
+    // The document would not hear of these once a live part has replaced the form.
+    elt.addEventListener('htmx:sendError', takeSendError);
+    elt.addEventListener('htmx:beforeOnLoad', takeFailure);
+  }
   if (!elt.matches('form')) return;
   elt.setAttribute('aria-busy', 'true');
   failures.delete(actionOf(elt));
@@ -61,11 +64,12 @@ document.addEventListener('htmx:beforeRequest', ({ detail: { elt } }) => {
 document.addEventListener('htmx:afterRequest', ({ detail: { elt } }) =>
   elt.removeAttribute('aria-busy'),
 );
-const takeSendError = ({ detail }) => isPost(detail) && fail(detail);
+const takeSendError = ({ detail }) => fail(detail);
 function takeFailure(event) {
   const { detail } = event;
   const { elt, xhr } = detail;
-  if (!isPost(detail) || !isFailure(xhr.status)) return;
+  // Those of a button in the form come by here too.
+  if (event.target !== event.currentTarget || !isFailure(xhr.status)) return;
   event.preventDefault();
   const maySendAnew = elt.matches('form') && elt.isConnected && !retried.has(elt);
   if (xhr.status === 403 && maySendAnew) void sendAnew(detail);
