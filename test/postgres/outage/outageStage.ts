@@ -49,12 +49,15 @@ export async function openOutageStage({
   let cluster: Cluster | undefined;
   const writers: SteadyWriters[] = [];
   const close = async () => {
-    await server.resume();
-    await Promise.all(writers.map((each) => each.stop()));
-    await cluster?.stop();
-    await receiver?.close();
-    await tls?.remove();
-    await server.stop();
+    try {
+      await server.resume();
+    } finally {
+      await Promise.all(writers.map((each) => each.stop()));
+      await cluster?.stop();
+      await receiver?.close();
+      await tls?.remove();
+      await server.stop();
+    }
   };
   try {
     tls = await writeTlsFiles(await sharedTestCa());
