@@ -5,6 +5,7 @@ import {
   createSecretKey,
   randomBytes,
 } from 'node:crypto';
+import { hashToken } from './tokens.ts';
 
 /** Encrypts secrets before they reach the store, so that none of its files holds one in the clear. */
 export interface SecretBox {
@@ -26,6 +27,12 @@ export function openOrNull(box: SecretBox, sealed: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** Whether this is the sealed form of the secret with this hash. */
+export function hasSecretHash(box: SecretBox, sealed: string, hash: string | null): boolean {
+  const secret = openOrNull(box, sealed);
+  return secret !== null && hashToken(secret) === hash;
 }
 
 /**

@@ -1,5 +1,5 @@
-import { openOrNull } from '../../platform/security/secretBox.ts';
-import { hashToken, newSigningSecret } from '../../platform/security/tokens.ts';
+import { hasSecretHash } from '../../platform/security/secretBox.ts';
+import { newSigningSecret } from '../../platform/security/tokens.ts';
 import { checkDefinition } from '../definition/checkDefinition.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
@@ -139,8 +139,8 @@ async function prepareTool(
 ): Promise<PublishedTool> {
   const now = deps.clock.now();
   const publication = { owner, revision: (before?.publication?.revision ?? 0) + 1 };
-  const known = before?.sealedSecret == null ? null : openOrNull(deps.secrets, before.sealedSecret);
-  const isSecretKnown = known !== null && hashToken(known) === secretHash;
+  const isSecretKnown =
+    before?.sealedSecret != null && hasSecretHash(deps.secrets, before.sealedSecret, secretHash);
   const secret = isSecretKnown ? null : newSigningSecret();
   const sealedSecret = secret === null ? null : deps.secrets.seal(secret);
   if (before === null) {

@@ -8,8 +8,8 @@ import {
   type Owner,
   type Unpublishing,
 } from '../../../platform/owner.ts';
-import { openOrNull } from '../../../platform/security/secretBox.ts';
-import { hashToken, newSigningSecret } from '../../../platform/security/tokens.ts';
+import { hasSecretHash } from '../../../platform/security/secretBox.ts';
+import { newSigningSecret } from '../../../platform/security/tokens.ts';
 import type { Workspace } from '../../../team/index.ts';
 import { isEnabled } from '../../agentSettings.ts';
 import type { AgentWebhook } from '../agentWebhook.ts';
@@ -48,8 +48,8 @@ export async function publishWebhook(
   return deps.store.transaction(async (tx) => {
     const before = await tx.agentWebhooks.get(workspace.id);
     if (before && !takeOver) assertFree(before, owner);
-    const known = before === null ? null : openOrNull(deps.secrets, before.sealedSecret);
-    const isSecretKnown = known !== null && hashToken(known) === secretHash;
+    const isSecretKnown =
+      before !== null && hasSecretHash(deps.secrets, before.sealedSecret, secretHash);
     const secret = isSecretKnown ? null : newSigningSecret();
     const webhook: AgentWebhook = {
       id: workspace.id,
