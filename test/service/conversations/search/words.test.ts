@@ -39,6 +39,8 @@ describe('the words of a search', () => {
     ['0054 9 11 5555-0134', PHONE, true],
     ['5491155550134', PHONE, true],
     ['011 5555-0134', PHONE, true],
+    ['0054 9 11 5555-0134.', PHONE, true],
+    ['(011 5555-0134)?', PHONE, true],
     ['call (11) 5555.0134', PHONE, true],
     ['5555 0134', PHONE, true],
     ['0134', PHONE, true],
