@@ -129,8 +129,10 @@ const labelSchema = textSchema(MAX_LABEL_CHARACTERS).nullable().default(null);
 /** A text that asks the customer again; null: the question itself. */
 const askAgainSchema = textSchema(MAX_QUESTION_CHARACTERS).nullable().default(null);
 
-/** What only a question to the customer has. */
-const FIELDS_OF_REPLIES = ['accept', 'retry_message', 'remind_after', 'remind_message'] as const;
+const FIELDS_OF_KIND = {
+  reply: ['accept', 'retry_message', 'remind_after', 'remind_message'],
+  decision: ['details', 'approve_label', 'reject_label'],
+} as const;
 
 const operation = operationsOf({ tag: 'Waits', auth: 'key', extension: true });
 
@@ -189,13 +191,16 @@ export const openWait = operation('POST /waits', {
       reject_label: labelSchema,
     })
     .superRefine((body, context) => {
-      if (body.kind !== 'decision') return;
-      for (const field of FIELDS_OF_REPLIES)
+      const [other, why] =
+        body.kind === 'decision'
+          ? (['reply', 'nothing of a decision goes to the customer'] as const)
+          : (['decision', 'a question to a customer has no card'] as const);
+      for (const field of FIELDS_OF_KIND[other])
         if (body[field] !== null && body[field] !== undefined)
           context.addIssue({
             code: 'custom',
             path: [field],
-            message: 'is for a reply: nothing of a decision goes to the customer',
+            message: `is for a ${other}: ${why}`,
           });
     })
     .meta({

@@ -122,6 +122,8 @@ describe('a question to the team', () => {
     ['reminder', { remind_after: 60 }, 400, 'remind_after'],
     ['text to ask again', { retry_message: 'Again?' }, 400, 'retry_message'],
     ['text to remind', { remind_message: 'Again?' }, 400, 'remind_message'],
+    ['button, if no card', { kind: 'reply', approve_label: 'Yes' }, 400, 'approve_label'],
+    ['table, if no card', { kind: 'reply', details: { order: 4711 } }, 400, 'details'],
     ['details nested too deep', { details: nested(9) }, 400, 'details'],
     ['details beyond 16 KiB', { details: { text: 'x'.repeat(17_000) } }, 400, 'details'],
     ['address without https', { resume_url: 'http://n8n.example.com/x' }, 422, 'resume_url'],
