@@ -49,6 +49,9 @@ export interface AgentSettings extends Document {
   readonly updatedAt: string;
 }
 
+export const MAX_AGENT_NAME_CHARACTERS = 100;
+export const MAX_GREETING_CHARACTERS = 1000;
+export const MAX_INSTRUCTIONS_CHARACTERS = 20_000;
 export const MAX_HANDOVER_PHRASES = 50;
 export const MAX_HANDOVER_PHRASE_CHARACTERS = 100;
 

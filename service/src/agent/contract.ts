@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import {
   LANGUAGES,
+  MAX_AGENT_NAME_CHARACTERS,
+  MAX_GREETING_CHARACTERS,
   MAX_HANDOVER_PHRASE_CHARACTERS,
   MAX_HANDOVER_PHRASES,
+  MAX_INSTRUCTIONS_CHARACTERS,
   PAYMENT_LINK_POLICIES,
 } from './agentSettings.ts';
 import { operationsOf } from '../platform/http/operation.ts';
@@ -87,11 +90,11 @@ export const updateAgent = operation('PATCH /agent', {
     'Fields that you leave out keep their values. While the agent is off, conversations stay in `ai_active`, and only workflows and people answer. Once it is on, it answers new messages.',
   body: z
     .strictObject({
-      name: textSchema(100).optional(),
-      greeting: optionalText(1000)
+      name: textSchema(MAX_AGENT_NAME_CHARACTERS).optional(),
+      greeting: optionalText(MAX_GREETING_CHARACTERS)
         .optional()
         .describe("How the agent's first message in each conversation begins"),
-      instructions: optionalText(20_000)
+      instructions: optionalText(MAX_INSTRUCTIONS_CHARACTERS)
         .optional()
         .describe('For a language model: what the agent does, what it knows and how it writes'),
       languages: z

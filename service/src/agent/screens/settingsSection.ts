@@ -15,6 +15,9 @@ import { isOwner, memberNote, type SignedIn } from '../../team/index.ts';
 import {
   LANGUAGE_NAMES,
   LANGUAGES,
+  MAX_AGENT_NAME_CHARACTERS,
+  MAX_GREETING_CHARACTERS,
+  MAX_INSTRUCTIONS_CHARACTERS,
   paymentLinkPolicyOf,
   usesWebhook,
   type AgentSettings,
@@ -89,21 +92,21 @@ const wordsFields = (form: FormState, parts: AgentParts): View => html`
     label: 'Name',
     form,
     help: 'Customers see it next to the agent’s messages.',
-    attributes: { required: true, maxlength: 100, autocomplete: 'off' },
+    attributes: { required: true, maxlength: MAX_AGENT_NAME_CHARACTERS, autocomplete: 'off' },
   })}
   ${textArea({
     name: 'greeting',
     label: 'Greeting',
     form,
     help: 'Starts the agent’s first message in each conversation. Leave empty for none.',
-    attributes: { rows: 2, maxlength: 1000 },
+    attributes: { rows: 2, maxlength: MAX_GREETING_CHARACTERS },
   })}
   ${textArea({
     name: 'instructions',
     label: 'Instructions',
     form,
     help: `What the agent is for, what it knows, and how it writes. ${whoReadsThem(parts)}`,
-    attributes: { rows: 8, maxlength: 20_000 },
+    attributes: { rows: 8, maxlength: MAX_INSTRUCTIONS_CHARACTERS },
   })}
 `;
 
