@@ -30,7 +30,7 @@ export async function makeNewFile(
   try {
     await nodeFiles.syncFolder(dirname(path));
   } catch (error) {
-    await rm(path, { force: true });
+    await rm(path, { force: true }).catch(() => {});
     throw cannotWrite(path, error);
   }
 }

@@ -107,8 +107,8 @@ export const plainJob = ({ id, queue, group, runAt, rank, data }: Job): Job => (
 
 /** @throws TypeError */
 export function assertJobTime(id: string, { runAt, rank }: Pick<Job, 'runAt' | 'rank'>): void {
-  if (!Number.isFinite(runAt) || !Number.isFinite(rank))
-    throw new TypeError(`job ${id}: runAt and rank must be numbers`);
+  if (!Number.isFinite(runAt) || !Number.isInteger(rank))
+    throw new TypeError(`job ${id}: runAt must be a number and rank a whole one`);
 }
 
 /**
