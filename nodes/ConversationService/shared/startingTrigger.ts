@@ -1,11 +1,14 @@
 import type { IDataObject, IExecuteFunctions, NodeTypeAndVersion } from 'n8n-workflow';
 
+export const AGENT_TRIGGER = /\.conversationServiceAgentTrigger$/;
+export const TOOL_TRIGGER = /\.conversationServiceAgentCallTrigger$/;
+
 type FindNode = (name: string) => { isExecuted: boolean; first(): { json: IDataObject } };
 
 const findNode = (context: IExecuteFunctions): FindNode =>
 	(context.getWorkflowDataProxy(0) as { $: FindNode }).$;
 
-/** The trigger in front of this node that started the execution, if it is one of these. */
+/** Finds the trigger that started the execution and leads to this node, if it has this type. */
 export const findStartingTrigger = (
 	context: IExecuteFunctions,
 	type: RegExp,
@@ -14,24 +17,18 @@ export const findStartingTrigger = (
 		.filter((node) => type.test(node.type) && !node.disabled)
 		.find(({ name }) => findNode(context)(name).isExecuted);
 
-/** What that trigger put out. */
-export const outputOfStart = (context: IExecuteFunctions, type: RegExp): IDataObject => {
+/** The output of that trigger; an empty object when there is none. */
+export const startingOutput = (context: IExecuteFunctions, type: RegExp): IDataObject => {
 	const trigger = findStartingTrigger(context, type);
 	return trigger ? findNode(context)(trigger.name).first().json : {};
 };
 
-/** Nothing leads to a human review but the tool that it reviews: its item comes from the AI Agent. */
+/**
+ * All nodes that lead to this one. To a human review, only the tool that it reviews is connected, so
+ * those that lead to the AI Agent, where its item comes from, count too.
+ */
 function nodesBefore(context: IExecuteFunctions): NodeTypeAndVersion[] {
 	const source = context.getExecuteData().source?.main?.[0]?.previousNode;
 	const names = [context.getNode().name, ...(source ? [source] : [])];
 	return names.flatMap((name) => context.getParentNodes(name, { includeNodeParameters: true }));
 }
-
-export const AGENT_TRIGGER = /\.conversationServiceAgentTrigger$/;
-export const TOOL_TRIGGER = /\.conversationServiceAgentCallTrigger$/;
-
-/** The turn that started the execution, if the workflow is the agent. */
-export const turnOfStart = (context: IExecuteFunctions): string => {
-	const { turn_id: turnId } = outputOfStart(context, AGENT_TRIGGER);
-	return typeof turnId === 'string' ? turnId : '';
-};

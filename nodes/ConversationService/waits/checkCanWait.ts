@@ -3,7 +3,7 @@ import { NodeOperationError } from 'n8n-workflow';
 import {
 	AGENT_TRIGGER,
 	findStartingTrigger,
-	outputOfStart,
+	startingOutput,
 	TOOL_TRIGGER,
 } from '../shared/startingTrigger';
 
@@ -71,7 +71,7 @@ function checkAnswer(context: IExecuteFunctions): void {
 
 /** Publishing a tool calls it, and no person has to do with that. */
 function checkTestCall(context: IExecuteFunctions): void {
-	if (outputOfStart(context, TOOL_TRIGGER).is_test !== true) return;
+	if (startingOutput(context, TOOL_TRIGGER).is_test !== true) return;
 	refuse(
 		context,
 		'This call only tests the tool: nobody is asked',

@@ -6,8 +6,8 @@ import { idempotencyKey } from '../api/idempotencyKey';
 import { keyAfterRefusals, noteRefusal } from '../api/refusals';
 import { requestService } from '../api/transport';
 import type { WaitRecord } from '../api/types';
+import { findTurnId } from '../shared/turn';
 import { rememberWait } from './currentWait';
-import { findTurnId } from './turnId';
 import { readExpiry } from './waitFields';
 
 /**

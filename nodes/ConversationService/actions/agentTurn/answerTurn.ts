@@ -3,7 +3,7 @@ import { errorCode } from '../../api/errors';
 import { idempotencyKey } from '../../api/idempotencyKey';
 import { keyAfterRefusals, noteRefusal } from '../../api/refusals';
 import { requestService } from '../../api/transport';
-import { getTurnId } from './turnFields';
+import { getTurnId } from '../../shared/turn';
 
 /**
  * Answers a turn: `replies`, `hand-over`, `close` or `end`. Repeating it, as "Retry On Fail" does, sends

@@ -1,7 +1,8 @@
 import { VERDICTS, withValues } from '../../shared/options';
+import { turnField } from '../../shared/turn';
 import type { Operation } from '../operation';
 import { answerTurn, readText } from './answerTurn';
-import { lastTextField, supersededNotice, turnField } from './turnFields';
+import { lastTextField, supersededNotice } from './turnFields';
 
 export const close: Operation = {
 	option: {

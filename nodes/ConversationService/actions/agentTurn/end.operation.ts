@@ -1,6 +1,7 @@
+import { turnField } from '../../shared/turn';
 import type { Operation } from '../operation';
 import { answerTurn } from './answerTurn';
-import { supersededNotice, turnField } from './turnFields';
+import { supersededNotice } from './turnFields';
 
 export const end: Operation = {
 	option: {

@@ -1,7 +1,7 @@
 import { requestService } from '../../api/transport';
+import { getTurnId, turnField } from '../../shared/turn';
 import type { Operation } from '../operation';
 import { AGENT_TURN } from '../records';
-import { getTurnId, turnField } from './turnFields';
 
 export const get: Operation = {
 	option: {

@@ -1,8 +1,9 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
+import { turnField } from '../../shared/turn';
 import type { Operation } from '../operation';
 import { answerTurn, readText } from './answerTurn';
-import { supersededNotice, turnField } from './turnFields';
+import { supersededNotice } from './turnFields';
 
 export const reply: Operation = {
 	option: {

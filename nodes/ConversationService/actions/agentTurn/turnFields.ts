@@ -1,17 +1,4 @@
-import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
-import { getId } from '../../shared/ids';
-import { turnOfStart } from '../../shared/startingTrigger';
-
-/** The turn that an operation works on. */
-export const turnField: INodeProperties = {
-	displayName: 'Turn ID',
-	name: 'turnId',
-	type: 'string',
-	default: '={{ $json.turn_id }}',
-	placeholder: 'e.g. turn_01JD…',
-	description:
-		'The turn to work on. Left as it is, the turn that started this workflow, also when other nodes stand between the trigger and this node.',
-};
+import type { INodeProperties } from 'n8n-workflow';
 
 /** What the customer reads before the turn ends. */
 export const lastTextField: INodeProperties = {
@@ -32,10 +19,3 @@ export const supersededNotice: INodeProperties = {
 	type: 'notice',
 	default: '',
 };
-
-/**
- * The ID of the turn, ready for a path: of the field, else of the turn that started the execution.
- * @throws NodeOperationError when there is none
- */
-export const getTurnId = (context: IExecuteFunctions, itemIndex: number): string =>
-	getId(context, 'turnId', 'agent turn', itemIndex, turnOfStart(context));

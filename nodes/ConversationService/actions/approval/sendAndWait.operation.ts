@@ -2,11 +2,11 @@ import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workfl
 import { NodeOperationError } from 'n8n-workflow';
 import { getId } from '../../shared/ids';
 import { conversationField } from '../../shared/locators';
+import { restingTurnField } from '../../shared/turn';
 import { readDetails } from '../../waits/details';
 import { checkCanWait } from '../../waits/checkCanWait';
 import { SEND_AND_WAIT } from '../../waits/restartWebhooks';
 import { startWait } from '../../waits/startWait';
-import { turnIdField } from '../../waits/turnId';
 import { oneItemNotice, timeLimitFields } from '../../waits/waitFields';
 import type { Operation } from '../operation';
 
@@ -110,7 +110,7 @@ export const sendAndWait: Operation = {
 				'The conversation whose page shows the card. The default takes it from the item of a Conversation Service trigger. When it is empty, a workflow that is the agent uses the conversation of its turn; in other workflows, the card is only on the Decisions screen.',
 		},
 		...timeLimitFields,
-		turnIdField,
+		restingTurnField,
 		{
 			displayName: 'Options',
 			name: 'options',
@@ -176,5 +176,5 @@ function readConversationId(context: IExecuteFunctions): string | null {
 	const value: unknown = context.getNodeParameter('conversationId', 0, '', { extractValue: true });
 	// A test of the agent has no conversation: its card belongs to the workspace.
 	if (['', 'conv_test'].includes(String(value ?? '').trim())) return null;
-	return getId(context, 'conversationId', 'conversation', 0);
+	return getId(context, 'conversation', 0);
 }

@@ -33,7 +33,7 @@ export const get: Operation = {
 	execute: async (context, itemIndex) =>
 		await requestService(context, {
 			method: 'GET',
-			path: `/api/contacts/${getId(context, 'contactId', 'contact', itemIndex)}`,
+			path: `/api/contacts/${getId(context, 'contact', itemIndex)}`,
 			query: context.getNodeParameter('options.reveal', itemIndex, false) ? { reveal: true } : {},
 			itemIndex,
 		}),

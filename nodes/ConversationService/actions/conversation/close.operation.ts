@@ -37,7 +37,7 @@ export const close: Operation = {
 	execute: async (context, itemIndex) =>
 		await requestService(context, {
 			method: 'POST',
-			path: `/api/conversations/${getId(context, 'conversationId', 'conversation', itemIndex)}/close`,
+			path: `/api/conversations/${getId(context, 'conversation', itemIndex)}/close`,
 			body: {
 				summary: context.getNodeParameter('summary', itemIndex) as string,
 				verdict: context.getNodeParameter('verdict', itemIndex) as string,

@@ -35,7 +35,7 @@ export const get: Operation = {
 	execute: async (context, itemIndex) =>
 		await requestService(context, {
 			method: 'GET',
-			path: `/api/conversations/${getId(context, 'conversationId', 'conversation', itemIndex)}`,
+			path: `/api/conversations/${getId(context, 'conversation', itemIndex)}`,
 			query: { messages: context.getNodeParameter('options.messages', itemIndex, 50) as number },
 			itemIndex,
 		}),

@@ -16,7 +16,7 @@ export const handBack: Operation = {
 	execute: async (context, itemIndex) =>
 		await requestService(context, {
 			method: 'POST',
-			path: `/api/conversations/${getId(context, 'conversationId', 'conversation', itemIndex)}/handback`,
+			path: `/api/conversations/${getId(context, 'conversation', itemIndex)}/handback`,
 			itemIndex,
 		}),
 };

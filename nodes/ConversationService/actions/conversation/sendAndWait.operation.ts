@@ -4,10 +4,10 @@ import { getId } from '../../shared/ids';
 import { linesOf } from '../../shared/lines';
 import { conversationField } from '../../shared/locators';
 import { withValues } from '../../shared/options';
+import { findTurnId, restingTurnField } from '../../shared/turn';
 import { checkCanWait } from '../../waits/checkCanWait';
 import { SEND_AND_WAIT } from '../../waits/restartWebhooks';
 import { startWait } from '../../waits/startWait';
-import { findTurnId, turnIdField } from '../../waits/turnId';
 import { oneItemNotice, readTimeLimitSeconds, timeLimitFields } from '../../waits/waitFields';
 import type { Operation } from '../operation';
 
@@ -72,7 +72,7 @@ export const sendAndWait: Operation = {
 				'One choice on each line, or an expression with a list of texts: 1 to 10 choices of up to 100 characters',
 		},
 		...timeLimitFields,
-		turnIdField,
+		restingTurnField,
 		{
 			displayName: 'Options',
 			name: 'options',
@@ -162,7 +162,7 @@ function findConversationId(context: IExecuteFunctions): string | null {
 	const value: unknown = context.getNodeParameter('conversationId', 0, '', { extractValue: true });
 	const isEmpty = String(value ?? '').trim() === '';
 	if (isEmpty && findTurnId(context) !== null) return null;
-	return getId(context, 'conversationId', 'conversation', 0);
+	return getId(context, 'conversation', 0);
 }
 
 /** @throws NodeOperationError for a reminder that would come when the wait is over */

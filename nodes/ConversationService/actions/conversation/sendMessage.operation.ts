@@ -55,7 +55,7 @@ export const sendMessage: Operation = {
 		},
 	],
 	async execute(context, itemIndex) {
-		const conversationId = getId(context, 'conversationId', 'conversation', itemIndex);
+		const conversationId = getId(context, 'conversation', itemIndex);
 		const text = String(context.getNodeParameter('text', itemIndex) ?? '');
 		const pausesAgent = context.getNodeParameter('pauseAgent', itemIndex, true) as boolean;
 		if (!text.trim()) {

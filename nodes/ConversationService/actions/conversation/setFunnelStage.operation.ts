@@ -30,7 +30,7 @@ export const setFunnelStage: Operation = {
 	execute: async (context, itemIndex) =>
 		await requestService(context, {
 			method: 'PATCH',
-			path: `/api/conversations/${getId(context, 'conversationId', 'conversation', itemIndex)}`,
+			path: `/api/conversations/${getId(context, 'conversation', itemIndex)}`,
 			body: { funnel_stage: context.getNodeParameter('funnelStage', itemIndex) as string },
 			itemIndex,
 		}),

@@ -16,7 +16,7 @@ export const takeOver: Operation = {
 	execute: async (context, itemIndex) =>
 		await requestService(context, {
 			method: 'POST',
-			path: `/api/conversations/${getId(context, 'conversationId', 'conversation', itemIndex)}/takeover`,
+			path: `/api/conversations/${getId(context, 'conversation', itemIndex)}/takeover`,
 			itemIndex,
 		}),
 };

@@ -29,6 +29,6 @@ export const getMany: Operation = {
 		listRecords(
 			context,
 			itemIndex,
-			`/api/conversations/${getId(context, 'conversationId', 'conversation', itemIndex)}/messages`,
+			`/api/conversations/${getId(context, 'conversation', itemIndex)}/messages`,
 		),
 };

@@ -39,7 +39,7 @@ export const create: Operation = {
 		},
 	],
 	async execute(context, itemIndex) {
-		const conversationId = getId(context, 'conversationId', 'conversation', itemIndex);
+		const conversationId = getId(context, 'conversation', itemIndex);
 		const text = String(context.getNodeParameter('text', itemIndex) ?? '');
 		if (!text.trim()) {
 			throw new NodeOperationError(context.getNode(), 'The text of the note is empty', {

@@ -16,7 +16,7 @@ export const cancel: Operation = {
 	execute: async (context, itemIndex) =>
 		await requestService(context, {
 			method: 'POST',
-			path: `/api/payment-links/${getId(context, 'paymentLinkId', 'payment link', itemIndex)}/cancel`,
+			path: `/api/payment-links/${getId(context, 'payment link', itemIndex)}/cancel`,
 			itemIndex,
 		}),
 };

@@ -119,7 +119,7 @@ export const create: Operation = {
 		},
 	],
 	async execute(context, itemIndex) {
-		const conversationId = getId(context, 'conversationId', 'conversation', itemIndex);
+		const conversationId = getId(context, 'conversation', itemIndex);
 		const { expiresInMinutes, provider } = context.getNodeParameter('options', itemIndex, {}) as {
 			expiresInMinutes?: number;
 			provider?: string;

@@ -16,7 +16,7 @@ export const get: Operation = {
 	execute: async (context, itemIndex) =>
 		await requestService(context, {
 			method: 'GET',
-			path: `/api/payment-links/${getId(context, 'paymentLinkId', 'payment link', itemIndex)}`,
+			path: `/api/payment-links/${getId(context, 'payment link', itemIndex)}`,
 			itemIndex,
 		}),
 };

@@ -25,7 +25,7 @@ export const markPaid: Operation = {
 		},
 	],
 	async execute(context, itemIndex) {
-		const id = getId(context, 'paymentLinkId', 'payment link', itemIndex);
+		const id = getId(context, 'payment link', itemIndex);
 		const reference = String(context.getNodeParameter('reference', itemIndex, '') ?? '').trim();
 		return await requestService(context, {
 			method: 'POST',

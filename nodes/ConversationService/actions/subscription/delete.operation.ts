@@ -14,7 +14,7 @@ export const deleteSubscription: Operation = {
 	execute: async (context, itemIndex) =>
 		await requestService(context, {
 			method: 'DELETE',
-			path: `/api/hooks/${getId(context, 'subscriptionId', 'subscription', itemIndex)}`,
+			path: `/api/hooks/${getId(context, 'subscription', itemIndex)}`,
 			itemIndex,
 		}),
 };

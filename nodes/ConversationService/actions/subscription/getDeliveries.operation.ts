@@ -16,6 +16,6 @@ export const getDeliveries: Operation = {
 		listRecords(
 			context,
 			itemIndex,
-			`/api/hooks/${getId(context, 'subscriptionId', 'subscription', itemIndex)}/deliveries`,
+			`/api/hooks/${getId(context, 'subscription', itemIndex)}/deliveries`,
 		),
 };

@@ -24,7 +24,7 @@ export const recover: Operation = {
 		},
 	],
 	async execute(context, itemIndex) {
-		const id = getId(context, 'subscriptionId', 'subscription', itemIndex);
+		const id = getId(context, 'subscription', itemIndex);
 		const since = readInstant(context, context.getNodeParameter('since', itemIndex), itemIndex);
 		return await requestService(context, {
 			method: 'POST',

@@ -24,8 +24,8 @@ export const redeliver: Operation = {
 		},
 	],
 	execute: async (context, itemIndex) => {
-		const subscriptionId = getId(context, 'subscriptionId', 'subscription', itemIndex);
-		const deliveryId = getId(context, 'deliveryId', 'delivery', itemIndex);
+		const subscriptionId = getId(context, 'subscription', itemIndex);
+		const deliveryId = getId(context, 'delivery', itemIndex);
 		return await requestService(context, {
 			method: 'POST',
 			path: `/api/hooks/${subscriptionId}/deliveries/${deliveryId}/redeliver`,

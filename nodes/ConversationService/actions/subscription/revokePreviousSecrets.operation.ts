@@ -15,7 +15,7 @@ export const revokePreviousSecrets: Operation = {
 	execute: async (context, itemIndex) =>
 		await requestService(context, {
 			method: 'POST',
-			path: `/api/hooks/${getId(context, 'subscriptionId', 'subscription', itemIndex)}/revoke-previous-secrets`,
+			path: `/api/hooks/${getId(context, 'subscription', itemIndex)}/revoke-previous-secrets`,
 			itemIndex,
 		}),
 };

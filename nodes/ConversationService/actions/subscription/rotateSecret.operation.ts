@@ -26,7 +26,7 @@ export const rotateSecret: Operation = {
 	async execute(context, itemIndex) {
 		const { secret, ...rotated } = await requestService<RotatedSubscription>(context, {
 			method: 'POST',
-			path: `/api/hooks/${getId(context, 'subscriptionId', 'subscription', itemIndex)}/rotate-secret`,
+			path: `/api/hooks/${getId(context, 'subscription', itemIndex)}/rotate-secret`,
 			itemIndex,
 		});
 		return context.getNodeParameter('returnSecret', itemIndex, false)

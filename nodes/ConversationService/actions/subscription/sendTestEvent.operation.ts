@@ -14,7 +14,7 @@ export const sendTestEvent: Operation = {
 	execute: async (context, itemIndex) =>
 		await requestService(context, {
 			method: 'POST',
-			path: `/api/hooks/${getId(context, 'subscriptionId', 'subscription', itemIndex)}/test`,
+			path: `/api/hooks/${getId(context, 'subscription', itemIndex)}/test`,
 			itemIndex,
 		}),
 };

@@ -16,7 +16,7 @@ export const get: Operation = {
 	execute: async (context, itemIndex) =>
 		await requestService(context, {
 			method: 'GET',
-			path: `/api/tools/${getId(context, 'toolId', 'tool', itemIndex)}`,
+			path: `/api/tools/${getId(context, 'tool', itemIndex)}`,
 			itemIndex,
 		}),
 };

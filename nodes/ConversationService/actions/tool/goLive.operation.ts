@@ -26,7 +26,7 @@ export const goLive: Operation = {
 		},
 	],
 	async execute(context, itemIndex) {
-		const id = getId(context, 'toolId', 'tool', itemIndex);
+		const id = getId(context, 'tool', itemIndex);
 		const sample = readJsonObject(context, 'sampleArguments', 'Sample Arguments', itemIndex);
 		return await requestService(context, {
 			method: 'POST',

@@ -16,7 +16,7 @@ export const pause: Operation = {
 	execute: async (context, itemIndex) =>
 		await requestService(context, {
 			method: 'POST',
-			path: `/api/tools/${getId(context, 'toolId', 'tool', itemIndex)}/pause`,
+			path: `/api/tools/${getId(context, 'tool', itemIndex)}/pause`,
 			itemIndex,
 		}),
 };

@@ -28,7 +28,7 @@ export const test: Operation = {
 		},
 	],
 	async execute(context, itemIndex) {
-		const id = getId(context, 'toolId', 'tool', itemIndex);
+		const id = getId(context, 'tool', itemIndex);
 		const call: ToolCallRecord = await requestService(context, {
 			method: 'POST',
 			path: `/api/tools/${id}/test`,

@@ -25,7 +25,7 @@ export async function decide(
 	itemIndex: number,
 	decision: 'approve' | 'reject',
 ): Promise<IDataObject> {
-	const id = getId(context, 'toolCallId', 'tool call', itemIndex);
+	const id = getId(context, 'tool call', itemIndex);
 	const note = String(context.getNodeParameter('note', itemIndex, '') ?? '').trim();
 	const call: ToolCallRecord = await requestService(context, {
 		method: 'POST',

@@ -19,7 +19,7 @@ export const get: Operation = {
 		withArgs(
 			await requestService<ToolCallRecord>(context, {
 				method: 'GET',
-				path: `/api/tool-calls/${getId(context, 'toolCallId', 'tool call', itemIndex)}`,
+				path: `/api/tool-calls/${getId(context, 'tool call', itemIndex)}`,
 				itemIndex,
 			}),
 		),
