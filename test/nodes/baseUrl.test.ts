@@ -24,6 +24,8 @@ describe('checkBaseUrl', () => {
     ['https://user:pass@example.com', /more than an address/],
     ['https://example.com?key=1', /more than an address/],
     ['https://example.com#x', /more than an address/],
+    ['https://example.com/?', /more than an address/],
+    ['https://example.com#', /more than an address/],
     ['http://conversations.example.com', /must begin with https/],
     ['http://192.168.0.10:3000', /must begin with https/],
     ['http://127.0.0.1.example.com', /must begin with https/],

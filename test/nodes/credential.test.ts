@@ -14,7 +14,12 @@ import {
   toolTriggerNode,
   triggerNode,
 } from './helpers/n8n.ts';
+import { builtFile } from './helpers/builtFile.ts';
 import { freeAddress, startHttpServer } from './helpers/strangers.ts';
+
+const { describeConnectionFailure } = builtFile<{
+  describeConnectionFailure: (code: string, baseUrl: string) => string;
+}>('api/errors');
 
 let service: TestService;
 beforeAll(async () => {
@@ -106,6 +111,14 @@ describe('The test of the credential', () => {
     } finally {
       await server.close();
     }
+  });
+
+  it.each([
+    ['CERT_HAS_EXPIRED', /has expired.*Renew it/],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', /is for another host name.*Enter the name/],
+    ['SELF_SIGNED_CERT_IN_CHAIN', /does not trust.*NODE_EXTRA_CA_CERTS/],
+  ])('says what to do about a certificate refused with %s', (code, message) => {
+    expect(describeConnectionFailure(code, 'https://a.example')).toMatch(message);
   });
 
   it('asks for https before it sends the key anywhere', async () => {

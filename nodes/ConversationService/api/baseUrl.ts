@@ -17,7 +17,8 @@ export function checkBaseUrl(value: unknown): { baseUrl: string } | BaseUrlProbl
 			fix: 'Enter the address of Conversation Service in the credential, for example https://conversations.example.com or http://localhost:3000.',
 		};
 	}
-	if (url.username || url.password || url.search || url.hash) {
+	// `search` and `hash` are empty for a lone "?" or "#".
+	if (url.username || url.password || /[?#]/.test(url.href)) {
 		return {
 			problem: 'The base URL contains more than an address',
 			fix: 'Enter only the address in the credential, without user name, password, "?" or "#". Enter the API key in its own field.',

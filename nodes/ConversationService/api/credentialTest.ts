@@ -4,11 +4,11 @@ import type {
 	INodeCredentialTestResult,
 } from 'n8n-workflow';
 import { checkBaseUrl } from './baseUrl';
-import { describeConnectionFailure } from './errors';
+import { describeConnectionFailure, MAKE_A_NEW_KEY } from './errors';
 
 const TIMEOUT_MS = 10_000;
 
-/** Tests the credential. Tells a wrong key from a wrong address, and says how to correct it. */
+/** Tests the credential. Says whether the key or the address is wrong, and how to correct it. */
 export async function testConnection(
 	this: ICredentialTestFunctions,
 	credential: ICredentialsDecrypted,
@@ -32,14 +32,14 @@ export async function testConnection(
 			simple: false,
 			resolveWithFullResponse: true,
 		});
-		return judge(baseUrl, statusCode, body);
+		return resultOf(baseUrl, statusCode, body);
 	} catch (error) {
 		const { code, cause } = error as { code?: string; cause?: { code?: string } };
 		return failed(describeConnectionFailure(code ?? cause?.code, baseUrl));
 	}
 }
 
-function judge(baseUrl: string, statusCode: number, body: unknown): INodeCredentialTestResult {
+function resultOf(baseUrl: string, statusCode: number, body: unknown): INodeCredentialTestResult {
 	const { data, error } = (body ?? {}) as {
 		data?: unknown;
 		error?: { code?: string; message?: string };
@@ -48,9 +48,7 @@ function judge(baseUrl: string, statusCode: number, body: unknown): INodeCredent
 		return { status: 'OK', message: 'Connected to Conversation Service.' };
 	}
 	if (error?.code === 'unauthorized') {
-		return failed(
-			'The address is right, but the API key is not valid. It may have expired or been revoked; make a new one on the Keys and subscriptions screen of the service (/keys at the base URL), or stop the service and run "npm run key -- create --name n8n" in its folder.',
-		);
+		return failed(`The address is right, but the API key is not valid. ${MAKE_A_NEW_KEY}`);
 	}
 	if (error?.code && error.message) return failed(error.message);
 	return failed(

@@ -19,12 +19,16 @@ interface ErrorBody {
 const LOCAL_N8N =
 	'For an n8n on your own machine or in a private network, choose where n8n runs under Settings of the service (/settings at the base URL), or set N8N_URL of the service';
 
+/** For a key that the service does not accept. */
+export const MAKE_A_NEW_KEY =
+	'The key may have expired or been revoked; make a new one on the Keys and subscriptions screen of the service (/keys at the base URL), or stop the service and run "npm run key -- create --name n8n" in its folder.';
+
 const UPDATE_THE_NODES =
 	'This version of the node and the service do not fit together. Update both, the service first.';
 
 /**
- * What an n8n user can do about each error of the service. A test holds the list against the error
- * catalogue of the service.
+ * What an n8n user can do about each error of the service. A test compares the list with the
+ * service's own catalogue of errors.
  */
 export const FIXES: Readonly<Record<string, string>> = {
 	approval_already_decided:
@@ -59,17 +63,16 @@ export const FIXES: Readonly<Record<string, string>> = {
 	payment_provider_missing:
 		'Set the provider up on the Payments screen of the service (/payments at the base URL), or choose another one under "Provider" in the options of this node.',
 	payment_refused:
-		'Correct the amount, the currency or what else the provider names. If it names a key, enter a valid one on the Payments screen of the service (/payments at the base URL).',
+		'Correct the amount, the currency or whatever the provider names. If it names a key, enter a valid one on the Payments screen of the service (/payments at the base URL).',
 	permission_missing:
 		'On the Keys and subscriptions screen of the service (/keys at the base URL), create a key with "May read contact details in the clear" and enter it in the credential, or run "npm run key -- create --reveal-contacts" in the folder of the service. Or turn off "Reveal Phone and Email".',
 	published_elsewhere:
 		'If this n8n was moved, cloned or has a new address, turn on the option "Take Over From Another n8n". Then publish again.',
 	rate_limited:
-		'The service asked n8n to wait for more than 60 seconds. Make fewer calls at a time, or raise API_RATE_LIMIT_PER_MINUTE of the service.',
+		'The service asked n8n to wait for longer than a node does: 60 seconds, or 5 seconds to fill a list. Make fewer calls at a time, or raise API_RATE_LIMIT_PER_MINUTE of the service.',
 	secret_limit_reached:
 		'Five secrets already sign the deliveries. End the overlap with Subscription → Revoke Previous Secrets, or wait until one expires.',
-	subscription_exists:
-		'Another call subscribed this address at the same moment. Publish the workflow again.',
+	subscription_exists: 'Another call subscribed this address at the same moment, so publish again.',
 	subscription_limit_reached: 'Subscription → Get Many shows all of them. Then publish again.',
 	target_url_invalid:
 		'Set WEBHOOK_URL of n8n to a plain https:// address, then publish or run the workflow again.',
@@ -87,8 +90,7 @@ export const FIXES: Readonly<Record<string, string>> = {
 		'The turn came from "Try it" on the Agent screen, where no customer could answer. Publish the workflow, and write to it in the chat of the service (/chat at the base URL).',
 	turn_superseded:
 		'A person took over, the customer wrote again, or the turn has ended. Nothing was sent. To let the workflow end here without an error, set "On Error" in the settings of this node to "Continue (using error output)".',
-	unauthorized:
-		'Open the credential and enter a valid API key. It may have been revoked; make a new one on the Keys and subscriptions screen of the service (/keys at the base URL), or stop the service and run "npm run key -- create --name n8n" in its folder.',
+	unauthorized: `Open the credential and enter a valid API key. ${MAKE_A_NEW_KEY}`,
 	unavailable:
 		'The service cannot store anything at the moment. Turn on "Retry On Fail" in the settings of this node.',
 	unknown_event:
@@ -99,16 +101,16 @@ export const FIXES: Readonly<Record<string, string>> = {
 	wait_exists:
 		'A customer is asked one question at a time, and another workflow is waiting for their reply. Let this one wait until that has ended, or stop the other execution and cancel its wait.',
 	wait_limit_reached:
-		'So many questions wait for an answer already. Enter a shorter time under "Wait Up To" in the nodes that wait, so that questions that nobody answers end sooner.',
+		'Too many questions are waiting for an answer. Enter a shorter time under "Wait Up To" in the nodes that wait, so that unanswered questions end sooner.',
 	wait_not_ended:
 		'Nobody has answered yet. The execution goes on by itself once the wait has ended.',
-	wait_superseded: 'The execution has gone on, and waits for something else by now.',
+	wait_superseded: 'The execution has gone on and is now waiting for something else.',
 };
 
 const NOT_THE_SERVICE =
 	'Check the base URL in the credential: the address of Conversation Service itself, without /api at the end.';
 
-/** Makes the error for an answer that is not a success: the service's own message, and a fix. */
+/** Makes the error for an answer of the service that is not a success: its own message, and a fix. */
 export function serviceError(node: INode, response: ServiceResponse, itemIndex?: number) {
 	const { statusCode, body } = response;
 	const known = readError(body);
@@ -156,7 +158,7 @@ export const errorCode = fromContext('code');
 /** The field that the service refused, if it names one. */
 export const errorParam = fromContext('param');
 
-/** What an n8n user can do about it, if it is known. */
+/** What an n8n user can do about it, if the error comes from the service. */
 export const errorFix = fromContext('fix');
 
 /** The id of the existing subscription or tool that prevents a new one. */
@@ -164,7 +166,13 @@ export const existingId = fromContext('existingId');
 
 /** Says why nothing answered, and what to check. */
 export function describeConnectionFailure(code: string | undefined, baseUrl: string): string {
-	if (code && /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(code)) {
+	if (code === 'CERT_HAS_EXPIRED') {
+		return `The certificate of ${baseUrl} has expired (${code}). Renew it.`;
+	}
+	if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+		return `The certificate of ${baseUrl} is for another host name (${code}). Enter the name that the certificate is for, or give the service a certificate for this one.`;
+	}
+	if (code && /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) {
 		return `n8n does not trust the certificate of ${baseUrl} (${code}). Start n8n with NODE_EXTRA_CA_CERTS set to the certificate of its authority.`;
 	}
 	const hint = /\/\/(localhost|127\.)/.test(baseUrl)
