@@ -198,6 +198,20 @@ describe('The memory of calls', () => {
     expect(memory.size).toEqual({ running: 0, waiting: 0, answers: 0, bytes: 0 });
   });
 
+  it('counts an answer once when a forgotten call came again before it was answered', () => {
+    const memory = memoryOf({ ageMs: 1000 });
+    const [slow, again] = [new FakeResponse(), new FakeResponse()];
+    nowMs = 0;
+    memory.follow('call_1', slow);
+    nowMs = 1001;
+    expect(repeat(memory, 'call_1').isRepeat).toBe(false);
+    memory.follow('call_1', again);
+    slow.json(200, {});
+    expect(memory.size).toMatchObject({ running: 1, answers: 1, bytes: 2 });
+    again.json(200, {});
+    expect(memory.size).toEqual({ running: 0, waiting: 0, answers: 1, bytes: 2 });
+  });
+
   it('keeps 10,000 answers, 32 MiB and an hour unless told otherwise', () => {
     nowMs = 0;
     const memory = new CallMemory({}, () => nowMs);

@@ -1,4 +1,4 @@
-/** The part of an HTTP response that this memory writes to and watches. */
+/** The part of an HTTP response that `CallMemory` writes to and watches. */
 export interface AnsweringResponse {
 	statusCode: number;
 	getHeader(name: string): unknown;
@@ -28,7 +28,7 @@ export interface MemoryLimits {
 	bytes: number;
 	/** The most bytes of one answer. The service does not read more. */
 	answerBytes: number;
-	/** How long a call is remembered after it arrived, or after it was answered. */
+	/** How long a call is remembered after it was answered, or after it arrived if it was not. */
 	ageMs: number;
 }
 
@@ -40,14 +40,14 @@ const LIMITS: MemoryLimits = {
 };
 
 /**
- * Remembers the calls that this process has received and that want an answer (tool calls, turns of the
- * agent), so that a repeat does not run the workflow again. The repeat gets the answer to the first
- * call, with its status and content type, or waits for it. This holds for failures too, and when the
- * first caller has hung up: the service repeats a call after a time-out and after a 5xx.
+ * Remembers the calls that this process has received and that expect an answer (tool calls, turns of
+ * the agent), so that a repeat does not run the workflow again. The repeat gets the answer to the
+ * first call, with its status and content type, or waits for it. That includes failures, and first
+ * callers who have hung up: the service repeats a call after a time-out and after a 5xx.
  *
- * Keeps the newest 10,000 answers, 32 MiB in all, each for an hour. Forgets a call without an answer
- * an hour after it arrived. When an answer has more than 1 MiB, which the service does not read, a
- * repeat gets a 422 that says so. All of it is in memory: after a restart, or in a second
+ * Keeps the newest 10,000 answers, up to 32 MiB in all, each for an hour. Forgets a call without an
+ * answer an hour after it arrived. When an answer is larger than 1 MiB, which the service does not
+ * read, a repeat gets a 422 that says so. Everything is in memory: after a restart, or in a second
  * webhook process of n8n, a repeat runs the workflow again.
  */
 export class CallMemory {
@@ -66,31 +66,36 @@ export class CallMemory {
 		this.now = now;
 	}
 
-	/** Remembers a call that arrived for the first time, and the answer that is written to it. */
+	/** Remembers a call that arrived for the first time, and the answer that it gets. */
 	follow(key: string, response: AnsweringResponse): void {
 		const call: RunningCall = { since: this.now(), waiting: new Set() };
 		this.running.set(key, call);
 		captureAnswer(response, this.limits.answerBytes, (answer) => {
-			this.running.delete(key);
+			// A call that took so long that it was forgotten may have come again since.
+			if (this.running.get(key) === call) this.running.delete(key);
 			this.remember(key, answer);
-			for (const each of call.waiting) send(each, answer);
+			for (const repeated of call.waiting) send(repeated, answer);
 		});
 	}
 
 	/**
 	 * Answers a repeated call, now or when the first one is answered.
-	 * @returns false when the call did not arrive before; then nothing is answered
+	 * @returns false when the call is not a repeat; then nothing is answered
 	 */
 	repeat(key: string, response: AnsweringResponse): boolean {
-		this.forget();
+		this.forgetOld();
 		const answer = this.answers.get(key);
-		if (answer) send(response, answer);
 		const call = this.running.get(key);
-		call?.waiting.add(response);
-		response.once('close', () => call?.waiting.delete(response));
+		if (answer) {
+			send(response, answer);
+		} else if (call) {
+			call.waiting.add(response);
+			response.once('close', () => call.waiting.delete(response));
+		}
 		return Boolean(answer ?? call);
 	}
 
+	/** How much is remembered. For tests. */
 	get size(): { running: number; waiting: number; answers: number; bytes: number } {
 		const waiting = [...this.running.values()].reduce((sum, call) => sum + call.waiting.size, 0);
 		return {
@@ -102,24 +107,29 @@ export class CallMemory {
 	}
 
 	private remember(key: string, answer: Answer): void {
+		this.forgetAnswer(key);
 		this.answers.set(key, { ...answer, at: this.now() });
 		this.bytes += answer.body.length;
-		this.forget();
+		this.forgetOld();
 	}
 
-	/** Forgets what is too old or too much. Both maps have the oldest first. */
-	private forget(): void {
+	/** Forgets what is too old, and the oldest answers when there are too many. Maps keep that order. */
+	private forgetOld(): void {
 		const oldest = this.now() - this.limits.ageMs;
 		for (const [key, { since }] of this.running) {
 			if (since >= oldest) break;
 			this.running.delete(key);
 		}
-		for (const [key, { at, body }] of this.answers) {
+		for (const [key, { at }] of this.answers) {
 			const fits = this.answers.size <= this.limits.count && this.bytes <= this.limits.bytes;
 			if (fits && at >= oldest) break;
-			this.answers.delete(key);
-			this.bytes -= body.length;
+			this.forgetAnswer(key);
 		}
+	}
+
+	private forgetAnswer(key: string): void {
+		this.bytes -= this.answers.get(key)?.body.length ?? 0;
+		this.answers.delete(key);
 	}
 }
 
@@ -141,20 +151,20 @@ function captureAnswer(
 	const chunks: Buffer[] = [];
 	let bytes = 0;
 	let isEnded = false;
-	const take = (chunk: unknown, encoding: unknown) => {
-		const taken = toBuffer(chunk, encoding);
-		bytes += taken.length;
-		if (bytes <= maxBytes) chunks.push(taken);
+	const capture = (chunk: unknown, encoding: unknown) => {
+		const captured = toBuffer(chunk, encoding);
+		bytes += captured.length;
+		if (bytes <= maxBytes) chunks.push(captured);
 	};
 	const { write, end } = response;
 	response.write = (...args: unknown[]) => {
-		take(args[0], args[1]);
+		capture(args[0], args[1]);
 		return write.apply(response, args) as unknown;
 	};
 	response.end = (...args: unknown[]) => {
 		if (!isEnded) {
 			isEnded = true;
-			take(args[0], args[1]);
+			capture(args[0], args[1]);
 			const contentType = response.getHeader('content-type');
 			onAnswer(
 				bytes > maxBytes
