@@ -16,6 +16,7 @@ describe('toInstant', () => {
     ['2026-11-21 10:00', 'UTC', '2026-11-21T10:00:00.000+00:00'],
     // As PostgreSQL writes it, and as an e-mail says when it was sent.
     ['2026-11-21 10:00:00+01', 'America/New_York', '2026-11-21T09:00:00.000+00:00'],
+    ['2026-11-21T10:00:00-03', 'Europe/Berlin', '2026-11-21T13:00:00.000+00:00'],
     ['Sat, 21 Nov 2026 10:00:00 +0100', 'UTC', '2026-11-21T09:00:00.000+00:00'],
     ['2026-11-21', 'America/New_York', '2026-11-21T05:00:00.000+00:00'],
     // An hour after the clocks went forward in Berlin, and an hour before.

@@ -15,40 +15,41 @@ export function readInstant(context: IExecuteFunctions, value: unknown, itemInde
 	});
 }
 
-/** A date of ISO 8601, with or without a time. Others, such as 03.04.2026, may be read in two ways. */
+/** A date of ISO 8601, with or without a time. Others, such as 03.04.2026, are ambiguous. */
 const ISO_DATE = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$/i;
-/** As in the header Date of an e-mail: Sat, 21 Nov 2026 10:00:00 +0100. */
+/** A date as e-mails have it in their Date header: Sat, 21 Nov 2026 10:00:00 +0100. */
 const EMAIL_DATE = /^([a-z]{3}, )?\d{1,2} [a-z]{3} \d{4} \d{2}:\d{2}(:\d{2})? [+-]\d{4}$/i;
 
 /**
- * Converts a text to the form of the API, with a numeric offset. A text without an offset, such as from
- * the date picker, is a wall-clock time in the workflow's time zone.
+ * Converts a text to the form of the API, with a numeric offset. A text without an offset, such as one
+ * from the date picker, is a time in the workflow's time zone.
  * @returns null when the text is not a date
  */
 export function toInstant(value: string, timeZone: string): string | null {
 	const hasOffset = /:.*(Z|[+-]\d{2}(:?\d{2})?)$/i.test(value);
 	const wallClock = value.includes(':') ? value : `${value}T00:00`;
-	const time = new Date(hasOffset ? value : `${wallClock}Z`);
+	// `Date` does not read an offset of hours only, as in 2026-11-21T10:00:00+01.
+	const time = new Date(hasOffset ? value.replace(/([+-]\d{2})$/, '$1:00') : `${wallClock}Z`);
 	const isDate = ISO_DATE.test(value) ? isInCalendar(value) : EMAIL_DATE.test(value);
 	if (!isDate || Number.isNaN(time.getTime())) return null;
 	const instant = hasOffset ? time : new Date(time.getTime() - offsetMs(time, timeZone));
 	return instant.toISOString().replace('Z', '+00:00');
 }
 
-/** Whether the day of an ISO date exists: `Date` takes February 30 for March 2. */
+/** Whether the day of an ISO date exists. `Date` reads February 30 as March 2. */
 function isInCalendar(isoDate: string): boolean {
 	const day = isoDate.slice(0, 10);
 	const time = new Date(`${day}T00:00Z`);
 	return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(day);
 }
 
-/** How far the zone's clock is ahead of UTC when it shows this wall-clock time. */
+/** How far the zone's clock is ahead of UTC, in milliseconds, when it shows this time. */
 function offsetMs(wallClock: Date, timeZone: string): number {
 	const guessMs = offsetAt(wallClock.getTime(), timeZone);
 	return offsetAt(wallClock.getTime() - guessMs, timeZone);
 }
 
-/** The zone's offset from UTC at an instant, in milliseconds. */
+/** How far the zone's clock is ahead of UTC at an instant, in milliseconds. */
 function offsetAt(instantMs: number, timeZone: string): number {
 	const shown = new Date(instantMs).toLocaleString('sv-SE', { timeZone });
 	return new Date(`${shown.replace(' ', 'T')}Z`).getTime() - Math.floor(instantMs / 1000) * 1000;

@@ -39,8 +39,8 @@ const FORMATS: Record<string, string> = {
 
 /**
  * Makes sample arguments from the schema. A text is "sample" or the first option, a number is 1 or the
- * nearest allowed number, a boolean is true. An optional text with a pattern is left out, since a text
- * that matches cannot be guessed. If such a text is required, the user must enter real arguments.
+ * nearest allowed number, a boolean is true. An optional text with a pattern is left out, since no
+ * matching text can be guessed. If such a text is required, the user must enter real arguments.
  */
 export const sampleArguments = (parameters: IDataObject): IDataObject =>
 	sampleObject(parameters as unknown as Schema, parameters as unknown as Schema, 0);
@@ -56,13 +56,14 @@ function sampleObject(schema: Schema, root: Schema, depth: number): IDataObject 
 }
 
 function sampleOf(schema: Schema, root: Schema, depth: number): unknown {
-	const given = [schema.const, schema.default, schema.examples?.[0], schema.enum?.[0]];
-	const first = given.find((value) => value !== undefined);
-	if (first !== undefined) return first;
+	const given = [schema.const, schema.default, schema.examples?.[0], schema.enum?.[0]].find(
+		(value) => value !== undefined,
+	);
+	if (given !== undefined) return given;
 	// A schema that refers to itself would never end.
 	if (depth > MAX_DEPTH * 2) return null;
-	const other = resolve(schema, root);
-	if (other) return sampleOf(other, root, depth + 1);
+	const resolved = resolve(schema, root);
+	if (resolved) return sampleOf(resolved, root, depth + 1);
 	switch (typeOf(schema)) {
 		case 'object':
 			return sampleObject(schema, root, depth);
@@ -96,20 +97,19 @@ function typeOf({ type, properties }: Schema): string | undefined {
 	return one ?? (properties ? 'object' : undefined);
 }
 
-/** 1 if it is allowed, otherwise the nearest allowed number. */
+/** 1 if it is allowed, otherwise the nearest allowed number, or the middle of narrow limits. */
 function sampleNumber(schema: Schema): number {
-	const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
+	const { minimum = -Infinity, maximum = Infinity, multipleOf } = schema;
+	const { exclusiveMinimum = -Infinity, exclusiveMaximum = Infinity } = schema;
 	const step = multipleOf ?? 1;
-	const low = Math.max(
-		minimum ?? -Infinity,
-		exclusiveMinimum === undefined ? -Infinity : exclusiveMinimum + step,
-	);
-	const high = Math.min(
-		maximum ?? Infinity,
-		exclusiveMaximum === undefined ? Infinity : exclusiveMaximum - step,
-	);
+	const low = Math.max(minimum, exclusiveMinimum + step);
+	const high = Math.min(maximum, exclusiveMaximum - step);
+	// Less than a step lies between the limits, as in 0 < x < 1.
+	if (low > high) {
+		return (Math.max(minimum, exclusiveMinimum) + Math.min(maximum, exclusiveMaximum)) / 2;
+	}
 	const nearest = Math.min(high, Math.max(low, 1));
-	if (!multipleOf) return nearest;
+	if (!multipleOf && typeOf(schema) !== 'integer') return nearest;
 	const above = Math.ceil(nearest / step) * step;
 	return above <= high ? above : Math.floor(nearest / step) * step;
 }
