@@ -80,7 +80,7 @@ describe('The lists to choose from', () => {
       target_url: 'https://127.0.0.1:9/hook',
       source: 'n8n',
     });
-    expect((await search('searchSubscriptions', 'sent')).results).toEqual([
+    expect((await search('searchSubscriptions', ' sent ')).results).toEqual([
       { name: 'message.sent · https://127.0.0.1:9/hook', value: body.id },
     ]);
   });

@@ -22,8 +22,8 @@ const PAGE_SIZE = 100;
 const PAGES_AT_ONCE = 5;
 
 /**
- * Each entry tells who it is, when something last happened, who has to answer, and where. The panel
- * shows about 50 characters of it, so what tells two of them apart comes first.
+ * Each entry says who the customer is, when something last happened, who has to answer, and on which
+ * channel. The panel shows about 50 characters, so what tells two entries apart comes first.
  */
 export async function searchConversations(
 	this: ILoadOptionsFunctions,
@@ -43,7 +43,7 @@ export async function searchConversations(
 		value: record.id,
 		url: `${baseUrl}/conversations/${record.id}`,
 	});
-	return await search(this, '/api/conversations', '', cursor, toItem, byText(filter));
+	return await search(this, { path: '/api/conversations', query: byText(filter), toItem }, cursor);
 }
 
 export async function searchContacts(
@@ -62,10 +62,10 @@ export async function searchContacts(
 		]),
 		value: record.id,
 	});
-	return await search(this, '/api/contacts', '', cursor, toItem, byText(filter));
+	return await search(this, { path: '/api/contacts', query: byText(filter), toItem }, cursor);
 }
 
-/** The service itself searches these lists. */
+/** The service itself searches conversations and contacts. */
 const byText = (filter = ''): IDataObject => (filter.trim() ? { q: filter.trim() } : {});
 
 export async function searchSubscriptions(
@@ -73,10 +73,11 @@ export async function searchSubscriptions(
 	filter?: string,
 	cursor?: string,
 ): Promise<INodeListSearchResult> {
-	return await search(this, '/api/hooks', filter, cursor, (record: SubscriptionRecord) => ({
+	const toItem = (record: SubscriptionRecord) => ({
 		name: join([record.owner?.workflow_name, record.events.join(', '), record.target_url]),
 		value: record.id,
-	}));
+	});
+	return await search(this, { path: '/api/hooks', toItem }, cursor, filter);
 }
 
 export async function searchPaymentLinks(
@@ -85,7 +86,7 @@ export async function searchPaymentLinks(
 	cursor?: string,
 ): Promise<INodeListSearchResult> {
 	const timeZone = this.getTimezone();
-	return await search(this, '/api/payment-links', filter, cursor, (record: PaymentLinkRecord) => ({
+	const toItem = (record: PaymentLinkRecord) => ({
 		name: join([
 			record.amount_display,
 			record.description,
@@ -93,7 +94,8 @@ export async function searchPaymentLinks(
 			toShortTime(record.created_at, timeZone),
 		]),
 		value: record.id,
-	}));
+	});
+	return await search(this, { path: '/api/payment-links', toItem }, cursor, filter);
 }
 
 export async function searchTools(
@@ -101,13 +103,14 @@ export async function searchTools(
 	filter?: string,
 	cursor?: string,
 ): Promise<INodeListSearchResult> {
-	return await search(this, '/api/tools', filter, cursor, (record: ToolRecord) => ({
+	const toItem = (record: ToolRecord) => ({
 		name: join([record.name, nameOf(TOOL_STATUSES, record.status)]),
 		value: record.id,
-	}));
+	});
+	return await search(this, { path: '/api/tools', toItem }, cursor, filter);
 }
 
-/** Searches only the calls that wait for a decision: nobody chooses others from a list. */
+/** Lists only the calls that wait for approval: nobody chooses others from a list. */
 export async function searchPendingToolCalls(
 	this: ILoadOptionsFunctions,
 	filter?: string,
@@ -122,67 +125,56 @@ export async function searchPendingToolCalls(
 		]),
 		value: record.tool_call_id,
 	});
-	return await search(this, '/api/tool-calls', filter, cursor, toItem, {
-		status: 'pending_approval',
-	});
+	const query = { status: 'pending_approval' };
+	return await search(this, { path: '/api/tool-calls', query, toItem }, cursor, filter);
 }
 
 const shorten = (text: string): string => (text.length > 80 ? `${text.slice(0, 79)}…` : text);
 
+/** What a list shows, and how the service narrows it down. */
+interface List<T> {
+	path: string;
+	query?: IDataObject;
+	toItem(record: T): INodeListSearchItems;
+}
+
 /**
- * Reads pages until one has an item that matches. The service searches in the `query` only; the
- * `filter` is for lists that it does not search.
+ * Reads pages until one has an item that matches.
+ * @param filter what the items are searched for here; empty when the service searches, by `query`
  */
 async function search<T>(
 	context: ILoadOptionsFunctions,
-	path: string,
-	filter = '',
+	{ path, query, toItem }: List<T>,
 	cursor: string | undefined,
-	toItem: (record: T) => INodeListSearchItems,
-	query: IDataObject = {},
+	filter = '',
 ): Promise<INodeListSearchResult> {
-	const wanted = filter.toLowerCase();
-	const results: INodeListSearchItems[] = [];
+	const wanted = filter.trim().toLowerCase();
+	let results: INodeListSearchItems[] = [];
 	let next = cursor;
 	for (let pages = 0; pages < PAGES_AT_ONCE && results.length === 0; pages++) {
-		const page = toResult(await requestPage<T>(context, path, next, query), toItem);
-		results.push(
-			...page.results.filter(({ name, value }) =>
-				`${name} ${value}`.toLowerCase().includes(wanted),
-			),
-		);
-		next = page.paginationToken as string | undefined;
+		const page: Page<T> = await requestService(context, {
+			method: 'GET',
+			path,
+			query: { ...query, limit: PAGE_SIZE, ...(next ? { cursor: next } : {}) },
+			maxWaitSeconds: 5,
+		});
+		results = page.data
+			.map(toItem)
+			.filter(({ name, value }) => `${name} ${value}`.toLowerCase().includes(wanted));
+		next = page.next_cursor ?? undefined;
 		if (!next) break;
 	}
 	return { results, paginationToken: next };
 }
 
-const requestPage = async <T>(
-	context: ILoadOptionsFunctions,
-	path: string,
-	cursor: string | undefined,
-	query: IDataObject,
-): Promise<Page<T>> =>
-	await requestService(context, {
-		method: 'GET',
-		path,
-		query: { ...query, limit: PAGE_SIZE, ...(cursor ? { cursor } : {}) },
-		maxWaitSeconds: 5,
-	});
-
-const toResult = <T>(
-	{ data, next_cursor: next }: Page<T>,
-	toItem: (record: T) => INodeListSearchItems,
-): INodeListSearchResult => ({ results: data.map(toItem), paginationToken: next ?? undefined });
-
-/** Leaves out what is unknown, and what says the same twice. */
+/** Leaves out what is unknown or repeated. */
 const join = (parts: Array<string | null | undefined>): string =>
 	[...new Set(parts.filter(Boolean))].join(' · ');
 
 const nameOf = (options: INodePropertyOptions[], value: string): string =>
 	options.find((option) => option.value === value)?.name ?? value;
 
-/** `23 Nov, 14:05` by the clock of the workflow, with the year when it is another one. */
+/** `23 Nov, 14:05` in the time zone of the workflow, with the year unless it is this year. */
 function toShortTime(time: string, timeZone: string): string {
 	const date = new Date(time);
 	const yearOf = (at: Date) => at.toLocaleString('en-GB', { year: 'numeric', timeZone });

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
-/** By what a contact is found, and what to do without one. */
+/** What a contact is found by, and what to do when there is none. */
 export const lookupFields: INodeProperties[] = [
 	{
 		displayName: 'Find By',
@@ -55,7 +55,7 @@ export const HINT_IF_NOT_FOUND =
 	'No contact has this email address or phone number, or it is spelled differently. Set "If Not Found" to "Return Nothing" if that is fine.';
 
 /**
- * Reads whom to find: `{email}` or `{phone}`.
+ * Reads what to find a contact by.
  * @throws NodeOperationError when the text is neither
  */
 export function readLookup(
@@ -73,7 +73,7 @@ export function readLookup(
 		{
 			itemIndex,
 			description:
-				'Enter it whole, a phone number with its country code. What this node puts out is masked (•) and cannot be looked up.',
+				'Enter the whole email address, or the phone number with its country code. The masked ones (•) that this node returns cannot be looked up.',
 		},
 	);
 }

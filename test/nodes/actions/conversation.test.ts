@@ -39,6 +39,15 @@ describe('Conversation', () => {
     });
   });
 
+  it('says what to enter when the email address is only a part of one', async () => {
+    const parameters = { findBy: 'email', email: 'Ana' };
+    expect(await failureOf(conversation('findByContact', { parameters }))).toMatchObject({
+      name: 'NodeOperationError',
+      message: '"Ana" is not a whole email address',
+      description: expect.stringMatching(/^Enter the whole email address/),
+    });
+  });
+
   it('returns nothing for an unknown contact when told so, and the others all the same', async () => {
     const { id, email } = await open();
     const { items, paired } = await conversation('findByContact', {

@@ -14,13 +14,14 @@ export const findByContact: Operation = {
 		description: 'Find the conversation of the contact with a phone number or an email address',
 	},
 	record: CONVERSATION,
-	fields: [...lookupFields],
+	fields: lookupFields,
 	async execute(context, itemIndex) {
+		const body = readLookup(context, itemIndex);
 		try {
 			return await requestService<IDataObject>(context, {
 				method: 'POST',
 				path: '/api/contacts/lookup',
-				body: readLookup(context, itemIndex),
+				body,
 				itemIndex,
 			});
 		} catch (error) {
