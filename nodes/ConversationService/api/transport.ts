@@ -2,14 +2,14 @@ import type { IDataObject, IHttpRequestMethods, JsonObject } from 'n8n-workflow'
 import { NodeApiError, NodeOperationError, sleep } from 'n8n-workflow';
 import { checkBaseUrl } from './baseUrl';
 import type { ServiceResponse } from './errors';
-import { describeConnectionFailure, serviceError, notTheServiceError } from './errors';
+import { describeConnectionFailure, errorCode, notTheServiceError, serviceError } from './errors';
 import type { Page, ServiceContext } from './types';
 import { CREDENTIAL } from './types';
 
 const TIMEOUT_MS = 30_000;
 /**
- * A test call is answered when the tool has answered: at most three attempts of 120 seconds, and the
- * pauses between them.
+ * The service answers a test call once the tool has answered: after at most three attempts of
+ * 120 seconds, and the pauses between them.
  */
 export const TEST_CALL_TIMEOUT_MS = 420_000;
 const MAX_WAIT_SECONDS = 60;
@@ -23,14 +23,15 @@ export interface ServiceRequest {
 	headers?: Record<string, string>;
 	/** The item that the request is for, named in errors. */
 	itemIndex?: number;
-	/** The most seconds to wait in all when the service asks for it (429); 60 by default and at most. */
+	/** How long to wait in all when the service asks for it (429); 60 seconds by default and at most. */
 	maxWaitSeconds?: number;
 	/** How long to wait for the answer; 30 seconds by default. */
 	timeoutMs?: number;
 }
 
 /**
- * Calls the service and returns the JSON of its answer. All calls of this package go through here.
+ * Calls the service and returns the JSON of its answer. All calls but the credential's test go
+ * through here.
  * @throws NodeApiError with the service's own message and a fix in its description
  * @throws NodeOperationError when the base URL would send the key in the clear
  */
@@ -41,11 +42,24 @@ export async function requestService<T>(context: ServiceContext, request: Servic
 	for (;;) {
 		const response = await send(context, baseUrl, request);
 		const waitSeconds = retryAfterSeconds(response);
-		if (response.statusCode !== 429 || waitedSeconds + waitSeconds > maxWaitSeconds) {
+		const mayWait = waitedSeconds + waitSeconds <= maxWaitSeconds;
+		if (response.statusCode !== 429 || !mayWait || !(await pause(context, waitSeconds))) {
 			return readAnswer<T>(context, response, request.itemIndex);
 		}
-		await pause(context, waitSeconds);
 		waitedSeconds += waitSeconds;
+	}
+}
+
+/** Deletes something. What is gone already is no error. */
+export async function requestDeletion(
+	context: ServiceContext,
+	request: Pick<ServiceRequest, 'path' | 'query'>,
+): Promise<void> {
+	try {
+		await requestService(context, { ...request, method: 'DELETE' });
+	} catch (error) {
+		if (errorCode(error) === 'not_found') return;
+		throw new NodeApiError(context.getNode(), error as JsonObject);
 	}
 }
 
@@ -61,10 +75,7 @@ export async function requestList<T>(context: ServiceContext, request: ListReque
 	return items;
 }
 
-/**
- * Reads a list as `requestList` does, and hands out each item when its page has arrived. The next
- * page is asked for only when it is needed.
- */
+/** Like `requestList`, but yields each item as its page arrives. Asks for a page only when it is needed. */
 export async function* readList<T>(
 	context: ServiceContext,
 	{ limit = Infinity, ...request }: ListRequest,
@@ -141,11 +152,12 @@ function retryAfterSeconds({ headers }: ServiceResponse): number {
 	return Math.max(1, Math.ceil(Number.isFinite(seconds) ? seconds : 1));
 }
 
-/** Waits, and stops early when the execution is cancelled. */
-async function pause(context: ServiceContext, seconds: number): Promise<void> {
+/** Waits. @returns false, and early, when the execution is cancelled: then nothing more is sent */
+async function pause(context: ServiceContext, seconds: number): Promise<boolean> {
 	const signal =
 		'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
 	for (let left = seconds; left > 0 && !signal?.aborted; left--) await sleep(1000);
+	return !signal?.aborted;
 }
 
 function connectionCode(error: unknown): string | undefined {

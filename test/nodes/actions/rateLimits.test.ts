@@ -2,7 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { startTestService } from '../../helpers/service.ts';
 import { useService } from '../helpers/actions.ts';
 import { failureOf } from '../helpers/n8n.ts';
+import { builtFile } from '../helpers/builtFile.ts';
 import { startWire, type Wire } from '../helpers/strangers.ts';
+
+const { requestService } = builtFile<{
+  requestService: (context: object, request: object) => Promise<unknown>;
+}>('api/transport');
 
 const { resource, service } = useService();
 const subscription = resource('subscription');
@@ -44,6 +49,26 @@ describe('A 429', () => {
       expect(await failureOf(getEvents(wire))).toMatchObject({ httpCode: '429' });
       expect(wire.seen).toHaveLength(2);
     }));
+
+  it('is not followed by another call when the execution is cancelled meanwhile', async () => {
+    let calls = 0;
+    const cancelled = AbortSignal.abort();
+    const context = {
+      getCredentials: async () => ({ baseUrl: 'http://localhost:1' }),
+      getNode: () => ({ name: 'Test' }),
+      getExecutionCancelSignal: () => cancelled,
+      helpers: {
+        httpRequestWithAuthentication: async () => {
+          calls += 1;
+          const error = { code: 'rate_limited', message: 'Too many calls.' };
+          return { statusCode: 429, headers: { 'retry-after': '1' }, body: { error } };
+        },
+      },
+    };
+    const request = { method: 'POST', path: '/api/hooks' };
+    expect(await failureOf(requestService(context, request))).toMatchObject({ httpCode: '429' });
+    expect(calls).toBe(1);
+  });
 
   it('of the real service says to wait 60 seconds at most', async () => {
     const limited = await startTestService({ env: { API_RATE_LIMIT_PER_MINUTE: '1' } });
