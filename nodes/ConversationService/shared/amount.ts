@@ -2,8 +2,8 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
 /**
- * The currencies of ISO 4217 that do not have two decimals. Not `Intl`: it follows everyday use,
- * where the Colombian peso has none. A test holds the list against that of the service.
+ * The currencies of ISO 4217 that do not have two decimals. Not from `Intl`, which follows everyday
+ * use: there, the Colombian peso has none. A test compares the list with that of the service.
  */
 const DECIMALS: Record<number, string> = {
 	0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
@@ -20,8 +20,8 @@ export function decimalsOf(currency: string): number {
 
 /**
  * Reads the amount of a payment in minor units of its currency, as the service takes it.
- * @param unit how the field holds it: `49.00` (decimal) or `4900` (minor)
- * @throws NodeOperationError when it is no amount, or has more decimals than the currency
+ * @param unit `decimal` when the field holds 49.00, `minor` when it holds 4900
+ * @throws NodeOperationError when it is not an amount, or has more decimals than the currency
  */
 export function readAmount(
 	context: IExecuteFunctions,

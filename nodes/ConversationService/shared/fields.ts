@@ -17,17 +17,17 @@ export const toleranceField: INodeProperties = {
  */
 const TAKE_OVER = 'Take Over From Another n8n';
 
-/** For what this workflow publishes, after n8n was moved or cloned. All triggers have this option. */
+/** Needed to publish after n8n was moved or cloned. All triggers have this option. */
 export const takeOverField: INodeProperties = {
 	displayName: TAKE_OVER,
 	name: 'takeOver',
 	type: 'boolean',
 	default: false,
 	description:
-		'Whether publishing takes over what another workflow or another n8n has published, for example after n8n has moved to another host. That one then gets nothing any more. Turn this off again afterwards.',
+		'Whether publishing takes over what another workflow or another n8n has published, for example after n8n has moved to another host. The other one then receives nothing more. Turn this off again afterwards.',
 };
 
-/** Keeps a repeated execution from doing the same again. `idempotencyKey` reads its value. */
+/** Keeps a second execution from doing the same again. `idempotencyKey` reads its value. */
 export const deduplicationKeyField = (description: string): INodeProperties => ({
 	displayName: 'Deduplication Key',
 	name: 'deduplicationKey',
@@ -56,7 +56,7 @@ export const returnAllFields: INodeProperties[] = [
 	},
 ];
 
-/** What narrows a list down. */
+/** The filters of a "Get Many". */
 export const filters = (options: INodeProperties[]): INodeProperties => ({
 	displayName: 'Filters',
 	name: 'filters',

@@ -1,6 +1,9 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
+/** The conversation ID in a test call of a tool and in a turn of "Try it". There is no such one. */
+export const TEST_CONVERSATION_ID = 'conv_test';
+
 /** The field that holds an ID, what the ID begins with, and where to find one. */
 const KINDS = {
 	conversation: {
@@ -58,7 +61,8 @@ export function getId(
 	const { field, prefixes, hint } = KINDS[kind];
 	const value: unknown = context.getNodeParameter(field, itemIndex, '', { extractValue: true });
 	const id = String(value ?? '').trim() || String(fallback ?? '');
-	if (prefixes.some((prefix) => id.startsWith(`${prefix}_`)) && /^[A-Za-z0-9_-]+$/.test(id)) return id;
+	if (prefixes.some((prefix) => id.startsWith(`${prefix}_`)) && /^[A-Za-z0-9_-]+$/.test(id))
+		return id;
 	throw new NodeOperationError(
 		context.getNode(),
 		id

@@ -1,5 +1,5 @@
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
-import { jsonParse } from 'n8n-workflow';
+import { isJsonObject, parseJson } from './jsonFields';
 import type { SignatureProblem } from './signature';
 import { checkSignature } from './signature';
 
@@ -15,8 +15,8 @@ const REASONS: Record<SignatureProblem, string> = {
 
 /**
  * Verifies a call of the service over its raw bytes and reads its JSON.
- * @returns the object of the body (empty when it is no object), whether the service has replaced the
- * secret, and the `t` of the signature; or why the call is refused
+ * @returns the body (an empty object when it is no JSON object), whether the service has replaced the
+ * secret, and the time of the signature; or why the call is refused
  */
 export async function verifyCall<T extends IDataObject>(
 	context: IWebhookFunctions,
@@ -26,7 +26,7 @@ export async function verifyCall<T extends IDataObject>(
 > {
 	const bytes = await readRawBody(context);
 	const check = checkSignature({
-		header: single(context.getHeaderData()['x-service-signature']),
+		header: getHeader(context, 'x-service-signature'),
 		body: bytes,
 		secret,
 		toleranceSeconds: getToleranceSeconds(context),
@@ -52,12 +52,12 @@ export function answer(
 export const memoryKey = (context: IWebhookFunctions, id: string): string =>
 	[context.getMode(), context.getWorkflow().id, context.getNode().id, id].join();
 
-export const single = (header: string | string[] | undefined): string | undefined =>
-	Array.isArray(header) ? header.join(',') : header;
+export function getHeader(context: IWebhookFunctions, name: string): string | undefined {
+	const header = context.getHeaderData()[name];
+	return Array.isArray(header) ? header.join(',') : header;
+}
 
-/**
- * Reads the bytes as received. Some versions of n8n set the Buffer only after `readRawBody`.
- */
+/** Reads the bytes as received. Some versions of n8n set the Buffer only after `readRawBody`. */
 async function readRawBody(context: IWebhookFunctions): Promise<Buffer> {
 	const request = context.getRequestObject();
 	if (!Buffer.isBuffer(request.rawBody)) await request.readRawBody?.();
@@ -65,9 +65,11 @@ async function readRawBody(context: IWebhookFunctions): Promise<Buffer> {
 	return Buffer.isBuffer(request.rawBody) ? request.rawBody : Buffer.alloc(0);
 }
 
-/** Parses the body. Anything but a JSON object becomes an object without fields, which is refused. */
-const parseObject = <T>(body: Buffer): Partial<T> =>
-	jsonParse<Partial<T> | null>(body.toString('utf8'), { fallbackValue: null }) ?? {};
+/** Anything but a JSON object becomes an object without fields, which the trigger then refuses. */
+function parseObject<T extends IDataObject>(bytes: Buffer): Partial<T> {
+	const body = parseJson(bytes.toString('utf8'));
+	return isJsonObject(body) ? (body as Partial<T>) : {};
+}
 
 function getToleranceSeconds(context: IWebhookFunctions): number {
 	const seconds = Number(context.getNodeParameter('options.tolerance', DEFAULT_TOLERANCE_SECONDS));

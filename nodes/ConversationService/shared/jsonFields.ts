@@ -18,21 +18,20 @@ export function readJsonObject(
 			: (context as IExecuteFunctions).getNodeParameter(parameter, itemIndex, '');
 	if (isEmpty(value)) return null;
 	const parsed = parseJson(value);
-	if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
-		return parsed as IDataObject;
-	}
+	if (isJsonObject(parsed)) return parsed;
 	throw new NodeOperationError(
 		context.getNode(),
 		parsed === undefined ? `"${label}" is not valid JSON` : `"${label}" is not a JSON object`,
-		{
-			itemIndex,
-			description: 'Enter an object such as {"order_number": "A-1042"}.',
-		},
+		{ itemIndex, description: 'Enter an object such as {"order_number": "A-1042"}.' },
 	);
 }
 
+/** Whether a value is an object with fields: no list, no text, not null. */
+export const isJsonObject = (value: unknown): value is IDataObject =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /**
- * Parses the value of a JSON field: text, or the value of an expression.
+ * Parses JSON text, and returns the value of an expression as it is.
  * @returns undefined when the text is not JSON
  */
 export function parseJson(value: unknown): unknown {

@@ -1,8 +1,9 @@
 import type { INodeProperties, INodePropertyMode } from 'n8n-workflow';
 
-/** Where the page of a conversation is, at the service's own address. */
+/** The path of a conversation's page in the service. */
 const CONVERSATION_PAGE = '/conversations/(conv_[0-9A-Za-z]+)';
 
+/** Inside `modes`, since n8n's lint rule asks for a default of anything that looks like a field. */
 const BY_CONVERSATION_URL: Pick<INodeProperties, 'modes'> = {
 	modes: [
 		{
@@ -27,7 +28,7 @@ const BY_CONVERSATION_URL: Pick<INodeProperties, 'modes'> = {
 
 /**
  * The conversation that an operation works on. The default suits a node after either trigger, and
- * after an action that puts out a conversation.
+ * after an action that returns a conversation.
  */
 export const conversationField: INodeProperties = {
 	displayName: 'Conversation',
@@ -47,7 +48,7 @@ export const conversationField: INodeProperties = {
 	),
 };
 
-/** One of the filters of a "Get Many": only what belongs to one conversation. */
+/** The filter of a "Get Many" by conversation. */
 export const conversationFilter: INodeProperties = {
 	...conversationField,
 	name: 'conversation_id',
@@ -57,7 +58,7 @@ export const conversationFilter: INodeProperties = {
 };
 
 /**
- * The contact that an operation works on. The default suits a node after an action that puts out a
+ * The contact that an operation works on. The default suits a node after an action that returns a
  * contact or a conversation; an event has no contact id.
  */
 export const contactField: INodeProperties = {
@@ -141,7 +142,7 @@ export const paymentLinkField: INodeProperties = {
 	),
 };
 
-/** From a list first, then in other ways, and by ID. */
+/** The ways to choose: from a list first, by ID last. */
 function modes(
 	list: { placeholder: string; searchListMethod: string },
 	prefix: string,

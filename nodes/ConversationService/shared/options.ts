@@ -41,7 +41,7 @@ export const AGENT_LANGUAGES: INodePropertyOptions[] = [
 	{ name: 'Spanish', value: 'es' },
 ];
 
-/** From nothing allowed to everything. */
+/** From the strictest to the freest. */
 export const PAYMENT_LINK_POLICIES: INodePropertyOptions[] = [
 	{ name: 'No', value: 'off' },
 	{ name: 'Yes, a Person Approves Each', value: 'ask' },
@@ -89,7 +89,7 @@ export const TOOL_CALL_STATUSES: INodePropertyOptions[] = [
 /** Of a turn that a workflow answers for the agent. */
 export const TURN_STATUSES: INodePropertyOptions[] = [
 	{ name: 'Answered', value: 'answered' },
-	{ name: 'Failed', value: 'failed', description: 'A person was asked for' },
+	{ name: 'Failed', value: 'failed', description: 'A person was asked to take over' },
 	{ name: 'Queued', value: 'queued', description: 'Waits for its next attempt' },
 	{ name: 'Running', value: 'running', description: 'The workflow has it' },
 	{ name: 'Superseded', value: 'superseded', description: 'Something newer came first' },
@@ -102,19 +102,19 @@ export const TURN_STATUSES: INodePropertyOptions[] = [
 
 /** Why the agent hands over. */
 export const HANDOVER_REASONS: INodePropertyOptions[] = [
-	{ name: 'Agent Error', value: 'agent_error', description: 'The workflow could not do its part' },
+	{ name: 'Agent Error', value: 'agent_error', description: 'The workflow failed' },
 	{ name: 'Customer Request', value: 'customer_request', description: 'The customer asked for it' },
-	{ name: 'Missing Knowledge', value: 'missing_knowledge', description: 'A person knows better' },
+	{ name: 'Missing Knowledge', value: 'missing_knowledge', description: 'A person has to answer' },
 	{
 		name: 'Tool Failure',
 		value: 'tool_failure',
-		description: 'Another system did not do its part',
+		description: 'Another system did not work',
 	},
 ];
 
 /**
- * A description that lists the values of its field. An AI agent that fills the field in reads the
- * description and not the list; so does a person who sets an expression.
+ * Adds the values of a field to its description. An AI agent that fills the field in reads only the
+ * description, and so does a person who writes an expression.
  */
 export const withValues = (description: string, options: INodePropertyOptions[]): string =>
 	`${description}. One of: ${options.map(({ value }) => String(value)).join(', ')}.`;

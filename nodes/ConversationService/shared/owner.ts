@@ -1,11 +1,11 @@
 import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { parseUrl } from '../api/baseUrl';
 
-/** n8n's test and production addresses differ, so neither changes what the other has registered. */
+/** The trigger's webhook address. Tests have another one, so they do not change what is published. */
 export const getAddress = (context: IHookFunctions): string =>
 	context.getNodeWebhookUrl('default') as string;
 
-/** Which n8n this is. A clone of an n8n has its id, but another host. */
+/** Which n8n this is. A clone of an n8n has the same ID, but another host. */
 export const getInstance = (context: IHookFunctions): IDataObject => ({
 	instance_id: context.getInstanceId(),
 	host: parseUrl(context.getNodeWebhookUrl('default') ?? '')?.host,

@@ -3,17 +3,23 @@ import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { requestService } from '../api/transport';
 import { getAddress, getIdentity, getOwner } from './owner';
 
-/** What n8n stores with the workflow about what it has published. */
+/**
+ * How long n8n may take to store the secret that `create` puts into the static data. Calls that arrive
+ * before are answered 503 and repeated.
+ */
+export const STORED_AFTER_MS = 1500;
+
+/** What a trigger has published. n8n stores it with the workflow. */
 export interface StoredPublication {
 	secret?: string;
 	/** The revision of the publication, while the workflow is published. */
 	revision?: number;
 }
 
-/** The answer to a publication. */
+/** The service's answer to a publication. */
 export interface Published extends IDataObject {
 	revision: number;
-	/** Null when the trigger has the secret already. */
+	/** Null when the trigger already has the secret. */
 	secret: string | null;
 	/** What the user should know, although publishing worked. */
 	notice?: string | null;
@@ -23,8 +29,8 @@ export interface Published extends IDataObject {
  * Publishes the workflow to the service, as a tool or as the agent, with this workflow as the owner,
  * and stores the secret. Publishing again is safe.
  * @param wanted what to publish, without the owner
- * @throws NodeApiError; then `stored` is unchanged. The service may have published all the same, if
- * only its answer was lost
+ * @throws NodeApiError; then `stored` is unchanged. If only the answer was lost, the service has
+ * published it nevertheless
  */
 export async function publish(
 	context: IHookFunctions,
@@ -36,16 +42,16 @@ export async function publish(
 		...wanted,
 		owner: getOwner(context),
 		take_over: context.getNodeParameter('options.takeOver', false) as boolean,
-		// Without the hash of the current secret, the answer has a new secret.
+		// Without this hash, the answer has a new secret.
 		...(stored.secret ? { secret_hash: sha256(stored.secret) } : {}),
 	};
 	const published: Published = await requestService(context, { method: 'PUT', path, body });
-	const { revision, secret } = published;
-	Object.assign(stored, { revision, secret: secret ?? stored.secret });
+	stored.revision = published.revision;
+	stored.secret = published.secret ?? stored.secret;
 	return published;
 }
 
-/** Gives up what this workflow has published. The secret is kept for the next publication. */
+/** Ends what this workflow has published. Keeps the secret for the next publication. */
 export async function unpublish(
 	context: IHookFunctions,
 	path: string,
@@ -62,9 +68,9 @@ export async function unpublish(
 }
 
 /**
- * Does what must not throw, since n8n would try a failed unpublishing again, possibly after the workflow
- * was published again. A failure is a warning in n8n's log.
- * @param what as in "unpublish the tool"
+ * Runs a step of unpublishing and never throws: n8n would try it again, possibly after the workflow was
+ * published again. Warns of a failure in n8n's log.
+ * @param what as in "pause the tool"
  * @returns whether it worked
  */
 export async function tryTo(

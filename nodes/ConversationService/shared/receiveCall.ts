@@ -2,14 +2,14 @@ import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-w
 import { CallMemory } from './callMemory';
 import { answer, memoryKey, verifyCall } from './incomingCall';
 
-/** What a call is: its id and what the workflow gets. Or why its body is refused. */
+/** The ID of a call and what the workflow gets, or why its body is refused. */
 export type ReadCall = { id: string; output: IDataObject } | { problem: string };
 
 interface Receiving {
-	/** Undefined until n8n has stored it. */
+	/** Undefined until n8n has stored the secret. */
 	secret: string | undefined;
 	readCall(body: IDataObject): ReadCall;
-	/** The status with which the node itself answers at once; null when the workflow answers. */
+	/** The status with which the trigger answers at once; null when the workflow answers. */
 	acceptedStatus: number | null;
 }
 
@@ -17,9 +17,9 @@ interface Receiving {
 const memory = new CallMemory();
 
 /**
- * Receives a call of the service that wants an answer: verifies it, recognises a repeat, and starts the
- * workflow. The last node or an operation answers it. A refused call starts nothing: a 503 asks the
- * service to try again, a 401 fails the call.
+ * Receives a call of the service that expects an answer: verifies it, recognises a repeat, and starts
+ * the workflow. The last node or an operation answers it. A refused call starts nothing: after a 503
+ * the service tries again, after a 401 the call has failed.
  */
 export async function receiveCall(
 	context: IWebhookFunctions,

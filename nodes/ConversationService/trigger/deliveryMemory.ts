@@ -7,7 +7,7 @@ export interface EndingResponse {
 
 export type DeliveryState = 'new' | 'in_flight' | 'done';
 
-/** One attempt of a delivery: the first one, a retry, or one that somebody asked for. */
+/** One attempt of a delivery: the first one, a retry, or a redelivery that somebody asked for. */
 export interface DeliveryAttempt {
 	/** The `t` of its signature: Unix time in seconds. */
 	signedAt: number;
@@ -16,7 +16,7 @@ export interface DeliveryAttempt {
 	 * it has none.
 	 */
 	round: number | null;
-	/** Whether its header says that somebody asked to send the delivery again. */
+	/** Whether its headers say that somebody asked for the redelivery. */
 	isAskedFor: boolean;
 }
 
@@ -36,8 +36,8 @@ const isAskedAfter = (attempt: DeliveryAttempt, earlier: DeliveryAttempt): boole
  * trigger returns and may still answer 500. Then the repeat must start it.
  *
  * Keeps the newest `capacity` deliveries (10,000 by default, about 2 MB). An older one would be
- * accepted again. Those in flight are bounded by the open connections. All of it is in memory: after a
- * restart, or in a second webhook process of n8n, it is empty.
+ * accepted again. Those in flight are as many as the open connections. Everything is in memory: after
+ * a restart, or in a second webhook process of n8n, nothing is remembered.
  */
 export class DeliveryMemory {
 	private readonly inFlight = new Map<string, DeliveryAttempt>();
@@ -50,7 +50,7 @@ export class DeliveryMemory {
 		this.capacity = capacity;
 	}
 
-	/** The state of a delivery that has arrived. It is new if somebody asked for it since the last one. */
+	/** The state of a delivery that has arrived. It is new if somebody asked for it since the last time. */
 	stateOf(key: string, attempt: DeliveryAttempt): DeliveryState {
 		const [done, inFlight] = [this.done.get(key), this.inFlight.get(key)];
 		if (done && !isAskedAfter(attempt, done)) return 'done';
@@ -61,15 +61,15 @@ export class DeliveryMemory {
 	follow(key: string, response: EndingResponse, attempt: DeliveryAttempt): void {
 		if (response.destroyed) return;
 		this.inFlight.set(key, attempt);
-		const leave = () => {
+		const land = () => {
 			if (this.inFlight.get(key) === attempt) this.inFlight.delete(key);
 		};
 		response.once('finish', () => {
-			leave();
+			land();
 			if (response.statusCode >= 200 && response.statusCode < 300) this.remember(key, attempt);
 		});
 		// When no finish came before, the caller hung up without a 2xx and will repeat the delivery.
-		response.once('close', leave);
+		response.once('close', land);
 	}
 
 	private remember(key: string, attempt: DeliveryAttempt): void {
@@ -77,10 +77,7 @@ export class DeliveryMemory {
 		const latest = earlier && earlier.signedAt > attempt.signedAt ? earlier : attempt;
 		this.done.delete(key);
 		this.done.set(key, latest);
-		if (this.done.size <= this.capacity) return;
-		for (const oldest of this.done.keys()) {
-			this.done.delete(oldest);
-			return;
-		}
+		const oldest = this.done.keys().next().value;
+		if (this.done.size > this.capacity && oldest !== undefined) this.done.delete(oldest);
 	}
 }

@@ -1,6 +1,6 @@
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { DeliveryMemory } from './deliveryMemory';
-import { answer, memoryKey, single, verifyCall } from '../shared/incomingCall';
+import { answer, getHeader, memoryKey, verifyCall } from '../shared/incomingCall';
 import { warnOfReplacedSecret } from './replacedSecret';
 import { readStored } from './subscriptionLifecycle';
 
@@ -13,11 +13,11 @@ interface Payload extends IDataObject {
 
 /**
  * Receives one delivery: verifies the signature, ignores a repeat, and starts the workflow. A refused
- * delivery starts nothing; a 5xx asks the service to try again. The service has applied the filters.
+ * delivery starts nothing; a 503 asks the service to try again. The service applies the filters.
  */
 export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const stored = readStored(context.getWorkflowStaticData('node'));
-	// n8n passes calls on before it has stored the secret of a new activation.
+	// n8n passes calls on before it has stored the secret of a workflow that was just published.
 	if (!stored) {
 		return answer(context, 503, 'The secret of this subscription is not known yet. Try again.');
 	}
@@ -25,20 +25,19 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 	if ('refusal' in call) return answer(context, 401, call.refusal);
 	if (call.isSecretReplaced) warnOfReplacedSecret(context);
 	const payload = call.body;
-	const headers = context.getHeaderData();
-	const deliveryId = single(headers['x-service-delivery']);
-	if (!payload.event || payload.event !== single(headers['x-service-event'])) {
+	if (!payload.event || payload.event !== getHeader(context, 'x-service-event')) {
 		return answer(context, 401, 'X-Service-Event does not match the event in the body.');
 	}
-	if (!payload.id || payload.id !== (deliveryId ?? payload.id)) {
+	const deliveryId = getHeader(context, 'x-service-delivery') ?? payload.id;
+	if (!payload.id || payload.id !== deliveryId) {
 		return answer(context, 401, 'X-Service-Delivery does not match the id in the body.');
 	}
 
 	const key = memoryKey(context, payload.id);
 	const attempt = {
 		signedAt: call.signedAt,
-		round: roundOf(single(headers['x-service-redelivery-round'])),
-		isAskedFor: single(headers['x-service-redelivery']) === 'manual',
+		round: roundOf(getHeader(context, 'x-service-redelivery-round')),
+		isAskedFor: getHeader(context, 'x-service-redelivery') === 'manual',
 	};
 	const state = memory.stateOf(key, attempt);
 	if (state === 'done') return answer(context, 200, 'This delivery was already accepted.');

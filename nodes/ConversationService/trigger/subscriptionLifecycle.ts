@@ -1,9 +1,10 @@
 import type { IDataObject, IHookFunctions, JsonObject } from 'n8n-workflow';
 import { NodeApiError, sleep } from 'n8n-workflow';
 import { errorCode, existingId } from '../api/errors';
-import { requestList, requestService } from '../api/transport';
+import { requestDeletion, requestList, requestService } from '../api/transport';
 import type { CreatedSubscription, SubscriptionRecord } from '../api/types';
 import { getAddress, getInstance } from '../shared/owner';
+import { STORED_AFTER_MS, tryTo } from '../shared/publication';
 import { readWanted } from './wantedSubscription';
 
 /** What n8n stores in the workflow's static data. */
@@ -11,20 +12,17 @@ export interface StoredSubscription {
 	id: string;
 	revision: number;
 	secret: string;
-	/** What was asked for, as JSON. */
+	/** What the subscription was created with, as JSON. */
 	wanted: string;
 }
 
-/** A subscription, and which of its revisions. */
+/** A subscription at one of its revisions; at any of them when there is none. */
 type Revision = { id: string; revision?: number };
 
-/** Events that arrive before n8n has stored the secret are answered 503 and retried. */
-const SAMPLE_DELAY_MS = 1500;
-
 /**
- * Whether this address has the subscription that the trigger needs. Removes other subscriptions of
- * this address, which a crash or a failed deletion has left. Also removes one with a later revision
- * than the stored one, since its secret is not known here.
+ * Whether this address has the subscription that the trigger needs. Removes all others of this
+ * address, which a crash or a failed deletion has left. A later revision than the stored one is
+ * another one too, since its secret is not known here.
  */
 export async function hasSubscription(context: IHookFunctions): Promise<boolean> {
 	const stored = readStored(context.getWorkflowStaticData('node'));
@@ -58,31 +56,28 @@ export async function deleteSubscriptions(context: IHookFunctions): Promise<bool
 	const staticData = context.getWorkflowStaticData('node');
 	const stored = readStored(staticData);
 	delete staticData.subscription;
-	let isComplete = true;
-	const warn = (error: Error) => {
-		isComplete = false;
-		context.logger.warn('Could not remove the subscription at Conversation Service', {
-			error: error.message,
-		});
-	};
-	const here = await findSubscriptionsHere(context).catch((error: Error) => {
-		warn(error);
-		return [];
+	const tryToRemove = async (action: () => Promise<void>) =>
+		await tryTo(context, 'remove the subscription', action);
+	let here: Revision[] = [];
+	let isComplete = await tryToRemove(async () => {
+		here = await findSubscriptionsHere(context);
 	});
-	const isElsewhere = stored && here.every(({ id }) => id !== stored.id);
-	for (const each of [...(isElsewhere ? [stored] : []), ...here])
-		await removeSubscription(context, each).catch(warn);
+	if (stored && here.every(({ id }) => id !== stored.id)) here = [stored, ...here];
+	for (const each of here) {
+		const isRemoved = await tryToRemove(() => removeSubscription(context, each));
+		isComplete &&= isRemoved;
+	}
 	return isComplete;
 }
 
 /**
- * Asks the service for a sample of the first chosen event after a short delay. The trigger can verify
- * the event only when n8n has stored the secret that `create` puts into the static data.
+ * Asks the service for a sample of the first chosen event, after a short delay: the trigger can verify
+ * the event only once n8n has stored the secret.
  */
 export async function sendSampleSoon(context: IHookFunctions): Promise<void> {
 	const stored = readStored(context.getWorkflowStaticData('node'));
 	if (!stored) return;
-	await sleep(SAMPLE_DELAY_MS);
+	await sleep(STORED_AFTER_MS);
 	try {
 		await requestService(context, { method: 'POST', path: `/api/hooks/${stored.id}/test` });
 	} catch (error) {
@@ -94,7 +89,7 @@ export async function sendSampleSoon(context: IHookFunctions): Promise<void> {
 export const readStored = (staticData: IDataObject): StoredSubscription | undefined =>
 	staticData.subscription as unknown as StoredSubscription | undefined;
 
-/** Those of this address, but not those that another n8n has published under the same one. */
+/** The subscriptions of this address, except those that another n8n has published under it. */
 async function findSubscriptionsHere(context: IHookFunctions): Promise<SubscriptionRecord[]> {
 	const address = getAddress(context);
 	const all = await requestList<SubscriptionRecord>(context, { path: '/api/hooks' });
@@ -105,7 +100,7 @@ async function findSubscriptionsHere(context: IHookFunctions): Promise<Subscript
 	);
 }
 
-/** An earlier subscription of this address is replaced, since its secret was shown only once. */
+/** Replaces an earlier subscription of this address, since its secret was shown only once. */
 async function replaceSubscription(
 	context: IHookFunctions,
 	wanted: IDataObject,
@@ -138,26 +133,20 @@ const isTest = (context: IHookFunctions): boolean =>
 
 /**
  * The service keeps pending deliveries for a moment, so publishing a new version loses nothing.
- * Listening for a test event cancels them: the user wants the next event, not older ones. With a
- * revision, a subscription that was created again in the meantime is not removed, and with the
- * instance, none that belongs to another n8n: a clone knows the ids of its original.
+ * Listening for a test event cancels them: the user wants the next event, not older ones. The
+ * revision protects a subscription that has been created again since, and the instance one of
+ * another n8n: a clone knows the ids of its original.
  */
 async function removeSubscription(
 	context: IHookFunctions,
 	{ id, revision }: Revision,
 ): Promise<void> {
-	try {
-		await requestService(context, {
-			method: 'DELETE',
-			path: `/api/hooks/${encodeURIComponent(id)}`,
-			query: {
-				pending: isTest(context) ? 'cancel' : 'keep',
-				...getInstance(context),
-				...(revision === undefined ? {} : { revision }),
-			},
-		});
-	} catch (error) {
-		if (errorCode(error) !== 'not_found')
-			throw new NodeApiError(context.getNode(), error as JsonObject);
-	}
+	await requestDeletion(context, {
+		path: `/api/hooks/${encodeURIComponent(id)}`,
+		query: {
+			pending: isTest(context) ? 'cancel' : 'keep',
+			...getInstance(context),
+			...(revision === undefined ? {} : { revision }),
+		},
+	});
 }

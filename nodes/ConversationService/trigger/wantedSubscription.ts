@@ -2,7 +2,7 @@ import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 import { getAddress, getOwner } from '../shared/owner';
 
-/** Without a choice, no automation: the workflow could start itself. */
+/** Without a choice, nothing that an API key sends: the workflow could start itself. */
 const SENT_BY_DEFAULT = ['agent', 'team_member'];
 
 /**
@@ -10,13 +10,14 @@ const SENT_BY_DEFAULT = ['agent', 'team_member'];
  * @throws NodeOperationError when no event is chosen
  */
 export function readWanted(context: IHookFunctions): IDataObject {
+	const events = readEvents(context);
 	return {
-		events: readEvents(context),
+		events,
 		target_url: getAddress(context),
 		source: 'n8n',
-		filter: readFilter(context),
+		filter: readFilter(context, events),
 		catch_up: context.getNodeParameter('options.catchUp', true) as boolean,
-		// A test in one n8n does not stand in the way of another n8n.
+		// A test without an owner does not keep another n8n from subscribing.
 		owner: context.getMode() === 'manual' ? null : getOwner(context),
 	};
 }
@@ -29,31 +30,27 @@ function readEvents(context: IHookFunctions): string[] {
 	});
 }
 
-function readFilter(context: IHookFunctions): IDataObject {
+function readFilter(context: IHookFunctions, events: string[]): IDataObject {
 	const lists = {
 		channels: readList(context, 'filters.channels'),
 		conversation_ids: readList(context, 'filters.conversationIds'),
 		funnel_stages: readList(context, 'filters.funnelStages'),
 		statuses: readList(context, 'filters.statuses'),
-		senders: readSenders(context),
-		received_as: readReceivedAs(context),
+		senders: events.includes('message.sent') ? readSenders(context) : [],
+		received_as: events.includes('message.received') ? readReceivedAs(context) : [],
 	};
 	return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
 }
 
-/** Who may have sent a message. The customer always may: they send what is received. */
+/** Whose messages are sent as events. Always the customer's: they are the messages received. */
 function readSenders(context: IHookFunctions): string[] {
-	if (!readEvents(context).includes('message.sent')) return [];
 	const chosen = readList(context, 'sentBy');
 	return ['customer', ...(chosen.length > 0 ? chosen : SENT_BY_DEFAULT)];
 }
 
 /** Without the option, no answers to waiting workflows: one that asks the customer would start itself. */
 const readReceivedAs = (context: IHookFunctions): string[] =>
-	readEvents(context).includes('message.received') &&
-	!context.getNodeParameter('options.includeAnswers', false)
-		? ['message']
-		: [];
+	context.getNodeParameter('options.includeAnswers', false) ? [] : ['message'];
 
 /** Reads a field with several values, each once: a list, or a text with commas. */
 function readList(context: IHookFunctions, name: string): string[] {

@@ -1,11 +1,11 @@
 import type { IHookFunctions } from 'n8n-workflow';
-import { NodeOperationError } from 'n8n-workflow';
 import { requestService } from '../api/transport';
 import { getAddress, getIdentity, getOwner } from '../shared/owner';
 import type { StoredPublication } from '../shared/publication';
 import { publish, tryTo, unpublish } from '../shared/publication';
+import { readTimeoutSeconds } from '../shared/timeout';
 
-/** What n8n stores with the workflow, in its static data. */
+/** What n8n stores in the workflow's static data. */
 interface StoredAgent extends StoredPublication {
 	/** Whether the secret is that of a test event. */
 	isTest?: boolean;
@@ -24,14 +24,14 @@ export const readStoredAgent = (context: Pick<IHookFunctions, 'getWorkflowStatic
 export async function publishAgent(context: IHookFunctions): Promise<void> {
 	const wanted = {
 		endpoint: getAddress(context),
-		timeout: readTimeout(context),
+		timeout: readTimeoutSeconds(context, { min: 5, max: 300 }),
 		turn_on: context.getNodeParameter('options.turnOn', true) as boolean,
 	};
 	const { notice } = await publish(context, PATH, wanted, readStoredAgent(context));
 	if (notice) context.logger.info(`The workflow is the agent. ${notice}`);
 }
 
-/** Has the service send the turns of "Try it" to the test address, while the user executes the step. */
+/** Makes the service send the turns of "Try it" to the test address while the user executes the step. */
 export async function listenForTestTurns(context: IHookFunctions): Promise<void> {
 	const { secret }: { secret: string } = await requestService(context, {
 		method: 'PUT',
@@ -49,13 +49,14 @@ export async function releaseAgent(context: IHookFunctions): Promise<boolean> {
 	const stored = readStoredAgent(context);
 	const { isTest, secret } = stored;
 	if (isTest) return await stopListening(context);
-	const isGivenUp = await tryTo(context, 'give up the agent', () =>
+	const isUnpublished = await tryTo(context, 'unpublish the agent', () =>
 		unpublish(context, PATH, stored),
 	);
-	// Without the stored secret, nothing tells which of the two it was, so both are ended.
-	return secret ? isGivenUp : (await stopListening(context)) && isGivenUp;
+	// Without the stored secret, it is unknown which of the two to undo, so both are.
+	return secret ? isUnpublished : (await stopListening(context)) && isUnpublished;
 }
 
+/** Stops the turns of "Try it". Never throws. @returns whether it worked */
 async function stopListening(context: IHookFunctions): Promise<boolean> {
 	const stored = readStoredAgent(context);
 	delete stored.secret;
@@ -66,13 +67,5 @@ async function stopListening(context: IHookFunctions): Promise<boolean> {
 			path: TEST_PATH,
 			query: { ...getIdentity(context), endpoint: getAddress(context) },
 		});
-	});
-}
-
-function readTimeout(context: IHookFunctions): number {
-	const seconds = Number(context.getNodeParameter('timeout', 60));
-	if (seconds >= 5 && seconds <= 300) return seconds;
-	throw new NodeOperationError(context.getNode(), 'The timeout is not from 5 to 300 seconds', {
-		description: 'Enter in "Timeout" how many seconds the workflow has for an answer.',
 	});
 }

@@ -1,11 +1,10 @@
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import { TEST_CONVERSATION_ID } from '../shared/ids';
+import { isJsonObject } from '../shared/jsonFields';
 import { receiveCall, type ReadCall } from '../shared/receiveCall';
 import { withArgs } from './args';
 import { readStoredTool } from './storedTool';
 import { testName } from './toolDefinition';
-
-/** The conversation of a test call. */
-const TEST_CONVERSATION_ID = 'conv_test';
 
 interface Envelope extends IDataObject {
 	tool_call_id: string;
@@ -31,12 +30,11 @@ function readToolCall(context: IWebhookFunctions, body: Partial<Envelope>): Read
 		return { problem: 'The body is not a call of the tool that this trigger defines.' };
 	}
 	if (typeof id !== 'string' || !id) return { problem: 'The body has no tool_call_id.' };
-	const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
-	if (!isObject) return { problem: 'The arguments in the body are not an object.' };
+	if (!isJsonObject(given)) return { problem: 'The arguments in the body are not an object.' };
 	return { id, output: toOutput(name, body as Envelope) };
 }
 
-/** Has the name of the published tool even in a test, so that the workflow sees the same input. */
+/** Names the published tool even in a test, so that the workflow sees the same input. */
 const toOutput = (name: string, envelope: Envelope): IDataObject =>
 	withArgs({
 		tool_call_id: envelope.tool_call_id,

@@ -1,11 +1,11 @@
 import type { IHookFunctions } from 'n8n-workflow';
 import type { StoredPublication } from '../shared/publication';
 
-/** What n8n stores with the workflow, in its static data. */
+/** What n8n stores in the workflow's static data. */
 export interface StoredTool extends StoredPublication {
 	/** The name under which the tool was last published. */
 	name?: string;
-	/** The draft that is called while an editor listens for a test event. */
+	/** The draft that the service calls while the user executes the step. */
 	draftId?: string;
 }
 

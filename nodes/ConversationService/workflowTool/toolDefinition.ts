@@ -4,10 +4,11 @@ import { errorCode, errorParam } from '../api/errors';
 import { readJsonObject } from '../shared/jsonFields';
 import { linesOf } from '../shared/lines';
 import { getAddress } from '../shared/owner';
+import { readTimeoutSeconds } from '../shared/timeout';
 import { sampleArguments } from './sampleArguments';
 import { readParameters } from './toolParameters';
 
-/** A tool as the API accepts it, without what the service decides (status, tests). */
+/** A tool as the API accepts it, without what the service sets, such as its status. */
 export interface ToolDefinition extends IDataObject {
 	name: string;
 	description: string;
@@ -41,7 +42,7 @@ export function readDefinition(context: IHookFunctions): ToolDefinition {
 		description: readDescription(context),
 		parameters: readParameters(context),
 		endpoint: getAddress(context),
-		timeout: readTimeout(context),
+		timeout: readTimeoutSeconds(context, { min: 1, max: 120 }),
 		ask_before_running: context.getNodeParameter('askBeforeRunning', false) as boolean,
 		read_only: context.getNodeParameter('readOnly', false) as boolean,
 		example_phrases: linesOf(context.getNodeParameter('examplePhrases', '')),
@@ -74,10 +75,10 @@ export function readSample(context: IHookFunctions, parameters: IDataObject): ID
 	);
 }
 
-/** Lets the error say what to enter when the arguments of a test call do not match the parameters. */
+/** Makes the error say what to enter when the arguments of a test call do not match the parameters. */
 export function explainSample<T>(error: T): T {
-	const isOfSample = ['arguments', 'sample_arguments'].includes(errorParam(error) ?? '');
-	if (error instanceof NodeApiError && errorCode(error) === 'invalid_request' && isOfSample) {
+	const isAboutSample = ['arguments', 'sample_arguments'].includes(errorParam(error) ?? '');
+	if (error instanceof NodeApiError && errorCode(error) === 'invalid_request' && isAboutSample) {
 		error.message = error.message.replace(/^arguments(?:\.(\S+))?/, (_all, name?: string) =>
 			name ? `"Sample Arguments" (${name})` : '"Sample Arguments"',
 		);
@@ -87,7 +88,7 @@ export function explainSample<T>(error: T): T {
 	return error;
 }
 
-/** The draft that is called instead of the tool while the user listens. It never goes live. */
+/** The draft that the service calls while the user executes the step. It never goes live. */
 export const testDefinition = (definition: ToolDefinition): ToolDefinition => ({
 	...definition,
 	name: testName(definition.name),
@@ -117,13 +118,5 @@ function readDescription(context: IHookFunctions): string {
 	throw new NodeOperationError(context.getNode(), 'The tool has no description', {
 		description:
 			'Enter in "Description" what the tool does and when to use it. The agent uses it to decide when to call the tool.',
-	});
-}
-
-function readTimeout(context: IHookFunctions): number {
-	const seconds = Number(context.getNodeParameter('timeout', 10));
-	if (seconds >= 1 && seconds <= 120) return seconds;
-	throw new NodeOperationError(context.getNode(), 'The timeout is not from 1 to 120 seconds', {
-		description: 'Enter in "Timeout" how many seconds the agent waits for the workflow.',
 	});
 }

@@ -23,8 +23,7 @@ export async function publishTool(context: IHookFunctions): Promise<void> {
 }
 
 /**
- * Ends what `create` began: pauses the published tool, or removes the draft of a test.
- * Never throws.
+ * Undoes `publishTool` or `listenWithDraft`: pauses the tool, or removes the draft. Never throws.
  * @returns whether the service no longer calls this address
  */
 export async function releaseTool(context: IHookFunctions): Promise<boolean> {
@@ -34,7 +33,7 @@ export async function releaseTool(context: IHookFunctions): Promise<boolean> {
 	const isPaused = await tryTo(context, 'pause the tool', () =>
 		unpublish(context, pathOf(name ?? readName(context)), stored),
 	);
-	// Without the stored secret, nothing tells which of the two it was, so both are ended.
+	// Without the stored secret, it is unknown which of the two to undo, so both are.
 	return secret ? isPaused : (await removeDraft(context)) && isPaused;
 }
 

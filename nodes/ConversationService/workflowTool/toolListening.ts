@@ -1,9 +1,15 @@
-import type { IDataObject, IHookFunctions, JsonObject } from 'n8n-workflow';
-import { NodeApiError, NodeOperationError, sleep } from 'n8n-workflow';
+import type { IDataObject, IHookFunctions, NodeApiError } from 'n8n-workflow';
+import { NodeOperationError, sleep } from 'n8n-workflow';
 import { parseUrl } from '../api/baseUrl';
-import { errorCode } from '../api/errors';
+import {
+	requestDeletion,
+	requestList,
+	requestService,
+	TEST_CALL_TIMEOUT_MS,
+} from '../api/transport';
+import type { ToolRecord, ToolWithSecret } from '../api/types';
 import { getAddress } from '../shared/owner';
-import { tryTo } from '../shared/publication';
+import { STORED_AFTER_MS, tryTo } from '../shared/publication';
 import { readStoredTool } from './storedTool';
 import {
 	explainSample,
@@ -13,21 +19,16 @@ import {
 	testDefinition,
 	testName,
 } from './toolDefinition';
-import { requestList, requestService, TEST_CALL_TIMEOUT_MS } from '../api/transport';
-import type { ToolRecord, ToolWithSecret } from '../api/types';
-
-/** The time that n8n needs to store what `create` puts into the static data. */
-const STORED_AFTER_MS = 1500;
 
 /**
- * Registers a draft named `<tool name>_test` while the user executes the step, and has the
- * service call it. Removes a draft that an earlier test has left. The published tool does not change.
+ * Registers a draft named `<tool name>_test` while the user executes the step, and makes the service
+ * call it. Removes a draft that an earlier test has left. The published tool does not change.
  */
 export async function listenWithDraft(context: IHookFunctions): Promise<void> {
 	const published = readDefinition(context);
 	const sample = readSample(context, published.parameters);
 	const definition = testDefinition(published);
-	await removeLeftOver(context, definition.name);
+	await removeOldDraft(context, definition.name);
 	const { id, secret }: ToolWithSecret = await requestService(context, {
 		method: 'POST',
 		path: '/api/tools',
@@ -55,7 +56,7 @@ export async function removeDraft(context: IHookFunctions): Promise<boolean> {
 }
 
 /** @throws NodeOperationError when the name belongs to a tool that is not such a draft */
-async function removeLeftOver(context: IHookFunctions, name: string): Promise<void> {
+async function removeOldDraft(context: IHookFunctions, name: string): Promise<void> {
 	const tool = await findToolByName(context, name);
 	if (!tool) return;
 	if (isTestDraft(context, tool)) return await removeTool(context, tool.id);
@@ -72,7 +73,7 @@ async function removeLeftOver(context: IHookFunctions, name: string): Promise<vo
 /** Finds the draft when the static data was lost. */
 async function findDraftHere(context: IHookFunctions): Promise<ToolRecord | null> {
 	const tool = await findToolByName(context, testName(readName(context)));
-	return tool && pathOf(tool.endpoint) === pathOf(getAddress(context)) ? tool : null;
+	return tool && pathnameOf(tool.endpoint) === pathnameOf(getAddress(context)) ? tool : null;
 }
 
 async function findToolByName(context: IHookFunctions, name: string): Promise<ToolRecord | null> {
@@ -80,25 +81,16 @@ async function findToolByName(context: IHookFunctions, name: string): Promise<To
 	return tool ?? null;
 }
 
-/** Whether the tool is the draft of a test: its path begins with /webhook-test/. Its host may differ. */
+/** Whether the tool is the draft of a test: its path is under n8n's /webhook-test/. Its host may differ. */
 function isTestDraft(context: IHookFunctions, { endpoint }: ToolRecord): boolean {
-	const folder = (url: string | null) => pathOf(url)?.split('/').slice(0, -2).join('/');
-	return endpoint !== null && folder(endpoint) === folder(getAddress(context));
+	const folderOf = (url: string | null) => pathnameOf(url)?.split('/').slice(0, -2).join('/');
+	return endpoint !== null && folderOf(endpoint) === folderOf(getAddress(context));
 }
 
-const pathOf = (url: string | null): string | undefined => parseUrl(url ?? '')?.pathname;
+const pathnameOf = (url: string | null): string | undefined => parseUrl(url ?? '')?.pathname;
 
-async function removeTool(context: IHookFunctions, id: string): Promise<void> {
-	try {
-		await requestService(context, {
-			method: 'DELETE',
-			path: `/api/tools/${encodeURIComponent(id)}`,
-		});
-	} catch (error) {
-		if (errorCode(error) !== 'not_found')
-			throw new NodeApiError(context.getNode(), error as JsonObject);
-	}
-}
+const removeTool = async (context: IHookFunctions, id: string): Promise<void> =>
+	await requestDeletion(context, { path: `/api/tools/${encodeURIComponent(id)}` });
 
 async function sendTestCallSoon(
 	context: IHookFunctions,

@@ -179,7 +179,7 @@ export const toolTriggerFields: INodeProperties[] = [
 			{
 				name: 'Immediately',
 				value: 'onReceived',
-				description: 'The agent reads only that the call was accepted',
+				description: 'The agent only learns that the call was accepted',
 			},
 			{
 				name: "Using 'Respond to Tool Call'",
@@ -208,7 +208,7 @@ export const toolTriggerFields: INodeProperties[] = [
 				name: 'responseData',
 				type: 'options',
 				options: [
-					{ name: 'All Items', value: 'allEntries', description: 'A list of them' },
+					{ name: 'All Items', value: 'allEntries', description: 'The agent reads a list' },
 					{ name: 'First Item', value: 'firstEntryJson' },
 				],
 				default: 'firstEntryJson',

@@ -1,9 +1,9 @@
 import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
-import { getId } from '../../shared/ids';
+import { getId, TEST_CONVERSATION_ID } from '../../shared/ids';
+import { readJsonObject } from '../../shared/jsonFields';
 import { conversationField } from '../../shared/locators';
 import { restingTurnField } from '../../shared/turn';
-import { readDetails } from '../../waits/details';
 import { checkCanWait } from '../../waits/checkCanWait';
 import { SEND_AND_WAIT } from '../../waits/restartWebhooks';
 import { startWait } from '../../waits/startWait';
@@ -163,6 +163,22 @@ function readQuestion(context: IExecuteFunctions): IDataObject {
 }
 
 /**
+ * Reads what is shown beside the question, from the rows of the panel or from JSON.
+ * @throws NodeOperationError when the JSON is not an object
+ */
+function readDetails(context: IExecuteFunctions): IDataObject {
+	if (context.getNodeParameter('specifyDetails', 0, 'fields') === 'json') {
+		return readJsonObject(context, 'details', 'Details', 0) ?? {};
+	}
+	const rows = context.getNodeParameter('detailFields.values', 0, []) as IDataObject[];
+	return Object.fromEntries(
+		rows
+			.map(({ label, value }) => [String(label ?? '').trim(), value] as const)
+			.filter(([label]) => label !== ''),
+	);
+}
+
+/**
  * n8n's default message in a human review ends with the arguments, written as [object Object]. They
  * are left out, since the details show them.
  */
@@ -175,6 +191,6 @@ function readMessage(context: IExecuteFunctions, details: IDataObject): string {
 function readConversationId(context: IExecuteFunctions): string | null {
 	const value: unknown = context.getNodeParameter('conversationId', 0, '', { extractValue: true });
 	// A test of the agent has no conversation: its card belongs to the workspace.
-	if (['', 'conv_test'].includes(String(value ?? '').trim())) return null;
+	if (['', TEST_CONVERSATION_ID].includes(String(value ?? '').trim())) return null;
 	return getId(context, 'conversation', 0);
 }
