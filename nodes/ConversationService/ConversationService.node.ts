@@ -32,7 +32,7 @@ import {
 import { restartWebhooks, WAITING_TOOLTIP } from './waits/restartWebhooks';
 import { resumeWait } from './waits/resumeWait';
 
-/** The order matters: n8n builds human review on the first operation that waits, the approval's. */
+/** The order matters: n8n builds human review on the first operation that waits, Approval's. */
 const resources = [
 	agent,
 	agentTurn,
@@ -86,7 +86,8 @@ export class ConversationService implements INodeType {
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		return await executeOperation(this, resources);
 	}
-	/** The service resumes a waiting execution. */
+
+	/** The service calls this to resume a waiting execution. */
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 		return await resumeWait(this);
 	}

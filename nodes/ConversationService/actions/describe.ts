@@ -44,7 +44,7 @@ function describeOperations({ option, operations, defaultOperation }: Resource):
 	];
 }
 
-/** What to put out stands behind the operation's own fields, and before its filters and options. */
+/** The choice of the output comes after the operation's own fields, before its filters and options. */
 function fieldsOf(operation: Operation): INodeProperties[] {
 	const { fields } = operation;
 	if (!('record' in operation) || !operation.record) return fields;

@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { readList } from '../api/transport';
 import { readInstant } from '../shared/instant';
 
-/** Reads the records that a "Get Many" asks for: what its filters let through, up to its limit. */
+/** Reads the records of a "Get Many" page by page: those that match its filters, up to its limit. */
 export const listRecords = <T extends IDataObject = IDataObject>(
 	context: IExecuteFunctions,
 	itemIndex: number,
@@ -21,10 +21,7 @@ const readLimit = (context: IExecuteFunctions, itemIndex: number): number | unde
 		? undefined
 		: Math.max(1, Math.floor(Number(context.getNodeParameter('limit', itemIndex, 50))) || 1);
 
-/**
- * Leaves out filters that were added but left empty. Those that end in `since` or `before` are
- * times.
- */
+/** Leaves out filters that were added but left empty. Names ending in `since` or `before` are times. */
 function readFilters(context: IExecuteFunctions, itemIndex: number): IDataObject {
 	const filters: IDataObject = {};
 	for (const name of Object.keys(context.getNodeParameter('filters', itemIndex, {}) as object)) {

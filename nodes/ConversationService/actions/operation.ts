@@ -12,17 +12,17 @@ interface Described {
 	fields: INodeProperties[];
 }
 
-/** The output for one item: one object, or any number of them, as they arrive. */
+/** The output for one item: one object, a list, or objects as they arrive. */
 export type Output = IDataObject | IDataObject[] | AsyncIterable<IDataObject>;
 
-/** An operation that does something for each item. */
+/** An operation that runs for each item. */
 export interface ItemOperation extends Described {
-	/** The records that it puts out, when they have more fields than most people want to see. */
+	/** The shape of the records that it returns, when they have more than ten fields. */
 	record?: RecordShape;
 	execute(context: IExecuteFunctions, itemIndex: number): Output | Promise<Output>;
 }
 
-/** An operation that does something once for all items together. */
+/** An operation that runs once for all items together. */
 export interface RunOperation extends Described {
 	/** @returns the output items */
 	executeOnce(context: IExecuteFunctions): Promise<INodeExecutionData[]>;

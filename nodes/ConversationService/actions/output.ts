@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 /**
- * A record with more than ten fields, and what is left of it when it is simplified.
+ * A record with more than ten fields, and its simplified output.
  * @see https://docs.n8n.io/integrations/creating-nodes/build/reference/ux-guidelines/
  */
 export interface RecordShape {

@@ -1,6 +1,6 @@
 import type { RecordShape } from './output';
 
-/** The records of the service that have more than ten fields. A test holds them against the API. */
+/** The records of the service that have more than ten fields. A test compares them with the API. */
 
 const CONVERSATION_BASICS = {
 	id: 'id',

@@ -10,7 +10,7 @@ export async function executeOperation(
 ): Promise<INodeExecutionData[][]> {
 	const operation = findOperation(context, resources);
 	if ('executeOnce' in operation) {
-		return [await outputOrError(context, 0, async () => await operation.executeOnce(context))];
+		return [await outputOrError(context, 0, () => operation.executeOnce(context))];
 	}
 	const output: INodeExecutionData[] = [];
 	for (let itemIndex = 0; itemIndex < context.getInputData().length; itemIndex++) {
@@ -24,18 +24,18 @@ export async function executeOperation(
 	return [output];
 }
 
-/** Runs the operation for one item. Records that arrive in pages are made small as they come. */
+/** Runs the operation for one item. Reduces records that arrive in pages one by one. */
 async function outputOf(
 	operation: ItemOperation,
 	context: IExecuteFunctions,
 	itemIndex: number,
 ): Promise<INodeExecutionData[]> {
-	const shape = readOutput(context, itemIndex, operation.record);
+	const reduce = readOutput(context, itemIndex, operation.record);
 	const result = await operation.execute(context, itemIndex);
 	const records = Symbol.asyncIterator in result ? result : [result].flat();
 	const items: INodeExecutionData[] = [];
 	for await (const record of records as AsyncIterable<IDataObject>) {
-		items.push({ json: shape(record), pairedItem: { item: itemIndex } });
+		items.push({ json: reduce(record), pairedItem: { item: itemIndex } });
 	}
 	return items;
 }
@@ -81,8 +81,7 @@ function toNodeError(
 }
 
 /**
- * Makes an error item. n8n recognises this shape and keeps all of it: `error`, and `details` for the
- * rest.
+ * Makes an error item. n8n keeps both fields of it: `error`, and `details` for the rest.
  */
 function toJson(error: NodeApiError | NodeOperationError): IDataObject {
 	const details: IDataObject = {};

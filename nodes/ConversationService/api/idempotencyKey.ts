@@ -2,13 +2,14 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 /**
- * Makes the Idempotency-Key of what is sent, made or asked. For 24 hours, the service answers a
- * repeated key with the first answer. So repeating the request does nothing twice.
+ * Makes the Idempotency-Key of a request. For 24 hours, the service answers a repeated key with the
+ * first answer, so that repeating the request does nothing twice.
  *
  * Without a deduplication key, it identifies one step: instance, workflow, node, execution, run and
- * item. It stays the same under "Retry On Fail", and differs for each turn of a loop.
- * The option "Deduplication Key" of an operation replaces execution, run and item: for that key, this
- * node acts once, even in several executions.
+ * item. It stays the same under "Retry On Fail", and differs for each round of a loop.
+ * The option "Deduplication Key" of an operation replaces execution, run and item: with the same one,
+ * this node acts once, even in several executions.
+ * @param text what is sent; tells the calls of a tool apart
  */
 export function idempotencyKey(
 	context: IExecuteFunctions,
@@ -20,9 +21,9 @@ export function idempotencyKey(
 	const step = key
 		? ['deduplication key', key]
 		: ['step', context.getExecutionId() ?? randomUUID(), run(context, itemIndex, text), itemIndex];
-	const place = [context.getInstanceId(), context.getWorkflow().id, context.getNode().id];
+	const node = [context.getInstanceId(), context.getWorkflow().id, context.getNode().id];
 	return createHash('sha256')
-		.update(JSON.stringify([...place, ...step]))
+		.update(JSON.stringify([...node, ...step]))
 		.digest('hex');
 }
 

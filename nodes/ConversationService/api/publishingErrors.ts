@@ -27,8 +27,8 @@ const CORRECT_IT = 'Correct it in this node, then publish again.';
 const PRIVATE_ADDRESS = /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[f[cd])/;
 
 /**
- * Publishes, or starts to listen for a test event. When that fails, the error's message says what is
- * wrong and what to do in n8n, since n8n shows nothing but the message.
+ * Publishes, or starts to listen for a test event. When that fails, puts what to do in n8n into the
+ * error's message, since n8n shows nothing but the message.
  */
 export async function withFixInMessage<T>(
 	context: IHookFunctions,
@@ -56,7 +56,7 @@ function withFix(error: NodeApiError | NodeOperationError): string {
 	return isAnswered ? `${asSentence(withLabel(error))} ${fix}` : fix;
 }
 
-/** A trigger has no items to look at. */
+/** Publishing has no items, which the general fix speaks of. */
 const publishingFix = (error: Error): string | undefined => {
 	const fix = errorFix(error);
 	return fix === FIXES.invalid_request ? CORRECT_IT : fix;
@@ -73,10 +73,10 @@ function withLabel(error: NodeApiError | NodeOperationError): string {
 
 const asSentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
-/** The user of a test event presses "Execute step" again instead of publishing. */
+/** A user who tests presses "Execute step" again instead of publishing. */
 const inThisMode = (context: IHookFunctions, text: string): string =>
 	context.getMode() === 'manual'
-		? text.replace(/\bpublish (the workflow )?again\b/gi, 'execute the step again')
+		? text.replace(/\bpublish again\b/g, 'execute the step again')
 		: text;
 
 /** What to do when the service may not call n8n's webhook address. */

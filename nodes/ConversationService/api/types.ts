@@ -97,7 +97,7 @@ export interface ToolCallRecord extends IDataObject {
 	created_at: string;
 }
 
-/** A question that rests until a customer replies or a colleague decides. */
+/** A question, open until a customer replies or a colleague decides. */
 export interface WaitRecord extends IDataObject {
 	id: string;
 	kind: 'reply' | 'decision';

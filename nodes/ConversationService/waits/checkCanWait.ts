@@ -7,7 +7,7 @@ import {
 	TOOL_TRIGGER,
 } from '../shared/startingTrigger';
 
-/** Refuses, before anything is sent, where n8n could not wait or would take the answer for another. */
+/** Refuses, before anything is sent, where n8n could not wait or would misread the answer. */
 export function checkCanWait(context: IExecuteFunctions): void {
 	checkTool(context);
 	checkWorkflow(context);
@@ -40,7 +40,7 @@ function checkWorkflow(context: IExecuteFunctions): void {
 	}
 }
 
-/** The triggers whose call wants an answer: in which mode a wait does not stand in its way. */
+/** The triggers whose calls expect an answer, and the modes in which the workflow may wait. */
 const ANSWERING: { type: RegExp; modes: string[]; howToSet: string }[] = [
 	{
 		type: AGENT_TRIGGER,
@@ -56,7 +56,7 @@ const ANSWERING: { type: RegExp; modes: string[]; howToSet: string }[] = [
 	},
 ];
 
-/** n8n answers a call by the last node as soon as the execution rests, with what the trigger put out. */
+/** In the mode "last node", n8n answers a call with the trigger's output as soon as the execution rests. */
 function checkAnswer(context: IExecuteFunctions): void {
 	for (const { type, modes, howToSet } of ANSWERING) {
 		const trigger = findStartingTrigger(context, type);
@@ -69,13 +69,13 @@ function checkAnswer(context: IExecuteFunctions): void {
 	}
 }
 
-/** Publishing a tool calls it, and no person has to do with that. */
+/** Publishing a tool makes a test call, which is not a matter for people. */
 function checkTestCall(context: IExecuteFunctions): void {
 	if (startingOutput(context, TOOL_TRIGGER).is_test !== true) return;
 	refuse(
 		context,
 		'This call only tests the tool: nobody is asked',
-		'To try it for real, publish the workflow, turn the agent on, and write on the chat page what makes the agent call the tool. For a test that ends without this error, lead calls with {{ $json.is_test }} around this node by an If.',
+		'To try it for real, publish the workflow, turn the agent on, and write on the chat page what makes the agent call the tool. For a test that ends without this error, let an If node route calls with {{ $json.is_test }} past this node.',
 	);
 }
 

@@ -1,12 +1,12 @@
 import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
 
-/** Keeps the ID with the execution. A later wait in the same node replaces it. */
+/** Stores the ID with the execution. A later wait in the same node replaces it. */
 export function rememberWait(context: IExecuteFunctions, waitId: string): void {
 	context.getContext('node').waitId = waitId;
 }
 
-/** The ID of the wait that this execution rests for. */
-export function currentWaitId(context: IWebhookFunctions): string | null {
+/** Finds the ID of the wait that this execution rests for. */
+export function findWaitId(context: IWebhookFunctions): string | null {
 	const name = JSON.stringify(context.getNode().name);
 	const waitId = context.evaluateExpression(`{{ $node[${name}].context.waitId }}`);
 	return typeof waitId === 'string' && waitId ? waitId : null;

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { WaitRecord } from '../api/types';
 import { secondsOf } from './replyOutput';
 
-/** What a language model reads where nobody decided. */
+/** What a language model reads when nobody decided. */
 const NOT_DECIDED: Record<string, string> = {
 	expired: 'Nobody decided in time, so this was not approved and nothing was done.',
 	cancelled: 'The request was withdrawn before anybody decided, so nothing was done.',
@@ -11,8 +11,8 @@ const NOT_DECIDED: Record<string, string> = {
 };
 
 /**
- * What "Ask and Wait" puts out, in the shape that n8n reads of a human review: only
- * `approved: true` lets a tool run, and `chatInput` is what the model is told otherwise.
+ * The output of "Ask and Wait", in the shape that n8n expects of a human review: only
+ * `approved: true` lets a tool run; otherwise, the model reads `chatInput`.
  */
 export function toDecision(wait: WaitRecord): IDataObject {
 	const { status, decision } = wait;
@@ -31,7 +31,7 @@ export function toDecision(wait: WaitRecord): IDataObject {
 			...(chatInput ? { chatInput } : {}),
 			seconds_waited: secondsOf(wait),
 		},
-		// Where the defaults of the nodes behind look for them.
+		// The defaults of later nodes read these.
 		conversation_id: wait.conversation_id,
 		turn_id: wait.turn_id,
 		wait_id: wait.id,

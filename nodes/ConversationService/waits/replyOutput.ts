@@ -2,8 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 import type { WaitRecord } from '../api/types';
 
 /**
- * What "Send and Wait for Reply" puts out. Only an answer has a text: a node behind it finds nothing
- * when the time limit was reached.
+ * The output of "Send and Wait for Reply". Only an answer has a text: without one, a later node finds
+ * null.
  */
 export function toReply(wait: WaitRecord): IDataObject {
 	const isAnswered = wait.status === 'answered';
@@ -22,5 +22,6 @@ export function toReply(wait: WaitRecord): IDataObject {
 	};
 }
 
+/** How long the wait lasted; 0 while it is open. */
 export const secondsOf = ({ created_at: from, ended_at: to }: WaitRecord): number =>
 	to ? Math.round((Date.parse(to) - Date.parse(from)) / 1000) : 0;

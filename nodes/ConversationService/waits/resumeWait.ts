@@ -2,23 +2,23 @@ import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-w
 import { errorCode } from '../api/errors';
 import { requestService } from '../api/transport';
 import type { WaitRecord } from '../api/types';
-import { currentWaitId } from './currentWait';
+import { findWaitId } from './currentWait';
 import { toDecision } from './decisionOutput';
 import { toReply } from './replyOutput';
 
-/** Shorter than the service waits for an answer to its call. */
+/** Shorter than the service waits for the answer to its own call. */
 const COLLECT_TIMEOUT_MS = 8000;
 
 /**
- * Goes on with what the service says about the wait. What the call says counts for nothing but the
- * ID: somebody who has the address still cannot answer for a person.
+ * Resumes the execution with what the service says about the wait. Takes nothing but the ID from the
+ * call, so that nobody who has the address can answer for a person.
  *
- * It never throws, since n8n would go on with an error where the next attempt may succeed.
+ * Never throws: n8n would resume with an error, although the next attempt may succeed.
  */
 export async function resumeWait(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const waitId = currentWaitId(context);
-	const { wait_id: asked } = context.getBodyData() ?? {};
-	if (!waitId || asked !== waitId) {
+	const waitId = findWaitId(context);
+	const { wait_id: calledId } = context.getBodyData() ?? {};
+	if (!waitId || calledId !== waitId) {
 		return refuse(context, 409, {
 			code: 'not_the_current_wait',
 			message: 'The execution does not rest for this wait.',
@@ -45,7 +45,7 @@ export async function resumeWait(context: IWebhookFunctions): Promise<IWebhookRe
 	}
 }
 
-/** Answers without letting the execution go on: it rests as before. */
+/** Answers the call and lets the execution rest as before. */
 function refuse(
 	context: IWebhookFunctions,
 	status: number,

@@ -11,9 +11,8 @@ import { rememberWait } from './currentWait';
 import { readExpiry } from './waitFields';
 
 /**
- * Asks, and lets the execution rest until the service resumes it. `resumeWait` then puts out the
- * answer.
- * @param question what the kind of wait needs
+ * Asks, and lets the execution rest until the service resumes it. `resumeWait` then returns the answer.
+ * @param question the fields of the API for this kind of wait
  */
 export async function startWait(
 	context: IExecuteFunctions,
@@ -38,15 +37,14 @@ export async function startWait(
 		throw error;
 	});
 	rememberWait(context, wait.id);
-	// The service ends the wait in time. n8n's own alarm would put out the input as if it were an
-	// answer.
+	// The service ends the wait in time. n8n's own time limit would return the input like an answer.
 	await context.putExecutionToWait(WAIT_INDEFINITELY);
 	return context.getInputData();
 }
 
 /**
- * The key of a step: a request that is repeated makes no second wait. Two calls of the tool by an AI
- * Agent in one run make two, because each call has its own ID.
+ * The key of a step: repeating the request makes no second wait. Two calls of a tool that an AI Agent
+ * makes in one run are two steps, since each call has its own ID.
  */
 function stepKey(context: IExecuteFunctions, asked: IDataObject): string {
 	const call = context.getInputData()[0]?.json.toolCallId ?? null;
@@ -56,7 +54,7 @@ function stepKey(context: IExecuteFunctions, asked: IDataObject): string {
 		.digest('hex');
 }
 
-/** "Retry On Fail" repeats the request as it was, the end of its time included. */
+/** The end of the wait. Under "Retry On Fail" it stays as it was, so that the request is the same. */
 function sameOnRetry(context: IExecuteFunctions, key: string, expiresAt: string): string {
 	const memory = context.getContext('node');
 	if (memory.key !== key) Object.assign(memory, { key, expiresAt });

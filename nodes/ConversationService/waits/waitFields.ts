@@ -1,5 +1,6 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
+import { withValues } from '../shared/options';
 
 const UNIT_SECONDS: Record<string, number> = { minutes: 60, hours: 3600, days: 86_400 };
 
@@ -26,14 +27,14 @@ export const timeLimitFields: INodeProperties[] = [
 		type: 'options',
 		options: UNITS,
 		default: 'days',
-		description: 'The unit of the time limit. One of: days, hours, minutes.',
+		description: withValues('The unit of the time limit', UNITS),
 	},
 ];
 
 /** What the service accepts: 365 days. */
 const MAX_SECONDS = 365 * 86_400;
 
-/** How long the operation waits at most. @throws NodeOperationError when it is not such a time */
+/** How long the operation waits at most. @throws NodeOperationError when it is not up to 365 days */
 export function readTimeLimitSeconds(context: IExecuteFunctions): number {
 	const amount = Number(context.getNodeParameter('timeLimit', 0, 1));
 	const unit = String(context.getNodeParameter('timeLimitUnit', 0, 'days'));
@@ -53,7 +54,7 @@ export function readExpiry(context: IExecuteFunctions): string {
 	return new Date(endMs).toISOString().replace('Z', '+00:00');
 }
 
-/** Said where it is seen while the workflow is built. n8n's own waiting nodes have the same limit. */
+/** Tells the limit of `checkCanWait` while the workflow is built. n8n's own nodes have it too. */
 export const oneItemNotice: INodeProperties = {
 	displayName:
 		'This node waits for one item: the whole execution rests until it goes on. For several items, put a "Loop Over Items" node with a batch size of 1 before it.',

@@ -6,8 +6,8 @@ import { requestService } from '../../api/transport';
 import { getTurnId } from '../../shared/turn';
 
 /**
- * Answers a turn: `replies`, `hand-over`, `close` or `end`. Repeating it, as "Retry On Fail" does, sends
- * nothing twice.
+ * Answers a turn: `replies`, `hand-over`, `close` or `end`. Repeating it, as "Retry On Fail" does,
+ * sends nothing twice.
  * @throws NodeApiError turn_superseded when the turn is over; then nothing was sent
  */
 export async function answerTurn(

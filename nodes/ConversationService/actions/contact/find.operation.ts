@@ -4,10 +4,10 @@ import { HINT_IF_NOT_FOUND, lookupFields, readLookup } from '../../shared/lookup
 import { requestList } from '../../api/transport';
 import type { Operation } from '../operation';
 
-/** Enough to meet one that a channel has verified. */
+/** How many contacts with the same details are looked through for a verified one. */
 const MAX_COMPARED = 50;
 
-/** Several contacts can claim the same email in the web chat; one that is verified comes first. */
+/** Prefers a verified contact: in the web chat, several can claim the same email address. */
 export const find: Operation = {
 	option: {
 		name: 'Find',
