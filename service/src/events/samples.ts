@@ -20,24 +20,20 @@ import type { Deps } from '../platform/deps.ts';
 import { newId } from '../platform/ids.ts';
 import type { Workspace } from '../team/index.ts';
 
-/** The ids of samples are fixed, so that nobody takes one for a real conversation. */
+/** The part of an ID that all samples share, so that nobody takes one for real. */
 const SAMPLE_ID = '00000000000000000000SAMPLE';
 
-/**
- * A whole payload, valid for the event, with the exact field names: made by the code that makes the
- * real ones from a made-up conversation.
- */
+/** A sample payload of an event: the code that makes real payloads makes it from a sample conversation. */
 export function samplePayload(
   event: EventName,
   workspace: Workspace,
   now: Date,
 ): Record<string, unknown> {
-  const about = sampleView(event, workspace, now);
-  const id = `evt_${SAMPLE_ID}`;
-  return eventPayload(id, sampleDetail(event, workspace, now), about, now);
+  const detail = sampleDetail(event, workspace, now);
+  return eventPayload(`evt_${SAMPLE_ID}`, detail, sampleView(event, workspace, now), now);
 }
 
-/** The made-up conversation that a sample tells of. */
+/** The sample conversation, with its workspace and contact. */
 export const sampleView = (event: EventName, workspace: Workspace, now: Date) => ({
   workspace,
   contact: sampleContact(workspace, now),
@@ -130,7 +126,7 @@ const sampleAgentHandover = (now: Date): Handover => ({
   at: timestamp(now),
 });
 
-/** A call that waits for approval, or was approved. */
+/** A tool call that waits for approval, or was approved. */
 function sampleCall(
   event: 'approval.requested' | 'approval.decided',
   workspace: Workspace,
@@ -222,7 +218,7 @@ export const samplePayment = (workspace: Workspace, now: Date): Payment => ({
 });
 
 /**
- * Owes a subscription a sample of its first event, signed and delivered as a real one.
+ * Queues a sample of the subscription's first event, to be signed and delivered like a real one.
  * @returns the pending delivery
  * @throws not_found (404)
  */
