@@ -65,3 +65,13 @@ export const filters = (options: INodeProperties[]): INodeProperties => ({
 	default: {},
 	options,
 });
+
+/** What few users change. */
+export const optionsField = (options: INodeProperties[]): INodeProperties => ({
+	displayName: 'Options',
+	name: 'options',
+	type: 'collection',
+	placeholder: 'Add Option',
+	default: {},
+	options,
+});

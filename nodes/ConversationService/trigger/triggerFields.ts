@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { EVENTS } from './events';
-import { takeOverField, toleranceField } from '../shared/fields';
+import { optionsField, takeOverField, toleranceField } from '../shared/fields';
 import { CHANNELS, FUNNEL_STAGES, STATUSES } from '../shared/options';
 
 const filtersField: INodeProperties = {
@@ -46,43 +46,6 @@ const filtersField: INodeProperties = {
 	],
 };
 
-const optionsField: INodeProperties = {
-	displayName: 'Options',
-	name: 'options',
-	type: 'collection',
-	placeholder: 'Add Option',
-	default: {},
-	options: [
-		{
-			displayName: 'Catch Up After an Outage',
-			name: 'catchUp',
-			type: 'boolean',
-			default: true,
-			description:
-				'Whether events of the last 24 hours that did not arrive because n8n was away are sent when it is back',
-		},
-		{
-			displayName: 'Include Answers to Waiting Workflows',
-			name: 'includeAnswers',
-			type: 'boolean',
-			default: false,
-			displayOptions: { show: { '/events': ['message.received'] } },
-			description:
-				'Whether what customers reply to "Send and Wait for Reply" starts this workflow too, for the event Message Received. Such a message carries a wait_id. If on, this workflow must not ask customers itself: each answer would start it again.',
-		},
-		{
-			displayName: 'Send Sample Event',
-			name: 'sendSample',
-			type: 'boolean',
-			default: false,
-			description:
-				'Whether to have the service send a sample of the first chosen event when you click "Execute step". It comes whatever the filters are.',
-		},
-		takeOverField,
-		toleranceField,
-	],
-};
-
 export const triggerFields: INodeProperties[] = [
 	{
 		displayName: 'Events',
@@ -116,5 +79,33 @@ export const triggerFields: INodeProperties[] = [
 		displayOptions: { show: { events: ['message.sent'] }, hide: { sentBy: ['api'] } },
 	},
 	filtersField,
-	optionsField,
+	optionsField([
+		{
+			displayName: 'Catch Up After an Outage',
+			name: 'catchUp',
+			type: 'boolean',
+			default: true,
+			description:
+				'Whether events of the last 24 hours that did not arrive because n8n was away are sent when it is back',
+		},
+		{
+			displayName: 'Include Answers to Waiting Workflows',
+			name: 'includeAnswers',
+			type: 'boolean',
+			default: false,
+			displayOptions: { show: { '/events': ['message.received'] } },
+			description:
+				'Whether what customers reply to "Send and Wait for Reply" starts this workflow too, for the event Message Received. Such a message carries a wait_id. If on, this workflow must not ask customers itself: each answer would start it again.',
+		},
+		{
+			displayName: 'Send Sample Event',
+			name: 'sendSample',
+			type: 'boolean',
+			default: false,
+			description:
+				'Whether to have the service send a sample of the first chosen event when you click "Execute step". It comes whatever the filters are.',
+		},
+		takeOverField,
+		toleranceField,
+	]),
 ];

@@ -1,5 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { takeOverField, toleranceField } from '../shared/fields';
+import { optionsField, takeOverField, toleranceField } from '../shared/fields';
 
 /** The fields of the agent trigger: how the workflow answers, and in which time. */
 export const agentTriggerFields: INodeProperties[] = [
@@ -48,23 +48,16 @@ export const agentTriggerFields: INodeProperties[] = [
 		description:
 			'How long the workflow has for its answer, from 5 to 300 seconds. After that, a person is asked for, and a late answer is refused.',
 	},
-	{
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add Option',
-		default: {},
-		options: [
-			takeOverField,
-			toleranceField,
-			{
-				displayName: 'Turn On the Agent',
-				name: 'turnOn',
-				type: 'boolean',
-				default: true,
-				description:
-					'Whether publishing turns the agent on. If off, the agent stays as it is; turn it on with Agent → Turn On.',
-			},
-		],
-	},
+	optionsField([
+		takeOverField,
+		toleranceField,
+		{
+			displayName: 'Turn On the Agent',
+			name: 'turnOn',
+			type: 'boolean',
+			default: true,
+			description:
+				'Whether publishing turns the agent on. If off, the agent stays as it is; turn it on with Agent → Turn On.',
+		},
+	]),
 ];

@@ -1,5 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { takeOverField, toleranceField } from '../shared/fields';
+import { optionsField, takeOverField, toleranceField } from '../shared/fields';
 
 const parameterFields: INodeProperties[] = [
 	{
@@ -196,35 +196,28 @@ export const toolTriggerFields: INodeProperties[] = [
 		default: 'lastNode',
 		description: 'When the call is answered, and with what',
 	},
-	{
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add Option',
-		default: {},
-		options: [
-			{
-				displayName: 'Response Data',
-				name: 'responseData',
-				type: 'options',
-				options: [
-					{ name: 'All Items', value: 'allEntries', description: 'The agent reads a list' },
-					{ name: 'First Item', value: 'firstEntryJson' },
-				],
-				default: 'firstEntryJson',
-				description: 'What the agent reads of the last node',
-				displayOptions: { show: { '/responseMode': ['lastNode'] } },
-			},
-			{
-				displayName: 'Send Test Call',
-				name: 'sendTestCall',
-				type: 'boolean',
-				default: true,
-				description:
-					'Whether the service makes a call with the sample arguments when you click "Execute step". If off, make the call yourself with Tool → Test.',
-			},
-			takeOverField,
-			toleranceField,
-		],
-	},
+	optionsField([
+		{
+			displayName: 'Response Data',
+			name: 'responseData',
+			type: 'options',
+			options: [
+				{ name: 'All Items', value: 'allEntries', description: 'The agent reads a list' },
+				{ name: 'First Item', value: 'firstEntryJson' },
+			],
+			default: 'firstEntryJson',
+			description: 'What the agent reads of the last node',
+			displayOptions: { show: { '/responseMode': ['lastNode'] } },
+		},
+		{
+			displayName: 'Send Test Call',
+			name: 'sendTestCall',
+			type: 'boolean',
+			default: true,
+			description:
+				'Whether the service makes a call with the sample arguments when you click "Execute step". If off, make the call yourself with Tool → Test.',
+		},
+		takeOverField,
+		toleranceField,
+	]),
 ];

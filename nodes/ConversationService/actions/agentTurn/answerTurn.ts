@@ -29,13 +29,3 @@ export async function answerTurn(
 		throw error;
 	});
 }
-
-/** The text of a field, or nothing when it is empty. */
-export function readText(
-	context: IExecuteFunctions,
-	name: string,
-	itemIndex: number,
-): string | undefined {
-	const text = String(context.getNodeParameter(name, itemIndex, '') ?? '');
-	return text.trim() ? text : undefined;
-}

@@ -1,7 +1,8 @@
 import { VERDICTS, withValues } from '../../shared/options';
+import { findText } from '../../shared/text';
 import { turnField } from '../../shared/turn';
 import type { Operation } from '../operation';
-import { answerTurn, readText } from './answerTurn';
+import { answerTurn } from './answerTurn';
 import { lastTextField, supersededNotice } from './turnFields';
 
 export const close: Operation = {
@@ -38,6 +39,6 @@ export const close: Operation = {
 		await answerTurn(context, itemIndex, 'close', {
 			summary: context.getNodeParameter('summary', itemIndex) as string,
 			verdict: context.getNodeParameter('verdict', itemIndex) as string,
-			text: readText(context, 'text', itemIndex),
+			text: findText(context, 'text', itemIndex),
 		}),
 };

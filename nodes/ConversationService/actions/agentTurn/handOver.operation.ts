@@ -1,7 +1,8 @@
 import { HANDOVER_REASONS, withValues } from '../../shared/options';
+import { findText } from '../../shared/text';
 import { turnField } from '../../shared/turn';
 import type { Operation } from '../operation';
-import { answerTurn, readText } from './answerTurn';
+import { answerTurn } from './answerTurn';
 import { lastTextField, supersededNotice } from './turnFields';
 
 export const handOver: Operation = {
@@ -41,7 +42,7 @@ export const handOver: Operation = {
 	execute: async (context, itemIndex) =>
 		await answerTurn(context, itemIndex, 'hand-over', {
 			reason: context.getNodeParameter('reason', itemIndex, 'missing_knowledge') as string,
-			note: readText(context, 'note', itemIndex),
-			text: readText(context, 'text', itemIndex),
+			note: findText(context, 'note', itemIndex),
+			text: findText(context, 'text', itemIndex),
 		}),
 };

@@ -1,5 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
+import { optionsField } from '../../shared/fields';
 import { getId, TEST_CONVERSATION_ID } from '../../shared/ids';
 import { readJsonObject } from '../../shared/jsonFields';
 import { conversationField } from '../../shared/locators';
@@ -111,27 +112,20 @@ export const sendAndWait: Operation = {
 		},
 		...timeLimitFields,
 		restingTurnField,
-		{
-			displayName: 'Options',
-			name: 'options',
-			type: 'collection',
-			placeholder: 'Add Option',
-			default: {},
-			options: [
-				{
-					displayName: 'Approve Label',
-					name: 'approveLabel',
-					type: 'string',
-					default: 'Approve',
-				},
-				{
-					displayName: 'Reject Label',
-					name: 'rejectLabel',
-					type: 'string',
-					default: 'Reject',
-				},
-			],
-		},
+		optionsField([
+			{
+				displayName: 'Approve Label',
+				name: 'approveLabel',
+				type: 'string',
+				default: 'Approve',
+			},
+			{
+				displayName: 'Reject Label',
+				name: 'rejectLabel',
+				type: 'string',
+				default: 'Reject',
+			},
+		]),
 	],
 	async executeOnce(context) {
 		checkCanWait(context);

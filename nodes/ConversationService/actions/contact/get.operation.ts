@@ -1,3 +1,4 @@
+import { optionsField } from '../../shared/fields';
 import { getId } from '../../shared/ids';
 import { contactField } from '../../shared/locators';
 import { requestService } from '../../api/transport';
@@ -12,23 +13,16 @@ export const get: Operation = {
 	},
 	fields: [
 		contactField,
-		{
-			displayName: 'Options',
-			name: 'options',
-			type: 'collection',
-			placeholder: 'Add Option',
-			default: {},
-			options: [
-				{
-					displayName: 'Reveal Phone and Email',
-					name: 'reveal',
-					type: 'boolean',
-					default: true,
-					description:
-						'Whether to add "phone" and "email" in the clear, for example for a CRM. The API key needs the permission contacts:reveal, and the service records each such call. n8n stores the output with the execution.',
-				},
-			],
-		},
+		optionsField([
+			{
+				displayName: 'Reveal Phone and Email',
+				name: 'reveal',
+				type: 'boolean',
+				default: true,
+				description:
+					'Whether to add "phone" and "email" in the clear, for example for a CRM. The API key needs the permission contacts:reveal, and the service records each such call. n8n stores the output with the execution.',
+			},
+		]),
 	],
 	execute: async (context, itemIndex) =>
 		await requestService(context, {

@@ -1,3 +1,4 @@
+import { optionsField } from '../../shared/fields';
 import { conversationField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
 import { requestService } from '../../api/transport';
@@ -14,23 +15,16 @@ export const get: Operation = {
 	record: CONVERSATION_WITH_MESSAGES,
 	fields: [
 		conversationField,
-		{
-			displayName: 'Options',
-			name: 'options',
-			type: 'collection',
-			placeholder: 'Add Option',
-			default: {},
-			options: [
-				{
-					displayName: 'Messages',
-					name: 'messages',
-					type: 'number',
-					typeOptions: { minValue: 0, maxValue: 200 },
-					default: 50,
-					description: 'How many of the newest messages to return, up to 200',
-				},
-			],
-		},
+		optionsField([
+			{
+				displayName: 'Messages',
+				name: 'messages',
+				type: 'number',
+				typeOptions: { minValue: 0, maxValue: 200 },
+				default: 50,
+				description: 'How many of the newest messages to return, up to 200',
+			},
+		]),
 	],
 	execute: async (context, itemIndex) =>
 		await requestService(context, {

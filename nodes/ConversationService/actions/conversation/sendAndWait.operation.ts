@@ -1,9 +1,11 @@
 import type { IDataObject, IExecuteFunctions, INodePropertyOptions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
+import { optionsField } from '../../shared/fields';
 import { getId } from '../../shared/ids';
 import { linesOf } from '../../shared/lines';
 import { conversationField } from '../../shared/locators';
 import { withValues } from '../../shared/options';
+import { getText } from '../../shared/text';
 import { findTurnId, restingTurnField } from '../../shared/turn';
 import { checkCanWait } from '../../waits/checkCanWait';
 import { SEND_AND_WAIT } from '../../waits/restartWebhooks';
@@ -73,51 +75,44 @@ export const sendAndWait: Operation = {
 		},
 		...timeLimitFields,
 		restingTurnField,
-		{
-			displayName: 'Options',
-			name: 'options',
-			type: 'collection',
-			placeholder: 'Add Option',
-			default: {},
-			options: [
-				{
-					displayName: 'Attempts',
-					name: 'maxAttempts',
-					type: 'number',
-					typeOptions: { minValue: 1, maxValue: 10 },
-					default: 3,
-					description:
-						'How many replies are looked at. When none of them counts, the workflow goes on with the status not_accepted. With 3, the question is asked again twice.',
-				},
-				{
-					displayName: 'Remind After (Minutes)',
-					name: 'remindAfterMinutes',
-					type: 'number',
-					typeOptions: { minValue: 1 },
-					default: 60,
-					description:
-						'When to send the question once more if the customer has not replied. Less than "Wait Up To".',
-				},
-				{
-					displayName: 'Reminder Text',
-					name: 'reminderText',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. Are you still there? We need your order number to go on.',
-					description:
-						'What the customer reads as a reminder, if "Remind After" is set. Left empty, it is the question.',
-				},
-				{
-					displayName: 'Retry Text',
-					name: 'retryText',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. Please send an e-mail address, such as ana@example.com.',
-					description:
-						'What the customer reads after a reply that does not count. Left empty, it is the question.',
-				},
-			],
-		},
+		optionsField([
+			{
+				displayName: 'Attempts',
+				name: 'maxAttempts',
+				type: 'number',
+				typeOptions: { minValue: 1, maxValue: 10 },
+				default: 3,
+				description:
+					'How many replies are looked at. When none of them counts, the workflow goes on with the status not_accepted. With 3, the question is asked again twice.',
+			},
+			{
+				displayName: 'Remind After (Minutes)',
+				name: 'remindAfterMinutes',
+				type: 'number',
+				typeOptions: { minValue: 1 },
+				default: 60,
+				description:
+					'When to send the question once more if the customer has not replied. Less than "Wait Up To".',
+			},
+			{
+				displayName: 'Reminder Text',
+				name: 'reminderText',
+				type: 'string',
+				default: '',
+				placeholder: 'e.g. Are you still there? We need your order number to go on.',
+				description:
+					'What the customer reads as a reminder, if "Remind After" is set. Left empty, it is the question.',
+			},
+			{
+				displayName: 'Retry Text',
+				name: 'retryText',
+				type: 'string',
+				default: '',
+				placeholder: 'e.g. Please send an e-mail address, such as ana@example.com.',
+				description:
+					'What the customer reads after a reply that does not count. Left empty, it is the question.',
+			},
+		]),
 	],
 	async executeOnce(context) {
 		checkCanWait(context);
@@ -127,13 +122,7 @@ export const sendAndWait: Operation = {
 
 function readQuestion(context: IExecuteFunctions): IDataObject {
 	const conversationId = findConversationId(context);
-	const message = String(context.getNodeParameter('text', 0) ?? '');
-	if (!message.trim()) {
-		throw new NodeOperationError(context.getNode(), 'The text of the message is empty', {
-			itemIndex: 0,
-			description: 'Enter a text, or an expression that has a value.',
-		});
-	}
+	const message = getText(context, 'text', 0, 'text of the message');
 	const type = context.getNodeParameter('accept', 0, 'any') as string;
 	const options = context.getNodeParameter('options', 0, {}) as {
 		maxAttempts?: number;

@@ -1,9 +1,9 @@
-import { NodeOperationError } from 'n8n-workflow';
 import { conversationField } from '../../shared/locators';
-import { deduplicationKeyField } from '../../shared/fields';
+import { deduplicationKeyField, optionsField } from '../../shared/fields';
 import { idempotencyKey } from '../../api/idempotencyKey';
 import { getId } from '../../shared/ids';
 import { requestService } from '../../api/transport';
+import { getText } from '../../shared/text';
 import type { Operation } from '../operation';
 
 export const sendMessage: Operation = {
@@ -41,29 +41,16 @@ export const sendMessage: Operation = {
 			default: '',
 			displayOptions: { show: { pauseAgent: [true] } },
 		},
-		{
-			displayName: 'Options',
-			name: 'options',
-			type: 'collection',
-			placeholder: 'Add Option',
-			default: {},
-			options: [
-				deduplicationKeyField(
-					'With the same key, this node sends to a conversation once in 24 hours, even when the execution is started again. Set it from the ID of the event. To send several messages for one event, add a part that differs for each. Left empty, "Retry On Fail" is still safe.',
-				),
-			],
-		},
+		optionsField([
+			deduplicationKeyField(
+				'With the same key, this node sends to a conversation once in 24 hours, even when the execution is started again. Set it from the ID of the event. To send several messages for one event, add a part that differs for each. Left empty, "Retry On Fail" is still safe.',
+			),
+		]),
 	],
 	async execute(context, itemIndex) {
 		const conversationId = getId(context, 'conversation', itemIndex);
-		const text = String(context.getNodeParameter('text', itemIndex) ?? '');
+		const text = getText(context, 'text', itemIndex, 'text of the message');
 		const pausesAgent = context.getNodeParameter('pauseAgent', itemIndex, true) as boolean;
-		if (!text.trim()) {
-			throw new NodeOperationError(context.getNode(), 'The text of the message is empty', {
-				itemIndex,
-				description: 'Enter a text, or an expression that has a value for every item.',
-			});
-		}
 		return await requestService(context, {
 			method: 'POST',
 			path: `/api/conversations/${conversationId}/messages`,

@@ -1,9 +1,9 @@
-import { NodeOperationError } from 'n8n-workflow';
 import { getId } from '../../shared/ids';
 import { conversationField } from '../../shared/locators';
-import { deduplicationKeyField } from '../../shared/fields';
+import { deduplicationKeyField, optionsField } from '../../shared/fields';
 import { idempotencyKey } from '../../api/idempotencyKey';
 import { requestService } from '../../api/transport';
+import { getText } from '../../shared/text';
 import type { Operation } from '../operation';
 
 export const create: Operation = {
@@ -25,28 +25,15 @@ export const create: Operation = {
 			placeholder: 'e.g. Has an open invoice, see the CRM',
 			description: 'What your team reads in the conversation, up to 4,000 characters',
 		},
-		{
-			displayName: 'Options',
-			name: 'options',
-			type: 'collection',
-			placeholder: 'Add Option',
-			default: {},
-			options: [
-				deduplicationKeyField(
-					'With the same key, this node writes a note in a conversation once in 24 hours, even when the execution is started again. Set it from the ID of the event. Left empty, "Retry On Fail" is still safe.',
-				),
-			],
-		},
+		optionsField([
+			deduplicationKeyField(
+				'With the same key, this node writes a note in a conversation once in 24 hours, even when the execution is started again. Set it from the ID of the event. Left empty, "Retry On Fail" is still safe.',
+			),
+		]),
 	],
 	async execute(context, itemIndex) {
 		const conversationId = getId(context, 'conversation', itemIndex);
-		const text = String(context.getNodeParameter('text', itemIndex) ?? '');
-		if (!text.trim()) {
-			throw new NodeOperationError(context.getNode(), 'The text of the note is empty', {
-				itemIndex,
-				description: 'Enter a text, or an expression that has a value for every item.',
-			});
-		}
+		const text = getText(context, 'text', itemIndex, 'text of the note');
 		return await requestService(context, {
 			method: 'POST',
 			path: `/api/conversations/${conversationId}/notes`,

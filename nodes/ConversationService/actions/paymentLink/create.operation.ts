@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { readAmount } from '../../shared/amount';
 import { conversationField } from '../../shared/locators';
-import { deduplicationKeyField } from '../../shared/fields';
+import { deduplicationKeyField, optionsField } from '../../shared/fields';
 import { idempotencyKey } from '../../api/idempotencyKey';
 import { getId } from '../../shared/ids';
 import { PAYMENT_PROVIDERS, withValues } from '../../shared/options';
@@ -85,38 +85,31 @@ export const create: Operation = {
 			placeholder: 'e.g. Demo, one hour',
 			description: 'What the customer pays for; they read it on the payment page',
 		},
-		{
-			displayName: 'Options',
-			name: 'options',
-			type: 'collection',
-			placeholder: 'Add Option',
-			default: {},
-			options: [
-				deduplicationKeyField(
-					'With the same key, this node makes one link in a conversation in 24 hours, also when the execution is started again. Set it from the ID of the event. Left empty, "Retry On Fail" is still safe.',
+		optionsField([
+			deduplicationKeyField(
+				'With the same key, this node makes one link in a conversation in 24 hours, also when the execution is started again. Set it from the ID of the event. Left empty, "Retry On Fail" is still safe.',
+			),
+			{
+				displayName: 'Expires In (Minutes)',
+				name: 'expiresInMinutes',
+				type: 'number',
+				typeOptions: { minValue: 1 },
+				default: 1440,
+				description:
+					'How long the link can be paid: with Stripe 30 minutes to 24 hours (the default), manual up to a year (default 30 days)',
+			},
+			{
+				displayName: 'Provider',
+				name: 'provider',
+				type: 'options',
+				options: PAYMENT_PROVIDERS,
+				default: 'stripe',
+				description: withValues(
+					'Who takes the payment. If left out: Stripe if the service has it set up, otherwise manual',
+					PAYMENT_PROVIDERS,
 				),
-				{
-					displayName: 'Expires In (Minutes)',
-					name: 'expiresInMinutes',
-					type: 'number',
-					typeOptions: { minValue: 1 },
-					default: 1440,
-					description:
-						'How long the link can be paid: with Stripe 30 minutes to 24 hours (the default), manual up to a year (default 30 days)',
-				},
-				{
-					displayName: 'Provider',
-					name: 'provider',
-					type: 'options',
-					options: PAYMENT_PROVIDERS,
-					default: 'stripe',
-					description: withValues(
-						'Who takes the payment. If left out: Stripe if the service has it set up, otherwise manual',
-						PAYMENT_PROVIDERS,
-					),
-				},
-			],
-		},
+			},
+		]),
 	],
 	async execute(context, itemIndex) {
 		const conversationId = getId(context, 'conversation', itemIndex);

@@ -1,8 +1,10 @@
 import type { IExecuteFunctions, INodeExecutionData, INodePropertyOptions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
+import { optionsField } from '../../shared/fields';
 import { parseJson } from '../../shared/jsonFields';
 import { withValues } from '../../shared/options';
 import { findStartingTrigger, TOOL_TRIGGER } from '../../shared/startingTrigger';
+import { getText } from '../../shared/text';
 import type { Operation } from '../operation';
 
 /** The most bytes of an answer that the service reads. */
@@ -56,23 +58,16 @@ export const respond: Operation = {
 			placeholder: 'e.g. The order was shipped on Monday',
 			displayOptions: { show: { respondWith: ['text'] } },
 		},
-		{
-			displayName: 'Options',
-			name: 'options',
-			type: 'collection',
-			placeholder: 'Add Option',
-			default: {},
-			options: [
-				{
-					displayName: 'Report as Failed',
-					name: 'isFailed',
-					type: 'boolean',
-					default: false,
-					description:
-						'Whether to answer with the error status 422, so that the agent tells the customer that it could not be done right now and offers a person. The service does not repeat the call.',
-				},
-			],
-		},
+		optionsField([
+			{
+				displayName: 'Report as Failed',
+				name: 'isFailed',
+				type: 'boolean',
+				default: false,
+				description:
+					'Whether to answer with the error status 422, so that the agent tells the customer that it could not be done right now and offers a person. The service does not repeat the call.',
+			},
+		]),
 	],
 	async executeOnce(context) {
 		checkStart(context);
@@ -99,12 +94,7 @@ function readBody(context: IExecuteFunctions): unknown {
 	const respondWith = context.getNodeParameter('respondWith', 0, 'firstItem');
 	if (respondWith === 'firstItem') return context.getInputData()[0]?.json ?? {};
 	if (respondWith === 'json') return readJson(context);
-	const message = String(context.getNodeParameter('message', 0, '') ?? '');
-	if (message.trim()) return { message };
-	throw new NodeOperationError(context.getNode(), 'The message of the response is empty', {
-		description: 'Enter a text, or an expression that has a value for the first item.',
-		itemIndex: 0,
-	});
+	return { message: getText(context, 'message', 0, 'message of the response') };
 }
 
 /** Reads any JSON: usually an object, but a list or a text works too. */
