@@ -20,9 +20,9 @@ import {
 
 export const eventNameSchema = z.enum(EVENT_NAMES);
 const REVIVAL_SECONDS = REVIVAL_MS / 1000;
-/** More than there are events. */
+/** More than there are event names. */
 const MAX_EVENTS = 50;
-/** Checked by the route, so that an unknown name has an error code of its own. */
+/** The route checks the name, because an unknown one has an error code of its own. */
 export const eventTextSchema = z
   .string('must be a string')
   .meta({ description: 'A name from GET /api/hooks/events', example: 'message.received' });
@@ -48,7 +48,7 @@ const filterSchema = z
   .meta({
     id: 'Filter',
     description:
-      'Only events with one of the values of each list are sent. A list applies only to events that have its field: `senders` to messages, `received_as` to messages of customers. An `answer` is a message that answers a waiting workflow; it carries the `wait_id`. An empty list is the same as none: nothing is filtered by it.',
+      'An event is sent when it has one of the values of each list. A list applies only to events that have its field: `senders` to messages, `received_as` to messages of customers. An `answer` is a message that answers a waiting workflow; it carries the `wait_id`. An empty list filters nothing.',
     example: { channels: ['whatsapp_cloud'], senders: ['customer', 'agent', 'team_member'] },
   });
 
@@ -57,7 +57,7 @@ const eventsSchema = z
   .min(1, 'must name an event')
   .max(MAX_EVENTS, `must have at most ${MAX_EVENTS} entries`)
   .meta({ example: ['message.received', 'conversation.closed'] });
-interface EventNames {
+export interface EventNames {
   readonly event?: string | undefined;
   readonly events?: readonly string[] | undefined;
 }
@@ -68,7 +68,7 @@ const pausedSchema = booleanSchema.describe(
   'While it is paused, nothing new is queued. Pending deliveries wait, and are sent within a minute after the pause.',
 );
 const catchUpSchema = booleanSchema.describe(
-  'After an outage of the receiver (5xx, 404 or no answer), what failed within the last 24 hours and never arrived is sent again, once',
+  'After an outage of the receiver (5xx, 404 or no answer), the deliveries of the last 24 hours that failed and never arrived are sent again, once',
 );
 const targetUrlSchema = plainTextSchema(2048).describe('A public https:// URL');
 
@@ -296,7 +296,7 @@ export const recoverDeliveries = operation('POST /hooks/:id/recover', {
   adds: 'data',
   summary: 'Send failed deliveries again',
   description:
-    'Sends all deliveries again whose last attempt failed since a time; the events may be older. Pending and successful deliveries are left alone, so repeating the call sends nothing twice. Event ids and bodies stay the same, so that receivers can deduplicate.',
+    'Sends again all deliveries that failed since a time and never arrived. The events may be older. Pending and delivered ones are left alone, so repeating the call sends nothing twice. Event ids and bodies stay the same, so that receivers can deduplicate.',
   extension: true,
   body: z
     .object({

@@ -9,18 +9,18 @@ declare module '../platform/counting/count.ts' {
     attempt: readonly [subscriptionId: string, result: 'succeeded' | 'failed'];
     /** How long an attempt took, whatever its result. */
     attempt_time: readonly [subscriptionId: string, durationBucket: number];
-    /** Deliveries that ended by an attempt. Of one that is sent again, only a success counts again. */
+    /** Deliveries that an attempt ended. Of one that is sent again, only a success is counted. */
     delivery: readonly [subscriptionId: string, outcome: 'delivered' | 'failed'];
   }
 }
 
 export interface RecordedAttempt {
   readonly result: Pick<AttemptResult, 'verdict' | 'durationMs'>;
-  /** As the attempt left it. */
+  /** As it is after the attempt. */
   readonly delivery: Pick<Delivery, 'workspaceId' | 'subscriptionId' | 'status' | 'roundStart'>;
 }
 
-/** Counts attempts, all of a workspace's at once. */
+/** Counts attempts, workspace by workspace. */
 export async function countAttempts(
   tx: Tx,
   recorded: readonly RecordedAttempt[],

@@ -24,7 +24,7 @@ export interface Attempt {
   readonly error: string | null;
   readonly responseExcerpt: string | null;
   readonly trigger: Trigger;
-  /** Of its headers. Absent for attempts of earlier versions. */
+  /** For its headers. Absent for attempts of earlier versions. */
   readonly request?: RequestStamp;
 }
 
@@ -37,10 +37,10 @@ export interface Delivery extends Document {
   readonly status: DeliveryStatus;
   /** The newest `MAX_ATTEMPTS_KEPT`; their numbers tell how many there were. */
   readonly attempts: readonly Attempt[];
-  /** Attempts that take no retry from this round: those before it was last queued, and late ones. */
+  /** Attempts that use up no retry of this round: those of earlier rounds, and late ones. */
   readonly roundStart: number;
   readonly trigger: Trigger;
-  /** Somebody asked for this one delivery again: the receiver is to take it even if it did before. */
+  /** Somebody asked for this delivery again: the receiver takes it even if it has taken it before. */
   readonly isRepeat: boolean;
   /** True once any attempt has succeeded. */
   readonly everDelivered: boolean;
@@ -66,12 +66,12 @@ export function judge(statusCode: number | null): AttemptVerdict {
   return statusCode >= 500 ? 'retry' : 'failure';
 }
 
-/** An attempt before it has its number. */
-type AttemptMade = Omit<Attempt, 'number' | 'trigger'>;
+/** An attempt that has no number yet. */
+type UnnumberedAttempt = Omit<Attempt, 'number' | 'trigger'>;
 
 /**
- * Attempts that a delivery keeps: those of five rounds. A delivery can be sent again without end,
- * and each attempt writes all of it, with up to 4 KiB of each answer.
+ * Attempts that a delivery keeps: those of five rounds. A delivery can be sent again any number of
+ * times, and each attempt stores the whole delivery anew, with up to 4 KiB of each answer.
  */
 export const MAX_ATTEMPTS_KEPT = 20;
 
@@ -79,7 +79,7 @@ export const MAX_ATTEMPTS_KEPT = 20;
 export const attemptsMade = ({ attempts }: Pick<Delivery, 'attempts'>): number =>
   attempts.at(-1)?.number ?? 0;
 
-const withAttempt = (delivery: Delivery, made: AttemptMade): readonly Attempt[] =>
+const withAttempt = (delivery: Delivery, made: UnnumberedAttempt): readonly Attempt[] =>
   [
     ...delivery.attempts,
     { number: attemptsMade(delivery) + 1, ...made, trigger: delivery.trigger },
@@ -93,7 +93,7 @@ const withAttempt = (delivery: Delivery, made: AttemptMade): readonly Attempt[] 
  */
 export function recordAttempt(
   delivery: Delivery,
-  attempt: AttemptMade,
+  attempt: UnnumberedAttempt,
   verdict: AttemptVerdict,
   retryDelaysMs: readonly number[],
   now: Date,
@@ -119,12 +119,12 @@ export function recordAttempt(
 
 /**
  * The delivery after an attempt that ended late: its process stood still for longer than its lease,
- * and another process has gone on with the delivery. The attempt is on record and takes no retry
- * from the others. Only a success changes what happens next.
+ * and another process has gone on with the delivery. The attempt is recorded and uses up no retry.
+ * Only a success changes what happens next.
  */
 export function recordLateAttempt(
   delivery: Delivery,
-  attempt: AttemptMade,
+  attempt: UnnumberedAttempt,
   verdict: AttemptVerdict,
 ): Delivery {
   const recorded = {
@@ -138,13 +138,17 @@ export function recordLateAttempt(
 }
 
 const REMOVED_SINCE =
-  'The subscription was removed or taken over during this attempt. The event is sent again to the new receiver.';
+  'The subscription was removed or taken over during this attempt. If there is a new receiver, the event is sent again.';
 
 /**
- * The delivery after an attempt that failed when its subscription had been removed: it waits for a
- * revival, and then has a full set of retries.
+ * The delivery after an attempt that failed because its subscription was removed or taken over. It is
+ * sent to the next receiver, with a full set of retries.
  */
-export function keepForRevival(delivery: Delivery, attempt: AttemptMade, now: Date): Delivery {
+export function keepForRevival(
+  delivery: Delivery,
+  attempt: UnnumberedAttempt,
+  now: Date,
+): Delivery {
   const error = `${attempt.error ?? ''} ${REMOVED_SINCE}`.trim();
   return requeue(
     { ...delivery, attempts: withAttempt(delivery, { ...attempt, error }) },
@@ -154,8 +158,8 @@ export function keepForRevival(delivery: Delivery, attempt: AttemptMade, now: Da
 }
 
 /**
- * Whether it failed, and its last attempt was turned away since that time: nothing listened at the
- * address (404), or it had another secret (401).
+ * Whether it failed, and the receiver turned its last attempt away since that time: it did not know
+ * the address (404), or had another secret (401).
  */
 export function wasTurnedAwaySince({ status, attempts }: Delivery, since: Date): boolean {
   const last = attempts.at(-1);
@@ -168,13 +172,13 @@ export function wasTurnedAwaySince({ status, attempts }: Delivery, since: Date):
 export const CATCH_UP_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Whether a receiver that answers so is away: a 5xx, no answer, or a 404, which n8n answers while
- * it starts, and some proxies while n8n is stopped.
+ * Whether the status means an outage of the receiver: a 5xx, no answer, or a 404, which n8n answers
+ * while it starts, and some proxies while n8n is stopped.
  */
 export const isAway = (statusCode: number | null): boolean =>
   statusCode === 404 || judge(statusCode) === 'retry';
 
-/** Whether a catch-up sends it: it never arrived, for an outage, and none has sent it before. */
+/** Whether a catch-up sends it: it failed in an outage, and no catch-up has sent it before. */
 export const wasMissed = ({ status, attempts }: Delivery): boolean =>
   status === 'failed' &&
   isAway(attempts.at(-1)?.statusCode ?? null) &&

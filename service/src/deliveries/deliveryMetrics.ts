@@ -55,13 +55,13 @@ export function countDeliveries(registry: Registry, clock: Clock): DeliveryObser
       const outcome = outcomeOf(delivery);
       ended.inc({ outcome, event: delivery.event });
       if (outcome !== 'delivered' || delivery.trigger === 'manual') return;
-      // A clock that was set back must not reduce the sum.
+      // A clock that was set back must not give a negative wait.
       wait.observe(Math.max(0, clock.now().getTime() - Date.parse(delivery.createdAt)) / 1000);
     },
   };
 }
 
-/** The outcome of the last attempt. The status stays `delivered` when a later repeat fails. */
+/** The outcome of the last attempt. It can be `failed` while the status stays `delivered`. */
 function outcomeOf({ status, attempts }: Delivery): (typeof OUTCOMES)[number] {
   if (status === 'cancelled') return 'cancelled';
   return attempts.at(-1)?.error === null ? 'delivered' : 'failed';

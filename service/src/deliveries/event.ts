@@ -1,7 +1,7 @@
 import type { Document } from '../store/store.ts';
 import type { EventFacts } from './filter.ts';
 
-/** An immutable fact, stored with the very bytes that every attempt sends. */
+/** An immutable fact, stored with the bytes that every attempt sends. */
 export interface Event extends Document {
   readonly workspaceId: string;
   readonly name: EventName;
@@ -9,7 +9,7 @@ export interface Event extends Document {
   readonly conversationId: string | null;
   /** The JSON body, made once: the same for every subscription and attempt. */
   readonly body: string;
-  /** What filters look at. Absent for a sample, and for events of earlier versions. */
+  /** What filters look at. Absent in samples, and in events of earlier versions. */
   readonly facts?: EventFacts;
   readonly createdAt: string;
 }
@@ -30,7 +30,7 @@ export const EVENT_DESCRIPTIONS = {
 export type EventName = keyof typeof EVENT_DESCRIPTIONS;
 export const EVENT_NAMES = Object.keys(EVENT_DESCRIPTIONS) as EventName[];
 
-/** Not part of the core interface. */
+/** Events that are not part of the core interface. */
 export const EXTENSION_EVENTS: ReadonlySet<EventName> = new Set<EventName>([
   'conversation.awaiting_human',
   'approval.requested',

@@ -1,5 +1,5 @@
 /**
- * The words that a filter can name. `conversations/` describes its events with them: a word that is
+ * The values that a filter can name. `conversations/` describes its events with them: a value that is
  * missing here does not compile there.
  * @see docs/decisions/0042-what-filters-look-at.md
  */
@@ -14,19 +14,19 @@ type Words = typeof FILTER_WORDS;
 
 export const MAX_FILTER_CONVERSATIONS = 100;
 
-/** Which events of its names a subscription wants. A list that is left out asks nothing. */
+/** Which events of its names a subscription wants. A list that is left out lets everything pass. */
 export type Filter = { readonly [Field in keyof Words]?: readonly Words[Field][number][] } & {
   readonly conversationIds?: readonly string[];
 };
 
-/** What filters look at, beside the conversation. An event lacks the facts that its payload lacks. */
+/** What filters look at, besides the conversation. An event has the facts that its payload has. */
 export interface EventFacts {
   readonly channel?: Words['channels'][number];
   readonly status?: Words['statuses'][number];
   readonly funnelStage?: Words['funnelStages'][number];
   /** Of a message. */
   readonly sender?: Words['senders'][number];
-  /** Of a customer's message: whether a workflow has asked for it. */
+  /** Of a customer's message: whether it answers a waiting workflow. */
   readonly receivedAs?: Words['receivedAs'][number];
 }
 
@@ -40,7 +40,7 @@ const FACT_OF = {
 } as const satisfies Record<keyof Filter, keyof EventFacts | 'conversationId'>;
 const FIELDS = Object.keys(FACT_OF) as (keyof Filter)[];
 
-/** Whether an event passes: each list asks only events that have its fact. */
+/** Whether an event passes all lists. A list applies only to events that have its fact. */
 export function passes(
   filter: Filter,
   { facts, conversationId }: { facts?: EventFacts; conversationId: string | null },
@@ -53,7 +53,7 @@ export function passes(
   });
 }
 
-/** The filter without empty lists; null when nothing is left. */
+/** The filter without its empty lists; null when no list is left. */
 export function tidyFilter(filter: Filter): Filter | null {
   const lists = Object.entries(filter).filter(([, list]) => (list?.length ?? 0) > 0);
   return lists.length === 0 ? null : (Object.fromEntries(lists) as Filter);

@@ -1,23 +1,23 @@
-import type { Tx } from '../store/collections.ts';
-import { CATCH_UP_MS, requeue, wasMissed, wasTurnedAwaySince, type Delivery } from './delivery.ts';
+import { CATCH_UP_MS, wasMissed, wasTurnedAwaySince, type Delivery } from './delivery.ts';
 import type { Deps } from '../platform/deps.ts';
-import { enqueueDelivery } from './operations/emit.ts';
+import { requeueDelivery, type Round } from './operations/emit.ts';
 import { FOLLOW_UP_QUEUE, isRemoved } from './subscription.ts';
 import type { Job } from '../store/store.ts';
+import { following, sumOfBatches } from '../platform/http/page.ts';
 import { startWorker, type Work, type Worker } from '../platform/jobs/worker.ts';
 
 /** Follow-ups of one workspace under way at once. */
 const MAX_IN_FLIGHT = 4;
-/** Work that takes longer starts again, which does no harm. */
+/** A follow-up that takes longer is started a second time, which does no harm. */
 const LEASE_MS = 60_000;
-/** A receiver may turn deliveries away for this long before it unsubscribes. */
+/** How long before it unsubscribes a receiver may turn deliveries away. */
 const TURNED_AWAY_MS = 60 * 1000;
 /** Deliveries read in one transaction, so that no other write waits long. */
 const BATCH = 500;
 
 /**
- * Follows up on removals and outages: deletes a subscription that nobody revived in time, resends
- * what the receiver of a revived one turned away, and what a receiver missed while it was away.
+ * Follows up on removals and outages: deletes a subscription that nobody revived in time, sends again
+ * what the receiver of a revived one turned away, and what a receiver missed in an outage.
  * @see docs/decisions/0022-a-removed-subscription-can-be-revived.md
  * @see docs/decisions/0040-catching-up-after-an-outage.md
  */
@@ -35,7 +35,7 @@ export const startFollowUps = ({ deps, log }: Work): Worker =>
     },
   });
 
-/** Ends a removed subscription, unless it was revived since this removal. */
+/** Deletes a removed subscription, unless it was revived since this removal. */
 const endRemoved = ({ store }: Deps, { id, data }: Job): Promise<void> =>
   store.transaction(async (tx) => {
     const subscription = await tx.subscriptions.get(String(data.subscriptionId));
@@ -53,8 +53,8 @@ async function sendMore(deps: Deps, { id, data }: Job): Promise<void> {
 }
 
 /**
- * Sends again what a receiver turned away around its removal: a workflow that is being published
- * answers 404 or 401 a moment before it unsubscribes. A second run finds nothing.
+ * Sends again what a receiver turned away just before it unsubscribed: an n8n workflow that is
+ * published anew answers 404 or 401 for a moment. A second run finds nothing.
  */
 export function resendTurnedAway(
   deps: Pick<Deps, 'store' | 'clock'>,
@@ -62,62 +62,44 @@ export function resendTurnedAway(
   removedAt: Date,
 ): Promise<void> {
   const since = new Date(removedAt.getTime() - TURNED_AWAY_MS);
-  return forFailed(deps, subscriptionId, null, async (tx, delivery) => {
-    if (!wasTurnedAwaySince(delivery, since)) return;
-    await send(tx, delivery, { trigger: 'automatic', rank: 0 }, deps.clock.now());
+  return sendFailedAgain(deps, subscriptionId, {
+    createdSince: null,
+    isWanted: (delivery) => wasTurnedAwaySince(delivery, since),
+    round: { trigger: 'automatic', isRepeat: false, rank: 0 },
   });
 }
 
 /**
- * Sends again, behind fresh events, the deliveries of the last day that failed for an outage and never
+ * Sends again, behind new events, the deliveries of the last day that failed in an outage and never
  * arrived. A second run finds nothing.
  */
-export function catchUp(
+const catchUp = (deps: Pick<Deps, 'store' | 'clock'>, subscriptionId: string): Promise<void> =>
+  sendFailedAgain(deps, subscriptionId, {
+    createdSince: new Date(deps.clock.now().getTime() - CATCH_UP_MS),
+    isWanted: wasMissed,
+    round: { trigger: 'catch_up', isRepeat: false, rank: 1 },
+  });
+
+interface Selection {
+  /** Null: however old they are. */
+  readonly createdSince: Date | null;
+  readonly isWanted: (delivery: Delivery) => boolean;
+  readonly round: Round;
+}
+
+/** Works from the newest batch to the oldest, so that it can stop at `createdSince`. */
+async function sendFailedAgain(
   deps: Pick<Deps, 'store' | 'clock'>,
   subscriptionId: string,
+  { createdSince, isWanted, round }: Selection,
 ): Promise<void> {
-  const since = new Date(deps.clock.now().getTime() - CATCH_UP_MS);
-  return forFailed(deps, subscriptionId, since, async (tx, delivery) => {
-    if (!wasMissed(delivery)) return;
-    await send(tx, delivery, { trigger: 'catch_up', rank: 1 }, deps.clock.now());
-  });
-}
-
-async function send(
-  tx: Tx,
-  delivery: Delivery,
-  { trigger, rank }: { trigger: Delivery['trigger']; rank: number },
-  now: Date,
-): Promise<void> {
-  const again = requeue(delivery, { trigger, isRepeat: false }, now);
-  await tx.deliveries.put(again);
-  await enqueueDelivery(tx, again, now.getTime(), rank);
-}
-
-/**
- * Visits the failed deliveries of a subscription, the newest batch first, and in a batch the oldest
- * first.
- * @param createdSince null: all
- */
-async function forFailed(
-  { store }: Pick<Deps, 'store'>,
-  subscriptionId: string,
-  createdSince: Date | null,
-  visit: (tx: Tx, delivery: Delivery) => Promise<void>,
-): Promise<void> {
+  const where = { subscriptionId, status: 'failed' } as const;
   const sinceMs = createdSince?.getTime() ?? -Infinity;
-  let cursor: { value: string } | undefined;
-  do {
-    cursor = await store.transaction(async (tx) => {
-      const failed = await tx.deliveries.find({
-        where: { subscriptionId, status: 'failed' },
-        direction: 'desc',
-        limit: BATCH,
-        ...(cursor ? { after: cursor } : {}),
-      });
-      const recent = failed.filter(({ createdAt }) => Date.parse(createdAt) >= sinceMs);
-      for (const delivery of recent.toReversed()) await visit(tx, delivery);
-      return recent.length === BATCH ? { value: failed.at(-1)!.id } : undefined;
-    });
-  } while (cursor);
+  await sumOfBatches(deps, async (tx, from) => {
+    const failed = await tx.deliveries.find({ where, direction: 'desc', limit: BATCH, ...from });
+    const recent = failed.filter(({ createdAt }) => Date.parse(createdAt) >= sinceMs);
+    const wanted = recent.filter(isWanted).toReversed();
+    for (const delivery of wanted) await requeueDelivery(tx, delivery, round, deps.clock.now());
+    return { result: wanted.length, next: following(recent, BATCH) };
+  });
 }

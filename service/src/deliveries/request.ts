@@ -1,23 +1,18 @@
 import { USER_AGENT } from '../platform/version.ts';
 import { signatureHeaders } from '../platform/security/signature.ts';
+import type { Event } from './event.ts';
 
 /**
- * What the headers of one attempt have of their own. The other headers follow from the event, so an
- * attempt keeps only this.
+ * The header values that differ from attempt to attempt, which each attempt keeps. All other headers
+ * follow from the event.
  */
 export interface RequestStamp {
   readonly userAgent: string;
   /** `X-Service-Signature`, with the time at which it was signed. */
   readonly signature: string;
   readonly webhookSignature: string;
-  /** Of a repeat that somebody asked for; null for every other attempt. */
+  /** Which repeat this is, if somebody asked for one; null for every other attempt. */
   readonly round: number | null;
-}
-
-interface SentEvent {
-  readonly name: string;
-  readonly id: string;
-  readonly body: string;
 }
 
 /**
@@ -25,7 +20,7 @@ interface SentEvent {
  * @param secrets unencrypted; each of them signs
  */
 export function stampRequest(
-  { id, body }: Pick<SentEvent, 'id' | 'body'>,
+  { id, body }: Pick<Event, 'id' | 'body'>,
   secrets: readonly string[],
   now: Date,
   round: number | null,
@@ -44,7 +39,7 @@ export function stampRequest(
  * @see docs/events-and-signatures.md, "Headers"
  */
 export const requestHeaders = (
-  { id, name }: Pick<SentEvent, 'id' | 'name'>,
+  { id, name }: Pick<Event, 'id' | 'name'>,
   { userAgent, signature, webhookSignature, round }: RequestStamp,
 ): Record<string, string> => ({
   'content-type': 'application/json',
@@ -63,7 +58,7 @@ export const requestHeaders = (
 /** How long receivers that follow the documentation accept a signature. */
 export const SIGNATURE_TOLERANCE_SECONDS = 300;
 
-/** The request as a command for a shell, such as bash. */
+/** The request as a curl command for a shell such as bash. */
 export const curlCommand = (url: string, headers: Record<string, string>, body: string): string =>
   [
     // Without --globoff, brackets and braces in the address are ranges and lists.

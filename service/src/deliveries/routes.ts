@@ -111,14 +111,11 @@ function addDeliveries(router: Router, deps: Deps): void {
   }));
 }
 
-/** Each once. @throws unknown_event (400) */
-function eventsFrom({
-  event,
-  events,
-}: {
-  readonly event?: string | undefined;
-  readonly events?: readonly string[] | undefined;
-}): EventName[] | undefined {
+/**
+ * The events that a body names, each once; undefined when it names none.
+ * @throws unknown_event (400)
+ */
+function eventsFrom({ event, events }: contract.EventNames): EventName[] | undefined {
   if (events) return [...new Set(events)].map((name) => parseEventName(name, 'events'));
   return event === undefined ? undefined : [parseEventName(event)];
 }

@@ -4,35 +4,36 @@ import type { Event, EventName } from './event.ts';
 import { passes, type Filter } from './filter.ts';
 import type { Owner } from '../platform/owner.ts';
 import { workGroup } from '../platform/jobs/workGroup.ts';
+import type { SecretBox } from '../platform/security/secretBox.ts';
 
-/** A secret as stored: sealed, with the end of its overlap after a rotation. */
+/** A secret as it is stored: encrypted, with the time when it stops signing. */
 export interface SealedSecret {
   readonly sealed: string;
-  /** Null: the current one. */
+  /** Null for the current secret. */
   readonly expiresAt: string | null;
 }
 
-/** URL, events, secret. Earlier versions stored none of the optional fields. */
+/** Sends events to a URL. Earlier versions stored none of the optional fields. */
 export interface Subscription extends Document {
   readonly workspaceId: string;
   /** The first of its events. */
   readonly event: EventName;
-  /** All of them. Absent: only `event`. */
+  /** All its events. Absent: only `event`. */
   readonly events?: readonly EventName[];
   /** Which of these events; null or absent: all. */
   readonly filter?: Filter | null;
   readonly targetUrl: string;
   /** Who made it, in free text: `n8n`. */
   readonly source: string;
-  /** Nothing is queued for it, and nothing sent on its own. */
+  /** New events are not queued, and pending deliveries wait. What a person sends goes out. */
   readonly paused?: boolean;
-  /** After an outage, what never arrived is sent again. */
+  /** Whether, after an outage, what never arrived is sent again. */
   readonly catchUp?: boolean;
-  /** A delivery failed for an outage, and none has arrived since. */
+  /** Whether a delivery failed in an outage, and none has arrived since. */
   readonly isAfterOutage?: boolean;
-  /** Who publishes it; null or absent for one that was made by hand. */
+  /** The workflow that publishes it; null or absent when none does. */
   readonly owner?: Owner | null;
-  /** A member lets another owner take it. */
+  /** Whether a member lets another owner take it. */
   readonly isReleased?: boolean;
   /** The current one first; empty while it is removed. */
   readonly secrets: readonly SealedSecret[];
@@ -48,9 +49,7 @@ export interface Subscription extends Document {
 export const MAX_SUBSCRIPTIONS = 25;
 /** Secrets that sign at the same time: each one costs every delivery a signature. */
 export const MAX_SIGNING_SECRETS = 5;
-/**
- * Removed subscriptions that a workspace keeps: each costs every event of its name a delivery.
- */
+/** Removed subscriptions that a workspace keeps. For each, every event that it asks for is queued. */
 export const MAX_REMOVED_SUBSCRIPTIONS = 100;
 /** How long a removed subscription can be revived. */
 export const REVIVAL_MS = 60 * 1000;
@@ -77,7 +76,7 @@ export type WantedSubscription = Pick<
 > &
   Required<Pick<Subscription, 'events'>>;
 
-/** What a subscriber who does not say gets. */
+/** What a subscriber gets for each field that it leaves out. */
 export const WANTED_BY_DEFAULT = {
   filter: null,
   paused: false,
@@ -105,10 +104,17 @@ export const signingSecrets = (subscription: Subscription, now: Date): readonly 
     ({ expiresAt }) => expiresAt === null || Date.parse(expiresAt) > now.getTime(),
   );
 
-/** Whether it was removed and may still be revived. Until it is, nothing is sent to it. */
+/** The secrets that sign at this time, decrypted. */
+export const openSecrets = (
+  subscription: Subscription,
+  secrets: Pick<SecretBox, 'open'>,
+  now: Date,
+): readonly string[] => signingSecrets(subscription, now).map(({ sealed }) => secrets.open(sealed));
+
+/** Whether it was removed. Nothing is sent to it, unless it is revived. */
 export const isRemoved = ({ removedAt }: Subscription): boolean => removedAt !== null;
 
-/** Whether its time to be revived is not over, even if nobody has deleted it yet. */
+/** Whether it was removed, and it is not too late to revive it. */
 export const canBeRevived = ({ removedAt }: Subscription, now: Date): boolean =>
   removedAt !== null && now.getTime() < Date.parse(removedAt) + REVIVAL_MS;
 
@@ -120,8 +126,8 @@ export const remove = (subscription: Subscription, now: Date): Subscription => (
 });
 
 /**
- * The subscription for another receiver, which has the new secret: a removed one is active again,
- * and one that is taken over has another owner.
+ * The subscription with a new receiver and its secret: revived if it was removed, or taken over by
+ * another owner.
  */
 export const replaceReceiver = (
   before: Subscription,
@@ -137,7 +143,7 @@ export const replaceReceiver = (
   consecutiveFailures: 0,
 });
 
-/** The queue of what follows on a removal, a revival and an outage; stored under its first name. */
+/** The queue of what follows a removal, a revival or an outage. Its stored name is its first one. */
 export const FOLLOW_UP_QUEUE = 'removals';
 /**
  * `end`: nobody has revived the subscription. `resend`: it was revived, and its receiver may have
@@ -146,9 +152,9 @@ export const FOLLOW_UP_QUEUE = 'removals';
 type FollowUp = 'end' | 'resend' | 'catch_up';
 
 /**
- * A job of that queue.
- * @param occasion tells two of one task and revision apart: each removal has its own job, so that
- * one never ends a later removal
+ * A job of that queue. Each revival raises the revision, so each removal has a job of its own, which
+ * never ends a later removal.
+ * @param occasion tells jobs of the same task and revision apart
  */
 export const followUp = (
   { id, workspaceId, revision, removedAt }: Subscription,

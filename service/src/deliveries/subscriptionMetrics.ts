@@ -9,8 +9,7 @@ import { StoreUnavailable } from '../store/store.ts';
 const BATCH = 100;
 
 /**
- * Counts the active subscriptions and those that are failing. During an outage of the store, the last
- * counts stay.
+ * Counts active and failing subscriptions. While the store is unavailable, the last counts stay.
  */
 export function watchSubscriptions(
   registry: Registry,
@@ -33,7 +32,7 @@ export function watchSubscriptions(
   });
 }
 
-/** The subscriptions of all workspaces, by status. */
+/** How many subscriptions all workspaces have, by status. */
 async function countSubscriptions(
   store: Pick<ServiceStore, 'transaction'>,
 ): Promise<{ active: number; failing: number }> {

@@ -1,5 +1,6 @@
 import type { Delivery } from './delivery.ts';
 import { ownerJson } from '../platform/http/ownerView.ts';
+import { definedOnly } from '../platform/json.ts';
 import { tidyFilter, type Filter } from './filter.ts';
 import { eventsOf, subscriptionStatus, type Subscription } from './subscription.ts';
 
@@ -20,16 +21,17 @@ export const subscriptionJson = (subscription: Subscription) => ({
   created_at: subscription.createdAt,
 });
 
-const filterJson = (filter: Filter) => ({
-  ...(filter.channels ? { channels: [...filter.channels] } : {}),
-  ...(filter.statuses ? { statuses: [...filter.statuses] } : {}),
-  ...(filter.funnelStages ? { funnel_stages: [...filter.funnelStages] } : {}),
-  ...(filter.senders ? { senders: [...filter.senders] } : {}),
-  ...(filter.receivedAs ? { received_as: [...filter.receivedAs] } : {}),
-  ...(filter.conversationIds ? { conversation_ids: [...filter.conversationIds] } : {}),
-});
+const filterJson = (filter: Filter) =>
+  definedOnly({
+    channels: filter.channels?.slice(),
+    statuses: filter.statuses?.slice(),
+    funnel_stages: filter.funnelStages?.slice(),
+    senders: filter.senders?.slice(),
+    received_as: filter.receivedAs?.slice(),
+    conversation_ids: filter.conversationIds?.slice(),
+  });
 
-/** The filter that a request asks for; null when it leaves nothing out. */
+/** The filter in a request; null when it filters nothing. */
 export const filterFrom = (given: ReturnType<typeof filterJson> | null): Filter | null =>
   given &&
   tidyFilter({

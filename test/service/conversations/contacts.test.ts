@@ -113,6 +113,9 @@ describe('contacts', () => {
     const record = await browser.get(`/keys/${keyId}/reveals`);
     expect(record.text.match(/María López/g)).toHaveLength(2);
     expect(record.html).toContain(`/conversations/${maria.conversationId}`);
+    expect(record.html).not.toContain('id="newest"');
+    const later = await browser.get(`/keys/${keyId}/reveals?after=${keyId}`);
+    expect(later.html).toContain(`id="newest" href="/keys/${keyId}/reveals"`);
     expect((await browser.get(`/conversations/${maria.conversationId}`)).text).toContain(
       'Details read by crm (API) now',
     );

@@ -18,9 +18,7 @@ it.each([
   const call = {
     workspaceId: 'ws_test',
     url: receiver.url,
-    event: 'message.received',
-    eventId: 'evt_1',
-    body: '{}',
+    event: { id: 'evt_1', name: 'message.received', body: '{}' } as const,
     secrets: ['whsec_AAAA'],
     repeatRound: isRepeat ? 0 : null,
     lastAttemptAt,

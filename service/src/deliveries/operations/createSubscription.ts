@@ -5,6 +5,7 @@ import type { Deps } from '../../platform/deps.ts';
 import { errorWithFix } from '../../platform/http/errorCatalogue.ts';
 import { newId } from '../../platform/ids.ts';
 import { isSameInstance, ownerInWords } from '../../platform/owner.ts';
+import type { EventName } from '../event.ts';
 import {
   canBeRevived,
   eventsOf,
@@ -22,16 +23,16 @@ import type { Workspace } from '../../team/index.ts';
 import { findSubscriptions } from './subscriptions.ts';
 
 type Creation = WantedSubscription & {
-  /** Take the address even if another n8n has it. */
+  /** Takes the address over even if another n8n holds it. */
   readonly takeOver?: boolean;
 };
 
 /**
- * Subscribes an address to events. Instead of making a new subscription it goes on with an old one:
- * one that was removed a moment ago and has the same target_url and source and a shared event, or one
- * that is taken over from another n8n. That keeps its id and deliveries. What it is owed is sent, as
- * far as it is still asked for, signed with the new secret.
- * @returns the subscription and its signing secret, which is shown this once and kept sealed
+ * Subscribes an address to events. Where it can, it goes on with an old subscription: one that was
+ * removed a moment ago and has the same target_url and source and a shared event, or one that it
+ * takes over from another n8n. Such a subscription keeps its id and its deliveries. Those that the
+ * new events and filter still ask for are sent, signed with the new secret.
+ * @returns the subscription and its signing secret, which is shown only here and stored encrypted
  * @throws published_elsewhere, subscription_exists, subscription_limit_reached (409);
  * target_url_* (422)
  * @see docs/decisions/0022-a-removed-subscription-can-be-revived.md
@@ -59,7 +60,7 @@ export async function createSubscription(
       : newSubscription(workspace, wanted, sealed, now);
     await tx.subscriptions.put(created);
     for (const { id } of elsewhere.slice(1)) await tx.subscriptions.delete(id);
-    if (before) await resendLater(tx, before, now);
+    if (before) await resendTurnedAwayLater(tx, before, now);
     return created;
   });
   return { subscription, secret };
@@ -84,25 +85,25 @@ const newSubscription = (
   createdAt: timestamp(now),
 });
 
-/** What the receiver turned away while it was being replaced is sent again. */
-const resendLater = (tx: Tx, before: Subscription, now: Date): Promise<void> =>
+/** Sends again, in the background, what the receiver turned away while it was being replaced. */
+const resendTurnedAwayLater = (tx: Tx, before: Subscription, now: Date): Promise<void> =>
   tx.jobs.enqueue(
     followUp({ ...before, removedAt: before.removedAt ?? timestamp(now) }, 'resend', now),
   );
 
-type Sending = Pick<Subscription, 'event' | 'events' | 'targetUrl'>;
+type Wanted = Pick<WantedSubscription, 'events' | 'targetUrl'>;
 
-const sharedEvents = (a: Sending, b: Pick<WantedSubscription, 'events'>): number =>
-  eventsOf(a).filter((event) => b.events.includes(event)).length;
+const sharedEvents = (existing: Subscription, wanted: Wanted): readonly EventName[] =>
+  eventsOf(existing).filter((event) => wanted.events.includes(event));
 
 /**
- * The active subscriptions that the caller takes from another n8n, the one with the most shared
- * events first. An exported workflow keeps the path of its address, whatever host it comes to.
- * @throws published_elsewhere (409) when one is held
+ * The active subscriptions of another n8n that the caller takes over, the one with the most shared
+ * events first. They have the same path: a workflow keeps it when it moves to another host.
+ * @throws published_elsewhere (409) when one is neither released nor taken over
  */
 export function findElsewhere(
   all: readonly Subscription[],
-  wanted: Pick<WantedSubscription, 'events' | 'targetUrl' | 'owner'>,
+  wanted: Wanted & Pick<WantedSubscription, 'owner'>,
   takeOver: boolean,
 ): readonly Subscription[] {
   const elsewhere = all.filter(
@@ -124,7 +125,7 @@ export function findElsewhere(
   return byMostShared(elsewhere, wanted);
 }
 
-/** The removed subscription that this one is a new version of. */
+/** The removed subscription that this one revives. */
 const findRevivable = (
   all: readonly Subscription[],
   wanted: WantedSubscription,
@@ -132,29 +133,25 @@ const findRevivable = (
 ): Subscription | undefined =>
   byMostShared(
     all.filter(
-      (each) => canBeRevived(each, now) && each.source === wanted.source && isShared(each, wanted),
+      (each) => canBeRevived(each, now) && each.source === wanted.source && overlaps(each, wanted),
     ),
     wanted,
   )[0];
 
-const byMostShared = (all: readonly Subscription[], wanted: Pick<WantedSubscription, 'events'>) =>
-  all.toSorted((a, b) => sharedEvents(b, wanted) - sharedEvents(a, wanted));
+const byMostShared = (all: readonly Subscription[], wanted: Wanted) =>
+  all.toSorted((a, b) => sharedEvents(b, wanted).length - sharedEvents(a, wanted).length);
 
 /** Whether both send some event to the same address. */
-const isShared = (a: Sending, b: Pick<WantedSubscription, 'events' | 'targetUrl'>): boolean =>
-  isSameAddress(a.targetUrl, b.targetUrl) && sharedEvents(a, b) > 0;
+const overlaps = (existing: Subscription, wanted: Wanted): boolean =>
+  isSameAddress(existing.targetUrl, wanted.targetUrl) && sharedEvents(existing, wanted).length > 0;
 
 /** @throws subscription_exists (409) */
-export function assertNew(
-  others: readonly Subscription[],
-  wanted: Pick<WantedSubscription, 'events' | 'targetUrl'>,
-): void {
-  const twin = others.find((each) => isShared(each, wanted));
+export function assertNew(others: readonly Subscription[], wanted: Wanted): void {
+  const twin = others.find((each) => overlaps(each, wanted));
   if (!twin) return;
-  const shared = eventsOf(twin).filter((event) => wanted.events.includes(event));
   throw errorWithFix(
     'subscription_exists',
-    `Subscription ${twin.id} sends ${shared.join(', ')} to this target_url already.`,
+    `Subscription ${twin.id} sends ${sharedEvents(twin, wanted).join(', ')} to this target_url already.`,
     { existingId: twin.id },
   );
 }
@@ -167,13 +164,13 @@ function assertRoom(all: readonly Subscription[]): void {
   );
 }
 
-/** A message in n8n has room for about this many names, of this length. */
+/** n8n has room for about this many names in a message, and for names of this length. */
 const MAX_HOLDERS_NAMED = 5;
 const MAX_NAME_LENGTH = 50;
 
 /**
- * Those with most first: `n8n.example.com: "Orders" (9), "Leads" (4), "Quotes" (3); from "zapier" (2),
- * from "make" and 6 more`.
+ * Who has the subscriptions, those with the most first: `n8n.example.com: "Orders" (9), "Leads" (4),
+ * "Quotes" (3); from "zapier" (2), from "make" and 6 more`.
  */
 function holdersInWords(all: readonly Subscription[]): string {
   const held = Map.groupBy(all, ({ owner, source }) =>

@@ -16,7 +16,7 @@ export const PENDING_CHOICES = ['keep', 'cancel'] as const;
 
 interface Deletion {
   readonly pending?: (typeof PENDING_CHOICES)[number];
-  /** A later revision than this one is not removed. When absent, any revision is. */
+  /** A later revision than this one is not removed. Absent: any revision is removed. */
   readonly revision?: number | undefined;
   /** Another owner's subscription is not removed: a cloned n8n knows the ids of the original. */
   readonly owner?: Partial<OwnerIdentity>;
@@ -24,8 +24,9 @@ interface Deletion {
 
 /**
  * Removes a subscription: nothing more is sent. For REVIVAL_MS it can be revived, and then gets what
- * was pending and what was emitted since. With `cancel` it is deleted at once. Removing costs the same
- * however much is pending: each delivery of a deleted subscription is cancelled when it is due.
+ * was pending and what was emitted since. With `cancel` it is deleted at once. A removal takes the
+ * same time however much is pending: deliveries of a deleted subscription are cancelled as they come
+ * due.
  * @returns false when the subscription has a later revision than the one to remove, or another owner
  * @throws not_found (404)
  * @see docs/decisions/0022-a-removed-subscription-can-be-revived.md
@@ -37,7 +38,7 @@ export const deleteSubscription = (
   { pending = 'keep', revision, owner = {} }: Deletion = {},
 ) =>
   store.transaction(async (tx): Promise<boolean> => {
-    // Locks the workspace, so that nobody publishes or revives a subscription at the same time.
+    // Locks the workspace, so that no subscription is created or revived at the same time.
     await tx.workspaces.get(workspace.id);
     const subscription = await loadSubscription(tx, workspace, id);
     if (revision !== undefined && revision < subscription.revision) return false;
@@ -51,7 +52,7 @@ export const deleteSubscription = (
     return true;
   });
 
-/** Deletes the subscription that was removed first when the workspace has no room for one more. */
+/** Deletes the subscription that was removed first, if there is no room for one more. */
 async function makeRoom(tx: Tx, { id }: Workspace): Promise<void> {
   const removed = (await findSubscriptions(tx, id)).filter(isRemoved);
   if (removed.length < MAX_REMOVED_SUBSCRIPTIONS) return;

@@ -1,5 +1,5 @@
 import type { Tx } from '../../store/collections.ts';
-import { requeue, hasFailedSince, type DeliveryStatus, type Delivery } from '../delivery.ts';
+import { hasFailedSince, type DeliveryStatus, type Delivery } from '../delivery.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { errorWithFix, notFound } from '../../platform/http/errorCatalogue.ts';
 import {
@@ -9,11 +9,11 @@ import {
   type PageRequest,
 } from '../../platform/http/page.ts';
 import type { Workspace } from '../../team/index.ts';
-import { enqueueDelivery } from './emit.ts';
+import { requeueDelivery } from './emit.ts';
 import { peekSubscription } from './subscriptions.ts';
 
 /**
- * What a subscription is owed and was sent, newest first.
+ * The deliveries of a subscription, newest first.
  * @throws not_found (404)
  */
 export const listDeliveries = (
@@ -29,7 +29,7 @@ export const listDeliveries = (
   });
 
 /**
- * Sends a finished delivery again: the same event id and body, marked as manual.
+ * Sends a finished delivery again, behind new ones: the same event id and body, marked as manual.
  * @param deliveryOrEventId a `dlv_` or an `evt_` id
  * @throws delivery_pending (409), not_found (404)
  */
@@ -46,7 +46,8 @@ export const redeliver = (
     if (delivery.status === 'pending') {
       throw errorWithFix('delivery_pending', `Delivery ${delivery.id} is still on its way.`);
     }
-    return sendAgain(tx, delivery, { isRepeat: true }, clock.now());
+    const round = { trigger: 'manual', isRepeat: true, rank: 1 } as const;
+    return requeueDelivery(tx, delivery, round, clock.now());
   });
 
 async function findDelivery(tx: Tx, subscriptionId: string, id: string): Promise<Delivery | null> {
@@ -61,30 +62,13 @@ async function findDelivery(tx: Tx, subscriptionId: string, id: string): Promise
   return delivery?.subscriptionId === subscriptionId ? delivery : null;
 }
 
-/**
- * Queues a finished delivery once more, behind fresh ones.
- * @param round.isRepeat whether a receiver that deduplicates is asked to take it again
- */
-async function sendAgain(
-  tx: Tx,
-  delivery: Delivery,
-  { isRepeat }: { isRepeat: boolean },
-  now: Date,
-): Promise<Delivery> {
-  const again = requeue(delivery, { trigger: 'manual', isRepeat }, now);
-  await tx.deliveries.put(again);
-  await enqueueDelivery(tx, again, now.getTime(), 1);
-  return again;
-}
-
-/** Read in one transaction, so that no other write waits long. */
+/** Deliveries read in one transaction, so that no other write waits long. */
 const BATCH = 500;
 
 /**
- * Sends again every delivery that failed since a time and never succeeded; what is pending is left
- * alone. The time is that of the failure; the event may be older. The same event ids go out, and a
- * receiver that has taken one after all (its answer was lost) may drop it. Recovering twice, at once
- * or after a crash, queues nothing twice.
+ * Sends again every delivery that failed since a time and never succeeded. The time is that of the
+ * failure; the event may be older. Event ids stay the same, so a receiver that took an event whose
+ * answer was lost can drop it. Recovering twice, at once or after a crash, queues nothing twice.
  * @returns how many deliveries this call queued
  * @throws not_found (404)
  */
@@ -99,8 +83,8 @@ export async function recoverDeliveries(
     const where = { subscriptionId, status: 'failed' } as const;
     const failed = await tx.deliveries.find({ where, limit: BATCH, ...from });
     const wanted = failed.filter((each) => hasFailedSince(each, since));
-    for (const delivery of wanted)
-      await sendAgain(tx, delivery, { isRepeat: false }, deps.clock.now());
+    const round = { trigger: 'manual', isRepeat: false, rank: 1 } as const;
+    for (const delivery of wanted) await requeueDelivery(tx, delivery, round, deps.clock.now());
     return { result: wanted.length, next: following(failed, BATCH) };
   });
 }

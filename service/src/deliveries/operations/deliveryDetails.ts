@@ -5,10 +5,10 @@ import type { Workspace } from '../../team/index.ts';
 import type { Delivery } from '../delivery.ts';
 import type { Event } from '../event.ts';
 import { curlCommand, requestHeaders, stampRequest } from '../request.ts';
-import { signingSecrets, type Subscription } from '../subscription.ts';
+import { openSecrets, type Subscription } from '../subscription.ts';
 import { findActiveSubscriptions, peekSubscription } from './subscriptions.ts';
 
-/** A delivery with what it sends and where. */
+/** A delivery, what it sends, and where. */
 export interface DeliveryDetails {
   readonly delivery: Delivery;
   readonly subscription: Subscription;
@@ -30,11 +30,7 @@ export const getDeliveryDetails = (
     return { delivery, subscription, event: await tx.events.peek(delivery.eventId) };
   });
 
-/** A delivery that was searched for. */
-export interface FoundDelivery {
-  readonly delivery: Delivery;
-  readonly subscription: Subscription;
-}
+export type FoundDelivery = Pick<DeliveryDetails, 'delivery' | 'subscription'>;
 
 /**
  * Finds a delivery by its own id, or all deliveries of an event. Those of removed subscriptions are
@@ -60,7 +56,7 @@ export const findDeliveries = (
 const deliveriesOf = (tx: Tx, { id: subscriptionId }: Subscription, eventId: string) =>
   tx.deliveries.find({ where: { subscriptionId, eventId }, limit: 1 });
 
-/** The conversations that these deliveries tell of, by event id. */
+/** The ids of the conversations that these deliveries are about, by event id. */
 export const conversationsOf = (
   { store }: Pick<Deps, 'store'>,
   deliveries: readonly Delivery[],
@@ -87,11 +83,15 @@ export async function signAsCurl(
   subscriptionId: string,
   deliveryId: string,
 ): Promise<string | null> {
-  const details = await getDeliveryDetails(deps, workspace, subscriptionId, deliveryId);
-  const { event, subscription } = details;
+  const { event, subscription } = await getDeliveryDetails(
+    deps,
+    workspace,
+    subscriptionId,
+    deliveryId,
+  );
   if (event === null) return null;
   const now = deps.clock.now();
-  const secrets = signingSecrets(subscription, now).map(({ sealed }) => deps.secrets.open(sealed));
+  const secrets = openSecrets(subscription, deps.secrets, now);
   const headers = requestHeaders(event, stampRequest(event, secrets, now, null));
   return curlCommand(subscription.targetUrl, headers, event.body);
 }

@@ -2,27 +2,27 @@ import { timestamp } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { workGroup } from '../../platform/jobs/workGroup.ts';
 import type { Tx } from '../../store/collections.ts';
-import { DELIVERY_QUEUE, type Delivery } from '../delivery.ts';
+import { DELIVERY_QUEUE, requeue, type Delivery } from '../delivery.ts';
 import type { Event, EventName } from '../event.ts';
 import type { EventFacts } from '../filter.ts';
 import { wants } from '../subscription.ts';
 import { findSubscriptions } from './subscriptions.ts';
 
-/** What happened. Deliveries know its name and its bytes, not its meaning. */
+/** What happened. This folder handles its name and its bytes, and knows nothing of its meaning. */
 export interface Emitted {
   readonly workspaceId: string;
   readonly name: EventName;
   readonly conversationId: string;
   /** What filters look at. */
   readonly facts: EventFacts;
-  /** Called only if somebody subscribes. @param id the event's */
+  /** Called only if a subscription asks for it. @param id the event's */
   readonly payload: (id: string) => object;
 }
 
 /**
- * Stores an event and a pending delivery for each subscription that asks for it, in the caller's
- * transaction: what happened and what is owed for it are one write. A removed subscription is owed
- * it too, as long as it can be revived; a paused one is not.
+ * Stores an event, and a pending delivery for each subscription that asks for it, in the caller's
+ * transaction. A removed subscription gets one too, in case it is revived; a paused one does not.
+ * Nothing is stored when no subscription asks for the event.
  */
 export async function emit(
   tx: Tx,
@@ -51,7 +51,7 @@ export async function emit(
  * Stores a pending delivery of an event and queues its first attempt.
  * @param trigger `manual`: a person asked for it, and it goes out while the subscription is paused
  */
-export async function queueDelivery(
+export function queueDelivery(
   tx: Tx,
   event: Event,
   subscriptionId: string,
@@ -73,26 +73,33 @@ export async function queueDelivery(
     nextAttemptAt: timestamp(now),
     createdAt: timestamp(now),
   };
-  await tx.deliveries.put(delivery);
-  await enqueueDelivery(tx, delivery, now.getTime(), 0);
-  return delivery;
+  return putPending(tx, delivery, 0, now);
 }
 
-/**
- * Puts a delivery's next attempt into the work queue. A delivery has at most one job, named after
- * it.
- */
-export const enqueueDelivery = (
+/** How a finished delivery is sent again. */
+export interface Round extends Pick<Delivery, 'trigger' | 'isRepeat'> {
+  /** 0: with new events; 1: behind them. */
+  readonly rank: 0 | 1;
+}
+
+/** Queues a finished delivery for another round of attempts. */
+export const requeueDelivery = (
   tx: Tx,
   delivery: Delivery,
-  runAt: number,
-  rank: number,
-): Promise<void> =>
-  tx.jobs.enqueue({
+  round: Round,
+  now: Date,
+): Promise<Delivery> => putPending(tx, requeue(delivery, round, now), round.rank, now);
+
+/** Stores a delivery with its job. The job has the delivery's id, so there is never a second one. */
+async function putPending(tx: Tx, delivery: Delivery, rank: number, now: Date): Promise<Delivery> {
+  await tx.deliveries.put(delivery);
+  await tx.jobs.enqueue({
     id: delivery.id,
     queue: DELIVERY_QUEUE,
     group: workGroup(delivery.workspaceId, delivery.subscriptionId),
-    runAt,
+    runAt: now.getTime(),
     rank,
     data: {},
   });
+  return delivery;
+}

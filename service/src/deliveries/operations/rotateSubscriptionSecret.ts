@@ -12,10 +12,9 @@ import type { Workspace } from '../../team/index.ts';
 import { loadSubscription } from './subscriptions.ts';
 
 /**
- * Gives a subscription a new secret. For 24 hours the replaced one signs too, so that a receiver
- * can change over without losing anything. If it is rotated again within that time, all of them
- * sign.
- * @returns the new secret, shown this once, and when the replaced one stops signing
+ * Gives a subscription a new secret. For 24 hours the replaced one signs too, so that the receiver
+ * can be changed without losing an event. After a second rotation within that time, all three sign.
+ * @returns the new secret, which is shown only here, and when the replaced one stops signing
  * @throws secret_limit_reached (409), not_found (404)
  */
 export const rotateSubscriptionSecret = (

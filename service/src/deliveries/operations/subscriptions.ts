@@ -12,7 +12,7 @@ import {
 import type { Workspace } from '../../team/index.ts';
 
 /**
- * For changing it: locked until the transaction ends.
+ * A subscription to change. It is locked until the transaction ends.
  * @throws not_found (404), also for a removed one and another workspace's
  */
 export const loadSubscription = async (
@@ -22,7 +22,7 @@ export const loadSubscription = async (
 ): Promise<Subscription> => activeOf(workspace, id, await tx.subscriptions.get(id));
 
 /**
- * As it stands, without a lock.
+ * A subscription to read, without a lock.
  * @throws not_found (404), also for a removed one and another workspace's
  */
 export const peekSubscription = async (
@@ -36,7 +36,7 @@ function activeOf(workspace: Workspace, id: string, found: Subscription | null):
   throw notFound('subscription', id);
 }
 
-/** All subscriptions of a workspace, newest first, those included that can still be revived. */
+/** All subscriptions of a workspace, newest first, with the removed ones that are still kept. */
 export const findSubscriptions = (tx: Tx, workspaceId: string): Promise<readonly Subscription[]> =>
   tx.subscriptions.find({
     where: { workspaceId },
@@ -60,18 +60,19 @@ export const listSubscriptions = ({ store }: Deps, workspace: Workspace, page: P
     );
   });
 
-/** A subscription, and why it fails when it does. */
+/** A subscription, with its last failure and what has not arrived. */
 export interface SubscriptionHealth {
   readonly subscription: Subscription;
+  /** Null unless the newest deliveries fail. */
   readonly lastFailure: Attempt | null;
-  /** How many deliveries failed and never arrived; counted to `MAX_UNDELIVERED`, in lists to 1. */
+  /** How many deliveries failed and never arrived: at most `MAX_UNDELIVERED`, in lists at most 1. */
   readonly undelivered: number;
 }
 
-/** More are not counted where a subscription is shown. */
+/** The page of a subscription counts no further. */
 export const MAX_UNDELIVERED = 100;
 
-/** Every subscription of the workspace, newest first, with its last failed attempt. */
+/** The health of every subscription of the workspace, newest first. */
 export const listSubscriptionHealth = (
   { store }: Pick<Deps, 'store'>,
   workspace: Workspace,
@@ -83,7 +84,7 @@ export const listSubscriptionHealth = (
     return described;
   });
 
-/** One subscription with its last failed attempt. @throws not_found (404) */
+/** The health of one subscription. @throws not_found (404) */
 export const getSubscriptionHealth = (
   { store }: Pick<Deps, 'store'>,
   workspace: Workspace,
@@ -104,10 +105,10 @@ const healthOf = async (
   return { subscription, lastFailure: await findLastFailure(tx, subscription), undelivered };
 };
 
-/** Deliveries read: one that was sent again may have failed later than newer ones. */
+/** More than one is read: a delivery that was sent again may have failed after newer ones. */
 const DELIVERIES_READ = 10;
 
-/** The last attempt that failed; null while the newest deliveries arrive. */
+/** The last attempt that failed; null when the last delivery arrived. */
 async function findLastFailure(tx: Tx, subscription: Subscription): Promise<Attempt | null> {
   if (subscription.consecutiveFailures === 0) return null;
   const { id: subscriptionId } = subscription;

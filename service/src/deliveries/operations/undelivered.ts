@@ -5,26 +5,26 @@ import type { Workspace } from '../../team/index.ts';
 import { failedAtMs } from '../delivery.ts';
 import { peekSubscription } from './subscriptions.ts';
 
-/** What failed and never arrived, before and since a time. */
+/** How many deliveries failed and never arrived, before and since a time. */
 export interface Undelivered {
-  /** How many failed since that time: recovering sends them. */
+  /** How many failed since that time. Recovering sends them. */
   readonly sinceCount: number;
-  /** How many failed before it: recovering leaves them. */
+  /** How many failed before it. Recovering leaves them alone. */
   readonly beforeCount: number;
   /** When the first and the last of those counted failed; null when there is none. */
   readonly firstFailedAt: string | null;
   readonly lastFailedAt: string | null;
-  /** There are more, which were not counted. */
+  /** Whether there are more, which were not counted. */
   readonly isCut: boolean;
 }
 
 const BATCH = 500;
-/** More are not counted, so that a page does not take long. */
+/** More are not counted, so that the page does not take long. */
 const MAX_COUNTED = 10_000;
 
 /**
  * Counts what failed and never arrived.
- * @param since null: all of it counts as since
+ * @param since null: since the beginning
  * @throws not_found (404)
  */
 export async function countUndelivered(
@@ -46,11 +46,11 @@ export async function countUndelivered(
   }
   const counted = times.slice(0, MAX_COUNTED);
   const sinceMs = since?.getTime() ?? -Infinity;
-  const wanted = counted.filter((time) => time >= sinceMs).length;
+  const sinceCount = counted.filter((time) => time >= sinceMs).length;
   const at = (time: number) => (counted.length === 0 ? null : timestamp(new Date(time)));
   return {
-    sinceCount: wanted,
-    beforeCount: counted.length - wanted,
+    sinceCount,
+    beforeCount: counted.length - sinceCount,
     firstFailedAt: at(counted.reduce((a, b) => Math.min(a, b), Infinity)),
     lastFailedAt: at(counted.reduce((a, b) => Math.max(a, b), -Infinity)),
     isCut: times.length > MAX_COUNTED,

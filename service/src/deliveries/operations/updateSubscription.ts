@@ -1,4 +1,5 @@
 import type { Deps } from '../../platform/deps.ts';
+import { definedOnly } from '../../platform/json.ts';
 import { eventsOf, type Subscription, type WantedSubscription } from '../subscription.ts';
 import type { Workspace } from '../../team/index.ts';
 import { assertNew, findElsewhere } from './createSubscription.ts';
@@ -24,14 +25,11 @@ export async function updateSubscription(
 ): Promise<Subscription> {
   if (changes.targetUrl !== undefined)
     await checkTargetUrl(workspace, changes.targetUrl, 'target_url');
-  const given = Object.fromEntries(
-    Object.entries(changes).filter(([, value]) => value !== undefined),
-  );
   return store.transaction(async (tx) => {
     // Locks the workspace: two subscriptions cannot both get the same address and event.
     await tx.workspaces.get(workspace.id);
     const before = await loadSubscription(tx, workspace, id);
-    const changed: Subscription = { ...before, ...given };
+    const changed: Subscription = { ...before, ...definedOnly(changes) };
     const events = eventsOf(changed);
     const active = await findActiveSubscriptions(tx, workspace.id);
     const others = active.filter((each) => each.id !== id);
@@ -45,7 +43,7 @@ export async function updateSubscription(
 }
 
 /**
- * Lets another n8n take the subscription. Until one does, it goes on as before.
+ * Lets another n8n take the subscription over. Until one does, nothing changes.
  * @throws not_found (404)
  */
 export const releaseSubscription = ({ store }: Deps, workspace: Workspace, id: string) =>

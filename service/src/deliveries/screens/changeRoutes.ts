@@ -29,13 +29,10 @@ export function addChanges(router: Router, deps: Deps): void {
     }
   });
 
-  for (const [verb, paused] of [
-    ['pause', true],
-    ['resume', false],
-  ] as const)
+  for (const verb of ['pause', 'resume'])
     router.post(`/keys/subscriptions/:id/${verb}`, async ({ params }, response) => {
       const id = String(params.id);
-      await updateSubscription(deps, workspaceOf(response), id, { paused });
+      await updateSubscription(deps, workspaceOf(response), id, { paused: verb === 'pause' });
       response.redirect(303, subscriptionHref(id, {}, { notice: 'saved' }));
     });
 

@@ -26,7 +26,7 @@ export interface DeliveriesView {
   readonly open?: string | undefined;
 }
 
-/** Reads the view from a query or a form. Ignores invalid values. */
+/** Reads the view from a query or a form. Ignores an unknown status; the cursor is checked later. */
 export function deliveriesViewFrom(values: Readonly<Record<string, unknown>>): DeliveriesView {
   const text = (name: string) =>
     typeof values[name] === 'string' && values[name] !== '' ? values[name] : undefined;
@@ -40,7 +40,7 @@ export function deliveriesViewFrom(values: Readonly<Record<string, unknown>>): D
 /** The address of a subscription's page. */
 export const subscriptionHref = (
   id: string,
-  view: DeliveriesView,
+  view: DeliveriesView = {},
   more: Readonly<Record<string, string>> = {},
 ): string => addressWith(`/keys/subscriptions/${id}`, { ...view, ...more });
 
@@ -177,7 +177,7 @@ function attemptsInWords({ status, attempts, nextAttemptAt }: Delivery, now: Dat
   return html`${count}${next}${error ? html`: <bdi>${error}</bdi>` : null}`;
 }
 
-/** Like `ago`, but in seconds below two minutes: early retries are seconds apart. */
+/** Like `ago`, but in seconds below two minutes, because early retries are seconds apart. */
 export function soon(time: string, now: Date): string {
   const seconds = Math.ceil((Date.parse(time) - now.getTime()) / 1000);
   if (seconds <= 0) return 'now';

@@ -1,8 +1,6 @@
 import { STAGE_LABELS } from '../../conversations/index.ts';
 import type { FILTER_WORDS, Filter } from '../filter.ts';
 
-/** A filter in a reader's words. */
-
 export type WordList = keyof typeof FILTER_WORDS;
 
 export const LIST_LABELS: Readonly<Record<WordList, string>> = {
@@ -40,7 +38,7 @@ const FILTER_LABELS: {
 export const filterLabel = (list: WordList, word: string): string =>
   (FILTER_LABELS[list] as Readonly<Record<string, string>>)[word]!;
 
-/** `Channels: WhatsApp. Messages of: the agent, the team.` */
+/** A filter as the screens show it: `Channels: WhatsApp. Messages of: the agent, the team`. */
 export function filterInWords({ conversationIds = [], ...lists }: Filter): string {
   const parts = (Object.keys(LIST_LABELS) as WordList[])
     .filter((list) => lists[list] !== undefined)

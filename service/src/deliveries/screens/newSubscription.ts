@@ -9,7 +9,7 @@ import {
   type SubscriptionForm,
 } from './subscriptionFields.ts';
 
-/** The form's fields, as the operation takes them. */
+/** Checks the form. The result is what the operation takes. */
 export const newSubscriptionSchema = subscriptionSchema
   .extend({
     source: z.string().trim().max(64, 'must have at most 64 characters').default(''),

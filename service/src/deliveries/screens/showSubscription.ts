@@ -42,8 +42,8 @@ export async function showSubscription(
 }
 
 /**
- * Answers with a part of a page. A receiver can end a subscription with the status 410 while its
- * page is open.
+ * Answers with a part of a page, or says that the subscription was removed: a receiver can end it with
+ * the status 410 while its page is open.
  */
 export async function sendUnlessRemoved(
   response: Response,

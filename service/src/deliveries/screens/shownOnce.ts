@@ -3,6 +3,7 @@ import { eventsOf, type Subscription } from '../subscription.ts';
 import { copyable, shownOnce } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { exactTimeView } from '../../platform/html/times.ts';
+import { subscriptionHref } from './deliveriesList.ts';
 
 /** A new key, and how to use it in n8n. */
 export const newKeyView = (key: string, { name }: ApiKey, baseUrl: string): View =>
@@ -28,7 +29,7 @@ export const newSubscriptionView = (secret: string, subscription: Subscription):
     secret,
     html`
       <p>The receiver uses it to verify the <code>X-Service-Signature</code> header.</p>
-      <p><a href=${`/keys/subscriptions/${subscription.id}`}>Open the subscription</a> to send a test event.</p>
+      <p><a href=${subscriptionHref(subscription.id)}>Open the subscription</a> to send a test event.</p>
     `,
   );
 

@@ -54,7 +54,7 @@ const buttonsOf =
     postButton(signedIn, {
       action: actionOf(subscription, verb),
       label,
-      ...(confirm === undefined ? {} : { confirm }),
+      confirm,
       button: { class: verb === 'remove' ? 'danger' : 'secondary outline' },
     });
 

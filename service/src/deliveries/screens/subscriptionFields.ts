@@ -13,6 +13,7 @@ import {
   type Problems,
 } from '../../platform/html/forms.ts';
 import { html, type View } from '../../platform/html/html.ts';
+import { subscriptionHref } from './deliveriesList.ts';
 import { filterLabel, LIST_LABELS, type WordList } from './filterLabels.ts';
 
 /** The fields with which a subscription is created and changed. */
@@ -24,7 +25,7 @@ export interface SubscriptionForm extends FormState {
 
 const LISTS = Object.keys(FILTER_WORDS) as WordList[];
 
-/** What the fields of a form say, as the operations take it. */
+/** Checks a form. The result is what the operations take. */
 export const subscriptionSchema = z.object({
   events: z.array(z.enum(EVENT_NAMES)).min(1, 'choose at least one event'),
   target_url: z
@@ -39,7 +40,7 @@ export const subscriptionSchema = z.object({
   catchUp: z.boolean(),
 });
 
-/** The texts of the form, as that schema takes them. */
+/** Turns the texts of the form into what the schema checks. */
 export function subscriptionInput(values: FormValues) {
   const ticked = <Word extends string>(list: string, words: readonly Word[]) =>
     words.filter((word) => values[`${list}_${word}`] === 'on');
@@ -54,7 +55,7 @@ export function subscriptionInput(values: FormValues) {
   };
 }
 
-/** The form of a subscription as it stands. */
+/** The form, filled in with what a subscription has now. */
 export function valuesOf(subscription: Subscription): FormValues {
   const filter = subscription.filter ?? {};
   const ticked = (list: string, words: readonly string[] = []) =>
@@ -126,7 +127,7 @@ const eventBox = (name: EventName, form: FormState): View =>
     form,
   });
 
-/** Open where something is ticked. */
+/** A list of the filter, open if something in it is ticked. */
 function filterFold(list: WordList, form: FormState): View {
   const isSet = FILTER_WORDS[list].some((word) => form.values[`${list}_${word}`] === 'on');
   return html`
@@ -155,4 +156,4 @@ const conversationsFold = (form: FormState): View => html`
 const urlHelp = (existingId: string | undefined): View =>
   existingId === undefined
     ? 'Events are sent here with POST. It must begin with https://.'
-    : html`<a href=${`/keys/subscriptions/${existingId}`}>Open the existing subscription</a>`;
+    : html`<a href=${subscriptionHref(existingId)}>Open the existing subscription</a>`;

@@ -18,7 +18,7 @@ import { eventsInWords, subscriptionState } from './subscriptionState.ts';
 export interface SubscriptionPageExtras {
   readonly view?: DeliveriesView;
   readonly notice?: unknown;
-  /** What the member has just sent again, in words. */
+  /** Says how many deliveries the member has just sent again. */
   readonly recovered?: View;
   /** A secret that was just created. */
   readonly shownOnce?: View;
@@ -47,7 +47,7 @@ export function subscriptionPage(signedIn: SignedIn, page: SubscriptionPage): Vi
     problem,
   } = page;
   const { subscription } = health;
-  const { id: subscriptionId } = subscription;
+  const subscriptionId = subscription.id;
   const name = eventsInWords(subscription);
   const live = `/keys/subscriptions/${subscriptionId}/live`;
   return teamPage(

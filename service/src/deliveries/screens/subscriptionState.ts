@@ -1,11 +1,11 @@
 import type { Attempt } from '../delivery.ts';
 import { MAX_UNDELIVERED, type SubscriptionHealth } from '../operations/subscriptions.ts';
-import { recoverHref } from './deliveriesList.ts';
+import { recoverHref, subscriptionHref } from './deliveriesList.ts';
 import { ownerInWords } from '../../platform/owner.ts';
 import {
   eventsOf,
   MAX_SUBSCRIPTIONS,
-  type SealedSecret,
+  signingSecrets,
   type Subscription,
   subscriptionStatus,
 } from '../subscription.ts';
@@ -46,13 +46,13 @@ export const subscriptionState = (
     <dt>After an outage</dt><dd>${subscription.catchUp ? 'what was missed in 24 hours is sent' : 'nothing is sent by itself'}</dd>
     <dt>Created</dt><dd>${timeView(subscription.createdAt, now)}</dd>
     <dt>Last delivery</dt><dd>${subscription.lastDeliveryAt === null ? 'none yet' : timeView(subscription.lastDeliveryAt, now)}</dd>
-    ${previousSecrets(subscription.secrets, now)}
+    ${previousSecrets(subscription, now)}
   </dl>
   ${failureView(subscription, lastFailure, now)}
   ${undeliveredView(signedIn, subscription, undelivered)}
 `;
 
-/** The first success makes a subscription active again; what failed before has still not arrived. */
+/** Shown for an active subscription too: after an outage, what failed has still not arrived. */
 function undeliveredView(signedIn: SignedIn, { id }: Subscription, count: number): View {
   if (count === 0) return null;
   const words =
@@ -67,10 +67,8 @@ function undeliveredView(signedIn: SignedIn, { id }: Subscription, count: number
   return html`<p class="undelivered">${words} ${next}</p>`;
 }
 
-function previousSecrets(secrets: readonly SealedSecret[], now: Date): View {
-  const ends = secrets.flatMap(({ expiresAt }) =>
-    expiresAt !== null && Date.parse(expiresAt) > now.getTime() ? [expiresAt] : [],
-  );
+function previousSecrets(subscription: Subscription, now: Date): View {
+  const ends = signingSecrets(subscription, now).flatMap(({ expiresAt }) => expiresAt ?? []);
   if (ends.length === 0) return null;
   // The secret that was replaced last comes first, and is valid longest.
   return ends.length === 1
@@ -92,7 +90,7 @@ function failureView(subscription: Subscription, lastFailure: Attempt | null, no
 }
 
 function adviceOn({ statusCode }: Attempt): string {
-  // Without a response, the error itself says what to do first.
+  // Without a response, the error says what to do first.
   if (statusCode === null) return 'Then resend the failed deliveries.';
   if (statusCode >= 500)
     return 'Check that the receiver is running, then resend the failed deliveries.';
@@ -100,7 +98,7 @@ function adviceOn({ statusCode }: Attempt): string {
 }
 
 /**
- * How many subscriptions there are, by source, and each with its state.
+ * How many subscriptions each source has, and the state of each subscription.
  * @param week the attempts of each subscription in the last seven days
  */
 export const subscriptionsList = (
@@ -132,7 +130,7 @@ const subscriptionItem = (
 ): View => html`
   <li>
     <div class="what">
-      <p><a id=${subscription.id} href=${`/keys/subscriptions/${subscription.id}`}><strong>${eventsInWords(subscription)}</strong></a>${' '}${stateBadge(subscription)}${undelivered > 0 ? badge('Not all arrived', 'attention') : null}</p>
+      <p><a id=${subscription.id} href=${subscriptionHref(subscription.id)}><strong>${eventsInWords(subscription)}</strong></a>${' '}${stateBadge(subscription)}${undelivered > 0 ? badge('Not all arrived', 'attention') : null}</p>
       <p class="url"><bdi>${subscription.targetUrl}</bdi></p>
       <p class="muted">
         ${originOf(subscription)},${' '}

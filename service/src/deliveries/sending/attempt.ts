@@ -1,11 +1,14 @@
 import { RESPONSE_EXCERPT_BYTES, judge, type AttemptVerdict } from '../delivery.ts';
+import type { Event } from '../event.ts';
 import { OutboundError, type OutboundClient } from '../../platform/outbound/outboundClient.ts';
 import type { OutboundErrorKind } from '../../platform/outbound/outboundError.ts';
 import { requestHeaders, stampRequest, type RequestStamp } from '../request.ts';
 
 /** The most bytes of an answer that are read. */
 const RESPONSE_READ_BYTES = 64 * 1024;
-/** How far a signature may be ahead of a clock that was set back. Receivers accept more. */
+/**
+ * How far ahead of the clock a repeat may be signed, if the clock was set back. Receivers accept more.
+ */
 const MAX_AHEAD_MS = 60_000;
 
 /** The result of one HTTP attempt. */
@@ -25,14 +28,12 @@ export interface AttemptResult {
 interface EventCall {
   readonly workspaceId: string;
   readonly url: string;
-  readonly event: string;
-  readonly eventId: string;
-  readonly body: string;
+  readonly event: Pick<Event, 'id' | 'name' | 'body'>;
   /** Unencrypted. The event is signed with each of them. */
   readonly secrets: readonly string[];
   /**
-   * The round of a repeat that somebody asked for: it grows with each request, and all attempts of
-   * one request have the same. Null for anything else.
+   * Set when somebody asked for this repeat: the same for all attempts of one request, and higher
+   * for the next request. Null for every other delivery.
    */
   readonly repeatRound: number | null;
   /** When it was last sent to this subscriber (ISO 8601); null when it never was. */
@@ -42,7 +43,7 @@ interface EventCall {
 /**
  * POSTs an event to a subscriber once, signed with the current time. One deadline covers
  * connecting, TLS, headers and body. A 2xx whose headers arrive in time is a success, even if its
- * body is cut.
+ * body does not arrive in full.
  * @see docs/events-and-signatures.md, "Headers"
  */
 export async function attempt(
@@ -50,16 +51,16 @@ export async function attempt(
   call: EventCall,
   { now, timeoutMs }: { now: Date; timeoutMs: number },
 ): Promise<AttemptResult> {
-  const { event: name, eventId: id, body: sent, secrets, repeatRound } = call;
-  const request = stampRequest({ id, body: sent }, secrets, signingTime(call, now), repeatRound);
+  const { event, secrets, repeatRound } = call;
+  const request = stampRequest(event, secrets, signingTime(call, now), repeatRound);
   const startedAt = performance.now();
   try {
     const { status, body } = await outbound.request({
       workspaceId: call.workspaceId,
       url: call.url,
       method: 'POST',
-      headers: requestHeaders({ id, name }, request),
-      body: sent,
+      headers: requestHeaders(event, request),
+      body: event.body,
       timeoutMs,
       maxBytes: RESPONSE_READ_BYTES,
       onTooLarge: 'cut',
@@ -123,7 +124,8 @@ const ADVICE: Partial<Record<number, string>> = {
 };
 
 function statusInWords(status: number): string {
-  if (status === 410) return 'The receiver answered 410 Gone, so the subscription was removed.';
+  // Says nothing of a removal: there is none when another receiver has taken over in the meantime.
+  if (status === 410) return 'The receiver answered 410 Gone, which ends a subscription.';
   if (status >= 500) return `The receiver answered ${status}.`;
   if (status >= 400)
     return [`The receiver answered ${status}; a 4xx is not retried.`, ADVICE[status]]

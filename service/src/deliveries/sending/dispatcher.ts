@@ -17,11 +17,11 @@ import { type InFlightLimit, InFlightLimits } from './inFlightLimits.ts';
 import { loadDueDeliveries, type DueDelivery, type LoadedDelivery } from './loadDueDeliveries.ts';
 import { recordResults, type MadeAttempt } from './recordResult.ts';
 
-/** Counts attempts and deliveries. Called often: it must be quick and never throw. */
+/** Learns of attempts and deliveries that end. It is called often, must be quick and never throw. */
 export interface DeliveryObserver {
-  /** An attempt has ended; it may not be on record yet. */
+  /** An attempt has ended. It may not be recorded yet. */
   attempted(result: AttemptResult): void;
-  /** The delivery has ended, and that is on record. */
+  /** The delivery has ended, and that is recorded. */
   ended(delivery: Delivery): void;
 }
 
@@ -40,11 +40,11 @@ const MAX_PER_WORKSPACE = 512;
  */
 const DEADLINES_PER_LEASE = 2;
 
-/** Secrets that stay opened: those of the subscriptions of 40 full workspaces. */
+/** Decrypted secrets that are kept: those of 40 workspaces with all their subscriptions. */
 const MAX_OPENED_SECRETS = 1000;
-/** A larger batch would hold the event loop for longer than a few milliseconds. */
+/** Results recorded in one batch. A larger one would hold the event loop for too long. */
 const MAX_BATCH = 100;
-/** More would only wait for each other's locks. */
+/** More batches at once would only wait for each other's locks. */
 const MAX_BATCHES_AT_ONCE = 2;
 
 /**
@@ -114,12 +114,12 @@ export class Dispatcher {
     const limit = this.#limitOf(job.group);
     limit.start();
     const loaded = await this.#loads.add(job).catch((error: unknown) => {
-      limit.end(null, 0);
+      limit.end(null);
       throw error;
     });
     limit.noteRemoved(loaded?.type === 'parked');
-    if (loaded?.type === 'due') return this.#send(loaded);
-    limit.end(null, 0);
+    if (loaded?.type === 'due') return this.#send(loaded, limit);
+    limit.end(null);
     this.#wakeAfterPause(limit);
     if (loaded?.type === 'cancelled') this.#options.observer.ended(loaded.delivery);
   }
@@ -129,31 +129,28 @@ export class Dispatcher {
     return this.#limits.of(limitedBy(group));
   }
 
-  async #send(due: DueDelivery): Promise<void> {
+  async #send(due: DueDelivery, limit: InFlightLimit): Promise<void> {
     const at = this.#options.deps.clock.now();
-    const result = await this.#attempt(due, at);
-    this.#worker.wake(); // its place is free before the result is on record
+    const result = await this.#attempt(due, limit, at);
+    this.#worker.wake(); // the subscription can take the next one before this result is recorded
     this.#logResult(due, result);
     await this.#record(due, result, at);
   }
 
   async #attempt(
     { delivery, subscription, event, secrets }: DueDelivery,
+    limit: InFlightLimit,
     now: Date,
   ): Promise<AttemptResult> {
     const { outbound, timeoutMs } = this.#options;
-    const { id: eventId, name, body } = event;
     const call = {
       workspaceId: subscription.workspaceId,
       url: subscription.targetUrl,
-      event: name,
-      eventId,
-      body,
+      event,
       secrets,
       repeatRound: delivery.isRepeat ? delivery.roundStart : null,
       lastAttemptAt: delivery.attempts.at(-1)?.at ?? null,
     };
-    const limit = this.#limits.of(delivery.subscriptionId);
     try {
       const result = await attempt(outbound, call, { now, timeoutMs });
       limit.end(result.verdict, result.durationMs);
@@ -161,7 +158,7 @@ export class Dispatcher {
       this.#options.observer.attempted(result);
       return result;
     } catch (error) {
-      limit.end(null, 0);
+      limit.end(null);
       throw error;
     }
   }
@@ -175,20 +172,15 @@ export class Dispatcher {
     { verdict, statusCode, error }: AttemptResult,
   ): void {
     const { log } = this.#options;
-    const about = {
+    const fields = {
       delivery: delivery.id,
       event_id: event.id,
       event: event.name,
       subscription: subscription.id,
       status: statusCode,
     };
-    if (verdict === 'success') log.debug(about, 'delivered');
-    else log.info({ ...about, reason: error }, 'attempt failed');
-    if (verdict === 'gone')
-      log.warn(
-        { subscription: subscription.id },
-        'the receiver answered 410: its subscription is removed',
-      );
+    if (verdict === 'success') log.debug(fields, 'delivered');
+    else log.info({ ...fields, reason: error }, 'attempt failed');
   }
 
   async #record(
@@ -204,7 +196,13 @@ export class Dispatcher {
       result,
       at,
     });
-    if (recorded !== null && recorded.status !== 'pending') this.#options.observer.ended(recorded);
+    if (recorded === null || recorded.status === 'pending') return;
+    this.#options.observer.ended(recorded);
+    if (result.verdict === 'gone')
+      this.#options.log.warn(
+        { subscription: subscription.id },
+        'the receiver answered 410: its subscription is removed',
+      );
   }
 }
 

@@ -14,11 +14,11 @@ export const MAX_IN_FLIGHT = 32;
 const FAST = 0.1;
 /** A slower one lowers it: more at once would only wait in the receiver's own queue. */
 const SLOW = 0.3;
-/** After this many failures in a row, the receiver counts as dead. */
-const DEAD_AFTER = 5;
+/** After this many failures in a row, the receiver counts as down. */
+const DOWN_AFTER = 5;
 /**
- * How long a dead receiver gets nothing after each failure. One that refuses at once would otherwise
- * get hundreds of attempts a second, each of which is recorded.
+ * How long a receiver that is down gets nothing after each failure. One that refuses at once would
+ * otherwise get hundreds of attempts a second, each of which is recorded.
  */
 const PAUSE_MS = 100;
 /** How often to check whether a removed subscription was revived, perhaps by another process. */
@@ -51,7 +51,7 @@ export class InFlightLimit {
     return this.#isSubscriptionRemoved ? Math.min(1, free) : free;
   }
 
-  /** How long no delivery may begin. */
+  /** For how much longer no delivery may begin. */
   get pausedMs(): number {
     return Math.max(0, this.#pausedUntil - this.#now());
   }
@@ -70,8 +70,8 @@ export class InFlightLimit {
   }
 
   /**
-   * Notes whether the subscription was found removed. While it is, one delivery is claimed every
-   * half second, so that thousands of waiting ones cost no more than one.
+   * Notes whether the subscription is removed. While it is, one delivery is claimed every half
+   * second, so thousands of waiting deliveries cost no more than one.
    */
   noteRemoved(isRemoved: boolean): void {
     this.#isSubscriptionRemoved = isRemoved;
@@ -84,14 +84,14 @@ export class InFlightLimit {
   }
 
   /** @param verdict null when nothing was sent */
-  end(verdict: AttemptVerdict | null, durationMs: number): void {
+  end(verdict: AttemptVerdict | null, durationMs = 0): void {
     // A fast answer says that the receiver can take more only when the limit was used up.
     const wasFull = this.#inFlight >= this.limit;
     this.#inFlight--;
     this.#usedAt = this.#now();
     if (verdict === null) return;
     this.#failuresInRow = verdict === 'retry' ? this.#failuresInRow + 1 : 0;
-    this.#pausedUntil = this.#failuresInRow >= DEAD_AFTER ? this.#usedAt + PAUSE_MS : -Infinity;
+    this.#pausedUntil = this.#failuresInRow >= DOWN_AFTER ? this.#usedAt + PAUSE_MS : -Infinity;
     if (verdict === 'retry') this.#set(this.#limit / 2);
     else if (durationMs > SLOW * this.#timeoutMs) this.#set(this.#limit - 1);
     else if (durationMs < FAST * this.#timeoutMs && wasFull)
@@ -103,13 +103,13 @@ export class InFlightLimit {
   }
 }
 
-/** A limit that was unused for this long says nothing about the receiver any more. */
+/** A limit that was unused for this long no longer says anything about the receiver. */
 const FORGOTTEN_AFTER_MS = 10 * 60 * 1000;
 const FIRST_SWEEP_AT = 64;
 
 /**
- * The limit of each subscription's deliveries. Limits come and go with subscriptions, so one that
- * has long been idle is forgotten.
+ * The limit of each subscription's deliveries. A limit that was idle for long is forgotten, as
+ * subscriptions come and go.
  */
 export class InFlightLimits {
   readonly #bySubscription = new Map<string, InFlightLimit>();
@@ -138,7 +138,7 @@ export class InFlightLimits {
     return limit;
   }
 
-  /** Looks at all limits only when they have doubled since the last time. */
+  /** Runs only when the number of limits has doubled since the last sweep. */
   #sweep(): void {
     for (const [subscriptionId, limit] of this.#bySubscription)
       if (limit.idleMs > FORGOTTEN_AFTER_MS) this.#bySubscription.delete(subscriptionId);

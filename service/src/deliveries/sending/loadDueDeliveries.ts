@@ -2,19 +2,17 @@ import type { Tx } from '../../store/collections.ts';
 import type { Delivery } from '../delivery.ts';
 import type { Event } from '../event.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { isRemoved, signingSecrets, wants, type Subscription } from '../subscription.ts';
+import { isRemoved, openSecrets, wants, type Subscription } from '../subscription.ts';
 import type { Job } from '../../store/store.ts';
 
 /**
- * How often a delivery checks whether its subscription is still paused. Deliveries of a paused
- * subscription are not parked, as those of a removed one are: what a person sends by hand would have
- * to wait behind them.
+ * How often a delivery checks whether its subscription is still paused. It is queued for later, not
+ * parked like those of a removed subscription: what a person sends by hand would wait behind it.
  */
 const PAUSE_CHECK_MS = 60_000;
 
 /** A claimed delivery with all that an attempt needs. */
 export interface DueDelivery {
-  readonly job: Job;
   readonly delivery: Delivery;
   readonly subscription: Subscription;
   readonly event: Event;
@@ -32,32 +30,26 @@ export type LoadedDelivery =
   | { readonly type: 'cancelled'; readonly delivery: Delivery }
   | null;
 
-type LoadedWithoutSecrets =
-  | ({ readonly type: 'due' } & Omit<DueDelivery, 'secrets'>)
-  | Exclude<LoadedDelivery, { readonly type: 'due' }>;
-
 /**
  * Reads the deliveries of claimed jobs, in one transaction. Gives back the jobs of removed and
  * paused subscriptions. Cancels deliveries whose subscription or event is gone, and those whose
  * event the subscription no longer wants.
  */
-export async function loadDueDeliveries(
-  { store, clock, secrets }: Deps,
+export function loadDueDeliveries(
+  deps: Deps,
   jobs: readonly Job[],
 ): Promise<readonly LoadedDelivery[]> {
-  const now = clock.now();
+  const now = deps.clock.now();
   // In parallel, so that a store can read them together.
-  const loaded = await store.transaction((tx) =>
-    Promise.all(jobs.map((job) => load(tx, job, now))),
-  );
-  return loaded.map((each) => {
-    if (each?.type !== 'due') return each;
-    const sealed = signingSecrets(each.subscription, now);
-    return { ...each, secrets: sealed.map((secret) => secrets.open(secret.sealed)) };
-  });
+  return deps.store.transaction((tx) => Promise.all(jobs.map((job) => load(tx, deps, job, now))));
 }
 
-async function load(tx: Tx, job: Job, now: Date): Promise<LoadedWithoutSecrets> {
+async function load(
+  tx: Tx,
+  { secrets }: Pick<Deps, 'secrets'>,
+  job: Job,
+  now: Date,
+): Promise<LoadedDelivery> {
   const delivery = await tx.deliveries.peek(job.id);
   if (delivery?.status !== 'pending') return dropJob(tx, job);
   const subscription = await tx.subscriptions.peek(delivery.subscriptionId);
@@ -75,10 +67,11 @@ async function load(tx: Tx, job: Job, now: Date): Promise<LoadedWithoutSecrets> 
       return null;
     }
   }
-  return { type: 'due', job, delivery, subscription, event };
+  const opened = openSecrets(subscription, secrets, now);
+  return { type: 'due', delivery, subscription, event, secrets: opened };
 }
 
-/** Ends the job, unless the delivery was just queued again: its new job has the same id. */
+/** Ends the job, unless the delivery was just queued again: the new job has the same id. */
 async function dropJob(tx: Tx, { id }: Job): Promise<null> {
   const delivery = await tx.deliveries.get(id);
   if (delivery?.status !== 'pending') await tx.jobs.complete(id);
@@ -86,7 +79,7 @@ async function dropJob(tx: Tx, { id }: Job): Promise<null> {
 }
 
 /** Leaves the delivery alone if another process has just finished it. */
-async function cancel(tx: Tx, { id }: Job): Promise<LoadedWithoutSecrets> {
+async function cancel(tx: Tx, { id }: Job): Promise<LoadedDelivery> {
   const delivery = await tx.deliveries.get(id);
   await tx.jobs.complete(id);
   if (delivery?.status !== 'pending') return null;

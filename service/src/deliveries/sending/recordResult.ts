@@ -15,20 +15,20 @@ import type { AttemptResult } from './attempt.ts';
 /** How precise `lastDeliveryAt` is, so that a burst does not write the subscription each time. */
 const LAST_DELIVERY_PRECISION_MS = 1000;
 
-/** An attempt that was made and is not on record yet. */
+/** An attempt that was made and is not recorded yet. */
 export interface MadeAttempt {
   readonly deliveryId: string;
   readonly subscriptionId: string;
-  /** The subscription's when the attempt began. A later one: it was revived or taken over since. */
+  /** The subscription's when the attempt began. It is higher now if it was revived or taken over. */
   readonly revision: number;
-  /** The delivery's when the attempt began. Another one means that there was another attempt. */
+  /** The delivery's when the attempt began. It differs now if there was another attempt. */
   readonly nextAttemptAt: string | null;
   readonly result: AttemptResult;
   readonly at: Date;
 }
 
 /**
- * Puts attempts on record, in one transaction.
+ * Records attempts, in one transaction.
  * @returns the delivery of each attempt as it is now; null when it is gone, or had ended before
  */
 export const recordResults = (
@@ -78,7 +78,7 @@ async function maySubscriptionChange(
   return attempts.some(({ at }) => !isRecent(subscription.lastDeliveryAt, at));
 }
 
-/** Whether the last delivery on record is later, or not much earlier. Attempts are recorded as they end. */
+/** Whether the last delivery is later, or hardly earlier. Attempts are recorded as they end. */
 const isRecent = (last: string | null, at: Date): boolean =>
   last !== null && at.getTime() - Date.parse(last) < LAST_DELIVERY_PRECISION_MS;
 
@@ -94,14 +94,14 @@ async function record(
   const hasMovedOn = before.status !== 'pending' || before.nextAttemptAt !== made.nextAttemptAt;
   if (hasMovedOn) return recordLate(tx, before, made);
 
+  const attempt = attemptOf(made);
   const subscription = await tx.subscriptions.peek(made.subscriptionId);
   if (subscription !== null && waitsForRevival(subscription, made)) {
-    const kept = keepForRevival(before, attemptOf(made), now);
-    await putWithJob(tx, kept, 0);
-    return kept;
+    const waiting = keepForRevival(before, attempt, now);
+    await putWithJob(tx, waiting, 0);
+    return waiting;
   }
 
-  const attempt = attemptOf(made);
   const delivery = recordAttempt(before, attempt, verdict, retryDelaysMs, now, Math.random());
   await putWithJob(tx, delivery, 1);
   if (subscription === null) return delivery;
@@ -120,7 +120,10 @@ const attemptOf = ({ at, result }: MadeAttempt) => ({
   request: result.request,
 });
 
-/** @see recordLateAttempt; @returns null when the delivery had ended before */
+/**
+ * Records an attempt of a delivery that another process has gone on with.
+ * @returns null when the delivery had ended before
+ */
 async function recordLate(tx: Tx, before: Delivery, made: MadeAttempt): Promise<Delivery | null> {
   const delivery = recordLateAttempt(before, attemptOf(made), made.result.verdict);
   await tx.deliveries.put(delivery);
@@ -129,13 +132,13 @@ async function recordLate(tx: Tx, before: Delivery, made: MadeAttempt): Promise<
   return delivery;
 }
 
-/** Whether the receiver was replaced or removed during the attempt. */
+/** Whether the subscription was removed or taken over during the attempt. */
 const wasRemovedSince = (subscription: Subscription, { revision }: MadeAttempt): boolean =>
   isRemoved(subscription) || subscription.revision !== revision;
 
 /**
- * Whether a failure does not count because the receiver was removed or replaced during the attempt.
- * A 410 still counts, unless another receiver has taken its place.
+ * Whether a failure does not count, because the subscription was removed or taken over during the
+ * attempt. A 410 counts, unless another receiver has taken its place.
  */
 function waitsForRevival(subscription: Subscription, made: MadeAttempt): boolean {
   const { verdict } = made.result;
@@ -151,8 +154,8 @@ async function putWithJob(tx: Tx, delivery: Delivery, rank: number): Promise<voi
 }
 
 /**
- * Counts failed deliveries in a row, and notes when the subscription was last called. The first
- * success after an outage begins the catch-up.
+ * Counts failed deliveries in a row, and notes the time of the last attempt. The first success after
+ * an outage starts the catch-up.
  */
 async function noteOnSubscription(
   tx: Tx,
@@ -179,6 +182,6 @@ async function noteOnSubscription(
     await tx.jobs.enqueue(followUp(subscription, 'catch_up', now, delivery.id));
 }
 
-/** A catch-up that fails again is over: otherwise each one would begin the next. */
+/** A catch-up that fails is no new outage. Otherwise each catch-up would start the next. */
 const endsInOutage = ({ status, trigger }: Delivery, { statusCode }: AttemptResult): boolean =>
   isAway(statusCode) && status === 'failed' && trigger !== 'catch_up';

@@ -8,7 +8,7 @@ const LAST_RETRIES_MS = 3000;
 export type Retry = <T>(action: () => Promise<T>) => Promise<T>;
 
 /**
- * Retries while the store is unavailable: an attempt whose result is lost would be made twice.
+ * Retries while the store is unavailable, because an attempt that is not recorded would be repeated.
  * After a stop, all retries end within three seconds of the first failure, and the error is thrown.
  */
 export function retryThroughOutage(stopping: AbortSignal): Retry {

@@ -1,8 +1,8 @@
 import { shareOf } from '../../store/store.ts';
 
 /**
- * Names the group of a job. The jobs of a group share one limit, such as the deliveries of one
- * subscription. All workspaces share the places for work in flight.
+ * The group of a job. The jobs of a group share one limit, such as the deliveries of one
+ * subscription; its workspace shares the places for work in flight with all others.
  * @see docs/decisions/0017-workspaces-share-what-is-under-way.md
  */
 export const workGroup = (workspaceId: string, limited: string): string =>

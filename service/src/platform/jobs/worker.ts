@@ -7,7 +7,7 @@ import { FairPool } from '../limits/fairPool.ts';
 import { shareOf, StoreUnavailable, type Job } from '../../store/store.ts';
 import { retryThroughOutage, type Retry } from './outageRetry.ts';
 
-/** What operations are given, with the store's queues and a clock that measures leases. */
+/** What operations are given, and the store's queues and a clock that measures leases. */
 export interface WorkDeps extends Deps {
   readonly store: ServiceStore;
   readonly clock: SteadyClock;
@@ -98,7 +98,7 @@ export class Worker {
     return performance.now() - this.#lastTurn;
   }
 
-  /** Looks for jobs soon. Several calls in one turn of the event loop cause one look. */
+  /** Looks for jobs soon: once for all calls in one turn of the event loop. */
   wake(): void {
     if (this.#isWakeQueued || this.#stopping.signal.aborted) return;
     this.#isWakeQueued = true;
@@ -257,7 +257,7 @@ const CHECK_EVERY_MS = 1000;
 class ShareWatch {
   readonly #places: FairPool;
   readonly #onReached: () => void;
-  /** Full shares, and when each was checked last, in steady milliseconds. */
+  /** The full shares, each with the time of its last check, in steady milliseconds. */
   readonly #full = new Map<string, number | 'reported'>();
   #withRoom: readonly string[] = [];
 

@@ -5,11 +5,11 @@ import { QueuedPool } from './queuedPool.ts';
 
 /** As long as PostgreSQL waits for a lock. The caller has not given up by then. */
 const WAIT_MS = 15_000;
-/** More calls of one workspace would not have their turn in that time. */
+/** More calls of one workspace would not get their turn in that time. */
 const MAX_WAITING_PER_WORKSPACE = 1_000;
 const RETRY_MS = 2000;
 
-/** Transactions of all workspaces under way: two full batches. One workspace alone gets half of them. */
+/** Transactions under way, of all workspaces: two full batches. One workspace alone gets half. */
 const PLACES = 128;
 
 /**
@@ -28,7 +28,7 @@ export class ConnectionShares {
     this.#waitMs = waitMs;
   }
 
-  /** Places taken, by all. */
+  /** How many places are taken, by all workspaces. */
   get held(): number {
     return this.#places.held;
   }
@@ -71,8 +71,8 @@ export class ConnectionShares {
 }
 
 /**
- * The same deps, in which each transaction waits for the turn of its workspace. Without shares, and
- * outside of a workspace, none waits.
+ * The same deps, whose transactions wait for the turn of their workspace. Without shares, or outside
+ * of a workspace, they do not wait.
  */
 export function withShares(
   deps: Deps,

@@ -1,8 +1,7 @@
 /**
  * Places that workspaces share. A workspace may take one more while it holds fewer than are free. So
- * one workspace alone gets half of the pool, two get a third each, and there is a place for one that
- * has none, until so many share it that nothing is left. The pool never has to know who waits, or to
- * take a place back.
+ * one workspace alone gets half of the pool, two get a third each, and a workspace without any place
+ * finds one, unless very many share the pool. It needs no list of who waits, and takes no place back.
  *
  * Make the pool twice as large as what one workspace may use alone.
  */
@@ -15,12 +14,12 @@ export class FairPool {
     this.#size = size;
   }
 
-  /** Places taken, by all. */
+  /** How many places are taken, by all workspaces. */
   get held(): number {
     return this.#held;
   }
 
-  /** Places that nobody has. */
+  /** How many places are free. */
   get free(): number {
     return this.#size - this.#held;
   }

@@ -56,5 +56,5 @@ const MAX_REMEMBERED_CHARACTERS = 100;
 const shortened = (key: string): string =>
   hash('sha256', key, 'buffer').toString('base64url', 0, KEY_BYTES);
 
-/** A request's key is counted by several limits. */
+/** Several limits count the same key of a request. */
 const shortenedBefore = remember(1000, shortened);

@@ -19,7 +19,7 @@ export class LoopShare {
 
   /**
    * Runs the task when its turn comes.
-   * @param signal when it is aborted by then, the task does not run
+   * @param signal once aborted, the task no longer runs
    * @throws what the task throws, or the signal's reason
    */
   run<T>(workspaceId: string, task: () => T, signal?: AbortSignal): Promise<T> {

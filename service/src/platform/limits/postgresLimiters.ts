@@ -42,7 +42,7 @@ function limiterOn(counts: SharedCounts, { name, most, seconds }: Limit): Limite
   };
 }
 
-/** A statement that takes longer keeps others no longer waiting. */
+/** A statement that takes longer no longer holds up the next one. */
 const SLOW_MS = 20;
 
 interface Counted {
@@ -57,7 +57,7 @@ interface Count {
   readonly endsAt: number;
 }
 
-/** The table of counts. What is counted while a statement is under way is counted by the next. */
+/** The table of counts. What is added while a statement is under way goes into the next one. */
 class SharedCounts {
   readonly #store: CountingStore;
   readonly #table: string;
@@ -83,9 +83,9 @@ class SharedCounts {
     await this.#store.runStatement({ text, values: [key], name: 'cs_counts_clear' });
   }
 
-  /** @returns for each what its key had come to when it was counted */
+  /** @returns for each item the total of its key right after it was counted */
   async #addAll(counted: readonly Counted[]): Promise<readonly Count[]> {
-    // Two processes that lock rows in the same order never wait for each other.
+    // Processes that lock rows in the same order cannot deadlock.
     const keys = [...Map.groupBy(counted, ({ key }) => key)].sort(([a], [b]) => (a < b ? -1 : 1));
     const now = Date.now();
     const { rows } = await this.#store.runStatement({
@@ -107,7 +107,7 @@ class SharedCounts {
         { ...row },
       ]),
     );
-    // From the last to the first, without those that were counted later.
+    // Backwards: the total of an item leaves out the items after it.
     return counted
       .toReversed()
       .map(({ key, points }) => {
@@ -120,7 +120,7 @@ class SharedCounts {
   }
 }
 
-/** A flood costs memory for its keys alone. */
+/** Remembers refused keys, so that a flood costs no query until there is room again. */
 function refusingFromMemory(limiter: Limiter): Limiter {
   const now = () => performance.now();
   const refused = new Spans(MAX_KEYS, now);

@@ -18,7 +18,7 @@ export class QueuedPool {
     this.#pool = new FairPool(size);
   }
 
-  /** Places taken, by all. */
+  /** How many places are taken, by all workspaces. */
   get held(): number {
     return this.#pool.held;
   }

@@ -22,7 +22,7 @@ export class AnswerRoom {
     this.#pieces = new QueuedPool(maxPieces);
   }
 
-  /** How many pieces all workspaces have taken. */
+  /** How many pieces are taken, by all workspaces. */
   get held(): number {
     return this.#pieces.held;
   }
@@ -41,7 +41,7 @@ export class AnswerRoom {
         );
         return leave !== null;
       },
-      // Giving up and giving back let others begin, and this call too if it still waits.
+      // Each of these can let a waiting call begin, this one included, which then adds to the list.
       leave: () => {
         while (leaves.length > 0) leaves.pop()!();
       },

@@ -34,7 +34,7 @@ class Connection extends Client implements PooledConnection {
       connect: (connectOptions, callback) => {
         link.opening = connect(connectOptions, (...result) => {
           delete link.opening;
-          link.openedAt = performance.now();
+          if (!result[0]) link.openedAt = performance.now();
           callback(...result);
         });
       },
@@ -49,7 +49,7 @@ class Connection extends Client implements PooledConnection {
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: PooledHandler): boolean {
-    // A request that ended in the queue takes no connection.
+    // A request that ended while it waited takes no connection.
     if (handler.settled) return true;
     handler.onConnectionAssigned(this);
     const free = super.dispatch(
@@ -86,7 +86,7 @@ interface PoolLimits {
 /** How long an unused connection is kept, even if the receiver offers more. */
 const MAX_IDLE_MS = 30_000;
 
-/** For how many workspaces pools are kept. Beyond that, those unused for longest are closed. */
+/** How many workspaces have pools. Beyond that, the pools that were unused for longest are closed. */
 const MAX_WORKSPACES = 256;
 
 /**

@@ -9,7 +9,7 @@ const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH, ZSTD_e_flush } = zlib.constants;
 
 type CreateDecoder = (options: { finishFlush?: number }) => Decoder;
 
-/** By content encoding. With the flush, input that ends early yields what can be decoded, no error. */
+/** By content encoding. With the flush, input that ends early is decoded as far as it goes. */
 const DECODERS: Record<string, readonly [create: CreateDecoder, flush: number]> = {
   gzip: [zlib.createGunzip, Z_SYNC_FLUSH],
   'x-gzip': [zlib.createGunzip, Z_SYNC_FLUSH],
@@ -19,8 +19,8 @@ const DECODERS: Record<string, readonly [create: CreateDecoder, flush: number]> 
 };
 
 /**
- * Undoes the content encoding of an answer; one that is not known stays. Decoding stops at `maxBytes`
- * of output, so that a small answer cannot expand in memory.
+ * Decodes the body of an answer, unless its content encoding is unknown. Decoding stops at `maxBytes`
+ * of output, so that a small answer cannot fill the memory.
  * @throws OutboundError `network` when the body is not in its encoding, `too_large` when it is longer
  * than `maxBytes`; with `onTooLarge: 'cut'`, the part that was decoded is returned instead
  */
@@ -28,12 +28,11 @@ export const decodeBody = async (
   raw: RawResponse,
   { target, maxBytes, onTooLarge }: ExchangeRequest,
 ): Promise<RawResponse> => {
-  const { 'content-encoding': encoding = '', ...headers } = raw.headers;
-  const name = encoding.toLowerCase();
+  const encoding = raw.headers['content-encoding']?.toLowerCase() ?? '';
   // Some servers name an encoding and send nothing, as to a DELETE.
-  if (!Object.hasOwn(DECODERS, name) || raw.body.length === 0) return raw;
+  if (!Object.hasOwn(DECODERS, encoding) || raw.body.length === 0) return raw;
   const mayCut = onTooLarge === 'cut';
-  const [create, finishFlush] = DECODERS[name]!;
+  const [create, finishFlush] = DECODERS[encoding]!;
   const decoder = create(mayCut ? { finishFlush } : {});
   const decoded = new BoundedBody(maxBytes);
   let isTooLarge = false;
@@ -54,5 +53,6 @@ export const decodeBody = async (
       `${target.url.host} answered with more than ${maxBytes} bytes after decoding.`,
     );
   }
+  const { 'content-encoding': _, ...headers } = raw.headers;
   return { ...raw, headers, body: decoded.bytes, cut: raw.cut || isTooLarge };
 };

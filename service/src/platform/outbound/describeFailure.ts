@@ -101,7 +101,7 @@ const WORDS: Record<string, Words> = {
   ),
   ERR_TLS_CERT_ALTNAME_INVALID: tls(
     'The certificate of % is for another name.',
-    'Subscribe the name it is for, or give the receiver one for this name.',
+    'Use the name it is for, or give the receiver a certificate for this name.',
   ),
   ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: tls(
     '% does not speak HTTP/1.1 (it may offer HTTP/2 only).',
@@ -121,7 +121,7 @@ const WORDS: Record<string, Words> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: PLAIN_HTTP,
 };
 
-/** Failures for which undici has no code of their own. */
+/** Failures that undici tells apart by their message only. */
 const WORDS_BY_MESSAGE: Record<string, Words> = {
   'bad response': network(
     '% sent 100 Continue, although nothing asked for it.',

@@ -13,7 +13,7 @@ export interface ExchangeRequest {
   body?: string | Buffer;
   /** The deadline of the whole call, for messages. */
   timeoutMs: number;
-  /** The part of it that earlier hops have left. */
+  /** What earlier hops have left of it. */
   remainingMs: number;
   maxBytes: number;
   onTooLarge: 'cut' | 'fail';
@@ -46,7 +46,7 @@ const ANSWER_SOONER = 'Let it answer first and do its work afterwards.';
 
 const durationInWords = (ms: number) => (ms < 1000 ? `${ms} ms` : `${ms / 1000} s`);
 
-/** Enough for most answers. */
+/** Memory that is taken first. It is enough for most answers. */
 const FIRST_ROOM_BYTES = 16 * 1024;
 const REDIRECT_BODY_BYTES = 16 * 1024;
 

@@ -47,8 +47,8 @@ const serverName = (hostname: string) =>
 const contexts = new Map<string | undefined, SecureContext>();
 
 /**
- * What the connections of this process trust. With an authority of its own, Node parses the
- * certificates of all the others again for each context, which takes 20 ms.
+ * What the connections of this process trust. Kept, because Node parses the certificates of all
+ * authorities again for each context that adds one, which takes 20 ms.
  */
 function contextTrusting(extraCa: string | undefined): SecureContext {
   const known = contexts.get(extraCa);

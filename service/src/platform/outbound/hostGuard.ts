@@ -3,9 +3,10 @@ import { isIP } from 'node:net';
 import type { Logger } from 'pino';
 import type { Bounds } from '../limits/bounds.ts';
 import type { AddressPolicy, Verdict } from './addressPolicy.ts';
-import type { Host, HostOpening } from './hostOpening.ts';
+import type { HostOpening } from './hostOpening.ts';
 import { Lookups, type Asker, type Resolver } from './lookups.ts';
 import { OutboundError } from './outboundError.ts';
+import type { Host } from './targetUrl.ts';
 
 export interface ResolvedAddress {
   address: string;
@@ -16,7 +17,7 @@ export interface ResolvedAddress {
 export interface HostGuard {
   /**
    * All addresses of a name or literal, each checked.
-   * @param opening judged by this one instead of the one that is in force
+   * @param opening used in place of the present one, to check it before it is in force
    * @throws OutboundError `unresolvable`, `busy`, `blocked_address` or `not_https`; the signal's
    * reason
    */

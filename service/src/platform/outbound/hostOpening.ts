@@ -1,10 +1,5 @@
 import { createAddressPolicy, type Verdict } from './addressPolicy.ts';
-import type { Target } from './targetUrl.ts';
-
-/** The host and port that a connection is for. `port` is empty for the protocol's own. */
-export interface Host extends Pick<Target, 'hostname' | 'protocol'> {
-  readonly port: string;
-}
+import type { Host, Target } from './targetUrl.ts';
 
 /**
  * One host and port that may be called at a private address. Metadata and link-local addresses stay
@@ -14,16 +9,16 @@ export interface HostOpening {
   /** `http://localhost:5678` */
   readonly origin: string;
   includes(host: Host): boolean;
-  /** Judges an address of a host that is included. `opened` says that only this opening allows it. */
+  /** Judges an address of an included host. `opened` is true when only this opening allows it. */
   judge(address: string): Verdict;
   /** Whether http:// may be used there. */
   readonly allowsHttp: boolean;
 }
 
-/** The names of one machine. n8n prints the first; people and other tools use all three. */
+/** Names of this machine. n8n shows the first; people and other tools use all three. */
 const THIS_MACHINE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 const LOOPBACK = ['127.0.0.1/32', '::1/128'];
-/** Loopback is one of them because a machine's own name often leads to 127.0.1.1. */
+/** Includes loopback, because a machine's own name often leads to 127.0.1.1. */
 const PRIVATE_NETWORKS = [
   '10.0.0.0/8',
   '172.16.0.0/12',

@@ -16,9 +16,9 @@ export interface Asker {
   onBegin?: () => void;
 }
 
-/** A look-up that takes longer than this makes its name a slow one. */
+/** A name is slow when its last look-up took longer than this. */
 export const SLOW_LOOKUP_MS = 1_000;
-/** How many slow names are remembered; the same number of quick names and of workspaces. */
+/** How many slow names are remembered, and as many quick names and workspaces. */
 const MAX_REMEMBERED = 1_000;
 /** Names of one workspace that may wait: enough for its 100 tools and 25 subscriptions. */
 export const MAX_WAITING_PER_WORKSPACE = 128;
@@ -52,7 +52,7 @@ interface Caller extends Asker {
 interface Lookup {
   readonly hostname: string;
   readonly callers: Set<Caller>;
-  /** The workspaces in whose queues it waits. Each value is a function that frees the place. */
+  /** The workspaces in whose queues it waits, each with a function that frees the place. */
   readonly queuedFor: Map<string, () => void>;
   hasBegun: boolean;
 }

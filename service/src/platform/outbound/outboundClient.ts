@@ -7,11 +7,11 @@ import { AnswerRoom } from './answerRoom.ts';
 import { exchange, type EnterRoom, type RawResponse } from './exchange.ts';
 import { createGuardedConnector } from './guardedConnector.ts';
 import { createHostGuard, type HostGuard } from './hostGuard.ts';
-import { openHost, type Host, type HostOpening } from './hostOpening.ts';
+import { openHost, type HostOpening } from './hostOpening.ts';
 import type { Resolver } from './lookups.ts';
 import { OutboundError, type OutboundErrorKind } from './outboundError.ts';
 import { isRedirectWithLocation, nextHop, type Hop } from './redirects.ts';
-import { assertPlainlyWritten, parseTarget, type Target } from './targetUrl.ts';
+import { assertPlainlyWritten, parseTarget, type Host, type Target } from './targetUrl.ts';
 
 export { isUnsent, OutboundError, type OutboundErrorKind } from './outboundError.ts';
 
@@ -22,10 +22,10 @@ export interface OutboundRequest {
   method: string;
   /** As sent; `Host` cannot be set. */
   headers: Record<string, string>;
-  /** Sent instead when a redirect leads to another origin. Default: content negotiation only. */
+  /** Sent to another origin that a redirect leads to. Default: content negotiation only. */
   headersElsewhere?: Record<string, string>;
   body?: string | Buffer;
-  /** From the first attempt to connect to the last byte, without waiting for a free connection. */
+  /** From connecting to the last byte. Waiting for a free connection does not count. */
   timeoutMs: number;
   /** The most bytes of the answer's body, after decoding. */
   maxBytes: number;
@@ -57,7 +57,7 @@ export interface OutboundClient {
    */
   open(origin: string | null): void;
   /**
-   * Checks that a host can be called once it is opened.
+   * Checks whether a host could be called if it were opened.
    * @throws OutboundError as `checkTarget`
    */
   checkOpening(origin: string): Promise<void>;
@@ -67,7 +67,7 @@ export interface OutboundClient {
    */
   request(options: OutboundRequest): Promise<OutboundResponse>;
   /**
-   * @param use called with the response; the memory for its body is given back afterwards
+   * Sends one request, and holds the memory for the answer's body until `use` has ended.
    * @returns what `use` returns
    */
   request<T>(options: OutboundRequest, use: (response: OutboundResponse) => Promise<T>): Promise<T>;
@@ -114,10 +114,10 @@ const refuseHostHeader = (headers: Record<string, string>) => {
     );
 };
 
-/** Look-ups for an opening have a share of their own. */
+/** Look-ups for a host that is opened count as those of a workspace of their own. */
 const NO_WORKSPACE = 'service';
 
-/** Resolves a host, or gives up before the person who saves the form does. */
+/** Resolves a host, or gives up soon: a person waits for it. */
 const resolveSoon = async (
   guard: HostGuard,
   target: Target,
@@ -153,14 +153,16 @@ const REFUSALS: ReadonlySet<OutboundErrorKind> = new Set([
   'unresolvable',
 ]);
 
-/** Explains that a redirect led to the refused address, because the caller did not write it. */
+const AFTER_REDIRECT = 'After a redirect from';
+
+/** Says which host redirected to the refused address, since the caller did not write that address. */
 const afterRedirectFrom =
   ({ url }: Target) =>
   (error: unknown): never => {
     if (!(error instanceof OutboundError) || !REFUSALS.has(error.kind)) throw error;
-    const message = error.message.includes('redirect')
+    const message = error.message.startsWith(AFTER_REDIRECT)
       ? error.message
-      : `After a redirect from ${url.host}: ${error.message}`;
+      : `${AFTER_REDIRECT} ${url.host}: ${error.message}`;
     throw new OutboundError(error.kind, message, { advice: error.advice, cause: error });
   };
 
@@ -237,10 +239,8 @@ const follow = async (
     const sent = { ...request, target, remainingMs, isFollowed, enterRoom };
     const raw = await exchange(pools.of(options.workspaceId), sent);
     const durationMs = spentMs + raw.durationMs;
-    if (!isFollowed(raw.status, raw.headers)) {
-      const response = 'content-encoding' in raw.headers ? await decodeBody(raw, sent) : raw;
-      return { ...response, durationMs: Math.round(durationMs) };
-    }
+    if (!isFollowed(raw.status, raw.headers))
+      return { ...(await decodeBody(raw, sent)), durationMs: Math.round(durationMs) };
     if (redirectsLeft === 0) {
       throw new OutboundError(
         'redirect',

@@ -13,6 +13,9 @@ export interface Target {
   path: string;
 }
 
+/** The host and port that a connection is for. */
+export type Host = Pick<Target, 'protocol' | 'hostname' | 'port'>;
+
 const parseUrl = (text: string): URL => {
   const url = URL.parse(text);
   if (!url)
@@ -36,10 +39,7 @@ const withoutBrackets = (hostname: string) =>
  * @param mayUseHttp whether http:// may be used to this host; its addresses are checked later
  * @throws OutboundError `invalid_url` (no URL, port 0, or with a user name or password) or `not_https`
  */
-export const parseTarget = (
-  text: string,
-  mayUseHttp: (host: Pick<Target, 'protocol' | 'hostname' | 'port'>) => boolean,
-): Target => {
+export const parseTarget = (text: string, mayUseHttp: (host: Host) => boolean): Target => {
   const url = parseUrl(text);
   const { protocol, port } = url;
   const hostname = withoutBrackets(url.hostname);

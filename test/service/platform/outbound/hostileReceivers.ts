@@ -240,7 +240,7 @@ export const HOSTILE_RECEIVERS: readonly HostileReceiver[] = [
     name: 'has a certificate for another name',
     start: issued({ dnsNames: ['other.example'], ips: [] }),
     ...failed(
-      'The certificate of % is for another name. Subscribe the name it is for, or give the receiver one for this name.',
+      'The certificate of % is for another name. Use the name it is for, or give the receiver a certificate for this name.',
     ),
   },
   {

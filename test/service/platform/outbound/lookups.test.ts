@@ -222,9 +222,7 @@ describe('what needs a name that cannot be looked up for now', () => {
     const call = {
       workspaceId: 'ws_test',
       url: 'https://fresh.example/',
-      event: 'message.received',
-      eventId: 'evt_1',
-      body: '{}',
+      event: { id: 'evt_1', name: 'message.received', body: '{}' } as const,
       secrets: ['whsec_AAAA'],
       repeatRound: null,
       lastAttemptAt: null,

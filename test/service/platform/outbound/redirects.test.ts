@@ -154,6 +154,18 @@ describe('each hop is checked', () => {
     if (kind !== 'network') expect(failure.message).toMatch(/redirect/);
   });
 
+  it('a refused host is said to come from a redirect, even if its name has that word', async () => {
+    const resolver = async (hostname: string) =>
+      hostname === 'localhost' ? ['127.0.0.1'] : ['10.1.1.1'];
+    const client = add(await localClient({ resolver }));
+    const failure = await failureOf(
+      client.request(get(redirect(302, 'https://redirect.example/'))),
+    );
+    expect(failure.message).toBe(
+      `After a redirect from localhost:${here.port}: redirect.example may not be called: its name leads to a private address.`,
+    );
+  });
+
   it('from https to http is not followed, even where http is allowed', async () => {
     const client = add(await localClient({ insecureTargets: true }));
     expect(await kindOf(client.request(get(redirect(302, 'http://127.0.0.1:9/'))))).toBe(

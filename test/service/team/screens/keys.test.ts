@@ -174,7 +174,7 @@ describe('the Keys and subscriptions screen: keys', () => {
       });
       expect([refused.status, refused.problem('expires_on')]).toEqual([
         400,
-        'Enter a day that is still to come.',
+        'Enter today or a later day.',
       ]);
     }
     const changes = { name: 'brief, renamed', expires: 'date', expires_on: day };

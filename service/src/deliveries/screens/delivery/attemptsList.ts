@@ -10,7 +10,7 @@ const TRIGGER_WORDS: Readonly<Record<Attempt['trigger'], string>> = {
   catch_up: 'after an outage',
 };
 
-/** How request headers are shown. With a whole signature, a request could be sent again. */
+/** How request headers are shown. With a whole signature, a reader could send the request again. */
 type ShownHeaders = 'none' | 'without-signatures' | 'whole';
 
 /** Every attempt of a delivery: what was sent, and what came back. */

@@ -41,7 +41,7 @@ export function deliveryPage(
     signedIn,
     { title: `Delivery of ${delivery.event}`, section: 'keys', notice },
     html`
-      ${backLink(subscriptionHref(subscription.id, {}), eventsInWords(subscription))}
+      ${backLink(subscriptionHref(subscription.id), eventsInWords(subscription))}
       <h1>Delivery of ${delivery.event}</h1>
       ${formProblem(problem)}
       ${curl === undefined ? null : curlView(curl)}
@@ -56,7 +56,7 @@ export function deliveryPage(
   );
 }
 
-/** How the delivery is doing, and its attempts. */
+/** The state of a delivery, and its attempts. */
 export const deliveryState = (
   signedIn: SignedIn,
   { delivery, subscription, event }: DeliveryDetails,

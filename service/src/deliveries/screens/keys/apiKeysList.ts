@@ -4,7 +4,7 @@ import { html, type View } from '../../../platform/html/html.ts';
 import { timeView } from '../../../platform/html/times.ts';
 import { mayReveal, permissionsInWords, shortForm } from './keyWords.ts';
 
-/** The keys that can be used, then those that cannot any more, folded. */
+/** The active keys, then the expired and the revoked ones, folded. */
 export function apiKeysList(signedIn: SignedIn, apiKeys: readonly ApiKey[], now: Date): View {
   const active = apiKeys.filter((key) => isValid(key, now));
   const revoked = apiKeys.filter(({ revokedAt }) => revokedAt !== null);

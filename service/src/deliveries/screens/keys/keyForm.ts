@@ -43,7 +43,7 @@ const LEVELS = [
 const words = <Word extends string>(options: readonly (readonly [Word, string])[]) =>
   z.enum(options.map(([word]) => word) as [Word, ...Word[]], 'choose one of the list');
 
-const PAST_DAY = { expires_on: 'Enter a day that is still to come.' };
+const PAST_DAY = { expires_on: 'Enter today or a later day.' };
 
 const nameSchema = textSchema(100).transform((name) => name.trim());
 
@@ -108,7 +108,7 @@ const chosenAreas = (values: FormValues): readonly AreaPermission[] =>
     return level === 'read' || level === 'write' ? [`${area}:${level}` as const] : [];
   });
 
-/** When a key ends; a day ends at midnight in the time zone that the page's script added, or UTC. */
+/** When a key expires. A day ends at midnight, in UTC or the time zone that the page's script added. */
 function endOf(
   expires: (typeof LIFETIMES)[number][0],
   { expires_on: day = '', offset }: FormValues,
@@ -145,7 +145,7 @@ export const newKeyForm = (signedIn: SignedIn, refused: FormState | undefined): 
   `;
 };
 
-/** Renames a key, or moves its end. */
+/** Renames a key, or changes when it expires. */
 export const editKeyForm = (
   signedIn: SignedIn,
   key: ApiKey,

@@ -54,14 +54,14 @@ export function addNewKey(router: Router, deps: Deps, show: Show, publicUrl: () 
   });
 }
 
-/** What makes two posts the same form: its token and all that was entered. */
+/** What two posts of the same form have in common: its token and everything that was entered. */
 const formOf = ({ csrf: _, form = newFormToken(), ...entered }: FormValues) => [
   'api-key',
   form,
   Object.entries(entered).sort(),
 ];
 
-/** One key: its page, its changes and its end. */
+/** One key: its page, and the forms that change and revoke it. */
 export function addKeys(router: Router, deps: Deps): void {
   router.get('/keys/live/api-keys', async (_request, response) => {
     const signedIn = signedInOf(response);
@@ -74,7 +74,8 @@ export function addKeys(router: Router, deps: Deps): void {
     const apiKey = await getApiKey(deps, signedIn.workspace, params.id);
     const cursor = parseCursor(typeof query.after === 'string' ? query.after : undefined);
     const reveals = await listReveals(deps, apiKey.id, { limit: REVEALS_PAGE, cursor });
-    sendPage(response, revealsPage(signedIn, apiKey, reveals, deps.clock.now()));
+    const page = { ...reveals, isFirst: cursor === null };
+    sendPage(response, revealsPage(signedIn, apiKey, page, deps.clock.now()));
   });
 
   router.post('/keys/:id/revoke', async ({ params }, response) => {

@@ -1,7 +1,5 @@
 import { AREA_PERMISSIONS, type ApiKey, type AreaPermission } from '../../../team/index.ts';
 
-/** What a key may do, in a reader's words. */
-
 type Area = AreaPermission extends `${infer Name}:${string}` ? Name : never;
 
 export const AREA_LABELS: Readonly<Record<Area, string>> = {
@@ -16,7 +14,7 @@ export const AREA_LABELS: Readonly<Record<Area, string>> = {
 
 export const READ_ONLY = AREA_PERMISSIONS.filter((each) => each.endsWith(':read'));
 
-/** `All of the API`, `Conversations and contacts, Waits (only reading)`. */
+/** What a key may do: `All of the API`, or `Conversations and contacts, Waits (only reading)`. */
 export function permissionsInWords({ limitedTo }: Pick<ApiKey, 'limitedTo'>): string {
   if (!limitedTo) return 'All of the API';
   const all = new Set(limitedTo);

@@ -6,14 +6,18 @@ import { teamPage } from '../../../platform/html/layout.ts';
 import { timeView } from '../../../platform/html/times.ts';
 import type { Page } from '../../../platform/http/page.ts';
 
-/** Whose phone and e-mail a key has read in the clear, newest first. */
+/**
+ * Whose phone and e-mail a key has read in the clear, newest first.
+ * @param page.isFirst whether the newest are shown
+ */
 export const revealsPage = (
   signedIn: SignedIn,
   key: ApiKey,
-  { items, nextCursor }: Page<RevealView>,
+  { items, nextCursor, isFirst }: Page<RevealView> & { readonly isFirst: boolean },
   now: Date,
-): View =>
-  teamPage(
+): View => {
+  const href = `/keys/${key.id}/reveals`;
+  return teamPage(
     signedIn,
     { title: 'Contact details read', section: 'keys' },
     html`
@@ -26,14 +30,12 @@ export const revealsPage = (
           : html`<ul class="bare records">${items.map((item) => revealView(item, now))}</ul>`
       }
       ${pager('Pages', {
-        newest: null,
-        older:
-          nextCursor === null
-            ? null
-            : addressWith(`/keys/${key.id}/reveals`, { after: nextCursor }),
+        newest: isFirst ? null : href,
+        older: nextCursor === null ? null : addressWith(href, { after: nextCursor }),
       })}
     `,
   );
+};
 
 const revealView = ({ reveal, contact, conversationId }: RevealView, now: Date): View => html`
   <li>

@@ -13,11 +13,11 @@ interface RecoveryPage {
   readonly subscription: Subscription;
   readonly undelivered: Undelivered;
   readonly now: Date;
-  /** The form as it was sent; left out: the time of the first failure is proposed. */
+  /** The form as it was sent. Absent: the time of the first failure is proposed. */
   readonly form?: FormState;
 }
 
-/** Sends failed deliveries again: since when, what is sent, and what is not. */
+/** Asks from which time failed deliveries are sent again, and says how many that are. */
 export const recoveryPage = (
   signedIn: SignedIn,
   { subscription, undelivered, now, form }: RecoveryPage,
@@ -26,7 +26,7 @@ export const recoveryPage = (
     signedIn,
     { title: 'Resend failed deliveries', section: 'keys' },
     html`
-      ${backLink(subscriptionHref(subscription.id, {}), eventsInWords(subscription))}
+      ${backLink(subscriptionHref(subscription.id), eventsInWords(subscription))}
       <h1>Resend failed deliveries</h1>
       ${
         undelivered.firstFailedAt === null && form === undefined
@@ -52,7 +52,7 @@ const totalView = (undelivered: Undelivered, now: Date): View => {
 const deliveries = (count: number): string =>
   `${count.toLocaleString('en')} ${count === 1 ? 'delivery' : 'deliveries'}`;
 
-/** What was not counted may belong to either part. */
+/** What was not counted may have failed before or after the time. */
 const atLeast = ({ isCut }: Undelivered): string => (isCut ? 'at least ' : '');
 
 function sinceForm(

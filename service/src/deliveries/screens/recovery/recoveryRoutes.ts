@@ -9,18 +9,18 @@ import { countUndelivered } from '../../operations/undelivered.ts';
 import { recoverHref, subscriptionHref } from '../deliveriesList.ts';
 import { parseSince, recoveryPage } from './recoveryPage.ts';
 
-/** Sends failed deliveries of a subscription again, after saying which. */
+/** Sends failed deliveries of a subscription again. */
 export function addRecovery(router: Router, deps: Deps): void {
   const path = '/keys/subscriptions/:id/recover';
 
+  /** Without a form, counts everything that failed. */
   const show = async (response: Response, id: string, status: number, form?: FormState) => {
     const workspace = workspaceOf(response);
     const { subscription } = await getSubscriptionHealth(deps, workspace, id);
     const since = form === undefined ? null : parseSince(form.values);
     const undelivered = await countUndelivered(deps, workspace, id, since);
-    const page = { subscription, undelivered, now: deps.clock.now() };
-    const view = recoveryPage(signedInOf(response), form === undefined ? page : { ...page, form });
-    sendPage(response, view, status);
+    const page = { subscription, undelivered, now: deps.clock.now(), form };
+    sendPage(response, recoveryPage(signedInOf(response), page), status);
   };
 
   router.get(path, ({ params }, response) => show(response, params.id, 200));
