@@ -3,7 +3,7 @@
 // one line is proven by test/service/moving/commands.test.ts and test/service/app/process.test.ts.
 import { jest } from '@jest/globals';
 import type { Command } from 'commander';
-import { lineOf } from '../../service/src/cli/command.ts';
+import { errorLine } from '../../service/src/cli/command.ts';
 import { createCommandLine } from '../../service/src/cli/commandLine.ts';
 
 export interface Ended {
@@ -31,7 +31,7 @@ export async function commandHere(
     await throwing(createCommandLine()).parseAsync(args, { from: 'user' });
     return { code: 0, out, err };
   } catch (error) {
-    return { code: 1, out, err: err + lineOf(error as Error) };
+    return { code: 1, out, err: err + errorLine(error as Error) };
   } finally {
     process.env = before;
     for (const stream of streams) stream.mockRestore();

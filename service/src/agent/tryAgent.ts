@@ -1,17 +1,22 @@
+import { isDeepStrictEqual } from 'node:util';
 import { deadlineAfter } from '../platform/async/deadline.ts';
 import type { Deps } from '../platform/deps.ts';
 import { findBuiltInTools, findAgentSettings } from './operations/settings.ts';
 import { findLiveTools } from '../tools/index.ts';
 import type { Workspace } from '../team/index.ts';
 import type { AgentModel } from './agentModel.ts';
+import { MAX_TOOL_CALLS_PER_TURN } from './agentSettings.ts';
 import { inventConversation } from './inventedConversation.ts';
 import { decideTurn, type Outcome, type Spoken } from './turn/decideTurn.ts';
 import type { LoadedTurn } from './turn/loadTurn.ts';
 import { replyText } from './turn/replyText.ts';
 import {
   checkCalls,
+  MAX_CALLS_OF_STEP,
+  REPEATED_CALL,
   resolveBuiltInCall,
   resolveCall,
+  TOO_MANY_CALLS,
   type CheckedCall,
 } from './turn/wantedCall.ts';
 
@@ -85,23 +90,36 @@ const inventTurn = (deps: Deps, workspace: Workspace, text: string) =>
   });
 
 async function toTriedStep(deps: Deps, turn: LoadedTurn, outcome: Outcome): Promise<TriedStep> {
-  // A workflow is tried with a turn of its own.
+  // A workflow is tried in another way: see webhook/.
   if (outcome.type === 'deferred') throw new Error('A workflow cannot be tried like a model.');
   if (outcome.type !== 'tool_calls') return { ...outcome, text: replyText(turn, outcome) };
-  return {
-    ...outcome,
-    calls: (await checkCalls(turn, outcome.calls, deps.bounds)).map((call) =>
-      toTriedCall(turn, call),
-    ),
-  };
+  const wanted = outcome.calls.slice(0, MAX_CALLS_OF_STEP);
+  const calls: TriedCall[] = [];
+  for (const call of await checkCalls(turn, wanted, deps.bounds))
+    calls.push(toTriedCall(turn, call, calls));
+  return { ...outcome, calls };
 }
 
-function toTriedCall(turn: LoadedTurn, call: CheckedCall): TriedCall {
+/** @param before the step's calls before this one */
+function toTriedCall(turn: LoadedTurn, call: CheckedCall, before: readonly TriedCall[]): TriedCall {
   const { tool: name, arguments: args, needsApproval = false } = call;
   const builtIn = turn.builtIn.find((each) => each.name === name);
   const tool = turn.tools.find((each) => each.name === name);
-  const { askBeforeRunning, problem } = builtIn
+  const resolved = builtIn
     ? resolveBuiltInCall(args, builtIn)
     : resolveCall(call, tool ?? null, tool, turn);
-  return { tool: name, arguments: args, needsApproval: askBeforeRunning || needsApproval, problem };
+  return {
+    tool: name,
+    arguments: args,
+    needsApproval: resolved.askBeforeRunning || needsApproval,
+    problem: resolved.problem ?? problemInStep(call, before),
+  };
+}
+
+/** Why a step does not make a call that could be made; null when it does. */
+function problemInStep(call: CheckedCall, before: readonly TriedCall[]): string | null {
+  const isSame = (other: TriedCall) =>
+    other.tool === call.tool && isDeepStrictEqual(other.arguments, call.arguments);
+  if (before.some((other) => other.problem === null && isSame(other))) return REPEATED_CALL;
+  return before.length >= MAX_TOOL_CALLS_PER_TURN ? TOO_MANY_CALLS : null;
 }

@@ -1,3 +1,4 @@
+// What all commands share: how they open the store, how they fail, and how they count records.
 import { readConfig, type Config } from '../app/config.ts';
 import { collections } from '../app/collections.ts';
 import type { ServiceStore } from '../store/collections.ts';
@@ -8,22 +9,20 @@ import { openStore, type OpenStoreOptions, type StoreLocation } from '../store/o
 import type { Logger } from '../store/clockAndLog.ts';
 import { WORK_QUEUES } from '../app/workQueues.ts';
 
-/** What all commands share: how they open the store, and how they fail. */
-
 /** The one line that says what is wrong. */
-export const lineOf = ({ message }: Error): string =>
+export const errorLine = ({ message }: Error): string =>
   `conversation-service: ${message.split('\n')[0]}\n`;
 
 /** Exits with one line that says what is wrong. With LOG_LEVEL=debug, the stack follows. */
 export function failInOneLine(failure: unknown): never {
   const error = failure instanceof Error ? failure : new Error(String(failure));
   const { stack } = error;
-  process.stderr.write(lineOf(error));
+  process.stderr.write(errorLine(error));
   if (process.env.LOG_LEVEL === 'debug' && stack) process.stderr.write(`${stack}\n`);
   process.exit(1);
 }
 
-/** The service's address in links. */
+/** The address with which links to the service begin. */
 export const addressOf = ({ publicUrl, port }: Pick<Config, 'publicUrl' | 'port'>): string =>
   publicUrl ?? `http://localhost:${port}`;
 
@@ -59,16 +58,16 @@ export async function withStore<T>(
 }
 
 /**
- * Reads everything in a store.
- * @param key where the key is that must fit; null: any
- * @throws Error when its secrets are sealed with another key
+ * Reads and counts everything in a store.
+ * @param key where the encryption key is; null to read without checking it
+ * @throws Error when the secrets in the store are sealed with another key
  */
-export async function countStored(place: StoreLocation, key: KeyPlace | null): Promise<Tally> {
-  const store = await openStore(collections, place, STORE_OPTIONS);
+export async function countStored(location: StoreLocation, key: KeyPlace | null): Promise<Tally> {
+  const store = await openStore(collections, location, STORE_OPTIONS);
   try {
     const fingerprint = (await findFingerprint(store))?.value ?? null;
     if (key !== null) (await KeyRequirement.of(key)).check(fingerprint);
-    // No time in it: the same records have the same checksum whenever they are read.
+    // Always the same time, so that the same records always have the same checksum.
     const header = headerOf(new Date(0), fingerprint);
     const tally = await writeExport(store.dump(), header, async () => {});
     return tally ?? { counts: {}, sha256: 'none: nothing is stored' };
@@ -81,12 +80,12 @@ const INTERVAL_MS = 5_000;
 
 /**
  * Reports the progress of a long command on standard error, every few seconds until it is disposed.
- * @param doing `exported`
+ * @param done what happened to the records: `exported`
  * @param total how many records so far
  */
-export const reportProgress = (doing: string, total: () => number): Disposable =>
+export const reportProgress = (done: string, total: () => number): Disposable =>
   setInterval(
-    () => process.stderr.write(`${total()} records ${doing} so far …\n`),
+    () => process.stderr.write(`${total()} records ${done} so far …\n`),
     INTERVAL_MS,
   ).unref();
 

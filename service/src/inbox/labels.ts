@@ -66,19 +66,18 @@ const AGENT_REASONS: Partial<Record<HandoverReason, string>> = {
 export const holderName = ({ handover }: Conversation, takenByName: string | null) =>
   takenByName ?? (handover?.triggeredBy.type === 'api' ? actorName(handover.triggeredBy) : null);
 
-function whoHasIt(conversation: Conversation, takenByName: string | null): string {
+/** The status of a conversation, with the name of the person who answers in it. */
+export function holderStatus(conversation: Conversation, takenByName: string | null): View {
   const status = shownStatus(conversation);
   const name = status === 'human_active' ? holderName(conversation, takenByName) : null;
-  return name === null ? STATUS_LABELS[status] : `With ${name}`;
+  const words = name === null ? STATUS_LABELS[status] : `With ${name}`;
+  return html`<span class=${`status status-${STATUS_ROLES[status]}`}><bdi>${words}</bdi></span>`;
 }
 
-/** Who has a conversation, as its one status. */
-export const holderStatus = (conversation: Conversation, takenByName: string | null): View => {
-  const role = STATUS_ROLES[shownStatus(conversation)];
-  return html`<span class=${`status status-${role}`}><bdi>${whoHasIt(conversation, takenByName)}</bdi></span>`;
-};
-
-/** The agent was off when the customer wrote: they wait for a person as after a handover. */
+/**
+ * The status to show. A customer who wrote while the agent was off waits for a person, although the
+ * conversation was not handed over.
+ */
 const shownStatus = (conversation: Conversation): ConversationStatus =>
   conversation.status === 'ai_active' && isCustomerWaiting(conversation)
     ? 'awaiting_human'
@@ -91,7 +90,7 @@ const STATUS_ROLES: Readonly<Record<ConversationStatus, string>> = {
   closed: 'quiet',
 };
 
-/** `Ana took over`. */
+/** A note of the thread as a sentence: `Ana took over`. */
 export function noteInWords({ change, actor }: SystemNote): string {
   const who = actorName(actor);
   switch (change.type) {
@@ -117,7 +116,7 @@ export function noteInWords({ change, actor }: SystemNote): string {
   }
 }
 
-/** `Ana assigned this to Ben`. @param byId the member who did it; undefined when it was the API */
+/** `Ana assigned this to Ben`. @param byId the member who assigned it; undefined for an API key */
 function assignmentInWords(
   who: string,
   byId: string | undefined,

@@ -7,16 +7,16 @@ import type { Workspace } from '../team/index.ts';
 import type { OpenPaymentAccount, PaymentsConfig } from './paymentAdapter.ts';
 import { paymentAdapterOf } from './registry.ts';
 
-/** @throws Error for secrets that were sealed with another key */
+/** Decrypts an account's secrets. @throws Error when they were sealed with another key */
 export const openPaymentAccount = (
   deps: Pick<Deps, 'secrets'>,
   account: PaymentAccount,
 ): OpenPaymentAccount => ({ account, values: openSetup(deps, account) });
 
 /**
- * Asks a provider whether it takes the account's keys. Where there is nothing to reach, the test says
- * so and is passed.
- * @throws not_found (404) when it is not set up
+ * Asks a provider whether it accepts the account's keys, and records the result. A provider without
+ * an API passes the test, with a message that says so.
+ * @throws not_found (404) when the workspace has no account with this provider
  */
 export async function testPaymentAccount(
   deps: Deps,

@@ -45,7 +45,7 @@ export const requireApiKey = (deps: Deps, wrongKeys: WrongKeys): RequestHandler 
       await wrongKeys.checkAddress(request, key);
       const found = await findApiKey(deps, key);
       if (!found || isExpired(found.apiKey, deps.clock.now())) {
-        await wrongKeys.countWrong(request);
+        await wrongKeys.countWrong(request, key);
         return found && expiredInWords(found.apiKey);
       }
       wrongKeys.noteValid(key);

@@ -13,7 +13,7 @@ const RETRY_MS = 1_000;
 
 /** What a screen shows of the setting. */
 export interface N8nSettingState {
-  /** Null: nobody has chosen yet. N8N_URL counts all the same. */
+  /** Null: nobody has chosen yet. Outgoing calls obey N8N_URL instead when it is set. */
   readonly chosen: N8nAddress | null;
   /** Null: nobody has set the service up, or the owner was removed. */
   readonly owner: Member | null;
@@ -34,12 +34,12 @@ export interface N8nSetting {
   /**
    * Stores the choice of the owner and applies it.
    * @returns false when the member is not the owner, or the environment decides
-   * @throws OutboundError as `check`
+   * @throws OutboundError for the reasons of `check`, which runs first
    */
   change(member: Member, origin: string | null): Promise<boolean>;
   /**
-   * Applies what is stored in this process. Every process also does so when it learns of a change, so
-   * a store that fails here only delays it.
+   * Reads what is stored, and makes the outgoing calls of this process obey it. Each process also
+   * does so when it learns of a change, so a store that fails here only delays it.
    */
   apply(): Promise<void>;
 }
@@ -54,8 +54,8 @@ interface Parts {
 }
 
 /**
- * Applies the setting, and each change of it by any process until `stopping`. Resolves when outgoing
- * calls obey what is stored.
+ * Applies the setting, and each change that any process makes to it until `stopping`. Resolves when
+ * outgoing calls obey it.
  */
 export async function openN8nSetting(parts: Parts, stopping: AbortSignal): Promise<N8nSetting> {
   const { store, clock, outbound, log, fromEnvironment } = parts;
@@ -64,9 +64,9 @@ export async function openN8nSetting(parts: Parts, stopping: AbortSignal): Promi
     return setting && (JSON.parse(setting.value) as N8nAddress);
   };
 
-  // Reads follow each other, so that an older answer never replaces a newer one.
+  // One read after the other, so that an older answer never replaces a newer one.
   let lastApplied: Promise<void> = Promise.resolve();
-  const apply = (): Promise<void> => {
+  const applyStored = (): Promise<void> => {
     const result = lastApplied.then(async () => {
       const origin = fromEnvironment ?? (await store.transaction(stored))?.origin ?? null;
       outbound.open(origin);
@@ -104,12 +104,12 @@ export async function openN8nSetting(parts: Parts, stopping: AbortSignal): Promi
       await setting.apply();
       return true;
     },
-    apply: () => apply().catch(() => {}),
+    apply: () => applyStored().catch(() => {}),
   };
 
   const changes = store.changes({ signal: stopping }); // from here on, so that no change is missed
-  await apply();
-  if (fromEnvironment === null) void follow(changes, apply, log, stopping);
+  await applyStored();
+  if (fromEnvironment === null) void follow(changes, applyStored, log, stopping);
   return setting;
 }
 
@@ -120,9 +120,9 @@ async function follow(
   stopping: AbortSignal,
 ): Promise<void> {
   for await (const change of changes) {
-    const isOurs =
+    const mayConcernUs =
       'gap' in change || (change.collection === 'settings' && change.id === N8N_ADDRESS);
-    if (isOurs) await applyUntilDone(apply, log, stopping);
+    if (mayConcernUs) await applyUntilDone(apply, log, stopping);
   }
 }
 

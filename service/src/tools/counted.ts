@@ -19,8 +19,8 @@ declare module '../platform/counting/count.ts' {
   }
 }
 
-/** The agent can name tools that do not exist, however it likes. */
-const UNKNOWN_TOOL = '-';
+/** Stands for every tool that does not exist. The agent can make up any number of names. */
+export const UNKNOWN_TOOL = '-';
 
 /** Counts a call of the agent that has ended. */
 export async function countToolCall(tx: Tx, call: ToolCall, now: Date): Promise<void> {

@@ -1,7 +1,7 @@
 /** What other subjects may use of tools/; nothing else. */
 
 export { approvalPayload, emitRequested } from './calls/approval.ts';
-export { type ApprovalOutcome, countApproval, countToolCall } from './counted.ts';
+export { type ApprovalOutcome, countApproval, countToolCall, UNKNOWN_TOOL } from './counted.ts';
 export {
   type BuiltInTool,
   CREATE_PAYMENT_LINK,

@@ -16,7 +16,7 @@ import { waitJson } from './views.ts';
 import { DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS, secondsAfter } from './wait.ts';
 import type { WaitObserver } from './waitMetrics.ts';
 
-/** Waits, for workflows. Every key may open, collect and decide them, as it may send messages. */
+/** Waits, for workflows. A key with `waits:write` may open, collect, cancel and decide them. */
 export function waitsRouter(deps: Deps, observer: Pick<WaitObserver, 'collected'>): Router {
   const router = Router();
 

@@ -1,4 +1,4 @@
-// A message of the agent says what decided it: to the team in its thread, and in the API.
+// The thread and the API tell what decided each message of the agent.
 import { afterEach, expect, it } from '@jest/globals';
 import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
 import { httpError } from '../../helpers/modelServer.ts';
@@ -12,7 +12,7 @@ const decisions = async (talk: { record(): Promise<{ messages: { decided_by: str
 const thread = async (id: string) =>
   (await (await signedInBrowser(agent.service.url)).get(`/conversations/${id}`)).text;
 
-it('by the keyword agent, and not where the service says a sentence of its own', async () => {
+it('names the keyword agent, and nothing for a sentence of the service itself', async () => {
   agent = await startAgentService({ env: { ...KEYWORD_ONLY, ...MEMBER_ENV } });
   const talk = await agent.talk('Hello');
   await talk.reply();
@@ -22,7 +22,7 @@ it('by the keyword agent, and not where the service says a sentence of its own',
   expect((await thread(talk.id)).match(/From the keyword agent/g)).toHaveLength(1);
 });
 
-it('by the language model; when it fails, the thread says why beside the hand-over', async () => {
+it('names the language model; when it fails, the thread says why the conversation was handed over', async () => {
   agent = await startAgentService({ env: MEMBER_ENV });
   const talk = await agent.talk('Hello');
   await talk.reply();

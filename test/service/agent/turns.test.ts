@@ -1,4 +1,4 @@
-// One turn of the agent: what it is asked, what it does about tools, and when it answers.
+// One turn of the agent: what the model is asked, which tools are called, and when it answers.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { text, toolCalls } from '../../helpers/modelServer.ts';
@@ -232,8 +232,9 @@ describe('a turn of the agent', () => {
     );
   });
 
-  it('hands over when the model insists on a ninth', async () => {
+  it('hands over when the model asks for a ninth call', async () => {
     let number = 0;
+    agent.tools.on('find_order', answers({ state: 'shipped' }));
     agent.model.answerBy(() =>
       toolCalls({ name: 'find_order', arguments: { number: String(++number) } }),
     );
@@ -248,7 +249,7 @@ describe('a turn of the agent', () => {
     expect(agent.tools.calls).toHaveLength(8);
   });
 
-  it('cuts what is longer than a message', async () => {
+  it('cuts a reply that is longer than a message may be', async () => {
     agent.model.answerBy(inTurn(text('This is a sentence. '.repeat(500))));
     const talk = await agent.talk('Tell me all');
     expect(await talk.reply()).toMatch(/^(This is a sentence\. ?)+$/);
@@ -257,8 +258,8 @@ describe('a turn of the agent', () => {
   });
 });
 
-describe('when customers write on', () => {
-  /** Longer than any test: it passes when a test says so. */
+describe('when customers write several messages', () => {
+  /** Longer than any test takes. A test moves the clock when this time is to be over. */
   const LONG_QUIET_MS = 60_000;
   let agent: AgentService;
   let aheadMs = 0;
@@ -272,29 +273,29 @@ describe('when customers write on', () => {
   beforeEach(() => agent.reset());
   afterAll(() => agent?.close());
 
-  const fallsQuiet = () => void (aheadMs += LONG_QUIET_MS);
-  /** What each request ended with: everything that stands after the last reply. */
+  const passQuietTime = () => void (aheadMs += LONG_QUIET_MS);
+  /** The end of each request: all that the customer wrote since the last reply, in one message. */
   const lastWords = () => agent.asked().map((messages) => messages.at(-1)!.content);
 
   it('answers five messages in a row with one reply that saw them all', async () => {
     const talk = await agent.talk('one');
     for (const words of ['two', 'three', 'four', 'five']) await talk.write(words);
-    fallsQuiet();
+    passQuietTime();
     await talk.reply();
     expect(lastWords()).toEqual(['one\n\ntwo\n\nthree\n\nfour\n\nfive']);
     expect((await talk.record()).message_count).toBe(6);
   });
 
-  it('drops the reply that a message has overtaken, and answers both with one', async () => {
+  it('drops a reply when another message comes before it, and answers both messages with one', async () => {
     const stale = held(text('To the first.'));
     agent.model.answerBy(inTurn(stale.reply, text('To both.')));
     const talk = await agent.talk('first');
-    fallsQuiet();
+    passQuietTime();
     await stale.asked;
     await talk.write('second');
     await stale.give();
     await talk.turns(1);
-    fallsQuiet();
+    passQuietTime();
     expect(await talk.turns(2)).toMatchObject([{ used: false }, { used: true }]);
     expect(await talk.replies()).toEqual(['To both.']);
     expect(lastWords()).toEqual(['first', 'first\n\nsecond']);
@@ -304,10 +305,10 @@ describe('when customers write on', () => {
     const stale = held(text('To the first.'));
     agent.model.answerBy(inTurn(stale.reply, text('To both.')));
     const talk = await agent.talk('first');
-    fallsQuiet();
+    passQuietTime();
     await stale.asked;
     await talk.write('second');
-    fallsQuiet();
+    passQuietTime();
     await talk.reply();
     await stale.give();
     expect(await talk.turns(2)).toMatchObject([{ used: true }, { used: false }]);
@@ -319,11 +320,11 @@ describe('when customers write on', () => {
     agent.tools.on('find_stock', slow.reply);
     agent.model.answerBy(inTurn(toolCalls({ name: 'find_stock' }), text('Three, and yes.')));
     const talk = await agent.talk('how many?');
-    fallsQuiet();
+    passQuietTime();
     await slow.asked;
     await talk.write('and in blue?');
     const other = await agent.talk('another customer');
-    fallsQuiet();
+    passQuietTime();
     await other.reply();
     expect(agent.asked()).toHaveLength(2);
     await slow.give();

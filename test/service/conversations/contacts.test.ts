@@ -84,6 +84,13 @@ describe('contacts', () => {
     },
   );
 
+  it('are found by the masked number in a name, and not by a part of the number itself', async () => {
+    await opened({ name: 'Call 5491144445678' });
+    expect(await found('call +54•')).toEqual(['Call +54•••••••••78']);
+    expect(await found('call +54•••••••••79')).toEqual([]);
+    expect(await found('call 54911')).toEqual([]);
+  });
+
   it('are in the clear for a key that may, and each reading is on record', async () => {
     const path = `/api/contacts/${maria.id}?reveal=true`;
     const refused = await service.api.get(path);

@@ -1,6 +1,6 @@
-// Writes into the store in the folder named by the first argument until it is killed, and notes in
-// the file named by the second what was acknowledged: `<writer> <number>`. A file keeps what was
-// written before a kill, while a full pipe would have held it back in this process.
+// Writes into the store in the folder of the first argument until it is killed. Appends to the file
+// of the second a line for each commit that the store has acknowledged: `<writer> <number>`. A kill
+// takes nothing from the file; of a pipe, it would take what had not been sent yet.
 import { openSync, writeSync } from 'node:fs';
 import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
 import { contractSchema, thing } from '../../contract/schema.ts';

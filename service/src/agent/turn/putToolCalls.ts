@@ -22,8 +22,10 @@ import { findOpenPaymentLink, paymentPageUrl } from '../../payments/index.ts';
 import { MAX_TOOL_CALLS_PER_TURN } from '../agentSettings.ts';
 import { callsOfTurn, type LoadedTurn } from './loadTurn.ts';
 import {
+  REPEATED_CALL,
   resolveBuiltInCall,
   resolveCall,
+  TOO_MANY_CALLS,
   type CheckedCall,
   type ResolvedCall,
 } from './wantedCall.ts';
@@ -82,10 +84,8 @@ async function makeCall(
   if (repetition !== null)
     // The customer hears how the first call ended.
     return { ...refuseCall(call, repetition, now), isTold: true };
-  if (callsOfTurn(turn).length + wanted.before.length >= MAX_TOOL_CALLS_PER_TURN) {
-    const message = `No more than ${MAX_TOOL_CALLS_PER_TURN} calls are made for one message.`;
-    return refuseCall(call, message, now);
-  }
+  if (callsOfTurn(turn).length + wanted.before.length >= MAX_TOOL_CALLS_PER_TURN)
+    return refuseCall(call, TOO_MANY_CALLS, now);
   const open = request && (await findOpenPaymentLink(tx, turn.conversation.id, request, now));
   if (open)
     // An open link is returned again: nothing new is made, so nobody has to approve it.
@@ -154,6 +154,6 @@ function repeatedCall(
   const isMade = (other: ToolCall) =>
     other.error?.type !== 'invalid_arguments' || other.attempts > 0;
   return [...callsOfTurn(turn), ...before].some((other) => isMade(other) && isSame(other))
-    ? 'The same call was made already; use its result.'
+    ? REPEATED_CALL
     : null;
 }

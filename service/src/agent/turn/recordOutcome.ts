@@ -1,4 +1,4 @@
-import { MAX_TOOL_CALLS_PER_TURN, usesWebhook } from '../agentSettings.ts';
+import { usesWebhook } from '../agentSettings.ts';
 import type { Tx } from '../../store/collections.ts';
 import {
   countHandover,
@@ -18,13 +18,7 @@ import { noteHandover } from './noteHandover.ts';
 import { putToolCalls } from './putToolCalls.ts';
 import { replyText } from './replyText.ts';
 import { isComplete } from '../../tools/index.ts';
-import { checkCalls } from './wantedCall.ts';
-
-/**
- * The most calls that are read from one step. Calls beyond a turn's limit are refused; calls beyond
- * this limit are ignored.
- */
-const MAX_CALLS_OF_STEP = 2 * MAX_TOOL_CALLS_PER_TURN;
+import { checkCalls, MAX_CALLS_OF_STEP } from './wantedCall.ts';
 
 /**
  * Records what the agent decided, with its events, in one transaction. Checks control again first,

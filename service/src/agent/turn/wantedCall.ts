@@ -11,6 +11,7 @@ import { unmaskJson } from '../../platform/masking.ts';
 import type { Bounds } from '../../platform/limits/bounds.ts';
 import { loopShare, type LoopShare } from '../../platform/limits/loopShare.ts';
 import type { WantedCall } from '../agentModel.ts';
+import { MAX_TOOL_CALLS_PER_TURN } from '../agentSettings.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 
 /** A call that the model wants: what is stored of it, and whether it can be made. */
@@ -51,6 +52,16 @@ export async function checkCalls(
   };
   return Promise.all(calls.map(check));
 }
+
+/**
+ * The most calls that are read from one step. Calls beyond a turn's limit are refused; calls beyond
+ * this limit are ignored.
+ */
+export const MAX_CALLS_OF_STEP = 2 * MAX_TOOL_CALLS_PER_TURN;
+
+/** Why a call that could be made is refused all the same, in sentences for the model. */
+export const REPEATED_CALL = 'The same call was made already; use its result.';
+export const TOO_MANY_CALLS = `No more than ${MAX_TOOL_CALLS_PER_TURN} calls are made for one message.`;
 
 const unmaskArguments = (given: unknown, { contact }: LoadedTurn): unknown =>
   isJsonObject(given) ? unmaskJson(given as JsonObject, contact) : given;

@@ -9,25 +9,25 @@ import { TEST_CONVERSATION_ID } from '../../tools/index.ts';
 import type { AgentSettings } from '../agentSettings.ts';
 import type { WebhookTurn } from './webhookTurn.ts';
 
-/** How many of the newest messages before the customer's a workflow is shown. */
+/** The most messages in `history`. Older ones are left out. */
 export const MAX_HISTORY_MESSAGES = 50;
 
-/** What a turn is about. */
+/** The turn, with all that its request tells. */
 export interface TurnSubject {
   readonly turn: WebhookTurn;
   readonly view: ConversationView;
   readonly settings: AgentSettings;
   /** The customer's messages that wait for an answer, oldest first. */
   readonly messages: readonly Message[];
-  /** The other messages, oldest first. */
+  /** The newest of the other messages, oldest first. */
   readonly history: readonly Message[];
-  /** How many earlier turns of the conversation rest while their workflows wait. */
+  /** How many earlier turns of the conversation are suspended: their workflows wait. */
   readonly suspendedTurns: number;
 }
 
 /**
  * The turn as its workflow sees it, contact details masked as in events. No field is named `output`,
- * `reply` or `text`: a workflow whose last node passes on what it was given must not answer with it.
+ * `reply` or `text`, which are read as an answer: some workflows send this body back unchanged.
  * @see docs/events-and-signatures.md, "Signed turns of the agent"
  */
 export function turnBody({ turn, view, settings, messages, history, suspendedTurns }: TurnSubject) {
@@ -52,7 +52,7 @@ export function turnBody({ turn, view, settings, messages, history, suspendedTur
       languages: settings.languages,
     },
     chatInput: shown.map(({ text }) => text).join('\n'),
-    // Each test is a new conversation: a memory must not know the test before it.
+    // A new session for each test, so that the workflow's memory holds no earlier one.
     sessionId: turn.isTest ? turn.id : conversationId,
     suspended_turns: suspendedTurns,
     ...(turn.isTest ? { is_test: true } : {}),
@@ -61,8 +61,14 @@ export function turnBody({ turn, view, settings, messages, history, suspendedTur
 
 const SPEAKERS = { customer: 'Customer', agent: 'Agent', team_member: 'Team', api: 'Automation' };
 
-/** Only the first line of a message says who writes, so that a customer cannot speak as the agent. */
+/** All that Unicode reads as the end of a line. */
+const LINE_BREAKS = /[\r\n\v\f\x85\u2028\u2029]+/g;
+
+/**
+ * Begins with who writes. Further lines of the message are indented, so that a customer cannot fake
+ * a line of the agent.
+ */
 function transcriptLine(message: Message, contact: Contact): string {
   const { sender, text } = messagePayload(message, contact);
-  return `${SPEAKERS[sender.type]}: ${text.replace(/[\r\n\u2028\u2029]+/g, '\n  ')}`;
+  return `${SPEAKERS[sender.type]}: ${text.replace(LINE_BREAKS, '\n  ')}`;
 }

@@ -8,9 +8,10 @@ const WORKSPACES_AT_ONCE = 100;
 
 /**
  * Removes conversations, open or closed, that have not changed since `before`. Their messages, notes,
- * read marks, tool calls, turns, waits, outbound messages and payment links go with them. The contact
- * and its chat sessions go with its last conversation. A conversation that still waits for a payment,
- * an approval, a reply, a decision or an outbound message stays until that has ended. Emits no event.
+ * read marks, tool calls, turns, waits, outbound messages and payment links go with them. A contact
+ * goes with their last conversation, and so do their chat sessions. A conversation stays until its
+ * payments, tool calls, approvals, workflow turns, waits and outbound messages have ended. Emits no
+ * event.
  * @param before ISO 8601, as stored
  * @returns how many conversations were removed
  * @see docs/decisions/0026-what-retention-removes.md
@@ -44,8 +45,8 @@ export async function removeOldConversations(
 
 /**
  * Locks the contact, then the conversation: the order in which storing a customer's message locks
- * them.
- * @returns whether the conversation is unchanged and at rest, before and after that
+ * them. One that is not at rest is not locked.
+ * @returns whether the locked conversation is older than `before` and at rest
  */
 async function isOld(tx: Tx, found: Conversation, before: string): Promise<boolean> {
   if (!(await isAtRest(tx, found))) return false;

@@ -15,9 +15,9 @@ import { findChannelOf } from '../operations/channels.ts';
 import { adapterOf, connectedChannel } from '../registry.ts';
 import { accountGroup, TYPING_QUEUE } from './outboundMessage.ts';
 
-/** A turn that ends sooner is over before the customer would see anything. */
-const MOMENT_MS = 1000;
-/** Of the customer's last messages, one has the channel's id. */
+/** When it is shown for the first time. Nothing is shown for a turn that ends sooner. */
+const FIRST_AFTER_MS = 1000;
+/** How many of the newest messages are searched for the customer's last one. */
 const MESSAGES_READ = 10;
 const MAX_PER_WORKSPACE = 16;
 const MAX_PER_ACCOUNT = 5;
@@ -31,7 +31,7 @@ export async function queueTyping(tx: Tx, contact: Contact, now: Date): Promise<
     id: jobId(contact.id),
     queue: TYPING_QUEUE,
     group: accountGroup(contact),
-    runAt: now.getTime() + MOMENT_MS,
+    runAt: now.getTime() + FIRST_AFTER_MS,
     rank: 0,
     data: { contactId: contact.id },
   });
@@ -57,7 +57,8 @@ export const startTyping = (options: TypingOptions): Worker =>
     onFailure: { message: 'a customer could not be shown that somebody types', idField: 'typing' },
   });
 
-interface Shown {
+/** Whom to show it, and where. */
+interface Recipient {
   readonly contact: Contact;
   readonly channel: Channel;
   readonly lastMessageId: string;
@@ -68,11 +69,11 @@ async function showTyping(
   contactId: string,
   { signal, retry }: JobContext,
 ): Promise<void> {
-  const shown = await retry(() =>
-    deps.store.transaction((tx) => beginShowing(tx, deps, contactId)),
+  const recipient = await retry(() =>
+    deps.store.transaction((tx) => scheduleNext(tx, deps, contactId)),
   );
-  if (!shown) return;
-  const { contact, channel, lastMessageId } = shown;
+  if (!recipient) return;
+  const { contact, channel, lastMessageId } = recipient;
   const to = { phone: contact.phone, channelUserId: contact.channelUserId, lastMessageId };
   const account = { channel, values: openSetup(deps, channel) };
   await connectedChannel(channel.type)
@@ -80,8 +81,11 @@ async function showTyping(
     .catch((error: unknown) => log.debug({ err: error, channel: channel.id }, 'typing not shown'));
 }
 
-/** Schedules the next time, or ends the job when the turn has ended. */
-async function beginShowing(tx: Tx, deps: Deps, contactId: string): Promise<Shown | null> {
+/**
+ * Schedules the next time.
+ * @returns null, with the job ended, when the turn has ended or the channel cannot show it
+ */
+async function scheduleNext(tx: Tx, deps: Deps, contactId: string): Promise<Recipient | null> {
   const now = deps.clock.now();
   const typing = await findTyping(tx, contactId, now);
   const contact = typing && (await tx.contacts.peek(contactId));
@@ -89,12 +93,11 @@ async function beginShowing(tx: Tx, deps: Deps, contactId: string): Promise<Show
   const newest =
     typing === null ? [] : await findNewestMessages(tx, typing.conversationId, MESSAGES_READ);
   const lastMessageId = newest.find(({ direction }) => direction === 'inbound')?.channelMessageId;
-  if (!contact || !channel || !lastMessageId) {
+  const everyMs = contact && adapterOf(contact.channel).capabilities.typingEveryMs;
+  if (!contact || !channel || !lastMessageId || !everyMs) {
     await tx.jobs.complete(jobId(contactId));
     return null;
   }
-  const { typingEveryMs } = adapterOf(contact.channel).capabilities;
-  const runAt = now.getTime() + (typingEveryMs ?? 0);
-  await tx.jobs.release(jobId(contactId), { runAt, rank: 0 });
+  await tx.jobs.release(jobId(contactId), { runAt: now.getTime() + everyMs, rank: 0 });
   return { contact, channel, lastMessageId };
 }

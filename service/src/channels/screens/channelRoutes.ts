@@ -34,13 +34,13 @@ const nameSchema = z.object({ name: textSchema(100) });
 /** `/channels`: the list, new accounts, and each connected account. */
 export function channelScreensRouter(deps: Deps, config: ChannelsConfig): Router {
   const router = Router();
-  addChannelList(router, deps);
-  addNewChannel(router, deps);
-  addChannel(router, deps, config);
+  addListRoutes(router, deps);
+  addNewAccountRoutes(router, deps);
+  addAccountRoutes(router, deps, config);
   return router;
 }
 
-function addChannelList(router: Router, deps: Deps): void {
+function addListRoutes(router: Router, deps: Deps): void {
   const listAll = async (response: Response) => {
     const page = { limit: MAX_CHANNELS, cursor: null };
     return (await listChannels(deps, workspaceOf(response), page)).items;
@@ -57,7 +57,7 @@ function addChannelList(router: Router, deps: Deps): void {
   );
 }
 
-function addNewChannel(router: Router, deps: Deps): void {
+function addNewAccountRoutes(router: Router, deps: Deps): void {
   const show = (
     response: Response,
     status: number,
@@ -85,7 +85,7 @@ function addNewChannel(router: Router, deps: Deps): void {
   });
 }
 
-function addChannel(router: Router, deps: Deps, config: ChannelsConfig): void {
+function addAccountRoutes(router: Router, deps: Deps, config: ChannelsConfig): void {
   const show = (
     response: Response,
     status: number,
@@ -145,7 +145,7 @@ function addChannel(router: Router, deps: Deps, config: ChannelsConfig): void {
   );
 }
 
-/** @throws not_found (404) when no such channel can be connected */
+/** @throws not_found (404) for a type of channel that does not exist or needs no account */
 function findAdapter(type: unknown) {
   const adapter = CONNECTED_CHANNELS.find((each) => each.type === type);
   if (!adapter) throw notFound('channel of the type', typeof type === 'string' ? type : '');

@@ -8,8 +8,9 @@ import { contactName } from '../payload.ts';
 import { foldForSearch } from '../search/folding.ts';
 
 /**
- * What a caller of the API searches for: a whole phone number, a whole e-mail, or a part of what the
- * API shows. A part of a hidden number finds nothing, or searches could reveal it digit by digit.
+ * What a caller of the API searches for: a whole phone number, a whole e-mail, or a part of the
+ * name or, with a `•` in it, of a masked detail. A part of a hidden number finds nothing, or
+ * searches could reveal it digit by digit.
  */
 export type ContactSearch =
   | { readonly phone: string }
@@ -23,37 +24,43 @@ export function readContactSearch(q: string): ContactSearch {
 }
 
 /**
- * Whether a contact's name or masked details, as the API shows them, hold a text. Masking a number
- * takes a tenth of a millisecond, and a search looks at thousands: what cannot match is not masked.
+ * Whether a text is in a contact's name or, with a `•` in it, in a masked detail, as the API shows
+ * them. Masking a number takes a tenth of a millisecond, and a search looks at thousands: a number
+ * that cannot match is not masked.
  */
 export function shownMatcher(text: string): (contact: Contact) => boolean {
   const wanted = foldForSearch(text.trim());
   const hidden = wanted.includes('•') ? hiddenPattern(wanted) : null;
-  const holds = (shown: string | null) => shown !== null && foldForSearch(shown).includes(wanted);
+  const matches = (shown: string | null) => shown !== null && foldForSearch(shown).includes(wanted);
+  // A number in the name is masked, so only the shown name can match a masked text.
+  const nameMatches = (contact: Contact) =>
+    contact.name !== null &&
+    (hidden !== null || matches(contact.name)) &&
+    matches(contactName(contact));
   return (contact) => {
-    const { name, phone, email } = contact;
-    if (name !== null && holds(name) && holds(contactName(contact))) return true;
-    if (phone === null && email === null) return holds(contactDisplay(contact));
+    const { phone, email } = contact;
+    if (nameMatches(contact)) return true;
+    if (phone === null && email === null) return matches(contactDisplay(contact));
     if (hidden === null) return false;
     return (
-      (phone !== null && hidden.test(`+${phone}`) && holds(maskedDetails(contact).phone)) ||
-      (email !== null && holds(maskEmail(email)))
+      (phone !== null && hidden.test(`+${phone}`) && matches(maskedDetails(contact).phone)) ||
+      (email !== null && matches(maskEmail(email)))
     );
   };
 }
 
-/** Matches every number whose masked form may hold this. */
+/** Matches the numbers whose masked form may contain a text; masking them tells for certain. */
 const hiddenPattern = (wanted: string): RegExp =>
   /^[+\d•]+$/.test(wanted)
     ? new RegExp(wanted.replaceAll('+', '\\+').replaceAll('•', '\\d'))
     : /[]/;
 
-/** Picks the conversations of the contacts that match. */
+/** Makes a filter of conversations, which keeps those whose contact matches. */
 export const ofContacts =
   (tx: Tx, matches: (contact: Contact) => boolean) =>
   async (conversations: readonly Conversation[]): Promise<readonly Conversation[]> => {
     const contacts = await Promise.all(
       conversations.map(({ contactId }) => tx.contacts.peek(contactId)),
     );
-    return conversations.filter((_, at) => contacts[at] && matches(contacts[at]));
+    return conversations.filter((_, i) => contacts[i] && matches(contacts[i]));
   };

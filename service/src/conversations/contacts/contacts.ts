@@ -19,7 +19,8 @@ export interface ContactView {
 
 /**
  * Lists the workspace's contacts, newest first.
- * @param q a whole phone number or e-mail, or a part of a name or of a masked detail; empty for all
+ * @param q a whole phone number or e-mail, or a part of a name or, with a `•`, of a masked detail.
+ * Empty for all
  */
 export const listContacts = (
   { store }: Deps,

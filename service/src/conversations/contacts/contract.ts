@@ -9,7 +9,7 @@ export const contactSearchSchema = z
   .string()
   .max(MAX_SEARCH_CHARACTERS, `must have at most ${MAX_SEARCH_CHARACTERS} characters`)
   .describe(
-    'A whole phone number with its country code, a whole e-mail, or a part of the name or of a masked detail',
+    'A whole phone number with its country code, a whole e-mail, or a part of the name or, with a `•` in it, of a masked detail',
   );
 
 const contactFields = {

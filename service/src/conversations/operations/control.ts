@@ -17,9 +17,10 @@ import { loadConversation, putChange, type ConversationView } from './conversati
 import { waitIfUnanswered } from './waitIfUnanswered.ts';
 
 /**
- * A person takes over: the agent pauses and `conversation.handed_over` is emitted. Nothing changes,
- * and no second event is emitted, when a person is in control already.
- * @throws conversation_closed (409), not_found (404)
+ * A person takes over: the agent pauses and `conversation.handed_over` is emitted. If a person is
+ * in control already, another member takes over from them without an event, and an API key or the
+ * same member changes nothing.
+ * @throws conversation_closed (409), not_found (404), unauthorized (401) for a removed member
  */
 export const takeOverConversation = (deps: Deps, workspace: Workspace, id: string, actor: Actor) =>
   deps.store.transaction(async (tx): Promise<ConversationView> => {
@@ -35,8 +36,8 @@ export const takeOverConversation = (deps: Deps, workspace: Workspace, id: strin
   });
 
 /**
- * Locks a member who is about to be given a conversation, so that their removal at this moment takes
- * it away again.
+ * Locks a member before they are given a conversation. A removal of the member at this moment waits
+ * for the lock, and takes this conversation away from them as well.
  * @throws unauthorized (401) when they were removed
  */
 export async function lockActor(tx: Tx, { memberId }: Actor): Promise<void> {
@@ -45,8 +46,9 @@ export async function lockActor(tx: Tx, { memberId }: Actor): Promise<void> {
 }
 
 /**
- * Saves a take-over with its event. Changes nothing when a person is in control already.
- * @param by with `wasWaiting`, whether the customer already waited for the team: the agent was off
+ * Saves a take-over with its note in the thread, and with its event if control passes to a person.
+ * @param by.wasWaiting whether the customer already waited for the team, because the agent was off
+ * @returns the same conversation when nothing changes: see `takeOver`
  */
 export async function giveToPerson(
   tx: Tx,
@@ -55,18 +57,18 @@ export async function giveToPerson(
   by: { reason: HandoverReason; actor: Actor; wasWaiting: boolean },
   now: Date,
 ): Promise<Conversation> {
-  const inControl = takeOver(view.conversation, { ...by, note: null }, now);
-  if (inControl === view.conversation || !inControl.handover) return view.conversation;
+  const taken = takeOver(view.conversation, { ...by, note: null }, now);
+  if (taken === view.conversation || !taken.handover) return view.conversation;
   const change = { type: 'handed_over', reason: by.reason, note: null } as const;
-  // From one team member to another: control does not pass.
+  // From one person to another: no event, since the agent was not in control.
   if (view.conversation.status === 'human_active')
-    return putChange(tx, view, inControl, { change, actor: by.actor }, now);
-  const event = { name: 'conversation.handed_over', handover: inControl.handover } as const;
-  // What the agent was not there to answer did not leave it.
+    return putChange(tx, view, taken, { change, actor: by.actor }, now);
+  const event = { name: 'conversation.handed_over', handover: taken.handover } as const;
+  // A customer who waited because the agent was off was not taken from it by the team.
   const leftAgent = !by.wasWaiting || by.reason !== 'team_takeover';
   if (view.conversation.status === 'ai_active' && leftAgent)
     await countHandover(tx, view.conversation, by.reason, now);
-  const reacted = await reactions.onLeftToPerson(tx, inControl, now);
+  const reacted = await reactions.onLeftToPerson(tx, taken, now);
   return putChange(tx, view, reacted, { change, actor: by.actor, event }, now);
 }
 
@@ -90,6 +92,7 @@ export const handBackConversation = (deps: Deps, workspace: Workspace, id: strin
  * Closes a conversation and emits `conversation.closed`.
  * @param closing.summary up to 4,000 characters
  * @returns the conversation as it stands after closing
+ * @throws not_found (404)
  * @throws conversation_closed (409) when it is closed already; its outcome stays as it was
  */
 export const closeConversation = (

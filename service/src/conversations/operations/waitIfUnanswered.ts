@@ -2,15 +2,15 @@ import type { Tx } from '../../store/collections.ts';
 import { waitForTeam, type Conversation } from '../conversation.ts';
 import { findNewestMessages } from './conversations.ts';
 
-/** Automations may have sent some beside the agent since the customer wrote. */
+/** Messages that automations sent since the customer wrote are skipped: up to 19 of them. */
 const MESSAGES_READ = 20;
 
 /**
- * The agent no longer answers. If nobody has answered the customer's last message, they have been
- * waiting for the team since then. What was sent beside the agent is no answer, unless it is the
- * question of a workflow.
- * @param conversation in the agent's control; any other stays as it is
- * @returns the conversation, unsaved
+ * For a conversation that the agent will not answer, because it was turned off or a person takes
+ * over. If nobody has answered the customer's last message, they wait for the team, since the time
+ * of that message. An automation's message beside the agent is no answer, unless it asks the
+ * customer something for a workflow.
+ * @returns the conversation, not saved; the same one when the agent does not control it
  */
 export async function waitIfUnanswered(tx: Tx, conversation: Conversation): Promise<Conversation> {
   if (conversation.status !== 'ai_active') return conversation;

@@ -1,5 +1,5 @@
 import { formatAmount } from '../../platform/currency.ts';
-import type { ApprovalOutcome } from '../../tools/index.ts';
+import { type ApprovalOutcome, UNKNOWN_TOOL } from '../../tools/index.ts';
 import { barChart } from '../charts/barChart.ts';
 import { percent } from '../charts/barList.ts';
 import { type Figure, valueInWords } from '../charts/chart.ts';
@@ -20,8 +20,8 @@ const sumOf = (counts: ReadonlyMap<string, number>): number =>
   [...counts.values()].reduce((sum, n) => sum + n, 0);
 
 /**
- * Calls by how they ended. `failed` includes those that the service refused; `notMade` are those that
- * were rejected, expired or cancelled.
+ * Counts calls by how they ended. `failed` includes calls that the service refused. `notMade` are
+ * the calls that were rejected, expired or cancelled.
  */
 function endedCalls(counts: Tally): { succeeded: number; failed: number; notMade: number } {
   const statuses = counts.eachSecond('tool_call');
@@ -65,7 +65,7 @@ export function toolTable({ counts: { total } }: ChartParts): Figure {
       const tried = failed + (statuses.get('succeeded') ?? 0);
       const time = (share: number) =>
         valueInWords(total.percentile('tool_time', share, tool), durationLabel);
-      const name = tool === '-' ? 'A tool that does not exist' : tool;
+      const name = tool === UNKNOWN_TOOL ? 'A tool that does not exist' : tool;
       return [name, calls, percent(failed, tried), time(MEDIAN), time(NINETIETH)];
     });
   return tableFigure(
@@ -82,23 +82,22 @@ export function toolTable({ counts: { total } }: ChartParts): Figure {
 
 function approvals(parts: ChartParts): Figure {
   const { total } = parts.counts;
-  const outcomes = total.eachSecond('approval');
-  const of = (outcome: ApprovalOutcome) => outcomes.get(outcome) ?? 0;
+  const countOf = (counts: Tally, ...outcomes: readonly ApprovalOutcome[]) => {
+    const byOutcome = counts.eachSecond('approval');
+    return outcomes.reduce((sum, outcome) => sum + (byOutcome.get(outcome) ?? 0), 0);
+  };
   const median = total.percentile('decision_time', MEDIAN);
   const time = median === null ? '' : ` Half were decided within ${durationLabel(median)}.`;
-  const seriesOf = (label: string, ...shown: readonly ApprovalOutcome[]) => ({
+  const seriesOf = (label: string, ...outcomes: readonly ApprovalOutcome[]) => ({
     label,
-    values: perSlot(parts, (counts) => {
-      const inSlot = counts.eachSecond('approval');
-      return shown.reduce((sum, outcome) => sum + (inSlot.get(outcome) ?? 0), 0);
-    }),
+    values: perSlot(parts, (counts) => countOf(counts, ...outcomes)),
   });
   return countChart(
     parts,
     {
       id: 'approvals',
       title: 'Approvals',
-      summary: `${of('requested')} asked for: ${of('approved')} approved, ${of('rejected')} rejected, ${of('expired') + of('cancelled')} not decided.${time}`,
+      summary: `${countOf(total, 'requested')} asked for: ${countOf(total, 'approved')} approved, ${countOf(total, 'rejected')} rejected, ${countOf(total, 'expired', 'cancelled')} not decided.${time}`,
       series: [
         { ...seriesOf('Approved', 'approved'), tone: 'good' },
         { ...seriesOf('Rejected', 'rejected'), tone: 'bad' },

@@ -11,7 +11,10 @@ import { MAX_READ_TOGETHER, type ReadQuery, type Reads, type Rows } from './read
 import type { Row, Table } from './schema/tables.ts';
 import { sendWrites, type TableWrites } from './writes.ts';
 
-/** No place is free for this document. The transaction runs again when it has one. */
+/**
+ * Another transaction of this process has the document or unique value. The one that wanted it runs
+ * again once it has the place.
+ */
 export class DocumentBusy extends Error {
   override readonly name = 'DocumentBusy';
   readonly key: string;
@@ -30,7 +33,7 @@ export class DocumentPlaces {
   readonly #semaphore: KeyedSemaphore;
   readonly #keys = new Set<string>();
 
-  /** @param semaphore the process's, with one place for each key */
+  /** @param semaphore shared by all transactions of the process, with one place for each key */
   constructor(semaphore: KeyedSemaphore) {
     this.#semaphore = semaphore;
   }
@@ -43,8 +46,9 @@ export class DocumentPlaces {
   }
 
   /**
-   * Waits for all of these between two runs, when the transaction holds no other place. All wait in
-   * the same order, so two transactions never wait for each other.
+   * Takes all of these, and waits for those that are not free. Only to be called between two runs,
+   * when the transaction holds no place. All transactions wait in the same order, so that two never
+   * wait for each other.
    */
   async waitFor(keys: Iterable<string>): Promise<void> {
     for (const key of [...keys].sort()) {
@@ -72,30 +76,29 @@ interface UnitOfWorkOptions {
   readonly tables: ReadonlyMap<string, Table>;
   readonly queues: ReadonlySet<string>;
   readonly places: DocumentPlaces;
-  /** Outside of any transaction of the database. */
+  /** Reads before the first lock, outside of any transaction of the database. */
   readonly reads: Reads;
+  /** As `reads`, for searches. */
   readonly search: Connection['query'];
   readonly join: () => Promise<Batch>;
 }
 
 /**
- * One transaction. It joins a batch with its first lock or, when it locks nothing, with its writes
- * at the end; what it reads before needs none. Writes are held back until the end, or until it
- * reads their collection. A document that was changed between being read and being written is a
- * Conflict, and the transaction runs again.
+ * One transaction. It joins a batch at its first lock or, when it locks nothing, at the end with
+ * its writes. Reads before that need no batch. Writes are held back until the end, or until the
+ * transaction reads their collection. If another transaction changes a document between this one's
+ * read and its write, there is a Conflict, and this one runs again.
  */
 export class PostgresUnitOfWork implements UnitOfWork {
   readonly jobs: JobWrites;
   readonly #options: UnitOfWorkOptions;
   #batch: Batch | null = null;
   #joining: Promise<Batch> | null = null;
-  /** What is asked for at the same time sees one moment of the database. */
+  /** Queries that are asked for at the same time read one snapshot of the database. */
   readonly #finds: Batcher<ReadQuery, Rows>;
   /** The versions of rows as they were read, by collection and id. */
   readonly #versions = new Map<string, string | typeof OWN>();
-  /**
-   * Documents that are locked or written, so that no other transaction can change them. Null: none.
-   */
+  /** Documents that this transaction has locked or written. Null: there is none. */
   readonly #known = new Map<string, Document | null>();
   /** Rows that have been locked since they were read. */
   readonly #locked = new Set<string>();
@@ -135,7 +138,7 @@ export class PostgresUnitOfWork implements UnitOfWork {
   abandon(): void {
     this.#ended = true;
     this.#isAbandoned = true;
-    // Those that it locked are released with the batch's locks.
+    // In a batch that goes on, its rows stay locked, and its places are released when that ends.
     if (this.#batch === null || this.#batch.isOver) this.#options.places.releaseAll();
     this.#batch?.leave(this);
   }

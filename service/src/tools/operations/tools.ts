@@ -39,7 +39,7 @@ export const listTools = (
 ) =>
   store.transaction((tx) => newestFirst(tx.tools, { workspaceId: workspace.id, ...filter }, page));
 
-/** Whether the agent is on, and so calls the live tools. */
+/** Whether the agent is on. */
 export const isAgentOn = ({ store, reactions }: Deps, workspace: Workspace) =>
   store.transaction((tx) => reactions.isAgentOn(tx, workspace.id));
 
@@ -75,13 +75,14 @@ export interface ToolInDetail {
   readonly tool: Tool;
   /** Newest first. */
   readonly calls: readonly ToolCall[];
-  /** The call to show in full; null for none. */
+  /** The call that was asked for by its id; null when none was. */
   readonly shown: ToolCall | null;
   readonly isAgentOn: boolean;
 }
 
 /**
- * A tool with its recent calls and, with `callId`, one of its calls.
+ * Reads a tool with its recent calls.
+ * @param callId a call of the tool to read as well; null for none
  * @throws not_found (404), also for another workspace's tool and for a call of another tool
  */
 export const readTool = (

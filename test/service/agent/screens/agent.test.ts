@@ -230,6 +230,20 @@ describe('the agent’s screen with a language model', () => {
     await expectNothingStored(service, endpoint, 1);
   });
 
+  it('shows which calls of a step would be refused: a repeated one, and those after the eighth', async () => {
+    const callOf = (order: string) => ({ name: 'find_order', arguments: { order } });
+    const numbers = ['1', '1', '2', '3', '4', '5', '6', '7', '8', '9'];
+    const { text } = await tryWith(model.toolCalls(numbers.map(callOf)));
+    const refusals = text.split('find_order , with').slice(1);
+    expect(refusals.map((each) => /This call would fail: ([^.;]+)/.exec(each)?.[1])).toEqual([
+      undefined,
+      'The same call was made already',
+      ...Array(6).fill(undefined),
+      ...Array(2).fill('No more than 8 calls are made for one message'),
+    ]);
+    await expectNothingStored(service, endpoint, 1);
+  });
+
   it('tells in words why the model failed', async () => {
     const refused = await tryWith(model.httpError(401, `bad key ${server.apiKey}`));
     expect(refused.text).toContain(

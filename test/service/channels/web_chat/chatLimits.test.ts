@@ -25,7 +25,7 @@ import { startTestService, type TestService } from '../../../helpers/service.ts'
 import { listenTracked, type TrackedServer } from '../../../helpers/trackedServer.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
 
-/** Messages of 16,000 characters: more than the system keeps for a reader who does not read. */
+/** Messages of 16,000 characters: more than socket buffers hold for a client that does not read. */
 const HISTORY = 1500;
 
 describe('streams of the service', () => {
@@ -35,7 +35,7 @@ describe('streams of the service', () => {
   });
   afterAll(() => service?.stop());
 
-  it('has at most 3 for a visitor: the oldest ends in order, and comes back a minute later', async () => {
+  it('allows a visitor three: a fourth ends the oldest, which is told to reconnect in a minute', async () => {
     const [customer, other] = [await chatCustomer(service.url), await chatCustomer(service.url)];
     const others = await readChatStream(service.url, other.token);
     const streams = [];
@@ -43,7 +43,7 @@ describe('streams of the service', () => {
     const [oldest, ...rest] = streams;
     expect(await oldest!.ended).toBe(true);
     expect(oldest!.retries).toEqual([1000, 60_000]);
-    await customer.write('for all');
+    await customer.write('for the three');
     await other.write('for the other');
     for (const each of rest) await waitFor('the message', () => each.seen.length === 1);
     await waitFor('the other', () => others.seen.length === 1);
@@ -51,7 +51,7 @@ describe('streams of the service', () => {
     for (const each of [...rest, others]) each.close();
   });
 
-  it('counts a stream no more once its reader has left', async () => {
+  it('stops counting a stream when its client has left', async () => {
     const customer = await chatCustomer(service.url);
     const stays = await readChatStream(service.url, customer.token);
     for (let n = 0; n < 20; n++) {
@@ -86,7 +86,7 @@ describe('streams, with limits of the test’s own', () => {
     await fresh.remove();
   });
 
-  /** The route as the service has it, with its token check and its errors. */
+  /** Serves the route as the service does, with its token check and its errors. */
   async function serveStreams(settings: ChatStreamSettings): Promise<string> {
     const app = express();
     app.set('trust proxy', true);
@@ -111,13 +111,28 @@ describe('streams, with limits of the test’s own', () => {
     inAll: 100,
     ...some,
   });
+  /** Waits until a stream that was refused is accepted. */
+  const waitForRoom = (url: string, token: string) =>
+    waitFor('room for a stream', async () => {
+      const stream = await readChatStream(url, token);
+      stream.close();
+      return stream.response.status === 200;
+    });
+  /** A client that asks for its stream and reads nothing. */
+  const connectSilently = (token: string): Socket => {
+    const client = connect(server.port, '127.0.0.1').on('error', () => {});
+    client.write(
+      `GET /api/chat/stream HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`,
+    );
+    return client;
+  };
   const openAll = async (url: string, tokens: readonly string[]) => {
     const open = [];
     for (const token of tokens) open.push(await readChatStream(url, token));
     return open;
   };
 
-  it('refuses what a workspace opens beyond half of all, and a visitor of another workspace finds a place', async () => {
+  it('refuses a workspace more than half of all streams, and leaves room for other workspaces', async () => {
     const url = await serveStreams(limits({ perOwner: 2, inAll: 6 }));
     const [one, two, three] = [await arrive(), await arrive(), await arrive()];
     const open = await openAll(url, [one.token, one.token, two.token]);
@@ -125,49 +140,40 @@ describe('streams, with limits of the test’s own', () => {
     expect(refused.response.status).toBe(503);
     expect(refused.response.headers.get('retry-after')).toBe('30');
     expect(reached).toEqual(['workspace_streams']);
-    // Of another workspace there is always room for one more; who has as many as allowed changes
-    // one for another.
     const guests = await openAll(url, [
       (await arrive('Other')).token,
       (await arrive('Third')).token,
     ]);
     expect(guests.map(({ response }) => response.status)).toEqual([200, 200]);
+    // A visitor with two of two streams may still open another: it replaces their oldest.
     const another = await readChatStream(url, one.token);
     expect(another.response.status).toBe(200);
     expect(await open[0]!.ended).toBe(true);
     for (const each of [...guests, open[2]!]) each.close();
-    await waitFor('a free place', async () => {
-      const stream = await readChatStream(url, three.token);
-      stream.close();
-      return stream.response.status === 200;
-    });
+    await waitForRoom(url, three.token);
   });
 
-  it('refuses what an address opens beyond its own, and takes it once another has ended', async () => {
+  it('refuses an address a fourth stream, and allows it once another has ended', async () => {
     const url = await serveStreams(limits({ perOwner: 2, perAddress: 3 }));
-    const [one, two] = [await arrive(), await arrive()];
+    const [one, two, three] = [await arrive(), await arrive(), await arrive()];
     const open = await openAll(url, [one.token, one.token, two.token]);
-    const refused = await readChatStream(url, two.token);
+    const refused = await readChatStream(url, three.token);
     expect(refused.response.status).toBe(429);
     expect(refused.response.headers.get('retry-after')).toBe('30');
     expect(reached).toEqual(['address_streams']);
-    const elsewhere = await readChatStream(url, two.token, {
+    const elsewhere = await readChatStream(url, three.token, {
       headers: { 'x-forwarded-for': '192.0.2.1' },
     });
     expect(elsewhere.response.status).toBe(200);
-    // Who changes one for another at the same address needs no more room.
-    const changed = await readChatStream(url, one.token);
-    expect(changed.response.status).toBe(200);
+    // It replaces the oldest of the same visitor at the same address, so it needs no more room.
+    const replacing = await readChatStream(url, one.token);
+    expect(replacing.response.status).toBe(200);
     expect(await open[0]!.ended).toBe(true);
-    changed.close();
-    await waitFor('a free place', async () => {
-      const stream = await readChatStream(url, one.token);
-      stream.close();
-      return stream.response.status === 200;
-    });
+    replacing.close();
+    await waitForRoom(url, three.token);
   });
 
-  it('counts no stream of a reader who left before it began', async () => {
+  it('does not count a stream whose client left before it began', async () => {
     const checked = Promise.withResolvers<undefined>();
     const checking = Promise.withResolvers<undefined>();
     const spend = () => {
@@ -176,12 +182,9 @@ describe('streams, with limits of the test’s own', () => {
     };
     const url = await serveStreams(limits({ inAll: 2, readBytes: { spend } }));
     const [left, other] = [await arrive(), await arrive()];
-    const reader: Socket = connect(server.port, '127.0.0.1');
-    reader.write(
-      `GET /api/chat/stream HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${left.token}\r\n\r\n`,
-    );
+    const client = connectSilently(left.token);
     await checking.promise;
-    reader.destroy();
+    client.destroy();
     await waitFor('the end of its connection', () => server.openSockets === 0);
     checked.resolve(undefined);
     const stream = await readChatStream(url, other.token);
@@ -189,7 +192,7 @@ describe('streams, with limits of the test’s own', () => {
     stream.close();
   });
 
-  it('beats, so that a quiet connection is known to live', async () => {
+  it('sends a comment line now and then, so that a quiet connection stays open', async () => {
     const url = await serveStreams(limits({ beatMs: 30 }));
     const { token } = await arrive();
     const response = await fetch(`${url}/api/chat/stream`, {
@@ -203,22 +206,18 @@ describe('streams, with limits of the test’s own', () => {
     expect(text).toMatch(/^retry: 1000\n\n(: beat\n\n){3,}$/);
   });
 
-  it('lets go of a reader who takes nothing any more', async () => {
+  it('closes the connection of a client that stops reading', async () => {
     await serveStreams(limits({ beatMs: 100 }));
     const { token, contact } = await arrive();
     await writeHistory(contact.id);
-    const reader: Socket = connect(server.port, '127.0.0.1');
-    reader.on('error', () => {});
-    reader.write(
-      `GET /api/chat/stream HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`,
-    );
-    await new Promise((resolve) => reader.once('readable', resolve)); // it looks, and takes nothing
+    const client = connectSilently(token);
+    await new Promise((resolve) => client.once('readable', resolve)); // data is there, and is not read
     await waitFor('the end of its connection', () => server.openSockets === 0);
-    reader.destroy();
+    client.destroy();
     await server.close();
-    // On a busy machine even one who reads may take nothing for a tenth of a second.
+    // Without the short beat: on a busy machine, a client that reads may miss one of 100 ms.
     const next = await readChatStream(await serveStreams(limits({})), token);
-    await waitFor('everything, for one who reads', () => next.seen.length === HISTORY);
+    await waitFor('the whole history, for a client that reads', () => next.seen.length === HISTORY);
     next.close();
   });
 

@@ -3,10 +3,8 @@ import { CURRENCIES, decimalsOf } from '../../../../service/src/platform/currenc
 import { stripe } from '../../../../service/src/payments/stripe/stripe.ts';
 import { stripeAmount } from '../../../../service/src/payments/stripe/stripeAmount.ts';
 
-const refusal = (amount: number, currency: string) => stripe.refuse(amount, currency);
-
 describe("amounts in Stripe's units", () => {
-  // Each right side as docs.stripe.com ("Supported currencies") has it for the amount in words.
+  // Our amount, then Stripe's as docs.stripe.com gives it ("Supported currencies").
   it.each([
     ['10.99 US dollars', 1099, 'usd', 1099],
     ['500 yen', 500, 'jpy', 500],
@@ -21,7 +19,7 @@ describe("amounts in Stripe's units", () => {
     ['1 Caribbean guilder', 100, 'xcg', 100],
   ])('%s', (_words, amount, currency, unitAmount) => {
     expect(stripeAmount(amount, currency)).toEqual({ unitAmount });
-    expect(refusal(amount, currency)).toBeNull();
+    expect(stripe.refuse(amount, currency)).toBeNull();
   });
 
   it.each([
@@ -39,7 +37,7 @@ describe("amounts in Stripe's units", () => {
     'xaf',
     'xof',
     'xpf',
-  ])('%s is counted whole by both', (currency) => {
+  ])('%s has no decimals, here and at Stripe', (currency) => {
     expect(decimalsOf(currency)).toBe(0);
     expect(stripeAmount(1234, currency)).toEqual({ unitAmount: 1234 });
   });
@@ -62,8 +60,8 @@ describe("amounts in Stripe's units", () => {
     [1000, 'iqd', 'currency', 'must be one that Stripe takes, and iqd is not'],
     [1000, 'clf', 'currency', 'must be one that Stripe takes, and clf is not'],
     [1000, 'uyi', 'currency', 'must be one that Stripe takes, and uyi is not'],
-  ])('refuses %d %s in words', (amount, currency, param, message) =>
-    expect(refusal(amount, currency)).toEqual({ param, message }),
+  ])('refuses %d %s, and says why', (amount, currency, param, message) =>
+    expect(stripe.refuse(amount, currency)).toEqual({ param, message }),
   );
 
   it.each([
@@ -74,17 +72,17 @@ describe("amounts in Stripe's units", () => {
     [999_999_999, 'inr'],
     [9_999_999_999, 'cop'],
     [999_999_999_999, 'idr'],
-  ])('takes %d %s, the most there is', (amount, currency) =>
-    expect(refusal(amount, currency)).toBeNull(),
+  ])('accepts the maximum, %d %s', (amount, currency) =>
+    expect(stripe.refuse(amount, currency)).toBeNull(),
   );
 
-  it('answers in whole units for every currency that there is', () => {
+  it('gives a whole number, or refuses the currency, for every currency', () => {
     for (const currency of CURRENCIES) {
       for (const amount of [100, 4900, 123_400]) {
-        const taken = stripeAmount(amount, currency);
-        if ('unitAmount' in taken)
-          expect([currency, Number.isInteger(taken.unitAmount)]).toEqual([currency, true]);
-        else expect([currency, taken.param]).toEqual([currency, 'currency']);
+        const result = stripeAmount(amount, currency);
+        if ('unitAmount' in result)
+          expect([currency, Number.isInteger(result.unitAmount)]).toEqual([currency, true]);
+        else expect([currency, result.param]).toEqual([currency, 'currency']);
       }
     }
   });

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import type { TLSSocket } from 'node:tls';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { startTlsReceiver } from '../../../helpers/tls.ts';
 import {
@@ -21,12 +22,16 @@ const MIB = 1024 * 1024;
 const BRIEF_MS = 250;
 // Long enough for a connection and headers on a busy machine.
 const BODY_MS = 700;
-/** So long that only the answer can end the request. */
+/** Longer than any test, so that the answer ends the request and not the time-out. */
 const NEVER_MS = 60_000;
 
+/** A TLS server, closed after the test. @param onRequest what it does once it has received something */
+const serving = async (onRequest: (socket: TLSSocket) => void) =>
+  add(await startRawTlsServer(onRequest));
+
 /** A server that answers with these bytes and leaves the connection open. */
-const answering = async (...parts: (string | Buffer)[]) =>
-  add(await startRawTlsServer((socket) => parts.forEach((part) => socket.write(part))));
+const answering = (...parts: (string | Buffer)[]) =>
+  serving((socket) => parts.forEach((part) => socket.write(part)));
 
 describe('no answer in time', () => {
   it('a server that accepts and never speaks TLS', async () => {
@@ -51,9 +56,7 @@ describe('no answer in time', () => {
   });
 
   it('a server that reads the request and says nothing', async () => {
-    const server = add(
-      await startRawTlsServer((socket) => socket.write('HTTP/1.1 204 No Content\r\n\r\n')),
-    );
+    const server = await answering('HTTP/1.1 204 No Content\r\n\r\n');
     const client = add(await localClient({ connectionsPerOrigin: 1 }));
     await client.request(delivery(server.url)); // so that there is a connection already
     const failure = await failureOf(client.request(delivery(server.url, { timeoutMs: BRIEF_MS })));
@@ -63,15 +66,13 @@ describe('no answer in time', () => {
   });
 
   it.each([
-    ['a header that never ends', 'X-Drip: ', 'x'],
+    ['a header that never ends', 'HTTP/1.1 200 OK\r\nX-Drip: ', 'x'],
     ['one interim answer after the other', '', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
   ])('%s', async (_what, first, more) => {
-    const server = add(
-      await startRawTlsServer((socket) => {
-        socket.write(first === '' ? '' : `HTTP/1.1 200 OK\r\n${first}`);
-        writeForever(socket, more, 10);
-      }),
-    );
+    const server = await serving((socket) => {
+      socket.write(first);
+      writeForever(socket, more, 10);
+    });
     const client = add(await localClient());
     expect(await kindOf(client.request(delivery(server.url, { timeoutMs: BRIEF_MS })))).toBe(
       'timeout',
@@ -80,7 +81,7 @@ describe('no answer in time', () => {
   });
 });
 
-describe('a 2xx whose body does not end well', () => {
+describe('a 2xx whose body is not whole', () => {
   const HEAD = 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n';
   const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
 
@@ -94,40 +95,34 @@ describe('a 2xx whose body does not end well', () => {
     [
       'an endless drip',
       'timeout',
-      async () =>
-        add(
-          await startRawTlsServer((socket) => {
-            socket.write(CHUNKED);
-            writeForever(socket, '1\r\nx\r\n', 10);
-          }),
-        ),
+      () =>
+        serving((socket) => {
+          socket.write(CHUNKED);
+          writeForever(socket, '1\r\nx\r\n', 10);
+        }),
     ],
     [
       'a connection closed half-way',
       'network',
-      async () => add(await startRawTlsServer((socket) => socket.end(`${HEAD}half`))),
+      () => serving((socket) => socket.end(`${HEAD}half`)),
     ],
     [
       'a reset half-way',
       'network',
-      async () =>
-        add(
-          await startRawTlsServer((socket) => {
-            socket.write(`${HEAD}half`, () => setTimeout(() => socket.destroy(), 20));
-          }),
+      () =>
+        serving((socket) =>
+          socket.write(`${HEAD}half`, () => setTimeout(() => socket.destroy(), 20)),
         ),
     ],
-    ['chunks that are no chunks', 'network', () => answering(CHUNKED, 'zzz\r\n')],
+    ['invalid chunks', 'network', () => answering(CHUNKED, 'zzz\r\n')],
     [
       'an endless flood',
       'too_large',
-      async () =>
-        add(
-          await startRawTlsServer((socket) => {
-            socket.write('HTTP/1.1 200 OK\r\n\r\n');
-            writeForever(socket, Buffer.alloc(64 * 1024, 'x'), 1);
-          }),
-        ),
+      () =>
+        serving((socket) => {
+          socket.write('HTTP/1.1 200 OK\r\n\r\n');
+          writeForever(socket, Buffer.alloc(64 * 1024, 'x'), 1);
+        }),
     ],
   ];
 
@@ -153,7 +148,7 @@ describe('a 2xx whose body does not end well', () => {
     await until(() => server.openSockets === 0);
   });
 
-  it('keeps exactly what was allowed of a body that is too large', async () => {
+  it('keeps exactly the allowed bytes of a body that is too large', async () => {
     const receiver = add(
       await startTlsReceiver((_received, res) => res.end('abcdefghij'.repeat(10))),
     );
@@ -172,18 +167,18 @@ describe('a 2xx whose body does not end well', () => {
     });
   });
 
-  it('holds a body in very many chunks without holding the chunks', async () => {
+  it('keeps no more memory than the body when it comes in very many chunks', async () => {
     const chunks = Buffer.from('1\r\nx\r\n'.repeat(200_000));
     const server = await answering(CHUNKED, chunks, '0\r\n\r\n');
     const client = add(await localClient());
     const response = await client.request(toolCall(server.url));
     expect(response.body.equals(Buffer.alloc(200_000, 'x'))).toBe(true);
-    // A view of a shared or of a much larger buffer would keep that alive.
+    // If the body were a view of a much larger buffer, that whole buffer would stay in memory.
     expect(response.body.buffer.byteLength).toBeLessThan(2 * 200_000 + 1024);
   });
 });
 
-describe('answers that are no answers', () => {
+describe('answers that are not HTTP, or never come', () => {
   it.each([
     ['a reset after the status line', 'network', 'HTTP/1.1 200 OK\r\nX-Half: ', true],
     ['a connection closed before any answer', 'network', '', true],
@@ -191,12 +186,10 @@ describe('answers that are no answers', () => {
     ['HTTP/2 frames', 'network', Buffer.from('000006040000000000000300000064', 'hex'), false],
     ['headers with a NUL', 'network', 'HTTP/1.1 200 OK\r\nX-Nul: a\0b\r\n\r\n', false],
   ] as const)('%s', async (_what, kind, bytes, hangsUp) => {
-    const server = add(
-      await startRawTlsServer((socket) => {
-        if (bytes.length > 0) socket.write(bytes);
-        if (hangsUp) setTimeout(() => socket.destroy(), 20);
-      }),
-    );
+    const server = await serving((socket) => {
+      if (bytes.length > 0) socket.write(bytes);
+      if (hangsUp) setTimeout(() => socket.destroy(), 20);
+    });
     const client = add(await localClient());
     const failure = await failureOf(client.request(delivery(server.url)));
     expect(failure.kind).toBe(kind);
@@ -205,13 +198,8 @@ describe('answers that are no answers', () => {
   });
 
   it('10 MiB of headers', async () => {
-    const server = add(
-      await startRawTlsServer((socket) => {
-        socket.write('HTTP/1.1 200 OK\r\n');
-        const line = `X-Filler: ${'x'.repeat(1000)}\r\n`;
-        socket.write(line.repeat((10 * MIB) / line.length));
-      }),
-    );
+    const line = `X-Filler: ${'x'.repeat(1000)}\r\n`;
+    const server = await answering('HTTP/1.1 200 OK\r\n', line.repeat((10 * MIB) / line.length));
     const client = add(await localClient());
     const failure = await failureOf(client.request(delivery(server.url)));
     expect(failure.kind).toBe('too_large');
@@ -232,7 +220,7 @@ describe('answers that are no answers', () => {
     );
   });
 
-  it('invalid UTF-8 is handed on byte by byte', async () => {
+  it('the bytes of invalid UTF-8 are kept', async () => {
     const bytes = Buffer.from([0xff, 0xfe, 0xc3, 0x28, 0x00, 0xed, 0xa0, 0x80]);
     const receiver = add(
       await startTlsReceiver((_received, res) => res.setHeader('x-odd', 'caf\u00e9').end(bytes)),
@@ -266,12 +254,15 @@ describe('compressed answers', () => {
     expect(response.headers['content-encoding']).toBeUndefined();
   });
 
-  it.each(Object.keys(encoders))('an empty one is empty, said to be %s', async (encoding) => {
-    const receiver = await sending(encoding, Buffer.alloc(0));
-    const client = add(await localClient());
-    const { status, body } = await client.request(toolCall(receiver.url));
-    expect([status, body.length]).toEqual([200, 0]);
-  });
+  it.each(Object.keys(encoders))(
+    'an empty body with the content encoding %s is read as empty',
+    async (encoding) => {
+      const receiver = await sending(encoding, Buffer.alloc(0));
+      const client = add(await localClient());
+      const { status, body } = await client.request(toolCall(receiver.url));
+      expect([status, body.length]).toEqual([200, 0]);
+    },
+  );
 
   it.each(Object.entries(encoders))('a %s bomb does not go off', async (encoding, encode) => {
     const bomb = encode(Buffer.alloc(8 * MIB));
@@ -285,7 +276,7 @@ describe('compressed answers', () => {
     );
   });
 
-  it('a lie about the encoding is cut for a delivery and an error for a tool call', async () => {
+  it('a body that is not encoded as its header says is cut for a delivery and an error for a tool call', async () => {
     const receiver = await sending('gzip', Buffer.from('plain'));
     const client = add(await localClient());
     const response = await client.request(delivery(receiver.url));
@@ -294,7 +285,7 @@ describe('compressed answers', () => {
     expect(await kindOf(client.request(toolCall(receiver.url)))).toBe('network');
   });
 
-  it('an encoding we do not know is handed on with its name', async () => {
+  it('the header of an unknown encoding is kept', async () => {
     const receiver = await sending('constructor', Buffer.from('whatever'));
     const client = add(await localClient());
     expect((await client.request(toolCall(receiver.url))).headers['content-encoding']).toBe(

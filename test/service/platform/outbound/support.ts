@@ -41,7 +41,7 @@ export const localClient = async (policy: Partial<OutboundPolicy> = {}): Promise
     ...policy,
   });
 
-/** A delivery-like request: small limits, whatever breaks after the headers is cut. */
+/** A request as a delivery sends it. A body that is too large or breaks off is cut. */
 export const delivery = (url: string, options: Partial<OutboundRequest> = {}): OutboundRequest => ({
   workspaceId: 'ws_test',
   url,
@@ -54,7 +54,7 @@ export const delivery = (url: string, options: Partial<OutboundRequest> = {}): O
   ...options,
 });
 
-/** A tool-like request: only a whole answer counts. */
+/** A request as a tool call sends it. An answer that is not whole is an error. */
 export const toolCall = (url: string, options: Partial<OutboundRequest> = {}): OutboundRequest =>
   delivery(url, { onTooLarge: 'fail', maxBytes: 1024 * 1024, ...options });
 
@@ -76,7 +76,7 @@ export const until = (condition: () => boolean) =>
   waitFor(String(condition), condition, { everyMs: 5 });
 
 export interface RawServer extends TrackedServer {
-  /** For https; the raw TCP server speaks no TLS at all. */
+  /** Begins with https://, also for the TCP server, which does not speak TLS. */
   url: string;
 }
 
@@ -85,7 +85,7 @@ const listen = async (server: Server): Promise<RawServer> => {
   return Object.assign(tracked, { url: `https://localhost:${tracked.port}` });
 };
 
-/** A TCP server that hands over its sockets as they are. */
+/** A TCP server that accepts connections and writes nothing by itself. */
 export const startTcpServer = (onSocket: (socket: Socket) => void = () => {}): Promise<RawServer> =>
   listen(
     createTcpServer((socket) => {
@@ -102,7 +102,7 @@ export const startRawTlsServer = async (
   const server = createTlsServer(certificate ?? (await sharedTestCa()).server, (socket) => {
     socket.on('error', () => {}).once('data', () => onRequest(socket));
   });
-  server.on('tlsClientError', () => {});
+  server.on('tlsClientError', () => {}); // clients that hang up during the handshake
   return listen(server);
 };
 
@@ -112,10 +112,7 @@ export const writeForever = (socket: TLSSocket, bytes: string | Buffer, everyMs:
   socket.on('close', () => clearInterval(timer));
 };
 
-/**
- * Runs a module of TypeScript in a process of its own; gives what it printed once it has ended by
- * itself.
- */
+/** Runs a TypeScript module in its own process. Resolves when it has exited, with its output. */
 export const runAlone = async (
   code: string,
   env: Record<string, string>,

@@ -15,14 +15,14 @@ import {
 import { startTestService, type TestService } from '../../../helpers/service.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
 
-/** What a stranger may write: markup, right-to-left, and much of it. */
+/** A name with markup, and with a character that reverses the direction of the text. */
 const HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)>"\'\u202Egnp.exe';
 
 describe('the Keys and subscriptions screen: keys', () => {
   let service: TestService;
   let browser: Browserless;
   let stranger: ApiClient;
-  /** The id of the other workspace's key. */
+  /** The ids of the keys of the other workspace, which has one. */
   let theirKeys: string[];
   let logged = '';
 
@@ -47,7 +47,7 @@ describe('the Keys and subscriptions screen: keys', () => {
     return /key_[0-9A-Z]{26}/.exec(item ?? '')?.[0] ?? '';
   };
 
-  /** Every id of a kind that is stored, whosever it is. */
+  /** The stored ids with this prefix, in all workspaces. */
   const storedIds = async (prefix: string) => [
     ...new Set((await service.stored()).match(new RegExp(`${prefix}_[0-9A-Z]{26}`, 'g'))),
   ];
@@ -61,7 +61,7 @@ describe('the Keys and subscriptions screen: keys', () => {
     expect(page.html).not.toContain(service.apiKey);
   });
 
-  it('makes at most 100 keys that are in use, and says which way there is', async () => {
+  it('makes no more than 100 keys, and says that one must be revoked first', async () => {
     const limited = await startTestService({ env: MEMBER_ENV });
     try {
       const member = await signedInBrowser(limited.url);
@@ -107,7 +107,9 @@ describe('the Keys and subscriptions screen: keys', () => {
     const used = new RegExp(
       `n8n production cs_live_…${key.slice(-4)} Created now by ana , last used now`,
     );
-    await waitFor('its use to be noted', async () => used.test((await browser.get('/keys')).text));
+    await waitFor('the use of the key to be recorded', async () =>
+      used.test((await browser.get('/keys')).text),
+    );
   });
 
   it('creates one key when a form is sent twice, and says that it is shown only once', async () => {
@@ -162,7 +164,7 @@ describe('the Keys and subscriptions screen: keys', () => {
     }
   });
 
-  it('ends a key on its day, renames it, and refuses a day that is over', async () => {
+  it('sets the day on which a key expires, renames it, and refuses a day that has passed', async () => {
     const day = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
     const { page, key } = await create('brief');
     const id = idOf(page, key.slice(-4));
@@ -206,7 +208,7 @@ describe('the Keys and subscriptions screen: keys', () => {
     expect(after.html).not.toContain(`/keys/${id}/revoke`);
   });
 
-  it('says beside the field what is wrong with a name, and keeps it', async () => {
+  it('says beside the field what is wrong with a name, and leaves the name in it', async () => {
     for (const [name, problem] of [
       ['', 'Must not be empty.'],
       ['   ', 'Must not be empty.'],
@@ -229,7 +231,7 @@ describe('the Keys and subscriptions screen: keys', () => {
     expect(text).toContain(HOSTILE);
   });
 
-  it("answers 404 for what is another workspace's or nobody's", async () => {
+  it("answers 404 for another workspace's keys and subscriptions, and for ids that do not exist", async () => {
     expect(theirKeys).toHaveLength(1);
     for (const id of [...theirKeys, 'key_00000000000000000000000000', 'nonsense'])
       for (const status of [
@@ -267,7 +269,7 @@ describe('the Keys and subscriptions screen: keys', () => {
     expect((await stranger.get('/api/hooks')).body.data).toHaveLength(1);
   });
 
-  it('leads back to the screen from the address of a POST that is loaded again', async () => {
+  it('redirects to the screen when the address of a form is opened as a page', async () => {
     for (const path of ['/keys/subscriptions', '/keys/key_00000000000000000000000000/revoke'])
       expect((await browser.get(path)).path).toBe('/keys');
   });

@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { shortKey } from '../../limits/limiter.ts';
 import { byAddress, type RateLimit } from './rateLimit.ts';
 
-/** Valid keys that are remembered: more than one process ever sees. */
+/** The most valid keys that are remembered. No process sees as many. */
 const MAX_KNOWN_KEYS = 10_000;
 
 /**
@@ -12,7 +12,7 @@ const MAX_KNOWN_KEYS = 10_000;
  */
 export class WrongKeys {
   readonly #rate: RateLimit;
-  /** The least recently used first. */
+  /** Keys that were valid lately, shortened; the one used longest ago comes first. */
   readonly #known = new Set<string>();
 
   /** @param rate counts wrong keys by address */
@@ -28,8 +28,12 @@ export class WrongKeys {
     if (!this.#known.has(shortKey(key))) await this.#rate.spend(byAddress(request), 0);
   }
 
-  /** Counts a wrong key. @throws rate_limited (429) when it is one too many */
-  countWrong(request: Request): Promise<void> {
+  /**
+   * Counts a wrong key. One that was valid lately has expired or was revoked, and passes no more.
+   * @throws rate_limited (429) when it is one too many
+   */
+  countWrong(request: Request, key: string): Promise<void> {
+    this.#known.delete(shortKey(key));
     return this.#rate.spend(byAddress(request));
   }
 
