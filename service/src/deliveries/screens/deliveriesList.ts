@@ -67,6 +67,7 @@ const FILTERS = [
   { value: 'failed', label: 'Failed' },
   { value: 'pending', label: 'Pending' },
   { value: 'delivered', label: 'Delivered' },
+  { value: 'cancelled', label: 'Cancelled' },
 ] as const;
 
 export const deliveryFilters = (subscriptionId: string, { status }: DeliveriesView): View =>
