@@ -127,6 +127,13 @@ describe('Before it asks, a waiting operation refuses', () => {
     expect(await ask({ text: 'When?', accept: 'choice', choices: '\n' })).toBe(
       'There are no choices',
     );
+    const rows = [
+      { label: 'Order', value: 'A-1042' },
+      { label: ' Order', value: 'A-1043' },
+    ];
+    expect(await messageOf({ message: 'Ok?', detailFields: { values: rows } })).toBe(
+      'Two details have the label "Order"',
+    );
     expect(await messageOf({ message: 'Ok?', specifyDetails: 'json', details: '[1]' })).toBe(
       '"Details" is not a JSON object',
     );

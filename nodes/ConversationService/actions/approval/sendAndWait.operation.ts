@@ -158,18 +158,26 @@ function readQuestion(context: IExecuteFunctions): IDataObject {
 
 /**
  * Reads what is shown beside the question, from the rows of the panel or from JSON.
- * @throws NodeOperationError when the JSON is not an object
+ * @throws NodeOperationError when the JSON is not an object, or two rows have the same label
  */
 function readDetails(context: IExecuteFunctions): IDataObject {
 	if (context.getNodeParameter('specifyDetails', 0, 'fields') === 'json') {
 		return readJsonObject(context, 'details', 'Details', 0) ?? {};
 	}
 	const rows = context.getNodeParameter('detailFields.values', 0, []) as IDataObject[];
-	return Object.fromEntries(
-		rows
-			.map(({ label, value }) => [String(label ?? '').trim(), value] as const)
-			.filter(([label]) => label !== ''),
-	);
+	const details = new Map<string, IDataObject[string]>();
+	for (const { label, value } of rows) {
+		const name = String(label ?? '').trim();
+		if (name === '') continue;
+		if (details.has(name)) {
+			throw new NodeOperationError(context.getNode(), `Two details have the label "${name}"`, {
+				itemIndex: 0,
+				description: 'Give each detail a label of its own.',
+			});
+		}
+		details.set(name, value);
+	}
+	return Object.fromEntries(details);
 }
 
 /**
