@@ -455,6 +455,7 @@ describe('the Keys and subscriptions screen: one subscription', () => {
       25,
     );
     expect((await browser.get(`${path}?status=pending`)).text).toContain('No pending deliveries.');
+    expect(first.html).toContain(`href="${path}?status=cancelled"`);
     expect((await browser.get(`${path}?status=nonsense&cursor=dlv_zzz`)).status).toBe(400);
   });
 
