@@ -109,7 +109,17 @@ export async function startWaiters(
       await running;
     },
     async settle() {
-      for (const execution of answered.keys()) await goneOn(execution);
+      await Promise.all([...answered.keys()].map(goneOn)).catch(async (error: Error) => {
+        const resting = [...answered.keys()].filter(({ wentOnWith }) => wentOnWith.length === 0);
+        const ids = [...new Set(resting.flatMap(({ calls }) => calls))];
+        const waits = await Promise.all(
+          ids.map((id) => insist(() => api().get(`/api/waits/${id}`))),
+        );
+        throw new Error(
+          `${resting.length} executions rest: ${JSON.stringify(waits.map(({ body }) => body))}`,
+          { cause: error },
+        );
+      });
     },
     close: () => host.close(),
   };

@@ -66,8 +66,13 @@ export async function startExecutionHost(api: () => ApiClient): Promise<Executio
     void api()
       .post(`/api/waits/${waitId}/collect`)
       .then(({ status, body }) => {
-        if (status === 200 && next === 'die') return void response.destroy();
-        if (status === 200) running.wentOnWith.push(body);
+        // As our node does: what it could not collect, it has not got, whatever the service stored.
+        if (status !== 200) {
+          const isOver = String(body?.error?.code).startsWith('wait_');
+          return void response.writeHead(isOver ? 409 : 503).end(JSON.stringify(body));
+        }
+        if (next === 'die') return void response.destroy();
+        running.wentOnWith.push(body);
         response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Got it, thanks</p>');
       })
       .catch(() => response.destroy());
