@@ -10,7 +10,7 @@ export interface WaitOptions {
 export async function waitFor<T>(
   what: string,
   ask: () => T | Promise<T>,
-  { timeoutMs = 30_000, everyMs = 20 }: WaitOptions = {},
+  { timeoutMs = 60_000, everyMs = 20 }: WaitOptions = {},
 ): Promise<Exclude<T, undefined | null | false>> {
   const giveUpAt = Date.now() + timeoutMs;
   let lastError: unknown;

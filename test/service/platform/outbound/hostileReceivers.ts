@@ -8,7 +8,7 @@ import { makeTestCa, sharedTestCa, startTlsReceiver, type KeyPair } from '../../
 import { listenTracked, type TrackedServer } from '../../../helpers/trackedServer.ts';
 import { startRawTlsServer, startTcpServer, writeForever } from './support.ts';
 
-export const HOSTILE_TIMEOUT_MS = 1_500;
+export const HOSTILE_TIMEOUT_MS = 5_000;
 
 export interface HostileReceiver {
   readonly name: string;
@@ -82,7 +82,7 @@ const manyHeaders = `${OK}${`X-Filler: ${'x'.repeat(1000)}\r\n`.repeat((10 * MIB
 const delivered = { status: 200, outcome: 'delivered', error: null } as const;
 const failed = (error: string) => ({ status: null, outcome: 'failed', error }) as const;
 
-const LATE = '% did not answer within 1.5 s. Let it answer first and do its work afterwards.';
+const LATE = '% did not answer within 5 s. Let it answer first and do its work afterwards.';
 const CLOSED =
   "% closed the connection before it had answered. The receiver's log, or that of a proxy in front of it, may say why.";
 const LENGTH =
@@ -96,7 +96,7 @@ export const HOSTILE_RECEIVERS: readonly HostileReceiver[] = [
     name: 'accepts and never speaks',
     start: () => startTcpServer(),
     ...failed(
-      'No connection to % was established within 1.5 s. Check the address, and the firewalls on the way.',
+      'No connection to % was established within 5 s. Check the address, and the firewalls on the way.',
     ),
   },
   { name: 'reads and never answers', start: sends(), ...failed(LATE) },
