@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { deadlineAfter } from '../platform/async/deadline.ts';
 import type { Deps } from '../platform/deps.ts';
 import { findBuiltInTools, findAgentSettings } from './operations/settings.ts';
@@ -12,7 +11,7 @@ import type { LoadedTurn } from './turn/loadTurn.ts';
 import { replyText } from './turn/replyText.ts';
 import {
   checkCalls,
-  MAX_CALLS_OF_STEP,
+  isSameCall,
   REPEATED_CALL,
   resolveBuiltInCall,
   resolveCall,
@@ -93,9 +92,8 @@ async function toTriedStep(deps: Deps, turn: LoadedTurn, outcome: Outcome): Prom
   // A workflow is tried in another way: see webhook/.
   if (outcome.type === 'deferred') throw new Error('A workflow cannot be tried like a model.');
   if (outcome.type !== 'tool_calls') return { ...outcome, text: replyText(turn, outcome) };
-  const wanted = outcome.calls.slice(0, MAX_CALLS_OF_STEP);
   const calls: TriedCall[] = [];
-  for (const call of await checkCalls(turn, wanted, deps.bounds))
+  for (const call of await checkCalls(turn, outcome.calls, deps.bounds))
     calls.push(toTriedCall(turn, call, calls));
   return { ...outcome, calls };
 }
@@ -118,8 +116,7 @@ function toTriedCall(turn: LoadedTurn, call: CheckedCall, before: readonly Tried
 
 /** Why a step does not make a call that could be made; null when it does. */
 function problemInStep(call: CheckedCall, before: readonly TriedCall[]): string | null {
-  const isSame = (other: TriedCall) =>
-    other.tool === call.tool && isDeepStrictEqual(other.arguments, call.arguments);
-  if (before.some((other) => other.problem === null && isSame(other))) return REPEATED_CALL;
+  if (before.some((other) => other.problem === null && isSameCall(other, call)))
+    return REPEATED_CALL;
   return before.length >= MAX_TOOL_CALLS_PER_TURN ? TOO_MANY_CALLS : null;
 }

@@ -50,7 +50,7 @@ describe('A 429', () => {
       expect(wire.seen).toHaveLength(2);
     }));
 
-  it('is not followed by another call when the execution is cancelled meanwhile', async () => {
+  it('is not tried again once the execution is cancelled', async () => {
     let calls = 0;
     const cancelled = AbortSignal.abort();
     const context = {

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { timestamp } from '../../platform/clock.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Conversation } from '../../conversations/index.ts';
@@ -22,6 +21,7 @@ import { findOpenPaymentLink, paymentPageUrl } from '../../payments/index.ts';
 import { MAX_TOOL_CALLS_PER_TURN } from '../agentSettings.ts';
 import { callsOfTurn, type LoadedTurn } from './loadTurn.ts';
 import {
+  isSameCall,
   REPEATED_CALL,
   resolveBuiltInCall,
   resolveCall,
@@ -147,13 +147,11 @@ function repeatedCall(
   turn: LoadedTurn,
   before: readonly ToolCall[],
 ): string | null {
-  const isSame = (other: ToolCall) =>
-    other.tool === call.tool && isDeepStrictEqual(other.arguments, call.arguments);
-  if (turn.calls.some((other) => other.status === 'pending_approval' && isSame(other)))
+  if (turn.calls.some((other) => other.status === 'pending_approval' && isSameCall(other, call)))
     return 'The same call waits for approval already.';
   const isMade = (other: ToolCall) =>
     other.error?.type !== 'invalid_arguments' || other.attempts > 0;
-  return [...callsOfTurn(turn), ...before].some((other) => isMade(other) && isSame(other))
+  return [...callsOfTurn(turn), ...before].some((other) => isMade(other) && isSameCall(other, call))
     ? REPEATED_CALL
     : null;
 }

@@ -18,7 +18,7 @@ import { noteHandover } from './noteHandover.ts';
 import { putToolCalls } from './putToolCalls.ts';
 import { replyText } from './replyText.ts';
 import { isComplete } from '../../tools/index.ts';
-import { checkCalls, MAX_CALLS_OF_STEP } from './wantedCall.ts';
+import { checkCalls } from './wantedCall.ts';
 
 /**
  * Records what the agent decided, with its events, in one transaction. Checks control again first,
@@ -31,9 +31,7 @@ export async function recordOutcome(
   outcome: Outcome,
 ): Promise<boolean> {
   const calls =
-    outcome.type === 'tool_calls'
-      ? await checkCalls(turn, outcome.calls.slice(0, MAX_CALLS_OF_STEP), deps.bounds)
-      : [];
+    outcome.type === 'tool_calls' ? await checkCalls(turn, outcome.calls, deps.bounds) : [];
   return deps.store.transaction(async (tx): Promise<boolean> => {
     const controlled = await findControlled(tx, turn.conversation.id);
     const now = deps.clock.now();

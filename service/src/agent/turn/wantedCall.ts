@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   readPaymentLink,
   type BuiltInTool,
@@ -31,9 +32,16 @@ export interface CheckedCall extends WantedCall {
 }
 
 /**
+ * The most calls that are read from one step. Calls beyond a turn's limit are refused; calls beyond
+ * this limit are ignored.
+ */
+const MAX_CALLS_OF_STEP = 2 * MAX_TOOL_CALLS_PER_TURN;
+
+/**
  * Checks the arguments of custom tools' calls on the workspace's share of the event loop. Compiling and
  * checking a tool's parameters may take a quarter of a second, so this comes before the transaction
  * that stores the calls.
+ * @param calls those of one step; the first `MAX_CALLS_OF_STEP` are checked and returned
  */
 export async function checkCalls(
   turn: LoadedTurn,
@@ -50,14 +58,14 @@ export async function checkCalls(
     );
     return { ...call, misfit };
   };
-  return Promise.all(calls.map(check));
+  return Promise.all(calls.slice(0, MAX_CALLS_OF_STEP).map(check));
 }
 
-/**
- * The most calls that are read from one step. Calls beyond a turn's limit are refused; calls beyond
- * this limit are ignored.
- */
-export const MAX_CALLS_OF_STEP = 2 * MAX_TOOL_CALLS_PER_TURN;
+/** Whether two calls ask for the same. */
+export const isSameCall = (
+  a: Pick<WantedCall, 'tool' | 'arguments'>,
+  b: Pick<WantedCall, 'tool' | 'arguments'>,
+): boolean => a.tool === b.tool && isDeepStrictEqual(a.arguments, b.arguments);
 
 /** Why a call that could be made is refused all the same, in sentences for the model. */
 export const REPEATED_CALL = 'The same call was made already; use its result.';
