@@ -12,9 +12,9 @@ export const embeddedOnly = {
   'test/service/app/diskFaults.test.ts': 'its disk fails',
   'test/service/app/fullDisk.test.ts': 'its disk is full',
   'test/service/channels/whatsapp/whatsappFullDisk.test.ts': 'its disk is full',
-  'test/service/platform/security/rotateEncryptionKeyKilled.test.ts':
+  'test/service/app/encryption/rotateEncryptionKeyKilled.test.ts':
     'killed at operations on its files and the key file',
-  'test/service/platform/security/rotateEncryptionKey.test.ts':
+  'test/service/app/encryption/rotateEncryptionKey.test.ts':
     'copies data folders, and reads their files and the key file',
   'test/service/platform/limits/fullMemory.test.ts': 'its memory is full',
   'test/service/platform/limits/largestWorkspace.test.ts': 'its memory is full',

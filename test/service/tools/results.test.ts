@@ -50,10 +50,10 @@ describe('results of tool calls', () => {
   const stored = () => store.transaction((tx) => tx.toolCalls.find({ where: {}, limit: 100 }));
 
   it('the oldest large ones make room, their beginning stays, small ones are left alone; all are read only when there may be too many', async () => {
-    let looks = 0;
+    let transactions = 0;
     const counting = {
       transaction: <T>(body: (tx: Tx) => Promise<T>) => {
-        looks += 1;
+        transactions += 1;
         return store.transaction(body);
       },
     } as ServiceStore;
@@ -69,7 +69,7 @@ describe('results of tool calls', () => {
         .reduce((sum, { resultJson }) => sum + resultJson!.length, 0);
       expect(characters).toBeLessThanOrEqual(MAX_LARGE_RESULTS_CHARACTERS);
     }
-    expect(looks).toBeLessThanOrEqual(5);
+    expect(transactions).toBeLessThanOrEqual(5);
     const kept = await stored();
     expect(kept.reduce((sum, { resultJson }) => sum + resultJson!.length, 0)).toBeLessThan(
       MAX_LARGE_RESULTS_CHARACTERS + MEBIBYTE / 2,

@@ -11,7 +11,7 @@ import { parseEncryptionKey } from '../../../../service/src/platform/security/en
 import { createSecretBox } from '../../../../service/src/platform/security/secretBox.ts';
 import { openLowdbStore } from '../../../../service/src/store/lowdb/index.ts';
 import { filesInSteps } from '../../../helpers/filesInSteps.ts';
-import { opens, sealedIn } from '../../app/sealedValues.ts';
+import { opens, sealedIn } from '../sealedValues.ts';
 
 const NEW_KEY = randomBytes(32);
 const NEW_TEXT = NEW_KEY.toString('base64');

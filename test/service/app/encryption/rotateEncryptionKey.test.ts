@@ -26,7 +26,7 @@ import {
   type ToolEndpoint,
 } from '../../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
-import { opens, SEALED, sealedIn } from '../../app/sealedValues.ts';
+import { opens, SEALED, sealedIn } from '../sealedValues.ts';
 
 const MAIN = fileURLToPath(new URL('../../../../service/dist/main.js', import.meta.url));
 const NEW_KEY = randomBytes(32);

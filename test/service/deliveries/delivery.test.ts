@@ -1,0 +1,106 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  recordAttempt,
+  recordLateAttempt,
+  requeue,
+  judge,
+  type Delivery,
+} from '../../../service/src/deliveries/delivery.ts';
+
+const NOW = new Date('2026-11-21T10:00:00Z');
+
+describe('attempts', () => {
+  const delivery: Delivery = {
+    id: 'dlv',
+    workspaceId: 'w',
+    subscriptionId: 's',
+    eventId: 'evt',
+    event: 'message.sent',
+    status: 'pending',
+    attempts: [],
+    roundStart: 0,
+    trigger: 'automatic',
+    isRepeat: false,
+    everDelivered: false,
+    nextAttemptAt: null,
+    createdAt: NOW.toISOString(),
+  };
+  const attempt = {
+    at: NOW.toISOString(),
+    statusCode: 500,
+    durationMs: 1,
+    error: 'x',
+    responseExcerpt: null,
+  };
+  const DELAYS = [5000, 60_000, 600_000];
+  const waitsMs = (random: number) => {
+    let each = delivery;
+    const waits = [];
+    for (let n = 0; n < 4; n++) {
+      each = recordAttempt(each, attempt, 'retry', DELAYS, NOW, random);
+      waits.push(
+        each.nextAttemptAt === null ? null : Date.parse(each.nextAttemptAt) - NOW.getTime(),
+      );
+    }
+    return { waits, status: each.status };
+  };
+
+  it('waits 5 s, 1 min and 10 min between attempts, ±20 %, then gives up', () => {
+    expect(waitsMs(0.5)).toEqual({ waits: [5000, 60_000, 600_000, null], status: 'failed' });
+    expect(waitsMs(0).waits).toEqual([4000, 48_000, 480_000, null]);
+    expect(waitsMs(1).waits).toEqual([6000, 72_000, 720_000, null]);
+  });
+
+  it('an attempt that ends late is on record and takes no retry from the others', () => {
+    const once = recordAttempt(delivery, attempt, 'retry', DELAYS, NOW, 0.5);
+    const late = recordLateAttempt(once, attempt, 'retry');
+    expect(late).toMatchObject({ status: 'pending', nextAttemptAt: once.nextAttemptAt });
+    expect(late.attempts.map(({ number }) => number)).toEqual([1, 2]);
+    const next = recordAttempt(late, attempt, 'retry', DELAYS, NOW, 0.5);
+    expect(Date.parse(next.nextAttemptAt!) - NOW.getTime()).toBe(DELAYS[1]);
+    const last = recordAttempt(next, attempt, 'retry', DELAYS, NOW, 0.5);
+    expect(last.status).toBe('pending');
+    expect(recordAttempt(last, attempt, 'retry', DELAYS, NOW, 0.5).status).toBe('failed');
+  });
+
+  it("a success that ends late is the delivery's", () => {
+    const once = recordAttempt(delivery, attempt, 'retry', DELAYS, NOW, 0.5);
+    expect(recordLateAttempt(once, { ...attempt, statusCode: 200 }, 'success')).toMatchObject({
+      status: 'delivered',
+      everDelivered: true,
+      nextAttemptAt: null,
+    });
+  });
+
+  it('a redelivery has its own three retries', () => {
+    let failed = delivery;
+    for (let n = 0; n < 4; n++) failed = recordAttempt(failed, attempt, 'retry', DELAYS, NOW, 0.5);
+    const again = recordAttempt(
+      requeue(failed, { trigger: 'manual', isRepeat: true }, NOW),
+      attempt,
+      'retry',
+      DELAYS,
+      NOW,
+      0.5,
+    );
+    expect(again).toMatchObject({ status: 'pending', attempts: { length: 5 } });
+    expect(Date.parse(again.nextAttemptAt!) - NOW.getTime()).toBe(5000);
+  });
+
+  it.each([
+    [200, 'success'],
+    [204, 'success'],
+    [299, 'success'],
+    [300, 'failure'],
+    [301, 'failure'],
+    [400, 'failure'],
+    [404, 'failure'],
+    [410, 'gone'],
+    [429, 'failure'],
+    [499, 'failure'],
+    [500, 'retry'],
+    [503, 'retry'],
+    [599, 'retry'],
+    [null, 'retry'],
+  ] as const)('status %s is a %s', (status, verdict) => expect(judge(status)).toBe(verdict));
+});
