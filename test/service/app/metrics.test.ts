@@ -125,7 +125,13 @@ describe('/metrics counts deliveries', () => {
     const status = async (of: string) =>
       (await readMetrics(service.url)).value('conversation_service_subscriptions', { status: of });
     await customer.write('this one arrives');
-    await waitFor('it to arrive', async () => (await outcome('delivered')) === 1);
+    await waitFor('both to arrive', async () => {
+      const arrived = [
+        await outcome('delivered'),
+        await outcome('delivered', 'conversation.opened'),
+      ];
+      return arrived.every((count) => count === 1);
+    });
     script = [400, 400, 400, 400, 400];
     for (let n = 0; n < 5; n++) await customer.write(`refused ${n}`);
     await waitFor('one failing', async () => (await status('failing')) === 1);
