@@ -12,6 +12,7 @@ import {
   type AgentService,
   type Talk,
 } from './agentService.ts';
+import { cpuMsOf } from '../../helpers/cpuTime.ts';
 
 const read = (text: string, language: Language) =>
   readPayment([{ text, asked: null, isCorrection: false }], language);
@@ -96,10 +97,11 @@ describe('money in a text', () => {
   );
 
   it('is found in a long hostile text in no time', () => {
-    const start = performance.now();
-    for (const part of ['9,9.', 'usd ', '$ $ ', '1 mil', '$1.1.1 '])
-      moneyIn(part.repeat(4000), 'en');
-    expect(performance.now() - start).toBeLessThan(10_000);
+    const cpuMs = cpuMsOf(() => {
+      for (const part of ['9,9.', 'usd ', '$ $ ', '1 mil', '$1.1.1 '])
+        moneyIn(part.repeat(4000), 'en');
+    });
+    expect(cpuMs).toBeLessThan(5000);
   });
 });
 

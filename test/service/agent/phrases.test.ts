@@ -5,6 +5,7 @@ import {
   anyAsksForPerson,
   wantsPerson,
 } from '../../../service/src/agent/keyword/phrases.ts';
+import { cpuMsOf } from '../../helpers/cpuTime.ts';
 
 describe('the customer wants a person', () => {
   it.each([
@@ -104,8 +105,9 @@ it.each([
   'is there a ',
 ])('many times "%s" takes bounded time', (piece) => {
   const text = piece.repeat(4096).slice(0, 4096);
-  const start = performance.now();
-  wantsPerson(text, [text]);
-  isYes(text);
-  expect(performance.now() - start).toBeLessThan(5_000);
+  const cpuMs = cpuMsOf(() => {
+    wantsPerson(text, [text]);
+    isYes(text);
+  });
+  expect(cpuMs).toBeLessThan(5000);
 });

@@ -7,6 +7,7 @@ import {
   parseJson,
   type Json,
 } from '../../../service/src/platform/json.ts';
+import { cpuMsOf } from '../../helpers/cpuTime.ts';
 
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 const deepList = (levels: number) => {
@@ -37,12 +38,13 @@ describe('parseJson', () => {
   });
 
   it('refuses a million levels in a moment', () => {
-    const started = performance.now();
-    expect(() => parseJson('['.repeat(1_000_000), { maxDepth: 32 })).toThrow(/deeper than 32/);
-    expect(() => parseJson(`"${'\\"'.repeat(2_000_000)}`, { maxDepth: 32 })).toThrow(
-      /not valid JSON/,
-    );
-    expect(performance.now() - started).toBeLessThan(10_000);
+    const cpuMs = cpuMsOf(() => {
+      expect(() => parseJson('['.repeat(1_000_000), { maxDepth: 32 })).toThrow(/deeper than 32/);
+      expect(() => parseJson(`"${'\\"'.repeat(2_000_000)}`, { maxDepth: 32 })).toThrow(
+        /not valid JSON/,
+      );
+    });
+    expect(cpuMs).toBeLessThan(5000);
   });
 
   it.each(['{', '{"a":}', 'nope', '[1,]', '"open', '"\\', ']', "{'a':1}", 'NaN'])(

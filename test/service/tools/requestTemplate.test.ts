@@ -5,6 +5,7 @@ import {
   RequestTemplateError,
   type RequestTemplate,
 } from '../../../service/src/tools/definition/requestTemplate.ts';
+import { cpuMsOf } from '../../helpers/cpuTime.ts';
 
 const parameters: JsonObject = {
   type: 'object',
@@ -330,11 +331,9 @@ describe('a request template when a tool is saved', () => {
     const properties = Object.fromEntries(
       Array.from({ length: 1000 }, (_, index) => [`p${index}`, { type: 'string' }]),
     );
-    const started = performance.now();
-    parseRequestTemplate(template({ body: '{{args.p999}}'.repeat(2400) }), {
-      parameters: { properties },
-      secretNames: [],
-    });
-    expect(performance.now() - started).toBeLessThan(10_000);
+    const many = template({ body: '{{args.p999}}'.repeat(2400) });
+    expect(
+      cpuMsOf(() => parseRequestTemplate(many, { parameters: { properties }, secretNames: [] })),
+    ).toBeLessThan(5000);
   });
 });
