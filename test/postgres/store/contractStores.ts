@@ -5,7 +5,7 @@ import {
   type Connection,
   type Database,
 } from '../../../service/src/store/postgres/index.ts';
-import { contractMigrations } from '../../contract/openInFreshSchema.ts';
+import { contractMigrations } from '../../contract/migrations.ts';
 import { contractSchema, type ContractStore } from '../../contract/schema.ts';
 import { dropSchema, TEST_SCHEMA } from '../schemas.ts';
 import { WrappedDatabase } from './wrappedDatabase.ts';

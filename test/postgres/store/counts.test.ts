@@ -6,7 +6,7 @@ import {
   type CountingStore,
 } from '../../../service/src/platform/limits/postgresLimiters.ts';
 import { openPostgresStore } from '../../../service/src/store/postgres/index.ts';
-import { contractMigrations } from '../../contract/openInFreshSchema.ts';
+import { contractMigrations } from '../../contract/migrations.ts';
 import { contractSchema, type ContractStore } from '../../contract/schema.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { freshSchema, openClient, removeSchema } from './contractStores.ts';

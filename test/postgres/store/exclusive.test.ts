@@ -12,7 +12,7 @@ import { runOn } from '../../../service/src/store/postgres/connection/database.t
 import { PgDatabase } from '../../../service/src/store/postgres/connection/pgDatabase.ts';
 import { lockOutConnections } from '../../../service/src/store/postgres/schema/schemaLock.ts';
 import { StoreUnavailable } from '../../../service/src/store/store.ts';
-import { contractMigrations } from '../../contract/openInFreshSchema.ts';
+import { contractMigrations } from '../../contract/migrations.ts';
 import { contractSchema, type ContractStore } from '../../contract/schema.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { startCommitProxy } from '../outage/commitProxy.ts';

@@ -7,7 +7,7 @@ import type {
   Statement,
 } from '../../../service/src/store/postgres/connection/database.ts';
 import { openPostgresStore } from '../../../service/src/store/postgres/index.ts';
-import { contractMigrations } from '../../contract/openInFreshSchema.ts';
+import { contractMigrations } from '../../contract/migrations.ts';
 import { contractSchema } from '../../contract/schema.ts';
 import { freshSchema, openClient, removeSchema } from './contractStores.ts';
 import { WrappedDatabase } from './wrappedDatabase.ts';
