@@ -18,7 +18,7 @@ export function readInstant(context: IExecuteFunctions, value: unknown, itemInde
 /** A date of ISO 8601, with or without a time. Others, such as 03.04.2026, are ambiguous. */
 const ISO_DATE = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$/i;
 /** A date as e-mails have it in their Date header: Sat, 21 Nov 2026 10:00:00 +0100. */
-const EMAIL_DATE = /^([a-z]{3}, )?\d{1,2} [a-z]{3} \d{4} \d{2}:\d{2}(:\d{2})? [+-]\d{4}$/i;
+const EMAIL_DATE = /^(?:[a-z]{3}, )?(\d{1,2} [a-z]{3} \d{4}) \d{2}:\d{2}(:\d{2})? [+-]\d{4}$/i;
 
 /**
  * Converts a text to the form of the API, with a numeric offset. A text without an offset, such as one
@@ -30,17 +30,19 @@ export function toInstant(value: string, timeZone: string): string | null {
 	const wallClock = value.includes(':') ? value : `${value}T00:00`;
 	// `Date` does not read an offset of hours only, as in 2026-11-21T10:00:00+01.
 	const time = new Date(hasOffset ? value.replace(/([+-]\d{2})$/, '$1:00') : `${wallClock}Z`);
-	const isDate = ISO_DATE.test(value) ? isInCalendar(value) : EMAIL_DATE.test(value);
-	if (!isDate || Number.isNaN(time.getTime())) return null;
+	if (!isInCalendar(value) || Number.isNaN(time.getTime())) return null;
 	const instant = hasOffset ? time : new Date(time.getTime() - offsetMs(time, timeZone));
 	return instant.toISOString().replace('Z', '+00:00');
 }
 
-/** Whether the day of an ISO date exists. `Date` reads February 30 as March 2. */
-function isInCalendar(isoDate: string): boolean {
-	const day = isoDate.slice(0, 10);
-	const time = new Date(`${day}T00:00Z`);
-	return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(day);
+/** Whether the text is a date and its day exists. `Date` reads February 30 as March 2. */
+function isInCalendar(value: string): boolean {
+	if (ISO_DATE.test(value)) {
+		const day = value.slice(0, 10);
+		return new Date(`${day}T00:00Z`).getUTCDate() === Number(day.slice(8));
+	}
+	const [, day] = EMAIL_DATE.exec(value) ?? [];
+	return day !== undefined && new Date(`${day} 00:00 +0000`).getUTCDate() === parseInt(day, 10);
 }
 
 /** How far the zone's clock is ahead of UTC, in milliseconds, when it shows this time. */
