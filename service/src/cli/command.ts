@@ -26,6 +26,15 @@ export function failInOneLine(failure: unknown): never {
 export const addressOf = ({ publicUrl, port }: Pick<Config, 'publicUrl' | 'port'>): string =>
   publicUrl ?? `http://localhost:${port}`;
 
+const MAX_NAME_CHARACTERS = 100;
+
+/** @throws Error when the value of --name is empty or too long */
+export function parseName(text: string): string {
+  const name = text.trim();
+  if (name !== '' && [...name].length <= MAX_NAME_CHARACTERS) return name;
+  throw new Error(`--name must have 1 to ${MAX_NAME_CHARACTERS} characters.`);
+}
+
 /** Warnings go to standard error: standard output belongs to the result of the command. */
 const warn = (message: string): void => void process.stderr.write(`${message}\n`);
 const log: Logger = { info() {}, warn, error: warn };

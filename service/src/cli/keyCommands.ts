@@ -5,7 +5,7 @@ import { AREA_PERMISSIONS, isExpired, type ApiKey, type AreaPermission } from '.
 import { createApiKey, listApiKeys, revokeApiKey } from '../team/operations/apiKeys.ts';
 import { createWorkspace, findWorkspace } from '../team/operations/team.ts';
 import type { Workspace } from '../team/workspace.ts';
-import { withStore } from './command.ts';
+import { parseName, withStore } from './command.ts';
 
 interface NewKeyOptions {
   readonly name: string;
@@ -35,7 +35,11 @@ export function addKeyCommands(program: Command): void {
   key
     .command('create')
     .description('create an API key and show it, only this once')
-    .requiredOption('--name <name>', 'shown as the sender of messages that the key sends')
+    .requiredOption(
+      '--name <name>',
+      'shown as the sender of messages that the key sends',
+      parseName,
+    )
     .option('--workspace <slug>', 'the workspace; by default the oldest one')
     .option(
       '--reveal-contacts',
@@ -139,7 +143,7 @@ function noWorkspace(slug: string | undefined): never {
   throw new Error(
     slug === undefined
       ? 'There is no workspace yet. Start the service once, or create a key.'
-      : `There is no workspace ${JSON.stringify(slug)}.`,
+      : `There is no workspace ${JSON.stringify(slug)}. \`workspace list\` shows the slugs.`,
   );
 }
 

@@ -4,9 +4,8 @@ import { systemClock } from '../platform/clock.ts';
 import { inOneTransaction } from '../platform/deps.ts';
 import { createInvite } from '../team/operations/invites.ts';
 import { createWorkspace, listWorkspaces } from '../team/operations/team.ts';
-import { addressOf, withStore } from './command.ts';
+import { addressOf, parseName, withStore } from './command.ts';
 
-const MAX_NAME_CHARACTERS = 100;
 /** Recorded as the inviting member. */
 const COMMAND_LINE = { id: 'command line', name: 'command line' };
 
@@ -22,8 +21,9 @@ export function addWorkspaceCommands(program: Command): void {
     .requiredOption(
       '--name <name>',
       'its name; the slug in chat addresses and payloads derives from it',
+      parseName,
     )
-    .action(({ name }: { name: string }) => create(name.trim()));
+    .action(({ name }: { name: string }) => create(name));
 
   workspace
     .command('list')
@@ -32,8 +32,6 @@ export function addWorkspaceCommands(program: Command): void {
 }
 
 async function create(name: string): Promise<void> {
-  if (name === '' || name.length > MAX_NAME_CHARACTERS)
-    throw new Error(`--name must have 1 to ${MAX_NAME_CHARACTERS} characters.`);
   const address = addressOf(readConfig(process.env));
   const { workspace, token } = await withStore((store) =>
     inOneTransaction({ store, clock: systemClock }, async (deps) => {

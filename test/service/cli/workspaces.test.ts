@@ -122,4 +122,11 @@ describe('workspaces made on the command line', () => {
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(problem);
   });
+
+  it('refuse a key without a name, which would be that of a sender', async () => {
+    await service?.stop();
+    const { code, err } = await here('key', 'create', '--name', ' ');
+    expect(code).toBe(1);
+    expect(err).toMatch(/^conversation-service: --name must have 1 to 100 characters\.\n$/);
+  });
 });
