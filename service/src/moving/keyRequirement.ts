@@ -1,7 +1,12 @@
 import { join } from 'node:path';
 import type { Setting } from '../platform/platformStore.ts';
 import { isFingerprint, type KeyPlace } from '../app/encryption/openSecretBox.ts';
-import { KEY_FILE, readCurrentKey } from '../platform/security/encryptionKey.ts';
+import {
+  KEY_FILE,
+  NEW_KEY_FILE,
+  readCurrentKey,
+  readKeyFile,
+} from '../platform/security/encryptionKey.ts';
 import { createSecretBox } from '../platform/security/secretBox.ts';
 import type { DumpedRecord } from '../store/store.ts';
 
@@ -10,16 +15,23 @@ export class KeyRequirement {
   private readonly place: KeyPlace;
   /** The fingerprint of the key here; null when there is none. */
   readonly fingerprint: string | null;
+  /** That of a new key here, left by a change that was interrupted. The next start may adopt it. */
+  private readonly next: string | null;
 
-  private constructor(place: KeyPlace, fingerprint: string | null) {
+  private constructor(place: KeyPlace, fingerprint: string | null, next: string | null) {
     this.place = place;
     this.fingerprint = fingerprint;
+    this.next = next;
   }
 
   /** @throws Error when the key cannot be read */
   static async of(place: KeyPlace): Promise<KeyRequirement> {
     const key = await readCurrentKey(place);
-    return new KeyRequirement(place, key === null ? null : createSecretBox(key).fingerprint);
+    const next =
+      place.encryptionKey === undefined
+        ? await readKeyFile(join(place.dataDir, NEW_KEY_FILE)).catch(() => null)
+        : null;
+    return new KeyRequirement(place, fingerprintOf(key), fingerprintOf(next));
   }
 
   /**
@@ -27,7 +39,7 @@ export class KeyRequirement {
    * @throws Error that says which key is missing and where to put it
    */
   check(fingerprint: string | null): void {
-    if (fingerprint === null || fingerprint === this.fingerprint) return;
+    if (fingerprint === null || [this.fingerprint, this.next].includes(fingerprint)) return;
     const { encryptionKey, dataDir } = this.place;
     const sealed = `The secrets are sealed with the key with fingerprint ${fingerprint}`;
     const where =
@@ -55,3 +67,6 @@ export class KeyRequirement {
     }
   }
 }
+
+const fingerprintOf = (key: Buffer | null): string | null =>
+  key === null ? null : createSecretBox(key).fingerprint;

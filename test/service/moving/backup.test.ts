@@ -4,6 +4,7 @@ import {
   chown,
   readdir,
   readFile,
+  rename,
   rm,
   stat,
   truncate,
@@ -265,6 +266,24 @@ describe('backup, verify and restore', () => {
       const apart = await backUpHere(home, '--without-key');
       await rm(newKey);
       expect((await verifyHere(apart, home)).out).toContain('a restore needs the key.\n');
+    });
+
+    it('come back from the middle of a change of the key, when the new one is not in its place yet', async () => {
+      const changing = stage.folderPlace();
+      await stage.useHere(changing);
+      const former = await stage.keyOf(changing);
+      expect(await stage.commandHere(changing, ['rotate-encryption-key'])).toMatchObject({
+        code: 0,
+      });
+      const key = join(changing.folder!, 'encryption.key');
+      await rename(key, `${key}.new`);
+      await writeFile(key, `${former}\n`);
+      const midway = await backUpHere(changing);
+      expect(await verifyHere(midway, changing)).toMatchObject({ code: 0, err: '' });
+      const next = stage.folderPlace();
+      expect(await restoreHere(midway, next)).toMatchObject({ code: 0, err: '' });
+      await stage.useHere(next);
+      expect(await stage.keyOf(next)).not.toBe(former);
     });
 
     it('are readable by their owner only', async () => {
