@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { access, constants } from 'node:fs/promises';
+import { access, constants, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { readConfig, type Config } from '../app/config.ts';
 import { ExportReader, ExportRefused } from '../moving/exportFormat.ts';
@@ -61,6 +61,10 @@ async function openInput(from: string): Promise<AsyncIterable<Buffer>> {
   } catch (error) {
     throw new Error(`${from} cannot be read: ${inWords(error)}`, { cause: error });
   }
+  if ((await stat(from)).isDirectory())
+    throw new Error(
+      `${from} is a folder, and an export is a file. A backup is read by \`restore\`.`,
+    );
   return createReadStream(from, { highWaterMark: PIECE_BYTES });
 }
 

@@ -101,6 +101,10 @@ describe('export and import, as commands', () => {
         await stage.commandHere(nowhere, ['import', '--from', `${file}.3`]),
         /cannot be read: ENOENT/,
       );
+      refused(
+        await stage.commandHere(nowhere, ['import', '--from', stage.folder]),
+        /is a folder, and an export is a file\. A backup is read by `restore`/,
+      );
       expect((await readdir(dirname(file))).filter((name) => name.startsWith('export'))).toEqual([
         'export.ndjson',
       ]);
