@@ -121,7 +121,8 @@ function operationObject(operation: NamedOperation, components: Json): Json {
       ...(takesIdempotencyKey(operation) ? [IDEMPOTENCY_KEY] : []),
     ],
     requestBody: operation.body && {
-      required: true,
+      // No body is read as `{}`.
+      required: !operation.body.safeParse({}).success,
       content: { 'application/json': { schema: jsonSchema(operation.body, 'input', components) } },
     },
     responses: {

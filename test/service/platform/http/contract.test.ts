@@ -75,6 +75,15 @@ describe('the API contract', () => {
     }
   });
 
+  it('a body is required where something has to be in it', () => {
+    const bodies = new Map(
+      documented().map(({ operationId, requestBody }) => [operationId, requestBody?.required]),
+    );
+    expect(bodies.get('closeConversation')).toBe(true);
+    expect(bodies.get('approveToolCall')).toBe(false);
+    expect(bodies.get('takeOverConversation')).toBeUndefined();
+  });
+
   it('its schemas are valid JSON Schema 2020-12, and real answers and examples pass them', async () => {
     const ajv = new Ajv2020({ strict: false });
     addFormats.default(ajv);
