@@ -12,7 +12,7 @@ const workspaceId = new AsyncLocalStorage<string>();
  * Remembers the member's workspace and time zone for the rest of the request. Use it only after
  * requireMember.
  */
-export const doForMember: RequestHandler = (_request, response, next) => {
+export const rememberMember: RequestHandler = (_request, response, next) => {
   const { workspace, member } = signedInOf(response);
   workspaceId.run(workspace.id, () => inZone(member.timeZone ?? 'UTC', next));
 };

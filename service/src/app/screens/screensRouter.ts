@@ -31,7 +31,7 @@ import { noteCounts } from './noteCounts.ts';
 import { MEMBER_PATHS, PUBLIC_PATHS, SIGN_IN_PATHS } from './screenPaths.ts';
 import { pageHeaders } from '../../platform/http/server/securityHeaders.ts';
 import { payRouter } from '../../payments/screens/payRouter.ts';
-import { doForMember, withMemberShare } from './memberShare.ts';
+import { rememberMember, withMemberShare } from './memberShare.ts';
 import { paymentScreensRouter } from '../../payments/screens/paymentRoutes.ts';
 import {
   noteMember,
@@ -76,6 +76,7 @@ const ADDING_PATHS = [
   '/conversations/:id/note',
   '/settings/canned-replies',
   '/conversations/:id/payment-link',
+  '/conversations/:id/payments/:paymentId/send',
   '/channels',
   '/tools',
   '/tools/:id',
@@ -147,7 +148,7 @@ export function screensRouter(parts: ScreenParts): Router {
     readMemberFormBody,
     requireCsrfToken,
     ownersOnly,
-    doForMember,
+    rememberMember,
   );
   router.use(liveStreamRouter(deps, parts.live, streams, stopping));
   router.use(MEMBER_PATHS, noteCounts(deps));

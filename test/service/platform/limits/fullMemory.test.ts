@@ -129,6 +129,8 @@ describe('at the marks of the memory', () => {
       503,
       expect.stringContaining('The memory of the service is full'),
     ]);
+    const sendLink = `/conversations/${conversation}/payments/pay_1/send`;
+    expect((await fetch(service.url + sendLink, { method: 'POST' })).status).toBe(503);
 
     const passed = [
       await visitor.get('/api/chat/messages'),
