@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 /** The command. It checks Node's version before it loads code that an older Node cannot parse. */
+import { accessSync, constants } from 'node:fs';
+
 const major = Number(process.versions.node.split('.')[0]);
 if (major < 24) {
   process.stderr.write(
@@ -9,6 +11,8 @@ if (major < 24) {
 }
 // Settings of the folder it is started in. What the environment already sets comes first.
 try {
+  // Node takes a file that it may not read for one that is missing.
+  accessSync('.env', constants.R_OK);
   process.loadEnvFile('.env');
 } catch (error) {
   const { code, message } = error as NodeJS.ErrnoException;
@@ -21,5 +25,3 @@ try {
 process.env.UV_THREADPOOL_SIZE ??= '16';
 const { runCommandLine } = await import('./cli/commandLine.ts');
 await runCommandLine();
-
-export {};

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { symlink, writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -195,6 +195,13 @@ describe('the service as a process', () => {
     const service = run([], { PORT: 'http' });
     expect(await ended(service)).toBe(1);
     expect(service.err).toBe('conversation-service: PORT must be a whole number.\n');
+  });
+
+  it('starts with no settings other than those it was given: a .env that cannot be read stops it', async () => {
+    await symlink('.env', join(folder, '.env'));
+    const service = run();
+    expect(await ended(service)).toBe(1);
+    expect(service.err).toMatch(/^conversation-service: \.env cannot be read: ELOOP.*\n$/);
   });
 
   // And when the folder is taken: test/service/crash/dataFolder.test.ts.
