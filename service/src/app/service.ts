@@ -289,11 +289,12 @@ const connectionSharesOf = ({ config: { database }, bounds }: Core): ConnectionS
   database && new ConnectionShares(bounds);
 
 function listen(server: Server, { host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
-  const inUse = `Port ${port} of ${host} is in use. Stop the program that uses it, or set PORT to another one.`;
+  const why = ({ code, message }: NodeJS.ErrnoException) =>
+    code === 'EADDRINUSE'
+      ? `Port ${port} of ${host} is in use. Stop the program that uses it, or set PORT to another one.`
+      : `The service cannot listen on HOST ${host} and PORT ${port}: ${message}`;
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'EADDRINUSE' ? new Error(inUse) : error),
-    );
+    server.once('error', (error) => reject(new Error(why(error), { cause: error })));
     server.listen(port, host, resolve);
   });
 }

@@ -217,6 +217,11 @@ describe('the service as a process', () => {
     );
   });
 
+  it('names HOST and PORT when it cannot listen there', () =>
+    expect(startHere({ HOST: '192.0.2.1' })).rejects.toThrow(
+      /^The service cannot listen on HOST 192\.0\.2\.1 and PORT 0: listen EADDRNOTAVAIL/,
+    ));
+
   onEmbeddedStore(it)('says in one line that DATA_DIR cannot be used', async () => {
     await writeFile(join(folder, 'file'), '');
     const { code, err } = await commandHere(['key', 'list'], { DATA_DIR: join(folder, 'file') });
