@@ -112,7 +112,17 @@ const waits = (number: string, maxMs: number, byDefault: number[]) =>
     )
     .default(byDefault);
 
-const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s):// address' });
+/** The beginning of longer addresses, as a browser writes it; null when the text is anything else. */
+function readBaseUrl(text: string): string | null {
+  const url = URL.parse(text);
+  const begins = url && `${url.origin}${url.pathname}`;
+  return url?.href === begins && /^https?:$/.test(url.protocol) ? begins.replace(/\/+$/, '') : null;
+}
+
+const httpUrl = readAs(
+  readBaseUrl,
+  'must be an http(s):// address, without a user name, ? or #, such as https://service.example.com',
+);
 
 const n8nUrl = readAs(
   readN8nOrigin,
@@ -224,7 +234,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     host: values.HOST,
     port: values.PORT,
     /** Null: `http://localhost:<port>`, with the port in use. */
-    publicUrl: values.PUBLIC_URL?.replace(/\/+$/, '') ?? null,
+    publicUrl: values.PUBLIC_URL ?? null,
     dataDir: values.DATA_DIR,
     /** Null: the embedded store in `dataDir`. */
     database:
@@ -258,13 +268,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     llm: readLlm(values),
     llmTimeoutMs: values.LLM_TIMEOUT_MS,
     channels: {
-      graphApiUrl: `${values.GRAPH_API_URL.replace(/\/+$/, '')}/${values.GRAPH_API_VERSION}`,
+      graphApiUrl: `${values.GRAPH_API_URL}/${values.GRAPH_API_VERSION}`,
       timeoutMs: PROVIDER_TIMEOUT_MS,
     },
     /** Before the second and later attempts to send a message to a channel. */
     channelRetryDelaysMs: values.CHANNEL_RETRY_DELAYS_MS,
     payments: {
-      stripeApiUrl: values.STRIPE_API_URL.replace(/\/+$/, ''),
+      stripeApiUrl: values.STRIPE_API_URL,
       timeoutMs: PROVIDER_TIMEOUT_MS,
     },
     retentionDays: values.RETENTION_DAYS,
@@ -341,5 +351,5 @@ function readLlm({ LLM_BASE_URL: baseUrl, LLM_API_KEY: apiKey, LLM_MODEL: model 
   }
   if (model === undefined)
     throw new ConfigError('LLM_MODEL is missing: LLM_BASE_URL needs the name of the model.');
-  return { baseUrl: baseUrl.replace(/\/+$/, ''), apiKey, model };
+  return { baseUrl, apiKey, model };
 }

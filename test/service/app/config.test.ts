@@ -37,6 +37,11 @@ describe('configuration', () => {
       'http://localhost:8080',
     ]));
 
+  it('writes the address of the service as browsers do, since links begin with it', () =>
+    expect(readConfig({ PUBLIC_URL: ' HTTPS://Chat.Example.com:443// ' }).publicUrl).toBe(
+      'https://chat.example.com',
+    ));
+
   it('takes an empty variable for one that is not set', () =>
     expect(readConfig({ PORT: '', DATABASE_URL: '' }).port).toBe(3000));
 
@@ -60,6 +65,10 @@ describe('configuration', () => {
     ['PORT', '70000'],
     ['PORT', 'http'],
     ['PUBLIC_URL', 'example.com'],
+    ['PUBLIC_URL', 'ftp://example.com'],
+    ['PUBLIC_URL', 'https://example.com/?team=1'],
+    ['PUBLIC_URL', 'https://example.com/#'],
+    ['PUBLIC_URL', 'https://user:hunter2@example.com'],
     ['DATABASE_URL', 'mysql://user:hunter2@host/db'],
     ['DATABASE_URL', 'postgres://user:hunter2@host:99999/db'],
     ['DATABASE_URL', 'user:hunter2@host'],
