@@ -90,7 +90,7 @@ async function openKnownBox(
 function assertFingerprint(box: SecretBox, fingerprint: string): SecretBox {
   if (box.fingerprint === fingerprint) return box;
   throw new Error(
-    'The encryption key is not the one that this data was written with. Give that key (ENCRYPTION_KEY, or encryption.key in the data folder; after a rotation the new one), or start with another DATA_DIR.',
+    'The encryption key is not the one that this data was written with. Give that key (ENCRYPTION_KEY, or encryption.key in the data folder; after a rotation the new one), or start with another DATA_DIR or DATABASE_SCHEMA.',
   );
 }
 

@@ -89,7 +89,7 @@ const nameOf = (id: string, subscription: Subscription | undefined): View =>
     ? html`Removed <span class="muted">${id}</span>`
     : html`<a href=${`/keys/subscriptions/${id}`}>${addressOf(subscription.targetUrl)}</a>`;
 
-/** Without what may be a secret in it: `n8n.example.com/webhook/…`. */
+/** Host and path, without the end of a long one: `n8n.example.com/webhook/6f1c2a52-9d41-4…`. */
 const addressOf = (targetUrl: string): string => {
   const { host, pathname } = new URL(targetUrl);
   return `${host}${pathname.length <= MAX_PATH ? pathname : `${pathname.slice(0, MAX_PATH)}…`}`;
