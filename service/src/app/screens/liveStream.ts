@@ -59,7 +59,9 @@ export function liveStreamRouter(
   signal: AbortSignal,
 ): Router {
   const router = Router();
-  router.get('/live', (request, response) => {
+  router.get('/live', (request, response, next) => {
+    // A stream for HEAD would never end: nothing is written that could show that its reader is gone.
+    if (request.method === 'HEAD') return next();
     const { workspace, member } = signedInOf(response);
     const token = sessionToken(request);
     const { since } = request.query;

@@ -95,4 +95,25 @@ describe('the stream of a page', () => {
       server.close();
     }
   });
+
+  it('is not opened by HEAD, for which it would never end', async () => {
+    const streams = openTeamStreams();
+    const app = express();
+    app.use((_request, response, next) => {
+      response.locals.signedIn = { workspace: { id: 'ws_1' }, member: { id: 'mbr_1' } };
+      next();
+    });
+    const { signal } = new AbortController();
+    app.use(liveStreamRouter({} as Deps, new LiveFeed(), streams, signal));
+    const server = app.listen(0);
+    try {
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const { status } = await fetch(`http://127.0.0.1:${port}/live`, { method: 'HEAD' });
+      expect([status, streams.count]).toEqual([404, 0]);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
 });
