@@ -28,7 +28,14 @@ export function createCommandLine(): Command {
   program
     .command('start', { isDefault: true })
     .description('run the service (the default)')
-    .action(async () => {
+    // Commands and options that do not exist come here too.
+    .allowExcessArguments()
+    .allowUnknownOption()
+    .action(async (_options: unknown, { args: [unknown] }: Command) => {
+      if (unknown !== undefined)
+        throw new Error(
+          `There is no command or option ${JSON.stringify(unknown)}. \`conversation-service --help\` lists all.`,
+        );
       // Loaded here, since the other commands start in half the time without it.
       const { runService } = await import('./runService.ts');
       await runService();

@@ -191,6 +191,17 @@ describe('the service as a process', () => {
     expect((await apiClient(again.url, key).get('/api/hooks')).status).toBe(401);
   });
 
+  it.each([['bakup', '--to', 'backups'], ['--prot=80']])(
+    'is not started by a command or an option that does not exist: %s',
+    async (...args) => {
+      const { code, err } = await here(...args);
+      expect(code).toBe(1);
+      expect(err).toBe(
+        `conversation-service: There is no command or option "${args[0]}". \`conversation-service --help\` lists all.\n`,
+      );
+    },
+  );
+
   it('stops with one line that names a wrong variable', async () => {
     const service = run([], { PORT: 'http' });
     expect(await ended(service)).toBe(1);
