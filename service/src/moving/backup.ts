@@ -153,7 +153,11 @@ async function readManifest(folder: string): Promise<BackupManifest> {
     throw new BackupRefused(`${MANIFEST} cannot be read (${inWords(error)}).`, { cause: error });
   }
   const manifest = jsonIn(text) as BackupManifest | null | undefined;
-  if (manifest?.format !== FORMAT || !Array.isArray(manifest.files))
+  if (
+    manifest?.format !== FORMAT ||
+    !Array.isArray(manifest.files) ||
+    !manifest.files.every(hasName)
+  )
     throw new BackupRefused(`${MANIFEST} is not that of a backup.`);
   if (manifest.version !== FORMAT_VERSION)
     throw new BackupRefused(
@@ -163,3 +167,6 @@ async function readManifest(folder: string): Promise<BackupManifest> {
     throw new BackupRefused(`${MANIFEST} names a file outside of the backup.`);
   return manifest;
 }
+
+const hasName = (file: unknown): boolean =>
+  typeof (file as Partial<BackupFile> | null)?.name === 'string';

@@ -318,8 +318,11 @@ describe('backup, verify and restore', () => {
       refused(await restoreHere(backup, stage.folderPlace()), /is not a whole backup/);
       await rm(journal);
       refused(await verifyHere(backup, home), /journal-1\.log is missing/);
-      await writeFile(join(backup, 'backup.json'), '{"format":"conversation-service backup"}');
-      refused(await verifyHere(backup, home), /backup\.json is not that of a backup/);
+      for (const rest of ['', ',"version":1,"files":[null]']) {
+        const manifest = `{"format":"conversation-service backup"${rest}}`;
+        await writeFile(join(backup, 'backup.json'), manifest);
+        refused(await verifyHere(backup, home), /backup\.json is not that of a backup/);
+      }
       refused(await verifyHere(stage.folder, home), /backup\.json cannot be read/);
     });
   });
