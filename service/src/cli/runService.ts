@@ -18,7 +18,7 @@ export async function runService(): Promise<void> {
   const log = createLogger(config.logLevel);
   const service = await startService(config, { log, onStoreLost: failInOneLine });
   onSignal = (signal) => {
-    clearInterval(npmWatch); // a second signal, from it, would end the service in the middle of this
+    clearInterval(npmWatch); // its signal would be the second one, which ends the service at once
     onSignal = () => process.exit(1);
     void stop(service, signal, log);
   };

@@ -60,8 +60,8 @@ async function runOn(place: DatabasePlace, program: Program, args: readonly stri
 }
 
 /**
- * What libpq reads. The password must not be an argument, which other users can list. Our driver takes
- * a part from the address's query first.
+ * What libpq reads. The password must not be an argument, which other users can list. As in our
+ * driver, the address's query comes before its other parts.
  */
 function environmentOf(place: DatabasePlace): NodeJS.ProcessEnv {
   const { hostname, port, username, password, searchParams } = new URL(place.url);

@@ -22,7 +22,7 @@ import {
   type Worker,
 } from '../../platform/jobs/worker.ts';
 
-/** The id and the group of that job. Only one process sweeps at a time. */
+/** The id and the group of the job that says when the next sweep is due. */
 const HOUSEKEEPING_JOB = 'housekeeping';
 
 /** How long things are kept. */

@@ -19,8 +19,8 @@ const FULL_RETRY_MS = 30_000;
 const TEAM_STREAMS: StreamLimits = { perOwner: 20, perAddress: Infinity, inAll: 2000 };
 export const openTeamStreams = (): OpenStreams => new OpenStreams(TEAM_STREAMS);
 /**
- * All pages together load a part this often at most, however much changes: a page waits between two
- * loads for as long as there are streams times this.
+ * Between two loads of a part, a page waits this long for each open stream. So all pages together load
+ * one this often at most, however much changes.
  */
 const LOAD_EVERY_MS = 25;
 /** Changes within this time are sent as one event. */

@@ -36,5 +36,5 @@ export function barChart(chart: Chart): View {
   `;
 }
 
-/** A tenth of a unit cannot be seen. */
+/** To a tenth: less cannot be seen. */
 export const round = (place: number): number => Math.round(place * 10) / 10;
