@@ -1,5 +1,7 @@
 // The image's health check: exits 0 while /readyz answers 200, and otherwise prints why not.
-const { HOST = '127.0.0.1', PORT = '3000' } = process.env;
+const { HOST = '127.0.0.1' } = process.env;
+// Empty is not set, as for the service.
+const PORT = process.env.PORT || '3000';
 const host = ['0.0.0.0', '::', ''].includes(HOST) ? '127.0.0.1' : HOST;
 try {
   const answer = await fetch(`http://${host.includes(':') ? `[${host}]` : host}:${PORT}/readyz`, {

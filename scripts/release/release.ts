@@ -122,6 +122,8 @@ function make(root: string, { given, to, checks, identity = [] }: ReleaseOptions
     writeManifests(root, version, repository);
     if (repository !== null) updateDocuments(root, version, repository);
     writeFileSync(path, dated(changelog, version, today));
+    // tsc keeps what it compiled from files that no longer exist.
+    rmSync(join(root, 'service', 'dist'), { recursive: true, force: true });
     for (const check of checks) {
       console.log(`\n> npm run ${check}`);
       run(root, 'npm', ['run', check], { stdio: 'inherit' });
