@@ -313,11 +313,27 @@ describe('what cannot be sent', () => {
       times: 1,
     });
     await reply(page).fill('A long answer.');
-    await send(page);
+    await page.keyboard.press('Control+Enter');
     await page.getByText('Not sent. The service failed. Try again.').waitFor();
     expect(await reply(page).inputValue()).toBe('A long answer.');
     await page.getByRole('button', { name: 'Retry' }).click();
     await article(page, 'A long answer.').waitFor();
+  });
+
+  it('says so, and is sent by Retry, when a button changes a part of a form', async () => {
+    const window = await team.openSignedIn('/tools/new');
+    const { page } = window;
+    window.allowErrors(/500|htmx:/);
+    await page.route('**/tools', (route) => route.fulfill({ status: 500, body: 'broken' }), {
+      times: 1,
+    });
+    const name = page.locator('#f-name');
+    await name.fill('find_order');
+    await page.getByRole('button', { name: 'Add parameter' }).click();
+    await page.getByText('Not sent. The service failed. Try again.').waitFor();
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await page.getByRole('button', { name: 'Remove the parameter 2' }).waitFor();
+    expect(await name.inputValue()).toBe('find_order');
   });
 });
 

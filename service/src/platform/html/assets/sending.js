@@ -8,7 +8,7 @@ const isPost = ({ requestConfig }) => requestConfig.verb === 'post';
 const failures = new Map();
 const retried = new WeakSet();
 
-function show(form, { words, submitter }) {
+function show(form, { words, pressed }) {
   form.querySelector('.unsent')?.remove();
   const note = document.createElement('div');
   note.className = 'unsent';
@@ -19,24 +19,33 @@ function show(form, { words, submitter }) {
   retry.type = 'button';
   retry.className = 'small';
   retry.textContent = 'Retry';
-  retry.addEventListener('click', () => form.requestSubmit(buttonOf(form, submitter)));
+  retry.addEventListener('click', () => sendAgain(form, pressed));
   note.append(text, retry);
   form.append(note);
 }
 
-const buttonOf = (form, { name, value } = {}) =>
-  [...form.querySelectorAll('button:not([type=button])')].find(
-    (button) => button.name === name && button.value === value,
+/** Presses the same button again. A form that was sent by a key had none pressed. */
+function sendAgain(form, { name, value }) {
+  const button = [...form.querySelectorAll('button:not([type=button])')].find(
+    (each) => each.name === name && each.value === value,
   );
+  if (button) button.click();
+  else form.requestSubmit();
+}
 
 const actionOf = (form) => form.getAttribute('action');
 
-function fail({ elt: form, requestConfig, xhr }) {
-  if (!form.matches('form')) return;
-  const { submitter } = requestConfig.triggeringEvent ?? {};
+const pressedIn = ({ elt, requestConfig: { triggeringEvent } }) =>
+  (elt.matches('button') ? elt : triggeringEvent?.submitter) ?? {};
+
+function fail(detail) {
+  const { elt, xhr } = detail;
+  const form = elt.closest('form');
+  if (form === null) return;
+  const { name, value } = pressedIn(detail);
   const failure = {
     words: `Not sent. ${xhr.status === 0 ? 'The service cannot be reached.' : saidIn(xhr)}`,
-    submitter: submitter && { name: submitter.name, value: submitter.value },
+    pressed: { name, value },
   };
   failures.set(actionOf(form), failure);
   if (form.isConnected) show(form, failure);
@@ -55,12 +64,14 @@ document.addEventListener('htmx:beforeRequest', ({ detail }) => {
     // The document would not hear of these once a live part has replaced the form.
     elt.addEventListener('htmx:sendError', takeSendError);
     elt.addEventListener('htmx:beforeOnLoad', takeFailure);
+    forgetFailure(elt.closest('form'));
   }
-  if (!elt.matches('form')) return;
-  elt.setAttribute('aria-busy', 'true');
-  failures.delete(actionOf(elt));
-  elt.querySelector('.unsent')?.remove();
+  if (elt.matches('form')) elt.setAttribute('aria-busy', 'true');
 });
+function forgetFailure(form) {
+  failures.delete(actionOf(form));
+  form.querySelector('.unsent')?.remove();
+}
 document.addEventListener('htmx:afterRequest', ({ detail: { elt } }) =>
   elt.removeAttribute('aria-busy'),
 );
@@ -84,7 +95,7 @@ function showFailures() {
 
 /** The member has signed in again in another tab: this page's token is that of the former session. */
 async function sendAnew(detail) {
-  const { elt: form, requestConfig } = detail;
+  const { elt: form } = detail;
   retried.add(form);
   const now = await currentPage().catch(() => null);
   const memberOf = (page) => page?.getElementById('live-page')?.dataset.member;
@@ -92,7 +103,7 @@ async function sendAnew(detail) {
   document.body.setAttribute('hx-headers', now.body.getAttribute('hx-headers'));
   const token = now.querySelector('input[name=csrf]')?.value;
   for (const field of document.querySelectorAll('input[name=csrf]')) field.value = token;
-  form.requestSubmit(buttonOf(form, requestConfig.triggeringEvent?.submitter ?? undefined));
+  sendAgain(form, pressedIn(detail));
 }
 
 const currentPage = async () =>
