@@ -58,7 +58,7 @@ async function readJson(request: Request, response: Response, next: NextFunction
 
 /** @throws invalid_request (400), naming the field */
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, { error: inOurWords });
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
   if (issue.code === 'unrecognized_keys') {
@@ -74,6 +74,10 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
   if (param === '') throw new AppError('invalid_request', `${message}.`);
   throw new AppError('invalid_request', `${param} ${message}.`, { param });
 }
+
+/** What to say where a schema has no message of its own. */
+const inOurWords: z.core.$ZodErrorMap = (issue) =>
+  issue.code === 'invalid_type' && issue.expected === 'string' ? 'must be a string' : undefined;
 
 const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>(

@@ -103,6 +103,15 @@ describe('bad input gets a clear error, and nothing is stored', () => {
     await untouched();
   });
 
+  it('a field that is no text, and a parameter that is sent twice', async () => {
+    const session = await service.api.post('/api/chat/sessions', { workspace: 5 });
+    const list = await service.api.get('/api/tools?cursor=a&cursor=b');
+    expect([session, list].map(({ body }) => body.error.message)).toEqual([
+      'workspace must be a string.',
+      'cursor must be a string.',
+    ]);
+  });
+
   it('an unknown stage', async () => {
     expect(await service.api.patch(path, { funnel_stage: 'vip' })).toMatchObject({
       status: 400,
