@@ -16,12 +16,11 @@ export function sendErrorPage(response: Response, status: number, message: strin
     return sendPart(response.status(status), html`<p class="problem" role="alert">${message}</p>`);
   const title = status === 404 ? 'Not found' : 'Something went wrong';
   const viewer = viewerOf(response);
-  const section = sectionAt(request.path);
-  const [href, label] = section ? [section.href, section.label] : ['/', 'the start page'];
+  const section = viewer === null ? undefined : sectionAt(request.path);
   const content = html`
     <h1>${title}</h1>
     <p role="alert">${message}</p>
-    <p><a role="button" class="secondary outline" href=${viewer ? href : '/'}>Back to ${viewer ? label : 'the start page'}</a></p>
+    <p><a role="button" class="secondary outline" href=${section?.href ?? '/'}>Back to ${section?.label ?? 'the start page'}</a></p>
   `;
   const page =
     viewer === null
@@ -75,7 +74,11 @@ export const handleScreenErrors: ErrorRequestHandler = (
   }
   const { status } = error as { status?: number };
   if (status !== undefined && status >= 400 && status < 500)
-    return sendErrorPage(response, status, 'The form cannot be read. Reload the page.');
+    return sendErrorPage(
+      response,
+      status,
+      'This address cannot be read. Check it for a typing error.',
+    );
   request.log.error({ err: error }, 'a screen failed');
   sendErrorPage(
     response,

@@ -54,6 +54,15 @@ it('keeps the navigation where a conversation does not exist', async () => {
   expect(page.text).toContain('Back to Conversations');
 });
 
+it.each(['/conversations/%zz', '/pay/%zz'])(
+  'says that the address is wrong where it cannot be decoded: %s',
+  async (path) => {
+    const page = await member.get(path);
+    expect(page.status).toBe(400);
+    expect(page.text).toContain('This address cannot be read. Check it for a typing error.');
+  },
+);
+
 it('answers a request for a part of a page with the message alone', async () => {
   const page = await member.get('/conversations/conv_1/items', { 'hx-request': 'true' });
   expect(page.status).toBe(404);
