@@ -117,7 +117,7 @@ describe('writing in a conversation', () => {
     const { page } = await team.openSignedIn(path);
     await reply(page).focus();
     await page.keyboard.type('/tmp is full');
-    await page.getByText('No canned reply is like this.').waitFor();
+    await page.getByText('No canned reply matches.').waitFor();
     await page.keyboard.press('Escape');
     expect(await reply(page).inputValue()).toBe('/tmp is full');
     await expectFocus(page, 'f-text');
@@ -132,6 +132,22 @@ describe('writing in a conversation', () => {
     await reply(page).fill('9');
     await page.keyboard.type('/5');
     expect(await search(page).count()).toBe(0);
+  });
+
+  it('Tab leaves a search without results, and Shift+Tab any search, without inserting', async () => {
+    const { path } = await begin('Quinn');
+    const { page } = await team.openSignedIn(path);
+    for (const [typed, key] of [
+      ['/nothing', 'Tab'],
+      ['/', 'Shift+Tab'],
+    ] as const) {
+      await reply(page).fill('');
+      await page.keyboard.type(typed);
+      await search(page).waitFor();
+      await page.keyboard.press(key);
+      expect(await search(page).count()).toBe(0);
+      expect(await reply(page).inputValue()).toBe('/');
+    }
   });
 
   it('writes a note beside a half written reply, which stays', async () => {

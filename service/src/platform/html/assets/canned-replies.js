@@ -1,5 +1,5 @@
-// `/` at the beginning of a reply finds a canned one. What is typed after it goes into a search field
-// of its own, a combobox, so that keyboards and screen readers know what it is.
+// `/` at the beginning of a reply opens a search for canned ones. The search field is a combobox, so
+// that screen readers know what it is.
 
 const MAX_SHOWN = 8;
 const folded = (text) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
@@ -103,7 +103,7 @@ function show() {
   );
   const count = open.shown.length;
   status.textContent =
-    count === 0 ? 'No canned reply is like this.' : `${count} found. Enter inserts the marked one.`;
+    count === 0 ? 'No canned reply matches.' : `${count} found. Enter inserts the highlighted one.`;
   input.setAttribute('aria-expanded', String(count > 0));
   activate(0);
 }
@@ -121,13 +121,16 @@ function activate(index) {
 }
 
 function onKey(event) {
-  if (event.isComposing) return;
+  if (event.isComposing || isLeaving(event)) return;
   const act = KEYS[event.key];
   if (!act || (event.key === 'Backspace' && open.input.value !== '')) return;
   event.preventDefault();
   event.stopPropagation();
   act();
 }
+
+/** Whether Tab goes on to the next control, since there is nothing to insert or it goes back. */
+const isLeaving = ({ key, shiftKey }) => key === 'Tab' && (shiftKey || open.shown.length === 0);
 
 const KEYS = {
   ArrowDown: () => activate(open.active + 1),
