@@ -16,7 +16,7 @@ export const hiddenFields = (values: HiddenValues): View =>
     value === undefined ? null : html`<input type="hidden" name=${name} value=${value} />`,
   );
 
-export interface PostButton {
+interface PostButton {
   readonly action: string;
   readonly label: View;
   /** Asked before the form is sent. */

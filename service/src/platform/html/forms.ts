@@ -82,7 +82,7 @@ export function parseForm<Schema extends z.ZodType>(
 export const sentence = (text: string): string =>
   `${text[0]!.toUpperCase()}${text.slice(1).replace(/\.?$/, '.')}`;
 
-export interface FieldOptions {
+interface FieldOptions {
   readonly name: string;
   readonly label: string;
   readonly form?: FormState;

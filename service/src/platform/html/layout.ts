@@ -103,7 +103,7 @@ export type Section = (typeof SECTIONS)[number]['id'] | 'account';
 export const sectionAt = (path: string): (typeof SECTIONS)[number] | undefined =>
   SECTIONS.find(({ href }) => path === href || path.startsWith(`${href}/`));
 
-export interface TeamPage {
+interface TeamPage {
   readonly title: string;
   readonly section?: Section;
   /** A code of the notices. */

@@ -4,7 +4,7 @@ import { AppError, errorWithFix } from './errorCatalogue.ts';
 import type { RateLimit } from './server/rateLimit.ts';
 import { readBody } from './server/readBody.ts';
 
-export const MAX_BODY_BYTES = 256 * 1024;
+const MAX_BODY_BYTES = 256 * 1024;
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;
 

@@ -52,7 +52,7 @@ const isReachable = () =>
  * Asks until the service answers and the device is online: one answer may have been on its way when
  * the network went.
  */
-export async function check() {
+async function check() {
   if (isChecking) return;
   isChecking = true;
   for (let tries = 0; ; tries++) {

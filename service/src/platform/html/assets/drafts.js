@@ -67,11 +67,10 @@ document.addEventListener('change', (event) => {
 });
 
 /** A field that the service fills in otherwise since then keeps what it has now. */
-function restore(root) {
+function restore() {
   if (!member()) return;
   const restored = [];
-  const forms = root.matches?.('form') ? [root] : root.querySelectorAll('form');
-  for (const form of [...forms].filter(isKept))
+  for (const form of [...document.forms].filter(isKept))
     for (const field of fieldsOf(form)) {
       const draft = read(keyOf(field));
       if (draft?.base !== givenValue(field) || valueOf(field) !== draft.base) continue;
@@ -88,8 +87,8 @@ function showNote(restored) {
   const mode = document.getElementById('mode-note');
   if (mode && newest?.field.closest('.noting')) mode.checked = true;
 }
-restore(document);
-document.addEventListener('htmx:afterSwap', () => restore(document));
+restore();
+document.addEventListener('htmx:afterSwap', restore);
 
 /** By form, what was sent. */
 const sent = new WeakMap();

@@ -12,7 +12,7 @@ const PIECE_BYTES = 16 * 1024;
  * All bodies that are being read may hold 64 MiB, and one address or workspace half of that: a hundred
  * of the largest API calls, or two thousand forms. Most are read within milliseconds.
  */
-export const MAX_BODY_PIECES = 4096;
+const MAX_BODY_PIECES = 4096;
 /** How long a client that has sent too much may take to read the answer. */
 const LINGER_MS = 2000;
 const RETRY_MS = 1000;
@@ -28,7 +28,7 @@ export class BodyRoom {
   }
 }
 
-export interface BodyLimits {
+interface BodyLimits {
   readonly maxBytes: number;
   /** Counts the bytes by address. */
   readonly bytes?: RateLimit | undefined;
