@@ -57,10 +57,10 @@ function load(name: AssetName): Asset {
 }
 
 function contentOf(name: AssetName): string {
-  if (isStyleSheet(name)) return withoutRoom(withoutRemarks(joinedStyles(name)));
+  if (isStyleSheet(name)) return withoutSpaces(withoutComments(joinedStyles(name)));
   if (name === HTMX) return readFileSync(resolve('htmx.org/dist/htmx.min.js'), 'utf8');
   const content = readOwnFile(name);
-  return name.endsWith('.js') ? withoutRemarks(withVersionedImports(content)) : content;
+  return name.endsWith('.js') ? withoutComments(withVersionedImports(content)) : content;
 }
 
 const readOwnFile = (name: string): string => readFileSync(new URL(name, ASSETS), 'utf8');
@@ -69,16 +69,16 @@ const joinedStyles = (sheet: StyleSheet): string =>
   STYLES[sheet].map((name) => readOwnFile(`styles/${name}.css`)).join('');
 
 /**
- * Comments that have their lines to themselves, and indentation, are for those who read the sources:
- * a third of what a page would load.
+ * Removes indentation and the comments that have lines of their own: a third of what a page would
+ * load.
  */
-const withoutRemarks = (content: string): string =>
+const withoutComments = (content: string): string =>
   content
     .replace(/^\s*\/\*[\s\S]*?\*\/\s*$/gm, '')
     .replace(/^\s*\/\/.*$/gm, '')
     .replace(/^\s+/gm, '');
 
-const withoutRoom = (styles: string): string =>
+const withoutSpaces = (styles: string): string =>
   styles
     .replace(/^([\w-]+): /gm, '$1:')
     .replaceAll(' {', '{')

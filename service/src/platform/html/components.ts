@@ -60,7 +60,10 @@ export const badge = (label: View, tone: 'good' | 'bad' | 'attention' | '' = '')
 
 const AVATAR_HUES = 8;
 
-/** The first letters of a name, or the last digits of a phone number, in a colour that the same name always has. It is decoration. */
+/**
+ * The first letters of a name, or the last digits of a phone number. A name always has the same
+ * colour. It is decoration.
+ */
 export const avatar = (name: string): View => {
   const words = name.match(/\p{L}[^\s]*/gu) ?? [];
   const first = words.length > 1 ? [words[0]!, words.at(-1)!] : words;

@@ -18,7 +18,7 @@ const NOTICES: Readonly<Record<string, string>> = {
   'retry-channel':
     'Not sent: the account is no longer connected. Connect it again under Channels, then retry.',
 
-  'test-message': 'This is your test message, as a customer’s in the web chat. Reply to it here.',
+  'test-message': 'This is your test message, as if a customer had written it. Reply to it here.',
   'first-steps-dismissed': 'The first steps are dismissed.',
 
   closed: 'Conversation closed.',
@@ -78,15 +78,15 @@ const NOTICES: Readonly<Record<string, string>> = {
   'provider-test-failed': 'The test failed. See the reason below.',
 
   'password-changed': 'Password changed. You are signed out everywhere else.',
-  'role-changed': 'Role changed. It applies from their next page on.',
+  'role-changed': 'Role changed. It applies to the next page they open.',
   'password-reset': 'Password changed. Sign in with the new one.',
   left: 'You have left the team.',
-  'session-ended': 'Your session has ended. Sign in to go on. What you have written is kept.',
+  'session-ended': 'Your session has ended. Sign in to continue. What you have written is kept.',
   'signed-out': 'You are signed out.',
   'signed-out-everywhere': 'You are signed out everywhere.',
 };
 
-/** Notices of what did not work as it was meant. They stay until they are dismissed. */
+/** Notices that something did not work. They stay until they are dismissed. */
 const TONES: Readonly<Record<string, 'warning' | 'danger'>> = {
   'forget-not-confirmed': 'warning',
   'forget-not-allowed': 'danger',

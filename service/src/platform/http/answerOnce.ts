@@ -22,7 +22,8 @@ export interface StoredAnswer {
  * without the other. A second request with the key waits for the first. Without the header, the
  * write simply runs. An operation that runs `inSteps` stores its answer after the last step: after
  * a crash it runs again. Of two requests at the same time both run, until one of them has answered.
- * @param check what calls out, before any transaction. It refuses by throwing, which is not stored
+ * @param check runs before any transaction, and may call out. It refuses by throwing; the refusal is
+ * not stored
  * @throws idempotency_key_reused (409) when the key was already used with another body
  */
 export async function answerOnce(
@@ -56,7 +57,7 @@ export async function answerOnce(
     });
   } catch (error) {
     if (!isFinal(error)) throw error;
-    // The write was rolled back completely, so the refusal is the first answer.
+    // The transaction that refused was rolled back, so the refusal is the first answer.
     const refusal = {
       status: error.status,
       body: JSON.stringify(errorJson(error, request.id)),

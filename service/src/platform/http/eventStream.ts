@@ -17,7 +17,7 @@ export function beginEvents(request: Request, response: Response, retryMs: numbe
 
 /**
  * Writes a comment at each beat, so that proxies keep the connection open. Ends a connection whose
- * reader took nothing from one beat to the next.
+ * reader is behind at one beat and has not caught up by the next.
  * @returns a function that stops it
  */
 export function beat(response: Response, everyMs: number): () => void {

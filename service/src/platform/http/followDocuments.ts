@@ -2,7 +2,7 @@ import type { ServiceStore } from '../../store/collections.ts';
 import { KeyedListeners } from './keyedListeners.ts';
 
 /**
- * Waits for a document.
+ * Waits until a document is as it is wanted.
  * @param isDone is asked now and after each change of the document
  * @returns when `isDone` said yes, the time is over, or the service stops
  * @throws what `isDone` throws

@@ -44,9 +44,9 @@ interface Definition<Query extends z.ZodType, Body extends z.ZodType, Answer ext
   /** True for a POST that changes nothing: a key that may read may call it. */
   readonly isRead?: boolean;
   /**
-   * True when the write may be large, or looks up a name while it runs: other writes would wait for
-   * its transaction. It then runs in several transactions, and the answer is stored after the last one. Running it
-   * again must do no harm.
+   * True when the write may be large, or looks up a name while it runs: in one transaction, it would
+   * hold up other writes. It runs in several, and its answer is stored after the last one. Running
+   * it again must do no harm.
    */
   readonly inSteps?: boolean;
   /**

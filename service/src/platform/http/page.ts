@@ -17,12 +17,12 @@ export interface Page<T> {
 }
 
 /**
- * What is stored of a page's items takes at most this as JSON, but for a single one. A hundred of
- * the largest tools are six megabytes, which hold the event loop for a tenth of a second: an
- * automation may ask 200 times a second.
+ * The most characters that the items of a page take as JSON. A single item may take more. A hundred
+ * of the largest tools would be six megabytes and hold the event loop for a tenth of a second, and
+ * an automation may ask 200 times a second.
  */
 export const MAX_PAGE_CHARACTERS = 512 * 1024;
-/** Read at first; how many more fit is then told from these. */
+/** How many items are read first. Their size tells how many more fit. */
 const FIRST_READ = 20;
 
 /**
@@ -82,7 +82,7 @@ export interface Batch<Result> {
 /**
  * Works through a long list in small transactions, so that others do not wait long.
  * @param take works on one batch
- * @returns the result of each batch; nothing more is taken once nobody asks for the next
+ * @returns the result of each batch; a batch is taken when its result is asked for
  */
 export async function* inBatches<Result>(
   { store }: Pick<Deps, 'store'>,

@@ -11,7 +11,7 @@ export interface Search<Doc> {
   /** Reads on, in the order of the list. */
   find(query: { limit: number } & From): Promise<readonly Doc[]>;
   positionOf(document: Doc): Position;
-  /** What of these documents is wanted. Left out: all of them. */
+  /** Finds those of the documents that are wanted. Left out: all of them. */
   matching?(documents: readonly Doc[]): Promise<readonly Doc[]>;
   /** Whether nothing is wanted from this document on. */
   isPast?(document: Doc): boolean;
@@ -21,17 +21,17 @@ export interface SearchedPage<Doc> {
   readonly items: readonly Doc[];
   /** Where the next page begins; null on the last one. */
   readonly next: Position | null;
-  /** It ended before the page was full, and before everything was seen. */
+  /** The search ended before the page was full and before everything was seen. */
   readonly stoppedEarly: boolean;
 }
 
-/** Documents that one call looks at. */
+/** The most documents that one call looks at. */
 export const MAX_SEARCHED = 5000;
 const CHUNK = 250;
 
 /**
  * Looks through a list until a page is full, everything was seen, or `MAX_SEARCHED` documents were
- * looked at. The next page goes on behind what was seen.
+ * looked at. The next page begins after what was seen.
  */
 export async function searchPage<Doc extends Document>(
   search: Search<Doc>,

@@ -22,8 +22,8 @@ interface Call<Query, Body> {
  * Serves one operation of the contract: parses the request with its schemas, calls the handler and
  * sends what it returns. For one Idempotency-Key, the handler runs once in 24 hours.
  * @param finish turns the stored answer into the one that is sent, after the write has committed
- * @param check what calls out before the write, which may be inside a transaction; not called when the
- * answer is stored already. It refuses by throwing
+ * @param check runs before the write, and may call out, which a transaction may not. It is not called
+ * when the answer is stored already. It refuses by throwing
  */
 export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
   router: Router,

@@ -152,7 +152,7 @@ async function turnOn() {
     showToast('This browser tells you when a customer begins to wait for an answer.');
   else
     showToast(
-      'This browser shows no notifications of this site, so you only hear a sound. Its settings can allow them.',
+      'This browser blocks notifications from this site, so you only hear a sound. Allow them in its settings.',
       'warning',
     );
 }

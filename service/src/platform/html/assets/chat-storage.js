@@ -1,4 +1,5 @@
-// What this browser stores for the chat with one workspace: the token, the unsent messages and what is half written.
+// What this browser stores for the chat with one workspace: the token, the unsent messages and what
+// is half written.
 
 /** The browser's storage; null in frames where it is blocked. */
 function persistentArea() {
@@ -35,8 +36,8 @@ export function openStorage(workspace) {
   const keys = () => (area ? Object.keys(area) : [...memory.keys()]);
 
   /**
-   * What one tab writes into localStorage can reach another one a little later. What is in the
-   * cache is there for all of them. Browsers have none on plain http, nor in some frames.
+   * What one tab writes to localStorage may reach another tab a little later. What it puts into the
+   * cache is there at once. Browsers have no cache on plain http, nor in some frames.
    */
   const withCache = async (use) => {
     try {

@@ -3,16 +3,16 @@
 import { history, refusalOf } from './chat-api.js';
 import { about, endableWait, eventsIn, waitBefore, watchdog } from './streams.js';
 
-/** After a sleep, a connection that has been silent for so long is not waited for. */
+/** After a sleep, a connection that was silent for longer is given up. */
 const DOUBTFUL_MS = 20_000;
-/** A connection that lasted so long was a good one: the next wait is the shortest again. */
+/** After a connection that lasted longer, the next wait is the shortest again. */
 const GOOD_AFTER_MS = 5000;
 
-/** A page that gets no stream asks for messages so often; one that nobody looks at less often. */
+/** How often a page without a stream asks for messages: less often when nobody looks at it. */
 const POLL_MS = 4000;
 const HIDDEN_POLL_MS = 20_000;
 
-/** At least so long, and not all at the same time either. */
+/** At least this long, and not all browsers at the same time. */
 const later = (ms) => ms * (1 + Math.random() / 2);
 
 /**

@@ -2,8 +2,8 @@
 import { endableWait } from './streams.js';
 
 const SAID = {
-  offline: 'You are offline. This page goes on when you are back; what you write is kept.',
-  down: 'The service cannot be reached. Trying again; what you write is kept.',
+  offline: 'You are offline. This page continues when you are back online. What you write is kept.',
+  down: 'The service cannot be reached. Trying again. What you write is kept.',
   stale: 'This page does not update by itself at the moment. Trying again.',
   'signed-out': 'Your session has ended. What you have written is kept.',
 };

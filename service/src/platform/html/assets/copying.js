@@ -7,7 +7,7 @@ document.addEventListener('click', async (event) => {
   const source = document.querySelector(button.dataset.copy);
   const text = source.value ?? source.textContent;
   const written = navigator.clipboard?.writeText(text).then(() => true);
-  // Also when the browser does not allow it.
+  // Where the browser does not allow it, the text is selected and copied.
   const isCopied = (await written?.catch(() => false)) || copySelected(source);
   if (!isCopied) return;
   button.textContent = 'Copied';

@@ -64,16 +64,16 @@ function catchUp(known) {
 document.addEventListener('htmx:beforeRequest', ({ detail: { elt } }) => {
   if (!isPart(elt)) return;
   Object.assign(stateOf(elt), { isLoading: true, page: page() });
-  // The document would not hear of it once the part is gone.
+  // Once the part is removed, its events no longer reach the document.
   elt.addEventListener('htmx:beforeOnLoad', ignoreOnceGone);
 });
 /**
- * An answer that comes after its page has gone is older than the page that has come. One to a part
- * that another part has replaced is still news for the rest of the page.
+ * Ignores an answer that arrives after its page was replaced: the new page is newer. An answer to a
+ * part that was replaced by itself still counts for the rest of the page.
  */
 function ignoreOnceGone(event) {
   const part = event.currentTarget;
-  // Those of the links and forms in the part come by here too.
+  // Events of the links and forms in the part reach it too.
   if (event.target === part && stateOf(part).page !== page()) event.preventDefault();
 }
 document.addEventListener('htmx:afterRequest', ({ detail: { elt, xhr } }) => {
@@ -103,7 +103,7 @@ document.addEventListener('live:reached', () => {
   connection?.retry();
 });
 
-/** A page in the background has not been seen; what came then is marked as read once it is. */
+/** What comes to a page in the background is marked as read once somebody looks at the page. */
 document.addEventListener('htmx:configRequest', ({ detail: { elt, headers } }) => {
   if (isPart(elt)) headers['Live-Part'] = 'yes';
   if (!document.hidden) return;
@@ -159,7 +159,7 @@ function sharedConnection({ worker: address, member, position }) {
 function ownConnection({ position }) {
   let connection = null;
   let since = position;
-  /** What comes again up to here was told. */
+  /** Changes up to here have been told, and come again. */
   let repeatsUpTo = told;
   const follow = () => {
     if (document.hidden || connection !== null) return;

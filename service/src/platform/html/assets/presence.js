@@ -1,9 +1,9 @@
-// Says that somebody looks at a conversation and writes there, and keeps up who else does.
+// Tells the service that somebody looks at a conversation or writes there, and shows who else does.
 import { load } from './live.js';
 
 const LOOKING_EVERY_MS = 25_000;
 const WRITING_EVERY_MS = 5000;
-/** What others do lapses without a change that could be heard of. */
+/** That others look or write expires without a change in the feed. */
 const LOOK_AGAIN_MS = { writing: 6000, looking: 30_000 };
 
 /** The conversation that this page has told of itself; null when it has told of none. */

@@ -61,7 +61,7 @@ const saidIn = (xhr) =>
 document.addEventListener('htmx:beforeRequest', ({ detail }) => {
   const { elt } = detail;
   if (isPost(detail)) {
-    // The document would not hear of these once a live part has replaced the form.
+    // Once a live part has replaced the form, its events no longer reach the document.
     elt.addEventListener('htmx:sendError', takeSendError);
     elt.addEventListener('htmx:beforeOnLoad', takeFailure);
     forgetFailure(elt.closest('form'));
@@ -79,7 +79,7 @@ const takeSendError = ({ detail }) => fail(detail);
 function takeFailure(event) {
   const { detail } = event;
   const { elt, xhr } = detail;
-  // Those of a button in the form come by here too.
+  // Events of a button in the form reach the form too.
   if (event.target !== event.currentTarget || !isFailure(xhr.status)) return;
   event.preventDefault();
   const maySendAnew = elt.matches('form') && elt.isConnected && !retried.has(elt);

@@ -84,7 +84,7 @@ function showAssignee(select) {
   select.focus();
 }
 
-/** What a page that comes is wanted for. */
+/** What to do on a page once it has come. */
 const GOALS = {
   reply: () => write('mode-reply', 'f-text'),
   note: () => write('mode-note', 'f-note'),
@@ -170,7 +170,7 @@ document.addEventListener('DOMContentLoaded', tellKeys);
 document.addEventListener('htmx:afterSettle', tellKeys);
 addEventListener('storage', tellKeys);
 
-/** On a keyboard of other letters, what a key has by its place. */
+/** On a keyboard with other letters, the place of a key counts. */
 const keyOf = ({ key, code, shiftKey }) => {
   if (!/^[ -~]$/.test(key)) return /^Key[A-Z]$/.test(code) ? code.at(-1).toLowerCase() : key;
   return shiftKey ? key : key.toLowerCase();
@@ -257,7 +257,7 @@ document.addEventListener('htmx:beforeRequest', ({ detail: { elt, target, xhr } 
   if (elt.matches('form.search')) wanted = 'found';
   if (isDoneWith(elt)) thread()?.focus({ preventScroll: true });
 });
-/** Who sends a reply may write on; who sends something else goes on in the thread. */
+/** After a reply the focus stays in its field; after anything else it goes to the thread. */
 const isDoneWith = (form) =>
   form.matches('form:not(.reply)') &&
   form.closest('.thread-pane') !== null &&

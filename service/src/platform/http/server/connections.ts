@@ -76,7 +76,7 @@ export class Connections {
     );
   };
 
-  /** Ends the oldest of each address that has the most open, but never the only one of an address. */
+  /** Ends what the addresses with the most have open, the oldest first. Each address keeps one. */
   endSome(count: number): void {
     const largestFirst = [...this.#openOf.values()]
       .filter(({ size }) => size > 1)

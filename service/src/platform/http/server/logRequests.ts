@@ -65,8 +65,8 @@ export function logRequests(
 }
 
 /**
- * Of refusals, of failures, and of their causes, each. More than anybody reads; refusals make at most
- * 12 MB an hour.
+ * Applies to refusals, to failures and to their causes, each. It is more than anybody reads, and
+ * refusals take at most 12 MB an hour.
  */
 export const MAX_LINES_PER_MINUTE = 600;
 

@@ -108,8 +108,8 @@ export function createBoundedServer(
 }
 
 /**
- * For a stop: closes connections that no request is under way on. Node takes one on which nothing has
- * come yet, such as browsers open in advance, for busy.
+ * For a stop: closes connections without a request under way. For Node, a connection is busy before
+ * its first request; browsers open such connections in advance.
  */
 export function closeUnusedConnections(server: Server): void {
   server.closeIdleConnections();
