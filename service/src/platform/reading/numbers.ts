@@ -50,7 +50,7 @@ export function parseNumber(written: string, language: Language, wholeNumbers: b
   if (written.replace(/\D/g, '').length > 15) return NaN;
   const last = separators.at(-1);
   if (last === undefined) return Number(written);
-  const isGrouped = /^\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*$/.test(written);
+  const isGrouped = /^[1-9]\d{0,2}(?:([.,])\d{3})(?:\1\d{3})*$/.test(written);
   const marksThousands = last === (language === 'en' ? ',' : '.');
   if (isGrouped && (separators.length > 1 || wholeNumbers || marksThousands))
     return Number(written.replace(/\D/g, ''));
