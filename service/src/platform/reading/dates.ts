@@ -8,7 +8,7 @@ import type { Language } from './language.ts';
 /**
  * Dates and times as people write them, read by chrono-node. "Today" and times without an offset
  * are in the time zone of the machine. What could be read in two ways is not read: `03/04/2026` in
- * English, "at 5" without morning or evening.
+ * English, "at 5" without morning or evening, "2 days".
  */
 
 interface Place {
@@ -38,14 +38,21 @@ const MAX_TEXT_CHARACTERS = 1_000;
 /** Phrases of Spanish and Portuguese that chrono reads as another day or hour. */
 const DAY_AFTER_TOMORROW = /pasado mañana|depois de amanhã/i;
 const TIME_WITH_DAYPART =
-  /(?<![\p{L}\p{N}])(\d{1,2})(?::(\d{2}))?\s*(?:h|hs|horas)?\s+(?:de|por|da)\s+(?:la\s+)?(mañana|tarde|noche|manhã|noite)/iu;
-const TIME_WITH_H = /(?<![\p{L}\p{N}])(\d{1,2})\s?h(?:s|rs|oras)?(\d{2})?(?![\p{L}\p{N}])/iu;
+  /(?<![\p{L}\p{N}])([01]?\d|2[0-3])(?::(\d{2}))?\s*(?:h|hs|horas)?\s+(?:de|por|da)\s+(?:la\s+)?(mañana|tarde|noche|manhã|noite)/iu;
+const TIME_WITH_H = /(?<![\p{L}\p{N}])([01]?\d|2[0-3])\s?h(?:s|rs|oras)?(\d{2})?(?![\p{L}\p{N}])/iu;
 
 /** Before "2 horas", these make it how long something takes. */
 const HOW_LONG = /(?<!\p{L})(?:llev[oa]|llevamos|hace|durante|h[aá]|faz)\s+$/iu;
 
-const timeOfDay = (hour: number, minute = '0') =>
-  hour > 23 ? null : { hour, minute: Number(minute), meridiem: hour >= 12 ? 1 : 0 };
+/** Where a length of time has one of these, it says when: "in 2 days", "2 days ago". */
+const SAYS_WHEN =
+  /^(?:in|within|next|last|past|the|en|dentro)\b|^[+-]|\b(?:ago|now|earlier|later|out|(?:after|before) .+)$/i;
+
+const timeOfDay = (hour: number, minute = '0') => ({
+  hour,
+  minute: Number(minute),
+  meridiem: hour >= 12 ? 1 : 0,
+});
 
 const ADDED_PARSERS: readonly chrono.Parser[] = [
   {
@@ -87,8 +94,13 @@ export function datesIn(text: string, language: Language, now: Date): DatesAndTi
   const results = READERS[language]
     .parse(read, now, { forwardDate: true })
     .filter((result) => !isMisread(result, read, language));
-  const dated = results.filter(({ start }) => start.isCertain('day') || start.isCertain('weekday'));
-  const misread = results.filter((result) => isMisreadTime(result, read));
+  const lengths = results.filter(isLengthOfTime);
+  const dated = results.filter(
+    (result) =>
+      !lengths.includes(result) &&
+      (result.start.isCertain('day') || result.start.isCertain('weekday')),
+  );
+  const misread = [...lengths, ...results.filter((result) => isMisreadTime(result, read))];
   const timed = results.filter(
     (result) =>
       !misread.includes(result) &&
@@ -101,7 +113,7 @@ export function datesIn(text: string, language: Language, now: Date): DatesAndTi
     length: text.length,
   }));
   const times = timed.map((result) => ({
-    value: timeOf(result.start) + offsetAt(now),
+    value: withOffset(result.start, now),
     // A time within a date ("Friday at 5 pm") is placed at its end, so that both can be values.
     ...(dated.includes(result)
       ? { at: result.index + result.text.length - 1, length: 1 }
@@ -117,6 +129,10 @@ export function datesIn(text: string, language: Language, now: Date): DatesAndTi
     misread: misread.map(({ index, text }) => ({ at: index, length: text.length })),
   };
 }
+
+/** "24 hours", "for 2 days" and "hace 3 días", which chrono counts from now. */
+const isLengthOfTime = (result: chrono.ParsedResult): boolean =>
+  result.tags().has('result/relativeDate') && !SAYS_WHEN.test(result.text);
 
 /** Midnight ends one day and begins another, "2 de la noche" is not 14:00, "hace 2 horas" is how long. */
 function isMisreadTime({ index, text }: chrono.ParsedResult, read: string): boolean {
@@ -148,11 +164,14 @@ const dateOf = (at: chrono.ParsedComponents) =>
 const timeOf = (at: chrono.ParsedComponents) =>
   `${two(at.get('hour')!)}:${two(at.get('minute') ?? 0)}:${two(at.get('second') ?? 0)}`;
 
-function momentOf(date: string, time: chrono.ParsedComponents): string {
-  const moment = `${date}T${timeOf(time)}`;
+/** @param moment decides the offset of a time that has none of its own */
+function withOffset(time: chrono.ParsedComponents, moment: Date): string {
   const minutes = time.get('timezoneOffset');
-  return moment + (minutes === null ? offsetAt(new Date(moment)) : offset(minutes));
+  return timeOf(time) + (minutes === null ? offsetAt(moment) : offset(minutes));
 }
+
+const momentOf = (date: string, time: chrono.ParsedComponents): string =>
+  `${date}T${withOffset(time, new Date(`${date}T${timeOf(time)}`))}`;
 
 const offset = (minutes: number) =>
   `${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
