@@ -6,12 +6,16 @@ import {
   type OutboundClient,
   type OutboundErrorKind,
 } from '../../platform/outbound/outboundClient.ts';
-import type { AnswerThread } from './answerReader.ts';
+import { MAX_READ_MS, type AnswerThread } from './answerReader.ts';
 import { cleaner } from './readAnswer.ts';
 import { toolRequest, type Envelope, type ToolAddress } from './toolRequest.ts';
 
 /** How long an attempt may wait for a free connection, beyond the time-out. */
-export const CONNECTION_WAIT_MS = 5000;
+const CONNECTION_WAIT_MS = 5000;
+
+/** How long an attempt takes at most, until its answer is read. */
+export const maxAttemptMs = (timeoutMs: number): number =>
+  timeoutMs + CONNECTION_WAIT_MS + MAX_READ_MS;
 
 /**
  * Makes one attempt to call a tool. The tool's secrets, lone surrogates and NUL are removed from its

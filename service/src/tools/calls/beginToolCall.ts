@@ -11,7 +11,7 @@ import {
 import { lockToolCall, enqueueToolCall } from '../operations/toolCalls.ts';
 import { completeToolCall } from '../operations/completeToolCall.ts';
 import type { Lease } from '../../platform/jobs/worker.ts';
-import { CONNECTION_WAIT_MS } from './attemptToolCall.ts';
+import { maxAttemptMs } from './attemptToolCall.ts';
 import type { ToolAddress } from './toolRequest.ts';
 
 /** An attempt that is recorded and can be made now. */
@@ -50,7 +50,7 @@ export async function beginToolCall(
     const tool = call.toolId === null ? null : await tx.tools.peek(call.toolId);
     if (!tool || !(await isStillWanted(tx, call, tool)))
       return saveCompleted(complete(call, 'cancelled', now));
-    if (!lease.covers(timeoutMsOf(tool) + CONNECTION_WAIT_MS)) return null;
+    if (!lease.covers(maxAttemptMs(timeoutMsOf(tool)))) return null;
     const started = beginAttempt(call);
     await tx.toolCalls.put(started);
     return { call: started, tool };

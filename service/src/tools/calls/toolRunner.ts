@@ -17,8 +17,8 @@ import {
   type JobContext,
   type Work,
 } from '../../platform/jobs/worker.ts';
-import { AnswerThread, MAX_READ_MS } from './answerReader.ts';
-import { attemptToolCall, CONNECTION_WAIT_MS } from './attemptToolCall.ts';
+import { AnswerThread } from './answerReader.ts';
+import { attemptToolCall, maxAttemptMs } from './attemptToolCall.ts';
 import { beginToolCall } from './beginToolCall.ts';
 import { LargeResults } from './largeResults.ts';
 import { envelopeOf } from './toolRequest.ts';
@@ -72,7 +72,7 @@ export function startToolRunner({
     maxPerWorkspace: MAX_PER_WORKSPACE,
     freeInGroup: (_tool, underWay) => MAX_PER_TOOL - underWay,
     bound: 'workspace_tool_calls',
-    leaseMs: MAX_TOOL_TIMEOUT_SECONDS * 1000 + CONNECTION_WAIT_MS + MAX_READ_MS + LEASE_MARGIN_MS,
+    leaseMs: maxAttemptMs(MAX_TOOL_TIMEOUT_SECONDS * 1000) + LEASE_MARGIN_MS,
     run: ({ id }, context) => makeCall(id, context),
     onFailure: {
       message: 'a tool call could not be made or recorded; it is claimed again',
