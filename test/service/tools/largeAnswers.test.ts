@@ -111,4 +111,11 @@ describe('large answers of tools', () => {
     for (const result of await Promise.all([first, third])) expect(result.type).toBe('success');
     expect(isRead).toBe(false);
   });
+
+  it('that nobody waits for any more while they are read are not waited for', async () => {
+    const giving = new AbortController();
+    const reading = reader.read('a', task(list('1.5', 512 * 1024)), giving.signal);
+    giving.abort(new Error('given up'));
+    await expect(reading).rejects.toThrow('given up');
+  });
 });

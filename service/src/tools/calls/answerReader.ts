@@ -45,7 +45,9 @@ export class AnswerThread {
   ): Promise<ToolAttemptResult> {
     if (task.response.body.length <= MAX_SMALL_ANSWER_BYTES) return readAttempt(task);
     const { promise, resolve, reject } = Promise.withResolvers<ToolAttemptResult>();
-    const waiting: Waiting = { timer: undefined, task, settle: resolve };
+    // To resolve with a promise would wait for it even after an abort.
+    const settle = (answer: Promise<ToolAttemptResult>) => void answer.then(resolve, reject);
+    const waiting: Waiting = { timer: undefined, task, settle };
     this.#waiting.add(workspaceId, waiting);
     const giveUp = (reason: unknown) => {
       this.#waiting.delete(workspaceId, waiting);
