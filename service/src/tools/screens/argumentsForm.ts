@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
-import { isJsonObject, ownField, type Json, type JsonObject } from '../../platform/json.ts';
+import { ownField, type Json, type JsonObject } from '../../platform/json.ts';
 import type { Tool } from '../tool.ts';
 import {
   field,
@@ -39,14 +40,14 @@ export function argumentValues(
   };
 }
 
-/** Whether fields can hold these arguments: each has a row, and is no object or mixed list. */
+/** Whether fields can hold these arguments: each has a row that gives it back unchanged. */
 const fits = (rows: readonly ParameterRow[], args: JsonObject): boolean =>
   Object.entries(args).every(([name, value]) => {
     const row = rows.find((each) => each.name === name);
-    if (!row) return false;
-    return row.type === 'list'
-      ? Array.isArray(value) && value.every((item) => typeof item === 'string')
-      : !isJsonObject(value) && !Array.isArray(value);
+    if (row === undefined) return false;
+    const text = textOf(value);
+    const isOneLine = row.type === 'list' || !/[\r\n]/.test(text);
+    return isOneLine && isDeepStrictEqual(argumentOf(row, text), [[name, value]]);
   });
 
 const textOf = (value: Json | undefined): string =>

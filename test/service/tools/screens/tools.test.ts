@@ -568,6 +568,21 @@ describe('a test call', () => {
     expect(wrong.value('a_day')).toBe('soon');
   });
 
+  it.each([
+    ['order_number', 'two\nlines'],
+    ['order_number', ' '],
+    ['tags', ['one\nitem']],
+    ['tags', []],
+  ])('shows arguments as JSON that a field would change: %s %j', async (name, value) => {
+    const tool = await create(webhookForm(row(1, { name: 'tags', type: 'list' })));
+    const args = { order_number: '7', [name]: value };
+    const { body: call } = await service.api.post(`/api/tools/${tool.id}/test`, {
+      arguments: args,
+    });
+    const page = await browser.get(`/tools/${tool.id}?call=${call.tool_call_id}`);
+    expect(page.value('arguments_as')).toBe('json');
+  });
+
   it('takes JSON too', async () => {
     const tool = await create(webhookForm());
     expect((await browser.get(`/tools/${tool.id}?as=json`)).html).toContain('name="arguments"');
