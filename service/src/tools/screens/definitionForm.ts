@@ -100,13 +100,19 @@ export function definitionFrom(values: FormValues): FormDefinition {
     parameters: parametersFrom(values, problems),
     ...(kind === 'HTTP'
       ? { request_template: templateFrom(values, read), secrets: secretsFrom(values, problems) }
-      : { endpoint: values.endpoint?.trim() || undefined }),
-    timeout: (values.timeout ?? '').trim() === '' ? undefined : Number(values.timeout),
+      : { endpoint: endpointFrom(values, problems) }),
+    timeout: Number(values.timeout ?? ''),
     ask_before_running: values.ask === 'on',
     read_only: values.read_only === 'on',
     example_phrases: linesFrom(values.example_phrases ?? ''),
   };
   return { body, problems };
+}
+
+function endpointFrom(values: FormValues, problems: Record<string, string>): string {
+  const endpoint = (values.endpoint ?? '').trim();
+  if (endpoint === '') problems.endpoint = 'Enter the https:// URL that is called.';
+  return endpoint;
 }
 
 function readField<T>(
@@ -124,17 +130,21 @@ function readField<T>(
   }
 }
 
-const templateFrom = (
+/** In the form in which a template is stored, so that an unchanged one is known as such. */
+function templateFrom(
   values: FormValues,
   read: <T>(name: string, from: (text: string) => T) => T | undefined,
-) => ({
-  method: values.method ?? '',
-  url: (values.url ?? '').trim(),
-  query: read('query', (text) => pairsFrom(text, '=')),
-  headers: read('headers', (text) => pairsFrom(text, ':')),
-  ...definedOnly({ body: read('body', jsonFrom) }),
-  response_fields: linesFrom(values.response_fields ?? ''),
-});
+) {
+  const fields = linesFrom(values.response_fields ?? '');
+  return definedOnly({
+    method: values.method ?? '',
+    url: (values.url ?? '').trim(),
+    query: read('query', (text) => pairsFrom(text, '=')),
+    headers: read('headers', (text) => pairsFrom(text, ':')),
+    body: read('body', jsonFrom),
+    response_fields: fields.length === 0 ? undefined : fields,
+  });
+}
 
 /** The schema so far. Adds what is wrong to `problems`. */
 export function parametersFrom(
@@ -170,7 +180,9 @@ function secretsFrom(values: FormValues, problems: Record<string, string>): Reco
         'Use letters, digits and _, starting with a letter, at most 64 characters.';
     if (value === '' && name !== '' && values[`s${number}_stored`] === undefined)
       problems[`s${number}_value`] = 'Enter a value.';
-    if (value !== '' && name !== '') secrets.set(name, value);
+    if (value === '' || name === '') continue;
+    if (secrets.has(name)) problems[`s${number}_name`] = `${name} is listed twice. Keep one.`;
+    secrets.set(name, value);
   }
   return Object.fromEntries(secrets);
 }

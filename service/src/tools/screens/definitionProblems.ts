@@ -58,6 +58,9 @@ const FIELDS: Readonly<Record<string, FormField>> = {
   'request_template.response_fields': { field: 'response_fields', subject: 'The list' },
 };
 
+/** One entry a line; a problem names its index. */
+const LISTS: ReadonlySet<string> = new Set(['example_phrases', 'request_template.response_fields']);
+
 function fieldOf(param: string, values: FormValues): FormField {
   const exact = FIELDS[param];
   if (exact !== undefined) return exact;
@@ -68,6 +71,8 @@ function fieldOf(param: string, values: FormValues): FormField {
   const inside = param.slice(known.length + 1);
   if (known === 'parameters') return fieldOfParameter(inside, values);
   if (known === 'secrets') return fieldOfSecret(inside, values);
+  if (LISTS.has(known))
+    return { field: FIELDS[known]!.field, subject: `Line ${Number(inside) + 1}` };
   return { field: FIELDS[known]!.field, subject: `“${inside}”` };
 }
 

@@ -150,7 +150,13 @@ describe('making a tool', () => {
       /^The name must begin with a lower-case letter/,
     ],
     ['no description', { description: ' ' }, 'description', /^The description must not be empty/],
-    ['no endpoint', { endpoint: '' }, 'endpoint', /^The endpoint is missing/],
+    ['no endpoint', { endpoint: '' }, 'endpoint', /^Enter the https:\/\/ URL/],
+    [
+      'a long example phrase',
+      { example_phrases: `where is it\n${'long '.repeat(50)}` },
+      'example_phrases',
+      /^Line 2 must have at most 200 characters/,
+    ],
     [
       'an address that is not https',
       { endpoint: 'http://example.com/x' },
@@ -243,6 +249,12 @@ describe('making a tool', () => {
       /^Use letters, digits and _/,
     ],
     ['a secret without a value', { s0_value: '' }, 's0_value', /^Enter a value/],
+    [
+      'two values of a secret',
+      { s1_name: 'API_TOKEN', s1_value: 'another-value' },
+      's1_name',
+      /^API_TOKEN is listed twice/,
+    ],
   ])('of a request template too: %s', async (_what, wrong, field, words) => {
     const page = await browser.post('/tools', httpForm(wrong));
     expect(page.status).toBe(400);
@@ -316,6 +328,32 @@ describe('changing a tool', () => {
       timeout: 3,
       secret_names: ['API_TOKEN'],
     });
+  });
+
+  it('keeps a live HTTP tool live, with a secret that its request does not use', async () => {
+    endpoint.answerAlways('/orders/7', { json: { status: 'ok' } });
+    const unused = { s1_name: 'UNUSED', s1_value: 'unused-secret-value' };
+    const form = httpForm({ ...unused, method: 'POST', response_fields: '' });
+    const tool = await create(form);
+    await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '7' });
+    await browser.post(`/tools/${tool.id}/go-live`);
+    const stored = { s0_stored: 'on', s0_value: '', s1_stored: 'on', s1_value: '' };
+    await browser.post(`/tools/${tool.id}`, { ...form, ...stored, description: 'Another.' });
+    expect(await newestTool()).toMatchObject({
+      status: 'live',
+      description: 'Another.',
+      secret_names: ['API_TOKEN', 'UNUSED'],
+    });
+  });
+
+  it.each([
+    ['endpoint', /^Enter the https:\/\/ URL/],
+    ['timeout', /^The timeout must be from 1 to 120/],
+  ])('says that the %s is missing instead of keeping the old one', async (field, words) => {
+    const form = webhookForm();
+    const tool = await create(form);
+    const page = await browser.post(`/tools/${tool.id}`, { ...form, [field]: '' });
+    expect(page.problem(field)).toMatch(words);
   });
 
   it('asks for stored secrets again when the request goes to another place, and sends none there before', async () => {
