@@ -1,10 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonObject } from '../../../service/src/platform/json.ts';
-import {
-  compileParameters,
-  ParametersError,
-} from '../../../service/src/tools/definition/parametersSchema.ts';
+import { ParametersError } from '../../../service/src/platform/linearPattern.ts';
+import { compileParameters } from '../../../service/src/tools/definition/parametersSchema.ts';
 
 const withProperties = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
   type: 'object',

@@ -77,8 +77,7 @@ export function detectLanguage(texts: readonly string[], languages: readonly Lan
     const leaders = scores.filter(({ score }) => score === best);
     if (leaders.length === 1) return leaders[0]!.language;
   }
-  const best = Math.max(...scores.map(({ score }) => score));
-  return scores.find(({ score }) => score === best)?.language ?? 'en';
+  return scores.toSorted((a, b) => b.score - a.score)[0]?.language ?? 'en';
 }
 
 function scoreOf(language: Language, text: string, words: readonly string[]): number {

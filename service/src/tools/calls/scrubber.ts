@@ -2,7 +2,8 @@
  * Removes secrets from what is stored or shown, such as an answer that repeats the request's headers.
  */
 
-const REPLACEMENT = '[secret]';
+/** Shown in place of a secret. */
+export const SECRET_PLACE = '[secret]';
 
 /** Replacing a shorter secret would damage ordinary words. */
 const MIN_SECRET_LENGTH = 4;
@@ -93,7 +94,7 @@ function replaceRanges(text: string, ranges: readonly Range[]): string {
   let from = 0;
   let result = '';
   for (const [start, end] of ranges) {
-    result += text.slice(from, start) + REPLACEMENT;
+    result += text.slice(from, start) + SECRET_PLACE;
     from = end;
   }
   return result + text.slice(from);

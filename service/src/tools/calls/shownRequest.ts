@@ -1,10 +1,8 @@
 import { RequestRenderError } from '../definition/renderRequest.ts';
 import type { Tool } from '../tool.ts';
 import type { ToolCall } from './toolCall.ts';
+import { SECRET_PLACE } from './scrubber.ts';
 import { envelopeOf, toolRequest, type ToolAddress } from './toolRequest.ts';
-
-/** Shown in place of a secret. */
-const SECRET_PLACE = '[secret]';
 
 /** A request as a person may see it. */
 interface ShownRequest {

@@ -87,10 +87,9 @@ function httpRequest(
     callId: envelope.tool_call_id,
     secrets,
   });
-  const headers = { ...OWN_HEADERS, ...rendered.headers };
   return {
     ...rendered,
-    headers,
+    headers: { ...OWN_HEADERS, ...rendered.headers },
     headersElsewhere: OWN_HEADERS,
     maxBytes: 5 * MEBIBYTE,
     onTooLarge: 'fail',

@@ -1,8 +1,9 @@
 import type { Bounds } from '../../platform/limits/bounds.ts';
 import { loopShare } from '../../platform/limits/loopShare.ts';
 import type { Deps } from '../../platform/deps.ts';
+import { ParametersError } from '../../platform/linearPattern.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
-import { ParametersError, compileParameters } from './parametersSchema.ts';
+import { compileParameters } from './parametersSchema.ts';
 import { RequestTemplateError, parseRequestTemplate } from './requestTemplate.ts';
 import type { ToolDefinition } from '../tool.ts';
 import type { Workspace } from '../../team/index.ts';

@@ -16,8 +16,6 @@ import {
 import { expandReferences } from './schemaDocument.ts';
 import { describeFault } from './schemaFaults.ts';
 
-export { ParametersError } from '../../platform/linearPattern.ts';
-
 /**
  * Checks arguments against the `parameters` of a custom tool, a JSON Schema 2020-12. Neither the schema
  * nor the arguments, which a model writes, can be trusted, so the work for both is limited.

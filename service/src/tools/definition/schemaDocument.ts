@@ -55,11 +55,12 @@ const ASSERTIONS = [
   'dependentRequired',
 ];
 
+const USE_REF =
+  'is not supported; use a $ref to a place in the same schema, like "#/$defs/address".';
+
 const REFUSED: Readonly<Record<string, string>> = {
-  $dynamicRef:
-    'is not supported; use a $ref to a place in the same schema, like "#/$defs/address".',
-  $recursiveRef:
-    'is not supported; use a $ref to a place in the same schema, like "#/$defs/address".',
+  $dynamicRef: USE_REF,
+  $recursiveRef: USE_REF,
   dependencies: 'belongs to an older JSON Schema; use dependentRequired or dependentSchemas.',
 };
 
@@ -334,7 +335,8 @@ const mayBeObject = (schema: JsonObject) => {
 
 /**
  * Returns a function that tells whether arguments of this schema can have a field at a path, such as
- * `['address', 'city']`. An object that lists no properties can have any field.
+ * `['address', 'city']`. The root has only the fields that it lists; an object inside that lists none
+ * can have any.
  */
 export function fieldFinder(root: JsonObject): (path: Path) => boolean {
   const start = schemasOfSameValue(root, root);

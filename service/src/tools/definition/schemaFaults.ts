@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 
 /** What a validator found, as a sentence that names the first field at fault. */
-export interface Fault {
+interface Fault {
   /** `arguments.date` */
   readonly field: string;
   readonly sentence: string;
@@ -100,8 +100,8 @@ const named = (root: string, error: ErrorObject, name: unknown, what: string): F
 };
 
 /**
- * Whether an error lies inside a choice. A fault inside a value of the right type says more than that
- * the value has not one of the other types.
+ * Whether an error lies inside a choice. What is wrong inside a value of the right type helps more
+ * than a list of the other types.
  */
 const isInside = (choice: ErrorObject) => (error: ErrorObject) =>
   !isChoice(error) &&

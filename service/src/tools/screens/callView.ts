@@ -49,7 +49,7 @@ const cut = (text: string) =>
   text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : text;
 
 /** The attempts of a call, and its result or error. */
-function responseView(call: ToolCall, most: number): View {
+function responseView(call: ToolCall, maxCharacters: number): View {
   const { status, httpStatus, durationMs, attempts } = call;
   if (status === 'pending_approval') return html`<p>Waiting for a person’s decision.</p>`;
   const facts = [
@@ -60,7 +60,7 @@ function responseView(call: ToolCall, most: number): View {
   return html`
     <p>${status === 'running' ? html`<span aria-busy="true">Running</span>, ` : null}${facts.join(', ')}</p>
     ${call.error === null ? null : html`<p class="problem">${call.error.message}</p>`}
-    ${status === 'succeeded' ? html`<pre tabindex="0" role="group" aria-label="Result"><code>${jsonExcerpt(resultBeginning(call), most)}</code></pre>` : null}
+    ${status === 'succeeded' ? html`<pre tabindex="0" role="group" aria-label="Result"><code>${jsonExcerpt(resultBeginning(call), maxCharacters)}</code></pre>` : null}
     ${call.decision === null ? null : html`<p>${call.decision.approved ? 'Approved' : 'Rejected'} by ${call.decision.by.name}${call.decision.note === null ? null : `: ${call.decision.note}`}</p>`}
   `;
 }
@@ -97,8 +97,8 @@ const foldedCall = (tool: Tool, call: ToolCall, now: Date): View => html`
  * The beginning of a value as readable JSON; a text stays as it is. Reads only about as many
  * characters as it returns, however large the value is.
  */
-function jsonExcerpt(value: Json, mostCharacters: number): string {
-  let left = mostCharacters;
+function jsonExcerpt(value: Json, maxCharacters: number): string {
+  let left = maxCharacters;
   const cutText = (text: string): string => {
     const kept = text.slice(0, Math.max(0, left));
     left -= kept.length + 4;
@@ -108,7 +108,7 @@ function jsonExcerpt(value: Json, mostCharacters: number): string {
     const kept: Json[] = [];
     for (const item of list) {
       if (left <= 0) return [...kept, '…'];
-      kept.push(cut(item));
+      kept.push(cutJson(item));
     }
     return kept;
   };
@@ -116,15 +116,15 @@ function jsonExcerpt(value: Json, mostCharacters: number): string {
     const kept: [string, Json][] = [];
     for (const name of Object.keys(object)) {
       if (left <= 0) return Object.fromEntries([...kept, ['…', '…']]);
-      kept.push([cutText(name), cut(object[name]!)]);
+      kept.push([cutText(name), cutJson(object[name]!)]);
     }
     return Object.fromEntries(kept);
   };
-  const cut = (json: Json): Json => {
+  const cutJson = (json: Json): Json => {
     if (typeof json === 'string') return cutText(json);
     left -= 6;
     if (typeof json !== 'object' || json === null) return json;
     return Array.isArray(json) ? cutList(json as readonly Json[]) : cutObject(json as JsonObject);
   };
-  return typeof value === 'string' ? cutText(value) : JSON.stringify(cut(value), null, 2);
+  return typeof value === 'string' ? cutText(value) : JSON.stringify(cutJson(value), null, 2);
 }
