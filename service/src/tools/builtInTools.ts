@@ -10,8 +10,8 @@ import {
 } from '../payments/index.ts';
 
 /**
- * What the agent can do beside the workspace's tools: asked for, approved and told as a tool call
- * is, and carried out by the service itself, without an endpoint.
+ * Tools that the service carries out itself, without an endpoint. Their calls are requested,
+ * approved and reported as those of the workspace's tools.
  * @see docs/decisions/0018-the-agent-makes-payment-links.md
  */
 
@@ -98,7 +98,8 @@ export function readPaymentLink(args: unknown, provider: PaymentProvider): ReadP
 }
 
 /**
- * What a call that asked for a link comes to. The amount is the one it asked for, in the main unit.
+ * The result of a call that made a link. The amount is the one that the call asked for, in the main
+ * unit.
  */
 export const paymentLinkResult = (
   payment: Payment,

@@ -3,7 +3,7 @@ import { durationBucket } from '../platform/counting/durations.ts';
 import type { Tx } from '../store/collections.ts';
 import { isBuiltIn, type ToolCall, type ToolCallStatus } from './calls/toolCall.ts';
 
-/** What approvals are asked for by. */
+/** Who asks for an approval: the agent, for a call of a tool, or a workflow. */
 type ApprovalOf = 'tool' | 'workflow';
 export type ApprovalOutcome = 'requested' | 'approved' | 'rejected' | 'expired' | 'cancelled';
 

@@ -3,9 +3,10 @@ import { Histogram, type Registry } from 'prom-client';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
 /**
  * Measures requests by route. Streams last as long as a page is open, so they are left out.
- * @param pages the first words of the paths outside the API
+ * @param pages the first segments of the paths outside the API
  */
 export function measureRequests(registry: Registry, pages: ReadonlySet<string>): RequestHandler {
   const duration = new Histogram({

@@ -52,8 +52,8 @@ export async function emitRequested(
 const askedIn = ({ workspaceId, createdAt }: ToolCall) => ({ workspaceId, since: createdAt });
 
 /**
- * Emits that a call no longer waits for approval, for whatever reason: who shows the question
- * elsewhere has to take it away.
+ * Emits that a call no longer waits for approval, whether it was decided or not, so that a workflow
+ * that asked elsewhere can withdraw the question.
  * @param call as the decision, or the end of the wait, left it
  */
 export async function emitDecided(

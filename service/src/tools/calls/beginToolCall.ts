@@ -73,9 +73,9 @@ async function waitOrExpire(tx: Tx, deps: Deps, call: ToolCall, now: Date): Prom
 }
 
 /**
- * Checks control again right before the first attempt. A call without an approval is dropped when the
- * customer has written or somebody has taken over since; an approved call is made anyway. A tool that
- * was changed or paused since the call was recorded is not called.
+ * Checks the tool before each attempt: one whose definition has changed is not called again. Before
+ * the first attempt, the tool must be live too, and a call without an approval is dropped when the
+ * customer has written or somebody has taken over since. An approved call is made anyway.
  */
 async function isStillWanted(tx: Tx, call: ToolCall, tool: Tool): Promise<boolean> {
   if (tool.definitionHash !== call.definitionHash) return false;

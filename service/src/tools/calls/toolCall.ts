@@ -90,7 +90,7 @@ export interface ToolCall extends Document {
   readonly decision: Decision | null;
   /** When an approval that nobody decides expires. */
   readonly expiresAt: string | null;
-  /** False while the agent still has to tell the customer how it ended. */
+  /** False while the customer has still to be told how it ended. */
   readonly isTold: boolean;
   readonly createdAt: string;
   readonly finishedAt: string | null;

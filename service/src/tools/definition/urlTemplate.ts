@@ -72,7 +72,7 @@ function readPair(parts: readonly Part[]): [name: string, value: Part[]] {
 /**
  * Reads the URL of a template. It does not check which hosts may be called.
  * @throws TemplateTextError for a URL that is not absolute, has credentials or a fragment, or has a
- * placeholder before its path or that cannot be read
+ * placeholder that is unknown or stands before the path
  */
 export function parseUrlTemplate(text: string): UrlTemplate {
   if (text.length > MAX_TEMPLATE_CHARACTERS)

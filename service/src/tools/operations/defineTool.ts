@@ -182,7 +182,8 @@ function secretsAfterChange(
 }
 
 /**
- * A tool that has more, since an earlier version moved them out of its headers, can still be edited.
+ * A tool can have more, since an earlier version moved them out of its headers. It can still be
+ * edited.
  * @throws invalid_request (400)
  */
 function assertFewSecrets(stored: Sealed, after: Sealed): void {

@@ -6,7 +6,7 @@ import { isOwner, type SignedIn } from '../../team/index.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { timeView } from '../../platform/html/times.ts';
 
-/** The state of a tool: its label, what it means, and what can change it. */
+/** The label of a tool's state, and what the state means. */
 export function stateOf(tool: Tool) {
   if (tool.status === 'live')
     return { label: 'Live', description: 'The agent calls this tool when it is useful.' };
