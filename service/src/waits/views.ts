@@ -2,6 +2,7 @@ import { actorJson, decisionJson, type Mask } from '../platform/decision.ts';
 import { maskEmail, maskJson, maskText } from '../platform/masking.ts';
 import type { Json } from '../platform/json.ts';
 import type { WaitView } from './operations/waits.ts';
+import type { AnswerValue } from './accept.ts';
 import type { WaitAnswer } from './wait.ts';
 
 /**
@@ -27,9 +28,9 @@ export function waitJson({ wait, contact }: WaitView, reader: { readonly id: str
     details:
       wait.details &&
       ((known === null ? wait.details : maskJson(wait.details, known)) as Record<string, Json>),
-    accept: { type: wait.accept.type, choices: [...wait.accept.choices] },
-    approve_label: wait.approveLabel,
-    reject_label: wait.rejectLabel,
+    accept: { type: wait.accept.type, choices: wait.accept.choices.map(mask) },
+    approve_label: wait.approveLabel && mask(wait.approveLabel),
+    reject_label: wait.rejectLabel && mask(wait.rejectLabel),
     answer: wait.answer && answerJson(wait.answer, mask, typeof asked === 'string'),
     decision: wait.decision && decisionJson(wait.decision, mask),
     cancelled_by: wait.cancelledBy ? actorJson(wait.cancelledBy, mask) : null,
@@ -54,7 +55,7 @@ const answerJson = (
   isEmail: boolean,
 ) => ({
   text: mask(messages.map(({ text }) => text).join('\n')),
-  value: typeof value !== 'string' ? value : isEmail ? maskEmail(value) : mask(value),
+  value: value === null ? null : maskedValue(value, isEmail ? maskEmail : mask),
   messages: messages.map(({ id, text, createdAt }) => ({
     id,
     text: mask(text),
@@ -62,3 +63,9 @@ const answerJson = (
   })),
   seconds_waited: secondsWaited,
 });
+
+/** A number stays one, unless it is a phone's. */
+function maskedValue(value: AnswerValue, mask: Mask): AnswerValue {
+  const masked = mask(String(value));
+  return masked === String(value) ? value : masked;
+}

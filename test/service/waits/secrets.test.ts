@@ -13,6 +13,8 @@ import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
 import { askCustomer, askTeam, goesOn, startTalk, waitOf } from './support.ts';
 
 const EMAIL = 'maria.perez@example.com';
+const PHONE = '5491155550134';
+const MASKED_PHONE = '+54•••••••••34';
 
 describe('a wait', () => {
   const logged: string[] = [];
@@ -68,6 +70,35 @@ describe('a wait', () => {
     await service.api.post(`/api/waits/${wait.id}/decide`, { approved: true, note: `${EMAIL} ok` });
     expect(JSON.stringify(await waitOf(service, wait))).toContain(EMAIL);
     expect(JSON.stringify((await otherKey.get(`/api/waits/${wait.id}`)).body)).not.toContain(EMAIL);
+  });
+
+  it("masks the contact's phone in choices, and an answer that is that number, for other keys", async () => {
+    const talk = await startTalk(service, { phone: `+${PHONE}` });
+    const call = `Call +${PHONE}`;
+    const wait = await askCustomer(service, talk, n8n.execution(), {
+      accept: { type: 'choice', choices: [call, 'Write to me'] },
+    });
+    const choice = (await otherKey.get(`/api/waits/${wait.id}`)).body;
+    expect(choice.accept.choices).toEqual([`Call ${MASKED_PHONE}`, 'Write to me']);
+    await service.api.post(`/api/waits/${wait.id}/cancel`);
+
+    const execution = n8n.execution();
+    const number = await askCustomer(service, talk, execution, { accept: { type: 'number' } });
+    await talk.customer.write(PHONE);
+    expect((await goesOn(execution)).answer.value).toBe(Number(PHONE));
+    const { answer } = (await otherKey.get(`/api/waits/${number.id}`)).body;
+    expect(answer).toMatchObject({ text: MASKED_PHONE, value: MASKED_PHONE });
+  });
+
+  it("masks the contact's e-mail in the labels of a decision for other keys", async () => {
+    const talk = await startTalk(service, { email: EMAIL });
+    const wait = await askTeam(service, n8n.execution(), {
+      conversation_id: talk.conversationId,
+      approve_label: `Write to ${EMAIL}`,
+      reject_label: `Block ${EMAIL}`,
+    });
+    const { body } = await otherKey.get(`/api/waits/${wait.id}`);
+    expect(JSON.stringify(body)).not.toContain(EMAIL);
   });
 
   it('never shows the address at which its execution goes on', async () => {
