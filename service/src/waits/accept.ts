@@ -71,8 +71,15 @@ export function readAnswer(
 
 type Read = (text: string, accept: Accept, context: ReadingContext) => AnswerValue | null;
 
-const EMAIL =
-  /(?<![\p{L}\p{N}.!#$%&'*+/=?^_`{|}~•-])[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}(?![\p{L}\p{N}•])/giu;
+const SIGNS = ".!#$%&'*+/=?^_`{|}~-";
+const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+
+/** Signs in front of an address are not taken for its beginning: `'a@x.com'`, `*a@x.com*`. */
+const EMAIL = new RegExp(
+  `(?<![\\p{L}\\p{N}•][${SIGNS}]*)[a-z0-9_][a-z0-9${SIGNS}]{0,63}` +
+    `@${LABEL}(?:\\.${LABEL}){1,8}(?![\\p{L}\\p{N}•])`,
+  'giu',
+);
 
 const readEmail: Read = (text) =>
   onlyOne([...text.normalize('NFKC').matchAll(EMAIL)].map(([each]) => normalizeEmail(each)));

@@ -128,6 +128,10 @@ describe('an e-mail', () => {
     ['Maria@Example.COM', 'maria@example.com'],
     ['it is maria@example.com.', 'maria@example.com'],
     ['mi correo: <maria.perez+n8n@sub.example.co>', 'maria.perez+n8n@sub.example.co'],
+    ["'maria@example.com'", 'maria@example.com'],
+    ['*maria@example.com*', 'maria@example.com'],
+    ['-maria@example.com- thanks', 'maria@example.com'],
+    ["_o'brien_@example.com", "_o'brien_@example.com"],
   ])('is read in %j', (text, value) => {
     expect(email(text)).toBe(value);
   });
@@ -136,6 +140,7 @@ describe('an e-mail', () => {
     'maria@',
     'none',
     'a@example.com or b@example.com',
+    'ñandú.maria@example.com',
     'x'.repeat(2000) + ' a@example.com',
   ])('is not read in %j', (text) => {
     expect(email(text)).toBeNull();
