@@ -29,6 +29,6 @@ export function readN8nOrigin(text: string): string | null {
   const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(written);
   const url = /[\s\\]/.test(written) ? null : URL.parse(hasScheme ? written : `http://${written}`);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) return null;
-  if (!hasScheme && !/^[^/]*:\d+(\/|$)/.test(written)) url.port = DEFAULT_N8N_PORT;
+  if (!hasScheme && !/^[^/?#]*:\d+([/?#]|$)/.test(written)) url.port = DEFAULT_N8N_PORT;
   return url.hostname === '' || url.port === '0' ? null : url.origin;
 }
