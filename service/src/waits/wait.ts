@@ -199,6 +199,8 @@ export const clearWait = (wait: Wait, now: Date): Wait => ({
   questionId: null,
   message: '',
   details: null,
+  approveLabel: null,
+  rejectLabel: null,
   accept: { ...wait.accept, choices: [] },
   retryMessage: null,
   remindMessage: null,

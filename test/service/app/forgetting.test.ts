@@ -45,6 +45,7 @@ const PERSONAL = [
   'payorchid',
   'waitorchid',
   'detailorchid',
+  'labelorchid',
 ];
 
 async function textOf(store: ServiceStore): Promise<string> {
@@ -126,6 +127,7 @@ describe('forgetting a contact', () => {
       conversation_id: open,
       message: 'May we send waitorchid?',
       details: { to: 'detailorchid' },
+      approve_label: 'Send it to labelorchid',
       resume_url: `${receiver.url}/resume`,
       expires_at: new Date(Date.now() + 3_600_000).toISOString(),
     });
