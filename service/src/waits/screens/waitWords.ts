@@ -26,9 +26,9 @@ export const waitBadge = ({ status }: Wait): View =>
 const REPLY_ENDS: Readonly<Record<Exclude<WaitStatus, 'open'>, string>> = {
   answered: 'The workflow has its answer.',
   expired: 'The time for the customer’s reply is over.',
-  cancelled: 'The workflow waits no longer for the customer’s reply.',
+  cancelled: 'The workflow no longer waits for the customer’s reply.',
   taken_over:
-    'A person took over or was asked for, so the workflow waits no longer for the customer’s reply.',
+    'A person took over or was asked for, so the workflow no longer waits for the customer’s reply.',
   closed: 'The conversation was closed before the customer replied to the workflow.',
   undeliverable: 'The workflow’s question could not be delivered.',
   not_accepted: 'The customer replied, but not with an answer that the workflow accepts.',
@@ -42,19 +42,18 @@ const replyEndInWords = ({ status, cancelledBy }: Wait): View => {
   return status === 'open' ? '' : REPLY_ENDS[status];
 };
 
-/** How a question to the customer ended, and how it stands with the execution. */
+/** How a question to the customer ended, and whether the execution has gone on. */
 export const replyInWords = (wait: Wait, now: Date): View =>
   wait.status === 'answered' && wait.resume.state === 'done'
     ? 'The workflow has its answer and has gone on.'
     : html`${replyEndInWords(wait)} ${resumeInWords(wait, now)}`;
 
-/** How it stands with the execution that waits, once there is something to tell it. */
+/** Whether the execution has gone on, once the question has ended. */
 export function resumeInWords({ resume, resumeHost }: Wait, now: Date): View {
   const { state, attempts, nextAt, problem } = resume;
   if (state === 'none') return null;
   if (state === 'done') return 'The workflow has gone on.';
-  if (state === 'gave_up')
-    return html`The execution in n8n has ended; nobody collected this${problem === null ? '' : html`. <bdi>${problem}</bdi>`}`;
+  if (state === 'gave_up') return html`The workflow never collected this. <bdi>${problem}</bdi>`;
   const last = attempts.at(-1);
   if (!last) return 'The workflow is being told.';
   const tried = attempts.length === 1 ? 'tried once' : `tried ${attempts.length} times`;

@@ -197,7 +197,24 @@ describe('what workflows ask, on the screens', () => {
     execution.answerAlways(404);
     await reads(`/waits/${id}`, 'answered 404');
     offset += 25 * 3_600_000;
-    await reads(`/waits/${id}`, 'The execution in n8n has ended; nobody collected this');
+    await reads(
+      `/waits/${id}`,
+      'The workflow never collected this. The execution is gone: it did not',
+    );
+  });
+
+  it('does not say that the execution has ended when a newer question has its address', async () => {
+    const execution = n8n.execution();
+    execution.answerAlways(503);
+    const { id } = await askTeam(service, execution, { message: 'The first?' });
+    await ana.post(`/waits/${id}/decide`, { verdict: 'approve', note: '' });
+    await reads(`/waits/${id}`, 'answered 503');
+    await askTeam(service, execution, { message: 'The second?' });
+    await reads(
+      `/waits/${id}`,
+      'The workflow never collected this. A newer wait has the same address',
+    );
+    expect((await ana.get(`/waits/${id}`)).text).not.toContain('has ended;');
   });
 
   it('has a quiet line in the thread for a question to the customer, which can be cancelled', async () => {
