@@ -1,9 +1,4 @@
-import {
-  loadConversation,
-  type Conversation,
-  type ConversationView,
-  type Message,
-} from '../../conversations/index.ts';
+import { loadConversation, type Conversation, type Message } from '../../conversations/index.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Tx } from '../../store/collections.ts';
@@ -14,6 +9,12 @@ import { askCustomer } from './openWait.ts';
 import { findWritten, putWait } from './waits.ts';
 
 type Parts = Pick<Deps, 'messaging' | 'reactions'>;
+
+/** A question to a customer. The caller has locked both. */
+interface Asked {
+  readonly wait: Wait;
+  readonly conversation: Conversation;
+}
 
 /** More messages than one answer has. Of a longer one, the newest count. */
 const MAX_BURST_MESSAGES = 100;
@@ -42,64 +43,47 @@ export async function noteAnswer(
 export async function judgeBurst(
   tx: Tx,
   deps: Parts,
-  { wait, conversation }: { wait: Wait; conversation: Conversation },
+  asked: Asked,
   isLast: boolean,
   now: Date,
 ): Promise<void> {
+  const { wait, conversation } = asked;
   const burst = await findBurst(tx, wait);
   const value = burst.length === 0 ? null : await readBurst(tx, deps, wait, burst);
-  const ended = { wait, conversation };
   const isOffered = wait.accept.type === 'choice' && value !== null;
   if (!isOffered && (await deps.reactions.asksForPerson(tx, conversation, burst)))
     return deps.reactions.onPersonAsked(tx, conversation, now);
   if (value !== null) {
     const answer = answerOf(wait, burst, value);
-    return putEnded(tx, deps, ended, { status: 'answered', answer }, now);
+    return putEnded(tx, deps, asked, { status: 'answered', answer }, now);
   }
   const isUsedUp = wait.refusedAnswers + 1 >= wait.maxAttempts;
   if (isLast || isUsedUp) {
     const answer = burst.length === 0 ? null : answerOf(wait, burst, null);
     const status = isLast ? 'expired' : 'not_accepted';
-    return putEnded(tx, deps, ended, { status, answer }, now);
+    return putEnded(tx, deps, asked, { status, answer }, now);
   }
-  const view = await viewOf(tx, wait, conversation);
-  if (view) await repeatQuestion(tx, deps, wait, view, burst, now);
-}
-
-/** Reminds the customer, once, if they have not written since. */
-export async function remind(
-  tx: Tx,
-  deps: Parts,
-  { wait, conversation }: { wait: Wait; conversation: Conversation },
-  now: Date,
-): Promise<void> {
-  const view = await viewOf(tx, wait, conversation);
-  if (!view) return;
-  await ask(tx, deps, wait, view, wait.remindMessage ?? wait.message, now);
-  await putWait(tx, { ...wait, remindAt: null });
-}
-
-async function repeatQuestion(
-  tx: Tx,
-  deps: Parts,
-  wait: Wait,
-  view: ConversationView,
-  burst: readonly Message[],
-  now: Date,
-): Promise<void> {
-  await ask(tx, deps, wait, view, wait.retryMessage ?? wait.message, now);
+  await ask(tx, deps, asked, wait.retryMessage ?? wait.message, now);
   await putWait(tx, askAgain(wait, burst.at(-1)?.number ?? wait.judgedThrough, now));
 }
 
-/** In the name of who asked first. What follows the question is beside the agent always. */
+/** Reminds the customer, once, if they have not written since. */
+export async function remind(tx: Tx, deps: Parts, asked: Asked, now: Date): Promise<void> {
+  const { wait } = asked;
+  await ask(tx, deps, asked, wait.remindMessage ?? wait.message, now);
+  await putWait(tx, { ...wait, remindAt: null });
+}
+
+/** Sends another text of the wait, always beside the agent, under the name that the question has. */
 async function ask(
   tx: Tx,
   deps: Parts,
-  wait: Wait,
-  view: ConversationView,
+  { wait, conversation }: Asked,
   text: string,
   now: Date,
 ): Promise<void> {
+  const workspace = (await tx.workspaces.peek(wait.workspaceId))!; // workspaces are never removed
+  const view = await loadConversation(tx, workspace, conversation.id);
   const question = wait.questionId === null ? null : await tx.messages.peek(wait.questionId);
   const decidedBy = question?.decidedBy;
   const sender = {
@@ -111,15 +95,6 @@ async function ask(
     ...(decidedBy === undefined ? {} : { decidedBy }),
   };
   await askCustomer(tx, deps, wait, view, text, sender, now);
-}
-
-async function viewOf(
-  tx: Tx,
-  { workspaceId }: Wait,
-  { id }: Conversation,
-): Promise<ConversationView | null> {
-  const workspace = await tx.workspaces.peek(workspaceId);
-  return workspace && loadConversation(tx, workspace, id);
 }
 
 async function findBurst(tx: Tx, wait: Wait): Promise<readonly Message[]> {

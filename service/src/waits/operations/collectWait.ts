@@ -1,16 +1,9 @@
 import type { Deps } from '../../platform/deps.ts';
-import { errorWithFix, notFound } from '../../platform/http/errorCatalogue.ts';
+import { errorWithFix } from '../../platform/http/errorCatalogue.ts';
 import type { Workspace } from '../../team/index.ts';
 import { collect } from '../resumption.ts';
 import { isOpen } from '../wait.ts';
-import {
-  findNewestAtAddress,
-  lockWait,
-  peekWait,
-  putWait,
-  viewWait,
-  type WaitView,
-} from './waits.ts';
+import { findNewestAtAddress, lockWaitOf, putWait, viewWait, type WaitView } from './waits.ts';
 
 /**
  * Gives a wait that has ended to its execution, which goes on with it: from now on it is not resumed
@@ -20,9 +13,7 @@ import {
  */
 export const collectWait = (deps: Deps, workspace: Workspace, id: string) =>
   deps.store.transaction(async (tx): Promise<WaitView & { isFirst: boolean }> => {
-    await peekWait(tx, workspace, id);
-    const wait = (await lockWait(tx, id))?.wait;
-    if (!wait) throw notFound('wait', id);
+    const { wait } = await lockWaitOf(tx, workspace, id);
     if (isOpen(wait)) throw errorWithFix('wait_not_ended', `Wait ${id} is open.`);
     const newest = await findNewestAtAddress(tx, wait);
     if (newest && newest.id !== id)

@@ -1,11 +1,11 @@
 import type { Actor } from '../../platform/actor.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { AppError, errorWithFix, notFound } from '../../platform/http/errorCatalogue.ts';
+import { AppError, errorWithFix } from '../../platform/http/errorCatalogue.ts';
 import type { Workspace } from '../../team/index.ts';
 import { isOpen, type Wait } from '../wait.ts';
 import { putEnded } from './endWait.ts';
-import { lockWait, peekWait, viewWait, type WaitView } from './waits.ts';
+import { lockWaitOf, peekWait, viewWait, type WaitView } from './waits.ts';
 
 /**
  * Records what a person decided, once: the first decision counts, and the execution goes on with it.
@@ -21,9 +21,7 @@ export const decideWait = (
 ) =>
   deps.store.transaction(async (tx): Promise<WaitView> => {
     const now = deps.clock.now();
-    await peekWait(tx, workspace, id); // throws for another workspace's: lockWait takes any id
-    const locked = await lockWait(tx, id);
-    if (!locked) throw notFound('wait', id);
+    const locked = await lockWaitOf(tx, workspace, id);
     assertDecidable(locked.wait, now);
     const decision = { approved, by, note, at: timestamp(now) };
     await putEnded(tx, deps, locked, { status: approved ? 'approved' : 'rejected', decision }, now);

@@ -5,7 +5,7 @@ import type { Tx } from '../../store/collections.ts';
 import type { Workspace } from '../../team/index.ts';
 import { countApproval, type ApprovalOutcome } from '../../tools/index.ts';
 import { end, isOpen, type Wait, type WaitEnd } from '../wait.ts';
-import { findWritten, lockWait, peekWait, putWait, viewWait, type WaitView } from './waits.ts';
+import { findWritten, lockWaitOf, peekWait, putWait, viewWait, type WaitView } from './waits.ts';
 
 type Reactions = Pick<Deps, 'reactions'>;
 
@@ -74,9 +74,8 @@ export async function putEnded(
  */
 export const cancelWait = (deps: Deps, workspace: Workspace, id: string, by: Actor) =>
   deps.store.transaction(async (tx): Promise<WaitView> => {
-    await peekWait(tx, workspace, id);
-    const locked = await lockWait(tx, id);
-    if (locked && isOpen(locked.wait))
+    const locked = await lockWaitOf(tx, workspace, id);
+    if (isOpen(locked.wait))
       await putEnded(tx, deps, locked, { status: 'cancelled', cancelledBy: by }, deps.clock.now());
     return viewWait(tx, await peekWait(tx, workspace, id));
   });

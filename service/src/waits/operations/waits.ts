@@ -68,6 +68,14 @@ export async function lockWait(
   return wait && { wait, conversation };
 }
 
+/** As `lockWait`. @throws not_found (404), also for another workspace's wait, which is not locked */
+export async function lockWaitOf(tx: Tx, workspace: Workspace, id: string) {
+  await peekWait(tx, workspace, id);
+  const locked = await lockWait(tx, id);
+  if (!locked) throw notFound('wait', id);
+  return locked;
+}
+
 /** Saves a wait and schedules its next work. */
 export async function putWait(tx: Tx, wait: Wait): Promise<void> {
   await tx.waits.put(wait);
@@ -81,8 +89,8 @@ export async function scheduleWait(tx: Tx, wait: Wait): Promise<void> {
   else await enqueueWait(tx, wait, runAt);
 }
 
-/** Makes the worker look at a wait at a time. @param runAt milliseconds since the epoch */
-export const enqueueWait = (tx: Tx, wait: Wait, runAt: number): Promise<void> =>
+/** @param runAt when the worker looks at the wait, in milliseconds since the epoch */
+const enqueueWait = (tx: Tx, wait: Wait, runAt: number): Promise<void> =>
   tx.jobs.enqueue({
     id: wait.id,
     queue: WAIT_QUEUE,
@@ -94,8 +102,8 @@ export const enqueueWait = (tx: Tx, wait: Wait, runAt: number): Promise<void> =>
   });
 
 /**
- * A message of a wait failed on its channel. The worker looks whether it was the question, with the
- * conversation locked, which has its turn before messages.
+ * A message of a wait failed on its channel. Whether it was the question is left to the worker, since
+ * a conversation is locked before its messages.
  * @see docs/decisions/0033-the-order-of-locks.md
  */
 export async function noteUndeliverable(tx: Tx, waitId: string, now: Date): Promise<void> {
