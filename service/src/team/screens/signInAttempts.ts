@@ -25,10 +25,13 @@ const MAX_SLOWED = 100;
 
 /** An attempt counts before the password is checked, so that many at once cannot get around it. */
 interface Attempt {
-  /** Failed attempts from this address in the last minutes, including this one. */
-  readonly tries: number;
   /** Call it when the attempt succeeds: it no longer counts, nor do the person's earlier mistakes. */
   forgive(): Promise<void>;
+}
+
+interface SignInAttempt extends Attempt {
+  /** Failed attempts from this address in the last minutes, including this one. */
+  readonly tries: number;
 }
 
 /** Limits attempts to sign in. Each function throws rate_limited (429) after too many. */
@@ -41,7 +44,7 @@ export interface AttemptLimits {
    * member out: from the eleventh attempt on, answers are delayed by up to three seconds.
    * @param email normalised
    */
-  signIn(request: Request, email: string): Promise<Attempt>;
+  signIn(request: Request, email: string): Promise<SignInAttempt>;
   /** With the current password of a signed-in member. */
   changePassword(memberId: string): Promise<Attempt>;
 }
@@ -79,8 +82,8 @@ export function limitAttempts(limiters: Limiters, bounds: Bounds): AttemptLimits
   return {
     async useLink(request) {
       const address = byAddress(request);
-      const tries = await countByAddress(address, 'attempts');
-      return { tries, forgive: () => byAddressAlone.takeBack(address) };
+      await countByAddress(address, 'attempts');
+      return { forgive: () => byAddressAlone.takeBack(address) };
     },
 
     async signIn(request, email) {
@@ -104,7 +107,7 @@ export function limitAttempts(limiters: Limiters, bounds: Bounds): AttemptLimits
 
     async changePassword(memberId) {
       await count(byMember, memberId, 'present_password');
-      return { tries: 0, forgive: () => byMember.clear(memberId) };
+      return { forgive: () => byMember.clear(memberId) };
     },
   };
 }
