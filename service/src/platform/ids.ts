@@ -1,10 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { encodeTime, monotonicFactory } from 'ulid';
 
-/**
- * ulid asks for 16 random fractions a new millisecond, and by itself gets each from the system
- * alone.
- */
+/** ulid needs 16 random numbers each new millisecond. By itself it asks the system for each one. */
 let random = Buffer.alloc(0);
 let used = 0;
 const fraction = () => {
@@ -44,8 +41,7 @@ type IdPrefix =
 export const newId = (prefix: IdPrefix): string => `${prefix}_${nextUlid()}`;
 
 /**
- * An id that is the same for the same thing, so that it is stored once; of the same form as the
- * others.
+ * An id made from the thing, so that the same thing is stored once. It looks like every other id.
  * @param at what it sorts by; null: before all others
  */
 export const derivedId = (prefix: IdPrefix, at: Date | null, thing: string): string =>

@@ -8,7 +8,7 @@ export interface JsonObject {
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A text is not JSON that we accept. `message` is a sentence that quotes nothing of the text. */
+/** The text is not JSON, or passes a limit. `message` is a sentence that quotes nothing of the text. */
 export class JsonError extends Error {
   override readonly name = 'JsonError';
 }

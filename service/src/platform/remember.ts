@@ -1,7 +1,7 @@
 /**
- * Remembers what `make` returns for each text. Null is made again each time: a stranger who asks for
- * what does not exist makes nothing be forgotten.
- * @param max so many are kept; beyond that, all are forgotten
+ * Remembers what `make` returns for each text, but never null: a stranger who asks for what does not
+ * exist must not push out what does.
+ * @param max how many are kept; one more, and all are forgotten
  */
 export function remember<T>(max: number, make: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>();

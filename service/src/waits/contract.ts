@@ -72,7 +72,9 @@ const answerSchema = z.strictObject({
 });
 
 const resumeSchema = z.strictObject({
-  host: z.string().describe('Where the execution is. Its address is a secret, and never shown.'),
+  host: z
+    .string()
+    .describe('Host and port of `resume_url`. The whole address is a secret and never shown.'),
   state: z
     .enum(RESUME_STATES)
     .describe(
@@ -263,7 +265,7 @@ export const cancelWait = operation('POST /waits/:id/cancel', {
 export const decideWait = operation('POST /waits/:id/decide', {
   summary: 'Decide what the team is asked',
   description:
-    'For tools of people: the name of the API key is the one who decides. The first decision counts; a later one is told who decided, and when.',
+    'For your own tools. The decision is recorded under the name of the API key. The first decision counts; a later one is told who decided, and when.',
   body: z
     .strictObject({
       approved: booleanSchema,

@@ -57,7 +57,7 @@ declare module '../conversations/reactions.ts' {
      * handed over, which ends the wait.
      */
     onPersonAsked(tx: Tx, conversation: Conversation, now: Date): Promise<void>;
-    /** Whether the customer asks for a person, who they get while the agent is on and in control. */
+    /** Whether the customer asks for a person and gets one: the agent is on and in control. */
     asksForPerson(
       tx: Tx,
       conversation: Conversation,

@@ -129,7 +129,7 @@ function meaningOf(answered: string, status: number): string {
   return `${answered}.`;
 }
 
-/** What the agent has to know of a wait whose execution is gone. */
+/** What the agent is told of a wait whose execution is gone. */
 const lostWait = ({ workspaceId, turnId, answer, resume }: Wait) => ({
   workspaceId,
   turnId,

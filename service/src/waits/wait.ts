@@ -95,7 +95,7 @@ export interface Wait extends Document {
   readonly judgeAt: string | null;
   readonly answer: WaitAnswer | null;
   readonly decision: Decision | null;
-  /** Its texts were removed with its contact; only its execution is still to go on. */
+  /** Its texts were removed with its contact. It is kept until its execution has gone on. */
   readonly isCleared?: boolean;
   /** Who cancelled it; absent when nobody did, or a newer wait has its address. */
   readonly cancelledBy?: Actor;
@@ -158,7 +158,7 @@ export const isOpen = ({ status }: Pick<Wait, 'status'>): boolean => status === 
 /** Whether nothing is left to do for it: it has ended, and its execution is not called any more. */
 export const isOver = (wait: Wait): boolean => nextWaitWork(wait) === null;
 
-/** When the service has to look at it next, in milliseconds since the epoch; null: never. */
+/** When its next work is due, in milliseconds since the epoch; null: never. */
 export function nextWaitWork(wait: Wait): number | null {
   const { expiresAt, remindAt, judgeAt, resume, isCounted, endedAt } = wait;
   const times = isOpen(wait)

@@ -187,7 +187,7 @@ describe('the team', () => {
       );
       expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400]);
       const refused = answers.find(({ status }) => status === 400)!;
-      expect(refused.problem('email')).toMatch(/^A member with this e-mail is there already/);
+      expect(refused.problem('email')).toMatch(/^There is already a member with this e-mail/);
     }
   });
 });

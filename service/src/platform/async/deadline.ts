@@ -1,6 +1,6 @@
 /**
- * A signal as of `AbortSignal.timeout` whose timer ends with the block that declares it by `using`.
- * The other's timer goes on until the time is over, and keeps what surrounded the call in memory.
+ * Like `AbortSignal.timeout`, but its timer ends with the block that declares it with `using`. The
+ * timer of `AbortSignal.timeout` runs to its end, and until then keeps all in memory that the call used.
  */
 export function deadlineAfter(ms: number): Disposable & { readonly signal: AbortSignal } {
   const deadline = new AbortController();

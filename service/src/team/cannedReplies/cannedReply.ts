@@ -16,7 +16,7 @@ export const MAX_NAME_CHARACTERS = 80;
 export const MAX_TEXT_CHARACTERS = 2000;
 export const SHORTCUT = /^[a-z0-9][a-z0-9-]{0,31}$/;
 
-/** What a text can have filled in, with what it stands for. */
+/** What can be filled in, each with its meaning. */
 export const PLACEHOLDERS = {
   customer_name: 'the customer’s name',
   customer_first_name: 'the first word of that name',
@@ -30,7 +30,7 @@ type Placeholder = keyof typeof PLACEHOLDERS;
 /** What is known; null or empty when it is not. */
 export type Known = Readonly<Record<Placeholder, string | null>>;
 
-/** `{{customer_name}}`, or with what to say when it is not known: `{{customer_name|there}}`. */
+/** `{{customer_name}}`, or `{{customer_name|there}}` with the words for when it is not known. */
 const MARK = /\{\{\s*([^{}|]*?)\s*(?:\|([^{}|]*))?\}\}/g;
 
 /** The marks in a text that name nothing of the list. */
@@ -39,7 +39,7 @@ export const unknownMarks = (text: string): readonly string[] =>
     .filter(([, name = '']) => !Object.hasOwn(PLACEHOLDERS, name))
     .map(([mark]) => mark);
 
-/** Fills a text in. What is not known and has no other word stays a mark, for a person to fill in. */
+/** Fills a text in. What is not known and has no words after a bar stays, for a person to fill in. */
 export const fillIn = (text: string, known: Known): string =>
   text.replaceAll(MARK, (mark: string, name: string, otherwise?: string) =>
     Object.hasOwn(PLACEHOLDERS, name)

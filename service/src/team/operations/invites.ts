@@ -12,8 +12,8 @@ const INVITE_LASTS_MS = 7 * 24 * 60 * 60 * 1000;
 const MAX_INVITES = 100;
 
 /**
- * Makes a link's token by which one person can join the team within seven days. It is shown this
- * once.
+ * Makes the token of a link with which one person can join the team within seven days. It is shown
+ * only now.
  * @throws not_found (404) when the member who invites has been removed; permission_missing (403) when
  * somebody who is no owner invites one; invalid_request (400) when the workspace has as many as it may
  */
@@ -106,7 +106,7 @@ export async function acceptInvite(
 const emailTaken = () =>
   new AppError(
     'invalid_request',
-    'A member with this e-mail is there already. Sign in, or use another address.',
+    'There is already a member with this e-mail. Sign in, or use another address.',
     { param: 'email' },
   );
 

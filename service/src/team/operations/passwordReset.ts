@@ -8,15 +8,15 @@ import { assertOwner, memberOf } from './team.ts';
 
 const RESET_LASTS_MS = 24 * 60 * 60 * 1000;
 
-/** A link's token, which is shown this once, and the member whom it lets in. */
+/** The token of a new link, and the member it is for. */
 interface MadeReset {
   readonly token: string;
   readonly member: Member;
 }
 
 /**
- * Makes a link's token by which a member chooses another password within 24 hours, once. It is shown
- * this once, and an earlier one no longer works. Until it is used, the present password does.
+ * Makes the token of a link with which a member can choose another password, once, within 24 hours. It
+ * is shown only now, and replaces an earlier one. The present password works until the link is used.
  * @throws not_found (404); permission_missing (403)
  */
 export const createPasswordReset = (
@@ -64,7 +64,7 @@ async function putReset(
   return { token: `${member.id}.${secret}`, member };
 }
 
-/** The member whom a link's token lets in; null when it was used or replaced, or has expired. */
+/** The member a link's token is for; null when it was used or replaced, or has expired. */
 export const findPasswordReset = (
   { store, clock }: Pick<Deps, 'store' | 'clock'>,
   token: string,

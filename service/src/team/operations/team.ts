@@ -180,9 +180,9 @@ export const changeRole = (
     if (role === 'member' && !others.some(isOwner))
       throw new AppError(
         'invalid_request',
-        'The last owner stays one. Make another member an owner first.',
+        'The last owner cannot become a member. Make another member an owner first.',
       );
-    // What an owner handed out is worth no more than its maker.
+    // Links that only an owner may make end with the role.
     if (role === 'member') {
       await endOwnerInvitesOf(tx, member);
       await endResetsBy(tx, workspace, member);

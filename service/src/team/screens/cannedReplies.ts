@@ -209,5 +209,5 @@ const replyForm = (
 
 const placeholderHelp: View = html`
   Filled in for each customer: ${Object.entries(PLACEHOLDERS).map(([name, meaning]) => html`<span><code>${`{{${name}}}`}</code> (${meaning}), </span>`)}
-  and with a bar what to say when it is not known: <code>${'{{customer_first_name|there}}'}</code>.
+  and after a bar, the word to use when it is not known: <code>${'{{customer_first_name|there}}'}</code>.
 `;

@@ -20,7 +20,7 @@ import type { AttemptLimits } from './signInAttempts.ts';
 
 const schema = z.object({ password: passwordSchema });
 
-/** Choosing another password by a link that an owner gave. */
+/** Choosing another password with a link that an owner made. */
 export function resetPasswordRouter(
   deps: Deps,
   limits: AttemptLimits,

@@ -203,7 +203,7 @@ const teamScreen = (
           ? null
           : shownOnce(
               `A new password for ${reset.name}`,
-              `Give this link to ${reset.name} over a way on which you know each other. It works once, within 24 hours, and signs them out everywhere.`,
+              `Give this link to ${reset.name} in person, or in a chat or call where you are sure who it is. It works once, within 24 hours, and signs them out everywhere.`,
               reset.link,
               null,
             )

@@ -38,14 +38,14 @@ export function decisionCard(wait: Wait, parts: CardParts): View {
   `;
 }
 
-/** What may have to be scrolled can have the focus; what is short is no stop on the way to the buttons. */
+/** Long details can have the focus, so that keys scroll them. Short ones are no stop before the buttons. */
 function detailsView(details: Wait['details']): View {
   if (details === null || Object.keys(details).length === 0) return null;
   const isLong = JSON.stringify(details).length > MAX_SHORT_CHARACTERS;
   return html`<div class="bounded" tabindex=${isLong ? 0 : null} role="group" aria-label="Details">${valuesView(details)}</div>`;
 }
 
-/** In a field of several lines, Enter decides nothing. */
+/** The note is a textarea: Enter in a one-line field would approve. */
 const decisionForm = (
   { id, approveLabel, rejectLabel }: Wait,
   { signedIn, action }: CardParts,

@@ -15,7 +15,7 @@ export interface WaitPage {
   readonly notice?: unknown;
 }
 
-/** A workflow's question with how it stands, and each call that tells the workflow. */
+/** A workflow's question, its state, and each call that told the workflow how it ended. */
 export const waitPage = (page: WaitPage): View =>
   teamPage(
     page.signedIn,
@@ -35,7 +35,7 @@ export const waitFragment = ({ signedIn, wait, now }: WaitPage): View => html`
   }
   ${wait.conversationId === null ? null : html`<p><a href=${`/conversations/${wait.conversationId}#${wait.id}`}>Conversation</a></p>`}
   <section aria-labelledby="calls-title">
-    <h2 id="calls-title">Calls of the workflow</h2>
+    <h2 id="calls-title">Calls to the workflow</h2>
     <p class="muted">Once the question has ended, the service calls n8n at <b class="host">${wait.resumeHost}</b> until the execution has collected the answer, for a day at most.</p>
     ${attemptsView(wait, now)}
   </section>

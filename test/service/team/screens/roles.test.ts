@@ -149,7 +149,7 @@ describe('an owner and a member', () => {
     expect(html).not.toContain(`/team/members/${anaId}/`);
     for (const [verb, says] of [
       ['remove', 'The last owner cannot be removed.'],
-      ['role', 'The last owner stays one.'],
+      ['role', 'The last owner cannot become a member.'],
     ] as const) {
       const { status, text } = await ana.post(`/team/members/${anaId}/${verb}`, { role: 'member' });
       expect([status, text]).toEqual([400, expect.stringContaining(says)]);
