@@ -31,8 +31,12 @@ const SEPARATORS = '[\\0-/:-@[-`{-\\x7f•]*';
 
 const NUMBER = new RegExp(`\\(?\\+?\\d(?:${SEPARATORS}\\d){6,}`, 'g');
 
+const inBrackets = (words: string) => `[([{]\\s*(?:${words})\\s*[)\\]}]`;
+
 /** An at sign, or the word in brackets for it. */
-const AT = '(?:@|[([{]\\s*(?:at|arroba)\\s*[)\\]}])';
+const AT = `(?:@|${inBrackets('at|arroba')})`;
+/** A full stop inside an address, or the word in brackets for it. */
+const FULL_STOP = `(?:\\.|\\s*${inBrackets('dot|punto')}\\s*)`;
 
 const BETWEEN_WORDS = '\\s<>"\',;:()[\\]{}';
 const WORD = `[^@${BETWEEN_WORDS}]+`;
@@ -65,8 +69,7 @@ const escapeRegExp = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&
 
 function emailPattern(email: string): RegExp {
   const at = email.lastIndexOf('@');
-  const word = (text: string) =>
-    escapeRegExp(text).replaceAll('\\.', '(?:\\.|[([{](?:dot|punto)[)\\]}])');
+  const word = (text: string) => escapeRegExp(text).replaceAll('\\.', FULL_STOP);
   return new RegExp(`${word(email.slice(0, at))}\\s*${AT}\\s*${word(email.slice(at + 1))}`, 'gi');
 }
 

@@ -249,6 +249,7 @@ describe('masking', () => {
     'maria.lopez [at] example.com',
     'maria.lopez（at）example.com',
     'maria.lopez (arroba) example(dot)com',
+    'maria (dot) lopez [at] example [ dot ] com',
     'maria\u200b.lopez@exam\u00adple.com',
   ])('masks the contact’s own address, written %s', (address) => {
     expect(maskText(`mail me: <mailto:${address}>, “thanks” ½`, contact)).toBe(
