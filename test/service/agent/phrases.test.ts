@@ -91,6 +91,8 @@ describe('yes and no', () => {
     'claro que no',
     'yes cancel the other one',
     '',
+    'I do not want that at all, so please do not do it, and leave me in peace now 👍',
+    '👎👍',
   ])('no plain yes: %s', (text) => expect(isYes(text)).toBe(false));
 });
 

@@ -85,12 +85,11 @@ const CHANGES_MIND =
 
 /** A plain yes, and nothing else. "yes, but…" and a question do not count. */
 export function isYes(text: string): boolean {
-  if (text.includes('?')) return false;
-  const words = shortWords(text);
-  if (words.length === 0) return text.length <= MAX_SHORT_CHARACTERS && /[👍👌✅]/u.test(text);
+  if (text.includes('?') || text.length > MAX_SHORT_CHARACTERS) return false;
+  if (wordsOf(text).length === 0) return /[👍👌✅]/u.test(text) && !/[👎❌🚫]/u.test(text);
   return (
     consistsOf(text, YES, BESIDE_YES) ||
-    (YES_PHRASE.test(words.join(' ')) && consistsOf(text, BESIDE_YES, YES))
+    (YES_PHRASE.test(shortWords(text).join(' ')) && consistsOf(text, BESIDE_YES, YES))
   );
 }
 
